@@ -1,0 +1,43 @@
+/*
+ * What every public header shares: visibility, version, error codes and the text of the last error.
+ */
+#ifndef TRIVANCE_COMMON_H
+#define TRIVANCE_COMMON_H
+
+#if defined(__GNUC__)
+#define TRV_API __attribute__((visibility("default")))
+#else
+#define TRV_API
+#endif
+
+#define TRV_VERSION_MAJOR 0
+#define TRV_VERSION_MINOR 1
+#define TRV_VERSION_PATCH 0
+#define TRV_VERSION "0.1.0"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every function that can fail returns 0 or one of these negative codes. */
+enum {
+    TRV_OK = 0,
+    TRV_ERR_ARGUMENT = -1,    /* a value that no call accepts: the caller's mistake */
+    TRV_ERR_UNSUPPORTED = -2, /* valid in itself, but not served: an algorithm on a size it cannot do, a type it cannot add */
+    TRV_ERR_MEMORY = -3,      /* out of memory */
+    TRV_ERR_TRANSPORT = -4,   /* the transport (MPI, say) reported a failure */
+    TRV_ERR_INVALID = -5,     /* a schedule that is not what it claims, or ranks that disagree */
+    TRV_ERR_STATE = -6        /* an object used out of turn: destroyed, or started twice */
+};
+
+/* The reason of this thread's last failure as one sentence: what was wrong, what is allowed. Never NULL; valid until
+ * the thread's next failing call. */
+TRV_API const char *trv_last_error(void);
+
+/* "0.1.0": the version of the library at run time. */
+TRV_API const char *trv_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

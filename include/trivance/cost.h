@@ -1,0 +1,63 @@
+/*
+ * The cost model: what a schedule costs, measured by routing every message over the torus, and the completion time of
+ * the congestion-aware Hockney model (paper section 2.1): steps * alpha + sum over steps of the busiest link's bytes / bandwidth.
+ */
+#ifndef TRIVANCE_COST_H
+#define TRIVANCE_COST_H
+
+#include <stdint.h>
+
+#include <trivance/common.h>
+#include <trivance/schedule.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct trv_network {
+    double bandwidth_bps;  /* of a directed link, bits per second */
+    double alpha_ns;       /* paid at the start of every step */
+    double hop_ns;         /* per hop of a step's longest message; 0 in the paper's plain model */
+} trv_network_t;
+
+/* The paper's evaluation: 800 Gb/s, alpha 1.5 us, 200 ns a hop counted as in its packet simulation. hop_ns is 0 here. */
+#define TRV_NETWORK_PAPER { 800e9, 1500.0, 0.0 }
+
+/* One step, all streams together. */
+typedef struct trv_step_cost {
+    int messages;          /* that share the busiest link (the link with most messages) */
+    double link_fraction;  /* bytes over the link that carries most, as a fraction of the vector m */
+    double port_fraction;  /* largest bytes of one message, as a fraction of m */
+    int hops;              /* the longest route */
+} trv_step_cost_t;
+
+typedef struct trv_cost {
+    int steps;
+    double lambda;         /* steps / log3 n (0 for one rank) */
+    double delta;          /* largest bytes sent by one rank / 2m */
+    double theta;          /* D * sum over steps of link_fraction, D the dimensions larger than 1 (paper tables 1 and 2) */
+    uint64_t messages;     /* all ranks, streams, steps */
+    trv_step_cost_t *step; /* `steps` of them; freed by trv_cost_clear */
+} trv_cost_t;
+
+/* Routes every message of every rank. Units are counted exactly (not rounded to bytes). Translation-invariant schedules
+ * need one rank only, and give the same numbers. */
+TRV_API int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost);
+TRV_API void trv_cost_clear(trv_cost_t *cost);
+
+/* Completion time in ns for a vector of `vector_bytes`, message sizes rounded up to bytes as the timing readers do. */
+TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
+                             double *time_ns);
+
+/* The paper's closed forms: appendix B's exact sums on this torus (where it gives any: square tori whose sides are powers
+ * of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none. */
+typedef struct trv_paper_cost {
+    double lambda, delta, theta; /* exact sums of appendix B */
+    double theta_limit;          /* table 1 (rings) or table 2 (n to infinity) */
+} trv_paper_cost_t;
+TRV_API void trv_cost_paper(const char *algorithm, const trv_torus_t *torus, trv_paper_cost_t *paper);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

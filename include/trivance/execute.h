@@ -1,0 +1,95 @@
+/*
+ * The executor: a schedule, real data, a transport.
+ *
+ * trv_plan_create compiles one rank's schedule once into work descriptors; the plan is then run any number of times
+ * without allocating anything. The vector is cut into chunks; every (stream, chunk) is a *lane* that goes through the
+ * steps on its own, so that the steps of different chunks overlap (chunk-level pipelining, paper appendix E).
+ */
+#ifndef TRIVANCE_EXECUTE_H
+#define TRIVANCE_EXECUTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <trivance/common.h>
+#include <trivance/reduce.h>
+#include <trivance/schedule.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Transport ------------------------------------------------------------------------------------------------- */
+
+/* What a transport implements. Requests are numbered 0 … requests - 1 by the plan; each slot holds one operation at a
+ * time. Messages of the same (sender, receiver, tag) match in the order of their calls. Functions return 0 or a negative
+ * TRV_ERR_*; `test` returns 1 when the operation in the slot is complete, 0 when not yet. A send may be complete before
+ * the receiver has posted its receive, but need not; its buffer must stay untouched until it is. `cancel` gives up an
+ * operation that is still pending (error paths only). Tags are 0 … tags - 1 as announced to `open`. */
+typedef struct trv_transport {
+    void *context;
+    int (*open)(void *context, int requests, int tags, int *base); /* *base: handle of this plan's requests and tags */
+    void (*close)(void *context, int base);
+    int (*send)(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes);
+    int (*receive)(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes);
+    int (*test)(void *context, int base, int slot);
+    int (*cancel)(void *context, int base, int slot);
+} trv_transport_t;
+
+/* The in-process transport: n ranks of one process, one thread or many. A hub outlives its endpoints. */
+typedef struct trv_hub trv_hub_t;
+TRV_API int trv_hub_create(trv_hub_t **hub, int ranks);
+TRV_API void trv_hub_destroy(trv_hub_t *hub);
+/* The transport of one rank; owned by the hub. An endpoint is used by one thread at a time. */
+TRV_API const trv_transport_t *trv_hub_transport(trv_hub_t *hub, int rank);
+
+/* ---- Plans ----------------------------------------------------------------------------------------------------- */
+
+/* Elements and how they are combined. Either a built-in type and operation, or (reduce != NULL) elements of `element_size`
+ * bytes and a callback that does destination := source[0] op source[1] op …, with the contract of trv_reduce. */
+typedef struct trv_elements {
+    trv_type_t type;
+    trv_op_t op;
+    size_t element_size;
+    int (*reduce)(void *context, void *destination, const void *const *source, int sources, size_t count);
+    void *reduce_context;
+} trv_elements_t;
+
+typedef struct trv_plan_options {
+    size_t chunk_bytes; /* pipeline in chunks of about this many bytes of the vector; 0: chosen by the library */
+    bool check;         /* debug: ranks compare count, element size, collective and algorithm before every run and
+                           return TRV_ERR_INVALID on all of them alike where they differ */
+} trv_plan_options_t;
+
+typedef struct trv_plan trv_plan_t;
+
+/* Compiles `rank`'s part of the schedule for vectors of `count` elements: the whole vector for AllReduce, one rank's
+ * block for Reduce-Scatter and AllGather (as MPI's recvcount and sendcount). The schedule must outlive the plan. Any
+ * count, 0 too. Refuses (TRV_ERR_INVALID) a schedule that only covers, unless the operation is idempotent. */
+TRV_API int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
+                            const trv_elements_t *elements, const trv_transport_t *transport,
+                            const trv_plan_options_t *options /* may be NULL */);
+TRV_API void trv_plan_destroy(trv_plan_t *plan);
+
+/* Starts the collective. AllReduce: input and output hold `count` elements. Reduce-Scatter: input n * count, output count.
+ * AllGather: input count, output n * count. input == output means in place, as MPI_IN_PLACE does: for Reduce-Scatter the
+ * result lies at the start of the buffer, for AllGather rank r's block is taken from block r of the output. Otherwise the
+ * two must not overlap (TRV_ERR_ARGUMENT). The buffers stay the plan's until the run is complete. */
+TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
+/* Makes progress; 1 when complete, 0 when not yet, negative on failure. Never blocks. */
+TRV_API int trv_plan_test(trv_plan_t *plan);
+/* Polls until complete, with sched_yield() after a few empty polls. */
+TRV_API int trv_plan_wait(trv_plan_t *plan);
+/* start and wait. */
+TRV_API int trv_plan_run(trv_plan_t *plan, const void *input, void *output);
+
+/* Bytes of payload this rank sends in one run (the executor's, element-exact), and bytes of scratch it holds. */
+TRV_API size_t trv_plan_bytes_sent(const trv_plan_t *plan);
+TRV_API size_t trv_plan_scratch_bytes(const trv_plan_t *plan);
+/* One line for a hang's diagnosis: "lane 3 of 8, step 2 of 4, waits for ranks 1, 8". Writes at most text_size bytes. */
+TRV_API void trv_plan_describe(const trv_plan_t *plan, char *text, size_t text_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

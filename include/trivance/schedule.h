@@ -1,0 +1,207 @@
+/*
+ * Schedules: who sends what to whom, in which step, and how it is combined. One schedule, many readers: the verifier,
+ * the cost model, the executor, the exporters and the pictures all read this interface and nothing else.
+ *
+ * A schedule has S concurrent *streams*; stream i works on its own slice of the vector (part i of S). A slice is
+ * divided into *units*: the blocks of the schedule's `space` (row-major), each in `halves` (1 or 2) parts, unit
+ * b * halves + h being half h of block b. For bandwidth-optimal schedules the space is the torus itself and block b
+ * is owned by rank b; for latency-optimal ones it is a single block, the whole slice.
+ *
+ * Every rank has `registers` registers, each of the shape of a slice. Register 0 holds the rank's contribution at the
+ * start and the result at the end; the others are scratch. In a *step* a rank sends messages from registers and
+ * receives messages into registers (all of these concurrently), then, when its sends and receives of the step are
+ * complete, runs the step's combines in order. Then it goes on to the stream's next step. Streams do not wait for each
+ * other.
+ *
+ * Lazy: a schedule stores tables per dimension only; trv_schedule_step works out one rank's step when it is asked.
+ * Thread-safety: a schedule never changes after its creation; any number of threads may read one, each with its own
+ * trv_step_t. (Exception: explicit schedules while they are being filled.)
+ */
+#ifndef TRIVANCE_SCHEDULE_H
+#define TRIVANCE_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <trivance/common.h>
+#include <trivance/torus.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum trv_collective { TRV_ALLREDUCE, TRV_REDUCE_SCATTER, TRV_ALLGATHER } trv_collective_t;
+
+/* Which relabelling of the ranks maps the schedule onto itself. */
+typedef enum trv_symmetry {
+    TRV_SYMMETRY_NONE,
+    TRV_SYMMETRY_PARITY,     /* translation by 2 in every dimension (Swing, Recursive Doubling's first step, …) */
+    TRV_SYMMETRY_TRANSLATION /* translation by anything */
+} trv_symmetry_t;
+
+/* What every rank ends with. */
+typedef enum trv_exactness {
+    TRV_EXACT, /* every contribution exactly once */
+    TRV_COVERS /* every contribution at least once: right for idempotent operations (MAX, MIN, AND, OR) only */
+} trv_exactness_t;
+
+typedef struct trv_schedule trv_schedule_t;
+
+/* ---- Sets of units ------------------------------------------------------------------------------------------- */
+
+/* A product set: all units whose block has, in every dimension d of the space, one of count[d] coordinates value[d]
+ * (ascending; NULL means every coordinate, count[d] is then the dimension's size), and whose half is in the mask
+ * `halves` (bit h for half h). */
+typedef struct trv_product {
+    int halves;
+    int count[TRV_DIMS_MAX];
+    const int *value[TRV_DIMS_MAX];
+} trv_product_t;
+
+#define TRV_TERMS_MAX 2
+
+/* A set of units: the union of disjoint products. Stored this way because a message of a torus schedule may hold n/3
+ * blocks but is described by a few coordinates per dimension. */
+typedef struct trv_blocks {
+    const trv_torus_t *space; /* the blocks are numbered as the ranks of this torus */
+    int halves;               /* units per block, 1 or 2 */
+    int terms;                /* 0 … TRV_TERMS_MAX; 0 is the empty set */
+    trv_product_t term[TRV_TERMS_MAX];
+} trv_blocks_t;
+
+/* Number of units in the set. */
+TRV_API int64_t trv_blocks_count(const trv_blocks_t *blocks);
+TRV_API bool trv_blocks_contains(const trv_blocks_t *blocks, int64_t unit);
+/* Writes all units, ascending, to `unit` (room for trv_blocks_count of them). */
+TRV_API void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit);
+
+/* ---- One rank's step ------------------------------------------------------------------------------------------- */
+
+/* A part of a message. Normally the units `blocks` of register `reg`. With `slots`, whole registers instead: for every
+ * unit u of `blocks` (whose space is then not the schedule's) the whole register reg + u. In a message the parts follow
+ * each other, units (or registers) ascending; sender and receiver list the same parts in the same order, their
+ * registers may differ. */
+typedef struct trv_part {
+    int reg;
+    bool slots;
+    trv_blocks_t blocks;
+} trv_part_t;
+
+typedef struct trv_message {
+    int peer;               /* the other rank */
+    int port;               /* the SENDER's port it leaves by, in a send and in a receive alike (trv_port) */
+    int parts;
+    const trv_part_t *part;
+} trv_message_t;
+
+/* register dst := source[0] + source[1] + … on `blocks`, added in this order, from left to right, as ONE joint reduction.
+ * One source is a copy. dst may be one of the sources. With source == NULL the sources are the registers first,
+ * first + 1, …, first + sources - 1. */
+typedef struct trv_combine {
+    int dst;
+    int sources;
+    const int *source;
+    int first;
+    trv_blocks_t blocks;
+} trv_combine_t;
+
+/* Several messages between the same two ranks in one step match in the order in which both list them. */
+typedef struct trv_step {
+    int dimension; /* the dimension this step works on, or -1 where there is no single one */
+    int sends;
+    const trv_message_t *send;
+    int receives;
+    const trv_message_t *receive;
+    int combines;
+    const trv_combine_t *combine;
+    struct trv_arena *arena; /* owns all of the above; the step's own */
+} trv_step_t;
+
+/* Before first use a trv_step_t is TRV_STEP_INIT; trv_step_clear frees what it owns. */
+#define TRV_STEP_INIT { -1, 0, NULL, 0, NULL, 0, NULL, NULL }
+TRV_API void trv_step_clear(trv_step_t *step);
+
+/* Works out what `rank` does in step `step` of stream `stream`. `out` is reused: what the previous call put there is
+ * overwritten. A rank with nothing to do gets an empty step. TRV_ERR_ARGUMENT for numbers out of range. */
+TRV_API int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
+
+/* ---- The schedule ---------------------------------------------------------------------------------------------- */
+
+/* Makes the schedule of a named algorithm (see trivance/algorithms.h) for a torus. TRV_ERR_UNSUPPORTED with the reason
+ * where the algorithm cannot serve that torus or collective. Destroy it with trv_schedule_destroy (NULL is fine). */
+TRV_API int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *algorithm,
+                                trv_collective_t collective);
+TRV_API void trv_schedule_destroy(trv_schedule_t *schedule);
+
+TRV_API const char *trv_schedule_name(const trv_schedule_t *schedule);
+TRV_API const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule);
+TRV_API trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule);
+TRV_API int trv_schedule_streams(const trv_schedule_t *schedule);
+TRV_API int trv_schedule_steps(const trv_schedule_t *schedule);
+TRV_API int trv_schedule_registers(const trv_schedule_t *schedule);
+/* The space of the schedule's blocks, and the halves of each: units = space->ranks * halves. */
+TRV_API const trv_torus_t *trv_schedule_space(const trv_schedule_t *schedule);
+TRV_API int trv_schedule_halves(const trv_schedule_t *schedule);
+TRV_API int64_t trv_schedule_units(const trv_schedule_t *schedule);
+TRV_API trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule);
+TRV_API trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule);
+/* Every rank ends with bitwise the same result for floating point. Proved by the verifier. */
+TRV_API bool trv_schedule_consistent(const trv_schedule_t *schedule);
+/* Messages of one stream that may leave a rank by one port in one step. */
+TRV_API int trv_schedule_messages_per_port(const trv_schedule_t *schedule);
+/* Whether stream `stream` is a mirrored one, whose routes break ties the other way (trv_route_begin). */
+TRV_API bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream);
+/* Where a unit lies in its slice, 0 … units - 1 (a permutation; chosen so that messages are contiguous where possible).
+ * For reduce-scatter and allgather it is the identity. */
+TRV_API int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream, int64_t unit);
+/* The owner of a unit: the rank that holds its result after a reduce-scatter, or contributes it to an allgather.
+ * -1 where a schedule's units have no owner (latency-optimal ones). */
+TRV_API int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit);
+
+/* Timing: the bytes of one message for a vector of `vector_bytes`: max(1, ceil(units * vector / (streams * all units))),
+ * the same for every rank (DESIGN section 5). For a reduce-scatter or allgather `vector_bytes` is the whole vector. */
+TRV_API uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes);
+/* The same for an arbitrary number of units. */
+TRV_API uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes);
+/* The units of a message; a slot part counts as all units of a slice for each of its registers. */
+TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *message);
+
+/* ---- Explicit schedules: your own ------------------------------------------------------------------------------ */
+
+/* An explicit schedule stores every message. It starts empty; fill it, then read it as any other.
+ * `units`: units per slice (as owner of unit u it has rank u / (units / n) when n divides units, else none);
+ * it declares itself exact, not consistent, without symmetry, one message per port (trv_explicit_declare changes that). */
+typedef struct trv_explicit_options {
+    trv_collective_t collective;
+    int streams, steps, registers;
+    int64_t units;
+    bool consistent;
+    trv_exactness_t exactness;
+    int messages_per_port;
+} trv_explicit_options_t;
+
+TRV_API int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
+                                const trv_explicit_options_t *options);
+
+/* A part given by lists, ascending; with `slots` the list holds register offsets. Everything is copied. */
+typedef struct trv_explicit_part {
+    int from_reg, to_reg; /* the sender's and the receiver's register */
+    bool slots;
+    int64_t count;
+    const int64_t *unit;
+} trv_explicit_part_t;
+
+enum { TRV_SEND = 1, TRV_RECEIVE = 2 }; /* which sides of a message to record; both, unless a test wants it broken */
+
+TRV_API int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int sides,
+                                 int parts, const trv_explicit_part_t *part);
+TRV_API int trv_explicit_combine(trv_schedule_t *schedule, int stream, int step, int rank, int dst, int sources,
+                                 const int *source, int64_t count, const int64_t *unit);
+/* A deep copy of any schedule as an explicit one. */
+TRV_API int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+/*
+ * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. No MPI in here; see trivance_mpi.h.
+ *
+ *     trivance/common.h      errors, version
+ *     trivance/torus.h       tori, ports, routes
+ *     trivance/schedule.h    schedules and their steps; your own schedules
+ *     trivance/algorithms.h  the table of algorithms
+ *     trivance/verify.h      proof that a schedule is exact and consistent
+ *     trivance/cost.h        steps, bytes, congestion, time by the Hockney model
+ *     trivance/reduce.h      element types, operations, reduction kernels
+ *     trivance/execute.h     real data over a transport
+ */
+#ifndef TRIVANCE_TRIVANCE_H
+#define TRIVANCE_TRIVANCE_H
+
+#include <trivance/algorithms.h>
+#include <trivance/common.h>
+#include <trivance/cost.h>
+#include <trivance/execute.h>
+#include <trivance/reduce.h>
+#include <trivance/schedule.h>
+#include <trivance/torus.h>
+#include <trivance/verify.h>
+
+#endif
