@@ -1,0 +1,76 @@
+/*
+ * The inside of a schedule, for the files that make one (algorithms, planner, explicit schedules). Readers use
+ * trivance/schedule.h only.
+ *
+ * An algorithm fills a trv_schedule_t in its `create` and provides `step`, which writes one rank's step into a
+ * trv_step_t with the builder functions below. All memory of a step comes from its arena and is reused at the next call.
+ */
+#ifndef TRIVANCE_SCHEDULE_SCHEDULE_H
+#define TRIVANCE_SCHEDULE_SCHEDULE_H
+
+#include <trivance/algorithms.h>
+#include <trivance/schedule.h>
+
+struct trv_schedule {
+    char name[64];
+    trv_torus_t torus;
+    trv_collective_t collective;
+    int streams, steps, registers;
+    trv_torus_t space; /* of the blocks; a 1-dimensional torus of size 1 for whole-slice schedules */
+    int halves;
+    int mirrored_from; /* streams with this number and above are mirrored ones; = streams if there are none */
+    int messages_per_port;
+    trv_symmetry_t symmetry;
+    trv_exactness_t exactness;
+    bool consistent;
+    bool owned; /* unit u belongs to rank u / (units / ranks) */
+
+    /* Fills `out` (already emptied) for arguments in range. */
+    int (*step)(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
+    /* NULL: the identity. */
+    int64_t (*position)(const trv_schedule_t *schedule, int stream, int64_t unit);
+    void *tables; /* the algorithm's own */
+    void (*destroy)(void *tables);
+};
+
+/* One line of the table of algorithms. */
+struct trv_algorithm {
+    const char *name, *family, *title, *source, *sizes, *steps_formula, *bytes_formula;
+    bool latency_optimal;
+    trv_symmetry_t symmetry;
+    trv_exactness_t exactness;
+    bool consistent;
+    /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal. */
+    int (*supports)(const trv_torus_t *torus, trv_collective_t collective);
+    /* Fills the schedule: streams, steps, registers, space, halves, step, tables … What is already there: name, torus,
+     * collective, symmetry, exactness, consistent and owned from the table's line, one stream, no step, one register,
+     * a space of one block, halves = 1, messages_per_port = 1, no mirrored streams. */
+    int (*create)(trv_schedule_t *schedule);
+};
+
+/* ---- Building a step --------------------------------------------------------------------------------------------- */
+
+/* Memory that lives until the step is emptied or cleared; NULL when out of memory. */
+void *trv_step_alloc(trv_step_t *step, size_t bytes);
+
+/* Announces at most this many messages and combines; call it once, before adding any. */
+int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines);
+
+/* Adds a message with room for `parts` parts, which the caller fills through the returned pointer (NULL: no memory). */
+trv_part_t *trv_step_send(trv_step_t *step, int peer, int port, int parts);
+trv_part_t *trv_step_receive(trv_step_t *step, int peer, int port, int parts);
+
+/* Adds a combine of explicit sources (copied), or of `sources` consecutive registers from `first` when source is NULL. */
+int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, int first, const trv_blocks_t *blocks);
+
+/* ---- Sets of units ------------------------------------------------------------------------------------------------ */
+
+/* All units of the schedule. */
+trv_blocks_t trv_blocks_all(const trv_schedule_t *schedule);
+
+/* ---- Tori ---------------------------------------------------------------------------------------------------------- */
+
+/* The rank at `coordinates` of `rank`, moved by `delta` along `dimension`. */
+int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
+
+#endif
