@@ -1,0 +1,50 @@
+# What `make install` puts where. Parts that were not built (an MPI that is missing) are left out.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trivance)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix) # the installed tree may be moved
+string(REGEX REPLACE "/$" "" pkgconfig_to_prefix "${pkgconfig_to_prefix}")
+
+# ---- Core: headers, both libraries, pkg-config, CMake package ---------------------------------------------------------
+install(DIRECTORY include/trivance DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "trivance_mpi.h" EXCLUDE)
+install(TARGETS trivance_shared trivance_static EXPORT trivance-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+configure_file(cmake/trivance.pc.in trivance.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/trivance.pc DESTINATION ${pkgconfig_dir})
+
+# ---- One MPI layer per MPI: libtrivance_mpi_<mpi>, the benchmark program, pkg-config ----------------------------------
+set(mpi_pkgconfig_openmpi ompi-c)
+set(mpi_pkgconfig_mpich mpich)
+set(mpis)
+foreach(mpi openmpi mpich)
+  if(NOT TARGET trivance_mpi_${mpi})
+    continue()
+  endif()
+  list(APPEND mpis ${mpi})
+  install(TARGETS trivance_mpi_${mpi} trivance_mpi_${mpi}_static EXPORT trivance-mpi-${mpi}-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS trivance-mpi.${mpi} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance)
+  set(mpi_pkgconfig ${mpi_pkgconfig_${mpi}})
+  configure_file(cmake/trivance-mpi.pc.in trivance-mpi-${mpi}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/trivance-mpi-${mpi}.pc DESTINATION ${pkgconfig_dir})
+  install(EXPORT trivance-mpi-${mpi}-targets NAMESPACE trivance:: DESTINATION ${package_dir})
+endforeach()
+if(mpis)
+  install(FILES include/trivance/trivance_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trivance)
+endif()
+
+install(EXPORT trivance-targets NAMESPACE trivance:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/trivance-config.cmake.in trivance-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(trivance-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/trivance-config.cmake ${PROJECT_BINARY_DIR}/trivance-config-version.cmake
+  DESTINATION ${package_dir})
+
+# ---- Tool, man pages, documents, examples -----------------------------------------------------------------------------
+if(TARGET trivance)
+  install(TARGETS trivance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
