@@ -169,16 +169,18 @@ TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_mess
 
 /* ---- Explicit schedules: your own ------------------------------------------------------------------------------ */
 
-/* An explicit schedule stores every message. It starts empty; fill it, then read it as any other.
- * `units`: units per slice (as owner of unit u it has rank u / (units / n) when n divides units, else none);
- * it declares itself exact, not consistent, without symmetry, one message per port (trv_explicit_declare changes that). */
+/* An explicit schedule stores every message. It starts empty; fill it, then read it as any other. Fields left 0 mean:
+ * AllReduce, no symmetry, exact, not consistent, one message per port, no mirrored streams, identity positions. */
 typedef struct trv_explicit_options {
     trv_collective_t collective;
     int streams, steps, registers;
-    int64_t units;
-    bool consistent;
+    int64_t units;           /* of a slice; unit u is owned by rank u / (units / n) if n divides units, else by nobody */
+    trv_symmetry_t symmetry;
     trv_exactness_t exactness;
+    bool consistent;
     int messages_per_port;
+    int mirrored_streams;    /* so many of the last streams are mirrored ones */
+    const int64_t *position; /* streams * units of them (copied), or NULL */
 } trv_explicit_options_t;
 
 TRV_API int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,

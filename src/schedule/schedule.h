@@ -8,6 +8,8 @@
 #ifndef TRIVANCE_SCHEDULE_SCHEDULE_H
 #define TRIVANCE_SCHEDULE_SCHEDULE_H
 
+#include <stddef.h>
+
 #include <trivance/algorithms.h>
 #include <trivance/schedule.h>
 
@@ -65,12 +67,13 @@ int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, 
 
 /* ---- Sets of units ------------------------------------------------------------------------------------------------ */
 
-/* All units of the schedule. */
+/* All units of a space, and of the schedule. */
+trv_blocks_t trv_blocks_whole(const trv_torus_t *space, int halves);
 trv_blocks_t trv_blocks_all(const trv_schedule_t *schedule);
 
-/* ---- Tori ---------------------------------------------------------------------------------------------------------- */
+/* ---- Creation ------------------------------------------------------------------------------------------------------ */
 
-/* The rank at `coordinates` of `rank`, moved by `delta` along `dimension`. */
-int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
+/* An empty schedule (see trv_algorithm.create for what it holds); NULL when out of memory. */
+trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective);
 
 #endif

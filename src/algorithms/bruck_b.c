@@ -1,0 +1,42 @@
+/*
+ * Bruck, bandwidth-optimal (Bruck and Ho 1994 with two ports; paper section 2.3 and appendix C).
+ *
+ * Radix 3: in step k of the reduce-scatter rank r sends to the ranks r - 3^k and r - 2 * 3^k; the allgather is the
+ * reversal, far first, as PAT orders it (Jeaugey 2025). Both messages take the shorter way round, so two of them may leave
+ * by one port:
+ *
+ *   ring of 9, allgather step 0   r -> r + 3 (right, 3 hops), r -> r + 6 (left, 3 hops)
+ *              allgather step 1   r -> r + 1 (right, 1 hop),  r -> r + 2 (right, 2 hops)
+ *
+ * Sizes: any; where a displacement is within reach of both offsets it takes the nearer one.
+ * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
+ */
+#include "algorithms/radix.h"
+#include "algorithms/scatter.h"
+#include "algorithms/table.h"
+
+static trv_pattern_t *pattern(int size, trv_collective_t collective)
+{
+    (void)collective;
+    int offset[2 * 20];
+    int levels = trv_log_ceil(3, size);
+    for (int k = 0; k < levels; k++) {
+        offset[2 * k] = trv_power(3, k);
+        offset[2 * k + 1] = 2 * offset[2 * k];
+    }
+    return trv_tree_pattern(&(trv_tree_options_t){.size = size, .levels = levels, .offset = offset, .shortest = true,
+                                                  .radix = trv_is_power(3, size) ? 3 : 0});
+}
+
+static int create(trv_schedule_t *schedule)
+{
+    schedule->messages_per_port = 2;
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .pattern = pattern});
+}
+
+const trv_algorithm_t trv_bruck_b = {
+    .name = "bruck-b", .family = "bruck", .title = "Bruck, bandwidth-optimal",
+    .source = "Bruck, Ho: IPPS 1994; Jeaugey: PAT, 2025",
+    .sizes = "any torus", .steps_formula = "2 * sum of ceil(log3 a)", .bytes_formula = "2m (n-1)/n",
+    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
+};

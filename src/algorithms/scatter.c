@@ -1,0 +1,389 @@
+/*
+ * Reduce-scatter and allgather on a torus out of one pattern per dimension: see scatter.h.
+ *
+ * A rank's step in words: find the dimension and level of this step; ask the dimension's pattern for the messages; widen
+ * each message's blocks by what the rank holds along the other dimensions; in a reduce-scatter add what comes to the
+ * rank's own partial sums, both messages jointly where both hold the block.
+ */
+#include "algorithms/scatter.h"
+
+#include <stdlib.h>
+
+#include "common/error.h"
+#include "torus/torus.h"
+
+typedef struct tables {
+    trv_visit_t visit;
+    bool ties_split;
+    int active, dimension[TRV_DIMS_MAX];     /* the dimensions with more than one rank */
+    trv_pattern_t *pattern[TRV_DIMS_MAX];    /* of dimension[i] */
+    int levels;                              /* of all dimensions together: the steps of one phase */
+} tables_t;
+
+/* Where a step of a phase stands: level `level` of dimension[turn], after `done` levels of each dimension. */
+typedef struct place {
+    int turn, level;
+    int done[TRV_DIMS_MAX];
+} place_t;
+
+static void locate_interleaved(const tables_t *tables, int stream, int step, place_t *place)
+{
+    int turn = stream % tables->active;
+    for (int passed = 0;; turn = (turn + 1) % tables->active) {
+        if (place->done[turn] == tables->pattern[turn]->levels)
+            continue;
+        if (passed++ == step)
+            break;
+        place->done[turn]++;
+    }
+    place->turn = turn;
+}
+
+static void locate_sequential(const tables_t *tables, int stream, int step, place_t *place)
+{
+    int turn = stream % tables->active;
+    while (step >= tables->pattern[turn]->levels) {
+        place->done[turn] = tables->pattern[turn]->levels;
+        step -= tables->pattern[turn]->levels;
+        turn = (turn + 1) % tables->active;
+    }
+    place->done[turn] = step;
+    place->turn = turn;
+}
+
+static place_t locate(const tables_t *tables, int stream, int step)
+{
+    place_t place = {0};
+    if (tables->visit == TRV_INTERLEAVED)
+        locate_interleaved(tables, stream, step, &place);
+    else
+        locate_sequential(tables, stream, step, &place);
+    place.level = place.done[place.turn];
+    return place;
+}
+
+/* One rank's view of a step: its coordinates, and what it holds along every dimension. */
+typedef struct view {
+    const trv_schedule_t *schedule;
+    const tables_t *tables;
+    trv_step_t *out;
+    int rank, coordinate[TRV_DIMS_MAX];
+    bool mirrored;
+    place_t place;
+    trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
+} view_t;
+
+/* ---- Mirrored streams: every coordinate negated ------------------------------------------------------------------ */
+
+static int negate(int coordinate, int size)
+{
+    return coordinate ? size - coordinate : 0;
+}
+
+static int negate_residues(trv_residues_t *residues, int size, trv_step_t *memory)
+{
+    int *value = trv_step_alloc(memory, (size_t)residues->count * sizeof *value);
+    if (!value)
+        return TRV_ERR_MEMORY;
+    int count = residues->count;
+    bool zero = count > 0 && residues->value[0] == 0; /* 0 stays first, the others turn round */
+    if (zero)
+        value[0] = 0;
+    for (int i = zero; i < count; i++)
+        value[i] = size - residues->value[count - 1 - (i - zero)];
+    residues->value = value;
+    return TRV_OK;
+}
+
+static int negate_edge(const view_t *view, trv_edge_t *edge, const trv_pattern_t *pattern)
+{
+    int size = pattern->size;
+    int distance = abs(edge->to - edge->from);
+    int tie = view->tables->ties_split ? -1 : 1;
+    edge->from = negate(edge->from, size);
+    edge->to = negate(edge->to, size);
+    edge->sign = 2 * distance == size ? tie : -edge->sign;
+    edge->reverse_sign = 2 * distance == size ? tie : -edge->reverse_sign;
+    int rc = TRV_OK;
+    for (int h = 0; h < pattern->halves && !rc; h++)
+        rc = negate_residues(&edge->blocks[h], size, view->out);
+    return rc;
+}
+
+static int find_held(const view_t *view, const trv_pattern_t *pattern, int coordinate, int level, int half,
+                     trv_residues_t *blocks)
+{
+    if (!view->mirrored)
+        return pattern->held(pattern, coordinate, level, half, blocks, view->out);
+    int rc = pattern->held(pattern, negate(coordinate, pattern->size), level, half, blocks, view->out);
+    return rc ? rc : negate_residues(blocks, pattern->size, view->out);
+}
+
+static int find_edges(const view_t *view, bool outgoing, trv_edge_t *edge)
+{
+    const trv_pattern_t *pattern = view->tables->pattern[view->place.turn];
+    int coordinate = view->coordinate[view->tables->dimension[view->place.turn]];
+    if (view->mirrored)
+        coordinate = negate(coordinate, pattern->size);
+    int edges = pattern->edges(pattern, coordinate, view->place.level, outgoing, edge, view->out);
+    for (int e = 0; e < edges && view->mirrored; e++) {
+        int rc = negate_edge(view, &edge[e], pattern);
+        if (rc)
+            return rc;
+    }
+    return edges;
+}
+
+/* ---- Block sets of the torus ------------------------------------------------------------------------------------- */
+
+/* `along` (per half) in the step's dimension, times what the rank holds in the others. */
+static trv_blocks_t widen(const view_t *view, const trv_residues_t *along)
+{
+    const trv_schedule_t *schedule = view->schedule;
+    const tables_t *tables = view->tables;
+    trv_blocks_t blocks = {.space = &schedule->space, .halves = schedule->halves};
+    for (int h = 0; h < schedule->halves; h++) {
+        trv_product_t product = {.halves = 1 << h};
+        bool empty = false;
+        for (int d = 0; d < schedule->torus.dims; d++)
+            product.count[d] = 1; /* dimensions of one rank */
+        for (int i = 0; i < tables->active; i++) {
+            const trv_residues_t *set = i == view->place.turn ? &along[h] : &view->held[i][h];
+            product.count[tables->dimension[i]] = set->count;
+            product.value[tables->dimension[i]] = set->value;
+            empty = empty || set->count == 0;
+        }
+        if (!empty)
+            blocks.term[blocks.terms++] = product;
+    }
+    return blocks;
+}
+
+/* A pattern whose halves travel alike gives one set; a torus with halves needs it twice. */
+static void spread_halves(const view_t *view, const trv_pattern_t *pattern, trv_edge_t *edge)
+{
+    if (view->schedule->halves > pattern->halves)
+        edge->blocks[1] = edge->blocks[0];
+}
+
+static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    const tables_t *tables = schedule->tables;
+    *view = (view_t){.schedule = schedule, .tables = tables, .out = out, .rank = rank,
+                     .mirrored = trv_schedule_mirrored(schedule, stream)};
+    view->place = locate(tables, stream, step);
+    trv_torus_coordinates(&schedule->torus, rank, view->coordinate);
+    for (int i = 0; i < tables->active; i++) {
+        const trv_pattern_t *pattern = tables->pattern[i];
+        for (int h = 0; h < schedule->halves && i != view->place.turn; h++) {
+            int rc = h < pattern->halves
+                         ? find_held(view, pattern, view->coordinate[tables->dimension[i]], view->place.done[i], h,
+                                     &view->held[i][h])
+                         : (view->held[i][h] = view->held[i][0], TRV_OK);
+            if (rc)
+                return rc;
+        }
+    }
+    out->dimension = tables->dimension[view->place.turn];
+    return TRV_OK;
+}
+
+/* ---- Messages and combines --------------------------------------------------------------------------------------- */
+
+typedef struct arrival {
+    trv_residues_t along[2];
+    int reg;
+} arrival_t;
+
+/* Adds one message; a message without blocks is none. Returns 1 if it was added, 0 if not, or an error. */
+static int add_message(const view_t *view, bool send, int coordinate, int sign, int reg, const trv_residues_t *along)
+{
+    trv_blocks_t blocks = widen(view, along);
+    if (blocks.terms == 0)
+        return 0;
+    int dimension = view->out->dimension;
+    int peer = trv_torus_move(&view->schedule->torus, view->rank, dimension, coordinate);
+    trv_part_t *part = (send ? trv_step_send : trv_step_receive)(view->out, peer, trv_port(dimension, sign), 1);
+    if (!part)
+        return TRV_ERR_MEMORY;
+    part->reg = reg;
+    part->blocks = blocks;
+    return 1;
+}
+
+static int add_combine(const view_t *view, const trv_residues_t *along, int sources, const int *source)
+{
+    trv_blocks_t blocks = widen(view, along);
+    return blocks.terms == 0 ? TRV_OK : trv_step_combine(view->out, 0, sources, source, 0, &blocks);
+}
+
+/* Splits the blocks of two messages into those in both, only in the first, only in the second: part[0], part[1], part[2]. */
+static int split(const view_t *view, const arrival_t *a, const arrival_t *b, trv_residues_t part[3][2])
+{
+    for (int h = 0; h < view->schedule->halves; h++) {
+        const trv_residues_t *x = &a->along[h], *y = &b->along[h];
+        size_t bytes = (size_t)(x->count + y->count) * sizeof(int);
+        int *list[3], count[3] = {0, 0, 0};
+        for (int k = 0; k < 3; k++)
+            if (!(list[k] = trv_step_alloc(view->out, bytes)))
+                return TRV_ERR_MEMORY;
+        for (int i = 0, j = 0; i < x->count || j < y->count;) {
+            bool take_x = j == y->count || (i < x->count && x->value[i] <= y->value[j]);
+            bool take_y = i == x->count || (j < y->count && y->value[j] <= x->value[i]);
+            int k = take_x && take_y ? 0 : take_x ? 1 : 2;
+            list[k][count[k]++] = take_x ? x->value[i] : y->value[j];
+            i += take_x;
+            j += take_y;
+        }
+        for (int k = 0; k < 3; k++)
+            part[k][h] = (trv_residues_t){count[k], list[k]};
+    }
+    return TRV_OK;
+}
+
+static int add_combines(const view_t *view, const arrival_t *arrival, int arrivals)
+{
+    if (arrivals == 0)
+        return TRV_OK;
+    if (arrivals == 1)
+        return add_combine(view, arrival[0].along, 2, (int[]){0, arrival[0].reg});
+    trv_residues_t part[3][2];
+    int rc = split(view, &arrival[0], &arrival[1], part);
+    if (!rc)
+        rc = add_combine(view, part[0], 3, (int[]){0, arrival[0].reg, arrival[1].reg});
+    if (!rc)
+        rc = add_combine(view, part[1], 2, (int[]){0, arrival[0].reg});
+    if (!rc)
+        rc = add_combine(view, part[2], 2, (int[]){0, arrival[1].reg});
+    return rc;
+}
+
+static int reduce_scatter_step(view_t *view)
+{
+    const trv_pattern_t *pattern = view->tables->pattern[view->place.turn];
+    trv_edge_t edge[TRV_EDGES_MAX];
+    arrival_t arrival[TRV_EDGES_MAX];
+    int arrivals = 0;
+    int edges = find_edges(view, true, edge);
+    for (int e = 0; e < edges; e++) {
+        spread_halves(view, pattern, &edge[e]);
+        int rc = add_message(view, true, edge[e].to, edge[e].sign, 0, edge[e].blocks);
+        if (rc < 0)
+            return rc;
+    }
+    if (edges < 0 || (edges = find_edges(view, false, edge)) < 0)
+        return edges;
+    for (int e = 0; e < edges; e++) {
+        spread_halves(view, pattern, &edge[e]);
+        int reg = edge[e].move ? 0 : 1 + e;
+        int added = add_message(view, false, edge[e].from, edge[e].sign, reg, edge[e].blocks);
+        if (added < 0)
+            return added;
+        if (added && !edge[e].move)
+            arrival[arrivals++] = (arrival_t){{edge[e].blocks[0], edge[e].blocks[1]}, reg};
+    }
+    return add_combines(view, arrival, arrivals);
+}
+
+/* The reduce-scatter's step turned round: who received sends, into register 0 and from it. */
+static int allgather_step(view_t *view)
+{
+    const trv_pattern_t *pattern = view->tables->pattern[view->place.turn];
+    trv_edge_t edge[TRV_EDGES_MAX];
+    for (int pass = 0; pass < 2; pass++) {
+        bool send = pass == 0;
+        int edges = find_edges(view, !send, edge);
+        for (int e = 0; e < edges; e++) {
+            spread_halves(view, pattern, &edge[e]);
+            int rc = add_message(view, send, send ? edge[e].from : edge[e].to, edge[e].reverse_sign, 0, edge[e].blocks);
+            if (rc < 0)
+                return rc;
+        }
+        if (edges < 0)
+            return edges;
+    }
+    return TRV_OK;
+}
+
+static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    const tables_t *tables = schedule->tables;
+    bool gather = schedule->collective == TRV_ALLGATHER || step >= tables->levels;
+    view_t view;
+    int rc = view_begin(&view, schedule, rank, stream, gather ? schedule->steps - 1 - step : step, out);
+    if (!rc)
+        rc = trv_step_reserve(out, TRV_EDGES_MAX, TRV_EDGES_MAX, 3);
+    if (rc)
+        return rc;
+    return gather ? allgather_step(&view) : reduce_scatter_step(&view);
+}
+
+/* ---- Positions ----------------------------------------------------------------------------------------------------- */
+
+/* Blocks in the order in which the steps split them, the first step's digit most significant: every message is then one
+ * contiguous range. */
+static int64_t digit_position(const trv_schedule_t *schedule, int stream, int64_t unit)
+{
+    const tables_t *tables = schedule->tables;
+    int coordinate[TRV_DIMS_MAX], done[TRV_DIMS_MAX] = {0};
+    int64_t position = 0;
+    int turn = stream % tables->active;
+    trv_torus_coordinates(&schedule->torus, (int)unit, coordinate);
+    for (int step = 0; step < tables->levels; turn = (turn + 1) % tables->active) {
+        const trv_pattern_t *pattern = tables->pattern[turn];
+        int *c = &coordinate[tables->dimension[turn]];
+        while (done[turn] < pattern->levels) {
+            position = position * pattern->radix + *c % pattern->radix;
+            *c /= pattern->radix;
+            done[turn]++;
+            step++;
+            if (tables->visit == TRV_INTERLEAVED)
+                break;
+        }
+    }
+    return position;
+}
+
+/* ---- Creation ------------------------------------------------------------------------------------------------------ */
+
+static void tables_destroy(void *memory)
+{
+    tables_t *tables = memory;
+    for (int i = 0; i < tables->active; i++)
+        if (tables->pattern[i])
+            tables->pattern[i]->destroy(tables->pattern[i]);
+    free(tables);
+}
+
+int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options)
+{
+    tables_t *tables = calloc(1, sizeof *tables);
+    if (!tables)
+        return trv_fail_memory();
+    schedule->tables = tables;
+    schedule->destroy = tables_destroy;
+    schedule->step = scatter_step;
+    schedule->space = schedule->torus;
+    schedule->registers = 1 + TRV_EDGES_MAX;
+    tables->visit = options->visit;
+    tables->ties_split = options->ties_split;
+    tables->active = trv_torus_active(&schedule->torus, tables->dimension);
+    bool digits = tables->active > 0 && schedule->collective == TRV_ALLREDUCE;
+    for (int i = 0; i < tables->active; i++) {
+        trv_pattern_t *pattern = options->pattern(schedule->torus.size[tables->dimension[i]], schedule->collective);
+        if (!pattern)
+            return trv_fail_memory();
+        tables->pattern[i] = pattern;
+        tables->levels += pattern->levels;
+        schedule->halves = pattern->halves > schedule->halves ? pattern->halves : schedule->halves;
+        digits = digits && pattern->radix > 0;
+    }
+    if (digits && schedule->halves == 1)
+        schedule->position = digit_position;
+    if (tables->active > 0) {
+        schedule->streams = options->mirrored ? 2 * tables->active : tables->active;
+        schedule->mirrored_from = tables->active;
+    }
+    schedule->steps = schedule->collective == TRV_ALLREDUCE ? 2 * tables->levels : tables->levels;
+    return TRV_OK;
+}

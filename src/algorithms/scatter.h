@@ -1,0 +1,88 @@
+/*
+ * Reduce-scatter and allgather on a torus, put together from one *pattern* per dimension.
+ *
+ * A pattern says how the blocks of one ring of `size` coordinates travel in a reduce-scatter: in level l, which
+ * coordinate sends the partial sums of which blocks to which other one. On a torus the patterns multiply: a step works on
+ * one level of one dimension d, and a rank's message holds the product of the pattern's blocks along d and of what the
+ * rank still holds along every other dimension. The allgather is the exact reversal in time, with every message turned
+ * round, so it is never written down. An algorithm file therefore only makes patterns and says in which order the
+ * dimensions are visited.
+ */
+#ifndef TRIVANCE_ALGORITHMS_SCATTER_H
+#define TRIVANCE_ALGORITHMS_SCATTER_H
+
+#include <stdbool.h>
+
+#include "schedule/schedule.h"
+
+/* A set of coordinates of one dimension, ascending. */
+typedef struct trv_residues {
+    int count;
+    const int *value;
+} trv_residues_t;
+
+/* One message of a level of the reduce-scatter, in coordinates of the dimension. */
+typedef struct trv_edge {
+    int from, to;
+    int sign;                  /* direction it travels in */
+    int reverse_sign;          /* direction of its reversal in the allgather */
+    bool move;                 /* the receiver keeps it as it is (it holds no partial sum of its own to add) */
+    trv_residues_t blocks[2];  /* per half of the blocks */
+} trv_edge_t;
+
+#define TRV_EDGES_MAX 2
+
+typedef struct trv_pattern trv_pattern_t;
+struct trv_pattern {
+    int size, levels;
+    int halves; /* 2 where the two halves of a block travel differently, else 1 */
+    int radix;  /* level l tells blocks apart by digit l of their coordinate in this radix; 0: it does not */
+    /* Writes the messages that `coordinate` sends (or receives) in `level`; returns their number or an error. What they
+     * refer to is the pattern's own, or comes from trv_step_alloc(memory, …). */
+    int (*edges)(const trv_pattern_t *pattern, int coordinate, int level, bool outgoing, trv_edge_t *edge,
+                 trv_step_t *memory);
+    /* The blocks of which `coordinate` has a partial sum before `level` (after all: level == levels). */
+    int (*held)(const trv_pattern_t *pattern, int coordinate, int level, int half, trv_residues_t *blocks,
+                trv_step_t *memory);
+    void (*destroy)(trv_pattern_t *pattern);
+};
+
+typedef enum trv_visit {
+    TRV_INTERLEAVED, /* stream i's t-th step is on dimension (i + t) mod D; dimensions that are done are skipped */
+    TRV_SEQUENTIAL   /* stream i does all levels of dimension i, then of i + 1, … */
+} trv_visit_t;
+
+typedef struct trv_scatter_options {
+    trv_visit_t visit;
+    bool mirrored;        /* 2D streams, the second D of them with every coordinate negated; else D streams */
+    bool ties_split;      /* half way round goes - in the mirrored streams; else + everywhere */
+    trv_pattern_t *(*pattern)(int size, trv_collective_t collective); /* makes one dimension's; NULL: no memory */
+} trv_scatter_options_t;
+
+/* Completes a schedule whose steps are those of the patterns' reduce-scatter, allgather, or both. */
+int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options);
+
+/* ---- Patterns -------------------------------------------------------------------------------------------------- */
+
+/* Translation-invariant: the tree of one block, seen from its owner (coordinate displacement 0) and in the allgather's
+ * order: C = {0}; for level = levels - 1 … 0: C gains C + offset[2 * level] and C + offset[2 * level + 1]. Offsets are
+ * signed and their sign is the direction in which the allgather goes, unless `shortest`, where it goes the shorter way
+ * (half way round: +). A displacement reachable by both offsets takes, with `balanced`, the first if it is less than half
+ * way round, the second if it is more, and one for each half of its block at exactly half; otherwise it takes the first.
+ * `radix` as in trv_pattern_t. NULL when out of memory. */
+typedef struct trv_tree_options {
+    int size, levels;
+    const int *offset; /* 2 * levels */
+    bool balanced, shortest;
+    int radix;
+} trv_tree_options_t;
+trv_pattern_t *trv_tree_pattern(const trv_tree_options_t *options);
+
+/* One block at a time to the next neighbour: size - 1 levels of distance 1, the reduce-scatter going in direction +. */
+trv_pattern_t *trv_neighbour_pattern(int size);
+
+/* Pairwise exchanges along a matching per level (see pairs.h), for power-of-two sizes; others fold. */
+struct trv_pairs;
+trv_pattern_t *trv_pairs_pattern(const struct trv_pairs *pairs, trv_collective_t collective);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The table of algorithms. A new algorithm is one new file and one line here; every reader, test and figure picks it up.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/table.h"
+#include "common/error.h"
+
+static const trv_algorithm_t *const table[] = {
+    &trv_trivance_b,
+    &trv_ring,
+    &trv_bucket,
+    &trv_bruck_b,
+};
+
+#define ALGORITHMS ((int)(sizeof table / sizeof table[0]))
+
+int trv_algorithms_count(void)
+{
+    return ALGORITHMS;
+}
+
+const trv_algorithm_t *trv_algorithm_at(int index)
+{
+    return index >= 0 && index < ALGORITHMS ? table[index] : NULL;
+}
+
+const trv_algorithm_t *trv_algorithm_find(const char *name)
+{
+    char names[512] = "";
+    for (int i = 0; i < ALGORITHMS; i++) {
+        if (strcmp(table[i]->name, name) == 0)
+            return table[i];
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, i ? ", %s" : "%s", table[i]->name);
+    }
+    trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; there are %s", name, names);
+    return NULL;
+}
+
+const char *trv_algorithm_name(const trv_algorithm_t *algorithm) { return algorithm->name; }
+const char *trv_algorithm_family(const trv_algorithm_t *algorithm) { return algorithm->family; }
+const char *trv_algorithm_title(const trv_algorithm_t *algorithm) { return algorithm->title; }
+const char *trv_algorithm_source(const trv_algorithm_t *algorithm) { return algorithm->source; }
+const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm) { return algorithm->sizes; }
+const char *trv_algorithm_steps_formula(const trv_algorithm_t *algorithm) { return algorithm->steps_formula; }
+const char *trv_algorithm_bytes_formula(const trv_algorithm_t *algorithm) { return algorithm->bytes_formula; }
+trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm) { return algorithm->symmetry; }
+trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm) { return algorithm->exactness; }
+bool trv_algorithm_consistent(const trv_algorithm_t *algorithm) { return algorithm->consistent; }
+bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm) { return algorithm->latency_optimal; }
+
+int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
+{
+    if (algorithm->latency_optimal && collective != TRV_ALLREDUCE)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%s sends whole vectors and does AllReduce only; for Reduce-Scatter and "
+                        "AllGather take a bandwidth-optimal algorithm, for example trivance-b", algorithm->name);
+    return algorithm->supports ? algorithm->supports(torus, collective) : TRV_OK;
+}

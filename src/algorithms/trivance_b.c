@@ -1,0 +1,45 @@
+/*
+ * Trivance, bandwidth-optimal (paper sections 3.1, 3.5 and 4).
+ *
+ * Reduce-scatter in s = ceil(log3 a) steps per dimension, allgather as its exact reversal. In step k every rank sends to
+ * both sides over distance d_k = 3^k and adds both messages that come in to its own partial sums at once:
+ *
+ *   ring of 9, step 0   … 8 <-1-> 0 <-1-> 1 <-1-> 2 …      blocks of three classes mod 3: keep one, send one each way
+ *              step 1   … 6 <-3-> 0 <-3-> 3 <-3-> 6 …      of the three blocks left: keep one, send one each way
+ *
+ * Sizes: any. The last distance is ceil((a - 3^(s-1)) / 2); which blocks go which way follows from the tree that the
+ * allgather of one block grows (tree.c): mirror-symmetric, so that both directions carry the same; a displacement a/2 is
+ * reached from both sides, by one half of its block each. Every block crosses one edge per rank and phase: a - 1 blocks.
+ * Messages are contiguous where every dimension is 3^s (blocks numbered by their digits in the order of the steps).
+ * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
+ */
+#include "algorithms/radix.h"
+#include "algorithms/scatter.h"
+#include "algorithms/table.h"
+
+static trv_pattern_t *pattern(int size, trv_collective_t collective)
+{
+    (void)collective;
+    int offset[2 * 20];
+    int levels = trv_log_ceil(3, size);
+    for (int k = 0; k < levels; k++) {
+        int power = trv_power(3, k);
+        int distance = k < levels - 1 ? power : (size - power + 1) / 2;
+        offset[2 * k] = distance;
+        offset[2 * k + 1] = -distance;
+    }
+    return trv_tree_pattern(&(trv_tree_options_t){.size = size, .levels = levels, .offset = offset, .balanced = true,
+                                                  .radix = trv_is_power(3, size) ? 3 : 0});
+}
+
+static int create(trv_schedule_t *schedule)
+{
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .pattern = pattern});
+}
+
+const trv_algorithm_t trv_trivance_b = {
+    .name = "trivance-b", .family = "trivance", .title = "Trivance, bandwidth-optimal",
+    .source = "Juerss, Addanki, Schmid: Trivance, section 3.1",
+    .sizes = "any torus", .steps_formula = "2 * sum of ceil(log3 a)", .bytes_formula = "2m (n-1)/n",
+    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
+};

@@ -1,0 +1,287 @@
+/*
+ * Growths of Trivance's windows on a ring of any size (DESIGN section 3.2).
+ *
+ * A plan is a list of growths right:left whose sum is size - 1, each at most the window. Any such list is exact, but cuts
+ * (windows.h) may make messages carry more than one vector. Cost = sum over steps of max(v_r * right, v_l * left), v the
+ * vectors of a message; it cannot be less than half of size - 1, so a search deepens over its *slack*
+ *
+ *     slack = 2 * cost - (size - 1) = sum of 2 * max(v_r * right, v_l * left) - right - left  >= 0
+ *
+ * and the first plan found is the cheapest. *Skew* is the same with v = 1: what the congestion sum exceeds its minimum by.
+ *
+ * 1. One vector per message, forwards in time: growths must then be whole numbers of the pieces a rank holds already, of
+ *    which there are at most two more per step. The choices do not depend on the size, and up to about 2000 ranks the
+ *    search is exhaustive within its bound.
+ * 2. Where that finds nothing, two vectors at most, backwards in time from the whole ring, where the cuts are known. Window
+ *    lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow with the ring;
+ *    resolution 4 is exhaustive up to 3^5.
+ * 3. The paper's growths, 3^k and last the rest, halved. Two vectors always do: see paper_growths.
+ *
+ * Up to 81 ranks one vector per message is worth any congestion; above, the congestion sum stays within 1.1 of the paper's.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "algorithms/windows.h"
+
+#define SINGLE_OPERATIONS_MAX 150000
+#define DOUBLE_OPERATIONS_MAX 120000 /* for each resolution */
+#define RESOLUTION_FIRST 4
+#define RESOLUTION_LAST 2
+#define SMALL_SIZE 81
+
+/* Places where a window is cut, from its left end (0) on. A plan of s steps has at most 2s + 2 of them: forwards, a step
+ * with one vector per message adds two; backwards, it keeps the number or merges some, and adds two. */
+#define PLACES_MAX (2 * TRV_WINDOW_STEPS_MAX + 4)
+
+typedef struct places {
+    int count;
+    int at[PLACES_MAX];
+} places_t;
+
+typedef enum outcome { NONE, FOUND, GIVEN_UP } outcome_t;
+
+typedef struct search {
+    int size, steps;
+    int operations, operations_max;
+    int64_t power[TRV_WINDOW_STEPS_MAX + 1]; /* of 3 */
+    int resolution;
+    trv_growth_t *growth;
+} search_t;
+
+static bool out_of_operations(search_t *search)
+{
+    return ++search->operations > search->operations_max;
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+/* ---- One vector per message, forwards ---------------------------------------------------------------------------- */
+
+/* The last growths must fill the ring: right + left = size - window. Right is the window's length less a place, left is a
+ * place, so two places at distance window - (size - window) are looked for. */
+static outcome_t fill_ring(search_t *search, int step, const places_t *held, int slack)
+{
+    const int window = held->at[held->count - 1], distance = 2 * window - search->size;
+    for (int i = 0, j = 0; i < held->count; i++) {
+        while (j < held->count - 1 && held->at[j] - held->at[i] < distance)
+            j++;
+        const trv_growth_t growth = {window - held->at[j], held->at[i]};
+        if (out_of_operations(search))
+            return GIVEN_UP;
+        if (held->at[j] - held->at[i] == distance && abs(growth.right - growth.left) <= slack) {
+            search->growth[step] = growth;
+            return FOUND;
+        }
+    }
+    return NONE;
+}
+
+/* Grows the window whose pieces lie between the places `held` (0 and its length included). */
+static outcome_t grow(search_t *search, int step, const places_t *held, int slack)
+{
+    const int window = held->at[held->count - 1];
+    if (step == search->steps - 1)
+        return fill_ring(search, step, held, slack);
+    for (int j = 0; j < held->count; j++)
+        for (int i = held->count - 1; i >= 0; i--) {
+            const int right = window - held->at[j], left = held->at[i], skew = abs(right - left);
+            const int64_t next = (int64_t)window + right + left;
+            if (skew > slack || next >= search->size || next * search->power[search->steps - 1 - step] < search->size)
+                continue;
+            if (step == 0 && left > right)
+                continue; /* a mirror image */
+            if (out_of_operations(search))
+                return GIVEN_UP;
+            places_t after = {0};
+            if (left)
+                after.at[after.count++] = 0;
+            for (int k = 0; k < held->count; k++)
+                after.at[after.count++] = held->at[k] + left;
+            if (right)
+                after.at[after.count++] = (int)next;
+            search->growth[step] = (trv_growth_t){right, left};
+            const outcome_t outcome = grow(search, step + 1, &after, slack - skew);
+            if (outcome != NONE)
+                return outcome;
+        }
+    return NONE;
+}
+
+static bool single_vectors(search_t *search, int skew_max)
+{
+    const places_t own = {2, {0, 1}};
+    search->operations_max = search->operations + SINGLE_OPERATIONS_MAX;
+    for (int slack = (search->size - 1) % 2; slack <= skew_max; slack += 2) {
+        const outcome_t outcome = grow(search, 0, &own, slack);
+        if (outcome != NONE)
+            return outcome == FOUND;
+    }
+    return false;
+}
+
+/* ---- Two vectors per message, backwards -------------------------------------------------------------------------- */
+
+static void add_cut(places_t *cuts, int at, int window)
+{
+    if (at <= 0 || at >= window)
+        return;
+    for (int i = 0; i < cuts->count; i++)
+        if (cuts->at[i] == at)
+            return;
+    cuts->at[cuts->count++] = at;
+}
+
+/* The cuts of a window of length `window` that is to grow into one cut at `after`. In the grown window the left peer's
+ * prefix comes first, then the own window, then the right peer's suffix; a cut inside one of them is a cut of the window
+ * it came from. False where a message would carry more than two vectors. */
+static bool cuts_before(const places_t *after, int window, trv_growth_t growth, places_t *before, int *right_vectors,
+                        int *left_vectors)
+{
+    before->count = 0;
+    *right_vectors = *left_vectors = 1;
+    for (int i = 0; i < after->count; i++) {
+        const int at = after->at[i];
+        if (at < growth.left) {
+            ++*left_vectors;
+            add_cut(before, at, window);
+        } else if (at > growth.left + window) {
+            ++*right_vectors;
+            add_cut(before, at - growth.left - growth.right, window);
+        } else {
+            add_cut(before, at - growth.left, window);
+        }
+    }
+    add_cut(before, growth.left, window);
+    add_cut(before, window - growth.right, window);
+    return *right_vectors <= TRV_WINDOW_VECTORS_MAX && *left_vectors <= TRV_WINDOW_VECTORS_MAX;
+}
+
+/* What is left to spend. */
+typedef struct budget {
+    int slack, skew, extras; /* extras: vectors beyond one per message */
+} budget_t;
+
+static outcome_t shrink(search_t *search, int steps, int size, const places_t *cuts, budget_t budget);
+
+/* Tries one growth as the step before `cuts`. */
+static outcome_t try_growth(search_t *search, int step, int window, const places_t *cuts, trv_growth_t growth,
+                            budget_t budget)
+{
+    places_t before;
+    int right_vectors, left_vectors;
+    if (growth.right > window || growth.left > window)
+        return NONE;
+    if (out_of_operations(search))
+        return GIVEN_UP;
+    if (!cuts_before(cuts, window, growth, &before, &right_vectors, &left_vectors))
+        return NONE;
+    const int64_t cost = larger(right_vectors * growth.right, left_vectors * growth.left);
+    const int64_t slack = 2 * cost - growth.right - growth.left;
+    const int extras = right_vectors + left_vectors - 2;
+    if (slack > budget.slack || extras > budget.extras)
+        return NONE;
+    budget.slack -= (int)slack;
+    budget.skew -= abs(growth.right - growth.left);
+    budget.extras -= extras;
+    search->growth[step] = growth;
+    return shrink(search, step, window, &before, budget);
+}
+
+/* Finds the first `steps` growths of a window that is `size` long after them and must be held cut at `cuts`. */
+static outcome_t shrink(search_t *search, int steps, int size, const places_t *cuts, budget_t budget)
+{
+    if (steps == 0)
+        return size == 1 ? FOUND : NONE;
+    if (size > search->power[steps])
+        return NONE;
+    const int step = steps - 1;
+    const int unit = step > search->resolution ? (int)search->power[step - search->resolution] : 1;
+    for (int window = smaller((int)search->power[step], size); window >= (size + 2) / 3; window -= unit) {
+        const int growth = size - window, skew_max = smaller(smaller(budget.slack, budget.skew), growth);
+        for (int skew = growth % 2; skew <= skew_max; skew += 2 * unit) {
+            const int more = (growth + skew) / 2, less = (growth - skew) / 2;
+            outcome_t outcome = try_growth(search, step, window, cuts, (trv_growth_t){more, less}, budget);
+            if (outcome == NONE && skew)
+                outcome = try_growth(search, step, window, cuts, (trv_growth_t){less, more}, budget);
+            if (outcome != NONE)
+                return outcome;
+        }
+    }
+    return NONE;
+}
+
+/* The cheapest plan at this resolution and, among the cheapest, one with fewest extra vectors. */
+static bool double_vectors(search_t *search, int resolution, int skew_max)
+{
+    const places_t none = {0};
+    const int extras_max = 2 * search->steps, step = search->steps - 1;
+    const int unit = step > resolution ? (int)search->power[step - resolution] : 1;
+    budget_t budget = {(search->size - 1) % 2, skew_max, extras_max};
+    outcome_t outcome = NONE;
+    search->resolution = resolution;
+    search->operations_max = search->operations + DOUBLE_OPERATIONS_MAX;
+    for (; budget.slack <= search->size; budget.slack += 2 * unit)
+        if ((outcome = shrink(search, search->steps, search->size, &none, budget)) != NONE)
+            break;
+    if (outcome != FOUND)
+        return false;
+    trv_growth_t best[TRV_WINDOW_STEPS_MAX];
+    for (int i = 0; i < search->steps; i++)
+        best[i] = search->growth[i];
+    for (budget.extras = 1; budget.extras < extras_max; budget.extras++)
+        if ((outcome = shrink(search, search->steps, search->size, &none, budget)) != NONE)
+            break;
+    for (int i = 0; i < search->steps && outcome != FOUND; i++)
+        search->growth[i] = best[i];
+    return true;
+}
+
+/* ---- The paper's ------------------------------------------------------------------------------------------------- */
+
+/* Growths 3^k both ways, last what is missing, halved. At most two vectors per message: the last step cuts the window
+ * where its suffix of length right begins and where its prefix of length left ends, which are mirror images of each
+ * other but for one place at most (right - left <= 1). Going back through a full step, a cut in the right third moves
+ * left by a window, one in the left third moves right by a window, one in the middle stays: mirror images stay mirror
+ * images, but for that place, and full steps add no cuts. Two such cuts are in the same outer third never: the mirror
+ * image of the inside of one outer third, moved by one place, is in the other, on its edge (where it is no cut) or next to
+ * that edge in the middle third. So an outer third, which is what a message carries, has one cut at most. */
+static void paper_growths(search_t *search)
+{
+    const int last = search->steps - 1, rest = search->size - (int)search->power[last];
+    for (int i = 0; i < last; i++)
+        search->growth[i] = (trv_growth_t){(int)search->power[i], (int)search->power[i]};
+    search->growth[last] = (trv_growth_t){rest - rest / 2, rest / 2};
+}
+
+/* ---- Interface --------------------------------------------------------------------------------------------------- */
+
+int trv_window_steps(int size)
+{
+    int steps = 0;
+    for (int64_t power = 1; power < size; power *= 3)
+        steps++;
+    return steps;
+}
+
+int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int *operations)
+{
+    search_t search = {.size = size, .steps = trv_window_steps(size), .growth = growth};
+    search.power[0] = 1;
+    for (int i = 1; i <= search.steps; i++)
+        search.power[i] = 3 * search.power[i - 1];
+    if (search.steps > 0) {
+        /* The paper's congestion sum is size / 2, rounded down; skew = 2 * sum - (size - 1). */
+        const int64_t sum_max = (int64_t)(size / 2) * 11 / 10;
+        const int skew_max = size <= SMALL_SIZE ? size : (int)(2 * sum_max - (size - 1));
+        bool found = single_vectors(&search, skew_max);
+        for (int resolution = RESOLUTION_FIRST; !found && resolution >= RESOLUTION_LAST; resolution--)
+            found = double_vectors(&search, resolution, skew_max);
+        if (!found)
+            paper_growths(&search);
+    }
+    if (operations)
+        *operations = search.operations;
+    return search.steps;
+}

@@ -1,0 +1,119 @@
+/*
+ * Schedules as their readers see them: accessors, creation by name, sizes of messages.
+ */
+#include "schedule/schedule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/error.h"
+
+trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective)
+{
+    trv_schedule_t *schedule = calloc(1, sizeof *schedule);
+    if (!schedule)
+        return NULL;
+    snprintf(schedule->name, sizeof schedule->name, "%s", name);
+    schedule->torus = *torus;
+    schedule->collective = collective;
+    schedule->streams = 1;
+    schedule->mirrored_from = -1;
+    schedule->registers = 1;
+    schedule->halves = 1;
+    schedule->messages_per_port = 1;
+    trv_torus_init(&schedule->space, 1, &(int){1});
+    return schedule;
+}
+
+int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name, trv_collective_t collective)
+{
+    *schedule = NULL;
+    const trv_algorithm_t *algorithm = trv_algorithm_find(name);
+    if (!algorithm)
+        return TRV_ERR_ARGUMENT;
+    int rc = trv_algorithm_supports(algorithm, torus, collective);
+    if (rc)
+        return rc;
+    trv_schedule_t *s = trv_schedule_allocate(torus, name, collective);
+    if (!s)
+        return trv_fail_memory();
+    s->symmetry = algorithm->symmetry;
+    s->exactness = algorithm->exactness;
+    s->consistent = algorithm->consistent;
+    s->owned = !algorithm->latency_optimal;
+    rc = algorithm->create(s);
+    if (rc) {
+        trv_schedule_destroy(s);
+        return rc;
+    }
+    *schedule = s;
+    return TRV_OK;
+}
+
+void trv_schedule_destroy(trv_schedule_t *schedule)
+{
+    if (!schedule)
+        return;
+    if (schedule->destroy)
+        schedule->destroy(schedule->tables);
+    free(schedule);
+}
+
+const char *trv_schedule_name(const trv_schedule_t *schedule) { return schedule->name; }
+const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule) { return &schedule->torus; }
+trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule) { return schedule->collective; }
+int trv_schedule_streams(const trv_schedule_t *schedule) { return schedule->streams; }
+int trv_schedule_steps(const trv_schedule_t *schedule) { return schedule->steps; }
+int trv_schedule_registers(const trv_schedule_t *schedule) { return schedule->registers; }
+const trv_torus_t *trv_schedule_space(const trv_schedule_t *schedule) { return &schedule->space; }
+int trv_schedule_halves(const trv_schedule_t *schedule) { return schedule->halves; }
+trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule) { return schedule->symmetry; }
+trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule) { return schedule->exactness; }
+bool trv_schedule_consistent(const trv_schedule_t *schedule) { return schedule->consistent; }
+int trv_schedule_messages_per_port(const trv_schedule_t *schedule) { return schedule->messages_per_port; }
+
+int64_t trv_schedule_units(const trv_schedule_t *schedule)
+{
+    return (int64_t)schedule->space.ranks * schedule->halves;
+}
+
+bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream)
+{
+    return schedule->mirrored_from >= 0 && stream >= schedule->mirrored_from;
+}
+
+int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream, int64_t unit)
+{
+    return schedule->position ? schedule->position(schedule, stream, unit) : unit;
+}
+
+int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit)
+{
+    return schedule->owned ? (int)(unit / (trv_schedule_units(schedule) / schedule->torus.ranks)) : -1;
+}
+
+int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *message)
+{
+    int64_t units = 0;
+    for (int p = 0; p < message->parts; p++) {
+        int64_t count = trv_blocks_count(&message->part[p].blocks);
+        units += message->part[p].slots ? count * trv_schedule_units(schedule) : count;
+    }
+    return units;
+}
+
+__extension__ typedef unsigned __int128 uint128_t;
+
+uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes)
+{
+    /* ceil(units * vector / all) without overflow: vector = whole * all + rest. */
+    uint64_t all = (uint64_t)trv_schedule_units(schedule) * (uint64_t)schedule->streams;
+    uint64_t whole = vector_bytes / all, rest = vector_bytes % all;
+    uint64_t bytes = (uint64_t)units * whole + (uint64_t)(((uint128_t)units * rest + all - 1) / all);
+    return bytes > 0 ? bytes : 1;
+}
+
+uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes)
+{
+    return trv_units_bytes(schedule, trv_message_units(schedule, message), vector_bytes);
+}

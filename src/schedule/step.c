@@ -1,0 +1,87 @@
+/*
+ * Building one rank's step in its arena.
+ */
+#include <string.h>
+
+#include "common/error.h"
+#include "schedule/arena.h"
+#include "schedule/schedule.h"
+
+static int step_empty(trv_step_t *step)
+{
+    if (!step->arena && !(step->arena = trv_arena_create()))
+        return trv_fail_memory();
+    trv_arena_empty(step->arena);
+    step->dimension = -1;
+    step->sends = step->receives = step->combines = 0;
+    step->send = step->receive = NULL;
+    step->combine = NULL;
+    return TRV_OK;
+}
+
+void trv_step_clear(trv_step_t *step)
+{
+    trv_arena_destroy(step->arena);
+    *step = (trv_step_t)TRV_STEP_INIT;
+}
+
+int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    if (rank < 0 || rank >= schedule->torus.ranks || stream < 0 || stream >= schedule->streams || step < 0 ||
+        step >= schedule->steps)
+        return trv_fail(TRV_ERR_ARGUMENT, "rank %d, stream %d, step %d is not in the schedule of %d ranks, %d streams and "
+                        "%d steps", rank, stream, step, schedule->torus.ranks, schedule->streams, schedule->steps);
+    int rc = step_empty(out);
+    return rc ? rc : schedule->step(schedule, rank, stream, step, out);
+}
+
+void *trv_step_alloc(trv_step_t *step, size_t bytes)
+{
+    void *memory = trv_arena_alloc(step->arena, bytes);
+    if (!memory)
+        trv_fail_memory();
+    return memory;
+}
+
+int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines)
+{
+    step->send = trv_step_alloc(step, (size_t)sends * sizeof *step->send);
+    step->receive = trv_step_alloc(step, (size_t)receives * sizeof *step->receive);
+    step->combine = trv_step_alloc(step, (size_t)combines * sizeof *step->combine);
+    return step->send && step->receive && step->combine ? TRV_OK : TRV_ERR_MEMORY;
+}
+
+/* The builder alone writes what readers see as const: it casts in these two functions and nowhere else. */
+static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *place, int peer, int port, int parts)
+{
+    trv_part_t *part = trv_step_alloc(step, (size_t)parts * sizeof *part);
+    if (!part)
+        return NULL;
+    memset(part, 0, (size_t)parts * sizeof *part);
+    *(trv_message_t *)place = (trv_message_t){.peer = peer, .port = port, .parts = parts, .part = part};
+    return part;
+}
+
+trv_part_t *trv_step_send(trv_step_t *step, int peer, int port, int parts)
+{
+    return message_fill(step, &step->send[step->sends++], peer, port, parts);
+}
+
+trv_part_t *trv_step_receive(trv_step_t *step, int peer, int port, int parts)
+{
+    return message_fill(step, &step->receive[step->receives++], peer, port, parts);
+}
+
+int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, int first, const trv_blocks_t *blocks)
+{
+    int *copy = NULL;
+    if (source) {
+        copy = trv_step_alloc(step, (size_t)sources * sizeof *copy);
+        if (!copy)
+            return TRV_ERR_MEMORY;
+        memcpy(copy, source, (size_t)sources * sizeof *copy);
+    }
+    *(trv_combine_t *)&step->combine[step->combines++] =
+        (trv_combine_t){.dst = dst, .sources = sources, .source = copy, .first = first, .blocks = *blocks};
+    return TRV_OK;
+}

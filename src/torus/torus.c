@@ -1,0 +1,124 @@
+/*
+ * Tori: parsing, coordinates, neighbours. Row-major ranks, last dimension fastest.
+ */
+#include <trivance/torus.h>
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "torus/torus.h"
+
+#define RANKS_MAX (1 << 30)
+
+int trv_torus_init(trv_torus_t *torus, int dims, const int *size)
+{
+    if (dims < 1 || dims > TRV_DIMS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "a torus has 1 to %d dimensions, not %d; for example 8x8x8", TRV_DIMS_MAX, dims);
+    memset(torus, 0, sizeof *torus);
+    long long ranks = 1;
+    for (int d = 0; d < dims; d++) {
+        if (size[d] < 1)
+            return trv_fail(TRV_ERR_ARGUMENT, "dimension %d of the torus has size %d; sizes start at 1, for example 4x8", d,
+                            size[d]);
+        ranks *= size[d];
+        if (ranks > RANKS_MAX)
+            return trv_fail(TRV_ERR_ARGUMENT, "the torus has more than 2^30 ranks; the product of its sizes must stay below");
+        torus->size[d] = size[d];
+    }
+    torus->dims = dims;
+    torus->ranks = (int)ranks;
+    return TRV_OK;
+}
+
+int trv_torus_parse(const char *text, trv_torus_t *torus)
+{
+    int size[TRV_DIMS_MAX];
+    int dims = 0;
+    const char *p = text;
+    for (;;) {
+        if (!isdigit((unsigned char)*p))
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a torus: it is written as sizes with x between them, "
+                            "for example 9 or 4x4x4", text);
+        long long value = 0;
+        for (; isdigit((unsigned char)*p); p++) {
+            value = value * 10 + (*p - '0');
+            if (value > RANKS_MAX)
+                return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is too large a torus: at most 2^30 ranks are supported, "
+                                "for example 1024x1024", text);
+        }
+        if (dims == TRV_DIMS_MAX)
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has more than %d dimensions, the most a torus may have", text,
+                            TRV_DIMS_MAX);
+        if (value == 0)
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has a dimension of size 0; sizes start at 1, for example 4x8", text);
+        size[dims++] = (int)value;
+        if (*p == '\0')
+            return trv_torus_init(torus, dims, size);
+        if (*p != 'x' && *p != 'X')
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a torus: only digits and x are allowed, for example 9 or 4x4x4",
+                            text);
+        p++;
+    }
+}
+
+char *trv_torus_format(const trv_torus_t *torus, char *text, size_t text_size)
+{
+    size_t used = 0;
+    if (text_size > 0)
+        text[0] = '\0';
+    for (int d = 0; d < torus->dims && used < text_size; d++)
+        used += (size_t)snprintf(text + used, text_size - used, d ? "x%d" : "%d", torus->size[d]);
+    return text;
+}
+
+void trv_torus_coordinates(const trv_torus_t *torus, int rank, int *coordinates)
+{
+    for (int d = torus->dims - 1; d >= 0; d--) {
+        coordinates[d] = rank % torus->size[d];
+        rank /= torus->size[d];
+    }
+}
+
+int trv_torus_rank(const trv_torus_t *torus, const int *coordinates)
+{
+    int rank = 0;
+    for (int d = 0; d < torus->dims; d++)
+        rank = rank * torus->size[d] + coordinates[d];
+    return rank;
+}
+
+int trv_torus_stride(const trv_torus_t *torus, int dimension)
+{
+    int stride = 1;
+    for (int d = dimension + 1; d < torus->dims; d++)
+        stride *= torus->size[d];
+    return stride;
+}
+
+int trv_torus_coordinate(const trv_torus_t *torus, int rank, int dimension)
+{
+    return rank / trv_torus_stride(torus, dimension) % torus->size[dimension];
+}
+
+int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordinate)
+{
+    return rank + (coordinate - trv_torus_coordinate(torus, rank, dimension)) * trv_torus_stride(torus, dimension);
+}
+
+int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta)
+{
+    int size = torus->size[dimension];
+    int coordinate = (int)(((long long)trv_torus_coordinate(torus, rank, dimension) + delta) % size);
+    return trv_torus_move(torus, rank, dimension, coordinate < 0 ? coordinate + size : coordinate);
+}
+
+int trv_torus_active(const trv_torus_t *torus, int *active)
+{
+    int count = 0;
+    for (int d = 0; d < torus->dims; d++)
+        if (torus->size[d] > 1)
+            active[count++] = d;
+    return count;
+}

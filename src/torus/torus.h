@@ -1,0 +1,24 @@
+/*
+ * Coordinates for those who make schedules: single coordinates, moves along one dimension.
+ */
+#ifndef TRIVANCE_TORUS_TORUS_H
+#define TRIVANCE_TORUS_TORUS_H
+
+#include <trivance/torus.h>
+
+/* Ranks between neighbours along `dimension`. */
+int trv_torus_stride(const trv_torus_t *torus, int dimension);
+
+/* The coordinate of `rank` in `dimension`. */
+int trv_torus_coordinate(const trv_torus_t *torus, int rank, int dimension);
+
+/* The rank that differs from `rank` by having `coordinate` in `dimension`. */
+int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordinate);
+
+/* The rank `delta` (any sign and size) further along `dimension`, around the ring. */
+int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
+
+/* The dimensions with more than one rank, ascending (room for TRV_DIMS_MAX); returns how many there are. */
+int trv_torus_active(const trv_torus_t *torus, int *active);
+
+#endif
