@@ -1,0 +1,200 @@
+/*
+ * A message lacks its other side in its step. Is it nowhere, is it in another step, and do ranks then wait in a circle?
+ *
+ * The ranks are run at their own pace: a rank enters a step when its sends and receives of the step before are complete; a
+ * send completes when the receiver is in the step that receives it. Who waits at the end waits for ever.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "verify/verifier.h"
+
+typedef struct progress {
+    trv_verifier_t *v;
+    int stream;
+    int *at;          /* the step that each rank is in; v->steps when it is through */
+    uint64_t *done;   /* of each rank: bit i for send i, bit sends + i for receive i */
+    int *stack, height;
+} progress_t;
+
+static int sides_between(const trv_step_t *step, int peer, bool send)
+{
+    const trv_message_t *message = send ? step->send : step->receive;
+    int count = 0, all = send ? step->sends : step->receives;
+    for (int i = 0; i < all; i++)
+        count += message[i].peer == peer;
+    return count;
+}
+
+/* The first other step in which `peer` lists more messages with `rank` than rank does with it; -1 if none, -2 on failure. */
+static int other_step(trv_verifier_t *v, int stream, int step, int rank, int peer, bool send)
+{
+    trv_step_t mine = TRV_STEP_INIT, theirs = TRV_STEP_INIT;
+    int found = -1;
+    for (int t = 0; t < v->steps && found == -1; t++) {
+        if (t == step)
+            continue;
+        if (trv_schedule_step(v->schedule, rank, stream, t, &mine) || trv_schedule_step(v->schedule, peer, stream, t, &theirs))
+            found = -2;
+        else if (sides_between(&theirs, rank, !send) > sides_between(&mine, peer, send))
+            found = t;
+    }
+    trv_step_clear(&mine);
+    trv_step_clear(&theirs);
+    return found;
+}
+
+/* ---- Progress at every rank's own pace --------------------------------------------------------------------------------- */
+
+static int sides(const progress_t *p, int rank)
+{
+    return p->at[rank] < p->v->steps ? p->v->step[rank].sends + p->v->step[rank].receives : 0;
+}
+
+static const trv_message_t *side_at(const progress_t *p, int rank, int index)
+{
+    const trv_step_t *step = &p->v->step[rank];
+    return index < step->sends ? &step->send[index] : &step->receive[index - step->sends];
+}
+
+/* The first side of `rank` that is not complete, with the given peer (or -1 for any) and kind; -1 if there is none. */
+static int pending(const progress_t *p, int rank, int peer, bool sends, bool receives)
+{
+    for (int i = 0; i < sides(p, rank); i++) {
+        bool is_send = i < p->v->step[rank].sends;
+        if (!(p->done[rank] >> i & 1) && (is_send ? sends : receives) && (peer < 0 || side_at(p, rank, i)->peer == peer))
+            return i;
+    }
+    return -1;
+}
+
+static bool analysable(const progress_t *p, int rank)
+{
+    if (sides(p, rank) > 64) /* more than the mask holds */
+        return false;
+    for (int i = 0; i < sides(p, rank); i++)
+        if (side_at(p, rank, i)->peer < 0 || side_at(p, rank, i)->peer >= p->v->ranks)
+            return false;
+    return true;
+}
+
+/* Enters steps until there is one with messages to wait for. False on failure. */
+static bool enter(progress_t *p, int rank, int step)
+{
+    p->at[rank] = step;
+    p->done[rank] = 0;
+    while (p->at[rank] < p->v->steps) {
+        if (trv_schedule_step(p->v->schedule, rank, p->stream, p->at[rank], &p->v->step[rank]))
+            return false;
+        if (sides(p, rank) > 0)
+            return analysable(p, rank);
+        p->at[rank]++;
+    }
+    return true;
+}
+
+/* Completes what `rank` can; pushes whoever can go on because of it. */
+static void advance(progress_t *p, int rank)
+{
+    for (int i = 0; i < sides(p, rank); i++) {
+        bool send = i < p->v->step[rank].sends;
+        int peer = side_at(p, rank, i)->peer;
+        if (p->done[rank] >> i & 1 || pending(p, rank, peer, send, !send) != i)
+            continue;
+        int other = pending(p, peer, rank, !send, send);
+        if (other < 0)
+            continue;
+        p->done[rank] |= (uint64_t)1 << i;
+        p->done[peer] |= (uint64_t)1 << other;
+        if (pending(p, peer, -1, true, true) < 0)
+            p->stack[p->height++] = peer;
+    }
+    if (sides(p, rank) > 0 && pending(p, rank, -1, true, true) < 0)
+        p->stack[p->height++] = rank;
+}
+
+static bool run(progress_t *p)
+{
+    for (int rank = 0; rank < p->v->ranks; rank++)
+        if (!enter(p, rank, 0))
+            return false;
+    for (int rank = 0; rank < p->v->ranks; rank++) {
+        advance(p, rank);
+        while (p->height > 0) {
+            int next = p->stack[--p->height];
+            if (sides(p, next) == 0 || pending(p, next, -1, true, true) >= 0)
+                continue; /* it went on already */
+            if (!enter(p, next, p->at[next] + 1))
+                return false;
+            advance(p, next);
+        }
+    }
+    return true;
+}
+
+/* Follows who waits for whom from `rank`; writes "0 -> 1 -> 0" if that comes back to a rank already met. */
+static bool circle(progress_t *p, int rank, char *text, size_t text_size)
+{
+    int *met = p->stack; /* the stack is empty by now */
+    size_t used = 0;
+    memset(met, 0, (size_t)p->v->ranks * sizeof *met);
+    while (!met[rank]) {
+        met[rank] = 1;
+        int waits = pending(p, rank, -1, true, true);
+        if (waits < 0)
+            return false;
+        rank = side_at(p, rank, waits)->peer;
+    }
+    int start = rank, shown = 0;
+    do {
+        if (shown < 8 && used < text_size)
+            used += (size_t)snprintf(text + used, text_size - used, "%d -> ", rank);
+        else if (shown == 8 && used < text_size)
+            used += (size_t)snprintf(text + used, text_size - used, "… -> ");
+        shown++;
+        rank = side_at(p, rank, pending(p, rank, -1, true, true))->peer;
+    } while (rank != start);
+    if (used < text_size)
+        snprintf(text + used, text_size - used, "%d", start);
+    return true;
+}
+
+static int waits_in_circle(trv_verifier_t *v, int stream, int rank, bool *found, char *text, size_t text_size)
+{
+    size_t ranks = (size_t)v->ranks;
+    progress_t p = {.v = v, .stream = stream};
+    p.at = calloc(ranks, sizeof *p.at);
+    p.done = calloc(ranks, sizeof *p.done);
+    p.stack = calloc(65 * ranks, sizeof *p.stack); /* a rank is pushed once per side that completes, at most */
+    *found = p.at && p.done && p.stack && run(&p) && p.at[rank] < v->steps && circle(&p, rank, text, text_size);
+    int rc = p.at && p.done && p.stack ? TRV_OK : trv_fail_memory();
+    free(p.at);
+    free(p.done);
+    free(p.stack);
+    return rc;
+}
+
+int trv_verifier_missing_side(trv_verifier_t *v, int stream, int step, int rank, int peer, bool send, char *text,
+                              size_t text_size)
+{
+    char ranks[160];
+    bool found = false;
+    int other = other_step(v, stream, step, rank, peer, send);
+    if (other == -2)
+        return trv_fail_memory();
+    if (other < 0) {
+        snprintf(text, text_size, send ? "sends rank %d a message that rank %d never receives"
+                                       : "waits for a message from rank %d that rank %d never sends", peer, peer);
+        return TRV_OK;
+    }
+    int rc = waits_in_circle(v, stream, rank, &found, ranks, sizeof ranks);
+    if (found)
+        snprintf(text, text_size, "%s rank %d, which %s it in step %d only, and ranks wait for each other in a circle: %s",
+                 send ? "sends a message to" : "waits for a message from", peer, send ? "receives" : "sends", other, ranks);
+    else
+        snprintf(text, text_size, "%s rank %d, which %s it in step %d; both sides of a message belong to the same step",
+                 send ? "sends a message to" : "waits for a message from", peer, send ? "receives" : "sends", other);
+    return rc;
+}

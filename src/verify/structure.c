@@ -1,0 +1,353 @@
+/*
+ * One step without values: every message goes over a port that leads somewhere, has its other side in the same step with
+ * the same units, lands where nothing else is read or written, and no port carries more than declared. The claimed
+ * symmetry is checked on what timing readers rely on: peers, ports and sizes of messages (not registers, not combines).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "verify/verifier.h"
+
+/* Where in the schedule the check is; every fault's sentence begins with it. */
+typedef struct place {
+    trv_verifier_t *v;
+    int stream, step, rank;
+} place_t;
+
+static bool fault(const place_t *at, int64_t unit, const char *text)
+{
+    trv_verifier_fault(at->v, at->step, at->stream, at->rank, unit, "step %d of stream %d: rank %d %s", at->step, at->stream,
+                       at->rank, text);
+    return false;
+}
+
+/* ---- Sets and registers -------------------------------------------------------------------------------------------- */
+
+/* The largest offset in a set of slots. */
+static int64_t last_slot(const trv_blocks_t *blocks)
+{
+    int64_t last = 0;
+    for (int t = 0; t < blocks->terms; t++) {
+        int64_t block = 0;
+        for (int d = 0; d < blocks->space->dims; d++) {
+            int count = blocks->term[t].count[d];
+            const int *value = blocks->term[t].value[d];
+            block = block * blocks->space->size[d] + (value && count > 0 ? value[count - 1] : count - 1);
+        }
+        last = block > last ? block : last;
+    }
+    return last;
+}
+
+static bool check_set(const place_t *at, const trv_blocks_t *blocks, int reg, bool slots, const char *what)
+{
+    char text[160];
+    const trv_torus_t *space = trv_schedule_space(at->v->schedule);
+    int64_t last = reg + (slots && trv_units_sane(blocks) ? last_slot(blocks) : 0);
+    if (reg < 0 || last >= at->v->registers) {
+        snprintf(text, sizeof text, "%s register %lld, but has registers 0 to %d only", what, (long long)last,
+                 at->v->registers - 1);
+        return fault(at, -1, text);
+    }
+    if (!slots && (blocks->space->ranks != space->ranks || blocks->space->dims != space->dims ||
+                   blocks->halves != trv_schedule_halves(at->v->schedule))) {
+        snprintf(text, sizeof text, "%s units that are not the schedule's own", what);
+        return fault(at, -1, text);
+    }
+    if (!trv_units_sane(blocks) || trv_blocks_count(blocks) > (slots ? at->v->registers : at->v->units)) {
+        snprintf(text, sizeof text, "%s units out of range or out of order", what);
+        return fault(at, -1, text);
+    }
+    return true;
+}
+
+static bool check_combines(const place_t *at)
+{
+    const trv_step_t *step = &at->v->step[at->rank];
+    for (int c = 0; c < step->combines; c++) {
+        const trv_combine_t *combine = &step->combine[c];
+        if (combine->sources < 1)
+            return fault(at, -1, "combines no sources at all");
+        if (!check_set(at, &combine->blocks, combine->dst, false, "combines into"))
+            return false;
+        for (int i = 0; i < combine->sources; i++)
+            if (!check_set(at, &combine->blocks, trv_combine_source(combine, i), false, "combines from"))
+                return false;
+    }
+    return true;
+}
+
+/* ---- One side of a message ----------------------------------------------------------------------------------------- */
+
+/* `port` is the sender's in both sides. */
+static bool check_port(const place_t *at, const trv_message_t *message, bool send)
+{
+    char text[200];
+    const trv_torus_t *torus = at->v->torus;
+    const char *verb = send ? "sends to" : "receives from";
+    int d = trv_port_dimension(message->port);
+    if (message->peer < 0 || message->peer >= at->v->ranks)
+        snprintf(text, sizeof text, "%s rank %d, which does not exist (ranks are 0 to %d)", verb, message->peer,
+                 at->v->ranks - 1);
+    else if (message->peer == at->rank)
+        snprintf(text, sizeof text, "%s itself", verb);
+    else if (message->port < 0 || d >= torus->dims)
+        snprintf(text, sizeof text, "%s rank %d by port %d, which does not exist (ports are 0 to %d)", verb, message->peer,
+                 message->port, 2 * torus->dims - 1);
+    else if (at->v->coordinate[at->rank * torus->dims + d] == at->v->coordinate[message->peer * torus->dims + d])
+        snprintf(text, sizeof text, "%s rank %d by port %d (dimension %d), in which the two do not differ", verb,
+                 message->peer, message->port, d);
+    else
+        return true;
+    return fault(at, -1, text);
+}
+
+static bool check_side(const place_t *at, const trv_message_t *message, bool send)
+{
+    int64_t units = 0;
+    if (!check_port(at, message, send))
+        return false;
+    for (int p = 0; p < message->parts; p++) {
+        const trv_part_t *part = &message->part[p];
+        if (!check_set(at, &part->blocks, part->reg, part->slots, send ? "sends from" : "receives into"))
+            return false;
+        units += trv_blocks_count(&part->blocks);
+    }
+    if (units == 0)
+        return fault(at, -1, send ? "sends an empty message" : "receives an empty message");
+    return true;
+}
+
+static bool check_port_load(const place_t *at)
+{
+    const trv_step_t *step = &at->v->step[at->rank];
+    int allowed = trv_schedule_messages_per_port(at->v->schedule);
+    int load[TRV_PORTS_MAX] = {0};
+    char text[160];
+    for (int i = 0; i < step->sends; i++)
+        load[step->send[i].port]++;
+    for (int port = 0; port < 2 * at->v->torus->dims; port++)
+        if (load[port] > allowed) {
+            snprintf(text, sizeof text, "sends %d messages by port %d (dimension %d, %c), but the schedule declares at most "
+                     "%d per port and step", load[port], port, trv_port_dimension(port),
+                     trv_port_sign(port) > 0 ? '+' : '-', allowed);
+            return fault(at, -1, text);
+        }
+    return true;
+}
+
+/* ---- Both sides ---------------------------------------------------------------------------------------------------- */
+
+/* The other side of the index-th send (or receive) of `rank`: messages between two ranks match in order. */
+static const trv_message_t *other_side(const trv_verifier_t *v, int rank, bool send, int index)
+{
+    const trv_step_t *mine = &v->step[rank];
+    const trv_message_t *own = send ? mine->send : mine->receive;
+    const trv_step_t *theirs = &v->step[own[index].peer];
+    const trv_message_t *other = send ? theirs->receive : theirs->send;
+    int others = send ? theirs->receives : theirs->sends;
+    int earlier = 0;
+    for (int i = 0; i < index; i++)
+        earlier += own[i].peer == own[index].peer;
+    for (int i = 0; i < others; i++)
+        if (other[i].peer == rank && earlier-- == 0)
+            return &other[i];
+    return NULL;
+}
+
+/* The first unit that one side lists and the other does not. */
+static int64_t differing_unit(const trv_verifier_t *v, const trv_blocks_t *a, const trv_blocks_t *b)
+{
+    for (int64_t u = 0; u < v->units; u++)
+        if (trv_blocks_contains(a, u) != trv_blocks_contains(b, u))
+            return u;
+    return -1;
+}
+
+/* `at` is the receiving rank. */
+static bool check_same_units(const place_t *at, const trv_message_t *receive, const trv_message_t *send)
+{
+    char text[256], name[TRV_UNIT_NAME_MAX];
+    if (receive->port != send->port) {
+        snprintf(text, sizeof text, "receives a message from rank %d by port %d, which sends it by port %d", receive->peer,
+                 receive->port, send->port);
+        return fault(at, -1, text);
+    }
+    bool same = receive->parts == send->parts;
+    for (int p = 0; p < receive->parts && same; p++) {
+        const trv_part_t *r = &receive->part[p], *s = &send->part[p];
+        if (r->slots != s->slots || (r->slots && trv_blocks_count(&r->blocks) != trv_blocks_count(&s->blocks))) {
+            same = false;
+        } else if (!r->slots && !trv_units_equal(at->v, &r->blocks, &s->blocks)) {
+            int64_t unit = differing_unit(at->v, &r->blocks, &s->blocks);
+            snprintf(text, sizeof text, "receives a message from rank %d with other units than are sent: %s is %s only",
+                     receive->peer, trv_unit_name(at->v->schedule, unit, name),
+                     trv_blocks_contains(&r->blocks, unit) ? "received" : "sent");
+            return fault(at, unit, text);
+        }
+    }
+    if (!same) {
+        snprintf(text, sizeof text, "receives a message from rank %d in other parts than it is sent", receive->peer);
+        return fault(at, -1, text);
+    }
+    return true;
+}
+
+/* Returns 1 if all sides have their other side, 0 after a fault, negative when out of memory. */
+static int check_both_sides(const place_t *at)
+{
+    const trv_step_t *step = &at->v->step[at->rank];
+    for (int i = 0; i < step->sends + step->receives; i++) {
+        bool send = i < step->sends;
+        int index = send ? i : i - step->sends;
+        const trv_message_t *message = send ? &step->send[index] : &step->receive[index];
+        const trv_message_t *other = other_side(at->v, at->rank, send, index);
+        if (!other) {
+            char text[400];
+            int rc = trv_verifier_missing_side(at->v, at->stream, at->step, at->rank, message->peer, send, text, sizeof text);
+            return rc ? rc : fault(at, -1, text);
+        }
+        if (!send && !check_same_units(at, message, other))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- Registers during the step ------------------------------------------------------------------------------------- */
+
+/* Stamps (or, with `look`, looks for stamps on) the cells of a part; returns the first cell that has the stamp already. */
+static int64_t stamp_part(trv_verifier_t *v, const trv_part_t *part, bool look)
+{
+    size_t listed = trv_units_list(&part->blocks, 0, part->slots ? v->registers : v->units, v->list);
+    size_t each = part->slots ? (size_t)v->units : 1;
+    for (size_t i = 0; i < listed; i++)
+        for (size_t u = 0; u < each; u++) {
+            size_t cell = part->slots ? ((size_t)part->reg + v->list[i]) * (size_t)v->units + u
+                                      : (size_t)part->reg * (size_t)v->units + v->list[i];
+            if (v->stamp[cell] == v->stamp_now)
+                return (int64_t)cell;
+            if (!look)
+                v->stamp[cell] = v->stamp_now;
+        }
+    return -1;
+}
+
+/* Whether two receives, or a receive and a send, may touch the same register: cheap, and seldom so. */
+static bool registers_meet(const trv_step_t *step)
+{
+    uint64_t seen = 0;
+    for (int i = 0; i < step->receives; i++)
+        for (int p = 0; p < step->receive[i].parts; p++) {
+            const trv_part_t *part = &step->receive[i].part[p];
+            if (part->slots || part->reg > 63 || seen >> part->reg & 1)
+                return true;
+            seen |= (uint64_t)1 << part->reg;
+        }
+    for (int i = 0; i < step->sends; i++)
+        for (int p = 0; p < step->send[i].parts; p++) {
+            const trv_part_t *part = &step->send[i].part[p];
+            if (part->slots || part->reg > 63 || seen >> part->reg & 1)
+                return true;
+        }
+    return false;
+}
+
+/* All messages of a step are under way at once: nothing received may overwrite what is received or sent in it. */
+static bool check_overlaps(const place_t *at)
+{
+    trv_verifier_t *v = at->v;
+    const trv_step_t *step = &v->step[at->rank];
+    if (step->receives == 0 || !registers_meet(step))
+        return true;
+    if (++v->stamp_now == 0) {
+        memset(v->stamp, 0, (size_t)v->registers * (size_t)v->units * sizeof *v->stamp);
+        v->stamp_now = 1;
+    }
+    for (int i = 0; i < step->receives + step->sends; i++) {
+        bool look = i >= step->receives;
+        const trv_message_t *message = look ? &step->send[i - step->receives] : &step->receive[i];
+        for (int p = 0; p < message->parts; p++) {
+            int64_t cell = stamp_part(v, &message->part[p], look);
+            if (cell >= 0) {
+                char text[200], name[TRV_UNIT_NAME_MAX];
+                snprintf(text, sizeof text, "receives %s of register %lld %s", trv_unit_name(v->schedule, cell % v->units, name),
+                         (long long)(cell / v->units), look ? "while it sends it" : "twice");
+                return fault(at, cell % v->units, text);
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- Symmetry ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t message_signature(const place_t *at, const trv_message_t *message)
+{
+    const trv_torus_t *torus = at->v->torus;
+    const int *from = at->v->coordinate + at->rank * torus->dims;
+    const int *to = at->v->coordinate + message->peer * torus->dims;
+    uint64_t moved = 0;
+    for (int d = 0; d < torus->dims; d++)
+        moved = moved * (uint64_t)torus->size[d] + (uint64_t)((to[d] - from[d] + torus->size[d]) % torus->size[d]);
+    int64_t units = trv_message_units(at->v->schedule, message);
+    return trv_mix(trv_mix(trv_mix(moved) + (uint64_t)message->port) + (uint64_t)units);
+}
+
+static bool check_symmetry(const place_t *at)
+{
+    trv_verifier_t *v = at->v;
+    const trv_step_t *step = &v->step[at->rank];
+    uint64_t signature = 0; /* a sum: the order of messages does not matter */
+    int class = 0, model = 0;
+    if (trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_NONE)
+        return true;
+    for (int i = 0; i < step->sends; i++)
+        signature += message_signature(at, &step->send[i]);
+    for (int d = 0; d < v->torus->dims; d++) {
+        int coordinate = v->coordinate[at->rank * v->torus->dims + d] % v->period[d];
+        class = class * v->period[d] + coordinate;
+        model = model * v->torus->size[d] + coordinate;
+    }
+    if (model == at->rank) { /* the first of its class in the order of ranks */
+        v->signature[class] = signature;
+        return true;
+    }
+    if (v->signature[class] == signature)
+        return true;
+    char text[200];
+    snprintf(text, sizeof text, "does not send what rank %d sends, moved: the schedule claims to be the same under %s", model,
+             trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_PARITY ? "translation by 2" : "every translation");
+    return fault(at, -1, text);
+}
+
+/* ---- The step ------------------------------------------------------------------------------------------------------ */
+
+static bool check_own_side(const place_t *at)
+{
+    const trv_step_t *step = &at->v->step[at->rank];
+    for (int i = 0; i < step->sends; i++)
+        if (!check_side(at, &step->send[i], true))
+            return false;
+    for (int i = 0; i < step->receives; i++)
+        if (!check_side(at, &step->receive[i], false))
+            return false;
+    return check_port_load(at) && check_combines(at);
+}
+
+int trv_verifier_structure(trv_verifier_t *v, int stream, int step)
+{
+    place_t at = {v, stream, step, 0};
+    /* Each side by itself first: what looks at both sides may then rely on ranks, ports and units. */
+    for (at.rank = 0; at.rank < v->ranks; at.rank++)
+        if (!check_own_side(&at))
+            return 0;
+    for (at.rank = 0; at.rank < v->ranks; at.rank++) {
+        int rc = check_both_sides(&at);
+        if (rc <= 0)
+            return rc;
+        if (!check_overlaps(&at) || !check_symmetry(&at))
+            return 0;
+        v->messages += v->step[at.rank].sends;
+    }
+    return 1;
+}

@@ -1,0 +1,132 @@
+/*
+ * Sets of units as the verifier needs them: listed within a batch, checked, compared, and named for humans.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/verifier.h"
+
+static bool product_empty(const trv_blocks_t *blocks, const trv_product_t *product)
+{
+    for (int d = 0; d < blocks->space->dims; d++)
+        if (product->count[d] == 0)
+            return true;
+    return product->halves == 0;
+}
+
+/* The inner dimension of a product: units of the row of blocks that starts at `row`. */
+static size_t list_row(const trv_blocks_t *blocks, const trv_product_t *product, int64_t row, int64_t first, int64_t count,
+                       uint32_t *list)
+{
+    int inner = blocks->space->dims - 1;
+    const int *value = product->value[inner];
+    size_t written = 0;
+    for (int i = 0; i < product->count[inner]; i++) {
+        int64_t unit = (row + (value ? value[i] : i)) * blocks->halves - first;
+        if (product->halves & 1 && unit >= 0 && unit < count)
+            list[written++] = (uint32_t)unit;
+        if (product->halves & 2 && unit + 1 >= 0 && unit + 1 < count)
+            list[written++] = (uint32_t)(unit + 1);
+    }
+    return written;
+}
+
+static size_t list_product(const trv_blocks_t *blocks, const trv_product_t *product, int64_t first, int64_t count,
+                           uint32_t *list)
+{
+    const trv_torus_t *space = blocks->space;
+    int outer = space->dims - 1;
+    int index[TRV_DIMS_MAX] = {0};
+    size_t written = 0;
+    if (product_empty(blocks, product))
+        return 0;
+    for (;;) {
+        int64_t row = 0;
+        for (int d = 0; d < outer; d++)
+            row = row * space->size[d] + (product->value[d] ? product->value[d][index[d]] : index[d]);
+        written += list_row(blocks, product, row * space->size[outer], first, count, list + written);
+        int d = outer - 1;
+        while (d >= 0 && ++index[d] == product->count[d])
+            index[d--] = 0;
+        if (d < 0)
+            return written;
+    }
+}
+
+size_t trv_units_list(const trv_blocks_t *blocks, int64_t first, int64_t count, uint32_t *list)
+{
+    size_t written = 0;
+    for (int t = 0; t < blocks->terms; t++)
+        written += list_product(blocks, &blocks->term[t], first, count, list + written);
+    return written;
+}
+
+bool trv_units_sane(const trv_blocks_t *blocks)
+{
+    for (int t = 0; t < blocks->terms; t++) {
+        const trv_product_t *product = &blocks->term[t];
+        if (product->halves < 0 || product->halves >> blocks->halves)
+            return false;
+        for (int d = 0; d < blocks->space->dims; d++) {
+            const int *value = product->value[d];
+            int last = -1;
+            if (product->count[d] < 0 || (!value && product->count[d] != blocks->space->size[d]))
+                return false;
+            for (int i = 0; value && i < product->count[d]; last = value[i++])
+                if (value[i] <= last || value[i] >= blocks->space->size[d])
+                    return false;
+        }
+    }
+    return true;
+}
+
+static bool same_product(const trv_torus_t *space, const trv_product_t *a, const trv_product_t *b)
+{
+    if (a->halves != b->halves)
+        return false;
+    for (int d = 0; d < space->dims; d++) {
+        if (a->count[d] != b->count[d])
+            return false;
+        /* NULL and a full list are the same set, as full lists are: equal counts of the whole size. */
+        if (a->count[d] != space->size[d] &&
+            memcmp(a->value[d], b->value[d], (size_t)a->count[d] * sizeof(int)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int compare_unit(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool trv_units_equal(trv_verifier_t *v, const trv_blocks_t *a, const trv_blocks_t *b)
+{
+    bool same = a->terms == b->terms;
+    for (int t = 0; t < a->terms && same; t++)
+        same = same_product(a->space, &a->term[t], &b->term[t]);
+    if (same)
+        return true;
+    if (trv_blocks_count(a) != trv_blocks_count(b) || trv_blocks_count(a) > v->units)
+        return false;
+    size_t count = trv_units_list(a, 0, v->units, v->list);
+    size_t count_too = trv_units_list(b, 0, v->units, v->list_too);
+    qsort(v->list, count, sizeof *v->list, compare_unit);
+    qsort(v->list_too, count_too, sizeof *v->list_too, compare_unit);
+    return count == count_too && memcmp(v->list, v->list_too, count * sizeof *v->list) == 0;
+}
+
+const char *trv_unit_name(const trv_schedule_t *schedule, int64_t unit, char *text)
+{
+    int halves = trv_schedule_halves(schedule);
+    if (trv_schedule_units(schedule) == 1)
+        snprintf(text, TRV_UNIT_NAME_MAX, "the whole slice");
+    else if (halves == 1)
+        snprintf(text, TRV_UNIT_NAME_MAX, "block %lld", (long long)unit);
+    else
+        snprintf(text, TRV_UNIT_NAME_MAX, "the %s half of block %lld", unit % 2 ? "second" : "first",
+                 (long long)(unit / 2));
+    return text;
+}

@@ -1,0 +1,107 @@
+/*
+ * What the files of the verifier share.
+ *
+ *     verify.c     chooses the method, walks streams, batches of units and steps, gives the verdict
+ *     structure.c  one step of one stream, without values: messages, ports, both sides, registers, claimed symmetry
+ *     deadlock.c   only when a message lacks its other side: never, in another step, or ranks that wait in a circle
+ *     values.c     carries contributions and expressions through the steps, and judges what every rank ends with
+ *     trace.c      only when a result is wrong: whose contribution it is, and the step in which the damage was done
+ *     units.c      sets of units: listing, comparing, naming
+ *
+ * All ranks go through a stream step by step together. That is no restriction: both sides of a message belong to the
+ * same step, so by induction every rank gets through every step, and what a rank sends depends on its earlier steps only.
+ */
+#ifndef TRIVANCE_VERIFY_VERIFIER_H
+#define TRIVANCE_VERIFY_VERIFIER_H
+
+#include <trivance/verify.h>
+
+/* A cell is what one register of one rank holds in one unit: `words` words of contributions (a bit per contributor, or
+ * one sum of random values), then one word for the expression: 0 when nothing was put there, else a hash above the two
+ * flags below. */
+enum { TRV_CELL_DOUBLED = 1, TRV_CELL_FILLED = 2, TRV_CELL_FLAGS = 3 };
+
+typedef struct trv_verifier {
+    const trv_schedule_t *schedule;
+    const trv_torus_t *torus;
+    int ranks, registers, streams, steps;
+    int64_t units;
+    int contributors; /* to one unit: all ranks, or the owner alone in an AllGather */
+    bool random;
+
+    trv_step_t *step;          /* what every rank does in the present step */
+    int *coordinate;           /* of all ranks */
+    uint32_t *list, *list_too; /* units of a part */
+    uint32_t *stamp;           /* registers * units: where this rank's receives of the step land */
+    uint32_t stamp_now;
+    int period[TRV_DIMS_MAX]; /* of the claimed symmetry */
+    uint64_t *signature;      /* of the ranks of one period */
+
+    /* The units of the present batch. */
+    int64_t first, count;
+    int words, stride;
+    uint64_t *sum;  /* one cell's words */
+    uint64_t *cell; /* ((rank * registers + register) * count + unit - first) * stride */
+
+    int64_t messages;
+    bool consistent;
+    int differing_rank, differing_stream; /* of the first result that is another expression than rank 0's */
+    int64_t differing_unit;
+
+    bool faulty;
+    int fault_step, fault_stream, fault_rank;
+    int64_t fault_unit;
+    char fault[TRV_FAULT_TEXT_MAX];
+
+    void (*progress)(void *context, double fraction);
+    void *progress_context;
+} trv_verifier_t;
+
+/* Keeps the fault if it is the earliest so far by step, stream, rank. A step of -1 is after the last one. */
+void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64_t unit, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* Fills v->step for all ranks. */
+int trv_verifier_fetch(trv_verifier_t *v, int stream, int step);
+
+/* Checks the fetched step without values: 1 if it is sound, 0 after a fault, negative when out of memory. */
+int trv_verifier_structure(trv_verifier_t *v, int stream, int step);
+
+/* Whether a message with no other side in its step has one in another step or none; writes the end of a sentence that
+ * begins "rank R …" to `text`. Overwrites v->step. */
+int trv_verifier_missing_side(trv_verifier_t *v, int stream, int step, int rank, int peer, bool send, char *text,
+                              size_t text_size);
+
+/* The values of the batch: at the start, through the fetched step (false after a fault), and at the end. */
+void trv_values_start(trv_verifier_t *v, int stream);
+bool trv_values_step(trv_verifier_t *v, int stream, int step);
+int trv_values_judge(trv_verifier_t *v, int stream);
+
+/* Finds out why `rank` ends with a wrong `unit`, and reports it. */
+int trv_verifier_explain(trv_verifier_t *v, int stream, int rank, int64_t unit);
+
+/* Units of `blocks` that lie in first … first + count - 1, less `first`, in no particular order. Returns how many. */
+size_t trv_units_list(const trv_blocks_t *blocks, int64_t first, int64_t count, uint32_t *list);
+/* Coordinates ascend and lie in the space, halves exist. */
+bool trv_units_sane(const trv_blocks_t *blocks);
+bool trv_units_equal(trv_verifier_t *v, const trv_blocks_t *a, const trv_blocks_t *b);
+
+#define TRV_UNIT_NAME_MAX 64
+/* "block 7", "the first half of block 7", "the whole slice". */
+const char *trv_unit_name(const trv_schedule_t *schedule, int64_t unit, char *text);
+
+static inline int trv_combine_source(const trv_combine_t *combine, int index)
+{
+    return combine->source ? combine->source[index] : combine->first + index;
+}
+
+/* splitmix64's finaliser: a bijection that spreads every bit over the word. */
+static inline uint64_t trv_mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+#endif

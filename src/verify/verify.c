@@ -1,0 +1,230 @@
+/*
+ * The verifier: every claim of a schedule proved, or the first fault in words. See verifier.h for the files.
+ *
+ * A stream's units are independent of each other in values, so they are taken in batches that fit into memory, each
+ * batch through all steps. The batch, not the schedule, bounds the memory; the first batch also checks the structure.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/error.h"
+#include "verify/verifier.h"
+
+#define BATCH_BYTES ((int64_t)64 << 20)     /* aimed at */
+#define BATCH_BYTES_MAX ((int64_t)12 << 30) /* for one unit; beyond that it is refused */
+#define EXHAUSTIVE_WORDS_MAX ((double)((int64_t)4 << 30)) /* words moved by an exhaustive run that AUTO still affords */
+
+void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64_t unit, const char *format, ...)
+{
+    int last = v->steps, old = v->fault_step < 0 ? last : v->fault_step, new = step < 0 ? last : step;
+    if (v->faulty && (old < new || (old == new && (v->fault_stream < stream ||
+                                                  (v->fault_stream == stream && v->fault_rank <= rank)))))
+        return;
+    v->faulty = true;
+    v->fault_step = step;
+    v->fault_stream = stream;
+    v->fault_rank = rank;
+    v->fault_unit = unit;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(v->fault, sizeof v->fault, format, arguments);
+    va_end(arguments);
+}
+
+int trv_verifier_fetch(trv_verifier_t *v, int stream, int step)
+{
+    for (int rank = 0; rank < v->ranks; rank++) {
+        int rc = trv_schedule_step(v->schedule, rank, stream, step, &v->step[rank]);
+        if (rc)
+            return rc;
+    }
+    return TRV_OK;
+}
+
+/* ---- Set-up ------------------------------------------------------------------------------------------------------------ */
+
+static trv_verify_method_t choose_method(const trv_verifier_t *v, trv_verify_method_t asked)
+{
+    /* Sums of random values cannot tell "once" from "at least once". */
+    if (trv_schedule_exactness(v->schedule) == TRV_COVERS)
+        return TRV_VERIFY_EXHAUSTIVE;
+    if (asked != TRV_VERIFY_AUTO)
+        return asked;
+    double words = (v->contributors + 63) / 64;
+    double moves = v->units == 1 ? (double)v->steps + v->registers : 4.0; /* of a unit, per rank */
+    double work = words * moves * (double)v->ranks * (double)v->units * v->streams;
+    double bytes = 8 * (words + 1) * v->ranks * (double)v->registers;
+    return work <= EXHAUSTIVE_WORDS_MAX && bytes <= (double)BATCH_BYTES_MAX / 4 ? TRV_VERIFY_EXHAUSTIVE : TRV_VERIFY_RANDOM;
+}
+
+static int choose_batch(trv_verifier_t *v)
+{
+    v->words = v->random ? 1 : (v->contributors + 63) / 64;
+    v->stride = v->words + 1;
+    int64_t unit_bytes = (int64_t)v->stride * 8 * v->ranks * v->registers;
+    if (unit_bytes > BATCH_BYTES_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "verifying %s on %d ranks%s takes %lld GiB of memory per block, more than the %lld "
+                        "that the verifier uses; verify a smaller torus", trv_schedule_name(v->schedule), v->ranks,
+                        v->random ? "" : " exhaustively", (long long)(unit_bytes >> 30),
+                        (long long)(BATCH_BYTES_MAX >> 30));
+    v->count = BATCH_BYTES / unit_bytes;
+    v->count = v->count < 1 ? 1 : v->count > v->units ? v->units : v->count;
+    v->cell = malloc((size_t)(v->count * unit_bytes));
+    v->sum = malloc((size_t)v->stride * sizeof *v->sum);
+    return v->cell && v->sum ? TRV_OK : trv_fail_memory();
+}
+
+static int allocate(trv_verifier_t *v)
+{
+    size_t ranks = (size_t)v->ranks, dims = (size_t)v->torus->dims;
+    size_t listed = (size_t)(v->units > v->registers ? v->units : v->registers);
+    size_t classes = 1;
+    for (size_t d = 0; d < dims; d++) {
+        int size = v->torus->size[d];
+        trv_symmetry_t symmetry = trv_schedule_symmetry(v->schedule);
+        v->period[d] = symmetry == TRV_SYMMETRY_TRANSLATION ? 1
+                       : symmetry == TRV_SYMMETRY_PARITY    ? (size % 2 ? 1 : 2)
+                                                            : size;
+        classes *= (size_t)v->period[d];
+    }
+    v->step = calloc(ranks, sizeof *v->step);
+    v->coordinate = malloc(ranks * dims * sizeof *v->coordinate);
+    v->list = malloc(listed * sizeof *v->list);
+    v->list_too = malloc(listed * sizeof *v->list_too);
+    v->stamp = calloc((size_t)v->registers * (size_t)v->units, sizeof *v->stamp);
+    v->signature = calloc(classes, sizeof *v->signature);
+    if (!v->step || !v->coordinate || !v->list || !v->list_too || !v->stamp || !v->signature)
+        return trv_fail_memory();
+    for (size_t rank = 0; rank < ranks; rank++) {
+        v->step[rank] = (trv_step_t)TRV_STEP_INIT;
+        trv_torus_coordinates(v->torus, (int)rank, v->coordinate + rank * dims);
+    }
+    return choose_batch(v);
+}
+
+static void release(trv_verifier_t *v)
+{
+    for (int rank = 0; v->step && rank < v->ranks; rank++)
+        trv_step_clear(&v->step[rank]);
+    free(v->step);
+    free(v->coordinate);
+    free(v->list);
+    free(v->list_too);
+    free(v->stamp);
+    free(v->signature);
+    free(v->sum);
+    free(v->cell);
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------------------------- */
+
+static void tell_progress(const trv_verifier_t *v, int stream, int step)
+{
+    double batches = (double)((v->units + v->count - 1) / v->count);
+    double batch = (double)(v->first / v->count);
+    if (v->progress)
+        v->progress(v->progress_context, (stream + (batch + (double)step / v->steps) / batches) / v->streams);
+}
+
+/* One batch of units through all steps of a stream. *sound: whether the values got to the end. */
+static int run_batch(trv_verifier_t *v, int stream, bool *sound)
+{
+    trv_values_start(v, stream);
+    *sound = false;
+    for (int step = 0; step < v->steps; step++) {
+        int rc = trv_verifier_fetch(v, stream, step);
+        if (rc)
+            return rc;
+        if (v->first == 0) {
+            rc = trv_verifier_structure(v, stream, step);
+            if (rc <= 0)
+                return rc;
+        }
+        if (!trv_values_step(v, stream, step))
+            return TRV_OK;
+        tell_progress(v, stream, step + 1);
+    }
+    *sound = true;
+    return trv_values_judge(v, stream);
+}
+
+static int run_stream(trv_verifier_t *v, int stream)
+{
+    int64_t batch = v->count;
+    int rc = TRV_OK;
+    bool sound = true;
+    for (v->first = 0; v->first < v->units && !rc && sound; v->first += batch) {
+        v->count = v->units - v->first < batch ? v->units - v->first : batch;
+        rc = run_batch(v, stream, &sound);
+    }
+    v->count = batch;
+    return rc;
+}
+
+/* Whether what the schedule says of itself can be checked at all. */
+static bool check_claims(trv_verifier_t *v)
+{
+    trv_collective_t collective = trv_schedule_collective(v->schedule);
+    if (collective != TRV_ALLREDUCE && trv_schedule_owner(v->schedule, 0) < 0) {
+        trv_verifier_fault(v, 0, 0, -1, -1, "the schedule is a%s, but its %lld units have no owners among %d ranks: their number "
+                           "must be a multiple of the ranks", collective == TRV_ALLGATHER ? "n allgather" : " reduce-scatter",
+                           (long long)v->units, v->ranks);
+        return false;
+    }
+    return true;
+}
+
+static void report_inconsistency(trv_verifier_t *v)
+{
+    char name[TRV_UNIT_NAME_MAX];
+    if (!v->consistent && trv_schedule_consistent(v->schedule))
+        trv_verifier_fault(v, -1, v->differing_stream, v->differing_rank, v->differing_unit,
+                           "after the last step of stream %d, ranks 0 and %d have added %s in different orders, but the schedule "
+                           "claims to be consistent", v->differing_stream, v->differing_rank,
+                           trv_unit_name(v->schedule, v->differing_unit, name));
+}
+
+static void give_verdict(const trv_verifier_t *v, trv_verdict_t *verdict)
+{
+    verdict->valid = !v->faulty;
+    verdict->consistent = v->consistent;
+    verdict->method = v->random ? TRV_VERIFY_RANDOM : TRV_VERIFY_EXHAUSTIVE;
+    verdict->ranks = v->ranks;
+    verdict->units = v->units * v->streams;
+    verdict->messages = v->messages;
+    verdict->fault_rank = v->faulty ? v->fault_rank : -1;
+    verdict->fault_stream = v->faulty ? v->fault_stream : -1;
+    verdict->fault_step = v->faulty ? v->fault_step : -1;
+    verdict->fault_unit = v->faulty ? v->fault_unit : -1;
+    snprintf(verdict->fault, sizeof verdict->fault, "%s", v->faulty ? v->fault : "");
+}
+
+int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
+               void (*progress)(void *context, double fraction), void *context)
+{
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    trv_verifier_t v = {
+        .schedule = schedule, .torus = trv_schedule_torus(schedule), .registers = trv_schedule_registers(schedule),
+        .streams = trv_schedule_streams(schedule), .steps = trv_schedule_steps(schedule),
+        .units = trv_schedule_units(schedule), .consistent = true, .progress = progress, .progress_context = context,
+    };
+    v.ranks = v.torus->ranks;
+    v.contributors = trv_schedule_collective(schedule) == TRV_ALLGATHER ? 1 : v.ranks;
+    v.random = choose_method(&v, method) == TRV_VERIFY_RANDOM;
+    int rc = allocate(&v);
+    if (!rc && check_claims(&v)) {
+        for (int stream = 0; stream < v.streams && !rc; stream++)
+            rc = run_stream(&v, stream);
+        report_inconsistency(&v);
+    }
+    release(&v);
+    give_verdict(&v, verdict);
+    if (v.faulty)
+        verdict->consistent = false;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    verdict->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    return rc;
+}
