@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Every test there is. Usage: check.sh [build folder]; JOBS says how many at a time.
+#
+#   normal      every test, with both MPIs, as users build it (gcc, -O2)
+#   address     the same tests once more under AddressSanitizer and UndefinedBehaviorSanitizer (clang, -Werror, libFuzzer)
+#   thread      the threaded tests under ThreadSanitizer
+#   valgrind    in-process runs under memcheck
+#
+# A stage that fails does not stop the later ones. Exit status 0 if all passed; logs stay in <build folder>/check/.
+set -u -o pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build}
+jobs=${JOBS:-$(nproc)}
+logs=$build/check
+mkdir -p "$logs"
+. scripts/mpi-environment.sh
+
+failed=""
+began=$SECONDS
+
+# stage NAME COMMAND…: runs a stage, keeps its log, says how it went.
+stage() {
+    local name=$1 start=$SECONDS
+    shift
+    echo "==== $name"
+    if "$@" 2>&1 | tee "$logs/$name.log" | closing_lines; then
+        echo "---- $name: passed in $((SECONDS - start)) s"
+    else
+        failed="$failed $name"
+        echo "---- $name: FAILED after $((SECONDS - start)) s; all of it is in $logs/$name.log"
+    fi
+    echo
+}
+
+# What is worth seeing of a log: results, failures with their output, ctest's closing lines; not the starts, not the build.
+closing_lines() { grep -v -E '^ +Start +[0-9]+|^\[[0-9]+/[0-9]+\] |^-- |^Test project|^ninja: no work|^$' || true; }
+
+# compile FOLDER CMAKE-OPTION…
+compile() {
+    local folder=$1
+    shift
+    cmake -S . -B "$folder" -G Ninja "$@" && cmake --build "$folder" -j "$jobs"
+}
+
+run_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure "${@:2}"; }
+
+normal() { compile "$build" && run_tests "$build"; }
+
+address() {
+    compile build-address -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_WERROR=ON \
+        -DTRIVANCE_BENCH=OFF || return
+    # MPI libraries keep memory until the process ends; what is ours is reported all the same.
+    LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 run_tests build-address -LE install
+}
+
+thread() {
+    compile build-thread -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_BENCH=OFF \
+        -DTRIVANCE_MPI=OFF || return
+    run_tests build-thread -R threads
+}
+
+valgrind_run() {
+    valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$@"
+}
+
+memcheck() {
+    valgrind_run "$build"/examples/schedule && valgrind_run "$build"/examples/embed
+}
+
+stage normal normal
+stage address address
+stage thread thread
+stage valgrind memcheck
+
+if [ -n "$failed" ]; then
+    echo "make check: FAILED:$failed (after $((SECONDS - began)) s)"
+    exit 1
+fi
+echo "make check: everything passed in $((SECONDS - began)) s"

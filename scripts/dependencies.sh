@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The Debian packages that Trivance needs, in one place: `dependencies.sh build`, `dependencies.sh build check`.
+# Installs those that are missing when it runs as root; else prints the one command that does, and fails.
+# On a system without dpkg it says what is needed and leaves the rest to CMake.
+set -eu
+
+build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev
+       libopenmpi-dev openmpi-bin libmpich-dev mpich"
+check="valgrind clang libclang-rt-dev mandoc"
+
+wanted=""
+for group in "$@"; do
+    case $group in
+    build) wanted="$wanted $build" ;;
+    check) wanted="$wanted $check" ;;
+    *) echo "dependencies.sh: '$group' is no group of packages; there are build and check" >&2; exit 2 ;;
+    esac
+done
+
+if ! command -v dpkg-query > /dev/null; then
+    echo "No dpkg here: the packages below are looked for by CMake under whatever names they have." >&2
+    echo $wanted >&2
+    exit 0
+fi
+
+missing=""
+for package in $wanted; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
+    [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" != 0 ]; then
+    echo "Packages are missing; this installs them:" >&2
+    echo "    sudo apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+echo "Installing:$missing"
+install() { apt-get install -y -qq --no-install-recommends $missing > /dev/null; }
+if ! apt-get install -s -qq $missing > /dev/null 2>&1; then # the package lists are not here, or too old
+    apt-get update -qq
+fi
+install || { apt-get update -qq; install; }
