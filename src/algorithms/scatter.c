@@ -17,50 +17,9 @@ typedef struct tables {
     bool ties_split;
     int active, dimension[TRV_DIMS_MAX];     /* the dimensions with more than one rank */
     trv_pattern_t *pattern[TRV_DIMS_MAX];    /* of dimension[i] */
-    int levels;                              /* of all dimensions together: the steps of one phase */
+    int levels[TRV_DIMS_MAX];                /* of pattern[i] */
+    int steps;                               /* the levels of all dimensions together: the steps of one phase */
 } tables_t;
-
-/* Where a step of a phase stands: level `level` of dimension[turn], after `done` levels of each dimension. */
-typedef struct place {
-    int turn, level;
-    int done[TRV_DIMS_MAX];
-} place_t;
-
-static void locate_interleaved(const tables_t *tables, int stream, int step, place_t *place)
-{
-    int turn = stream % tables->active;
-    for (int passed = 0;; turn = (turn + 1) % tables->active) {
-        if (place->done[turn] == tables->pattern[turn]->levels)
-            continue;
-        if (passed++ == step)
-            break;
-        place->done[turn]++;
-    }
-    place->turn = turn;
-}
-
-static void locate_sequential(const tables_t *tables, int stream, int step, place_t *place)
-{
-    int turn = stream % tables->active;
-    while (step >= tables->pattern[turn]->levels) {
-        place->done[turn] = tables->pattern[turn]->levels;
-        step -= tables->pattern[turn]->levels;
-        turn = (turn + 1) % tables->active;
-    }
-    place->done[turn] = step;
-    place->turn = turn;
-}
-
-static place_t locate(const tables_t *tables, int stream, int step)
-{
-    place_t place = {0};
-    if (tables->visit == TRV_INTERLEAVED)
-        locate_interleaved(tables, stream, step, &place);
-    else
-        locate_sequential(tables, stream, step, &place);
-    place.level = place.done[place.turn];
-    return place;
-}
 
 /* One rank's view of a step: its coordinates, and what it holds along every dimension. */
 typedef struct view {
@@ -69,7 +28,7 @@ typedef struct view {
     trv_step_t *out;
     int rank, coordinate[TRV_DIMS_MAX];
     bool mirrored;
-    place_t place;
+    trv_place_t place;
     trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
 } view_t;
 
@@ -171,7 +130,7 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
     const tables_t *tables = schedule->tables;
     *view = (view_t){.schedule = schedule, .tables = tables, .out = out, .rank = rank,
                      .mirrored = trv_schedule_mirrored(schedule, stream)};
-    view->place = locate(tables, stream, step);
+    view->place = trv_visit_place(tables->visit, tables->active, tables->levels, stream, step);
     trv_torus_coordinates(&schedule->torus, rank, view->coordinate);
     for (int i = 0; i < tables->active; i++) {
         const trv_pattern_t *pattern = tables->pattern[i];
@@ -308,7 +267,7 @@ static int allgather_step(view_t *view)
 static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
-    bool gather = schedule->collective == TRV_ALLGATHER || step >= tables->levels;
+    bool gather = schedule->collective == TRV_ALLGATHER || step >= tables->steps;
     view_t view;
     int rc = view_begin(&view, schedule, rank, stream, gather ? schedule->steps - 1 - step : step, out);
     if (!rc)
@@ -329,7 +288,7 @@ static int64_t digit_position(const trv_schedule_t *schedule, int stream, int64_
     int64_t position = 0;
     int turn = stream % tables->active;
     trv_torus_coordinates(&schedule->torus, (int)unit, coordinate);
-    for (int step = 0; step < tables->levels; turn = (turn + 1) % tables->active) {
+    for (int step = 0; step < tables->steps; turn = (turn + 1) % tables->active) {
         const trv_pattern_t *pattern = tables->pattern[turn];
         int *c = &coordinate[tables->dimension[turn]];
         while (done[turn] < pattern->levels) {
@@ -374,7 +333,8 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
         if (!pattern)
             return trv_fail_memory();
         tables->pattern[i] = pattern;
-        tables->levels += pattern->levels;
+        tables->levels[i] = pattern->levels;
+        tables->steps += pattern->levels;
         schedule->halves = pattern->halves > schedule->halves ? pattern->halves : schedule->halves;
         digits = digits && pattern->radix > 0;
     }
@@ -384,6 +344,6 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
         schedule->streams = options->mirrored ? 2 * tables->active : tables->active;
         schedule->mirrored_from = tables->active;
     }
-    schedule->steps = schedule->collective == TRV_ALLREDUCE ? 2 * tables->levels : tables->levels;
+    schedule->steps = schedule->collective == TRV_ALLREDUCE ? 2 * tables->steps : tables->steps;
     return TRV_OK;
 }

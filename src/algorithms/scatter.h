@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "algorithms/visit.h"
 #include "schedule/schedule.h"
 
 /* A set of coordinates of one dimension, ascending. */
@@ -46,11 +47,6 @@ struct trv_pattern {
                 trv_step_t *memory);
     void (*destroy)(trv_pattern_t *pattern);
 };
-
-typedef enum trv_visit {
-    TRV_INTERLEAVED, /* stream i's t-th step is on dimension (i + t) mod D; dimensions that are done are skipped */
-    TRV_SEQUENTIAL   /* stream i does all levels of dimension i, then of i + 1, … */
-} trv_visit_t;
 
 typedef struct trv_scatter_options {
     trv_visit_t visit;

@@ -11,6 +11,11 @@ static const trv_algorithm_t *const table[] = {
     &trv_trivance_b,
     &trv_ring,
     &trv_bucket,
+    &trv_recdoub_l,
+    &trv_recdoub_b,
+    &trv_recdoub_b_split,
+    &trv_swing_l,
+    &trv_swing_b,
     &trv_bruck_b,
 };
 

@@ -240,13 +240,14 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
 
 /* ---- The paper's ------------------------------------------------------------------------------------------------- */
 
-/* Growths 3^k both ways, last what is missing, halved. At most two vectors per message: the last step cuts the window
- * where its suffix of length right begins and where its prefix of length left ends, which are mirror images of each
- * other but for one place at most (right - left <= 1). Going back through a full step, a cut in the right third moves
- * left by a window, one in the left third moves right by a window, one in the middle stays: mirror images stay mirror
- * images, but for that place, and full steps add no cuts. Two such cuts are in the same outer third never: the mirror
- * image of the inside of one outer third, moved by one place, is in the other, on its edge (where it is no cut) or next to
- * that edge in the middle third. So an outer third, which is what a message carries, has one cut at most. */
+/* Growths 3^k both ways, last what is missing, halved. At most two vectors per message, for any size: the last step cuts
+ * its window, of length w, at x = w - right and y = left, so that x + y = w - d with d = right - left = 0 or 1. That stays
+ * true going back through a full step, w = 3v: cuts in the left, middle and right third become x, x - v, x - 2v.
+ *   - Both in the left third: x + y <= 2v - 2 < 3v - d. Both in the right: x + y >= 4v + 2 > 3v. Neither can be, so the
+ *     outer thirds, which are the messages, have one cut at most.
+ *   - One left, one right: x + y - 2v = v - d. Both in the middle: (x - v) + (y - v) = v - d.
+ *   - One outside, one in the middle: as x + y >= 3v - 1, the latter is on an edge of the middle third, where it is no cut.
+ * Full steps add no cuts. */
 static void paper_growths(search_t *search)
 {
     const int last = search->steps - 1, rest = search->size - (int)search->power[last];

@@ -1,0 +1,55 @@
+/*
+ * Recursive Doubling, bandwidth-optimal: Rabenseifner's algorithm (2004; paper section 2.3), on all 2D ports.
+ *
+ * Step k of the reduce-scatter: rank r gives r xor 2^k half of what it still holds; the allgather is the reversal. The
+ * distances double while the messages halve:
+ *
+ *   step 0   0<->1  2<->3  4<->5  6<->7          m/2 of the slice over distance 1
+ *   step 1   0<->2  1<->3  4<->6  5<->7          m/4 over distance 2
+ *   step 2   0<->4  1<->5  2<->6  3<->7          m/8 over distance 4
+ *
+ * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Half way round goes
+ * + in all of them, as in the reference simulator; in the variant recdoub-b-split it goes - in the mirrored ones, which
+ * spreads the longest step over both directions.
+ * Sizes: powers of two; others fold (pairs.h).   Exact: yes.   Consistent: yes.   Symmetry: none.
+ */
+#include "algorithms/pairs.h"
+#include "algorithms/scatter.h"
+#include "algorithms/table.h"
+
+static trv_pattern_t *pattern(int size, trv_collective_t collective)
+{
+    trv_pairs_t pairs = trv_pairs(size, trv_recdoub_partner);
+    return trv_pairs_pattern(&pairs, collective);
+}
+
+static int create(trv_schedule_t *schedule)
+{
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true,
+                                                                 .pattern = pattern});
+}
+
+static int create_split(trv_schedule_t *schedule)
+{
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true,
+                                                                 .ties_split = true, .pattern = pattern});
+}
+
+const trv_algorithm_t trv_recdoub_b = {
+    .name = "recdoub-b", .family = "recdoub", .title = "Recursive Doubling, bandwidth-optimal (Rabenseifner)",
+    .source = "Rabenseifner: ICCS 2004",
+    .sizes = "any torus, made for powers of two",
+    .steps_formula = "2 * sum of log2 a; floor(log2 a) + 1 off powers of two",
+    .bytes_formula = "2m (n-1)/n; up to 4m off powers of two",
+    .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
+};
+
+const trv_algorithm_t trv_recdoub_b_split = {
+    .name = "recdoub-b-split", .family = "recdoub-b-split",
+    .title = "Recursive Doubling, bandwidth-optimal, half way round split over both directions",
+    .source = "Rabenseifner: ICCS 2004",
+    .sizes = "any torus, made for powers of two",
+    .steps_formula = "2 * sum of log2 a; floor(log2 a) + 1 off powers of two",
+    .bytes_formula = "2m (n-1)/n; up to 4m off powers of two",
+    .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create_split,
+};

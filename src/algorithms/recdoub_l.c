@@ -1,0 +1,28 @@
+/*
+ * Recursive Doubling, latency-optimal (Thakur, Rabenseifner, Gropp 2005; paper section 2.3).
+ *
+ * Step k: rank r exchanges its whole vector with r xor 2^k, and both add:
+ *
+ *   step 0   0<->1  2<->3  4<->5  6<->7          distance 1, congestion 1
+ *   step 1   0<->2  1<->3  4<->6  5<->7          distance 2, congestion 2
+ *   step 2   0<->4  1<->5  2<->6  3<->7          distance 4, congestion 4 (half way round: all go +)
+ *
+ * One port at a time, one stream; on a torus the dimensions take turns.
+ * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours first (pairs.h): two steps more.
+ * Exact: yes.   Consistent: yes (both partners add the same two values).   Symmetry: none.
+ */
+#include "algorithms/pairs.h"
+#include "algorithms/table.h"
+
+static int create(trv_schedule_t *schedule)
+{
+    return trv_pairs_l_create(schedule, trv_recdoub_partner);
+}
+
+const trv_algorithm_t trv_recdoub_l = {
+    .name = "recdoub-l", .family = "recdoub", .title = "Recursive Doubling, latency-optimal",
+    .source = "Thakur, Rabenseifner, Gropp: IJHPCA 2005",
+    .sizes = "any torus, made for powers of two",
+    .steps_formula = "sum of log2 a; floor(log2 a) + 2 off powers of two", .bytes_formula = "m log2 n",
+    .latency_optimal = true, .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
+};

@@ -1,0 +1,39 @@
+/*
+ * Swing, bandwidth-optimal (De Sensi et al., NSDI 2024; paper section 2.3).
+ *
+ * The partners of Swing L (swing_l.c); in step k of the reduce-scatter a rank gives its partner the blocks of everybody
+ * whom the partner reaches in the later steps, half of what it holds; the allgather is the reversal:
+ *
+ *   step 0   0<->1 …   m/2 of the slice, distance 1
+ *   step 1   1<->2 …   m/4, distance 1
+ *   step 2   0<->3 …   m/8, distance 3
+ *
+ * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated.
+ * Sizes: powers of two; others fold (pairs.h).   Exact: yes.   Consistent: yes.
+ * Symmetry: translation by 2 on powers of two.
+ */
+#include "algorithms/pairs.h"
+#include "algorithms/scatter.h"
+#include "algorithms/table.h"
+
+static trv_pattern_t *pattern(int size, trv_collective_t collective)
+{
+    trv_pairs_t pairs = trv_pairs(size, trv_swing_partner);
+    return trv_pairs_pattern(&pairs, collective);
+}
+
+static int create(trv_schedule_t *schedule)
+{
+    if (!trv_pairs_natural(&schedule->torus))
+        schedule->symmetry = TRV_SYMMETRY_NONE;
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true,
+                                                                 .pattern = pattern});
+}
+
+const trv_algorithm_t trv_swing_b = {
+    .name = "swing-b", .family = "swing", .title = "Swing, bandwidth-optimal", .source = "De Sensi et al.: NSDI 2024",
+    .sizes = "any torus, made for powers of two",
+    .steps_formula = "2 * sum of log2 a; floor(log2 a) + 1 off powers of two",
+    .bytes_formula = "2m (n-1)/n; up to 4m off powers of two",
+    .symmetry = TRV_SYMMETRY_PARITY, .exactness = TRV_EXACT, .consistent = true, .create = create,
+};

@@ -1,0 +1,30 @@
+/*
+ * Swing, latency-optimal (De Sensi et al., NSDI 2024; paper section 2.3).
+ *
+ * Step k: rank r talks to r + rho(k) if r is even, r - rho(k) if it is odd, rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5 …
+ * so partners alternate sides and stay nearer than with Recursive Doubling:
+ *
+ *   step 0   0<->1  2<->3  4<->5  6<->7          distance 1, congestion 1
+ *   step 1   1<->2  3<->4  5<->6  7<->0          distance 1, congestion 1
+ *   step 2   0<->3  2<->5  4<->7  6<->1          distance 3, congestion 2
+ *
+ * One port at a time, one stream, whole vectors; on a torus the dimensions take turns.
+ * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours first (pairs.h; Swing's own paper
+ * treats even sizes without folding at the price of blocks of unequal numbers): two steps more.
+ * Exact: yes.   Consistent: yes.   Symmetry: translation by 2 on powers of two.
+ */
+#include "algorithms/pairs.h"
+#include "algorithms/table.h"
+
+static int create(trv_schedule_t *schedule)
+{
+    return trv_pairs_l_create(schedule, trv_swing_partner);
+}
+
+const trv_algorithm_t trv_swing_l = {
+    .name = "swing-l", .family = "swing", .title = "Swing, latency-optimal", .source = "De Sensi et al.: NSDI 2024",
+    .sizes = "any torus, made for powers of two",
+    .steps_formula = "sum of log2 a; floor(log2 a) + 2 off powers of two", .bytes_formula = "m log2 n",
+    .latency_optimal = true, .symmetry = TRV_SYMMETRY_PARITY, .exactness = TRV_EXACT, .consistent = true,
+    .create = create,
+};

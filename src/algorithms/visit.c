@@ -1,0 +1,33 @@
+/*
+ * The order of dimensions, worked out for one step at a time.
+ */
+#include "algorithms/visit.h"
+
+static void interleaved(int active, const int *levels, int step, trv_place_t *place)
+{
+    for (int passed = 0;; place->turn = (place->turn + 1) % active) {
+        if (place->done[place->turn] == levels[place->turn])
+            continue;
+        if (passed++ == step)
+            return;
+        place->done[place->turn]++;
+    }
+}
+
+static void sequential(int active, const int *levels, int step, trv_place_t *place)
+{
+    while (step >= levels[place->turn]) {
+        place->done[place->turn] = levels[place->turn];
+        step -= levels[place->turn];
+        place->turn = (place->turn + 1) % active;
+    }
+    place->done[place->turn] = step;
+}
+
+trv_place_t trv_visit_place(trv_visit_t visit, int active, const int *levels, int stream, int step)
+{
+    trv_place_t place = {.turn = stream % active};
+    (visit == TRV_INTERLEAVED ? interleaved : sequential)(active, levels, step, &place);
+    place.level = place.done[place.turn];
+    return place;
+}

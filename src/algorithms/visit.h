@@ -1,0 +1,23 @@
+/*
+ * In which order the streams of a torus schedule visit the dimensions.
+ */
+#ifndef TRIVANCE_ALGORITHMS_VISIT_H
+#define TRIVANCE_ALGORITHMS_VISIT_H
+
+#include <trivance/torus.h>
+
+typedef enum trv_visit {
+    TRV_INTERLEAVED, /* stream i's t-th step is on dimension (i + t) mod D; dimensions that are done are skipped */
+    TRV_SEQUENTIAL   /* stream i does all levels of dimension i, then of i + 1, … */
+} trv_visit_t;
+
+/* Where a stream stands at a step: about to do level `level` of dimension `turn`, after done[d] levels of dimension d.
+ * Dimensions are counted among the `active` ones (those with more than one rank), each of which has levels[d] levels. */
+typedef struct trv_place {
+    int turn, level;
+    int done[TRV_DIMS_MAX];
+} trv_place_t;
+
+trv_place_t trv_visit_place(trv_visit_t visit, int active, const int *levels, int stream, int step);
+
+#endif
