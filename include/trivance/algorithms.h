@@ -25,7 +25,7 @@ TRV_API const char *trv_algorithm_source(const trv_algorithm_t *algorithm); /* w
 TRV_API const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm);  /* which tori it takes, in words */
 TRV_API const char *trv_algorithm_steps_formula(const trv_algorithm_t *algorithm); /* per torus, in words */
 TRV_API const char *trv_algorithm_bytes_formula(const trv_algorithm_t *algorithm); /* sent per rank, in words */
-TRV_API trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm);   /* the least it has on any torus */
+TRV_API trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm);   /* on the tori it is made for */
 TRV_API trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_consistent(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /* L: whole vectors; else B */

@@ -33,10 +33,10 @@ extern "C" {
 
 typedef enum trv_collective { TRV_ALLREDUCE, TRV_REDUCE_SCATTER, TRV_ALLGATHER } trv_collective_t;
 
-/* Which relabelling of the ranks maps the schedule onto itself. */
+/* Which relabelling of the ranks maps the schedule's messages onto themselves. */
 typedef enum trv_symmetry {
     TRV_SYMMETRY_NONE,
-    TRV_SYMMETRY_PARITY,     /* translation by 2 in every dimension (Swing, Recursive Doubling's first step, …) */
+    TRV_SYMMETRY_PARITY,     /* translation by 2 in every dimension (Swing) */
     TRV_SYMMETRY_TRANSLATION /* translation by anything */
 } trv_symmetry_t;
 

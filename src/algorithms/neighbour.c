@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "algorithms/range.h"
 #include "algorithms/scatter.h"
 
 static int neighbour_edges(const trv_pattern_t *pattern, int coordinate, int level, bool outgoing, trv_edge_t *edge,
@@ -29,12 +30,9 @@ static int neighbour_held(const trv_pattern_t *pattern, int coordinate, int leve
 {
     (void)half;
     int size = pattern->size, count = size - level;
-    int *value = trv_step_alloc(memory, (size_t)count * sizeof *value);
+    int *value = trv_range(memory, size, coordinate, count);
     if (!value)
         return TRV_ERR_MEMORY;
-    int wrapped = coordinate + count > size ? coordinate + count - size : 0; /* blocks 0 … wrapped - 1 come first */
-    for (int i = 0; i < count; i++)
-        value[i] = i < wrapped ? i : coordinate + i - wrapped;
     *blocks = (trv_residues_t){count, value};
     return TRV_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "algorithms/pairs.h"
+#include "algorithms/range.h"
 #include "algorithms/scatter.h"
 
 typedef struct pattern {
@@ -54,13 +55,11 @@ static int reach(const pattern_t *p, int index, int level, trv_residues_t *block
     return TRV_OK;
 }
 
-static int range(int first, int count, trv_residues_t *blocks, trv_step_t *memory)
+static int range(int size, int first, int count, trv_residues_t *blocks, trv_step_t *memory)
 {
-    int *value = trv_step_alloc(memory, (size_t)count * sizeof *value);
+    int *value = trv_range(memory, size, first, count);
     if (!value)
         return TRV_ERR_MEMORY;
-    for (int i = 0; i < count; i++)
-        value[i] = first + i;
     *blocks = (trv_residues_t){count, value};
     return TRV_OK;
 }
@@ -95,7 +94,7 @@ static int pairs_edges(const trv_pattern_t *base, int coordinate, int level, boo
     bool sender = (coordinate == even) == (what == FOLD);
     if (sender != outgoing)
         return 0;
-    rc = what == FOLD ? range(0, base->size, &edge->blocks[0], memory) : range(even, 1, &edge->blocks[0], memory);
+    rc = range(base->size, what == FOLD ? 0 : even, what == FOLD ? base->size : 1, &edge->blocks[0], memory);
     if (rc)
         return rc;
     return what == FOLD ? fill_edge(p, edge, even, even + 1, false) : fill_edge(p, edge, even + 1, even, true);
@@ -109,14 +108,14 @@ static int pairs_held(const trv_pattern_t *base, int coordinate, int level, int 
     int index = trv_pairs_index(&p->pairs, coordinate);
     int what = kind(p, &level);
     if (what == FOLD)
-        return range(0, base->size, blocks, memory);
+        return range(base->size, 0, base->size, blocks, memory);
     if (what == EXCHANGE || level == p->pairs.levels) {
         if (index >= 0)
             return reach(p, index, level, blocks, memory);
         *blocks = (trv_residues_t){0, NULL};
         return TRV_OK;
     }
-    return range(coordinate, 1, blocks, memory); /* after the unfolding */
+    return range(base->size, coordinate, 1, blocks, memory); /* after the unfolding */
 }
 
 static void pairs_destroy(trv_pattern_t *base)

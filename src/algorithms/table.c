@@ -8,6 +8,8 @@
 #include "common/error.h"
 
 static const trv_algorithm_t *const table[] = {
+    &trv_trivance_l_grouped,
+    &trv_trivance_l_gathered,
     &trv_trivance_b,
     &trv_ring,
     &trv_bucket,

@@ -1,0 +1,123 @@
+/*
+ * Trivance L, gathered: collect the vectors themselves, then add all n of them in rank order (DESIGN 3.5 of this project;
+ * the steps are those of Trivance's AllGather, paper section 3).
+ *
+ *   ring of 9, step 0   0 sends its vector to 8 and 1                   has 8, 0, 1
+ *              step 1   0 sends three vectors to 6 and three to 3       has 5, 6, 7, 8, 0, 1, 2, 3, 4
+ *              then     0 + 1 + 2 + … + 8, from left to right, on every rank
+ *
+ * For tiny vectors: as few steps as the windows of Trivance L, but a rank receives (n-1) m bytes. The result has the same
+ * bits on every rank, and for every shape of the torus, because the order of the sum is the order of the ranks.
+ * Sizes: any; on a torus stream i collects along dimension i, then i + 1, …
+ * Registers: one per rank, register 1 + r for the vector of rank r.
+ * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: translation (of the messages).
+ */
+#include <stdlib.h>
+
+#include "algorithms/gather.h"
+#include "algorithms/radix.h"
+#include "algorithms/range.h"
+#include "algorithms/table.h"
+#include "algorithms/visit.h"
+#include "common/error.h"
+#include "torus/torus.h"
+
+#define SLOTS 1 /* the register of rank 0's vector */
+
+typedef struct tables {
+    int active, dimension[TRV_DIMS_MAX], levels[TRV_DIMS_MAX];
+} tables_t;
+
+typedef struct view {
+    const trv_schedule_t *schedule;
+    trv_step_t *out;
+    int rank;
+    trv_place_t place;
+} view_t;
+
+/* One message: the vectors of `count` coordinates from `first` along the step's dimension, of all coordinates along the
+ * dimensions that are done, and of the own coordinate along the others. */
+static int add_message(const view_t *view, bool send, int delta, int sign, int first, int count)
+{
+    const trv_torus_t *torus = &view->schedule->torus;
+    const tables_t *tables = view->schedule->tables;
+    int peer = trv_torus_shift(torus, view->rank, view->out->dimension, delta);
+    trv_part_t *part = (send ? trv_step_send : trv_step_receive)(view->out, peer, trv_port(view->out->dimension, sign), 1);
+    if (!part)
+        return TRV_ERR_MEMORY;
+    bool begun = false;
+    for (int i = 0; i < tables->active; i++)
+        begun = begun || view->place.done[i] > 0;
+    if (!begun) { /* the sender's own vector, which it has in register 0 */
+        part->reg = send ? 0 : SLOTS + peer;
+        part->blocks = trv_blocks_all(view->schedule);
+        return TRV_OK;
+    }
+    trv_product_t *product = &part->blocks.term[0];
+    part->reg = SLOTS;
+    part->slots = true;
+    part->blocks = trv_blocks_whole(torus, 1);
+    for (int i = 0; i < tables->active; i++) {
+        int d = tables->dimension[i];
+        bool current = i == view->place.turn;
+        if (!current && view->place.done[i] > 0)
+            continue;
+        product->count[d] = current ? count : 1;
+        product->value[d] = current ? trv_range(view->out, torus->size[d], first, count)
+                                    : trv_range(view->out, torus->size[d], trv_torus_coordinate(torus, view->rank, d), 1);
+        if (!product->value[d])
+            return TRV_ERR_MEMORY;
+    }
+    return TRV_OK;
+}
+
+static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    const tables_t *tables = schedule->tables;
+    view_t view = {schedule, out, rank,
+                   trv_visit_place(TRV_SEQUENTIAL, tables->active, tables->levels, stream, step)};
+    out->dimension = tables->dimension[view.place.turn];
+    int own = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
+    trv_window_t w = trv_gather_window(schedule->torus.size[out->dimension], view.place.level);
+    int rc = trv_step_reserve(out, 2, 2, 2);
+    if (!rc && w.from_right > 0)
+        rc = add_message(&view, true, -w.from_right, -1, own + w.right + 1 - w.from_right, w.from_right);
+    if (!rc && w.from_left > 0)
+        rc = add_message(&view, true, w.from_left, 1, own - w.left, w.from_left);
+    if (!rc && w.from_right > 0)
+        rc = add_message(&view, false, w.from_right, -1, own + w.right + 1, w.from_right);
+    if (!rc && w.from_left > 0)
+        rc = add_message(&view, false, -w.from_left, 1, own - w.left - w.from_left, w.from_left);
+    trv_blocks_t all = trv_blocks_all(schedule);
+    if (!rc && step == 0)
+        rc = trv_step_combine(out, SLOTS + rank, 1, NULL, 0, &all);
+    if (!rc && step == schedule->steps - 1)
+        rc = trv_step_combine(out, 0, schedule->torus.ranks, NULL, SLOTS, &all);
+    return rc;
+}
+
+static int create(trv_schedule_t *schedule)
+{
+    tables_t *tables = calloc(1, sizeof *tables);
+    if (!tables)
+        return trv_fail_memory();
+    schedule->tables = tables;
+    schedule->destroy = free;
+    schedule->step = gathered_step;
+    tables->active = trv_torus_active(&schedule->torus, tables->dimension);
+    for (int i = 0; i < tables->active; i++) {
+        tables->levels[i] = trv_log_ceil(3, schedule->torus.size[tables->dimension[i]]);
+        schedule->steps += tables->levels[i];
+    }
+    schedule->streams = tables->active > 0 ? tables->active : 1;
+    schedule->registers = SLOTS + schedule->torus.ranks;
+    return TRV_OK;
+}
+
+const trv_algorithm_t trv_trivance_l_gathered = {
+    .name = "trivance-l-gathered", .family = "trivance-l-gathered",
+    .title = "Trivance L, gathered: all vectors collected, added in rank order",
+    .source = "after Juerss, Addanki, Schmid: Trivance; Bruck et al. 1997",
+    .sizes = "any torus", .steps_formula = "sum of ceil(log3 a)", .bytes_formula = "m (n-1)", .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
+};

@@ -1,0 +1,234 @@
+/*
+ * Trivance L, grouped: a latency-optimal AllReduce whose floating-point result is the same on every rank.
+ *
+ * The windows of Trivance L add in a different order on every rank. Here the ranks of a ring exchange inside groups
+ * instead: a = q_0 * q_1 * … , in level k the q_k ranks that differ in digit k alone give each other their partial sums,
+ * and each adds them in the order of the digit. All q_k = 3:
+ *
+ *   ring of 9, level 0   groups {0 1 2} {3 4 5} {6 7 8}     0 -> 1, 0 => 2 (two hops); 1 -> 0, 1 -> 2; …
+ *              level 1   groups {0 3 6} {1 4 7} {2 5 8}     0 -> 3, 0 -> 6 the other way round: the group closes the ring
+ *
+ * The end members of a group send two messages by one port, so a level of stride g costs congestion 2g, the last one g.
+ * Sizes: any. a = (threes and at most two twos, smallest stride first) * p; the last factor p is *gathered*: each rank
+ * collects the p partial sums in ceil(log3 p) steps (gather.h) and adds them in digit order. Among the factorisations
+ * that need ceil(log3 a) steps in all, the one with the least load on the links is taken.
+ * Registers: 1 + i holds the partial sum of the group's member i.
+ * On a torus stream i works on dimension (i + t) mod D in step t if every factor takes a single step; else it finishes
+ * dimension i, then i + 1, …
+ * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: none.
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "algorithms/gather.h"
+#include "algorithms/radix.h"
+#include "algorithms/range.h"
+#include "algorithms/table.h"
+#include "algorithms/visit.h"
+#include "common/error.h"
+#include "torus/torus.h"
+
+#define SLOTS 1 /* the register of a group's member 0 */
+#define FACTORS_MAX 24
+
+/* One ring's factors; the last one is gathered around the ring, the others are groups of 2 or 3 on a line. */
+typedef struct factors {
+    int count, factor[FACTORS_MAX];
+    long long load; /* vectors times hops on the busiest link, all levels together */
+} factors_t;
+
+typedef struct tables {
+    int active, dimension[TRV_DIMS_MAX], levels[TRV_DIMS_MAX];
+    factors_t factors[TRV_DIMS_MAX];
+    trv_visit_t visit;
+    trv_torus_t slots; /* the space of the slots */
+} tables_t;
+
+/* ---- Factorisation ------------------------------------------------------------------------------------------------- */
+
+static long long gather_load(int p, int stride)
+{
+    long long load = 0;
+    for (int k = 0; k < trv_log_ceil(3, p); k++) {
+        trv_window_t w = trv_gather_window(p, k);
+        load += (long long)w.from_right * w.from_right * stride;
+    }
+    return load;
+}
+
+/* Tries every sequence of groups that starts with those in `tried`; keeps the best in `best`. */
+static void search(int rest, int stride, int steps, int twos, factors_t *tried, factors_t *best)
+{
+    if (trv_log_ceil(3, rest) == steps) {
+        factors_t whole = *tried;
+        whole.factor[whole.count++] = rest;
+        whole.load += gather_load(rest, stride);
+        if (whole.load < best->load)
+            *best = whole;
+    }
+    for (int q = 3; q >= 2; q--) {
+        if (rest % q != 0 || rest == q || steps < 2 || (q == 2 && twos == 2))
+            continue;
+        factors_t longer = *tried;
+        longer.factor[longer.count++] = q;
+        longer.load += q == 3 ? 2LL * stride : stride;
+        search(rest / q, stride * q, steps - 1, twos + (q == 2), &longer, best);
+    }
+}
+
+static factors_t factorise(int size)
+{
+    factors_t none = {0}, best = {.load = LLONG_MAX};
+    search(size, 1, trv_log_ceil(3, size), 0, &none, &best);
+    return best;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------------------------- */
+
+/* A rank's place in its group in one level: digit `digit` of `p`, members `stride` apart; `level` of the gathering. */
+typedef struct group {
+    int p, stride, digit, level;
+    bool last; /* the factor that closes around the ring */
+} group_t;
+
+static group_t find_group(const factors_t *factors, int coordinate, int level)
+{
+    group_t group = {.stride = 1};
+    int f = 0;
+    for (; f < factors->count - 1 && level > 0; f++, level--)
+        group.stride *= factors->factor[f];
+    group.p = factors->factor[f];
+    group.last = f == factors->count - 1;
+    group.level = level;
+    group.digit = coordinate / group.stride % group.p;
+    return group;
+}
+
+/* Adds a message that holds the partial sums of members first … first + count - 1 (around the group). A single one that
+ * is the sender's own comes from its register 0. */
+static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank, const group_t *group, bool send,
+                       int delta, int sign, int first, int count)
+{
+    const tables_t *tables = schedule->tables;
+    int peer = trv_torus_shift(&schedule->torus, rank, out->dimension, delta * group->stride);
+    int port = trv_port(out->dimension, sign);
+    trv_part_t *part = (send ? trv_step_send : trv_step_receive)(out, peer, port, 1);
+    if (!part)
+        return TRV_ERR_MEMORY;
+    if (group->level == 0) {
+        part->reg = send ? 0 : SLOTS + (first % group->p + group->p) % group->p;
+        part->blocks = trv_blocks_all(schedule);
+        return TRV_OK;
+    }
+    int *value = trv_range(out, group->p, first, count);
+    if (!value)
+        return TRV_ERR_MEMORY;
+    part->reg = SLOTS;
+    part->slots = true;
+    part->blocks = trv_blocks_whole(&tables->slots, 1);
+    part->blocks.term[0].count[0] = count;
+    part->blocks.term[0].value[0] = value;
+    return TRV_OK;
+}
+
+/* A group of 2 or 3 on a line: everybody sends its partial sum to everybody else. */
+static int line_messages(const trv_schedule_t *schedule, trv_step_t *out, int rank, const group_t *group)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int other = 0; other < group->p; other++) {
+            int delta = other - group->digit;
+            bool send = pass == 0;
+            if (delta == 0)
+                continue;
+            int sign = (delta > 0) == send ? 1 : -1;
+            int rc = add_message(schedule, out, rank, group, send, delta, sign, send ? group->digit : other, 1);
+            if (rc)
+                return rc;
+        }
+    return TRV_OK;
+}
+
+static int ring_messages(const trv_schedule_t *schedule, trv_step_t *out, int rank, const group_t *group)
+{
+    trv_window_t w = trv_gather_window(group->p, group->level);
+    int own = group->digit, rc = TRV_OK;
+    if (w.from_right > 0)
+        rc = add_message(schedule, out, rank, group, true, -w.from_right, -1, own + w.right + 1 - w.from_right,
+                         w.from_right);
+    if (!rc && w.from_left > 0)
+        rc = add_message(schedule, out, rank, group, true, w.from_left, 1, own - w.left, w.from_left);
+    if (!rc && w.from_right > 0)
+        rc = add_message(schedule, out, rank, group, false, w.from_right, -1, own + w.right + 1, w.from_right);
+    if (!rc && w.from_left > 0)
+        rc = add_message(schedule, out, rank, group, false, -w.from_left, 1, own - w.left - w.from_left, w.from_left);
+    return rc;
+}
+
+/* After the group's last step: register 0 := the members' partial sums in digit order. */
+static int add_up(const trv_schedule_t *schedule, trv_step_t *out, const group_t *group)
+{
+    trv_blocks_t all = trv_blocks_all(schedule);
+    if (group->p > 3)
+        return trv_step_combine(out, 0, group->p, NULL, SLOTS, &all);
+    int source[3];
+    for (int i = 0; i < group->p; i++)
+        source[i] = i == group->digit ? 0 : SLOTS + i;
+    return trv_step_combine(out, 0, group->p, source, 0, &all);
+}
+
+static int grouped_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    const tables_t *tables = schedule->tables;
+    trv_place_t place = trv_visit_place(tables->visit, tables->active, tables->levels, stream, step);
+    out->dimension = tables->dimension[place.turn];
+    int coordinate = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
+    group_t group = find_group(&tables->factors[place.turn], coordinate, place.level);
+    int rc = trv_step_reserve(out, 2, 2, 2);
+    if (!rc)
+        rc = (group.last ? ring_messages : line_messages)(schedule, out, rank, &group);
+    if (!rc && group.p > 3 && group.level == 0) { /* several steps follow: the own partial sum goes to its slot */
+        trv_blocks_t all = trv_blocks_all(schedule);
+        rc = trv_step_combine(out, SLOTS + group.digit, 1, NULL, 0, &all);
+    }
+    if (!rc && group.level == trv_log_ceil(3, group.p) - 1)
+        rc = add_up(schedule, out, &group);
+    return rc;
+}
+
+static int create(trv_schedule_t *schedule)
+{
+    tables_t *tables = calloc(1, sizeof *tables);
+    if (!tables)
+        return trv_fail_memory();
+    schedule->tables = tables;
+    schedule->destroy = free;
+    schedule->step = grouped_step;
+    schedule->messages_per_port = 2;
+    tables->visit = TRV_INTERLEAVED;
+    tables->active = trv_torus_active(&schedule->torus, tables->dimension);
+    int slots = 3;
+    for (int i = 0; i < tables->active; i++) {
+        int size = schedule->torus.size[tables->dimension[i]];
+        factors_t *factors = &tables->factors[i];
+        *factors = factorise(size);
+        int p = factors->factor[factors->count - 1];
+        slots = p > slots ? p : slots;
+        if (p > 3)
+            tables->visit = TRV_SEQUENTIAL;
+        tables->levels[i] = trv_log_ceil(3, size);
+        schedule->steps += tables->levels[i];
+    }
+    trv_torus_init(&tables->slots, 1, &slots);
+    schedule->streams = tables->active > 0 ? tables->active : 1;
+    schedule->registers = SLOTS + slots;
+    return TRV_OK;
+}
+
+const trv_algorithm_t trv_trivance_l_grouped = {
+    .name = "trivance-l-grouped", .family = "trivance-l-grouped",
+    .title = "Trivance L, grouped: the same bits on every rank",
+    .source = "after Juerss, Addanki, Schmid: Trivance; k-ary butterflies",
+    .sizes = "any torus", .steps_formula = "sum of ceil(log3 a)",
+    .bytes_formula = "2m log3 n on 3^s; more where a factor is gathered", .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
+};
