@@ -11,7 +11,9 @@
  * One port at a time, one stream, whole vectors; on a torus the dimensions take turns.
  * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours first (pairs.h; Swing's own paper
  * treats even sizes without folding at the price of blocks of unequal numbers): two steps more.
- * Exact: yes.   Consistent: yes.   Symmetry: translation by 2 on powers of two.
+ * Exact: yes.   Symmetry: translation by 2 on powers of two.
+ * Consistent: no. On 8 ranks, rank 0 ends with ((6+7) + (0+1)) + ((2+3) + (4+5)), rank 2 with
+ * ((0+1) + (2+3)) + ((4+5) + (6+7)): partners agree, but the groups that have met so far are not the same for all.
  */
 #include "algorithms/pairs.h"
 #include "algorithms/table.h"
@@ -25,6 +27,6 @@ const trv_algorithm_t trv_swing_l = {
     .name = "swing-l", .family = "swing", .title = "Swing, latency-optimal", .source = "De Sensi et al.: NSDI 2024",
     .sizes = "any torus, made for powers of two",
     .steps_formula = "sum of log2 a; floor(log2 a) + 2 off powers of two", .bytes_formula = "m log2 n",
-    .latency_optimal = true, .symmetry = TRV_SYMMETRY_PARITY, .exactness = TRV_EXACT, .consistent = true,
+    .latency_optimal = true, .symmetry = TRV_SYMMETRY_PARITY, .exactness = TRV_EXACT, .consistent = false,
     .create = create,
 };
