@@ -1,16 +1,16 @@
 /*
- * Window plans (windows.h): from the growths to cuts, runs and registers. DESIGN section 3.2.
+ * Window plans (windows.h): from the growths to cuts, runs and registers. docs/windows.md.
  *
- * 1. Cuts, backwards. A cut p lies between displacements p - 1 and p. After the last step a rank holds the ring as one sum:
- *    no cuts. Given those after a step, the ones before it are: a cut inside the old window stays; a cut inside what comes
- *    from rank + peer is a cut p - peer of that rank's window, and so of everyone's; and each message's own ends, where they
- *    are inside the window. At most one cut comes of each, so there are at most two more per step.
- * 2. Runs. What a rank needs before a step is: its own window in the runs that the cuts after the step leave whole, and each
- *    message in the vectors that they leave. Those runs overlap (a message is part of the window), but where a run is in two
- *    roles it is held once.
- * 3. Registers, forwards. After a step's communication the needed runs of the next step are put together from the own and
- *    the received ones, shorter first, so that longer ones may use them. A result takes the place of a source that nobody
- *    needs any more. For windows that are never cut that is: receive into 1 and 2, then 0 := 1 + 0 + 2.
+ * 1. Cuts, backwards. A cut p lies between displacements p - 1 and p. After the last step a rank holds the ring as one
+ *    sum: no cuts. Given those after a step, the ones before it are: a cut inside the old window stays; a cut inside
+ *    what comes from rank + peer is a cut p - peer of that rank's window, and so of everyone's; and each message's own
+ *    ends, where they are inside the window. At most one cut comes of each, so there are at most two more per step.
+ * 2. Runs. What a rank needs before a step is: its own window in the runs that the cuts after the step leave whole,
+ *    and each message in the vectors that they leave. Those runs overlap (a message is part of the window), but where
+ *    a run is in two roles it is held once.
+ * 3. Registers, forwards. After a step's communication the needed runs of the next step are put together from the own
+ *    and the received ones, shorter first, so that longer ones may use them. A result takes the place of a source that
+ *    nobody needs any more. For windows that are never cut that is: receive into 1 and 2, then 0 := 1 + 0 + 2.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@
 
 #define STEPS_MAX TRV_WINDOW_STEPS_MAX
 #define CUTS_MAX (2 * STEPS_MAX)
-/* Held at once: the runs of the own window between its cuts, the vectors of the messages sent, received and to be sent. */
+/* Held at once: the own window's runs between its cuts, and the vectors sent, received and to be sent. */
 #define RUNS_MAX (2 * (CUTS_MAX + 1) + 3 * TRV_WINDOW_MESSAGES_MAX * TRV_WINDOW_VECTORS_MAX)
 
 typedef struct run {
@@ -86,7 +86,8 @@ static int find_run(const runs_t *runs, run_t run)
     return -1;
 }
 
-/* Appends the runs into which `cuts` divide lo … hi, each moved by `shift`; one that is there already is not doubled. */
+/* Appends the runs into which `cuts` divide lo … hi, each moved by `shift`; one that is there already is not doubled.
+ * */
 static void add_runs(runs_t *runs, int lo, int hi, const cuts_t *cuts, int shift)
 {
     for (int i = 0; i <= cuts->count; i++) {
@@ -119,6 +120,17 @@ static void needed_runs(const trv_window_step_t *step, const cuts_t *after, runs
         }
 }
 
+/* From the leftmost to the rightmost displacement. */
+static run_t covered(const runs_t *runs)
+{
+    run_t all = runs->run[0];
+    for (int i = 1; i < runs->count; i++) {
+        all.lo = runs->run[i].lo < all.lo ? runs->run[i].lo : all.lo;
+        all.hi = runs->run[i].hi > all.hi ? runs->run[i].hi : all.hi;
+    }
+    return all;
+}
+
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
 static int free_register(const runs_t *held)
@@ -140,8 +152,8 @@ static void hold(trv_window_plan_t *plan, runs_t *held, run_t run, int reg)
         plan->registers = reg + 1;
 }
 
-/* Fills in the messages of a step, whose vectors are in `held`, and drops what is sent only; what is received is added.
- * False where a message would need more vectors than there is room for. */
+/* Fills in the messages of a step, whose vectors are in `held`, and drops what is sent only; what is received is
+ * added. False where a message would need more vectors than there is room for. */
 static bool exchange(trv_window_plan_t *plan, trv_window_step_t *step, const cuts_t *after, runs_t *held)
 {
     runs_t own = {0}, sent = *held;
@@ -212,7 +224,8 @@ static int choose_register(const runs_t *items, int number, int sources, const i
     return best >= 0 ? best : free_register(items);
 }
 
-/* Puts the needed runs together from the held ones, which they replace. The result of the last step goes to register 0. */
+/* Puts the needed runs together from the held ones, which they replace. The result of the last step goes to register
+ * 0. */
 static int combine_runs(trv_window_plan_t *plan, trv_window_step_t *step, runs_t *held, const runs_t *need, bool last)
 {
     int source[RUNS_MAX][RUNS_MAX], sources[RUNS_MAX];
@@ -297,16 +310,10 @@ static trv_window_plan_t *plan_complete(trv_window_plan_t *plan)
             trv_window_plan_destroy(plan);
             return NULL;
         }
-        if (last) {
-            const run_t first = held.run[0], *ring = &first;
-            need = (runs_t){.count = 1, .run = {*ring}};
-            for (int i = 1; i < held.count; i++) {
-                need.run[0].lo = held.run[i].lo < need.run[0].lo ? held.run[i].lo : need.run[0].lo;
-                need.run[0].hi = held.run[i].hi > need.run[0].hi ? held.run[i].hi : need.run[0].hi;
-            }
-        } else {
+        if (last)
+            need = (runs_t){.count = 1, .run = {covered(&held)}};
+        else
             needed_runs(&plan->step[t + 1], &cuts[t + 2], &need);
-        }
         if (combine_runs(plan, step, &held, &need, last)) {
             trv_window_plan_destroy(plan);
             return NULL;
@@ -326,7 +333,8 @@ trv_window_plan_t *trv_window_plan_trivance(int size)
         trv_window_step_t *step = &plan->step[t];
         step->lo = lo;
         step->hi = hi;
-        /* Left first: sources then go around the ring in order. In a ring of two, both links lead to the same neighbour. */
+        /* Left first: sources then go around the ring in order. In a ring of two, both links lead to the same
+         * neighbour. */
         if (growth[t].left)
             step->message[step->messages++] = (trv_window_message_t){
                 .peer = -growth[t].left, .sign = 1, .lo = lo, .hi = lo + growth[t].left - 1};
@@ -377,8 +385,8 @@ trv_window_plan_t *trv_window_plan_overlap(int size)
         }
         step->messages = size == 2 ? 1 : 2; /* in a ring of two, left and right are the same rank */
         for (int m = 0; m < step->messages; m++)
-            step->message[m] = (trv_window_message_t){.peer = m ? distance : -distance, .sign = m ? -1 : 1, .lo = -reach,
-                                                      .hi = reach, .vectors = 1, .send = {0}, .receive = {m + 1}};
+            step->message[m] = (trv_window_message_t){.peer = m ? distance : -distance, .sign = m ? -1 : 1,
+                                                      .lo = -reach, .hi = reach, .vectors = 1, .receive = {m + 1}};
         step->combine[step->combines++] = size == 2 ? (trv_window_combine_t){0, 2, {1, 0}}
                                                     : (trv_window_combine_t){0, 3, {1, 0, 2}};
         plan->registers = step->messages + 1;

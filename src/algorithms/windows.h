@@ -1,18 +1,18 @@
 /*
- * Window plans: how the ranks of one ring add everything up by growing windows (DESIGN section 3.2).
+ * Window plans: how the ranks of one ring add everything up by growing windows (docs/windows.md).
  *
- * A rank holds the sum over a *window* of its neighbours, displacements lo … hi around it. In a step it receives *runs* of
- * other ranks' windows, as sums, that lie next to its own, and so the window grows until it is the ring. A sum cannot be
- * split again: where a later step needs only a part of a window, the part must have been kept apart from the start. Those
- * places are *cuts*; windows.c works them out backwards in time, and from them what a rank keeps in which register, which
- * vectors a message carries and what is combined after each step.
+ * A rank holds the sum over a *window* of its neighbours, displacements lo … hi around it. In a step it receives
+ * *runs* of other ranks' windows, as sums, that lie next to its own, and so the window grows until it is the ring. A
+ * sum cannot be split again: where a later step needs only a part of a window, the part must have been kept apart from
+ * the start. Those places are *cuts*; windows.c works them out backwards in time, and from them what a rank keeps in
+ * which register, which vectors a message carries and what is combined after each step.
  *
  *     window of length 5, growing by 2:2          -4 -3 [-2 -1  0  1  2] 3  4
  *     from rank + 2 comes its suffix of length 2                         ----
  *     from rank - 2 comes its prefix of length 2  -----
  *
- * Everything is the same for every rank (translation-invariant), so a plan speaks of displacements only. It knows no torus:
- * the ring may be a dimension of one, or every g-th rank of one. windows_torus.c puts plans together.
+ * Everything is the same for every rank (translation-invariant), so a plan speaks of displacements only. It knows no
+ * torus: the ring may be a dimension of one, or every g-th rank of one. windows_torus.c puts plans together.
  */
 #ifndef TRIVANCE_ALGORITHMS_WINDOWS_H
 #define TRIVANCE_ALGORITHMS_WINDOWS_H
@@ -58,7 +58,7 @@ typedef struct trv_window_plan {
 /* A plan for a ring of `size` >= 1 in ceil(log3 size) steps. NULL with trv_last_error() set when out of memory. */
 typedef trv_window_plan_t *trv_window_maker_t(int size);
 trv_window_maker_t trv_window_plan_trivance; /* grows both ways, by trv_window_growths */
-trv_window_maker_t trv_window_plan_overlap;  /* the paper's distances, full windows that overlap: for idempotent operations */
+trv_window_maker_t trv_window_plan_overlap;  /* the paper's distances, full windows, which overlap: idempotent only */
 trv_window_maker_t trv_window_plan_bruck;    /* grows one way, from ranks - 3^k and - 2 * 3^k */
 void trv_window_plan_destroy(trv_window_plan_t *plan);
 
@@ -69,8 +69,8 @@ typedef struct trv_growth {
     int right, left;
 } trv_growth_t;
 
-/* Chooses the growths for Trivance on a ring of `size`; returns the number of steps, ceil(log3 size). `operations`, if not
- * NULL, is set to the work done, which is bounded (TRV_WINDOW_OPERATIONS_MAX) and the same on every rank. */
+/* Chooses the growths for Trivance on a ring of `size`; returns the number of steps, ceil(log3 size). `operations`, if
+ * not NULL, is set to the work done, which is bounded (TRV_WINDOW_OPERATIONS_MAX) and the same on every rank. */
 #define TRV_WINDOW_OPERATIONS_MAX 510000
 int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int *operations);
 
@@ -79,9 +79,9 @@ int trv_window_steps(int size);
 
 /* ---- On a torus (windows_torus.c) -------------------------------------------------------------------------------- */
 
-/* Completes a latency-optimal schedule: one stream per dimension larger than 1, each running the plans of all dimensions
- * on the whole slice. Where all plans are `whole`, stream i works on dimension (i + t) mod D in step t, and dimensions that
- * are done are skipped; elsewhere it finishes dimension i before it goes on to i + 1. */
+/* Completes a latency-optimal schedule: one stream per dimension larger than 1, each running the plans of all
+ * dimensions on the whole slice. Where all plans are `whole`, stream i works on dimension (i + t) mod D in step t, and
+ * dimensions that are done are skipped; elsewhere it finishes dimension i before it goes on to i + 1. */
 int trv_windows_create(trv_schedule_t *schedule, trv_window_maker_t *maker);
 
 #endif

@@ -1,23 +1,25 @@
 /*
- * Growths of Trivance's windows on a ring of any size (DESIGN section 3.2).
+ * Growths of Trivance's windows on a ring of any size (docs/windows.md).
  *
- * A plan is a list of growths right:left whose sum is size - 1, each at most the window. Any such list is exact, but cuts
- * (windows.h) may make messages carry more than one vector. Cost = sum over steps of max(v_r * right, v_l * left), v the
- * vectors of a message; it cannot be less than half of size - 1, so a search deepens over its *slack*
+ * A plan is a list of growths right:left whose sum is size - 1, each at most the window. Any such list is exact, but
+ * cuts (windows.h) may make messages carry more than one vector. Cost = sum over steps of max(v_r * right,
+ * v_l * left), v the vectors of a message; it cannot be less than half of size - 1, so a search deepens over its *slack*
  *
  *     slack = 2 * cost - (size - 1) = sum of 2 * max(v_r * right, v_l * left) - right - left  >= 0
  *
- * and the first plan found is the cheapest. *Skew* is the same with v = 1: what the congestion sum exceeds its minimum by.
+ * and the first plan found is the cheapest. *Skew* is the same with v = 1: twice what the congestion sum
+ * exceeds its minimum by.
  *
- * 1. One vector per message, forwards in time: growths must then be whole numbers of the pieces a rank holds already, of
- *    which there are at most two more per step. The choices do not depend on the size, and up to about 2000 ranks the
- *    search is exhaustive within its bound.
- * 2. Where that finds nothing, two vectors at most, backwards in time from the whole ring, where the cuts are known. Window
- *    lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow with the ring;
- *    resolution 4 is exhaustive up to 3^5.
+ * 1. One vector per message, forwards in time: growths must then be whole numbers of the pieces a rank holds already,
+ *    of which there are at most two more per step. The choices do not depend on the size, and up to about 2000 ranks
+ *    the search is exhaustive within its bound.
+ * 2. Where that finds nothing, two vectors at most, backwards in time from the whole ring, where the cuts are known.
+ *    Window lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow with the
+ *    ring; resolution 4 is exhaustive up to 3^5.
  * 3. The paper's growths, 3^k and last the rest, halved. Two vectors always do: see paper_growths.
  *
- * Up to 81 ranks one vector per message is worth any congestion; above, the congestion sum stays within 1.1 of the paper's.
+ * Up to 81 ranks one vector per message is worth any congestion; above, the congestion sum stays within 1.1 of
+ * the paper's.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,8 +32,8 @@
 #define RESOLUTION_LAST 2
 #define SMALL_SIZE 81
 
-/* Places where a window is cut, from its left end (0) on. A plan of s steps has at most 2s + 2 of them: forwards, a step
- * with one vector per message adds two; backwards, it keeps the number or merges some, and adds two. */
+/* Places where a window is cut, from its left end (0) on. A plan of s steps has at most 2s + 2 of them: forwards, a
+ * step with one vector per message adds two; backwards, it keeps the number or merges some, and adds two. */
 #define PLACES_MAX (2 * TRV_WINDOW_STEPS_MAX + 4)
 
 typedef struct places {
@@ -59,8 +61,8 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 
 /* ---- One vector per message, forwards ---------------------------------------------------------------------------- */
 
-/* The last growths must fill the ring: right + left = size - window. Right is the window's length less a place, left is a
- * place, so two places at distance window - (size - window) are looked for. */
+/* The last growths must fill the ring: right + left = size - window. Right is the window's length less a place, left
+ * is a place, so two places at distance window - (size - window) are looked for. */
 static outcome_t fill_ring(search_t *search, int step, const places_t *held, int slack)
 {
     const int window = held->at[held->count - 1], distance = 2 * window - search->size;
@@ -134,8 +136,8 @@ static void add_cut(places_t *cuts, int at, int window)
 }
 
 /* The cuts of a window of length `window` that is to grow into one cut at `after`. In the grown window the left peer's
- * prefix comes first, then the own window, then the right peer's suffix; a cut inside one of them is a cut of the window
- * it came from. False where a message would carry more than two vectors. */
+ * prefix comes first, then the own window, then the right peer's suffix; a cut inside one of them is a cut of the
+ * window it came from. False where a message would carry more than two vectors. */
 static bool cuts_before(const places_t *after, int window, trv_growth_t growth, places_t *before, int *right_vectors,
                         int *left_vectors)
 {
@@ -240,13 +242,15 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
 
 /* ---- The paper's ------------------------------------------------------------------------------------------------- */
 
-/* Growths 3^k both ways, last what is missing, halved. At most two vectors per message, for any size: the last step cuts
- * its window, of length w, at x = w - right and y = left, so that x + y = w - d with d = right - left = 0 or 1. That stays
- * true going back through a full step, w = 3v: cuts in the left, middle and right third become x, x - v, x - 2v.
- *   - Both in the left third: x + y <= 2v - 2 < 3v - d. Both in the right: x + y >= 4v + 2 > 3v. Neither can be, so the
- *     outer thirds, which are the messages, have one cut at most.
+/* Growths 3^k both ways, last what is missing, halved. At most two vectors per message, for any size: the last step
+ * cuts its window, of length w, at x = w - right and y = left, so that x + y = w - d with d = right - left = 0 or 1.
+ * That stays true going back through a full step, w = 3v: cuts in the left, middle and right third become
+ * x, x - v, x - 2v.
+ *   - Both in the left third: x + y <= 2v - 2 < 3v - d. Both in the right: x + y >= 4v + 2 > 3v. Neither can be, so
+ *     the outer thirds, which are the messages, have one cut at most.
  *   - One left, one right: x + y - 2v = v - d. Both in the middle: (x - v) + (y - v) = v - d.
- *   - One outside, one in the middle: as x + y >= 3v - 1, the latter is on an edge of the middle third, where it is no cut.
+ *   - One outside, one in the middle: as x + y >= 3v - 1, the latter is on an edge of the middle third, where it is no
+ *     cut.
  * Full steps add no cuts. */
 static void paper_growths(search_t *search)
 {

@@ -1,0 +1,32 @@
+/*
+ * Bruck, radix 3, latency-optimal (Bruck and Ho 1994; Trivance paper sections 2.3 and 5, appendix D).
+ *
+ * A rank holds the sum of a window that ends with its own value. In step k it sends it 3^k and 2 * 3^k places on, each
+ * message the shorter way round (half way: +), and so its window grows threefold, always backwards:
+ *
+ *   step 0   rank 8 of 9 gets 7 from 7 (distance 1) and 6 from 6 (distance 2)               [6 7 8]
+ *   step 1   ... and 3 4 5 from 5 (distance 3), 0 1 2 from 2 (distance 6, or 3 the other way) [0 … 8]
+ *
+ * Off 3^s the last messages carry only the ends of windows that are missing. The one cut that this makes in every
+ * earlier window (windows.h) gives at most one message per step a second vector.
+ *
+ * L: ceil(log3 a) steps per dimension, whole vector, two messages that may share a port, D streams.   B: bruck_b.c.
+ * Sizes: any.          Exact: yes.          Consistent: no.          Symmetry: translation.
+ */
+#include "algorithms/table.h"
+#include "algorithms/windows.h"
+
+static int create(trv_schedule_t *schedule)
+{
+    schedule->messages_per_port = 2;
+    return trv_windows_create(schedule, trv_window_plan_bruck);
+}
+
+const trv_algorithm_t trv_bruck_l = {
+    .name = "bruck-l", .family = "bruck", .title = "Bruck, latency-optimal",
+    .source = "Bruck and Ho, radix 3 with two ports; Trivance paper, section 2.3", .sizes = "any",
+    .steps_formula = "sum over dimensions of ceil(log3 a)",
+    .bytes_formula = "2 * m / D per step (off 3^s up to 3 * m / D, and less in the last)",
+    .latency_optimal = true, .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = false,
+    .create = create,
+};

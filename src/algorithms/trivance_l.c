@@ -1,0 +1,33 @@
+/*
+ * Trivance, latency-optimal (paper section 3), exact on every ring size by piece-aligned windows.
+ *
+ * Every rank holds the sum of a window of neighbours around it, starting with its own value. In a step it sends the
+ * suffix of its window that the rank `right` places before it lacks, and the prefix that the rank `left` places after
+ * it lacks; what it gets from both sides it adds to its own in one pass. On 3^s both are the whole window, 3^k away:
+ *
+ *   step 0   1:1        [.]        rank 4 of 9 gets 3 and 5            congestion 1
+ *   step 1   3:3     [. . .]       ... and 0 1 2 from 1, 6 7 8 from 7  congestion 3
+ *           0 1 2   3 4 5   6 7 8
+ *
+ * On other sizes the growths right:left are chosen (windows_search.c) so that each message is one sum wherever that is
+ * possible, and at most two elsewhere (windows.h; sizes: docs/windows.md).
+ *
+ * L: ceil(log3 a) steps per dimension, whole vector, both ports, D streams.   B: trivance_b.c.
+ * Sizes: any.   Exact: yes.   Consistent: no (every rank adds in its own order).   Symmetry: translation.
+ */
+#include "algorithms/table.h"
+#include "algorithms/windows.h"
+
+static int create(trv_schedule_t *schedule)
+{
+    return trv_windows_create(schedule, trv_window_plan_trivance);
+}
+
+const trv_algorithm_t trv_trivance_l = {
+    .name = "trivance-l", .family = "trivance", .title = "Trivance, latency-optimal",
+    .source = "Trivance paper, section 3; windows: docs/windows.md",
+    .sizes = "any", .steps_formula = "sum over dimensions of ceil(log3 a)",
+    .bytes_formula = "2 * m / D per step (less where a window grows one way, more in the sizes of docs/windows.md)",
+    .latency_optimal = true, .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = false,
+    .create = create,
+};

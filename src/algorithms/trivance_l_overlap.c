@@ -1,0 +1,31 @@
+/*
+ * Trivance, latency-optimal, with windows that overlap (paper section 3): for operations that may count a value twice.
+ *
+ * The paper's own distances: 3^k, and in the last step ceil((a - 3^(s-1)) / 2), with the whole window in every
+ * message. Where a is not 3^s the last windows overlap, so some contributions arrive twice:
+ *
+ *   a = 7, rank 3    step 0   1:1     . . [2 3 4] . .
+ *                    step 1   2:2      [0 1 2] from rank 1, [4 5 6] from rank 5: 2 and 4 twice
+ *
+ * MAX, MIN, AND and OR do not mind. One vector per message on any size, the least congestion there is, and dimensions
+ * that take turns on every torus, as in the paper.
+ *
+ * L: ceil(log3 a) steps per dimension, whole vector, both ports, D streams.
+ * Sizes: any.          Exact: covers (on 3^s exact).          Consistent: no.          Symmetry: translation.
+ */
+#include "algorithms/table.h"
+#include "algorithms/windows.h"
+
+static int create(trv_schedule_t *schedule)
+{
+    return trv_windows_create(schedule, trv_window_plan_overlap);
+}
+
+const trv_algorithm_t trv_trivance_l_overlap = {
+    .name = "trivance-l-overlap", .family = "trivance-l-overlap",
+    .title = "Trivance, latency-optimal, overlapping windows (idempotent operations)",
+    .source = "Trivance paper, section 3", .sizes = "any", .steps_formula = "sum over dimensions of ceil(log3 a)",
+    .bytes_formula = "2 * m / D per step (half of it in a dimension of 2)",
+    .latency_optimal = true, .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_COVERS, .consistent = false,
+    .create = create,
+};
