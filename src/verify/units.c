@@ -32,20 +32,37 @@ static size_t list_row(const trv_blocks_t *blocks, const trv_product_t *product,
     return written;
 }
 
+/* Moves the index of the outermost dimension to the first coordinate that is not wholly before unit `first`: a batch that
+ * lies late would otherwise walk over all that lies before it. */
+static void skip_slabs(const trv_blocks_t *blocks, const trv_product_t *product, int64_t first, int *index)
+{
+    const trv_torus_t *space = blocks->space;
+    int64_t slab = (int64_t)space->ranks / space->size[0] * blocks->halves;
+    const int *value = product->value[0];
+    while (space->dims > 1 && index[0] < product->count[0] - 1 &&
+           ((value ? value[index[0]] : index[0]) + 1) * slab <= first)
+        index[0]++;
+}
+
 static size_t list_product(const trv_blocks_t *blocks, const trv_product_t *product, int64_t first, int64_t count,
                            uint32_t *list)
 {
     const trv_torus_t *space = blocks->space;
     int outer = space->dims - 1;
+    int64_t row_units = (int64_t)space->size[outer] * blocks->halves;
     int index[TRV_DIMS_MAX] = {0};
     size_t written = 0;
     if (product_empty(blocks, product))
         return 0;
+    skip_slabs(blocks, product, first, index);
     for (;;) {
         int64_t row = 0;
         for (int d = 0; d < outer; d++)
             row = row * space->size[d] + (product->value[d] ? product->value[d][index[d]] : index[d]);
-        written += list_row(blocks, product, row * space->size[outer], first, count, list + written);
+        if (row * row_units >= first + count)
+            return written;
+        if ((row + 1) * row_units > first)
+            written += list_row(blocks, product, row * space->size[outer], first, count, list + written);
         int d = outer - 1;
         while (d >= 0 && ++index[d] == product->count[d])
             index[d--] = 0;

@@ -26,24 +26,32 @@ static uint64_t own_expression(int rank)
     return (trv_mix((uint64_t)rank + 1) & ~(uint64_t)TRV_CELL_FLAGS) | TRV_CELL_FILLED;
 }
 
+/* Rank `rank`'s contribution to one unit of the batch, at the start. */
+static void put_own(trv_verifier_t *v, int stream, int rank, int64_t unit, int bit)
+{
+    uint64_t *cell = cell_at(v, rank, 0) + unit * v->stride;
+    if (v->random) {
+        cell[0] = random_value(stream, rank, v->first + unit);
+        v->expected[unit] += cell[0];
+    } else {
+        cell[bit / 64] = (uint64_t)1 << bit % 64;
+    }
+    cell[v->words] = own_expression(rank);
+}
+
 void trv_values_start(trv_verifier_t *v, int stream)
 {
-    bool gather = trv_schedule_collective(v->schedule) == TRV_ALLGATHER;
     size_t cells = (size_t)v->ranks * (size_t)v->registers * (size_t)v->count;
     memset(v->cell, 0, cells * (size_t)v->stride * sizeof *v->cell);
-    for (int rank = 0; rank < v->ranks; rank++) {
-        uint64_t *cell = cell_at(v, rank, 0);
-        int bit = gather ? 0 : rank;
-        for (int64_t u = 0; u < v->count; u++, cell += v->stride) {
-            if (gather && trv_schedule_owner(v->schedule, v->first + u) != rank)
-                continue;
-            if (v->random)
-                cell[0] = random_value(stream, rank, v->first + u);
-            else
-                cell[bit / 64] = (uint64_t)1 << bit % 64;
-            cell[v->words] = own_expression(rank);
-        }
+    memset(v->expected, 0, (size_t)v->count * sizeof *v->expected);
+    if (trv_schedule_collective(v->schedule) == TRV_ALLGATHER) {
+        for (int64_t u = 0; u < v->count; u++)
+            put_own(v, stream, trv_schedule_owner(v->schedule, v->first + u), u, 0);
+        return;
     }
+    for (int rank = 0; rank < v->ranks; rank++)
+        for (int64_t u = 0; u < v->count; u++)
+            put_own(v, stream, rank, u, rank);
 }
 
 /* ---- Messages ------------------------------------------------------------------------------------------------------ */
@@ -203,16 +211,6 @@ bool trv_values_step(trv_verifier_t *v, int stream, int step)
 
 /* ---- The end ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t expected_sum(const trv_verifier_t *v, int stream, int64_t unit)
-{
-    if (trv_schedule_collective(v->schedule) == TRV_ALLGATHER)
-        return random_value(stream, trv_schedule_owner(v->schedule, unit), unit);
-    uint64_t sum = 0;
-    for (int rank = 0; rank < v->ranks; rank++)
-        sum += random_value(stream, rank, unit);
-    return sum;
-}
-
 static bool is_right(const trv_verifier_t *v, const uint64_t *cell, uint64_t expected)
 {
     if (cell[v->words] == 0)
@@ -242,27 +240,39 @@ static void compare_expressions(trv_verifier_t *v, int stream, int rank, int64_t
     v->consistent = false;
 }
 
-/* Explaining replays the stream twice per wrong result; a few of them are enough to find the earliest damage. */
-#define EXPLAINED_MAX 8
+/* Explaining replays the stream twice per wrong result; some of them, of several ranks, find the earliest damage. */
+#define EXPLAINED_MAX 16
+#define EXPLAINED_PER_RANK 4
+
+/* The results of one rank. *explained counts the wrong ones that were looked into. */
+static int judge_rank(trv_verifier_t *v, int stream, int rank, int64_t first, int64_t end, int *explained)
+{
+    int rc = TRV_OK, of_rank = 0;
+    const uint64_t *cell = cell_at(v, rank, 0) + first * v->stride;
+    const uint64_t *of_rank_0 = cell_at(v, 0, 0) + first * v->stride;
+    for (int64_t u = first; u < end && !rc; u++, cell += v->stride, of_rank_0 += v->stride) {
+        if (!is_right(v, cell, v->expected[u])) {
+            if (*explained == EXPLAINED_MAX || of_rank == EXPLAINED_PER_RANK)
+                break;
+            ++*explained;
+            ++of_rank;
+            rc = trv_verifier_explain(v, stream, rank, v->first + u);
+        } else if (trv_schedule_collective(v->schedule) != TRV_REDUCE_SCATTER) {
+            compare_expressions(v, stream, rank, u, cell, of_rank_0);
+        }
+    }
+    return rc;
+}
 
 int trv_values_judge(trv_verifier_t *v, int stream)
 {
-    bool scatter = trv_schedule_collective(v->schedule) == TRV_REDUCE_SCATTER;
     int explained = 0, rc = TRV_OK;
-    for (int64_t u = 0; u < v->count; u++) {
-        uint64_t expected = v->random ? expected_sum(v, stream, v->first + u) : 0;
-        for (int rank = 0; rank < v->ranks && !rc; rank++) {
-            if (scatter && trv_schedule_owner(v->schedule, v->first + u) != rank)
-                continue;
-            const uint64_t *cell = cell_at(v, rank, 0) + u * v->stride;
-            if (!is_right(v, cell, expected)) {
-                if (explained++ < EXPLAINED_MAX)
-                    rc = trv_verifier_explain(v, stream, rank, v->first + u);
-                break;
-            }
-            if (!scatter)
-                compare_expressions(v, stream, rank, u, cell, cell_at(v, 0, 0) + u * v->stride);
-        }
+    if (trv_schedule_collective(v->schedule) == TRV_REDUCE_SCATTER) {
+        for (int64_t u = 0; u < v->count && !rc; u++)
+            rc = judge_rank(v, stream, trv_schedule_owner(v->schedule, v->first + u), u, u + 1, &explained);
+        return rc;
     }
+    for (int rank = 0; rank < v->ranks && !rc; rank++)
+        rc = judge_rank(v, stream, rank, 0, v->count, &explained);
     return rc;
 }

@@ -40,7 +40,8 @@ typedef struct trv_verifier {
     /* The units of the present batch. */
     int64_t first, count;
     int words, stride;
-    uint64_t *sum;  /* one cell's words */
+    uint64_t *sum;      /* one cell's words */
+    uint64_t *expected; /* random: the sum of every unit of the batch */
     uint64_t *cell; /* ((rank * registers + register) * count + unit - first) * stride */
 
     int64_t messages;

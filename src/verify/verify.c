@@ -12,7 +12,7 @@
 #include "common/error.h"
 #include "verify/verifier.h"
 
-#define BATCH_BYTES ((int64_t)64 << 20)     /* aimed at */
+#define BATCH_BYTES ((int64_t)192 << 20)    /* aimed at */
 #define BATCH_BYTES_MAX ((int64_t)12 << 30) /* for one unit; beyond that it is refused */
 #define EXHAUSTIVE_WORDS_MAX ((double)((int64_t)4 << 30)) /* words moved by an exhaustive run that AUTO still affords */
 
@@ -73,7 +73,8 @@ static int choose_batch(trv_verifier_t *v)
     v->count = v->count < 1 ? 1 : v->count > v->units ? v->units : v->count;
     v->cell = malloc((size_t)(v->count * unit_bytes));
     v->sum = malloc((size_t)v->stride * sizeof *v->sum);
-    return v->cell && v->sum ? TRV_OK : trv_fail_memory();
+    v->expected = malloc((size_t)v->count * sizeof *v->expected);
+    return v->cell && v->sum && v->expected ? TRV_OK : trv_fail_memory();
 }
 
 static int allocate(trv_verifier_t *v)
@@ -115,6 +116,7 @@ static void release(trv_verifier_t *v)
     free(v->stamp);
     free(v->signature);
     free(v->sum);
+    free(v->expected);
     free(v->cell);
 }
 
