@@ -1,0 +1,18 @@
+/*
+ * Every algorithm on the 4096 ranks of 16x16x16 by random 64-bit values: AllReduce.
+ */
+#include "verify_all.h"
+
+static void verifies_the_cube(void **state)
+{
+    (void)state;
+    verify_text("16x16x16", TRV_VERIFY_RANDOM, TRV_ALLREDUCE, TRV_ALLREDUCE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(verifies_the_cube),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
