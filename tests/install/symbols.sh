@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The shared libraries show exactly the functions that the public headers declare with TRV_API, each with a version, and
+# libtrivance needs nothing but libc and libm. Usage: symbols.sh SOURCE BUILD
+set -eu -o pipefail
+source=$1 build=$2
+code=0
+
+declared() { # HEADER…: the names of the functions declared with TRV_API
+    sed 's|//.*||' "$@" | tr '\n' ' ' | grep -oE 'TRV_API [^;(]*\(' | grep -oE '(trv|TRV)_[A-Za-z0-9_]+ *\($' |
+        tr -d ' (' | sort -u
+}
+
+exported() { # LIBRARY: the names it defines for others, without those of GLIBC-like private versions
+    nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | grep -v '@@*TRIVANCE_PRIVATE$' | sed 's/@.*//' | sort -u
+}
+
+compare() { # LIBRARY HEADER…
+    local library=$1
+    shift
+    if ! diff --label 'declared in the headers' --label "exported by $(basename "$library")" -u \
+        <(declared "$@") <(exported "$library"); then
+        echo "symbols: $library and its headers disagree (- declared only, + exported only)"
+        code=1
+    fi
+    if nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | grep -v '@@TRIVANCE_'; then
+        echo "symbols: $library exports the names above without a version"
+        code=1
+    fi
+}
+
+core=$build/src/libtrivance.so
+compare "$core" $(ls "$source"/include/trivance/*.h | grep -v trivance_mpi.h)
+for library in "$build"/src/mpi/libtrivance_mpi_*.so; do
+    [ ! -e "$library" ] || compare "$library" "$source"/include/trivance/trivance_mpi.h
+done
+
+needed=$(readelf -d "$core" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v -E '^(libc|libm|libpthread)\.so|^ld-linux' || true)
+if [ -n "$needed" ]; then
+    echo "symbols: libtrivance.so needs" $needed "besides libc and libm"
+    code=1
+fi
+if nm -g --defined-only "$build"/src/libtrivance.a | awk 'NF == 3 { print $3 }' | grep -v '^trv_'; then
+    echo "symbols: libtrivance.a defines the names above, which do not begin with trv_"
+    code=1
+fi
+exit $code
