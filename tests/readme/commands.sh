@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Runs every fenced `sh` block of the documents, and compiles and runs every fenced `c` block (a whole program), in an empty
+# folder with the built tool in PATH. A block whose fence says `sh not-in-check` is left out; `make` is replaced by a shim
+# that only checks that the target exists, because the targets are tests of their own.
+# Usage: commands.sh SOURCE BUILD DOCUMENT…
+set -eu -o pipefail
+source=$1 build=$2
+shift 2
+. "$source/scripts/mpi-environment.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin" "$work/empty"
+ln -s "$build/src/cli/trivance" "$work/bin/trivance"
+cat > "$work/bin/make" << SHIM
+#!/bin/sh
+exec /usr/bin/make -C "$source" --no-print-directory -n "\$@" > /dev/null
+SHIM
+chmod +x "$work/bin/make"
+export PATH="$work/bin:$PATH"
+
+# blocks DOCUMENT: writes block-<line>.sh and block-<line>.c
+blocks() {
+    awk -v prefix="$work/block-" '
+        /^```/ && !inside { inside = 1; file = ""; if ($0 == "```sh" || $0 == "```c") file = prefix NR "." substr($0, 4); next }
+        /^```/            { inside = 0; if (file) close(file); next }
+        inside && file    { print > file }' "$1"
+}
+
+failed=0 count=0
+for document in "$@"; do
+    rm -f "$work"/block-*
+    blocks "$source/$document"
+    for block in $(ls "$work"/block-* | sort -V); do
+        line=$(basename "${block%.*}" | tr -dc 0-9)
+        if [ "${block##*.}" = c ]; then
+            run=(bash -c "cc -std=c11 -Wall -Wextra -Werror -I'$source/include' '$block' -o '$work/program' \
+                '$build/src/libtrivance.a' -lm -pthread && '$work/program'")
+        else
+            run=(bash -eu "$block")
+        fi
+        count=$((count + 1))
+        if ! (cd "$work/empty" && "${run[@]}") > "$work/output" 2>&1; then
+            echo "$document: the block after line $line fails:"
+            cat "$block" "$work/output"
+            failed=$((failed + 1))
+        fi
+    done
+done
+echo "$count blocks, $failed failed"
+[ $failed = 0 ] && [ $count -gt 5 ]

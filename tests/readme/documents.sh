@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Documents and sources agree: every algorithm has its section, every relative link leads somewhere, the version is the same
+# everywhere, and no source file has grown beyond what one reads in a sitting. Usage: documents.sh SOURCE BUILD
+set -eu -o pipefail
+source=$1 build=$2
+cd "$source"
+code=0
+fault() { echo "documents: $*"; code=1; }
+
+names=$("$build/src/cli/trivance" list --format=csv | tail -n +2 | cut -d, -f1 | tr -d '"')
+for name in $names; do
+    grep -q "^### \`$name\`$" docs/algorithms.md || fault "docs/algorithms.md has no section on $name"
+    grep -q "\`$name\`" README.md || fault "README.md does not name $name"
+done
+for name in $(sed -n 's/^### `\(.*\)`$/\1/p' docs/algorithms.md); do
+    grep -qx "$name" <<< "$names" || fault "docs/algorithms.md describes $name, which 'trivance list' does not know"
+done
+
+for document in *.md docs/*.md; do
+    for link in $(grep -oE '\]\([^)#: ]+\)' "$document" | tr -d '])(' || true); do
+        [ -e "$(dirname "$document")/$link" ] || fault "$document links to $link, which is not there"
+    done
+done
+
+version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+grep -q "#define TRV_VERSION \"$version\"" include/trivance/common.h || fault "common.h has another version than $version"
+
+for file in $(find src include bench examples tests -name '*.[ch]'); do
+    lines=$(wc -l < "$file")
+    [ "$lines" -le 550 ] || fault "$file has $lines lines; 500 is the aim"
+    head -1 "$file" | grep -q '^/\*' || fault "$file does not open with a comment"
+done
+exit $code
