@@ -7,9 +7,10 @@
 
 #include <trivance/common.h>
 
-int trv_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Exported for libtrivance_mpi_* alone, which shares this thread's error (version TRIVANCE_PRIVATE in trivance.map). */
+TRV_API int trv_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The sentence for TRV_ERR_MEMORY. */
-int trv_fail_memory(void);
+TRV_API int trv_fail_memory(void);
 
 #endif
