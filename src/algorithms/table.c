@@ -8,8 +8,10 @@
 #include "common/error.h"
 
 static const trv_algorithm_t *const table[] = {
+    &trv_trivance_l,
     &trv_trivance_l_grouped,
     &trv_trivance_l_gathered,
+    &trv_trivance_l_overlap,
     &trv_trivance_b,
     &trv_ring,
     &trv_bucket,
@@ -18,6 +20,7 @@ static const trv_algorithm_t *const table[] = {
     &trv_recdoub_b_split,
     &trv_swing_l,
     &trv_swing_b,
+    &trv_bruck_l,
     &trv_bruck_b,
 };
 

@@ -71,7 +71,7 @@ typedef struct trv_growth {
 
 /* Chooses the growths for Trivance on a ring of `size`; returns the number of steps, ceil(log3 size). `operations`, if
  * not NULL, is set to the work done, which is bounded (TRV_WINDOW_OPERATIONS_MAX) and the same on every rank. */
-#define TRV_WINDOW_OPERATIONS_MAX 510000
+#define TRV_WINDOW_OPERATIONS_MAX 560000
 int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int *operations);
 
 /* ceil(log3 size). */

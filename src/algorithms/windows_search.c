@@ -26,7 +26,7 @@
 
 #include "algorithms/windows.h"
 
-#define SINGLE_OPERATIONS_MAX 150000
+#define SINGLE_OPERATIONS_MAX 200000
 #define DOUBLE_OPERATIONS_MAX 120000 /* for each resolution */
 #define RESOLUTION_FIRST 4
 #define RESOLUTION_LAST 2
@@ -61,6 +61,8 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 
 /* ---- One vector per message, forwards ---------------------------------------------------------------------------- */
 
+static outcome_t grow(search_t *search, int step, const places_t *held, int slack);
+
 /* The last growths must fill the ring: right + left = size - window. Right is the window's length less a place, left
  * is a place, so two places at distance window - (size - window) are looked for. */
 static outcome_t fill_ring(search_t *search, int step, const places_t *held, int slack)
@@ -80,34 +82,48 @@ static outcome_t fill_ring(search_t *search, int step, const places_t *held, int
     return NONE;
 }
 
-/* Grows the window whose pieces lie between the places `held` (0 and its length included). */
+/* Tries one growth of the window whose pieces lie between the places `held` (0 and its length included). */
+static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_growth_t growth, int slack)
+{
+    places_t after;
+    after.count = 0;
+    if (growth.left)
+        after.at[after.count++] = 0;
+    for (int k = 0; k < held->count; k++)
+        after.at[after.count++] = held->at[k] + growth.left;
+    if (growth.right)
+        after.at[after.count++] = held->at[held->count - 1] + growth.left + growth.right;
+    search->growth[step] = growth;
+    return grow(search, step + 1, &after, slack);
+}
+
+/* Finds the growths from `step` on. Of the lefts for a right, those are tried that keep the skew within the slack, that
+ * leave something to the last step, and that are enough for threefold growth in all later ones to fill the ring. */
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack)
 {
     const int window = held->at[held->count - 1];
     if (step == search->steps - 1)
         return fill_ring(search, step, held, slack);
-    for (int j = 0; j < held->count; j++)
-        for (int i = held->count - 1; i >= 0; i--) {
-            const int right = window - held->at[j], left = held->at[i], skew = abs(right - left);
-            const int64_t next = (int64_t)window + right + left;
-            if (skew > slack || next >= search->size || next * search->power[search->steps - 1 - step] < search->size)
-                continue;
-            if (step == 0 && left > right)
-                continue; /* a mirror image */
+    const int64_t later = search->power[search->steps - 1 - step];
+    const int least = (int)((search->size + later - 1) / later) - window, most = search->size - 1 - window;
+    for (int j = 0, top = held->count - 1; j < held->count; j++) {
+        const int right = window - held->at[j], low = larger(right - slack, least - right);
+        int high = smaller(right + slack, most - right);
+        if (step == 0)
+            high = smaller(high, right); /* leave out mirror images */
+        while (top > 0 && held->at[top] > right + slack)
+            top--;
+        for (int i = top; i >= 0 && held->at[i] >= low; i--) {
             if (out_of_operations(search))
                 return GIVEN_UP;
-            places_t after = {0};
-            if (left)
-                after.at[after.count++] = 0;
-            for (int k = 0; k < held->count; k++)
-                after.at[after.count++] = held->at[k] + left;
-            if (right)
-                after.at[after.count++] = (int)next;
-            search->growth[step] = (trv_growth_t){right, left};
-            const outcome_t outcome = grow(search, step + 1, &after, slack - skew);
+            if (held->at[i] > high)
+                continue;
+            const trv_growth_t growth = {right, held->at[i]};
+            const outcome_t outcome = grow_by(search, step, held, growth, slack - abs(right - growth.left));
             if (outcome != NONE)
                 return outcome;
         }
+    }
     return NONE;
 }
 
@@ -135,29 +151,22 @@ static void add_cut(places_t *cuts, int at, int window)
     cuts->at[cuts->count++] = at;
 }
 
-/* The cuts of a window of length `window` that is to grow into one cut at `after`. In the grown window the left peer's
- * prefix comes first, then the own window, then the right peer's suffix; a cut inside one of them is a cut of the
- * window it came from. False where a message would carry more than two vectors. */
-static bool cuts_before(const places_t *after, int window, trv_growth_t growth, places_t *before, int *right_vectors,
-                        int *left_vectors)
+/* In a grown window the left peer's prefix comes first, then the own window, then the right peer's suffix. A cut inside
+ * one of them is a cut of the window it came from, which is `window` long: these are the cuts of that, before growing. */
+static void cuts_before(const places_t *after, int window, trv_growth_t growth, places_t *before)
 {
     before->count = 0;
-    *right_vectors = *left_vectors = 1;
     for (int i = 0; i < after->count; i++) {
         const int at = after->at[i];
-        if (at < growth.left) {
-            ++*left_vectors;
+        if (at < growth.left)
             add_cut(before, at, window);
-        } else if (at > growth.left + window) {
-            ++*right_vectors;
+        else if (at > growth.left + window)
             add_cut(before, at - growth.left - growth.right, window);
-        } else {
+        else
             add_cut(before, at - growth.left, window);
-        }
     }
     add_cut(before, growth.left, window);
     add_cut(before, window - growth.right, window);
-    return *right_vectors <= TRV_WINDOW_VECTORS_MAX && *left_vectors <= TRV_WINDOW_VECTORS_MAX;
 }
 
 /* What is left to spend. */
@@ -171,13 +180,14 @@ static outcome_t shrink(search_t *search, int steps, int size, const places_t *c
 static outcome_t try_growth(search_t *search, int step, int window, const places_t *cuts, trv_growth_t growth,
                             budget_t budget)
 {
-    places_t before;
-    int right_vectors, left_vectors;
-    if (growth.right > window || growth.left > window)
-        return NONE;
+    int right_vectors = 1, left_vectors = 1;
     if (out_of_operations(search))
         return GIVEN_UP;
-    if (!cuts_before(cuts, window, growth, &before, &right_vectors, &left_vectors))
+    for (int i = 0; i < cuts->count; i++) {
+        left_vectors += cuts->at[i] < growth.left;
+        right_vectors += cuts->at[i] > growth.left + window;
+    }
+    if (larger(right_vectors, left_vectors) > TRV_WINDOW_VECTORS_MAX)
         return NONE;
     const int64_t cost = larger(right_vectors * growth.right, left_vectors * growth.left);
     const int64_t slack = 2 * cost - growth.right - growth.left;
@@ -188,6 +198,8 @@ static outcome_t try_growth(search_t *search, int step, int window, const places
     budget.skew -= abs(growth.right - growth.left);
     budget.extras -= extras;
     search->growth[step] = growth;
+    places_t before;
+    cuts_before(cuts, window, growth, &before);
     return shrink(search, step, window, &before, budget);
 }
 
@@ -201,7 +213,11 @@ static outcome_t shrink(search_t *search, int steps, int size, const places_t *c
     const int step = steps - 1;
     const int unit = step > search->resolution ? (int)search->power[step - search->resolution] : 1;
     for (int window = smaller((int)search->power[step], size); window >= (size + 2) / 3; window -= unit) {
-        const int growth = size - window, skew_max = smaller(smaller(budget.slack, budget.skew), growth);
+        const int growth = size - window;
+        /* At most the window grows to one side. */
+        const int skew_max = smaller(smaller(budget.slack, budget.skew), smaller(growth, window - (growth - window)));
+        if (out_of_operations(search))
+            return GIVEN_UP;
         for (int skew = growth % 2; skew <= skew_max; skew += 2 * unit) {
             const int more = (growth + skew) / 2, less = (growth - skew) / 2;
             outcome_t outcome = try_growth(search, step, window, cuts, (trv_growth_t){more, less}, budget);
