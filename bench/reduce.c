@@ -1,0 +1,167 @@
+/*
+ * How fast is a joint reduction? One pass over three inputs against two passes of two, a copy, and the machine's own
+ * triad (a = b + s * c, STREAM's), in and out of cache, on one core.
+ *
+ *     reduce [MiB of the largest vector, default 256] [type, default float]
+ *
+ * "in place" has the destination as its first source (what the executor does most), "apart" a destination of its own.
+ * GB/s count the vectors that have to move: 4 for the joint reduction, 6 for two passes, 2 for a copy, 3 for the triad;
+ * a destination that is read before it is written is not counted, as in STREAM. The triad is the better of one with
+ * ordinary and one with streaming stores. Medians.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include <trivance/reduce.h>
+
+enum { REPETITIONS_MAX = 201 };
+
+typedef struct {
+    trv_type_t type;
+    size_t bytes;
+    char *a, *b, *c, *d;
+} vectors_t;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void combine(const vectors_t *v, void *to, const void *x, const void *y, const void *z)
+{
+    const void *source[] = { x, y, z };
+    if (trv_reduce(TRV_SUM, v->type, to, source, z ? 3 : 2, v->bytes / trv_type_size(v->type)))
+        exit(fprintf(stderr, "%s\n", trv_last_error()) > 0 ? 1 : 2);
+}
+
+static void joint_in_place(const vectors_t *v)
+{
+    combine(v, v->a, v->a, v->b, v->c);
+}
+
+static void passes_in_place(const vectors_t *v)
+{
+    combine(v, v->a, v->a, v->b, NULL);
+    combine(v, v->a, v->a, v->c, NULL);
+}
+
+static void joint_apart(const vectors_t *v)
+{
+    combine(v, v->d, v->a, v->b, v->c);
+}
+
+static void passes_apart(const vectors_t *v)
+{
+    combine(v, v->d, v->a, v->b, NULL);
+    combine(v, v->d, v->d, v->c, NULL);
+}
+
+static void copy(const vectors_t *v)
+{
+    memcpy(v->d, v->a, v->bytes);
+}
+
+/* Compiled for the processor as the kernels are. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
+#endif
+static void triad_ordinary(const vectors_t *v)
+{
+    double *restrict a = (double *)v->d;
+    const double *restrict b = (const double *)v->a, *restrict c = (const double *)v->b;
+    for (size_t i = 0; i < v->bytes / sizeof *a; i++)
+        a[i] = b[i] + 3.0 * c[i];
+}
+
+#ifdef __SSE2__
+static void triad_streaming(const vectors_t *v)
+{
+    double *a = (double *)v->d;
+    const double *b = (const double *)v->a, *c = (const double *)v->b;
+    const __m128d s = _mm_set1_pd(3.0);
+    for (size_t i = 0; i < v->bytes / sizeof *a; i += 8)
+        for (size_t j = i; j < i + 8; j += 2)
+            _mm_stream_pd(a + j, _mm_add_pd(_mm_load_pd(b + j), _mm_mul_pd(s, _mm_load_pd(c + j))));
+    _mm_sfence();
+}
+#endif
+
+static int ascending(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* Median seconds of one run, over about half a second. */
+static double median(void (*work)(const vectors_t *), const vectors_t *v)
+{
+    static double sample[REPETITIONS_MAX];
+    work(v);
+    double begin = now();
+    work(v);
+    double once = now() - begin;
+    int batch = once < 20e-6 ? (int)(20e-6 / (once + 1e-9)) + 1 : 1, samples = 0;
+    for (begin = now(); samples < REPETITIONS_MAX && (samples < 5 || now() - begin < 0.5); samples++) {
+        double from = now();
+        for (int i = 0; i < batch; i++)
+            work(v);
+        sample[samples] = (now() - from) / batch;
+    }
+    qsort(sample, (size_t)samples, sizeof *sample, ascending);
+    return sample[samples / 2];
+}
+
+static void row(const vectors_t *v)
+{
+    double gb = 1e-9 * (double)v->bytes;
+    double one = median(joint_in_place, v), two = median(passes_in_place, v);
+    double one_apart = median(joint_apart, v), two_apart = median(passes_apart, v);
+    double plain = median(copy, v), triad = median(triad_ordinary, v);
+#ifdef __SSE2__
+    double streaming = median(triad_streaming, v);
+    triad = streaming < triad ? streaming : triad;
+#endif
+    char size[32];
+    snprintf(size, sizeof size, v->bytes < (1 << 20) ? "%zu KiB" : "%zu MiB", v->bytes >> (v->bytes < (1 << 20) ? 10 : 20));
+    printf("%9s  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f\n", size, 4 * gb / one,
+           6 * gb / two, two / one, 100 * (4 * gb / one) / (3 * gb / triad), 4 * gb / one_apart, 6 * gb / two_apart,
+           two_apart / one_apart, 100 * (4 * gb / one_apart) / (3 * gb / triad), 2 * gb / plain, 3 * gb / triad);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    vectors_t v = { .type = TRV_FLOAT };
+    long most = argc > 1 ? strtol(argv[1], NULL, 10) : 256;
+    if (most < 1 || most > 65536 || (argc > 2 && trv_type_parse(argv[2], &v.type))) {
+        fprintf(stderr, "reduce: %s\n", most < 1 || most > 65536 ? "the largest vector is 1 … 65536 MiB, for example 256"
+                                                               : trv_last_error());
+        return 2;
+    }
+    size_t bytes = (size_t)most << 20;
+    char **vector[] = { &v.a, &v.b, &v.c, &v.d };
+    for (int i = 0; i < 4; i++) {
+        *vector[i] = aligned_alloc(4096, bytes);
+        if (!*vector[i])
+            return fprintf(stderr, "reduce: no memory for four vectors of %ld MiB\n", most) > 0 ? 1 : 2;
+        memset(*vector[i], 0, bytes);
+    }
+    printf("sum of three vectors of %s, %s kernels, one core; GB/s\n\n", trv_type_name(v.type), trv_reduce_kernels());
+    printf("%9s  %-31s  %-31s\n", "", "in place (a = a + b + c)", "apart (d = a + b + c)");
+    printf("%9s  %7s %7s %7s %7s  %7s %7s %7s %7s  %7s %7s\n", "vector", "joint", "2 pass", "gain", "/triad", "joint",
+           "2 pass", "gain", "/triad", "memcpy", "triad");
+    for (v.bytes = 16 << 10; v.bytes < bytes; v.bytes *= 4)
+        row(&v);
+    v.bytes = bytes;
+    row(&v);
+    for (int i = 0; i < 4; i++)
+        free(*vector[i]);
+    return 0;
+}
