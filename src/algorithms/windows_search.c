@@ -3,13 +3,15 @@
  *
  * A plan is a list of growths right:left whose sum is size - 1, each at most the window. Any such list is exact, but
  * cuts (windows.h) may make messages carry more than one vector. Cost = sum over steps of max(v_r * right,
- * v_l * left), v the vectors of a message; it cannot be less than half of size - 1, so a search deepens over its *slack*
+ * v_l * left), v the vectors of a message; it cannot be less than half of size - 1, so a search deepens over its
+ * *slack*
  *
  *     slack = 2 * cost - (size - 1) = sum of 2 * max(v_r * right, v_l * left) - right - left  >= 0
  *
  * and the first plan found is the cheapest. *Skew* is the same with v = 1: twice what the congestion sum
  * exceeds its minimum by.
  *
+ * 0. 3^s and 2 * 3^s: see full_growths.
  * 1. One vector per message, forwards in time: growths must then be whole numbers of the pieces a rank holds already,
  *    of which there are at most two more per step. The choices do not depend on the size, and up to about 2000 ranks
  *    the search is exhaustive within its bound.
@@ -59,7 +61,8 @@ static bool out_of_operations(search_t *search)
 static int larger(int a, int b) { return a > b ? a : b; }
 static int smaller(int a, int b) { return a < b ? a : b; }
 
-/* ---- One vector per message, forwards ---------------------------------------------------------------------------- */
+/* ---- One vector per message, forwards ----------------------------------------------------------------------------
+ * */
 
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack);
 
@@ -97,8 +100,9 @@ static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_g
     return grow(search, step + 1, &after, slack);
 }
 
-/* Finds the growths from `step` on. Of the lefts for a right, those are tried that keep the skew within the slack, that
- * leave something to the last step, and that are enough for threefold growth in all later ones to fill the ring. */
+/* Finds the growths from `step` on. Of the lefts for a right, those are tried that keep the skew within the slack,
+ * that leave something to the last step, and that are enough for threefold growth in all later ones to fill the ring.
+ * */
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack)
 {
     const int window = held->at[held->count - 1];
@@ -139,7 +143,8 @@ static bool single_vectors(search_t *search, int skew_max)
     return false;
 }
 
-/* ---- Two vectors per message, backwards -------------------------------------------------------------------------- */
+/* ---- Two vectors per message, backwards --------------------------------------------------------------------------
+ * */
 
 static void add_cut(places_t *cuts, int at, int window)
 {
@@ -151,8 +156,9 @@ static void add_cut(places_t *cuts, int at, int window)
     cuts->at[cuts->count++] = at;
 }
 
-/* In a grown window the left peer's prefix comes first, then the own window, then the right peer's suffix. A cut inside
- * one of them is a cut of the window it came from, which is `window` long: these are the cuts of that, before growing. */
+/* In a grown window the left peer's prefix comes first, then the own window, then the right peer's suffix. A cut
+ * inside one of them is a cut of the window it came from, which is `window` long: these are the cuts of that, before
+ * growing. */
 static void cuts_before(const places_t *after, int window, trv_growth_t growth, places_t *before)
 {
     before->count = 0;
@@ -256,7 +262,8 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
     return true;
 }
 
-/* ---- The paper's ------------------------------------------------------------------------------------------------- */
+/* ---- The paper's -------------------------------------------------------------------------------------------------
+ * */
 
 /* Growths 3^k both ways, last what is missing, halved. At most two vectors per message, for any size: the last step
  * cuts its window, of length w, at x = w - right and y = left, so that x + y = w - d with d = right - left = 0 or 1.
@@ -276,7 +283,23 @@ static void paper_growths(search_t *search)
     search->growth[last] = (trv_growth_t){rest - rest / 2, rest / 2};
 }
 
-/* ---- Interface --------------------------------------------------------------------------------------------------- */
+/* 3^s and 2 * 3^(s-1): every growth is the full window, only the first of the latter is 1:0. No other plan is cheaper,
+ * and windows that are never cut let the dimensions of a torus take turns. */
+static bool full_growths(search_t *search)
+{
+    const int last = search->steps - 1;
+    const bool twice = search->size == 2 * search->power[last];
+    if (!twice && search->size != search->power[search->steps])
+        return false;
+    for (int i = 0, window = 1; i <= last; i++) {
+        search->growth[i] = (trv_growth_t){window, twice && i == 0 ? 0 : window};
+        window += search->growth[i].right + search->growth[i].left;
+    }
+    return true;
+}
+
+/* ---- Interface ---------------------------------------------------------------------------------------------------
+ * */
 
 int trv_window_steps(int size)
 {
@@ -296,7 +319,7 @@ int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int 
         /* The paper's congestion sum is size / 2, rounded down; skew = 2 * sum - (size - 1). */
         const int64_t sum_max = (int64_t)(size / 2) * 11 / 10;
         const int skew_max = size <= SMALL_SIZE ? size : (int)(2 * sum_max - (size - 1));
-        bool found = single_vectors(&search, skew_max);
+        bool found = full_growths(&search) || single_vectors(&search, skew_max);
         for (int resolution = RESOLUTION_FIRST; !found && resolution >= RESOLUTION_LAST; resolution--)
             found = double_vectors(&search, resolution, skew_max);
         if (!found)
