@@ -15,7 +15,7 @@
 
 #include <trivance/trivance.h>
 
-static const char *const collective_names[] = {"allreduce", "reduce-scatter", "allgather"};
+static const char *const collective_names[] = { "allreduce", "reduce-scatter", "allgather" };
 
 static void verify_one(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective,
                        trv_verify_method_t method)

@@ -1,11 +1,11 @@
 /*
  * What a schedule costs, by routing every message over the torus and adding up what each directed link carries.
  *
- * Loads are counted in units of the schedule, as integers; all streams cut the vector alike, so fractions of the vector
- * are one division at the very end. A schedule that is the same under translation loads all links that differ by such a
- * translation alike: only the ranks of one period send, and links are told apart up to translation. With the full
- * translation symmetry that is rank 0 and the 2D links of one node, and the link of (dimension, sign) carries the sum of
- * units times hops that way.
+ * Loads are counted in units of the schedule, as integers; all streams cut the vector alike, so fractions of the
+ * vector are one division at the very end. A schedule that is the same under translation loads all links that differ
+ * by such a translation alike: only the ranks of one period send, and links are told apart up to translation. With
+ * the full translation symmetry that is rank 0 and the 2D links of one node, and the link of (dimension, sign)
+ * carries the sum of units times hops that way.
  *
  * Source: the congestion-aware Hockney model of the paper, section 2.1.
  */
@@ -28,11 +28,11 @@ typedef struct meter {
     const trv_torus_t *torus;
     uint64_t vector_bytes; /* for loads in bytes; 0 where only units are asked for */
     int period[TRV_DIMS_MAX];
-    int classes;     /* ranks of one period */
-    int *class_of;   /* of every rank; NULL when there is only one class */
-    int *rank_of;    /* the rank of one period in each class */
-    load_t *link;    /* class * 2D + port */
-    int64_t *sent;   /* units, per class, all steps so far */
+    int classes;   /* ranks of one period */
+    int *class_of; /* of every rank; NULL when there is only one class */
+    int *rank_of;  /* the rank of one period in each class */
+    load_t *link;  /* class * 2D + port */
+    int64_t *sent; /* units, per class, all steps so far */
     trv_step_t step;
     /* Of the present step. */
     int64_t largest; /* units of one message */
@@ -40,7 +40,7 @@ typedef struct meter {
     int hops;
 } meter_t;
 
-/* ---- Set-up ------------------------------------------------------------------------------------------------------------ */
+/* ---- Set-up ---------------------------------------------------------------------------------------------------- */
 
 static int class_of_rank(const meter_t *meter, int rank)
 {
@@ -69,8 +69,9 @@ static void choose_period(meter_t *meter)
 
 static int meter_open(meter_t *meter, const trv_schedule_t *schedule, uint64_t vector_bytes)
 {
-    *meter = (meter_t){.schedule = schedule, .torus = trv_schedule_torus(schedule), .vector_bytes = vector_bytes,
-                       .step = TRV_STEP_INIT};
+    *meter = (meter_t){
+        .schedule = schedule, .torus = trv_schedule_torus(schedule), .vector_bytes = vector_bytes, .step = TRV_STEP_INIT
+    };
     choose_period(meter);
     size_t classes = (size_t)meter->classes, ranks = (size_t)meter->torus->ranks;
     meter->link = malloc(classes * 2 * (size_t)meter->torus->dims * sizeof *meter->link);
@@ -95,7 +96,7 @@ static void meter_close(meter_t *meter)
     free(meter->class_of);
 }
 
-/* ---- One step ---------------------------------------------------------------------------------------------------------- */
+/* ---- One step -------------------------------------------------------------------------------------------------- */
 
 static void add_load(load_t *load, int64_t units, uint64_t bytes, int64_t times)
 {
@@ -109,8 +110,10 @@ static int route_message(meter_t *meter, int stream, int rank, const trv_message
     const trv_torus_t *torus = meter->torus;
     int ports = 2 * torus->dims, port, node;
     if (message->peer < 0 || message->peer >= torus->ranks || message->port < 0 || message->port >= ports)
-        return trv_fail(TRV_ERR_INVALID, "rank %d sends to rank %d by port %d; ranks are 0 to %d and ports 0 to %d (verify the "
-                        "schedule first)", rank, message->peer, message->port, torus->ranks - 1, ports - 1);
+        return trv_fail(TRV_ERR_INVALID,
+                        "rank %d sends to rank %d by port %d; ranks are 0 to %d and ports 0 to %d (verify the "
+                        "schedule first)",
+                        rank, message->peer, message->port, torus->ranks - 1, ports - 1);
     int64_t units = trv_message_units(meter->schedule, message);
     uint64_t bytes = trv_units_bytes(meter->schedule, units, meter->vector_bytes);
     trv_route_t route;
@@ -135,7 +138,7 @@ static int meter_step(meter_t *meter, int step)
     memset(meter->link, 0, links * sizeof *meter->link);
     meter->largest = meter->messages = meter->hops = 0;
     for (int stream = 0; stream < trv_schedule_streams(meter->schedule); stream++)
-        for (int class = 0; class < meter->classes; class++) {
+        for (int class = 0; class < meter->classes; class ++) {
             int rank = meter->rank_of[class];
             int rc = trv_schedule_step(meter->schedule, rank, stream, step, &meter->step);
             for (int i = 0; i < meter->step.sends && !rc; i++) {
@@ -151,7 +154,7 @@ static int meter_step(meter_t *meter, int step)
 
 static load_t busiest(const meter_t *meter)
 {
-    load_t most = {0, 0, 0};
+    load_t most = { 0, 0, 0 };
     for (int l = 0; l < meter->classes * 2 * meter->torus->dims; l++) {
         const load_t *load = &meter->link[l];
         most.units = load->units > most.units ? load->units : most.units;
@@ -161,7 +164,7 @@ static load_t busiest(const meter_t *meter)
     return most;
 }
 
-/* ---- All steps --------------------------------------------------------------------------------------------------------- */
+/* ---- All steps ------------------------------------------------------------------------------------------------- */
 
 int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost)
 {
@@ -183,7 +186,7 @@ int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost)
         carried += most.units;
         cost->messages += (uint64_t)meter.messages * (uint64_t)(meter.torus->ranks / meter.classes);
     }
-    for (int class = 0; class < meter.classes && !rc; class++)
+    for (int class = 0; class < meter.classes && !rc; class ++)
         sent = meter.sent[class] > sent ? meter.sent[class] : sent;
     meter_close(&meter);
     if (rc) {
@@ -206,14 +209,16 @@ void trv_cost_clear(trv_cost_t *cost)
     memset(cost, 0, sizeof *cost);
 }
 
-int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes, double *time_ns)
+int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
+                     double *time_ns)
 {
     meter_t meter;
     *time_ns = 0;
     if (!(network->bandwidth_bps > 0) || !(network->alpha_ns >= 0) || !(network->hop_ns >= 0))
-        return trv_fail(TRV_ERR_ARGUMENT, "a network has a bandwidth above 0 and latencies of at least 0, for example 800 Gb/s "
-                        "and 1500 ns, not %g b/s, %g ns a step and %g ns a hop", network->bandwidth_bps,
-                        network->alpha_ns, network->hop_ns);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a network has a bandwidth above 0 and latencies of at least 0, for example 800 Gb/s "
+                        "and 1500 ns, not %g b/s, %g ns a step and %g ns a hop",
+                        network->bandwidth_bps, network->alpha_ns, network->hop_ns);
     int rc = meter_open(&meter, schedule, vector_bytes);
     double time = 0;
     for (int step = 0; step < trv_schedule_steps(schedule) && !rc; step++) {

@@ -1,18 +1,19 @@
 /*
- * The paper's closed forms: the exact sums of its appendix B ("Calculations of transmission delay bounds") and the limits
- * of its tables 1 (rings) and 2 (tori, n to infinity).
+ * The paper's closed forms: the exact sums of its appendix B ("Calculations of transmission delay bounds") and the
+ * limits of its tables 1 (rings) and 2 (tori, n to infinity).
  *
- * With a the side of the torus, D its dimensions, r the radix of the algorithm, s = log_r a and c(k) the congestion that the
- * appendix gives for the k-th step along a dimension:
+ * With a the side of the torus, D its dimensions, r the radix of the algorithm, s = log_r a and c(k) the congestion
+ * that the appendix gives for the k-th step along a dimension:
  *
- *     bandwidth-optimal   Theta = f * sum over d < D, k < s of c(k) / r^(1 + d + D k)    f = 2 for Trivance and Bruck, whose
- *                                                                                   streams use both ports; 1 for the others
+ *     bandwidth-optimal   Theta = f * sum over d < D, k < s of c(k) / r^(1 + d + D k)
+ *                         f = 2 for Trivance and Bruck, whose streams use both ports of a dimension; 1 for the others
  *     latency-optimal     Theta = D * sum over k < s of c(k)        Trivance and Bruck: D streams of m/D each
  *                         Theta = D^2 * sum over k < s of c(k)      the others: one stream of m
  *
- * (The appendix writes the latency-optimal sums relative to m, the table relative to m/D as Theta is defined: one more D.)
- * Ring and Bucket move the least that is possible over the least busy links, (1 - 1/n) m/D; the paper rounds that to 1, and
- * likewise Delta = 1 - 1/n of all bandwidth-optimal algorithms and Lambda = 2 (n - 1) / log3 n of Ring to 2n / log3 n.
+ * (The appendix writes the latency-optimal sums relative to m, the table relative to m/D as Theta is defined: one
+ * more D.) Ring and Bucket move the least that is possible over the least busy links, (1 - 1/n) m/D; the paper rounds
+ * that to 1, and likewise Delta = 1 - 1/n of all bandwidth-optimal algorithms and Lambda = 2 (n - 1) / log3 n of Ring
+ * to 2n / log3 n.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -20,11 +21,30 @@
 
 #include <trivance/cost.h>
 
-static double power_of_2(int k) { return ldexp(1.0, k); }
-static double power_of_3(int k) { return pow(3.0, k); }
-static double three_powers_of_3(int k) { return 3.0 * pow(3.0, k); }
-static double swing_distance(int k) { return (ldexp(1.0, k + 1) - (k % 2 ? 1.0 : -1.0)) / 3.0; }
-static double half_swing_distance(int k) { return ceil(swing_distance(k) / 2.0); }
+static double power_of_2(int k)
+{
+    return ldexp(1.0, k);
+}
+
+static double power_of_3(int k)
+{
+    return pow(3.0, k);
+}
+
+static double three_powers_of_3(int k)
+{
+    return 3.0 * pow(3.0, k);
+}
+
+static double swing_distance(int k)
+{
+    return (ldexp(1.0, k + 1) - (k % 2 ? 1.0 : -1.0)) / 3.0;
+}
+
+static double half_swing_distance(int k)
+{
+    return ceil(swing_distance(k) / 2.0);
+}
 
 typedef struct form {
     const char *name;
@@ -35,15 +55,17 @@ typedef struct form {
 } form_t;
 
 static const form_t forms[] = {
-    {"trivance-l", 3, true, power_of_3, 0.5},
-    {"trivance-b", 3, false, power_of_3, 2.0 / 3.0},
-    {"recdoub-l", 2, true, power_of_2, 1.0},
-    {"recdoub-b", 2, false, power_of_2, 0.5},
-    {"recdoub-b-split", 2, false, power_of_2, 0.5},
-    {"swing-l", 2, true, half_swing_distance, 1.0 / 3.0},
-    {"swing-b", 2, false, swing_distance, 1.0 / 3.0},
-    {"bruck-l", 3, true, three_powers_of_3, 1.5},
-    {"bruck-b", 3, false, three_powers_of_3, 2.0},
+    /* clang-format off */
+    { "trivance-l",      3, true,  power_of_3,          0.5 },
+    { "trivance-b",      3, false, power_of_3,          2.0 / 3.0 },
+    { "recdoub-l",       2, true,  power_of_2,          1.0 },
+    { "recdoub-b",       2, false, power_of_2,          0.5 },
+    { "recdoub-b-split", 2, false, power_of_2,          0.5 },
+    { "swing-l",         2, true,  half_swing_distance, 1.0 / 3.0 },
+    { "swing-b",         2, false, swing_distance,      1.0 / 3.0 },
+    { "bruck-l",         3, true,  three_powers_of_3,   1.5 },
+    { "bruck-b",         3, false, three_powers_of_3,   2.0 },
+    /* clang-format on */
 };
 
 /* The side of a square torus and its dimensions, those of size 1 left out; 0 if it is not square or has one rank. */
@@ -106,7 +128,7 @@ static double theta_limit(const form_t *form, int dims, int side, int ranks)
 void trv_cost_paper(const char *algorithm, const trv_torus_t *torus, trv_paper_cost_t *paper)
 {
     int dims, side = square_side(torus, &dims);
-    *paper = (trv_paper_cost_t){NAN, NAN, NAN, NAN};
+    *paper = (trv_paper_cost_t){ NAN, NAN, NAN, NAN };
     if (side == 0)
         return;
     if (strcmp(algorithm, "bucket") == 0 || (strcmp(algorithm, "ring") == 0 && dims == 1)) {

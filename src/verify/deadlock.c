@@ -1,8 +1,9 @@
 /*
- * A message lacks its other side in its step. Is it nowhere, is it in another step, and do ranks then wait in a circle?
+ * A message lacks its other side in its step. Is it nowhere, is it in another step, and do ranks then wait in a
+ * circle?
  *
- * The ranks are run at their own pace: a rank enters a step when its sends and receives of the step before are complete; a
- * send completes when the receiver is in the step that receives it. Who waits at the end waits for ever.
+ * The ranks are run at their own pace: a rank enters a step when its sends and receives of the step before are
+ * complete; a send completes when the receiver is in the step that receives it. Who waits at the end waits for ever.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 typedef struct progress {
     trv_verifier_t *v;
     int stream;
-    int *at;          /* the step that each rank is in; v->steps when it is through */
-    uint64_t *done;   /* of each rank: bit i for send i, bit sends + i for receive i */
+    int *at;        /* the step that each rank is in; v->steps when it is through */
+    uint64_t *done; /* of each rank: bit i for send i, bit sends + i for receive i */
     int *stack, height;
 } progress_t;
 
@@ -28,7 +29,8 @@ static int sides_between(const trv_step_t *step, int peer, bool send)
     return count;
 }
 
-/* The first other step in which `peer` lists more messages with `rank` than rank does with it; -1 if none, -2 on failure. */
+/* The first other step in which `peer` lists more messages with `rank` than rank does with it; -1 if none, -2 on
+ * failure. */
 static int other_step(trv_verifier_t *v, int stream, int step, int rank, int peer, bool send)
 {
     trv_step_t mine = TRV_STEP_INIT, theirs = TRV_STEP_INIT;
@@ -36,7 +38,8 @@ static int other_step(trv_verifier_t *v, int stream, int step, int rank, int pee
     for (int t = 0; t < v->steps && found == -1; t++) {
         if (t == step)
             continue;
-        if (trv_schedule_step(v->schedule, rank, stream, t, &mine) || trv_schedule_step(v->schedule, peer, stream, t, &theirs))
+        if (trv_schedule_step(v->schedule, rank, stream, t, &mine) ||
+            trv_schedule_step(v->schedule, peer, stream, t, &theirs))
             found = -2;
         else if (sides_between(&theirs, rank, !send) > sides_between(&mine, peer, send))
             found = t;
@@ -46,7 +49,7 @@ static int other_step(trv_verifier_t *v, int stream, int step, int rank, int pee
     return found;
 }
 
-/* ---- Progress at every rank's own pace --------------------------------------------------------------------------------- */
+/* ---- Progress at every rank's own pace ------------------------------------------------------------------------- */
 
 static int sides(const progress_t *p, int rank)
 {
@@ -64,7 +67,8 @@ static int pending(const progress_t *p, int rank, int peer, bool sends, bool rec
 {
     for (int i = 0; i < sides(p, rank); i++) {
         bool is_send = i < p->v->step[rank].sends;
-        if (!(p->done[rank] >> i & 1) && (is_send ? sends : receives) && (peer < 0 || side_at(p, rank, i)->peer == peer))
+        if (!(p->done[rank] >> i & 1) && (is_send ? sends : receives) &&
+            (peer < 0 || side_at(p, rank, i)->peer == peer))
             return i;
     }
     return -1;
@@ -164,7 +168,7 @@ static bool circle(progress_t *p, int rank, char *text, size_t text_size)
 static int waits_in_circle(trv_verifier_t *v, int stream, int rank, bool *found, char *text, size_t text_size)
 {
     size_t ranks = (size_t)v->ranks;
-    progress_t p = {.v = v, .stream = stream};
+    progress_t p = { .v = v, .stream = stream };
     p.at = calloc(ranks, sizeof *p.at);
     p.done = calloc(ranks, sizeof *p.done);
     p.stack = calloc(65 * ranks, sizeof *p.stack); /* a rank is pushed once per side that completes, at most */
@@ -185,14 +189,17 @@ int trv_verifier_missing_side(trv_verifier_t *v, int stream, int step, int rank,
     if (other == -2)
         return trv_fail_memory();
     if (other < 0) {
-        snprintf(text, text_size, send ? "sends rank %d a message that rank %d never receives"
-                                       : "waits for a message from rank %d that rank %d never sends", peer, peer);
+        snprintf(text, text_size,
+                 send ? "sends rank %d a message that rank %d never receives"
+                      : "waits for a message from rank %d that rank %d never sends",
+                 peer, peer);
         return TRV_OK;
     }
     int rc = waits_in_circle(v, stream, rank, &found, ranks, sizeof ranks);
     if (found)
-        snprintf(text, text_size, "%s rank %d, which %s it in step %d only, and ranks wait for each other in a circle: %s",
-                 send ? "sends a message to" : "waits for a message from", peer, send ? "receives" : "sends", other, ranks);
+        snprintf(
+            text, text_size, "%s rank %d, which %s it in step %d only, and ranks wait for each other in a circle: %s",
+            send ? "sends a message to" : "waits for a message from", peer, send ? "receives" : "sends", other, ranks);
     else
         snprintf(text, text_size, "%s rank %d, which %s it in step %d; both sides of a message belong to the same step",
                  send ? "sends a message to" : "waits for a message from", peer, send ? "receives" : "sends", other);

@@ -1,7 +1,8 @@
 /*
- * One step without values: every message goes over a port that leads somewhere, has its other side in the same step with
- * the same units, lands where nothing else is read or written, and no port carries more than declared. The claimed
- * symmetry is checked on what timing readers rely on: peers, ports and sizes of messages (not registers, not combines).
+ * One step without values: every message goes over a port that leads somewhere, has its other side in the same step
+ * with the same units, lands where nothing else is read or written, and no port carries more than declared. The
+ * claimed symmetry is checked on what timing readers rely on: peers, ports and sizes of messages (not registers, not
+ * combines).
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +17,12 @@ typedef struct place {
 
 static bool fault(const place_t *at, int64_t unit, const char *text)
 {
-    trv_verifier_fault(at->v, at->step, at->stream, at->rank, unit, "step %d of stream %d: rank %d %s", at->step, at->stream,
-                       at->rank, text);
+    trv_verifier_fault(at->v, at->step, at->stream, at->rank, unit, "step %d of stream %d: rank %d %s", at->step,
+                       at->stream, at->rank, text);
     return false;
 }
 
-/* ---- Sets and registers -------------------------------------------------------------------------------------------- */
+/* ---- Sets and registers ---------------------------------------------------------------------------------------- */
 
 /* The largest offset in a set of slots. */
 static int64_t last_slot(const trv_blocks_t *blocks)
@@ -77,7 +78,7 @@ static bool check_combines(const place_t *at)
     return true;
 }
 
-/* ---- One side of a message ----------------------------------------------------------------------------------------- */
+/* ---- One side of a message ------------------------------------------------------------------------------------- */
 
 /* `port` is the sender's in both sides. */
 static bool check_port(const place_t *at, const trv_message_t *message, bool send)
@@ -92,8 +93,8 @@ static bool check_port(const place_t *at, const trv_message_t *message, bool sen
     else if (message->peer == at->rank)
         snprintf(text, sizeof text, "%s itself", verb);
     else if (message->port < 0 || d >= torus->dims)
-        snprintf(text, sizeof text, "%s rank %d by port %d, which does not exist (ports are 0 to %d)", verb, message->peer,
-                 message->port, 2 * torus->dims - 1);
+        snprintf(text, sizeof text, "%s rank %d by port %d, which does not exist (ports are 0 to %d)", verb,
+                 message->peer, message->port, 2 * torus->dims - 1);
     else if (at->v->coordinate[at->rank * torus->dims + d] == at->v->coordinate[message->peer * torus->dims + d])
         snprintf(text, sizeof text, "%s rank %d by port %d (dimension %d), in which the two do not differ", verb,
                  message->peer, message->port, d);
@@ -122,21 +123,22 @@ static bool check_port_load(const place_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
     int allowed = trv_schedule_messages_per_port(at->v->schedule);
-    int load[TRV_PORTS_MAX] = {0};
+    int load[TRV_PORTS_MAX] = { 0 };
     char text[160];
     for (int i = 0; i < step->sends; i++)
         load[step->send[i].port]++;
     for (int port = 0; port < 2 * at->v->torus->dims; port++)
         if (load[port] > allowed) {
-            snprintf(text, sizeof text, "sends %d messages by port %d (dimension %d, %c), but the schedule declares at most "
-                     "%d per port and step", load[port], port, trv_port_dimension(port),
-                     trv_port_sign(port) > 0 ? '+' : '-', allowed);
+            snprintf(text, sizeof text,
+                     "sends %d messages by port %d (dimension %d, %c), but the schedule declares at most "
+                     "%d per port and step",
+                     load[port], port, trv_port_dimension(port), trv_port_sign(port) > 0 ? '+' : '-', allowed);
             return fault(at, -1, text);
         }
     return true;
 }
 
-/* ---- Both sides ---------------------------------------------------------------------------------------------------- */
+/* ---- Both sides ------------------------------------------------------------------------------------------------ */
 
 /* The other side of the index-th send (or receive) of `rank`: messages between two ranks match in order. */
 static const trv_message_t *other_side(const trv_verifier_t *v, int rank, bool send, int index)
@@ -169,8 +171,8 @@ static bool check_same_units(const place_t *at, const trv_message_t *receive, co
 {
     char text[256], name[TRV_UNIT_NAME_MAX];
     if (receive->port != send->port) {
-        snprintf(text, sizeof text, "receives a message from rank %d by port %d, which sends it by port %d", receive->peer,
-                 receive->port, send->port);
+        snprintf(text, sizeof text, "receives a message from rank %d by port %d, which sends it by port %d",
+                 receive->peer, receive->port, send->port);
         return fault(at, -1, text);
     }
     bool same = receive->parts == send->parts;
@@ -204,7 +206,8 @@ static int check_both_sides(const place_t *at)
         const trv_message_t *other = other_side(at->v, at->rank, send, index);
         if (!other) {
             char text[400];
-            int rc = trv_verifier_missing_side(at->v, at->stream, at->step, at->rank, message->peer, send, text, sizeof text);
+            int rc = trv_verifier_missing_side(at->v, at->stream, at->step, at->rank, message->peer, send, text,
+                                               sizeof text);
             return rc ? rc : fault(at, -1, text);
         }
         if (!send && !check_same_units(at, message, other))
@@ -213,9 +216,10 @@ static int check_both_sides(const place_t *at)
     return 1;
 }
 
-/* ---- Registers during the step ------------------------------------------------------------------------------------- */
+/* ---- Registers during the step --------------------------------------------------------------------------------- */
 
-/* Stamps (or, with `look`, looks for stamps on) the cells of a part; returns the first cell that has the stamp already. */
+/* Stamps (or, with `look`, looks for stamps on) the cells of a part; returns the first cell that has the stamp
+ * already. */
 static int64_t stamp_part(trv_verifier_t *v, const trv_part_t *part, bool look)
 {
     size_t listed = trv_units_list(&part->blocks, 0, part->slots ? v->registers : v->units, v->list);
@@ -270,8 +274,9 @@ static bool check_overlaps(const place_t *at)
             int64_t cell = stamp_part(v, &message->part[p], look);
             if (cell >= 0) {
                 char text[200], name[TRV_UNIT_NAME_MAX];
-                snprintf(text, sizeof text, "receives %s of register %lld %s", trv_unit_name(v->schedule, cell % v->units, name),
-                         (long long)(cell / v->units), look ? "while it sends it" : "twice");
+                snprintf(text, sizeof text, "receives %s of register %lld %s",
+                         trv_unit_name(v->schedule, cell % v->units, name), (long long)(cell / v->units),
+                         look ? "while it sends it" : "twice");
                 return fault(at, cell % v->units, text);
             }
         }
@@ -279,7 +284,7 @@ static bool check_overlaps(const place_t *at)
     return true;
 }
 
-/* ---- Symmetry ------------------------------------------------------------------------------------------------------ */
+/* ---- Symmetry -------------------------------------------------------------------------------------------------- */
 
 static uint64_t message_signature(const place_t *at, const trv_message_t *message)
 {
@@ -315,12 +320,13 @@ static bool check_symmetry(const place_t *at)
     if (v->signature[class] == signature)
         return true;
     char text[200];
-    snprintf(text, sizeof text, "does not send what rank %d sends, moved: the schedule claims to be the same under %s", model,
+    snprintf(text, sizeof text, "does not send what rank %d sends, moved: the schedule claims to be the same under %s",
+             model,
              trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_PARITY ? "translation by 2" : "every translation");
     return fault(at, -1, text);
 }
 
-/* ---- The step ------------------------------------------------------------------------------------------------------ */
+/* ---- The step -------------------------------------------------------------------------------------------------- */
 
 static bool check_own_side(const place_t *at)
 {
@@ -336,7 +342,7 @@ static bool check_own_side(const place_t *at)
 
 int trv_verifier_structure(trv_verifier_t *v, int stream, int step)
 {
-    place_t at = {v, stream, step, 0};
+    place_t at = { v, stream, step, 0 };
     /* Each side by itself first: what looks at both sides may then rely on ranks, ports and units. */
     for (at.rank = 0; at.rank < v->ranks; at.rank++)
         if (!check_own_side(&at))

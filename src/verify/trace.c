@@ -1,7 +1,7 @@
 /*
- * Why is a result wrong? The stream is replayed for the one unit twice: once with all contributions (two bits each: there,
- * and there more than once) to find the contributor, once for that contributor alone, remembering when and from whom it
- * came to each register, so that the sentence can name the step in which the damage was done.
+ * Why is a result wrong? The stream is replayed for the one unit twice: once with all contributions (two bits each:
+ * there, and there more than once) to find the contributor, once for that contributor alone, remembering when and
+ * from whom it came to each register, so that the sentence can name the step in which the damage was done.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ typedef struct arrival {
 /* What a register holds of the one contributor, in the one unit. */
 typedef struct trail {
     bool there, doubled;
+    int origin; /* the rank that summed up what is here, before it was passed on; -1 nothing is here */
     arrival_t arrival;
     int damage_rank, damage_step; /* who added it a second time, when */
     arrival_t damage[2];          /* and how the two came to that rank */
@@ -37,7 +38,7 @@ typedef struct trace {
     int *served;              /* per rank: the last step in which it received anything for the unit; -1 none */
 } trace_t;
 
-/* ---- Replaying one unit ------------------------------------------------------------------------------------------------ */
+/* ---- Replaying one unit ---------------------------------------------------------------------------------------- */
 
 typedef void (*copy_function)(trace_t *trace, int step, int from, int from_reg, int to, int to_reg);
 typedef void (*combine_function)(trace_t *trace, int step, int rank, const trv_combine_t *combine);
@@ -99,7 +100,7 @@ static bool contributes(const trace_t *trace, int rank)
            trv_schedule_owner(trace->v->schedule, trace->unit) == rank;
 }
 
-/* ---- First pass: all contributors -------------------------------------------------------------------------------------- */
+/* ---- First pass: all contributors ------------------------------------------------------------------------------ */
 
 static uint64_t *planes_at(const trace_t *trace, int rank, int reg)
 {
@@ -163,7 +164,7 @@ static int find_contributor(trace_t *trace, int rank)
     return rc;
 }
 
-/* ---- Second pass: one contributor ---------------------------------------------------------------------------------------- */
+/* ---- Second pass: one contributor ------------------------------------------------------------------------------ */
 
 static trail_t *trail_at(const trace_t *trace, int rank, int reg)
 {
@@ -174,7 +175,7 @@ static void copy_trail(trace_t *trace, int step, int from, int from_reg, int to,
 {
     trail_t *trail = trail_at(trace, to, to_reg);
     *trail = *trail_at(trace, from, from_reg);
-    trail->arrival = (arrival_t){step, from};
+    trail->arrival = (arrival_t){ step, from };
     trace->served[to] = step;
     if (trail->there) {
         trace->last_step = step;
@@ -184,22 +185,21 @@ static void copy_trail(trace_t *trace, int step, int from, int from_reg, int to,
 
 static void combine_trails(trace_t *trace, int step, int rank, const trv_combine_t *combine)
 {
-    trail_t sum = {0};
+    trail_t sum = { .origin = rank };
     for (int i = 0; i < combine->sources; i++) {
         const trail_t *source = trail_at(trace, rank, trv_combine_source(combine, i));
-        if (!source->there)
-            continue;
-        if (!sum.there) {
+        if (combine->sources == 1 || (source->there && (!sum.there || (source->doubled && !sum.doubled))))
             sum = *source;
-        } else if (!sum.doubled) {
-            arrival_t first = sum.arrival;
-            if (source->doubled)
-                sum = *source;
-            else
-                sum = (trail_t){.there = true, .doubled = true, .arrival = first, .damage_rank = rank,
-                                .damage_step = step, .damage = {first, source->arrival}};
-        }
+        else if (source->there && !sum.doubled)
+            sum = (trail_t){ .there = true,
+                             .doubled = true,
+                             .arrival = sum.arrival,
+                             .damage_rank = rank,
+                             .damage_step = step,
+                             .damage = { sum.arrival, source->arrival } };
     }
+    if (combine->sources > 1)
+        sum.origin = rank;
     *trail_at(trace, rank, combine->dst) = sum;
 }
 
@@ -211,55 +211,70 @@ static int follow_contributor(trace_t *trace)
     if (!trace->trail || !trace->served)
         return trv_fail_memory();
     for (int r = 0; r < v->ranks; r++) {
+        for (int reg = 0; reg < v->registers; reg++)
+            trail_at(trace, r, reg)->origin = reg == 0 && contributes(trace, r) ? r : -1;
         trail_at(trace, r, 0)->there = r == trace->contributor;
-        trail_at(trace, r, 0)->arrival = (arrival_t){-1, r};
+        trail_at(trace, r, 0)->arrival = (arrival_t){ -1, r };
         trace->served[r] = -1;
     }
     trace->last_step = -1;
     return replay(trace, copy_trail, combine_trails);
 }
 
-/* ---- The sentence ------------------------------------------------------------------------------------------------------ */
+/* ---- The sentence ---------------------------------------------------------------------------------------------- */
 
 static const char *arrival_text(const arrival_t *arrival, char *text, size_t text_size)
 {
     if (arrival->step < 0)
-        snprintf(text, text_size, "it is its own");
+        snprintf(text, text_size, "its own");
     else
-        snprintf(text, text_size, "it comes from rank %d in step %d", arrival->from, arrival->step);
+        snprintf(text, text_size, "from rank %d in step %d", arrival->from, arrival->step);
     return text;
 }
 
 static void report_doubled(const trace_t *trace, int rank, const trail_t *trail)
 {
     trv_verifier_t *v = trace->v;
-    char name[TRV_UNIT_NAME_MAX], first[64], second[64];
-    trv_verifier_fault(v, trail->damage_step, trace->stream, trail->damage_rank, trace->unit,
-                       "after the last step of stream %d, rank %d has the contribution of rank %d twice in %s: rank %d adds "
-                       "it twice in step %d (%s; %s)", trace->stream, rank, trace->contributor,
-                       trv_unit_name(v->schedule, trace->unit, name), trail->damage_rank, trail->damage_step,
-                       arrival_text(&trail->damage[0], first, sizeof first),
-                       arrival_text(&trail->damage[1], second, sizeof second));
+    const arrival_t *damage = trail->damage;
+    char name[TRV_UNIT_NAME_MAX], first[64], second[64], both[160];
+    arrival_text(&damage[0], first, sizeof first);
+    arrival_text(&damage[1], second, sizeof second);
+    if (damage[0].step == damage[1].step && damage[0].from == damage[1].from)
+        snprintf(both, sizeof both, "both times %s", first);
+    else
+        snprintf(both, sizeof both, "once %s, once %s", first, second);
+    trv_verifier_fault(
+        v, trail->damage_step, trace->stream, trail->damage_rank, trace->unit,
+        "after the last step of stream %d, rank %d has the contribution of rank %d twice in %s: rank %d adds "
+        "it a second time in step %d (%s)",
+        trace->stream, rank, trace->contributor, trv_unit_name(v->schedule, trace->unit, name), trail->damage_rank,
+        trail->damage_step, both);
 }
 
 static void report_missing(const trace_t *trace, int rank)
 {
     trv_verifier_t *v = trace->v;
     char name[TRV_UNIT_NAME_MAX], reached[160], served[96];
-    int have = 0;
+    bool scatter = trv_schedule_collective(v->schedule) == TRV_REDUCE_SCATTER;
+    const char *what = trv_schedule_units(v->schedule) == 1 ? "slice" : "block";
+    int origin = trail_at(trace, rank, 0)->origin, have = 0;
+    /* Who merely got a sum that lacks it is not the first to blame. */
+    if (origin >= 0 && !scatter && !trail_at(trace, origin, 0)->there)
+        rank = origin;
     for (int r = 0; r < v->ranks; r++)
         have += trail_at(trace, r, 0)->there;
     if (trace->last_step < 0)
         snprintf(reached, sizeof reached, "it never leaves rank %d", trace->contributor);
-    else if (trv_schedule_collective(v->schedule) == TRV_REDUCE_SCATTER)
-        snprintf(reached, sizeof reached, "it gets no further than rank %d, in step %d", trace->last_rank, trace->last_step);
+    else if (have <= 1 || scatter)
+        snprintf(reached, sizeof reached, "it gets no further than rank %d, in step %d", trace->last_rank,
+                 trace->last_step);
     else
-        snprintf(reached, sizeof reached, "%d of %d ranks have it at the end, last passed on to rank %d in step %d", have,
-                 v->ranks, trace->last_rank, trace->last_step);
+        snprintf(reached, sizeof reached, "%d of %d ranks end with it", have, v->ranks);
     if (trace->served[rank] < 0)
-        snprintf(served, sizeof served, "no message ever brings rank %d anything for it", rank);
+        snprintf(served, sizeof served, "nothing for this %s ever comes to rank %d", what, rank);
     else
-        snprintf(served, sizeof served, "the last message for it comes to rank %d in step %d", rank, trace->served[rank]);
+        snprintf(served, sizeof served, "nothing for this %s comes to rank %d after step %d", what, rank,
+                 trace->served[rank]);
     trv_verifier_fault(v, -1, trace->stream, rank, trace->unit,
                        "after the last step of stream %d, rank %d lacks the contribution of rank %d in %s (%s; %s)",
                        trace->stream, rank, trace->contributor, trv_unit_name(v->schedule, trace->unit, name), reached,
@@ -272,8 +287,10 @@ static void report(const trace_t *trace, int rank)
     char name[TRV_UNIT_NAME_MAX];
     trv_unit_name(v->schedule, trace->unit, name);
     if (trace->contributor < 0)
-        trv_verifier_fault(v, -1, trace->stream, rank, trace->unit, "after the last step of stream %d, rank %d has a wrong "
-                           "sum in %s", trace->stream, rank, name);
+        trv_verifier_fault(v, -1, trace->stream, rank, trace->unit,
+                           "after the last step of stream %d, rank %d has a wrong "
+                           "sum in %s",
+                           trace->stream, rank, name);
     else if (trail_at(trace, rank, 0)->doubled)
         report_doubled(trace, rank, trail_at(trace, rank, 0));
     else
@@ -282,7 +299,7 @@ static void report(const trace_t *trace, int rank)
 
 int trv_verifier_explain(trv_verifier_t *v, int stream, int rank, int64_t unit)
 {
-    trace_t trace = {.v = v, .stream = stream, .unit = unit};
+    trace_t trace = { .v = v, .stream = stream, .unit = unit };
     int rc = find_contributor(&trace, rank);
     if (!rc && trace.contributor >= 0)
         rc = follow_contributor(&trace);

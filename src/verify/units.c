@@ -16,8 +16,8 @@ static bool product_empty(const trv_blocks_t *blocks, const trv_product_t *produ
 }
 
 /* The inner dimension of a product: units of the row of blocks that starts at `row`. */
-static size_t list_row(const trv_blocks_t *blocks, const trv_product_t *product, int64_t row, int64_t first, int64_t count,
-                       uint32_t *list)
+static size_t list_row(const trv_blocks_t *blocks, const trv_product_t *product, int64_t row, int64_t first,
+                       int64_t count, uint32_t *list)
 {
     int inner = blocks->space->dims - 1;
     const int *value = product->value[inner];
@@ -32,8 +32,8 @@ static size_t list_row(const trv_blocks_t *blocks, const trv_product_t *product,
     return written;
 }
 
-/* Moves the index of the outermost dimension to the first coordinate that is not wholly before unit `first`: a batch that
- * lies late would otherwise walk over all that lies before it. */
+/* Moves the index of the outermost dimension to the first coordinate that is not wholly before unit `first`: a batch
+ * that lies late would otherwise walk over all that lies before it. */
 static void skip_slabs(const trv_blocks_t *blocks, const trv_product_t *product, int64_t first, int *index)
 {
     const trv_torus_t *space = blocks->space;
@@ -50,7 +50,7 @@ static size_t list_product(const trv_blocks_t *blocks, const trv_product_t *prod
     const trv_torus_t *space = blocks->space;
     int outer = space->dims - 1;
     int64_t row_units = (int64_t)space->size[outer] * blocks->halves;
-    int index[TRV_DIMS_MAX] = {0};
+    int index[TRV_DIMS_MAX] = { 0 };
     size_t written = 0;
     if (product_empty(blocks, product))
         return 0;
@@ -106,8 +106,7 @@ static bool same_product(const trv_torus_t *space, const trv_product_t *a, const
         if (a->count[d] != b->count[d])
             return false;
         /* NULL and a full list are the same set, as full lists are: equal counts of the whole size. */
-        if (a->count[d] != space->size[d] &&
-            memcmp(a->value[d], b->value[d], (size_t)a->count[d] * sizeof(int)) != 0)
+        if (a->count[d] != space->size[d] && memcmp(a->value[d], b->value[d], (size_t)a->count[d] * sizeof(int)) != 0)
             return false;
     }
     return true;

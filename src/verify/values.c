@@ -1,11 +1,11 @@
 /*
  * Values: which contributions every register of every rank holds, and by which expression.
  *
- * Exhaustive: a bit per contributor, so a sum is a union, and a union of sets that meet marks the cell as doubled (counts
- * never fall again, so the mark stays right). Random: each (rank, unit) contributes a pseudo-random 64-bit value, and
- * sums are compared modulo 2^64. Expressions: every contribution has a hash, a combine hashes its sources from left to
- * right; the first two commute as they do in floating point. A joint combine of three is another expression than two
- * combines of two, because half-precision types round once per combine. A copy is transparent.
+ * Exhaustive: a bit per contributor, so a sum is a union, and a union of sets that meet marks the cell as doubled
+ * (counts never fall again, so the mark stays right). Random: each (rank, unit) contributes a pseudo-random 64-bit
+ * value, and sums are compared modulo 2^64. Expressions: every contribution has a hash, a combine hashes its sources
+ * from left to right; the first two commute as they do in floating point. A joint combine of three is another
+ * expression than two combines of two, because half-precision types round once per combine. A copy is transparent.
  */
 #include <string.h>
 
@@ -54,7 +54,7 @@ void trv_values_start(trv_verifier_t *v, int stream)
             put_own(v, stream, rank, u, rank);
 }
 
-/* ---- Messages ------------------------------------------------------------------------------------------------------ */
+/* ---- Messages -------------------------------------------------------------------------------------------------- */
 
 static bool copy_cell(trv_verifier_t *v, int stream, int step, int rank, int reg, int64_t unit, uint64_t *to,
                       const uint64_t *from)
@@ -62,8 +62,8 @@ static bool copy_cell(trv_verifier_t *v, int stream, int step, int rank, int reg
     char name[TRV_UNIT_NAME_MAX];
     if (from[v->words] == 0) {
         trv_verifier_fault(v, step, stream, rank, v->first + unit,
-                           "step %d of stream %d: rank %d sends %s of register %d, into which nothing has been put", step,
-                           stream, rank, trv_unit_name(v->schedule, v->first + unit, name), reg);
+                           "step %d of stream %d: rank %d sends %s of register %d, into which nothing has been put",
+                           step, stream, rank, trv_unit_name(v->schedule, v->first + unit, name), reg);
         return false;
     }
     for (int w = 0; w < v->stride; w++)
@@ -97,7 +97,8 @@ static bool transfer_part(trv_verifier_t *v, int stream, int step, int from, con
     return ok;
 }
 
-/* The send of `receive->peer` that belongs to the index-th receive of `rank`; the structure check has seen that it exists. */
+/* The send of `receive->peer` that belongs to the index-th receive of `rank`; the structure check has seen that it
+ * exists. */
 static const trv_message_t *sender_side(const trv_verifier_t *v, int rank, int index)
 {
     const trv_step_t *mine = &v->step[rank];
@@ -124,7 +125,7 @@ static bool transfer_all(trv_verifier_t *v, int stream, int step)
     return true;
 }
 
-/* ---- Combines ------------------------------------------------------------------------------------------------------ */
+/* ---- Combines -------------------------------------------------------------------------------------------------- */
 
 /* Adds one more source to `sum`, whose expression word the caller keeps. */
 static uint64_t add_source(const trv_verifier_t *v, uint64_t *sum, const uint64_t *source)
@@ -141,7 +142,8 @@ static uint64_t add_source(const trv_verifier_t *v, uint64_t *sum, const uint64_
     return doubled != 0;
 }
 
-static uint64_t expression_of(const trv_verifier_t *v, const trv_combine_t *combine, const uint64_t *base, size_t reg_stride)
+static uint64_t expression_of(const trv_verifier_t *v, const trv_combine_t *combine, const uint64_t *base,
+                              size_t reg_stride)
 {
     uint64_t hash = 0;
     for (int i = 0; i < combine->sources; i++) {
@@ -159,9 +161,10 @@ static bool all_filled(trv_verifier_t *v, int stream, int step, int rank, const 
     for (int i = 0; i < combine->sources; i++) {
         int reg = trv_combine_source(combine, i);
         if (base[(size_t)reg * reg_stride + (size_t)v->words] == 0) {
-            trv_verifier_fault(v, step, stream, rank, v->first + unit,
-                               "step %d of stream %d: rank %d combines %s of register %d, into which nothing has been put",
-                               step, stream, rank, trv_unit_name(v->schedule, v->first + unit, name), reg);
+            trv_verifier_fault(
+                v, step, stream, rank, v->first + unit,
+                "step %d of stream %d: rank %d combines %s of register %d, into which nothing has been put", step,
+                stream, rank, trv_unit_name(v->schedule, v->first + unit, name), reg);
             return false;
         }
     }
@@ -209,7 +212,7 @@ bool trv_values_step(trv_verifier_t *v, int stream, int step)
     return transfer_all(v, stream, step) && combine_all(v, stream, step);
 }
 
-/* ---- The end ------------------------------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------------------------- */
 
 static bool is_right(const trv_verifier_t *v, const uint64_t *cell, uint64_t expected)
 {
@@ -241,7 +244,7 @@ static void compare_expressions(trv_verifier_t *v, int stream, int rank, int64_t
 }
 
 /* Explaining replays the stream twice per wrong result; some of them, of several ranks, find the earliest damage. */
-#define EXPLAINED_MAX 16
+#define EXPLAINED_MAX      16
 #define EXPLAINED_PER_RANK 4
 
 /* The results of one rank. *explained counts the wrong ones that were looked into. */

@@ -9,7 +9,8 @@
  *     units.c      sets of units: listing, comparing, naming
  *
  * All ranks go through a stream step by step together. That is no restriction: both sides of a message belong to the
- * same step, so by induction every rank gets through every step, and what a rank sends depends on its earlier steps only.
+ * same step, so by induction every rank gets through every step, and what a rank sends depends on its earlier steps
+ * only.
  */
 #ifndef TRIVANCE_VERIFY_VERIFIER_H
 #define TRIVANCE_VERIFY_VERIFIER_H
@@ -42,7 +43,7 @@ typedef struct trv_verifier {
     int words, stride;
     uint64_t *sum;      /* one cell's words */
     uint64_t *expected; /* random: the sum of every unit of the batch */
-    uint64_t *cell; /* ((rank * registers + register) * count + unit - first) * stride */
+    uint64_t *cell;     /* ((rank * registers + register) * count + unit - first) * stride */
 
     int64_t messages;
     bool consistent;

@@ -12,15 +12,15 @@
 #include "common/error.h"
 #include "verify/verifier.h"
 
-#define BATCH_BYTES ((int64_t)192 << 20)    /* aimed at */
-#define BATCH_BYTES_MAX ((int64_t)12 << 30) /* for one unit; beyond that it is refused */
+#define BATCH_BYTES          ((int64_t)192 << 20)         /* aimed at */
+#define BATCH_BYTES_MAX      ((int64_t)12 << 30)          /* for one unit; beyond that it is refused */
 #define EXHAUSTIVE_WORDS_MAX ((double)((int64_t)4 << 30)) /* words moved by an exhaustive run that AUTO still affords */
 
 void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64_t unit, const char *format, ...)
 {
     int last = v->steps, old = v->fault_step < 0 ? last : v->fault_step, new = step < 0 ? last : step;
     if (v->faulty && (old < new || (old == new && (v->fault_stream < stream ||
-                                                  (v->fault_stream == stream && v->fault_rank <= rank)))))
+                                                   (v->fault_stream == stream && v->fault_rank <= rank)))))
         return;
     v->faulty = true;
     v->fault_step = step;
@@ -43,7 +43,7 @@ int trv_verifier_fetch(trv_verifier_t *v, int stream, int step)
     return TRV_OK;
 }
 
-/* ---- Set-up ------------------------------------------------------------------------------------------------------------ */
+/* ---- Set-up ---------------------------------------------------------------------------------------------------- */
 
 static trv_verify_method_t choose_method(const trv_verifier_t *v, trv_verify_method_t asked)
 {
@@ -56,7 +56,8 @@ static trv_verify_method_t choose_method(const trv_verifier_t *v, trv_verify_met
     double moves = v->units == 1 ? (double)v->steps + v->registers : 4.0; /* of a unit, per rank */
     double work = words * moves * (double)v->ranks * (double)v->units * v->streams;
     double bytes = 8 * (words + 1) * v->ranks * (double)v->registers;
-    return work <= EXHAUSTIVE_WORDS_MAX && bytes <= (double)BATCH_BYTES_MAX / 4 ? TRV_VERIFY_EXHAUSTIVE : TRV_VERIFY_RANDOM;
+    return work <= EXHAUSTIVE_WORDS_MAX && bytes <= (double)BATCH_BYTES_MAX / 4 ? TRV_VERIFY_EXHAUSTIVE
+                                                                                : TRV_VERIFY_RANDOM;
 }
 
 static int choose_batch(trv_verifier_t *v)
@@ -65,10 +66,11 @@ static int choose_batch(trv_verifier_t *v)
     v->stride = v->words + 1;
     int64_t unit_bytes = (int64_t)v->stride * 8 * v->ranks * v->registers;
     if (unit_bytes > BATCH_BYTES_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "verifying %s on %d ranks%s takes %lld GiB of memory per block, more than the %lld "
-                        "that the verifier uses; verify a smaller torus", trv_schedule_name(v->schedule), v->ranks,
-                        v->random ? "" : " exhaustively", (long long)(unit_bytes >> 30),
-                        (long long)(BATCH_BYTES_MAX >> 30));
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "verifying %s on %d ranks%s takes %lld GiB of memory per block, more than the %lld "
+                        "that the verifier uses; verify a smaller torus",
+                        trv_schedule_name(v->schedule), v->ranks, v->random ? "" : " exhaustively",
+                        (long long)(unit_bytes >> 30), (long long)(BATCH_BYTES_MAX >> 30));
     v->count = BATCH_BYTES / unit_bytes;
     v->count = v->count < 1 ? 1 : v->count > v->units ? v->units : v->count;
     v->cell = malloc((size_t)(v->count * unit_bytes));
@@ -120,7 +122,7 @@ static void release(trv_verifier_t *v)
     free(v->cell);
 }
 
-/* ---- The run ----------------------------------------------------------------------------------------------------------- */
+/* ---- The run --------------------------------------------------------------------------------------------------- */
 
 static void tell_progress(const trv_verifier_t *v, int stream, int step)
 {
@@ -170,9 +172,11 @@ static bool check_claims(trv_verifier_t *v)
 {
     trv_collective_t collective = trv_schedule_collective(v->schedule);
     if (collective != TRV_ALLREDUCE && trv_schedule_owner(v->schedule, 0) < 0) {
-        trv_verifier_fault(v, 0, 0, -1, -1, "the schedule is a%s, but its %lld units have no owners among %d ranks: their number "
-                           "must be a multiple of the ranks", collective == TRV_ALLGATHER ? "n allgather" : " reduce-scatter",
-                           (long long)v->units, v->ranks);
+        trv_verifier_fault(v, 0, 0, -1, -1,
+                           "the schedule is a%s, but its %lld units have no owners among %d ranks: their number "
+                           "must be a multiple of the ranks",
+                           collective == TRV_ALLGATHER ? "n allgather" : " reduce-scatter", (long long)v->units,
+                           v->ranks);
         return false;
     }
     return true;
@@ -182,10 +186,11 @@ static void report_inconsistency(trv_verifier_t *v)
 {
     char name[TRV_UNIT_NAME_MAX];
     if (!v->consistent && trv_schedule_consistent(v->schedule))
-        trv_verifier_fault(v, -1, v->differing_stream, v->differing_rank, v->differing_unit,
-                           "after the last step of stream %d, ranks 0 and %d have added %s in different orders, but the schedule "
-                           "claims to be consistent", v->differing_stream, v->differing_rank,
-                           trv_unit_name(v->schedule, v->differing_unit, name));
+        trv_verifier_fault(
+            v, -1, v->differing_stream, v->differing_rank, v->differing_unit,
+            "after the last step of stream %d, ranks 0 and %d have added %s in different orders, but the schedule "
+            "claims to be consistent",
+            v->differing_stream, v->differing_rank, trv_unit_name(v->schedule, v->differing_unit, name));
 }
 
 static void give_verdict(const trv_verifier_t *v, trv_verdict_t *verdict)
@@ -209,9 +214,15 @@ int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_v
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
     trv_verifier_t v = {
-        .schedule = schedule, .torus = trv_schedule_torus(schedule), .registers = trv_schedule_registers(schedule),
-        .streams = trv_schedule_streams(schedule), .steps = trv_schedule_steps(schedule),
-        .units = trv_schedule_units(schedule), .consistent = true, .progress = progress, .progress_context = context,
+        .schedule = schedule,
+        .torus = trv_schedule_torus(schedule),
+        .registers = trv_schedule_registers(schedule),
+        .streams = trv_schedule_streams(schedule),
+        .steps = trv_schedule_steps(schedule),
+        .units = trv_schedule_units(schedule),
+        .consistent = true,
+        .progress = progress,
+        .progress_context = context,
     };
     v.ranks = v.torus->ranks;
     v.contributors = trv_schedule_collective(schedule) == TRV_ALLGATHER ? 1 : v.ranks;
