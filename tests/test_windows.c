@@ -322,6 +322,29 @@ static void next_to_powers_of_three(void **state)
             check_large(size);
 }
 
+/* The last resort of the search: two vectors per message are enough on every size. */
+static void the_paper_needs_two_vectors_at_most(void **state)
+{
+    (void)state;
+    trv_growth_t growth[TRV_WINDOW_STEPS_MAX];
+    for (int size = 2; size < 1 << 30; size += size < 3000 ? 1 : size / 50) {
+        assert_int_equal(trv_window_growths_paper(size, growth), steps_needed(size));
+        trv_window_plan_t *plan = trv_window_plan_grow(size, growth);
+        assert_non_null(plan);
+        assert_exact(plan);
+        assert_int_equal(price_of(plan).congestion, size / 2);
+        trv_window_plan_destroy(plan);
+    }
+}
+
+static void growths_beyond_two_vectors_are_refused(void **state)
+{
+    (void)state;
+    const trv_growth_t growth[] = {{1, 1}, {3, 3}, {9, 9}, {23, 19}, {65, 65}}; /* 199 */
+    assert_null(trv_window_plan_grow(199, growth));
+    assert_non_null(strstr(trv_last_error(), "199"));
+}
+
 /* ---- Schedules --------------------------------------------------------------------------------------------------- */
 
 static trv_schedule_t *make(const char *algorithm, const char *text)
@@ -424,6 +447,8 @@ int main(void)
         cmocka_unit_test(overlap_covers),
         cmocka_unit_test(any_size_in_bounded_work),
         cmocka_unit_test(next_to_powers_of_three),
+        cmocka_unit_test(the_paper_needs_two_vectors_at_most),
+        cmocka_unit_test(growths_beyond_two_vectors_are_refused),
         cmocka_unit_test(streams_take_turns_where_windows_are_whole),
         cmocka_unit_test(routes_cost_what_plans_say),
         cmocka_unit_test(mixed_tori_are_exact),

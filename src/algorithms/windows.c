@@ -325,11 +325,14 @@ static trv_window_plan_t *plan_complete(trv_window_plan_t *plan)
 trv_window_plan_t *trv_window_plan_trivance(int size)
 {
     trv_growth_t growth[STEPS_MAX];
-    trv_window_plan_t *plan = plan_allocate(size);
-    if (!plan)
-        return NULL;
     trv_window_growths(size, growth, NULL);
-    for (int t = 0, lo = 0, hi = 0; t < plan->steps; t++) {
+    return trv_window_plan_grow(size, growth);
+}
+
+trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth)
+{
+    trv_window_plan_t *plan = plan_allocate(size);
+    for (int t = 0, lo = 0, hi = 0; plan && t < plan->steps; t++) {
         trv_window_step_t *step = &plan->step[t];
         step->lo = lo;
         step->hi = hi;
@@ -344,7 +347,7 @@ trv_window_plan_t *trv_window_plan_trivance(int size)
         lo -= growth[t].left;
         hi += growth[t].right;
     }
-    return plan_complete(plan);
+    return plan ? plan_complete(plan) : NULL;
 }
 
 /* The shorter way for a message to rank + distance, 0 < distance < size; half way round: +. */

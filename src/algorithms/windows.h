@@ -62,7 +62,8 @@ trv_window_maker_t trv_window_plan_overlap;  /* the paper's distances, full wind
 trv_window_maker_t trv_window_plan_bruck;    /* grows one way, from ranks - 3^k and - 2 * 3^k */
 void trv_window_plan_destroy(trv_window_plan_t *plan);
 
-/* ---- Growths (windows_search.c) ---------------------------------------------------------------------------------- */
+/* ---- Growths (windows_search.c) ----------------------------------------------------------------------------------
+ * */
 
 /* By how much a window grows in one step: a suffix of the peer at + right, a prefix of the peer at - left. */
 typedef struct trv_growth {
@@ -74,10 +75,18 @@ typedef struct trv_growth {
 #define TRV_WINDOW_OPERATIONS_MAX 560000
 int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int *operations);
 
+/* The paper's growths, 3^k and last what is missing, halved: at most two vectors per message, whatever the size. */
+int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX]);
+
+/* The plan that grows by these; their sum must be size - 1, each at most the window. NULL too where a message would
+ * need more than TRV_WINDOW_VECTORS_MAX vectors. */
+trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth);
+
 /* ceil(log3 size). */
 int trv_window_steps(int size);
 
-/* ---- On a torus (windows_torus.c) -------------------------------------------------------------------------------- */
+/* ---- On a torus (windows_torus.c) --------------------------------------------------------------------------------
+ * */
 
 /* Completes a latency-optimal schedule: one stream per dimension larger than 1, each running the plans of all
  * dimensions on the whole slice. Where all plans are `whole`, stream i works on dimension (i + t) mod D in step t, and

@@ -8,23 +8,24 @@
  *
  *     slack = 2 * cost - (size - 1) = sum of 2 * max(v_r * right, v_l * left) - right - left  >= 0
  *
- * and the first plan found is the cheapest. *Skew* is the same with v = 1: twice what the congestion sum
- * exceeds its minimum by.
+ * which is *skew*, the sum of |right - left|, where every message is a single vector. Skew is twice what the congestion
+ * sum exceeds its minimum by.
  *
- * 0. 3^s and 2 * 3^s: see full_growths.
+ * 0. 3^s and 2 * 3^s ranks: full windows always, see full_growths.
  * 1. One vector per message, forwards in time: growths must then be whole numbers of the pieces a rank holds already,
- *    of which there are at most two more per step. The choices do not depend on the size, and up to about 2000 ranks
+ *    of which there are at most two more per step. The choices do not depend on the size, and up to about 1000 ranks
  *    the search is exhaustive within its bound.
  * 2. Where that finds nothing, two vectors at most, backwards in time from the whole ring, where the cuts are known.
  *    Window lengths and skews are tried in units of 3^step / 3^resolution, so that the work does not grow with the
  *    ring; resolution 4 is exhaustive up to 3^5.
- * 3. The paper's growths, 3^k and last the rest, halved. Two vectors always do: see paper_growths.
+ * 3. The paper's growths, 3^k and last the rest, halved. Two vectors always do: see trv_window_growths_paper.
  *
  * Up to 81 ranks one vector per message is worth any congestion; above, the congestion sum stays within 1.1 of
  * the paper's.
  */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "algorithms/windows.h"
 
@@ -131,16 +132,45 @@ static outcome_t grow(search_t *search, int step, const places_t *held, int slac
     return NONE;
 }
 
+static int skew_of(const search_t *search)
+{
+    int skew = 0;
+    for (int i = 0; i < search->steps; i++)
+        skew += abs(search->growth[i].right - search->growth[i].left);
+    return skew;
+}
+
+static void copy_growths(const search_t *search, trv_growth_t *to, const trv_growth_t *from)
+{
+    memcpy(to, from, (size_t)search->steps * sizeof *to);
+}
+
+/* The least skew, which is the slack if messages are single vectors. The bound doubles until there is a plan, then goes
+ * down to just below the best one as long as there is a better one. */
 static bool single_vectors(search_t *search, int skew_max)
 {
     const places_t own = {2, {0, 1}};
+    trv_growth_t best[TRV_WINDOW_STEPS_MAX];
+    bool found = false;
+    int impossible = -1; /* there is no plan of this skew or less */
     search->operations_max = search->operations + SINGLE_OPERATIONS_MAX;
-    for (int slack = (search->size - 1) % 2; slack <= skew_max; slack += 2) {
-        const outcome_t outcome = grow(search, 0, &own, slack);
-        if (outcome != NONE)
-            return outcome == FOUND;
+    for (int skew = (search->size - 1) % 2; skew > impossible;) {
+        const outcome_t outcome = grow(search, 0, &own, skew);
+        if (outcome == GIVEN_UP)
+            break;
+        if (outcome == FOUND) {
+            found = true;
+            copy_growths(search, best, search->growth);
+            skew = skew_of(search) - 2; /* they are all even, or all odd */
+        } else {
+            impossible = skew;
+            if (!found)
+                skew = smaller(2 * skew + 2, skew_max);
+        }
     }
-    return false;
+    if (found)
+        copy_growths(search, search->growth, best);
+    return found;
 }
 
 /* ---- Two vectors per message, backwards --------------------------------------------------------------------------
@@ -252,13 +282,12 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
     if (outcome != FOUND)
         return false;
     trv_growth_t best[TRV_WINDOW_STEPS_MAX];
-    for (int i = 0; i < search->steps; i++)
-        best[i] = search->growth[i];
+    copy_growths(search, best, search->growth);
     for (budget.extras = 1; budget.extras < extras_max; budget.extras++)
         if ((outcome = shrink(search, search->steps, search->size, &none, budget)) != NONE)
             break;
-    for (int i = 0; i < search->steps && outcome != FOUND; i++)
-        search->growth[i] = best[i];
+    if (outcome != FOUND)
+        copy_growths(search, search->growth, best);
     return true;
 }
 
@@ -275,12 +304,15 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
  *   - One outside, one in the middle: as x + y >= 3v - 1, the latter is on an edge of the middle third, where it is no
  *     cut.
  * Full steps add no cuts. */
-static void paper_growths(search_t *search)
+int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX])
 {
-    const int last = search->steps - 1, rest = search->size - (int)search->power[last];
-    for (int i = 0; i < last; i++)
-        search->growth[i] = (trv_growth_t){(int)search->power[i], (int)search->power[i]};
-    search->growth[last] = (trv_growth_t){rest - rest / 2, rest / 2};
+    const int steps = trv_window_steps(size);
+    int power = 1;
+    for (int i = 0; i < steps - 1; i++, power *= 3)
+        growth[i] = (trv_growth_t){power, power};
+    if (steps > 0)
+        growth[steps - 1] = (trv_growth_t){(size - power + 1) / 2, (size - power) / 2};
+    return steps;
 }
 
 /* 3^s and 2 * 3^(s-1): every growth is the full window, only the first of the latter is 1:0. No other plan is cheaper,
@@ -323,7 +355,7 @@ int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int 
         for (int resolution = RESOLUTION_FIRST; !found && resolution >= RESOLUTION_LAST; resolution--)
             found = double_vectors(&search, resolution, skew_max);
         if (!found)
-            paper_growths(&search);
+            trv_window_growths_paper(size, growth);
     }
     if (operations)
         *operations = search.operations;
