@@ -47,7 +47,7 @@ static void expect_by(trv_schedule_t *schedule, trv_verify_method_t method, cons
 }
 
 /* Destroys the schedule. */
-static void expect(trv_schedule_t *schedule, expected_t expected)
+static inline void expect(trv_schedule_t *schedule, expected_t expected)
 {
     expect_by(schedule, TRV_VERIFY_EXHAUSTIVE, &expected);
     expect_by(schedule, TRV_VERIFY_RANDOM, &expected);

@@ -1,0 +1,129 @@
+/*
+ * Nothing in a schedule is superfluous, and nothing that is left out goes unnoticed: of every algorithm on small tori, each
+ * message in turn is lost (by one side, by both) and each combine left out, and the verifier must reject every one.
+ */
+#include "verify_expect.h"
+
+/* What is left out of one rank's step; `original` is a schedule that stays as it is. */
+static struct omission {
+    const trv_schedule_t *original;
+    int stream, step, rank;
+    int send;        /* of `rank`, by index; -1: none */
+    bool receipt;    /* the receive of that send's peer, too */
+    bool dispatch;   /* the send itself */
+    int combine;     /* of `rank`, by index; -1: none */
+    int peer, order; /* of the send: the order-th of those to `peer` */
+} omission;
+
+static void remove_entry(void *array, int *count, int index, size_t size)
+{
+    char *at = (char *)array + (size_t)index * size;
+    memmove(at, at + size, (size_t)(*count - index - 1) * size);
+    --*count;
+}
+
+static int step_with_omission(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    (void)schedule;
+    int rc = omission.original->step(omission.original, rank, stream, step, out);
+    if (rc || stream != omission.stream || step != omission.step)
+        return rc;
+    if (rank == omission.rank && omission.combine >= 0)
+        remove_entry((void *)out->combine, &out->combines, omission.combine, sizeof *out->combine);
+    if (rank == omission.rank && omission.send >= 0 && omission.dispatch)
+        remove_entry((void *)out->send, &out->sends, omission.send, sizeof *out->send);
+    int order = omission.order;
+    for (int i = 0; omission.send >= 0 && omission.receipt && rank == omission.peer && i < out->receives; i++)
+        if (out->receive[i].peer == omission.rank && order-- == 0)
+            remove_entry((void *)out->receive, &out->receives, i, sizeof *out->receive);
+    return TRV_OK;
+}
+
+static void expect_rejection(trv_schedule_t *schedule, const char *text, const char *what)
+{
+    trv_verdict_t verdict;
+    assert_int_equal(trv_verify(schedule, TRV_VERIFY_EXHAUSTIVE, &verdict, NULL, NULL), TRV_OK);
+    if (verdict.valid)
+        fail_msg("%s on %s without %s (stream %d, step %d, rank %d) is accepted", trv_schedule_name(schedule), text,
+                 what, omission.stream, omission.step, omission.rank);
+    assert_true(strlen(verdict.fault) > 20);
+}
+
+static int lose_messages(trv_schedule_t *lossy, const char *text, const trv_step_t *step)
+{
+    for (omission.send = 0; omission.send < step->sends; omission.send++) {
+        omission.peer = step->send[omission.send].peer;
+        omission.order = 0;
+        for (int i = 0; i < omission.send; i++)
+            omission.order += step->send[i].peer == omission.peer;
+        omission.dispatch = true;
+        omission.receipt = false;
+        expect_rejection(lossy, text, "a send");
+        omission.receipt = true;
+        if (trv_schedule_exactness(lossy) == TRV_EXACT) /* what merely covers has some to spare */
+            expect_rejection(lossy, text, "a message");
+        omission.dispatch = false;
+        expect_rejection(lossy, text, "a receive");
+    }
+    omission.send = -1;
+    return 3 * step->sends;
+}
+
+static int leave_out_combines(trv_schedule_t *lossy, const char *text, const trv_step_t *step)
+{
+    if (trv_schedule_exactness(lossy) == TRV_COVERS)
+        return 0;
+    for (omission.combine = 0; omission.combine < step->combines; omission.combine++)
+        expect_rejection(lossy, text, "a combine");
+    omission.combine = -1;
+    return step->combines;
+}
+
+/* All omissions from one schedule; returns how many. */
+static int leave_out_everything(const trv_schedule_t *schedule, const char *text)
+{
+    int omissions = 0;
+    trv_schedule_t lossy = *schedule;
+    trv_step_t step = TRV_STEP_INIT;
+    lossy.step = step_with_omission;
+    lossy.symmetry = TRV_SYMMETRY_NONE; /* or else that would be the fault */
+    omission = (struct omission){ .original = schedule, .send = -1, .combine = -1 };
+    for (omission.stream = 0; omission.stream < schedule->streams; omission.stream++)
+        for (omission.step = 0; omission.step < schedule->steps; omission.step++)
+            for (omission.rank = 0; omission.rank < schedule->torus.ranks; omission.rank++) {
+                assert_int_equal(trv_schedule_step(schedule, omission.rank, omission.stream, omission.step, &step),
+                                 TRV_OK);
+                omissions += lose_messages(&lossy, text, &step);
+                omissions += leave_out_combines(&lossy, text, &step);
+            }
+    trv_step_clear(&step);
+    return omissions;
+}
+
+static void finds_every_omission(void **state)
+{
+    static const char *const tori[] = { "2", "3", "5", "7", "8", "3x3", "2x4" };
+    (void)state;
+    for (size_t i = 0; i < sizeof tori / sizeof tori[0]; i++)
+        for (int a = 0; a < trv_algorithms_count(); a++)
+            for (int c = TRV_ALLREDUCE; c <= TRV_ALLGATHER; c++) {
+                trv_torus_t torus;
+                trv_schedule_t *schedule;
+                assert_int_equal(trv_torus_parse(tori[i], &torus), TRV_OK);
+                if (trv_algorithm_supports(trv_algorithm_at(a), &torus, (trv_collective_t)c))
+                    continue;
+                assert_int_equal(trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(a)),
+                                                     (trv_collective_t)c),
+                                 TRV_OK);
+                assert_true(leave_out_everything(schedule, tori[i]) > 0);
+                trv_schedule_destroy(schedule);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_every_omission),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
