@@ -1,6 +1,7 @@
 /*
- * Nothing in a schedule is superfluous, and nothing that is left out goes unnoticed: of every algorithm on small tori, each
- * message in turn is lost (by one side, by both) and each combine left out, and the verifier must reject every one.
+ * Nothing in a schedule is superfluous, and nothing that is left out goes unnoticed: of every algorithm on small
+ * tori, each message in turn is lost (by one side, by both) and each combine left out, and the verifier must reject
+ * every one.
  */
 #include "verify_expect.h"
 
