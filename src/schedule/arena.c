@@ -7,7 +7,7 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-#define SLAB_MIN 4096
+#define SLAB_MIN 512
 
 typedef struct slab {
     struct slab *older;
