@@ -1,0 +1,359 @@
+/*
+ * Plans: creation, destruction, and the calls that start and drive a run.
+ *
+ * The number of chunks and lanes follows from the schedule, the count and the options alone, so that all ranks come to
+ * the same. A stream has at most WINDOW lanes: chunk c goes through lane c mod WINDOW, whose scratch it inherits.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "execute/plan.h"
+
+/* Chunks of the vector when the caller leaves it to us: a stream's part of a chunk with its receive buffers stays in
+ * the second-level cache, and one lane's messages hide another one's reductions. */
+enum { CHUNK_BYTES_PER_STREAM = 512 << 10, WINDOW = 4, EMPTY_POLLS_MAX = 16 };
+
+/* ---- Use after destroy -------------------------------------------------------------------------------------------- */
+
+/* In debug builds the last destroyed plans keep their headers, marked dead, so that using one is a sentence. */
+#ifndef NDEBUG
+enum { GRAVES = 64 };
+static trv_plan_t *grave[GRAVES];
+static unsigned next_grave;
+static pthread_mutex_t grave_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void bury(trv_plan_t *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->magic = TRV_PLAN_DEAD;
+    pthread_mutex_lock(&grave_lock);
+    free(grave[next_grave % GRAVES]);
+    grave[next_grave++ % GRAVES] = plan;
+    pthread_mutex_unlock(&grave_lock);
+}
+#else
+static void bury(trv_plan_t *plan)
+{
+    free(plan);
+}
+#endif
+
+static int check_alive(const trv_plan_t *plan)
+{
+    if (!plan)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no plan (NULL); make one with trv_plan_create");
+#ifndef NDEBUG
+    if (plan->magic == TRV_PLAN_DEAD)
+        return trv_fail(TRV_ERR_STATE, "the plan was destroyed; it cannot be used any more");
+    if (plan->magic != TRV_PLAN_ALIVE)
+        return trv_fail(TRV_ERR_STATE, "this is no plan, or one that was destroyed");
+#endif
+    return 0;
+}
+
+/* ---- Creation ------------------------------------------------------------------------------------------------------ */
+
+static int check_elements(const trv_schedule_t *schedule, const trv_elements_t *elements)
+{
+    if (elements->reduce)
+        return elements->element_size ? 0 : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be reduced");
+    if (!trv_type_size(elements->type))
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no element type %d", (int)elements->type);
+    if (trv_schedule_collective(schedule) != TRV_ALLGATHER && !trv_op_supports(elements->op, elements->type))
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on elements of type %s",
+                        trv_op_name(elements->op), trv_type_name(elements->type));
+    return 0;
+}
+
+static int check_arguments(const trv_schedule_t *schedule, int rank, size_t count, const trv_elements_t *elements)
+{
+    const int ranks = trv_schedule_torus(schedule)->ranks;
+    if (rank < 0 || rank >= ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "rank %d is not on the torus; its ranks are 0 … %d", rank, ranks - 1);
+    int rc = check_elements(schedule, elements);
+    if (rc)
+        return rc;
+    size_t size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
+    size_t blocks = trv_schedule_collective(schedule) == TRV_ALLREDUCE ? 1 : (size_t)ranks;
+    if (count > SIZE_MAX / 4 / size / blocks)
+        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(elements->op))
+        return trv_fail(TRV_ERR_INVALID, "'%s' may add a contribution twice, which is right for min, max, land, lor, "
+                        "band and bor only, not for %s", trv_schedule_name(schedule), trv_op_name(elements->op));
+    return 0;
+}
+
+/* Equal chunks, the last one smaller if it must be. */
+static void cut_chunks(trv_plan_t *plan, size_t chunk_bytes)
+{
+    size_t blocks = plan->collective == TRV_ALLREDUCE ? 1 : (size_t)plan->ranks;
+    if (chunk_bytes == 0)
+        chunk_bytes = (size_t)CHUNK_BYTES_PER_STREAM * (size_t)plan->streams;
+    size_t wanted = chunk_bytes / plan->element_size / blocks;
+    wanted = wanted ? wanted : 1;
+    size_t chunks = plan->count ? (plan->count - 1) / wanted + 1 : 1;
+    plan->chunk_elements = (plan->count + chunks - 1) / chunks;
+    plan->chunks = plan->count ? (plan->count - 1) / plan->chunk_elements + 1 : 1;
+    plan->window = plan->chunks < WINDOW ? (int)plan->chunks : WINDOW;
+    plan->lanes = plan->window * plan->streams;
+}
+
+static int compile(trv_plan_t *plan)
+{
+    plan->program = calloc(2 * (size_t)plan->streams, sizeof *plan->program);
+    if (!plan->program)
+        return trv_fail_memory();
+    trv_shape_t shape = { plan->schedule, plan->rank, 0, plan->count, 0, plan->element_size };
+    int rc = 0;
+    for (int i = 0; !rc && i < 2 * plan->streams; i++) {
+        bool last = i % 2;
+        if (!last && plan->chunks == 1)
+            continue;
+        shape.stream = i / 2;
+        shape.elements = last ? plan->count - (plan->chunks - 1) * plan->chunk_elements : plan->chunk_elements;
+        rc = trv_program_compile(&plan->program[i], &shape);
+    }
+    return rc;
+}
+
+/* Everything a run needs, allocated once. */
+static int allocate(trv_plan_t *plan)
+{
+    int sources = 1;
+    for (int i = 0; i < 2 * plan->streams; i++) {
+        const trv_program_t *program = &plan->program[i];
+        plan->lane_sends = program->stage_sends > plan->lane_sends ? program->stage_sends : plan->lane_sends;
+        plan->lane_receives =
+            program->stage_receives > plan->lane_receives ? program->stage_receives : plan->lane_receives;
+        if (program->scratch_bytes > plan->lane_scratch_bytes)
+            plan->lane_scratch_bytes = program->scratch_bytes;
+        for (int w = 0; w < program->works; w++)
+            sources = program->work[w].sources > sources ? program->work[w].sources : sources;
+    }
+    const size_t send_words = (size_t)(plan->lane_sends + 63) / 64, words = (size_t)(plan->lane_receives + 63) / 64;
+    const size_t lanes = (size_t)plan->lanes;
+    plan->scratch_bytes = lanes * plan->lane_scratch_bytes;
+    plan->lane = calloc(lanes, sizeof *plan->lane);
+    plan->bits = calloc(lanes * (send_words + 2 * words) + 1, sizeof *plan->bits);
+    plan->source = calloc((size_t)sources, sizeof *plan->source);
+    plan->scratch_memory = malloc(plan->scratch_bytes + 64);
+    if (!plan->lane || !plan->bits || !plan->source || !plan->scratch_memory)
+        return trv_fail_memory();
+    plan->scratch = (char *)plan->scratch_memory + -(uintptr_t)plan->scratch_memory % 64;
+    for (int i = 0; i < plan->lanes; i++) {
+        trv_lane_t *lane = &plan->lane[i];
+        uint64_t *bits = plan->bits + (size_t)i * (send_words + 2 * words);
+        lane->number = i;
+        lane->stream = i % plan->streams;
+        lane->done = true;
+        lane->pending_send = bits;
+        lane->ready[0].pending = bits + send_words;
+        lane->ready[1].pending = bits + send_words + words;
+    }
+    return 0;
+}
+
+static int open_transport(trv_plan_t *plan)
+{
+    const trv_transport_t *t = &plan->transport;
+    int requests = TRV_CHECK_SLOTS + plan->lanes * (plan->lane_sends + 2 * plan->lane_receives);
+    int rc = t->open(t->context, requests, TRV_CHECK_TAGS + plan->lanes, &plan->handle);
+    plan->opened = !rc;
+    return rc;
+}
+
+int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
+                    const trv_elements_t *elements, const trv_transport_t *transport,
+                    const trv_plan_options_t *options)
+{
+    *plan = NULL;
+    if (!schedule || !elements || !transport)
+        return trv_fail(TRV_ERR_ARGUMENT, "a plan needs a schedule, elements and a transport; one of them is NULL");
+    int rc = check_arguments(schedule, rank, count, elements);
+    if (rc)
+        return rc;
+    trv_plan_t *made = calloc(1, sizeof *made);
+    if (!made)
+        return trv_fail_memory();
+    made->magic = TRV_PLAN_ALIVE;
+    made->schedule = schedule;
+    made->rank = rank;
+    made->ranks = trv_schedule_torus(schedule)->ranks;
+    made->collective = trv_schedule_collective(schedule);
+    made->streams = trv_schedule_streams(schedule);
+    made->count = count;
+    made->elements = *elements;
+    made->element_size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
+    made->transport = *transport;
+    made->check_wanted = options && options->check;
+    cut_chunks(made, options ? options->chunk_bytes : 0);
+    rc = compile(made);
+    if (!rc)
+        rc = allocate(made);
+    if (!rc)
+        rc = open_transport(made);
+    if (rc)
+        trv_plan_destroy(made);
+    else
+        *plan = made;
+    return rc;
+}
+
+static void cancel(trv_plan_t *plan)
+{
+    if (plan->state == TRV_PLAN_CHECKING)
+        trv_check_cancel(plan);
+    if (plan->state == TRV_PLAN_RUNNING)
+        trv_run_cancel(plan);
+}
+
+void trv_plan_destroy(trv_plan_t *plan)
+{
+    if (!plan || check_alive(plan))
+        return;
+    cancel(plan);
+    if (plan->opened)
+        plan->transport.close(plan->transport.context, plan->handle);
+    for (int i = 0; plan->program && i < 2 * plan->streams; i++)
+        trv_program_clear(&plan->program[i]);
+    free(plan->program);
+    free(plan->lane);
+    free(plan->bits);
+    free(plan->source);
+    free(plan->scratch_memory);
+    bury(plan);
+}
+
+/* ---- Running ------------------------------------------------------------------------------------------------------- */
+
+static int fail_plan(trv_plan_t *plan, int code)
+{
+    cancel(plan);
+    plan->state = TRV_PLAN_FAILED;
+    return code;
+}
+
+static bool overlap(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+{
+    return a_bytes && b_bytes && (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
+}
+
+static int set_buffers(trv_plan_t *plan, const void *input, void *output)
+{
+    const size_t part = plan->count * plan->element_size, whole = part * (size_t)plan->ranks;
+    const size_t in = plan->collective == TRV_REDUCE_SCATTER ? whole : part;
+    const size_t out = plan->collective == TRV_ALLGATHER ? whole : part;
+    if (plan->count && (!input || !output))
+        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL; only plans of 0 elements do without",
+                        input ? "output" : "input");
+    if (input != output && overlap(input, in, output, out))
+        return trv_fail(TRV_ERR_ARGUMENT, "input and output overlap; they must lie apart, or be the same address for a "
+                        "run in place");
+    plan->input = input;
+    plan->output = output;
+    if (input == output && plan->collective == TRV_ALLGATHER && plan->count)
+        plan->input = (const char *)input + (size_t)plan->rank * part;
+    return 0;
+}
+
+static int start_lanes(trv_plan_t *plan)
+{
+    plan->state = TRV_PLAN_RUNNING;
+    int rc = trv_run_start(plan);
+    return rc ? fail_plan(plan, rc) : 0;
+}
+
+int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
+{
+    int rc = check_alive(plan);
+    if (rc)
+        return rc;
+    if (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING)
+        return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before starting it again");
+    if (plan->state == TRV_PLAN_FAILED)
+        return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
+    rc = set_buffers(plan, input, output);
+    if (rc)
+        return rc;
+    if (!plan->check_wanted)
+        return start_lanes(plan);
+    plan->state = TRV_PLAN_CHECKING;
+    rc = trv_check_start(plan);
+    return rc ? fail_plan(plan, rc) : 0;
+}
+
+static int progress(trv_plan_t *plan, bool *moved)
+{
+    int rc = 1;
+    if (plan->state == TRV_PLAN_CHECKING) {
+        rc = trv_check_progress(plan, moved);
+        if (rc == TRV_ERR_INVALID) {
+            plan->state = TRV_PLAN_IDLE; /* the ranks differ, but all know and none has begun */
+            return rc;
+        }
+        if (rc > 0 && (rc = start_lanes(plan)))
+            return rc;
+    }
+    if (plan->state == TRV_PLAN_RUNNING) {
+        rc = trv_run_progress(plan, moved);
+        if (rc > 0)
+            plan->state = TRV_PLAN_IDLE;
+    }
+    return rc < 0 ? fail_plan(plan, rc) : rc;
+}
+
+static int check_started(const trv_plan_t *plan)
+{
+    int rc = check_alive(plan);
+    if (!rc && plan->state == TRV_PLAN_NEW)
+        rc = trv_fail(TRV_ERR_STATE, "the plan was not started; call trv_plan_start first");
+    if (!rc && plan->state == TRV_PLAN_FAILED)
+        rc = trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
+    return rc;
+}
+
+int trv_plan_test(trv_plan_t *plan)
+{
+    bool moved = false;
+    int rc = check_started(plan);
+    return rc ? rc : progress(plan, &moved);
+}
+
+int trv_plan_wait(trv_plan_t *plan)
+{
+    int rc = check_started(plan), empty = 0;
+    if (rc)
+        return rc;
+    do {
+        bool moved = false;
+        rc = progress(plan, &moved);
+        empty = moved ? 0 : empty + 1;
+        if (empty > EMPTY_POLLS_MAX)
+            sched_yield();
+    } while (rc == 0);
+    return rc < 0 ? rc : 0;
+}
+
+int trv_plan_run(trv_plan_t *plan, const void *input, void *output)
+{
+    int rc = trv_plan_start(plan, input, output);
+    return rc ? rc : trv_plan_wait(plan);
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------------------------------- */
+
+size_t trv_plan_bytes_sent(const trv_plan_t *plan)
+{
+    size_t bytes = 0;
+    for (int s = 0; !check_alive(plan) && s < plan->streams; s++)
+        bytes += (plan->chunks - 1) * plan->program[2 * s].bytes_sent + plan->program[2 * s + 1].bytes_sent;
+    return bytes;
+}
+
+size_t trv_plan_scratch_bytes(const trv_plan_t *plan)
+{
+    return check_alive(plan) ? 0 : plan->scratch_bytes;
+}

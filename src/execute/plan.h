@@ -1,0 +1,99 @@
+/*
+ * The inside of a plan: programs, lanes, and the state of a run.
+ */
+#ifndef TRIVANCE_EXECUTE_PLAN_H
+#define TRIVANCE_EXECUTE_PLAN_H
+
+#include <stdint.h>
+
+#include <trivance/execute.h>
+
+#include "execute/program.h"
+
+/* The readiness entry of a lane's stage (paper, appendix E): one bit per receive that is still outstanding, valid for one
+ * generation of the lane's buffers, that is for one chunk of one run. The stage's work can run when no bit is left. */
+typedef struct trv_ready {
+    uint64_t generation;
+    int stage;
+    int missing;       /* bits that are set */
+    uint64_t *pending; /* one bit per receive, like those of the left and the right message */
+} trv_ready_t;
+
+/* A lane takes one chunk of its stream after another through the steps. */
+typedef struct trv_lane {
+    int number, stream;
+    size_t chunk;                  /* the one in work */
+    const trv_program_t *program;  /* for it */
+    char *base[TRV_BASES];         /* where the program's places count from */
+    int stage;
+    bool done;
+    uint64_t generation;           /* chunks begun in the plan's life */
+    trv_ready_t ready[2];          /* of the present stage and the next, by the parity of the stage */
+    int sending;                   /* bits that are set in: */
+    uint64_t *pending_send;
+} trv_lane_t;
+
+typedef enum trv_plan_state {
+    TRV_PLAN_NEW,
+    TRV_PLAN_CHECKING,
+    TRV_PLAN_RUNNING,
+    TRV_PLAN_IDLE,
+    TRV_PLAN_FAILED
+} trv_plan_state_t;
+
+/* What ranks compare before a run in debug mode; see check.c. */
+enum { TRV_CHECK_FIELDS = 6 };
+typedef struct trv_check {
+    uint64_t mine[2][TRV_CHECK_FIELDS]; /* smallest and largest value seen of every field */
+    uint64_t theirs[2][TRV_CHECK_FIELDS], sent[2][TRV_CHECK_FIELDS];
+    int distance; /* of the present round */
+    bool sending, receiving;
+} trv_check_t;
+
+enum { TRV_PLAN_ALIVE = 0x7472766c, TRV_PLAN_DEAD = 0x64656164 };
+
+struct trv_plan {
+    uint32_t magic;
+    trv_plan_state_t state;
+    const trv_schedule_t *schedule;
+    int rank, ranks;
+    trv_collective_t collective;
+    size_t count, element_size;
+    trv_elements_t elements;
+    trv_transport_t transport;
+    bool opened;
+    int handle; /* the transport's for this plan */
+    bool check_wanted;
+    trv_check_t check;
+
+    int streams, window;           /* lanes of a stream */
+    size_t chunks, chunk_elements; /* every chunk but the last has so many elements */
+    trv_program_t *program;        /* [2 * stream + (1 for the last chunk)] */
+    trv_lane_t *lane;              /* lane w * streams + s takes chunks w, w + window, … of stream s */
+    int lanes, unfinished;
+    int lane_sends, lane_receives; /* request slots of a lane, per stage */
+    uint64_t *bits;                /* of all lanes' pending sets */
+    void *scratch_memory;          /* as allocated; `scratch` is its first aligned byte */
+    char *scratch;
+    size_t scratch_bytes, lane_scratch_bytes;
+    const void **source;           /* room for the sources of one combine */
+    const char *input;
+    char *output;
+};
+
+/* Slots 0 and 1 and tag 0 belong to the check, the others to the lanes. */
+enum { TRV_CHECK_SLOTS = 2, TRV_CHECK_TAGS = 1 };
+
+
+/* run.c: starts all lanes; makes progress (1: complete, 0: not yet; *moved is set when anything happened). */
+int trv_run_start(trv_plan_t *plan);
+int trv_run_progress(trv_plan_t *plan, bool *moved);
+/* Gives up whatever is pending. */
+void trv_run_cancel(trv_plan_t *plan);
+
+/* check.c: the same for the comparison of the ranks; 1 when all agree. */
+int trv_check_start(trv_plan_t *plan);
+int trv_check_progress(trv_plan_t *plan, bool *moved);
+void trv_check_cancel(trv_plan_t *plan);
+
+#endif

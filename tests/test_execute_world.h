@@ -1,0 +1,221 @@
+/*
+ * All ranks of a schedule in one thread, for the executor's tests: makes a plan per rank on a hub, fills the inputs,
+ * drives the plans in turn, and compares with results that have a closed form.
+ *
+ * Rank r contributes scale(r) * (i + 1) + shift(r) at element i, modulo 2^32: sums are then known without adding, and
+ * anything that is missing, doubled, or at the wrong place shows.
+ */
+#ifndef TEST_EXECUTE_WORLD_H
+#define TEST_EXECUTE_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <trivance/trivance.h>
+
+typedef struct world {
+    const trv_schedule_t *schedule;
+    trv_hub_t *hub;
+    trv_plan_t **plan;
+    char **input, **output;
+    int ranks;
+    trv_collective_t collective;
+    size_t count, size, in, out; /* elements of a plan; bytes of one; elements of input and output */
+} world_t;
+
+static inline uint32_t scale(int rank)
+{
+    return (uint32_t)(rank + 1) * 2654435761u ^ 0x5bd1e995u;
+}
+
+static inline uint32_t shift(int rank)
+{
+    return (uint32_t)(rank + 7) * 40503u * 65599u;
+}
+
+static inline uint32_t contribution(int rank, size_t i)
+{
+    return scale(rank) * (uint32_t)(i + 1) + shift(rank);
+}
+
+static inline world_t world_make(const trv_schedule_t *schedule, size_t count, const trv_elements_t *elements,
+                                 const trv_plan_options_t *options)
+{
+    world_t world = { .schedule = schedule, .ranks = trv_schedule_torus(schedule)->ranks, .count = count };
+    const size_t n = (size_t)world.ranks;
+    world.collective = trv_schedule_collective(schedule);
+    world.size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
+    world.in = world.collective == TRV_REDUCE_SCATTER ? n * count : count;
+    world.out = world.collective == TRV_ALLGATHER ? n * count : count;
+    world.plan = calloc(n, sizeof *world.plan);
+    world.input = calloc(n, sizeof *world.input);
+    world.output = calloc(n, sizeof *world.output);
+    assert_true(world.plan && world.input && world.output);
+    assert_int_equal(trv_hub_create(&world.hub, world.ranks), 0);
+    for (int r = 0; r < world.ranks; r++) {
+        /* Exact sizes, so that AddressSanitizer and valgrind see a step too far. Room for a run in place. */
+        world.input[r] = malloc(world.in * world.size + !world.in);
+        world.output[r] = malloc((world.in > world.out ? world.in : world.out) * world.size + !world.in);
+        assert_true(world.input[r] && world.output[r]);
+        int rc = trv_plan_create(&world.plan[r], schedule, r, count, elements, trv_hub_transport(world.hub, r), options);
+        if (rc)
+            fail_msg("%s, rank %d, count %zu: %s", trv_schedule_name(schedule), r, count, trv_last_error());
+    }
+    return world;
+}
+
+static inline void world_destroy(world_t *world)
+{
+    for (int r = 0; r < world->ranks; r++) {
+        trv_plan_destroy(world->plan[r]);
+        free(world->input[r]);
+        free(world->output[r]);
+    }
+    trv_hub_destroy(world->hub);
+    free(world->plan);
+    free(world->input);
+    free(world->output);
+}
+
+/* Drives all plans, one call each in turn, until all are complete. */
+static inline void world_drive(world_t *world)
+{
+    int left = world->ranks;
+    for (long turns = 0; left > 0; turns++) {
+        left = 0;
+        for (int r = 0; r < world->ranks; r++) {
+            int rc = trv_plan_test(world->plan[r]);
+            if (rc < 0)
+                fail_msg("%s, rank %d, count %zu: %s", trv_schedule_name(world->schedule), r, world->count,
+                         trv_last_error());
+            left += rc == 0;
+        }
+        if (turns > 1000000) {
+            char text[300];
+            trv_plan_describe(world->plan[0], text, sizeof text);
+            fail_msg("%s hangs at count %zu: %s", trv_schedule_name(world->schedule), world->count, text);
+        }
+    }
+}
+
+/* One run from what lies in input (or, in place, in output). */
+static inline void world_run(world_t *world, bool in_place)
+{
+    for (int r = 0; r < world->ranks; r++) {
+        int rc = trv_plan_start(world->plan[r], in_place ? world->output[r] : world->input[r], world->output[r]);
+        if (rc)
+            fail_msg("%s, rank %d: %s", trv_schedule_name(world->schedule), r, trv_last_error());
+    }
+    world_drive(world);
+}
+
+/* Where a rank's contribution begins in place. */
+static inline size_t world_offset(const world_t *world, int rank, bool in_place)
+{
+    return in_place && world->collective == TRV_ALLGATHER ? (size_t)rank * world->count : 0;
+}
+
+/* ---- Exact integers -------------------------------------------------------------------------------------------------- */
+
+static inline void world_fill(world_t *world, bool in_place)
+{
+    for (int r = 0; r < world->ranks; r++) {
+        uint32_t *to = (uint32_t *)(in_place ? world->output[r] : world->input[r]);
+        memset(world->output[r], 0xee, (world->in > world->out ? world->in : world->out) * sizeof *to);
+        for (size_t i = 0; i < world->in; i++)
+            to[world_offset(world, r, in_place) + i] = contribution(r, i);
+    }
+}
+
+/* The maximum over ranks has no closed form: `most` is room for it, made once per world. */
+static inline uint32_t *world_maximum(const world_t *world)
+{
+    uint32_t *most = calloc(world->in + 1, sizeof *most);
+    assert_non_null(most);
+    for (int r = 0; r < world->ranks; r++)
+        for (size_t i = 0; i < world->in; i++)
+            most[i] = contribution(r, i) > most[i] ? contribution(r, i) : most[i];
+    return most;
+}
+
+/* Element i of rank r's result. */
+static inline uint32_t world_expected(const world_t *world, int rank, size_t i, uint32_t scales, uint32_t shifts,
+                                      const uint32_t *most)
+{
+    if (world->collective == TRV_ALLGATHER)
+        return contribution((int)(i / world->count), i % world->count);
+    if (world->collective == TRV_REDUCE_SCATTER)
+        i += (size_t)rank * world->count;
+    return most ? most[i] : scales * (uint32_t)(i + 1) + shifts;
+}
+
+static inline void world_check(const world_t *world, bool in_place, const uint32_t *most)
+{
+    uint32_t scales = 0, shifts = 0;
+    for (int r = 0; r < world->ranks; r++) {
+        scales += scale(r);
+        shifts += shift(r);
+    }
+    for (int r = 0; r < world->ranks; r++) {
+        const uint32_t *result = (const uint32_t *)world->output[r];
+        char torus[TRV_TORUS_TEXT_MAX];
+        for (size_t i = 0; i < world->out; i++)
+            if (result[i] != world_expected(world, r, i, scales, shifts, most))
+                fail_msg("%s on %s, collective %d, count %zu, %s: rank %d has element %zu wrong",
+                         trv_schedule_name(world->schedule),
+                         trv_torus_format(trv_schedule_torus(world->schedule), torus, sizeof torus), world->collective,
+                         world->count, in_place ? "in place" : "out of place", r, i);
+        for (size_t i = 0; !in_place && i < world->in; i++)
+            assert_int_equal(((const uint32_t *)world->input[r])[i], contribution(r, i));
+    }
+}
+
+/* Sums (or, for schedules that only cover, maxima) of 32-bit integers, out of place and in place, twice each: the
+ * second run must find nothing left over from the first. */
+static inline void world_try(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes)
+{
+    bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
+    trv_elements_t elements = { .type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM };
+    trv_plan_options_t options = { .chunk_bytes = chunk_bytes };
+    world_t world = world_make(schedule, count, &elements, &options);
+    uint32_t *most = covers ? world_maximum(&world) : NULL;
+    for (int round = 0; round < 3; round++) {
+        bool in_place = round > 0;
+        world_fill(&world, in_place);
+        world_run(&world, in_place);
+        world_check(&world, in_place, most);
+    }
+    free(most);
+    world_destroy(&world);
+}
+
+/* ---- Every algorithm ------------------------------------------------------------------------------------------------- */
+
+/* Calls `work` with every algorithm's schedule that the torus and the collective have. Returns how many there were. */
+static inline int world_every(const trv_torus_t *torus, trv_collective_t collective,
+                              void (*work)(const trv_schedule_t *schedule))
+{
+    int served = 0;
+    for (int a = 0; a < trv_algorithms_count(); a++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(a);
+        trv_schedule_t *schedule;
+        if (trv_algorithm_supports(algorithm, torus, collective))
+            continue;
+        int rc = trv_schedule_create(&schedule, torus, trv_algorithm_name(algorithm), collective);
+        if (rc)
+            fail_msg("%s: %s", trv_algorithm_name(algorithm), trv_last_error());
+        work(schedule);
+        trv_schedule_destroy(schedule);
+        served++;
+    }
+    return served;
+}
+
+#endif
