@@ -14,7 +14,7 @@ typedef struct tables {
     trv_pairs_t pairs[TRV_DIMS_MAX];
 } tables_t;
 
-static bool rests(const tables_t *tables, const trv_torus_t *torus, int rank, const trv_place_t *place)
+static bool rests(const tables_t *tables, const trv_torus_t *torus, int rank, const trv_turn_t *place)
 {
     for (int i = 0; i < tables->active; i++) {
         int coordinate = trv_torus_coordinate(torus, rank, tables->dimension[i]);
@@ -42,7 +42,7 @@ static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank
 static int pairs_l_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
-    trv_place_t place = trv_visit_place(TRV_INTERLEAVED, tables->active, tables->levels, stream, step);
+    trv_turn_t place = trv_visit_turn(TRV_INTERLEAVED, tables->active, tables->levels, stream, step);
     const trv_pairs_t *pairs = &tables->pairs[place.turn];
     out->dimension = tables->dimension[place.turn];
     int own = trv_torus_coordinate(&schedule->torus, rank, out->dimension);

@@ -28,7 +28,7 @@ typedef struct view {
     trv_step_t *out;
     int rank, coordinate[TRV_DIMS_MAX];
     bool mirrored;
-    trv_place_t place;
+    trv_turn_t place;
     trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
 } view_t;
 
@@ -130,7 +130,7 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
     const tables_t *tables = schedule->tables;
     *view = (view_t){.schedule = schedule, .tables = tables, .out = out, .rank = rank,
                      .mirrored = trv_schedule_mirrored(schedule, stream)};
-    view->place = trv_visit_place(tables->visit, tables->active, tables->levels, stream, step);
+    view->place = trv_visit_turn(tables->visit, tables->active, tables->levels, stream, step);
     trv_torus_coordinates(&schedule->torus, rank, view->coordinate);
     for (int i = 0; i < tables->active; i++) {
         const trv_pattern_t *pattern = tables->pattern[i];

@@ -32,7 +32,7 @@ typedef struct view {
     const trv_schedule_t *schedule;
     trv_step_t *out;
     int rank;
-    trv_place_t place;
+    trv_turn_t place;
 } view_t;
 
 /* One message: the vectors of `count` coordinates from `first` along the step's dimension, of all coordinates along the
@@ -75,7 +75,7 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
 {
     const tables_t *tables = schedule->tables;
     view_t view = {schedule, out, rank,
-                   trv_visit_place(TRV_SEQUENTIAL, tables->active, tables->levels, stream, step)};
+                   trv_visit_turn(TRV_SEQUENTIAL, tables->active, tables->levels, stream, step)};
     out->dimension = tables->dimension[view.place.turn];
     int own = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
     trv_window_t w = trv_gather_window(schedule->torus.size[out->dimension], view.place.level);

@@ -179,7 +179,7 @@ static int add_up(const trv_schedule_t *schedule, trv_step_t *out, const group_t
 static int grouped_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
-    trv_place_t place = trv_visit_place(tables->visit, tables->active, tables->levels, stream, step);
+    trv_turn_t place = trv_visit_turn(tables->visit, tables->active, tables->levels, stream, step);
     out->dimension = tables->dimension[place.turn];
     int coordinate = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
     group_t group = find_group(&tables->factors[place.turn], coordinate, place.level);

@@ -3,7 +3,7 @@
  */
 #include "algorithms/visit.h"
 
-static void interleaved(int active, const int *levels, int step, trv_place_t *place)
+static void interleaved(int active, const int *levels, int step, trv_turn_t *place)
 {
     for (int passed = 0;; place->turn = (place->turn + 1) % active) {
         if (place->done[place->turn] == levels[place->turn])
@@ -14,7 +14,7 @@ static void interleaved(int active, const int *levels, int step, trv_place_t *pl
     }
 }
 
-static void sequential(int active, const int *levels, int step, trv_place_t *place)
+static void sequential(int active, const int *levels, int step, trv_turn_t *place)
 {
     while (step >= levels[place->turn]) {
         place->done[place->turn] = levels[place->turn];
@@ -24,9 +24,9 @@ static void sequential(int active, const int *levels, int step, trv_place_t *pla
     place->done[place->turn] = step;
 }
 
-trv_place_t trv_visit_place(trv_visit_t visit, int active, const int *levels, int stream, int step)
+trv_turn_t trv_visit_turn(trv_visit_t visit, int active, const int *levels, int stream, int step)
 {
-    trv_place_t place = {.turn = stream % active};
+    trv_turn_t place = {.turn = stream % active};
     (visit == TRV_INTERLEAVED ? interleaved : sequential)(active, levels, step, &place);
     place.level = place.done[place.turn];
     return place;

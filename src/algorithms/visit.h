@@ -16,8 +16,8 @@ typedef enum trv_visit {
 typedef struct trv_place {
     int turn, level;
     int done[TRV_DIMS_MAX];
-} trv_place_t;
+} trv_turn_t;
 
-trv_place_t trv_visit_place(trv_visit_t visit, int active, const int *levels, int stream, int step);
+trv_turn_t trv_visit_turn(trv_visit_t visit, int active, const int *levels, int stream, int step);
 
 #endif

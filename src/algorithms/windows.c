@@ -86,8 +86,8 @@ static int find_run(const runs_t *runs, run_t run)
     return -1;
 }
 
-/* Appends the runs into which `cuts` divide lo … hi, each moved by `shift`; one that is there already is not doubled.
- * */
+/* Appends the runs into which `cuts` divide lo … hi, each moved by `shift`; no run is listed
+ * twice. */
 static void add_runs(runs_t *runs, int lo, int hi, const cuts_t *cuts, int shift)
 {
     for (int i = 0; i <= cuts->count; i++) {

@@ -62,8 +62,7 @@ trv_window_maker_t trv_window_plan_overlap;  /* the paper's distances, full wind
 trv_window_maker_t trv_window_plan_bruck;    /* grows one way, from ranks - 3^k and - 2 * 3^k */
 void trv_window_plan_destroy(trv_window_plan_t *plan);
 
-/* ---- Growths (windows_search.c) ----------------------------------------------------------------------------------
- * */
+/* ---- Growths (windows_search.c) ---------------------------------------------------------------------------------- */
 
 /* By how much a window grows in one step: a suffix of the peer at + right, a prefix of the peer at - left. */
 typedef struct trv_growth {
@@ -85,8 +84,7 @@ trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth);
 /* ceil(log3 size). */
 int trv_window_steps(int size);
 
-/* ---- On a torus (windows_torus.c) --------------------------------------------------------------------------------
- * */
+/* ---- On a torus (windows_torus.c) -------------------------------------------------------------------------------- */
 
 /* Completes a latency-optimal schedule: one stream per dimension larger than 1, each running the plans of all
  * dimensions on the whole slice. Where all plans are `whole`, stream i works on dimension (i + t) mod D in step t, and

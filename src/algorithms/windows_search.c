@@ -62,8 +62,7 @@ static bool out_of_operations(search_t *search)
 static int larger(int a, int b) { return a > b ? a : b; }
 static int smaller(int a, int b) { return a < b ? a : b; }
 
-/* ---- One vector per message, forwards ----------------------------------------------------------------------------
- * */
+/* ---- One vector per message, forwards ---------------------------------------------------------------------------- */
 
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack);
 
@@ -102,8 +101,7 @@ static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_g
 }
 
 /* Finds the growths from `step` on. Of the lefts for a right, those are tried that keep the skew within the slack,
- * that leave something to the last step, and that are enough for threefold growth in all later ones to fill the ring.
- * */
+ * that leave something to the last step, and that are enough for threefold growth in all later ones to fill the ring. */
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack)
 {
     const int window = held->at[held->count - 1];
@@ -173,8 +171,7 @@ static bool single_vectors(search_t *search, int skew_max)
     return found;
 }
 
-/* ---- Two vectors per message, backwards --------------------------------------------------------------------------
- * */
+/* ---- Two vectors per message, backwards -------------------------------------------------------------------------- */
 
 static void add_cut(places_t *cuts, int at, int window)
 {
@@ -291,8 +288,7 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
     return true;
 }
 
-/* ---- The paper's -------------------------------------------------------------------------------------------------
- * */
+/* ---- The paper's ------------------------------------------------------------------------------------------------- */
 
 /* Growths 3^k both ways, last what is missing, halved. At most two vectors per message, for any size: the last step
  * cuts its window, of length w, at x = w - right and y = left, so that x + y = w - d with d = right - left = 0 or 1.
@@ -330,8 +326,7 @@ static bool full_growths(search_t *search)
     return true;
 }
 
-/* ---- Interface ---------------------------------------------------------------------------------------------------
- * */
+/* ---- Interface --------------------------------------------------------------------------------------------------- */
 
 int trv_window_steps(int size)
 {
