@@ -1,0 +1,169 @@
+/*
+ * Messages, options and output files, shared by the subcommands.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/error.h"
+
+int cli_bad(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    fprintf(stderr, "trivance%s%s: ", command ? " " : "", command ? command : "");
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return CLI_BAD;
+}
+
+int cli_bad_last(const char *command)
+{
+    return cli_bad(command, "%s", trv_last_error());
+}
+
+/* Levenshtein's distance, with a swap of neighbours as one edit; names longer than 63 are cut. */
+static int edits(const char *a, const char *b)
+{
+    int row[3][65];
+    int length_a = (int)strnlen(a, 64), length_b = (int)strnlen(b, 64);
+    for (int j = 0; j <= length_b; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= length_a; i++) {
+        int *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= length_b; j++) {
+            int least = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (before[j] + 1 < least)
+                least = before[j] + 1;
+            if (now[j - 1] + 1 < least)
+                least = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && earlier[j - 2] + 1 < least)
+                least = earlier[j - 2] + 1;
+            now[j] = least;
+        }
+    }
+    return row[length_a % 3][length_b];
+}
+
+const char *cli_nearest(const char *text, const char *const *name, int count)
+{
+    const char *best = NULL;
+    int least = 0;
+    for (int i = 0; i < count; i++) {
+        int distance = edits(text, name[i]);
+        /* The beginning of a name is near to it. */
+        if (strlen(text) >= 2 && strncmp(text, name[i], strlen(text)) == 0)
+            distance = 1;
+        if (!best || distance < least) {
+            best = name[i];
+            least = distance;
+        }
+    }
+    int allowed = (int)strlen(text) / 3 + 1;
+    return best && least <= (allowed < 4 ? allowed : 4) ? best : NULL;
+}
+
+static void unknown_option(const char *command, const char *text, const struct option *longs)
+{
+    const char *name[64];
+    char bare[64];
+    int count = 0;
+    for (; longs[count].name && count < 64; count++)
+        name[count] = longs[count].name;
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text, "="), text);
+    const char *nearest = strncmp(text, "--", 2) == 0 ? cli_nearest(bare + 2, name, count) : NULL;
+    if (nearest)
+        cli_bad(command, "there is no option '%.40s'; did you mean --%s?", bare, nearest);
+    else
+        cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
+}
+
+int cli_option(int argc, char **argv, const char *shorts, const struct option *longs)
+{
+    opterr = 0;
+    int before = optind;
+    int option = getopt_long(argc, argv, shorts, longs, NULL);
+    if (option != '?' && option != ':')
+        return option;
+    const char *text = argv[optind > before ? optind - 1 : optind];
+    if (!text)
+        text = "";
+    char short_text[3] = {'-', (char)optopt, '\0'};
+    const char *known = NULL;
+    for (const struct option *l = longs; l->name; l++)
+        if (optopt && l->val == optopt)
+            known = l->name;
+    if (option == ':')
+        cli_bad(argv[0], "the option %.40s needs a value; `trivance %s --help` shows an example", text, argv[0]);
+    else if (known && strncmp(text, "--", 2) == 0)
+        cli_bad(argv[0], "the option --%s takes no value", known);
+    else
+        unknown_option(argv[0], strncmp(text, "--", 2) == 0 || !optopt ? text : short_text, longs);
+    return '?';
+}
+
+int cli_output_begin(cli_output_t *output, const char *path)
+{
+    *output = (cli_output_t){.stream = stdout, .path = path};
+    if (!path || strcmp(path, "-") == 0)
+        return TRV_OK;
+    size_t size = strlen(path) + 16;
+    output->temporary = malloc(size);
+    if (!output->temporary)
+        return trv_fail_memory();
+    snprintf(output->temporary, size, "%s.XXXXXX", path);
+    int descriptor = mkstemp(output->temporary);
+    output->stream = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (!output->stream) {
+        int rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be written: %s", path, strerror(errno));
+        free(output->temporary);
+        return rc;
+    }
+    /* mkstemp makes it private; give it the mode that any new file has. */
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(descriptor, 0666 & ~mask);
+    return TRV_OK;
+}
+
+int cli_output_end(cli_output_t *output, bool keep)
+{
+    int rc = TRV_OK;
+    if (!output->temporary) {
+        if (fflush(stdout) || ferror(stdout))
+            rc = trv_fail(TRV_ERR_ARGUMENT, "the output could not be written: %s", strerror(errno));
+        return rc;
+    }
+    bool good = !ferror(output->stream);
+    good = fclose(output->stream) == 0 && good;
+    if (keep && (!good || rename(output->temporary, output->path)))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' could not be written: %s", output->path, strerror(errno));
+    if (rc || !keep)
+        unlink(output->temporary);
+    free(output->temporary);
+    return rc;
+}
+
+static bool is_terminal(int descriptor)
+{
+    const char *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(descriptor) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+}
+
+bool cli_stdout_is_terminal(void) { return is_terminal(STDOUT_FILENO); }
+bool cli_stderr_is_terminal(void) { return is_terminal(STDERR_FILENO); }
+
+bool cli_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}

@@ -1,0 +1,108 @@
+/*
+ * trivance bench: hands over to the benchmark program of the MPI whose launcher started us.
+ *
+ * The tool itself links no MPI. trivance-mpi.openmpi and trivance-mpi.mpich are looked for beside the executable, in
+ * ../libexec/trivance, in ../mpi (a build tree) and in PATH.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const char help[] =
+    "Usage: mpirun -n N trivance bench [OPTIONS]\n\n"
+    "Runs AllReduce on N real MPI ranks, checks every result, and prints latency and bandwidth per size and algorithm.\n"
+    "Works under the launchers of Open MPI and of MPICH, side by side. Without a launcher only --help is served.\n\n"
+    "Options (those of trivance-mpi, which does the work):\n";
+
+static const char examples[] =
+    "\nExamples:\n"
+    "  mpirun -n 9 trivance bench --torus 3x3\n"
+    "  mpirun.mpich -n 9 trivance bench --algorithm trivance,ring --bytes 8:4M\n"
+    "  mpirun.openmpi --oversubscribe -n 27 trivance bench --torus 3x9 --format=csv\n";
+
+static bool any_set(const char *const *name)
+{
+    for (; *name; name++)
+        if (getenv(*name))
+            return true;
+    return false;
+}
+
+/* "openmpi" or "mpich" by the launcher's environment, NULL without a launcher. Open MPI's launchers set OMPI_…; MPICH's
+ * Hydra and other PMI launchers set PMI_…. */
+static const char *launcher(void)
+{
+    static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_UNIVERSE_SIZE", NULL};
+    static const char *const mpich[] = {"PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "HYDI_CONTROL_FD", NULL};
+    return any_set(openmpi) ? "openmpi" : any_set(mpich) ? "mpich" : NULL;
+}
+
+/* Writes the path of trivance-mpi.<mpi> to `path` if it is in one of the places relative to this executable. */
+static bool find_beside(const char *mpi, char *path, size_t size)
+{
+    static const char *const place[] = {"", "../libexec/trivance/", "../mpi/"};
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return false;
+    self[length] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return false;
+    slash[1] = '\0';
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++)
+        if (snprintf(path, size, "%s%strivance-mpi.%s", self, place[i], mpi) < (int)size && access(path, X_OK) == 0)
+            return true;
+    return false;
+}
+
+/* Replaces this process; returns only on failure. */
+static int hand_over(const char *mpi, char **argv)
+{
+    char path[4608];
+    if (!find_beside(mpi, path, sizeof path))
+        snprintf(path, sizeof path, "trivance-mpi.%s", mpi);
+    argv[-1] = path; /* argv[0] is "bench", which the program takes as its first argument */
+    fflush(stdout);
+    execvp(path, argv - 1);
+    return cli_bad("bench", "trivance-mpi.%s can not be started (%s); it belongs beside the trivance executable, in "
+                   "../libexec/trivance or in PATH, and is built where %s is installed", mpi, strerror(errno),
+                   strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH");
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int print_help(void)
+{
+    fputs(help, stdout);
+    fputs("  --torus T,…            tori of N ranks, as 9 or 3x3 (default: a ring of N)\n"
+          "  --algorithm A,…        names, families or all (`trivance list`)\n"
+          "  --collective C         allreduce (default), reduce-scatter or allgather\n"
+          "  --bytes MIN:MAX|LIST   sizes of the vector, as 8:4M or 64,4KiB\n"
+          "  --type T, --op O       element type and operation, as double and sum\n"
+          "  -i N, -x N             iterations, and unmeasured ones before them\n"
+          "  --format F             table (default), osu, nccl, csv or json\n", stdout);
+    fputs(examples, stdout);
+    return CLI_OK;
+}
+
+int cli_bench(int argc, char **argv)
+{
+    const char *mpi = launcher();
+    if (mpi)
+        return hand_over(mpi, argv);
+    if (wants_help(argc, argv))
+        return print_help();
+    return cli_bad("bench", "no MPI launcher has started this process; start it with one, for example "
+                   "`mpirun -n 9 trivance bench --torus 3x3`");
+}

@@ -1,0 +1,124 @@
+/*
+ * trivance list: the table of algorithms, with all that it says about each.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <trivance/algorithms.h>
+
+#include "cli/cli.h"
+#include "cli/table.h"
+
+static const char help[] =
+    "Usage: trivance list [--format=table|json|csv]\n\n"
+    "The algorithms: name, steps, bytes that a rank sends, what is guaranteed, which tori each takes, and its source.\n\n"
+    "Options:\n"
+    "  -f, --format=F  table (default), json or csv\n"
+    "  -h, --help      this text\n\n"
+    "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal (reduce-scatter,\n"
+    "then allgather; also each of the two alone). A family name, as trivance or swing, means the better of its members\n"
+    "for the vector at hand; `all` means every algorithm that takes the torus. exact: every contribution counts exactly\n"
+    "once (covers: at least once, for MAX, MIN, AND, OR only). consistent: all ranks get the same bits for floating point.\n\n"
+    "Example:\n"
+    "  trivance list --format=json\n";
+
+static const char *symmetry_name(trv_symmetry_t symmetry)
+{
+    switch (symmetry) {
+    case TRV_SYMMETRY_TRANSLATION: return "translation";
+    case TRV_SYMMETRY_PARITY: return "parity";
+    default: return "none";
+    }
+}
+
+static void add_properties(cli_table_t *table, const trv_algorithm_t *algorithm)
+{
+    bool exact = trv_algorithm_exactness(algorithm) == TRV_EXACT;
+    cli_cell_text(table, trv_algorithm_name(algorithm));
+    cli_cell_text(table, trv_algorithm_family(algorithm));
+    cli_cell_text(table, trv_algorithm_title(algorithm));
+    cli_cell_text(table, trv_algorithm_latency_optimal(algorithm) ? "L" : "B");
+    cli_cell_text(table, trv_algorithm_steps_formula(algorithm));
+    cli_cell_text(table, trv_algorithm_bytes_formula(algorithm));
+    cli_cell_both(table, exact ? "exact" : "covers", json_boolean(exact));
+    cli_cell_bool(table, trv_algorithm_consistent(algorithm));
+    cli_cell_text(table, symmetry_name(trv_algorithm_symmetry(algorithm)));
+    cli_cell_text(table, trv_algorithm_sizes(algorithm));
+    cli_cell_text(table, trv_algorithm_source(algorithm));
+    cli_row_end(table);
+}
+
+/* What is too long for a column, one paragraph per algorithm. */
+static void print_sizes(void)
+{
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        printf("\n%s: %s\n  sizes   %s\n  source  %s\n", trv_algorithm_name(algorithm), trv_algorithm_title(algorithm),
+               trv_algorithm_sizes(algorithm), trv_algorithm_source(algorithm));
+    }
+}
+
+/* "trivance (trivance-l, trivance-b)": the families that have more than one member. */
+static void print_families(void)
+{
+    int families = 0;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const char *family = trv_algorithm_family(trv_algorithm_at(i));
+        char members[256] = "";
+        int count = 0, first = i;
+        for (int j = trv_algorithms_count() - 1; j >= 0; j--)
+            if (strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0)
+                first = j;
+        for (int j = i; first == i && j < trv_algorithms_count(); j++)
+            if (strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0 &&
+                trv_algorithm_exactness(trv_algorithm_at(j)) == TRV_EXACT) {
+                size_t used = strlen(members);
+                snprintf(members + used, sizeof members - used, "%s%s", count++ ? ", " : "",
+                         trv_algorithm_name(trv_algorithm_at(j)));
+            }
+        if (count > 1)
+            printf("%s%s = the better of %s", families++ ? "; " : "\nFamilies: ", family, members);
+    }
+    if (families)
+        puts(".");
+}
+
+int cli_list(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const cli_column_t column[] = {
+        {"name", "algorithm", false, 0},   {"family", NULL, false, 0},          {"title", NULL, false, 0},
+        {"variant", NULL, false, 0},       {"steps", "steps", false, 0},        {"bytes", "bytes sent per rank", false, 0},
+        {"exact", "result", false, 0},     {"consistent", "consistent", false, 0},
+        {"symmetry", "symmetry", false, 0}, {"sizes", NULL, false, 0},           {"source", NULL, false, 0},
+    };
+    cli_format_t format = CLI_FORMAT_TABLE;
+    int option;
+    while ((option = cli_option(argc, argv, ":f:h", longs)) != -1)
+        switch (option) {
+        case 'f':
+            if (cli_parse_format(optarg, &format))
+                return cli_bad_last(argv[0]);
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return CLI_OK;
+        default:
+            return CLI_BAD;
+        }
+    if (optind < argc)
+        return cli_bad(argv[0], "'%.40s' is not needed: list takes options only, for example --format=json", argv[optind]);
+
+    cli_table_t table;
+    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    for (int i = 0; i < trv_algorithms_count(); i++)
+        add_properties(&table, trv_algorithm_at(i));
+    if (cli_table_end(&table))
+        return cli_bad_last(argv[0]);
+    if (format == CLI_FORMAT_TABLE) {
+        print_families();
+        print_sizes();
+    }
+    return CLI_OK;
+}

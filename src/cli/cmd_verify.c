@@ -1,0 +1,269 @@
+/*
+ * trivance verify: proves or disproves that schedules do what they claim; one row per torus, collective and algorithm.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <trivance/verify.h>
+
+#include "cli/cli.h"
+#include "cli/input.h"
+#include "cli/parse.h"
+#include "cli/select.h"
+#include "cli/table.h"
+#include "common/error.h"
+
+static const char help[] =
+    "Usage: trivance verify TORUS… [OPTIONS]\n"
+    "       trivance verify --schedule=FILE [OPTIONS]\n\n"
+    "Runs schedules symbolically for every rank and block and proves, or disproves, that every rank ends with every\n"
+    "contribution exactly once, that sends and receives match, that nothing deadlocks, that no more messages leave a port\n"
+    "than declared, and whether all ranks get the same bits for floating point (consistent).\n\n"
+    "Options:\n"
+    "  -a, --algorithm=LIST   names or families with commas between, or all (default)\n"
+    "  -c, --collective=C     allreduce (default), reduce-scatter, allgather or all\n"
+    "  -s, --schedule=FILE    a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
+    "  -m, --method=M         exhaustive: a proof; random: by random 64-bit values, wrong with probability below 2^-60;\n"
+    "                         auto (default): exhaustive while that is affordable\n"
+    "  -f, --format=F         table (default), json or csv\n"
+    "  -h, --help             this text\n\n"
+    "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that can not serve a torus are shown\n"
+    "as skipped, with the reason; a single one that was asked for by name is bad input.\n\n"
+    "Examples:\n"
+    "  trivance verify 9 3x3 8x8\n"
+    "  trivance verify 27x27 --algorithm=trivance --method=random\n"
+    "  trivance plan 9 --format=json -o nine.json && trivance verify --schedule=nine.json\n";
+
+typedef struct options {
+    const char *command, *path;
+    cli_selection_t selection;
+    bool collective[3];
+    trv_verify_method_t method;
+    cli_format_t format;
+    cli_tori_t tori;
+} options_t;
+
+typedef struct tally {
+    int proved, wrong, skipped;
+} tally_t;
+
+static void show_progress(void *context, double fraction)
+{
+    fprintf(stderr, "\r\033[Kverifying %s … %3.0f %%", (const char *)context, 100 * fraction);
+}
+
+static void begin_row(cli_table_t *table, const trv_torus_t *torus, const char *name, trv_collective_t collective)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    cli_cell_text(table, trv_torus_format(torus, text, sizeof text));
+    cli_cell_text(table, name);
+    cli_cell_text(table, cli_collective_name(collective));
+}
+
+static void add_skipped(cli_table_t *table, const trv_torus_t *torus, const char *name, trv_collective_t collective)
+{
+    begin_row(table, torus, name, collective);
+    cli_cell_text(table, "skipped");
+    for (int i = 0; i < 10; i++)
+        cli_cell_none(table);
+    cli_cell_text(table, trv_last_error());
+    cli_row_end(table);
+}
+
+static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, const trv_verdict_t *verdict)
+{
+    char time[32];
+    bool exact = trv_schedule_exactness(schedule) == TRV_EXACT;
+    double ms = 1e3 * verdict->seconds;
+    snprintf(time, sizeof time, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
+    begin_row(table, trv_schedule_torus(schedule), trv_schedule_name(schedule), trv_schedule_collective(schedule));
+    cli_cell_text(table, !verdict->valid ? "WRONG" : exact ? "exact" : "covers");
+    cli_cell_bool(table, verdict->consistent);
+    cli_cell_int(table, verdict->ranks);
+    cli_cell_int(table, verdict->units);
+    cli_cell_int(table, verdict->messages);
+    cli_cell_text(table, verdict->method == TRV_VERIFY_RANDOM ? "random" : "exhaustive");
+    cli_cell_both(table, time, json_real(verdict->seconds));
+    if (verdict->valid) {
+        for (int i = 0; i < 5; i++)
+            cli_cell_none(table);
+    } else {
+        cli_cell_int(table, verdict->fault_rank);
+        cli_cell_int(table, verdict->fault_stream);
+        cli_cell_int(table, verdict->fault_step);
+        cli_cell_int(table, verdict->fault_unit);
+        cli_cell_text(table, verdict->fault);
+    }
+    cli_row_end(table);
+}
+
+static int verify_one(cli_table_t *table, const options_t *options, const trv_schedule_t *schedule, tally_t *tally)
+{
+    trv_verdict_t verdict;
+    bool show = cli_stderr_is_terminal();
+    char name[192], torus[TRV_TORUS_TEXT_MAX];
+    snprintf(name, sizeof name, "%s on %s", trv_schedule_name(schedule),
+             trv_torus_format(trv_schedule_torus(schedule), torus, sizeof torus));
+    int rc = trv_verify(schedule, options->method, &verdict, show ? show_progress : NULL, name);
+    if (show)
+        fputs("\r\033[K", stderr);
+    if (rc)
+        return rc;
+    add_verdict(table, schedule, &verdict);
+    if (verdict.valid)
+        tally->proved++;
+    else
+        tally->wrong++;
+    return TRV_OK;
+}
+
+static int verify_algorithm(cli_table_t *table, const options_t *options, const trv_torus_t *torus,
+                            const trv_algorithm_t *algorithm, trv_collective_t collective, tally_t *tally)
+{
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create(&schedule, torus, trv_algorithm_name(algorithm), collective);
+    if (rc == TRV_ERR_UNSUPPORTED && !options->selection.single) {
+        add_skipped(table, torus, trv_algorithm_name(algorithm), collective);
+        tally->skipped++;
+        return TRV_OK;
+    }
+    if (!rc)
+        rc = verify_one(table, options, schedule, tally);
+    trv_schedule_destroy(schedule);
+    return rc;
+}
+
+static int verify_tori(cli_table_t *table, const options_t *options, tally_t *tally)
+{
+    int rc = TRV_OK;
+    for (int t = 0; t < options->tori.count && !rc; t++)
+        for (int c = 0; c < 3; c++)
+            for (int i = 0; options->collective[c] && i < options->selection.choices && !rc; i++) {
+                const cli_choice_t *choice = &options->selection.choice[i];
+                for (int m = 0; m < choice->members && !rc; m++)
+                    rc = verify_algorithm(table, options, &options->tori.torus[t], choice->member[m], (trv_collective_t)c,
+                                          tally);
+            }
+    return rc;
+}
+
+static int read_file(const options_t *options, trv_schedule_file_t *file)
+{
+    int rc = cli_read_schedule(options->command, options->path, file);
+    if (!rc && !file->has_blocks) {
+        trv_schedule_destroy(file->schedule);
+        rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks: what is in a message is not known, so nothing can "
+                      "be proved (plan and cost read such a file)", options->path);
+    }
+    return rc;
+}
+
+/* Widths that fit every row to come, so that rows can be printed as they are found. */
+static void set_widths(const options_t *options, const trv_schedule_t *schedule, cli_column_t *column)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    int torus = schedule ? (int)strlen(trv_torus_format(trv_schedule_torus(schedule), text, sizeof text)) : 0;
+    int name = schedule ? cli_text_width(trv_schedule_name(schedule)) : 0;
+    for (int t = 0; t < options->tori.count; t++) {
+        int width = (int)strlen(trv_torus_format(&options->tori.torus[t], text, sizeof text));
+        torus = width > torus ? width : torus;
+    }
+    for (int i = 0; i < options->selection.choices && !schedule; i++)
+        for (int m = 0; m < options->selection.choice[i].members; m++) {
+            int width = (int)strlen(trv_algorithm_name(options->selection.choice[i].member[m]));
+            name = width > name ? width : name;
+        }
+    column[0].width = torus;
+    column[1].width = name;
+}
+
+static int run(const options_t *options)
+{
+    cli_column_t column[] = {
+        {"torus", "torus", false, 0},           {"algorithm", "algorithm", false, 0},
+        {"collective", "collective", false, 14}, {"verdict", "verdict", false, 7},
+        {"consistent", "consistent", false, 0}, {"ranks", "ranks", true, 6},
+        {"blocks", "blocks", true, 7},          {"messages", "messages", true, 9},
+        {"method", "method", false, 10},        {"seconds", "time", true, 9},
+        {"fault_rank", NULL, false, 0},         {"fault_stream", NULL, false, 0},
+        {"fault_step", NULL, false, 0},         {"fault_block", NULL, false, 0},
+        {"reason", "", false, 0},
+    };
+    trv_schedule_file_t file = {0};
+    tally_t tally = {0};
+    cli_table_t table;
+    int rc = options->path ? read_file(options, &file) : TRV_OK;
+    if (rc)
+        return cli_bad_last(options->command);
+    /* A single algorithm that does not take the torus is refused before the table begins. */
+    set_widths(options, file.schedule, column);
+    if (options->selection.single && !options->path && options->selection.choice[0].members == 1)
+        for (int t = 0; t < options->tori.count; t++)
+            for (int c = 0; c < 3; c++)
+                if (options->collective[c] && trv_algorithm_supports(options->selection.choice[0].member[0],
+                                                                     &options->tori.torus[t], (trv_collective_t)c))
+                    return cli_bad_last(options->command);
+    cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_stream(&table);
+    rc = file.schedule ? verify_one(&table, options, file.schedule, &tally) : verify_tori(&table, options, &tally);
+    trv_schedule_destroy(file.schedule);
+    int end = cli_table_end(&table);
+    if (rc || end)
+        return cli_bad_last(options->command);
+    if (tally.proved + tally.wrong == 0)
+        return cli_bad(options->command, "no algorithm of the list can serve the torus, so nothing was verified");
+    return tally.wrong ? CLI_WRONG : CLI_OK;
+}
+
+static int read_collective(options_t *options, const char *text)
+{
+    trv_collective_t collective;
+    memset(options->collective, strcmp(text, "all") == 0, sizeof options->collective);
+    if (options->collective[0])
+        return TRV_OK;
+    int rc = cli_parse_collective(text, &collective);
+    if (!rc)
+        options->collective[collective] = true;
+    return rc;
+}
+
+static int read_method(options_t *options, const char *text)
+{
+    static const char *const name[] = {"auto", "exhaustive", "random"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, name[i]) == 0) {
+            options->method = (trv_verify_method_t)i;
+            return TRV_OK;
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no method '%.40s'; there are auto, exhaustive and random", text);
+}
+
+int cli_verify(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"algorithm", required_argument, NULL, 'a'}, {"collective", required_argument, NULL, 'c'},
+        {"schedule", required_argument, NULL, 's'},  {"method", required_argument, NULL, 'm'},
+        {"format", required_argument, NULL, 'f'},    {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
+    static options_t options;
+    int option, rc = cli_select("all", &options.selection);
+    options.command = argv[0];
+    options.collective[TRV_ALLREDUCE] = true;
+    while (!rc && (option = cli_option(argc, argv, ":a:c:s:m:f:h", longs)) != -1)
+        switch (option) {
+        case 'a': rc = cli_select(optarg, &options.selection); break;
+        case 'c': rc = read_collective(&options, optarg); break;
+        case 's': options.path = optarg; break;
+        case 'm': rc = read_method(&options, optarg); break;
+        case 'f': rc = cli_parse_format(optarg, &options.format); break;
+        case 'h': fputs(help, stdout); return CLI_OK;
+        default: return CLI_BAD;
+        }
+    if (!rc)
+        rc = cli_read_tori(argc, argv, optind, &options.tori);
+    if (rc)
+        return cli_bad_last(argv[0]);
+    if (!options.path == !options.tori.count)
+        return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance verify 9 3x3`");
+    return run(&options);
+}

@@ -1,0 +1,85 @@
+/*
+ * trivance: the command-line tool. Finds the subcommand; each has a file of its own.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <trivance/common.h>
+
+#include "cli/cli.h"
+
+static const struct subcommand {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} subcommand[] = {
+    {"list", cli_list, "the algorithms: what each does, takes, costs and guarantees"},
+    {"plan", cli_plan, "a schedule step by step, as text, picture (SVG) or file (JSON)"},
+    {"verify", cli_verify, "prove or disprove that schedules are exact"},
+    {"cost", cli_cost, "steps, bytes, congestion and completion time"},
+    {"bench", cli_bench, "AllReduce on real MPI ranks (under mpirun)"},
+};
+
+#define SUBCOMMANDS ((int)(sizeof subcommand / sizeof subcommand[0]))
+
+static void print_help(void)
+{
+    puts("Usage: trivance SUBCOMMAND [OPTIONS]\n\n"
+         "AllReduce, Reduce-Scatter and AllGather on rings and tori: schedules, proofs, costs, measurements.\n\n"
+         "Subcommands:");
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        printf("  %-8s %s\n", subcommand[i].name, subcommand[i].summary);
+    puts("\nOptions:\n"
+         "  -h, --help     this text; `trivance SUBCOMMAND --help` has more\n"
+         "  -V, --version  the version\n\n"
+         "Examples:\n"
+         "  trivance plan 9                    Trivance on a ring of 9, drawn\n"
+         "  trivance verify 9 3x3 8x8          every algorithm on three tori\n"
+         "  trivance cost 16x16x16 --bytes 32K,8M\n"
+         "  mpirun -n 9 trivance bench --torus 3x3\n\n"
+         "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ.\n"
+         "Exit status: 0 good, 1 a schedule is not what it claims, 2 bad input.");
+}
+
+static int unknown(const char *text)
+{
+    const char *name[SUBCOMMANDS];
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        name[i] = subcommand[i].name;
+    if (text[0] == '-')
+        return cli_bad(NULL, "there is no option '%.40s'; `trivance --help` shows what there is", text);
+    const char *nearest = cli_nearest(text, name, SUBCOMMANDS);
+    if (nearest)
+        return cli_bad(NULL, "there is no subcommand '%.40s'; did you mean %s?", text, nearest);
+    return cli_bad(NULL, "there is no subcommand '%.40s'; there are list, plan, verify, cost and bench", text);
+}
+
+/* What was printed must have arrived: a full disk is an error, not a short file. */
+static int finish(int code)
+{
+    if (fflush(stdout) || ferror(stdout))
+        return cli_bad(NULL, "the output could not be written: %s", strerror(errno));
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, "");
+    if (argc < 2)
+        return cli_bad(NULL, "a subcommand is missing: list, plan, verify, cost or bench; `trivance --help` has examples");
+    const char *name = argv[1];
+    if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return finish(CLI_OK);
+    }
+    if (strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0) {
+        printf("trivance %s\n", trv_version());
+        return finish(CLI_OK);
+    }
+    for (int i = 0; i < SUBCOMMANDS; i++)
+        if (strcmp(name, subcommand[i].name) == 0)
+            return finish(subcommand[i].run(argc - 1, argv + 1));
+    return unknown(name);
+}

@@ -1,0 +1,75 @@
+/*
+ * What the pictures show, before it is known whether they are text or SVG: the arrows of every step, cut into straight
+ * segments that lie on tracks, and the progress of every rank.
+ *
+ * A message's route is one segment per dimension that it travels. Segments of the same line of the torus and the same
+ * direction that share a link lie on different tracks, so what one sees beside a link is its congestion.
+ */
+#ifndef TRIVANCE_EXPORT_PICTURE_H
+#define TRIVANCE_EXPORT_PICTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <trivance/cost.h>
+#include <trivance/schedule.h>
+
+typedef struct trv_arrow {
+    int from, to, stream, port;
+    int64_t units;
+} trv_arrow_t;
+
+typedef struct trv_segment {
+    int arrow;     /* index of its message */
+    int dimension, sign;
+    int from;      /* the rank where it begins */
+    int hops;
+    int track;     /* 0 is the nearest to the line */
+    bool last;     /* the message arrives at its end */
+} trv_segment_t;
+
+/* Consecutive steps in which the same ranks send to the same ranks are one panel. */
+typedef struct trv_panel {
+    int first_step, last_step;
+    int arrows, segments;
+    trv_arrow_t *arrow;
+    trv_segment_t *segment;
+    int tracks[TRV_DIMS_MAX][2]; /* per dimension; [0] in direction +, [1] in direction - */
+    int messages;                /* on the busiest link, all streams together */
+    int64_t units_min, units_max;
+} trv_panel_t;
+
+typedef struct trv_picture {
+    const trv_schedule_t *schedule;
+    int panels;
+    trv_panel_t *panel;
+} trv_picture_t;
+
+/* Collects the messages that `rank` sends (-1: all ranks) in `stream` (-1: all). `cost`: of the schedule, for the congestion. */
+int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, const trv_cost_t *cost, int rank, int stream);
+void trv_picture_clear(trv_picture_t *picture);
+
+/* The dimensions of a torus that are larger than 1. Returns their number. */
+int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX]);
+
+/* "distance 3", "distance 1 to 2", or "dimension 0, distance 3" where a torus has more than one and the panel uses one of
+ * them; "" where nothing is sent. */
+void trv_panel_describe(const trv_picture_t *picture, const trv_panel_t *panel, char *text, int text_size);
+
+/* ---- Progress (paper, figure 3) ---------------------------------------------------------------------------------- */
+
+/* What every rank holds after every step and will still use. For whole vectors a column is a contributor and a value 0 or
+ * `full` = 1; for blocks a column is a block and a value the number of contributions in it, `full` when it is complete. */
+typedef struct trv_progress {
+    bool by_block;
+    int ranks, columns, steps;
+    float full;
+    float *value; /* (step * ranks + rank) * columns + column; step 0 is the start, step k + 1 after step k */
+} trv_progress_t;
+
+/* Runs one stream symbolically. TRV_ERR_UNSUPPORTED where that would take too much memory. */
+int trv_progress_create(trv_progress_t *progress, const trv_schedule_t *schedule, int stream);
+void trv_progress_clear(trv_progress_t *progress);
+float trv_progress_at(const trv_progress_t *progress, int after_steps, int rank, int column);
+
+#endif

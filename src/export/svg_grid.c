@@ -1,0 +1,177 @@
+/*
+ * A torus of two dimensions as a grid, of three as layers of grids. Messages run on tracks beside the line of ranks that
+ * they follow: direction + above or to the right of it, direction - below or to the left. A message that leaves at one
+ * edge enters at the opposite one. Messages to another layer are short slanting arrows, up to higher layers.
+ */
+#include "export/svg.h"
+
+#include <math.h>
+
+#define NODE 8.0
+#define TRACK 4.2
+#define LAYER_GAP 30.0
+
+typedef struct grid {
+    const trv_torus_t *torus;
+    int active[TRV_DIMS_MAX], dims;
+    int layers, rows, columns, across; /* across: layers beside each other */
+    double node, pitch_x, pitch_y, margin;
+    double x, y;
+} grid_t;
+
+static int most_tracks(const trv_picture_t *picture, int dimension)
+{
+    int most = 0;
+    for (int i = 0; i < picture->panels; i++)
+        for (int sign = 0; sign < 2; sign++)
+            if (picture->panel[i].tracks[dimension][sign] > most)
+                most = picture->panel[i].tracks[dimension][sign];
+    return most;
+}
+
+static grid_t measure(const trv_picture_t *picture)
+{
+    grid_t grid = {.torus = trv_schedule_torus(picture->schedule), .layers = 1};
+    grid.dims = trv_active_dimensions(grid.torus, grid.active);
+    int x = grid.active[grid.dims - 1], y = grid.active[grid.dims - 2];
+    grid.columns = grid.torus->size[x];
+    grid.rows = grid.torus->size[y];
+    grid.layers = grid.dims > 2 ? grid.torus->size[grid.active[0]] : 1;
+    grid.node = grid.torus->ranks <= 125 ? NODE : 3.5;
+    /* Rows of ranks carry the messages of the last dimension, columns those of the one before. */
+    grid.pitch_y = fmax(grid.torus->ranks <= 125 ? 44 : 20, 2 * (grid.node + TRACK * (most_tracks(picture, x) + 0.7)) + 14);
+    grid.pitch_x = fmax(grid.torus->ranks <= 125 ? 44 : 20, 2 * (grid.node + TRACK * (most_tracks(picture, y) + 0.7)) + 14);
+    grid.margin = 20;
+    grid.across = grid.layers;
+    while (grid.across > 1 && grid.across * (grid.columns * grid.pitch_x + LAYER_GAP) > 900)
+        grid.across = (grid.across + 1) / 2;
+    return grid;
+}
+
+static double layer_width(const grid_t *grid) { return (grid->columns - 1) * grid->pitch_x + 2 * grid->node + 2 * grid->margin; }
+static double layer_height(const grid_t *grid) { return (grid->rows - 1) * grid->pitch_y + 2 * grid->node + 2 * grid->margin; }
+
+trv_svg_size_t trv_svg_grid_size(const trv_picture_t *picture)
+{
+    grid_t grid = measure(picture);
+    int down = (grid.layers + grid.across - 1) / grid.across;
+    double caption = grid.layers > 1 ? 12 : 0;
+    return (trv_svg_size_t){grid.across * layer_width(&grid), down * (layer_height(&grid) + caption)};
+}
+
+static void place(const grid_t *grid, int rank, double *x, double *y)
+{
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(grid->torus, rank, at);
+    int layer = grid->dims > 2 ? at[grid->active[0]] : 0;
+    *x = grid->x + layer % grid->across * layer_width(grid) + grid->margin + grid->node +
+         at[grid->active[grid->dims - 1]] * grid->pitch_x;
+    *y = grid->y + layer / grid->across * (layer_height(grid) + 12) + (grid->layers > 1 ? 12 : 0) + grid->margin + grid->node +
+         at[grid->active[grid->dims - 2]] * grid->pitch_y;
+}
+
+typedef struct pen {
+    FILE *out;
+    const char *colour;
+    bool dashed;
+} pen_t;
+
+/* A piece of a segment from `a` to `b` along one axis, at the other axis's value `line`. */
+static void draw_piece(const pen_t *pen, bool horizontal, double line, double a, double b, bool dot, bool head)
+{
+    double sign = b > a ? 1 : -1, end = head ? b - sign * 4 : b;
+    trv_svg_line(pen->out, horizontal ? a : line, horizontal ? line : a, horizontal ? end : line, horizontal ? line : end,
+                 pen->colour, 1.5, pen->dashed);
+    if (dot)
+        trv_svg_dot(pen->out, horizontal ? a : line, horizontal ? line : a, 1.7, pen->colour);
+    if (head)
+        trv_svg_head(pen->out, horizontal ? b : line, horizontal ? line : b, horizontal ? sign : 0, horizontal ? 0 : sign,
+                     pen->colour, 6);
+}
+
+/* A segment within a layer: one piece, or as many as it goes round the edge. */
+static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t *segment, bool starts)
+{
+    bool horizontal = segment->dimension == grid->active[grid->dims - 1];
+    int size = horizontal ? grid->columns : grid->rows, at[TRV_DIMS_MAX], left = segment->hops;
+    double pitch = horizontal ? grid->pitch_x : grid->pitch_y, sign = segment->sign, x, y;
+    double away = grid->node + 1 + (segment->track + 0.6) * TRACK;
+    trv_torus_coordinates(grid->torus, segment->from, at);
+    int c = at[segment->dimension];
+    place(grid, segment->from, &x, &y);
+    double origin = (horizontal ? x : y) - c * pitch, line = horizontal ? y - sign * away : x + sign * away;
+    double begin = origin + c * pitch + (starts ? sign * 2 : 0);
+    while (left > 0) {
+        int to_edge = segment->sign > 0 ? size - 1 - c : c;
+        bool ends = left <= to_edge;
+        int hops = ends ? left : to_edge;
+        double end = origin + (c + segment->sign * hops) * pitch;
+        draw_piece(pen, horizontal, line, begin, ends ? end - sign * 3.5 : end + sign * (grid->margin * 0.7 + grid->node), starts,
+                   ends && segment->last);
+        starts = false;
+        left -= hops + 1;
+        c = segment->sign > 0 ? 0 : size - 1;
+        begin = origin + c * pitch - sign * (grid->margin * 0.7 + grid->node);
+        if (!ends && left == 0) { /* one more hop brings it to the first rank beyond the edge */
+            draw_piece(pen, horizontal, line, begin, origin + c * pitch - sign * 3.5, false, segment->last);
+        } else if (ends) {
+            break;
+        }
+    }
+}
+
+/* A message along the first of three dimensions: a short arrow that points up, to higher layers, or down. */
+static void draw_slanted(const pen_t *pen, const grid_t *grid, const trv_segment_t *segment)
+{
+    double x, y, sign = segment->sign, shift = segment->track * TRACK;
+    place(grid, segment->from, &x, &y);
+    double x0 = x + sign * grid->node * 0.75 + shift, y0 = y - sign * grid->node * 0.75;
+    double x1 = x0 + sign * 9, y1 = y0 - sign * 9;
+    trv_svg_line(pen->out, x0, y0, x1 - sign * 3, y1 + sign * 3, pen->colour, 1.5, pen->dashed);
+    trv_svg_head(pen->out, x1, y1, sign, -sign, pen->colour, 6);
+}
+
+static void draw_links(FILE *out, const grid_t *grid)
+{
+    for (int rank = 0; rank < grid->torus->ranks; rank++) {
+        int at[TRV_DIMS_MAX];
+        double x, y;
+        trv_torus_coordinates(grid->torus, rank, at);
+        place(grid, rank, &x, &y);
+        int c = at[grid->active[grid->dims - 1]], r = at[grid->active[grid->dims - 2]];
+        double reach = grid->node + 8;
+        if (c == 0)
+            trv_svg_line(out, x - reach, y, x + (grid->columns - 1) * grid->pitch_x + reach, y, SVG_FAINT, 1.6, false);
+        if (r == 0)
+            trv_svg_line(out, x, y - reach, x, y + (grid->rows - 1) * grid->pitch_y + reach, SVG_FAINT, 1.6, false);
+        if (r == 0 && c == 0 && grid->layers > 1) {
+            char text[32];
+            snprintf(text, sizeof text, "layer %d", at[grid->active[0]]);
+            trv_svg_text(out, x - grid->node, y - grid->node - grid->margin + 6, 10, "start", SVG_MUTED, text);
+        }
+    }
+}
+
+void trv_svg_grid(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y)
+{
+    grid_t grid = measure(picture);
+    int previous = -1;
+    grid.x = x;
+    grid.y = y;
+    draw_links(out, &grid);
+    for (int i = 0; i < panel->segments; i++) {
+        const trv_segment_t *segment = &panel->segment[i];
+        int stream = panel->arrow[segment->arrow].stream;
+        pen_t pen = {out, trv_svg_colour(stream), trv_schedule_mirrored(picture->schedule, stream)};
+        if (grid.dims > 2 && segment->dimension == grid.active[0])
+            draw_slanted(&pen, &grid, segment);
+        else
+            draw_flat(&pen, &grid, segment, segment->arrow != previous);
+        previous = segment->arrow;
+    }
+    for (int r = 0; r < grid.torus->ranks; r++) {
+        double nx, ny;
+        place(&grid, r, &nx, &ny);
+        trv_svg_rank(out, nx, ny, grid.node, r, r == rank);
+    }
+}

@@ -1,0 +1,46 @@
+/*
+ * Pictures made of characters: rings as rows of ranks with arrows, 2-D and 3-D tori as grids, and matrices of progress.
+ */
+#ifndef TRIVANCE_EXPORT_TEXT_H
+#define TRIVANCE_EXPORT_TEXT_H
+
+#include <stdio.h>
+
+#include "export/picture.h"
+
+typedef struct trv_text_style {
+    FILE *out;
+    bool utf8;     /* lines and arrow heads from Unicode, else ASCII only */
+    int width_max; /* columns */
+} trv_text_style_t;
+
+/* One panel of a ring: every message is an arrow over the row of ranks; messages that share a link lie in different rows. */
+void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel);
+/* Whether the panel is small enough to be drawn with all its messages. */
+bool trv_text_ring_fits(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel);
+
+/* The messages that one rank sends, on the grid of a torus with 2 or 3 dimensions larger than 1; panels stand side by side. */
+void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture, int rank);
+bool trv_text_grid_fits(const trv_text_style_t *style, const trv_torus_t *torus);
+
+/* Who holds what after each panel's last step. */
+void trv_text_progress(const trv_text_style_t *style, const trv_picture_t *picture, const trv_progress_t *progress);
+bool trv_text_progress_fits(const trv_text_style_t *style, const trv_progress_t *progress);
+
+/* ---- Canvases, for the files that draw ---------------------------------------------------------------------------- */
+
+/* A rectangle of characters; prints without trailing spaces. Drawing outside of it does nothing. */
+typedef struct trv_canvas {
+    int width, height;
+    char *character; /* ASCII; the drawing characters - | > < ^ v o # + . are replaced when printed as UTF-8 */
+    bool *drawing;   /* whether the character belongs to the drawing, not to a text */
+} trv_canvas_t;
+
+int trv_canvas_create(trv_canvas_t *canvas, int width, int height);
+void trv_canvas_clear(trv_canvas_t *canvas);
+void trv_canvas_put(trv_canvas_t *canvas, int x, int y, char drawing);
+void trv_canvas_text(trv_canvas_t *canvas, int x, int y, const char *text);
+/* Prints canvases beside each other, as many as the width allows in a row, with `gap` columns between them. */
+void trv_canvas_print(const trv_text_style_t *style, const trv_canvas_t *canvas, int count, int indent, int gap);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * A torus of two or three dimensions as grids of ranks: the way of one rank's messages. Rank 12 of 5x5 in a step of distance 2:
+ *
+ *        .   .   .   .   .
+ *        .   .   .   .   .
+ *        o<------@------>o
+ *        .   .   .   .   .
+ *        .   .   .   .   .
+ *
+ * Of three dimensions the first is drawn as layers beside each other; a message to another layer is shown where it ends.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/text.h"
+
+#define PITCH_X 4
+#define LAYER_GAP 4
+
+typedef struct grid {
+    const trv_torus_t *torus;
+    int active[TRV_DIMS_MAX], dims;
+    int layers, rows, columns; /* the last three active dimensions; 1 where there are fewer */
+} grid_t;
+
+static grid_t grid_of(const trv_torus_t *torus)
+{
+    grid_t grid = {.torus = torus, .layers = 1};
+    grid.dims = trv_active_dimensions(torus, grid.active);
+    if (grid.dims < 2)
+        return grid;
+    grid.columns = torus->size[grid.active[grid.dims - 1]];
+    grid.rows = torus->size[grid.active[grid.dims - 2]];
+    grid.layers = grid.dims > 2 ? torus->size[grid.active[grid.dims - 3]] : 1;
+    return grid;
+}
+
+static int layer_width(const grid_t *grid) { return (grid->columns + 1) * PITCH_X - 1; }
+static int total_width(const grid_t *grid) { return grid->layers * layer_width(grid) + (grid->layers - 1) * LAYER_GAP; }
+
+bool trv_text_grid_fits(const trv_text_style_t *style, const trv_torus_t *torus)
+{
+    grid_t grid = grid_of(torus);
+    return grid.dims >= 2 && grid.dims <= 3 && total_width(&grid) + 4 <= style->width_max && grid.rows <= 32;
+}
+
+/* Where a rank is drawn; lines 0 and 1 hold the caption. */
+static void place(const grid_t *grid, int rank, int *x, int *y)
+{
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(grid->torus, rank, at);
+    int layer = grid->dims > 2 ? at[grid->active[grid->dims - 3]] : 0;
+    *x = PITCH_X / 2 + 1 + at[grid->active[grid->dims - 1]] * PITCH_X + layer * (layer_width(grid) + LAYER_GAP);
+    *y = 3 + 2 * at[grid->active[grid->dims - 2]];
+}
+
+static void draw_horizontal(trv_canvas_t *canvas, const grid_t *grid, const trv_segment_t *segment, char line)
+{
+    int x, y, ring = grid->columns * PITCH_X;
+    place(grid, segment->from, &x, &y);
+    int left = x - (x - PITCH_X / 2 - 1) % (layer_width(grid) + LAYER_GAP); /* of the first column in this layer */
+    for (int i = 1; i < segment->hops * PITCH_X; i++) {
+        int at = ((x - left + segment->sign * i) % ring + ring) % ring;
+        char character = i < segment->hops * PITCH_X - 1 || !segment->last ? line : segment->sign > 0 ? '>' : '<';
+        trv_canvas_put(canvas, left + at, y, character);
+        if (at >= ring - PITCH_X / 2) /* the link round the end is seen on both sides */
+            trv_canvas_put(canvas, left + at - ring, y, character);
+    }
+}
+
+static void draw_vertical(trv_canvas_t *canvas, const grid_t *grid, const trv_segment_t *segment, char line)
+{
+    int x, y, ring = grid->rows * 2;
+    place(grid, segment->from, &x, &y);
+    for (int i = 1; i < segment->hops * 2; i++) {
+        int at = ((y - 3 + segment->sign * i) % ring + ring) % ring;
+        char character = i < segment->hops * 2 - 1 || !segment->last ? line : segment->sign > 0 ? 'v' : '^';
+        trv_canvas_put(canvas, x, 3 + at, character);
+        if (at == ring - 1)
+            trv_canvas_put(canvas, x, 2, character);
+    }
+}
+
+static void draw_panel(trv_canvas_t *canvas, const grid_t *grid, const trv_picture_t *picture, const trv_panel_t *panel,
+                       int rank)
+{
+    int x, y;
+    for (int r = 0; r < grid->torus->ranks; r++) {
+        place(grid, r, &x, &y);
+        trv_canvas_put(canvas, x, y, '.');
+    }
+    for (int i = 0; i < panel->segments; i++) {
+        const trv_segment_t *segment = &panel->segment[i];
+        bool mirrored = trv_schedule_mirrored(picture->schedule, panel->arrow[segment->arrow].stream);
+        if (panel->arrow[segment->arrow].from != rank)
+            continue;
+        if (segment->dimension == grid->active[grid->dims - 1])
+            draw_horizontal(canvas, grid, segment, mirrored ? '=' : '-');
+        else if (segment->dimension == grid->active[grid->dims - 2])
+            draw_vertical(canvas, grid, segment, '|');
+    }
+    for (int i = 0; i < panel->arrows; i++)
+        if (panel->arrow[i].from == rank) {
+            place(grid, panel->arrow[i].to, &x, &y);
+            trv_canvas_put(canvas, x, y, 'o');
+        }
+    place(grid, rank, &x, &y);
+    trv_canvas_put(canvas, x, y, '@');
+}
+
+void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture, int rank)
+{
+    grid_t grid = grid_of(trv_schedule_torus(picture->schedule));
+    trv_canvas_t *canvas = calloc((size_t)picture->panels + 1, sizeof *canvas);
+    int made = 0;
+    for (int i = 0; canvas && i < picture->panels; i++) {
+        const trv_panel_t *panel = &picture->panel[i];
+        int width = total_width(&grid) > 22 ? total_width(&grid) : 22;
+        char text[64];
+        if (trv_canvas_create(&canvas[made], width, 3 + 2 * grid.rows))
+            break;
+        if (panel->first_step == panel->last_step)
+            snprintf(text, sizeof text, "step %d, congestion %d", panel->first_step, panel->messages);
+        else
+            snprintf(text, sizeof text, "steps %d-%d, congestion %d", panel->first_step, panel->last_step, panel->messages);
+        trv_canvas_text(&canvas[made], 1, 0, text);
+        draw_panel(&canvas[made], &grid, picture, panel, rank);
+        made++;
+    }
+    if (canvas)
+        trv_canvas_print(style, canvas, made, 2, 4);
+    for (int i = 0; i < made; i++)
+        trv_canvas_clear(&canvas[i]);
+    free(canvas);
+}

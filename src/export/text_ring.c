@@ -1,0 +1,96 @@
+/*
+ * A ring as a row of ranks. Step 1 of Trivance on nine ranks, direction + only:
+ *
+ *              0     1     2     3     4     5     6     7     8
+ *     +0   --->o---------------->o---------------->o--------------
+ *          --------->o---------------->o---------------->o--------
+ *          --------------->o---------------->o---------------->o--
+ *
+ * Lines that leave at one end enter at the other. The number of rows is what shares a link.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/text.h"
+
+#define ROWS_MAX 16
+
+/* The one dimension larger than 1; 0 for a single rank. */
+static int ring_dimension(const trv_torus_t *torus)
+{
+    int active[TRV_DIMS_MAX];
+    return trv_active_dimensions(torus, active) ? active[0] : 0;
+}
+
+/* Columns from one rank to the next: an arrow over one hop is still an arrow. */
+static int pitch(const trv_text_style_t *style, int ranks)
+{
+    int room = (style->width_max - 14) / (ranks + 1);
+    return room > 6 ? 6 : room;
+}
+
+bool trv_text_ring_fits(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel)
+{
+    const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
+    int d = ring_dimension(torus);
+    return pitch(style, torus->ranks) >= 3 && panel->tracks[d][0] + panel->tracks[d][1] <= ROWS_MAX;
+}
+
+static char line_of(const trv_picture_t *picture, const trv_panel_t *panel, const trv_segment_t *segment)
+{
+    return trv_schedule_mirrored(picture->schedule, panel->arrow[segment->arrow].stream) ? '=' : '-';
+}
+
+/* Draws a segment into row y: the dot of its sender, the line, the head before its receiver's column. */
+static void draw_segment(trv_canvas_t *canvas, int y, int margin, int step, int ranks, const trv_segment_t *segment, char line)
+{
+    int ring = ranks * step, start = segment->from * step;
+    for (int i = 1; i < segment->hops * step; i++) {
+        int at = start + segment->sign * i;
+        bool head = i == segment->hops * step - 1;
+        char character = !head ? line : segment->sign > 0 ? '>' : '<';
+        for (int turn = -1; turn <= 1; turn++) /* the margins at both ends show what goes round */
+            trv_canvas_put(canvas, margin + ((at % ring + ring) % ring) + turn * ring, y, character);
+    }
+    trv_canvas_put(canvas, margin + start, y, 'o');
+}
+
+/* A margin shows links of the other end only as far as its width; what lies beyond is not drawn. */
+void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel)
+{
+    const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
+    int d = ring_dimension(torus), ranks = torus->ranks, step = pitch(style, ranks), label = 6;
+    int rows = panel->tracks[d][0] + panel->tracks[d][1];
+    trv_canvas_t canvas, head;
+    if (step < 1 || trv_canvas_create(&head, label + (ranks + 1) * step, 1))
+        return;
+    int margin = step - 1;
+    for (int rank = 0; rank < ranks; rank++) {
+        char text[16];
+        int length = snprintf(text, sizeof text, "%d", rank);
+        if (length < step || rank % 5 == 0)
+            trv_canvas_text(&head, label + margin + rank * step - (length - 1) / 2, 0, text);
+    }
+    trv_canvas_print(style, &head, 1, 4, 0);
+    trv_canvas_clear(&head);
+    if (rows == 0 || trv_canvas_create(&canvas, (ranks + 1) * step - 1, rows))
+        return;
+    trv_canvas_t labels;
+    if (!trv_canvas_create(&labels, label, rows)) {
+        char text[8];
+        for (int sign = 0; sign < 2; sign++) {
+            snprintf(text, sizeof text, "%c%d", sign ? '-' : '+', d % 10);
+            if (panel->tracks[d][sign])
+                trv_canvas_text(&labels, 0, sign ? panel->tracks[d][0] : 0, text);
+        }
+        for (int i = 0; i < panel->segments; i++) {
+            const trv_segment_t *segment = &panel->segment[i];
+            int y = segment->track + (segment->sign < 0 ? panel->tracks[d][0] : 0);
+            draw_segment(&canvas, y, margin, step, ranks, segment, line_of(picture, panel, segment));
+        }
+        trv_canvas_t both[2] = {labels, canvas};
+        trv_canvas_print(style, both, 2, 4, 0);
+        trv_canvas_clear(&labels);
+    }
+    trv_canvas_clear(&canvas);
+}
