@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all demo check bench install uninstall format lint clean help
+.PHONY: all demo check bench install uninstall clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -32,11 +32,6 @@ uninstall:
 	@test -f $(BUILD)/install_manifest.txt || { echo "nothing to remove: no 'make install' was done from $(BUILD)"; exit 1; }
 	@xargs -a $(BUILD)/install_manifest.txt -d '\n' rm -fv
 
-# Cheap static analysis of the sources: cppcheck (apt-get install cppcheck).
-lint: $(BUILD)/build.ninja
-	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-	    --suppress=missingIncludeSystem -DTRV_API= -Iinclude -Isrc src bench examples
-
 clean:
 	@rm -rf build build-address build-thread
 
@@ -47,7 +42,6 @@ help:
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
 	@echo "make uninstall          remove what the last 'make install' put there"
 	@echo "make bench              the benchmarks: plans, reductions, overhead"
-	@echo "make lint               cppcheck"
 	@echo "make clean              remove the build folders"
 
 $(BUILD)/build.ninja: CMakeLists.txt
