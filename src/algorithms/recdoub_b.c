@@ -39,8 +39,8 @@ const trv_algorithm_t trv_recdoub_b = {
     .name = "recdoub-b", .family = "recdoub", .title = "Recursive Doubling, bandwidth-optimal (Rabenseifner)",
     .source = "Rabenseifner: ICCS 2004",
     .sizes = "any torus, made for powers of two",
-    .steps_formula = "2 * sum of log2 a; floor(log2 a) + 1 off powers of two",
-    .bytes_formula = "2m (n-1)/n; up to 4m off powers of two",
+    .steps_formula = "2 * sum of log2 a; + 2 where folded",
+    .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
 };
 
@@ -49,7 +49,7 @@ const trv_algorithm_t trv_recdoub_b_split = {
     .title = "Recursive Doubling, bandwidth-optimal, half way round split over both directions",
     .source = "Rabenseifner: ICCS 2004",
     .sizes = "any torus, made for powers of two",
-    .steps_formula = "2 * sum of log2 a; floor(log2 a) + 1 off powers of two",
-    .bytes_formula = "2m (n-1)/n; up to 4m off powers of two",
+    .steps_formula = "2 * sum of log2 a; + 2 where folded",
+    .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create_split,
 };

@@ -23,6 +23,6 @@ const trv_algorithm_t trv_recdoub_l = {
     .name = "recdoub-l", .family = "recdoub", .title = "Recursive Doubling, latency-optimal",
     .source = "Thakur, Rabenseifner, Gropp: IJHPCA 2005",
     .sizes = "any torus, made for powers of two",
-    .steps_formula = "sum of log2 a; floor(log2 a) + 2 off powers of two", .bytes_formula = "m log2 n",
+    .steps_formula = "sum of log2 a; + 2 where folded", .bytes_formula = "m log2 n",
     .latency_optimal = true, .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
 };

@@ -33,7 +33,7 @@ static int create(trv_schedule_t *schedule)
 const trv_algorithm_t trv_swing_b = {
     .name = "swing-b", .family = "swing", .title = "Swing, bandwidth-optimal", .source = "De Sensi et al.: NSDI 2024",
     .sizes = "any torus, made for powers of two",
-    .steps_formula = "2 * sum of log2 a; floor(log2 a) + 1 off powers of two",
-    .bytes_formula = "2m (n-1)/n; up to 4m off powers of two",
+    .steps_formula = "2 * sum of log2 a; + 2 where folded",
+    .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_PARITY, .exactness = TRV_EXACT, .consistent = true, .create = create,
 };

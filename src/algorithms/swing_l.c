@@ -26,7 +26,7 @@ static int create(trv_schedule_t *schedule)
 const trv_algorithm_t trv_swing_l = {
     .name = "swing-l", .family = "swing", .title = "Swing, latency-optimal", .source = "De Sensi et al.: NSDI 2024",
     .sizes = "any torus, made for powers of two",
-    .steps_formula = "sum of log2 a; floor(log2 a) + 2 off powers of two", .bytes_formula = "m log2 n",
+    .steps_formula = "sum of log2 a; + 2 where folded", .bytes_formula = "m log2 n",
     .latency_optimal = true, .symmetry = TRV_SYMMETRY_PARITY, .exactness = TRV_EXACT, .consistent = false,
     .create = create,
 };

@@ -229,6 +229,6 @@ const trv_algorithm_t trv_trivance_l_grouped = {
     .title = "Trivance L, grouped: the same bits on every rank",
     .source = "after Juerss, Addanki, Schmid: Trivance; k-ary butterflies",
     .sizes = "any torus", .steps_formula = "sum of ceil(log3 a)",
-    .bytes_formula = "2m log3 n on 3^s; more where a factor is gathered", .latency_optimal = true,
+    .bytes_formula = "2m per step on 3^s; more where gathered", .latency_optimal = true,
     .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
 };
