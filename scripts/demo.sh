@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
 . scripts/mpi-environment.sh
-trivance=$build/src/cli/trivance
+trivance=$build/bin/trivance
 
 mpirun.openmpi -n 9 "$trivance" bench --torus 9,3x3 --algorithm all --bytes 8,64,512,4KiB,32KiB,256KiB,4MiB
 echo

@@ -11,7 +11,7 @@ shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/empty"
-ln -s "$build/src/cli/trivance" "$work/bin/trivance"
+ln -s "$build/bin/trivance" "$work/bin/trivance"
 cat > "$work/bin/make" << SHIM
 #!/bin/sh
 exec /usr/bin/make -C "$source" --no-print-directory -n "\$@" > /dev/null

@@ -7,7 +7,7 @@ cd "$source"
 code=0
 fault() { echo "documents: $*"; code=1; }
 
-names=$("$build/src/cli/trivance" list --format=csv | tail -n +2 | cut -d, -f1 | tr -d '"')
+names=$("$build/bin/trivance" list --format=csv | tail -n +2 | cut -d, -f1 | tr -d '"')
 for name in $names; do
     grep -q "^### \`$name\`$" docs/algorithms.md || fault "docs/algorithms.md has no section on $name"
     grep -q "\`$name\`" README.md || fault "README.md does not name $name"
