@@ -1,0 +1,38 @@
+/*
+ * Reduce-Scatter and AllGather by every algorithm that has them, on every ring of 2 to 64 ranks.
+ */
+#include "test_execute_world.h"
+
+static void every_count(const trv_schedule_t *schedule)
+{
+    static const size_t counts[] = { 0, 1, 2, 3, 7, 65 };
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        world_try(schedule, counts[c], 0);
+}
+
+static void every_ring(trv_collective_t collective)
+{
+    for (int n = 2; n <= 64; n++) {
+        trv_torus_t torus;
+        assert_int_equal(trv_torus_init(&torus, 1, &n), 0);
+        assert_true(world_every(&torus, collective, every_count) >= 3);
+    }
+}
+
+static void test_reduce_scatter(void **state)
+{
+    (void)state;
+    every_ring(TRV_REDUCE_SCATTER);
+}
+
+static void test_allgather(void **state)
+{
+    (void)state;
+    every_ring(TRV_ALLGATHER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_reduce_scatter), cmocka_unit_test(test_allgather) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
