@@ -234,20 +234,37 @@ void trv_run_cancel(trv_plan_t *plan)
     }
 }
 
-static size_t describe_peers(const trv_lane_t *lane, char *text, size_t size)
+/* Adds "before 1, 2" for the peers whose bits are set; returns the new length, which may exceed `size`. */
+static size_t list_peers(char *text, size_t size, size_t used, const char *before, const trv_extent_t *message,
+                         int messages, const uint64_t *pending)
 {
-    const trv_stage_t *stage = &lane->program->stage[lane->stage];
+    for (int i = 0; i < messages; i++)
+        if (pending[i / 64] >> (i % 64) & 1) {
+            int length = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, "%s%d", before,
+                                  message[i].peer);
+            used += (size_t)length;
+            before = ", ";
+        }
+    return used;
+}
+
+static size_t describe_lane(const trv_plan_t *plan, const trv_lane_t *lane, char *text, size_t size, size_t used)
+{
+    const trv_program_t *program = lane->program;
+    const trv_stage_t *stage = &program->stage[lane->stage];
     const trv_ready_t *ready = &lane->ready[lane->stage % 2];
-    size_t used = 0;
-    int named = 0;
-    for (int i = 0; i < stage->receives && used < size; i++)
-        if (ready->missing && ready->pending[i / 64] >> (i % 64) & 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%d", named++ ? ", " : "",
-                                     lane->program->receive[stage->receive + i].peer);
-    for (int i = 0; i < stage->sends && used < size; i++)
-        if (lane->sending && lane->pending_send[i / 64] >> (i % 64) & 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%d to take its message", named++ ? ", " : "",
-                                     lane->program->send[stage->send + i].peer);
+    int length = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0,
+                          "lane %d of %d, step %d of %d, waits for ", lane->number, plan->lanes, stage->step,
+                          trv_schedule_steps(plan->schedule));
+    used += (size_t)length;
+    if (ready->missing)
+        used = list_peers(text, size, used, "ranks ", program->receive + stage->receive, stage->receives,
+                          ready->pending);
+    if (lane->sending) {
+        used = list_peers(text, size, used, ready->missing ? " and for " : "", program->send + stage->send,
+                          stage->sends, lane->pending_send);
+        used += (size_t)snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, " to take its data");
+    }
     return used;
 }
 
@@ -265,14 +282,11 @@ void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)
     size_t used = (size_t)snprintf(text, size, "rank %d: ", plan->rank);
     bool first = true;
     for (int i = 0; i < plan->lanes && used < size; i++) {
-        const trv_lane_t *lane = &plan->lane[i];
-        if (lane->done)
+        if (plan->lane[i].done)
             continue;
-        used += (size_t)snprintf(text + used, size - used, "%slane %d of %d, step %d of %d, waits for ranks ",
-                                 first ? "" : "; ", i, plan->lanes, lane->program->stage[lane->stage].step,
-                                 trv_schedule_steps(plan->schedule));
+        if (!first)
+            used += (size_t)snprintf(text + used, size - used, "; ");
+        used = describe_lane(plan, &plan->lane[i], text, size, used);
         first = false;
-        if (used < size)
-            used += describe_peers(lane, text + used, size - used);
     }
 }
