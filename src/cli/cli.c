@@ -79,7 +79,8 @@ static void unknown_option(const char *command, const char *text, const struct o
     int count = 0;
     for (; longs[count].name && count < 64; count++)
         name[count] = longs[count].name;
-    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text, "="), text);
+    snprintf(bare, sizeof bare, "%s", text);
+    bare[strcspn(bare, "=")] = '\0';
     const char *nearest = strncmp(text, "--", 2) == 0 ? cli_nearest(bare + 2, name, count) : NULL;
     if (nearest)
         cli_bad(command, "there is no option '%.40s'; did you mean --%s?", bare, nearest);

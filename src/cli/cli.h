@@ -23,6 +23,9 @@ int cli_verify(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 
+/* What `trivance bench --help` prints. */
+extern const char cli_bench_help[];
+
 /* Prints "trivance <command>: <sentence>" to stderr and returns CLI_BAD. */
 int cli_bad(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with the sentence of the last failure. */

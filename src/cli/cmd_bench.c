@@ -12,18 +12,6 @@
 
 #include "cli/cli.h"
 
-static const char help[] =
-    "Usage: mpirun -n N trivance bench [OPTIONS]\n\n"
-    "Runs AllReduce on N real MPI ranks, checks every result, and prints latency and bandwidth per size and algorithm.\n"
-    "Works under the launchers of Open MPI and of MPICH, side by side. Without a launcher only --help is served.\n\n"
-    "Options (those of trivance-mpi, which does the work):\n";
-
-static const char examples[] =
-    "\nExamples:\n"
-    "  mpirun -n 9 trivance bench --torus 3x3\n"
-    "  mpirun.mpich -n 9 trivance bench --algorithm trivance,ring --bytes 8:4M\n"
-    "  mpirun.openmpi --oversubscribe -n 27 trivance bench --torus 3x9 --format=csv\n";
-
 static bool any_set(const char *const *name)
 {
     for (; *name; name++)
@@ -82,27 +70,15 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
-static int print_help(void)
-{
-    fputs(help, stdout);
-    fputs("  --torus T,…            tori of N ranks, as 9 or 3x3 (default: a ring of N)\n"
-          "  --algorithm A,…        names, families or all (`trivance list`)\n"
-          "  --collective C         allreduce (default), reduce-scatter or allgather\n"
-          "  --bytes MIN:MAX|LIST   sizes of the vector, as 8:4M or 64,4KiB\n"
-          "  --type T, --op O       element type and operation, as double and sum\n"
-          "  -i N, -x N             iterations, and unmeasured ones before them\n"
-          "  --format F             table (default), osu, nccl, csv or json\n", stdout);
-    fputs(examples, stdout);
-    return CLI_OK;
-}
-
 int cli_bench(int argc, char **argv)
 {
     const char *mpi = launcher();
     if (mpi)
         return hand_over(mpi, argv);
-    if (wants_help(argc, argv))
-        return print_help();
+    if (wants_help(argc, argv)) {
+        fputs(cli_bench_help, stdout);
+        return CLI_OK;
+    }
     return cli_bad("bench", "no MPI launcher has started this process; start it with one, for example "
                    "`mpirun -n 9 trivance bench --torus 3x3`");
 }

@@ -1,0 +1,461 @@
+/*
+ * The tool as users run it: what each subcommand prints, exit codes, one sentence for every kind of bad input, keys of JSON
+ * and CSV, files that are complete or not there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <trivance/trivance.h>
+
+#include "tool.h"
+#include "xml.h"
+
+/* The first line that differs is worth more than two long texts. */
+static void expect_same(const char *what, const char *got, const char *wanted)
+{
+    int line = 1;
+    const char *start_got = got, *start_wanted = wanted;
+    for (; *got && *got == *wanted; got++, wanted++)
+        if (*got == '\n') {
+            line++;
+            start_got = got + 1;
+            start_wanted = wanted + 1;
+        }
+    if (*got != *wanted)
+        fail_msg("%s: line %d is\n%.*s\nnot\n%.*s", what, line, (int)strcspn(start_got, "\n"), start_got,
+                 (int)strcspn(start_wanted, "\n"), start_wanted);
+}
+
+static void test_help(void **state)
+{
+    static const char *const subcommand[] = {"", "list ", "plan ", "verify ", "cost ", "bench "};
+    (void)state;
+    for (size_t i = 0; i < sizeof subcommand / sizeof subcommand[0]; i++)
+        for (int brief = 0; brief < 2; brief++) {
+            char line[64];
+            snprintf(line, sizeof line, "%s%s", subcommand[i], brief ? "-h" : "--help");
+            tool_t tool = tool_run(line, NULL);
+            assert_int_equal(tool.code, 0);
+            assert_string_equal(tool.err, "");
+            assert_true(strncmp(tool.out, "Usage: ", 7) == 0);
+            assert_non_null(strstr(tool.out, "Example"));
+            tool_clear(&tool);
+        }
+    tool_t tool = tool_run("--version", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_string_equal(tool.out, "trivance " TRV_VERSION "\n");
+    tool_clear(&tool);
+}
+
+/* Exit code 2, nothing on stdout, one line on stderr that begins with the tool's name and has these words. */
+static void test_bad_input(void **state)
+{
+    static const struct { const char *line, *words; } bad[] = {
+        {"", "a subcommand is missing"}, {"lsit", "did you mean list?"}, {"verfy 9", "did you mean verify?"},
+        {"frobnicate", "there are list, plan, verify, cost and bench"}, {"--hlep", "there is no option '--hlep'"},
+        {"list 9", "list takes options only"}, {"list --format=xml", "no format 'xml'"}, {"list --formt=csv", "did you mean --format?"},
+        {"list -z", "there is no option '-z'"}, {"list --help=1", "takes no value"}, {"list --format", "needs a value"},
+        {"plan", "give either a torus"}, {"plan 9 3x3", "one torus"}, {"plan 9 -a ring,swing", "one algorithm"}, {"plan 9 -a all", "one algorithm"},
+        {"plan 9 -a trivanse-b", "did you mean trivance-b?"}, {"plan 9 -a zzzzzz", "there is no algorithm 'zzzzzz'"}, {"plan 9 -a ", "needs a value"},
+        {"plan 3x", "is not a torus"}, {"plan x3", "is not a torus"}, {"plan 3x0", "size 0"}, {"plan 0x4", "size 0"}, {"plan -9", "no option"},
+        {"plan 9999999999x2", "too large"}, {"plan 100000x100000", "2^30"}, {"plan 2x2x2x2x2x2x2x2x2", "more than 8 dimensions"},
+        {"plan 9,", "empty entry"}, {"plan 3y3", "is not a torus"}, {"plan 3x3 -a ring", "ring"}, {"plan 9 -a trivance-l -c allgather", "AllReduce only"},
+        {"plan 9 -c reduce", "there is no collective 'reduce'"}, {"plan 9 -b 0", "at least 1"}, {"plan 9 -b 1.5M", "byte count"},
+        {"plan 9 -b 64KB", "byte count"}, {"plan 9 -b -5", "byte count"}, {"plan 9 -b 9999999999999999999999", "byte count"},
+        {"plan 9 -r 9", "from 0 to 8"}, {"plan 9 -r -1", "from 0 to 8"}, {"plan 9 -r x", "from 0 to 8"}, {"plan 9 --stream 1", "from 0 to 0"},
+        {"plan 9 -f pdf", "no format 'pdf'"}, {"plan 9 -f json -r 1", "all ranks"}, {"plan 82 -f svg", "too many ranks"},
+        {"plan 2x2x2x2 -f svg", "4 dimensions"}, {"plan --schedule /nonexistent.json", "/nonexistent.json"},
+        {"plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt"}, {"plan 9 --schedule x.json", "give either"},
+        {"verify", "give either a torus"}, {"verify 3x", "is not a torus"}, {"verify 9 3x3 0", "size 0"}, {"verify 3x3 -a ring", "ring"},
+        {"verify 9 -m fast", "no method 'fast'"}, {"verify 9 -a ring,,swing", "empty entry"}, {"verify 9 -c some", "no collective"},
+        {"verify 9 --format=text", "no format 'text'"}, {"verify 9 -a trivance-l -c allgather", "AllReduce only"},
+        {"verify --schedule /", "can not be read"}, {"verify 9 --schedule=-", "give either"},
+        {"cost", "give either a torus"}, {"cost 9 --bandwidth=800", "is not a rate"}, {"cost 9 --bandwidth=0Gb/s", "is not a rate"},
+        {"cost 9 --alpha=1.5", "is not a time"}, {"cost 9 --alpha=-1us", "is not a time"}, {"cost 9 --hop=nans", "is not a time"},
+        {"cost 9 -b 8,,16", "empty entry"}, {"cost 9 -b 8:16", "byte count"}, {"cost 9 --paper", "tori of its own"}, {"cost 3x3 -a ring", "ring"},
+        {"cost 9 -b 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 32"},
+        {"bench", "mpirun -n 9 trivance bench"}, {"bench --torus 3x3", "no MPI launcher"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tool_t tool = tool_run(bad[i].line, NULL);
+        char *end = strchr(tool.err, '\n');
+        if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance", 8) != 0 || !strstr(tool.err, bad[i].words) || !end || end[1])
+            fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", bad[i].line, tool.code, tool.out,
+                     tool.err, bad[i].words);
+        tool_clear(&tool);
+    }
+}
+
+/* The keys of the first object are these, in this order, and stand in the man page; CSV has them as its header. */
+static void expect_keys(const char *line, const char *keys, const char *page)
+{
+    char path[512], csv[256], header[512] = "";
+    json_t *array = tool_json(line);
+    const char *key;
+    json_t *value;
+    snprintf(path, sizeof path, "%s/%s", TRIVANCE_MAN, page);
+    char *manual = tool_read_file(path);
+    assert_true(json_array_size(array) > 0);
+    json_object_foreach(json_array_get(array, 0), key, value) {
+        size_t used = strlen(header);
+        snprintf(header + used, sizeof header - used, "%s%s", used ? "," : "", key);
+        if (!strstr(manual, key))
+            fail_msg("the key %s is not in %s", key, page);
+    }
+    assert_string_equal(header, keys);
+    snprintf(csv, sizeof csv, "%.*scsv", (int)(strstr(line, "json") - line), line);
+    tool_t tool = tool_run(csv, NULL);
+    assert_int_equal(tool.code, 0);
+    assert_int_equal(strcspn(tool.out, "\n"), strlen(keys));
+    assert_true(strncmp(tool.out, keys, strlen(keys)) == 0);
+    size_t lines = 0;
+    for (const char *p = tool.out; *p; p++)
+        lines += *p == '\n';
+    assert_int_equal(lines, json_array_size(array) + 1);
+    tool_clear(&tool);
+    free(manual);
+    json_decref(array);
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    expect_keys("list --format=json", "name,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source", "trivance-list.1");
+    expect_keys("verify 9 3x3 -c all --format=json", "torus,algorithm,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
+                "fault_rank,fault_stream,fault_step,fault_block,reason", "trivance-verify.1");
+    expect_keys("cost 9 3x3 --format=json", "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
+                "paper_theta,paper_theta_limit,bytes,time_ns,best", "trivance-cost.1");
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    json_t *array = tool_json("list --format=json"), *entry;
+    size_t i;
+    assert_int_equal(json_array_size(array), trv_algorithms_count());
+    json_array_foreach(array, i, entry) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at((int)i);
+        assert_string_equal(json_string_value(json_object_get(entry, "name")), trv_algorithm_name(algorithm));
+        assert_int_equal(json_is_true(json_object_get(entry, "consistent")), trv_algorithm_consistent(algorithm));
+    }
+    json_decref(array);
+    tool_t tool = tool_run("list", NULL);
+    for (int k = 0; k < trv_algorithms_count(); k++)
+        assert_non_null(strstr(tool.out, trv_algorithm_name(trv_algorithm_at(k))));
+    assert_non_null(strstr(tool.out, "trivance = the better of trivance-l, trivance-b"));
+    assert_null(strchr(tool.out, '\033'));
+    tool_clear(&tool);
+}
+
+static void test_verify(void **state)
+{
+    (void)state;
+    json_t *array = tool_json("verify 9 3x3 8 --collective=all --format=json"), *entry;
+    size_t i, skipped = 0, exact = 0;
+    assert_int_equal(json_array_size(array), 9 * trv_algorithms_count());
+    json_array_foreach(array, i, entry) {
+        const char *verdict = json_string_value(json_object_get(entry, "verdict"));
+        skipped += strcmp(verdict, "skipped") == 0;
+        exact += strcmp(verdict, "exact") == 0;
+        assert_string_not_equal(verdict, "WRONG");
+        assert_int_equal(json_is_null(json_object_get(entry, "reason")), strcmp(verdict, "skipped") != 0);
+        assert_true(strcmp(verdict, "skipped") == 0 || json_integer_value(json_object_get(entry, "messages")) > 0);
+    }
+    assert_true(skipped > 0 && exact > skipped);
+    json_decref(array);
+    tool_t tool = tool_run("verify 9 3x3 --method=random -a trivance", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "random"));
+    tool_clear(&tool);
+}
+
+/* A reduction that leaves one source out is found and named, with exit code 1. */
+static void test_verify_finds_a_fault(void **state)
+{
+    (void)state;
+    tool_t plan = tool_run("plan 9 -a trivance-l -f json", NULL);
+    assert_int_equal(plan.code, 0);
+    tool_t good = tool_run("verify --schedule=- --format=json", plan.out);
+    assert_int_equal(good.code, 0);
+    char *place = strstr(plan.out, "[4,0,[1,0,2],");
+    assert_non_null(place);
+    memcpy(place, "[4,0,[1,0]  ,", strlen("[4,0,[1,0]  ,"));
+    tool_t wrong = tool_run("verify --schedule=-", plan.out);
+    assert_int_equal(wrong.code, 1);
+    assert_non_null(strstr(wrong.out, "WRONG"));
+    tool_t json = tool_run("verify --schedule=- --format=json", plan.out);
+    assert_int_equal(json.code, 1);
+    json_t *array = json_loads(json.out, 0, NULL), *entry = json_array_get(array, 0);
+    assert_string_equal(json_string_value(json_object_get(entry, "verdict")), "WRONG");
+    assert_true(json_string_length(json_object_get(entry, "reason")) > 20);
+    json_decref(array);
+    tool_clear(&json);
+    tool_clear(&wrong);
+    tool_clear(&good);
+    tool_clear(&plan);
+}
+
+static void test_cost(void **state)
+{
+    (void)state;
+    json_t *array = tool_json("cost 9 --algorithm=trivance,trivance-l,trivance-b --bytes=8,64M --format=json");
+    assert_int_equal(json_array_size(array), 6);
+    /* The family is trivance-l for 8 bytes and trivance-b for 64 MiB, and as fast as these. */
+    static const char *const chosen[] = {"trivance-l", "trivance-b"};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *family = json_array_get(array, i), *member = json_array_get(array, 2 + 2 * i + i);
+        assert_string_equal(json_string_value(json_object_get(family, "algorithm")), chosen[i]);
+        assert_string_equal(json_string_value(json_object_get(family, "chosen_for")), "trivance");
+        assert_true(json_real_value(json_object_get(family, "time_ns")) == json_real_value(json_object_get(member, "time_ns")));
+        assert_true(json_is_true(json_object_get(family, "best")));
+    }
+    json_decref(array);
+    /* Two steps of 1.5 us, then 8 bytes over a link once and thrice at 800 Gb/s: 3000 + 0.08 + 0.24 ns. */
+    tool_t tool = tool_run("cost 9 -a trivance-l -b 8 --format=csv", NULL);
+    assert_non_null(strstr(tool.out, ",3000.320,true\n"));
+    tool_clear(&tool);
+    tool = tool_run("cost 9 -a trivance-l -b 8 --format=csv --alpha=1us --bandwidth=1Gb/s --hop=100ns", NULL);
+    assert_non_null(strstr(tool.out, ",2656.000,true\n"));
+    tool_clear(&tool);
+    tool = tool_run("cost 3x3 -a all -b 8", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_null(strstr(tool.out, "\nring "));
+    tool_clear(&tool);
+}
+
+static void test_cost_paper(void **state)
+{
+    (void)state;
+    json_t *array = tool_json("cost --paper --format=json"), *entry;
+    size_t i, trivance = 0;
+    json_array_foreach(array, i, entry) {
+        const char *name = json_string_value(json_object_get(entry, "algorithm"));
+        double lambda = json_real_value(json_object_get(entry, "lambda"));
+        assert_true(fabs(lambda - json_real_value(json_object_get(entry, "paper_lambda"))) < 1e-3);
+        if (strncmp(name, "trivance", 8) == 0) {
+            assert_true(json_is_true(json_object_get(entry, "agrees")));
+            trivance++;
+        }
+    }
+    assert_true(trivance >= 12);
+    json_decref(array);
+}
+
+/* tests/cli/plan-9.txt is what `LC_ALL=C trivance plan 9` printed when its every line had been checked by hand against the
+ * paper's section 3 and figure 3. */
+static void test_plan_text(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("plan 9", NULL);
+    char *golden = tool_read_file(TRIVANCE_CLI_TESTS "/plan-9.txt");
+    assert_int_equal(tool.code, 0);
+    expect_same("plan 9", tool.out, golden);
+    free(golden);
+    tool_clear(&tool);
+    static const char *const utf8[] = {"LC_ALL=C.UTF-8", NULL};
+    tool = tool_run_as(TRIVANCE_TOOL, "plan 9", NULL, utf8);
+    assert_non_null(strstr(tool.out, "▶"));
+    tool_clear(&tool);
+    tool = tool_run("plan 8 -a swing-b --rank=3 --stream=1", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "program of rank 3"));
+    assert_null(strstr(tool.out, "stream 0 step"));
+    tool_clear(&tool);
+    tool = tool_run("plan 100x100x100 -a trivance-b -b 1G", NULL);
+    assert_int_equal(tool.code, 0);
+    tool_clear(&tool);
+}
+
+static void test_plan_svg(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("plan 9x9 -a trivance-b -f svg", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_null(xml_check(tool.out));
+    assert_non_null(strstr(tool.out, ">trivance-b on the torus 9x9: AllReduce of 64 KiB<"));
+    assert_non_null(strstr(tool.out, ">Step 7<"));
+    tool_clear(&tool);
+    tool = tool_run("plan 243 --rank=7 -f svg", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_null(xml_check(tool.out));
+    tool_clear(&tool);
+}
+
+/* A file that went through JSON is the same plan. */
+static void test_plan_json(void **state)
+{
+    static const char *const lines[] = {"plan 9 -a trivance-b", "plan 4x3 -a bucket", "plan 8 -a recdoub-l", "plan 7 -a trivance-l"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char line[256];
+        tool_t text = tool_run(lines[i], NULL);
+        snprintf(line, sizeof line, "%s -f json", lines[i]);
+        tool_t json = tool_run(line, NULL);
+        assert_int_equal(json.code, 0);
+        tool_t again = tool_run("plan --schedule=- -f json", json.out);
+        expect_same(line, again.out, json.out);
+        tool_t cost = tool_run("cost --schedule=-", json.out);
+        assert_int_equal(cost.code, 0);
+        tool_t shown = tool_run("plan --schedule=-", json.out);
+        assert_int_equal(shown.code, 0);
+        assert_string_equal(shown.err, "");
+        /* The dimension of a step is not in the file, so the tables differ in that column; the titles do not. */
+        assert_int_equal(strcspn(shown.out, "\n"), strcspn(text.out, "\n"));
+        tool_clear(&shown);
+        tool_clear(&cost);
+        tool_clear(&again);
+        tool_clear(&json);
+        tool_clear(&text);
+    }
+    tool_t tool = tool_run("plan --schedule=" TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "TrivanceB on a ring of 8: AllReduce of 128 KiB"));
+    tool_clear(&tool);
+    tool = tool_run("verify --schedule=" TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json", NULL);
+    assert_int_equal(tool.code, 2);
+    assert_non_null(strstr(tool.err, "no blocks"));
+    tool_clear(&tool);
+}
+
+static void test_warnings_are_told(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("cost --schedule=-", "{\"format\": \"trivance-schedule-1\", \"torus\": [2], \"vector_bytes\": 8, \"colour\": 1, "
+                           "\"streams\": [{\"steps\": [[[0, 1, \"+0\", 8], [1, 0, \"+0\", 8]]]}]}");
+    assert_int_equal(tool.code, 0);
+    assert_string_equal(tool.err, "trivance cost: warning: stdin: the key \"colour\" is unknown and ignored\n");
+    tool_clear(&tool);
+}
+
+static int count_files(const char *path)
+{
+    DIR *folder = opendir(path);
+    int count = 0;
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+static void test_output_files(void **state)
+{
+    char line[512], path[300];
+    (void)state;
+    snprintf(path, sizeof path, "%s/plan.svg", tool_folder());
+    snprintf(line, sizeof line, "plan 9 -f svg -o %s", path);
+    tool_t tool = tool_run(line, NULL), direct = tool_run("plan 9 -f svg", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_string_equal(tool.out, "");
+    char *text = tool_read_file(path);
+    expect_same("-o", text, direct.out);
+    free(text);
+    tool_clear(&direct);
+    tool_clear(&tool);
+    assert_int_equal(count_files(tool_folder()), 1);
+    /* What is refused leaves the old file, and nothing new. */
+    snprintf(line, sizeof line, "plan 82 -f svg -o %s", path);
+    tool = tool_run(line, NULL);
+    assert_int_equal(tool.code, 2);
+    tool_clear(&tool);
+    assert_int_equal(count_files(tool_folder()), 1);
+    text = tool_read_file(path);
+    assert_non_null(strstr(text, "a ring of 9"));
+    free(text);
+    remove(path);
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    FILE *full = fopen("/dev/full", "w");
+    if (!full)
+        skip();
+    fclose(full);
+    static const char *const lines[] = {"list", "plan 9", "plan 9 -f json", "verify 9", "cost 9", "--help"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "-c \"$0\"_%s>/dev/full", lines[i]);
+        char script[512];
+        snprintf(script, sizeof script, "%s/full.sh", tool_folder());
+        char text[512];
+        snprintf(text, sizeof text, "#!/bin/sh\nexec '%s' %s >/dev/full\n", TRIVANCE_TOOL, lines[i]);
+        tool_write_file(script, text, 0755);
+        tool_t tool = tool_run_as(script, "", NULL, NULL);
+        if (tool.code != 2 || !strstr(tool.err, "could not be written"))
+            fail_msg("trivance %s: exit code %d, %s", lines[i], tool.code, tool.err);
+        tool_clear(&tool);
+        remove(script);
+    }
+}
+
+/* bench hands over to the program of the MPI whose launcher's variables are set, beside itself or in ../libexec/trivance. */
+static void test_bench_hands_over(void **state)
+{
+    static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE=9", "PMI_RANK=0", NULL}, *const mpich[] = {"PMI_RANK=0", NULL};
+    char copy[300], program[320], command[1024];
+    (void)state;
+    snprintf(command, sizeof command, "mkdir -p '%s/bin' '%s/libexec/trivance' && cp '%s' '%s/bin/trivance'", tool_folder(), tool_folder(),
+             TRIVANCE_TOOL, tool_folder());
+    assert_int_equal(system(command), 0);
+    snprintf(copy, sizeof copy, "%s/bin/trivance", tool_folder());
+    snprintf(program, sizeof program, "%s/bin/trivance-mpi.openmpi", tool_folder());
+    tool_write_file(program, "#!/bin/sh\necho openmpi \"$@\"\nexit 3\n", 0755);
+    snprintf(program, sizeof program, "%s/libexec/trivance/trivance-mpi.mpich", tool_folder());
+    tool_write_file(program, "#!/bin/sh\necho mpich \"$@\"\nexit 4\n", 0755);
+    tool_t tool = tool_run_as(copy, "bench --torus 3x3 -x 2", NULL, openmpi);
+    assert_int_equal(tool.code, 3);
+    assert_string_equal(tool.out, "openmpi bench --torus 3x3 -x 2\n");
+    tool_clear(&tool);
+    tool = tool_run_as(copy, "bench --help", NULL, mpich);
+    assert_int_equal(tool.code, 4);
+    assert_string_equal(tool.out, "mpich bench --help\n");
+    tool_clear(&tool);
+    remove(program);
+    static const char *const nowhere[] = {"PMI_SIZE=2", "PATH=/nonexistent", NULL};
+    tool = tool_run_as(copy, "bench", NULL, nowhere);
+    assert_int_equal(tool.code, 2);
+    assert_non_null(strstr(tool.err, "trivance-mpi.mpich"));
+    tool_clear(&tool);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    tool_remove_folder();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_verify_finds_a_fault),
+        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_cost_paper),
+        cmocka_unit_test(test_plan_text),
+        cmocka_unit_test(test_plan_svg),
+        cmocka_unit_test(test_plan_json),
+        cmocka_unit_test(test_warnings_are_told),
+        cmocka_unit_test(test_output_files),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_bench_hands_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_folder);
+}
