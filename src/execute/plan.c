@@ -12,9 +12,11 @@
 #include "common/error.h"
 #include "execute/plan.h"
 
-/* Chunks of the vector when the caller leaves it to us: a stream's part of a chunk with its receive buffers stays in
- * the second-level cache, and one lane's messages hide another one's reductions. */
-enum { CHUNK_BYTES_PER_STREAM = 512 << 10, WINDOW = 4, EMPTY_POLLS_MAX = 16 };
+/* When the caller leaves it to us, a chunk is as small as lets the smallest message, one block, have this many bytes:
+ * smaller ones cost more in messages than they gain. With whole-vector messages chunks of this size stay in the second-
+ * level cache between a receive and its reduction, which makes them up to twice as fast in shared memory (measured on
+ * the hub and between MPI processes); and one lane's messages hide another one's reductions. */
+enum { BLOCK_BYTES = 128 << 10, WINDOW = 4, EMPTY_POLLS_MAX = 16 };
 
 /* ---- Use after destroy -------------------------------------------------------------------------------------------- */
 
@@ -91,7 +93,7 @@ static void cut_chunks(trv_plan_t *plan, size_t chunk_bytes)
 {
     size_t blocks = plan->collective == TRV_ALLREDUCE ? 1 : (size_t)plan->ranks;
     if (chunk_bytes == 0)
-        chunk_bytes = (size_t)CHUNK_BYTES_PER_STREAM * (size_t)plan->streams;
+        chunk_bytes = (size_t)BLOCK_BYTES * (size_t)trv_schedule_space(plan->schedule)->ranks * (size_t)plan->streams;
     size_t wanted = chunk_bytes / plan->element_size / blocks;
     wanted = wanted ? wanted : 1;
     size_t chunks = plan->count ? (plan->count - 1) / wanted + 1 : 1;
