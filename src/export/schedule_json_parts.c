@@ -12,10 +12,20 @@
 
 #include "common/error.h"
 
-#define LISTED_MAX (INT64_C(1) << 27) /* numbers in all lists of a file, written out */
+#define LISTED_FREE (INT64_C(1) << 22)
+#define LISTED_PER_BYTE 64
+#define LISTED_MAX (INT64_C(1) << 28)
 #define ROUGH_UNITS (1 << 16)
-#define ROUGH_LISTED (1 << 26)
+#define ROUGH_LISTED_FREE (INT64_C(1) << 20) /* units in all messages of a file without blocks */
+#define ROUGH_LISTED_PER_MESSAGE 1024
+#define ROUGH_LISTED_MAX (INT64_C(1) << 27)
 #define PARTS_MAX 4096
+
+int64_t trv_reader_listed_max(size_t length)
+{
+    size_t most = (size_t)(LISTED_MAX - LISTED_FREE) / LISTED_PER_BYTE;
+    return LISTED_FREE + (int64_t)(length < most ? length : most) * LISTED_PER_BYTE;
+}
 
 static int read_port(const schedule_reader_t *reader, const json_t *value, const char *what, int *port)
 {
@@ -162,7 +172,8 @@ int trv_reader_choose_units(schedule_reader_t *reader)
             return trv_json_fail(&reader->place, "a message has more than %d times the bytes of a stream's slice",
                                  PARTS_MAX / 2);
     }
-    double most = total > 0 ? ROUGH_LISTED / total : ROUGH_UNITS;
+    int64_t listed = ROUGH_LISTED_FREE + ROUGH_LISTED_PER_MESSAGE * reader->messages;
+    double most = total > 0 ? (double)(listed < ROUGH_LISTED_MAX ? listed : ROUGH_LISTED_MAX) / total : ROUGH_UNITS;
     if (most < 1)
         return trv_json_fail(&reader->place, "its messages hold more than can be read");
     int64_t ranks = reader->torus.ranks;
@@ -210,7 +221,7 @@ static int read_list(schedule_reader_t *reader, json_t *value, int64_t limit)
     int64_t before = numbers->count, previous = -1;
     int rc = TRV_OK;
     if (json_is_string(value)) {
-        if (trv_ranges_parse(json_string_value(value), limit, before + LISTED_MAX - reader->listed, numbers))
+        if (trv_ranges_parse(json_string_value(value), limit, before + reader->listed_max - reader->listed, numbers))
             rc = trv_json_fail(&reader->place, "%s", trv_last_error());
     } else if (json_is_integer(value) || json_is_array(value)) {
         size_t size = json_is_array(value) ? json_array_size(value) : 1;

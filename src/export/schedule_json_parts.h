@@ -17,9 +17,12 @@ typedef struct schedule_reader {
     int64_t *bytes;        /* of every message, in the order of the file, until it is known that blocks are there */
     int64_t bytes_room;
     trv_numbers_t numbers; /* the lists of the entry being read */
-    int64_t listed;        /* numbers in all lists so far */
+    int64_t listed, listed_max; /* numbers in all lists so far, and the most there may be */
     bool told_bytes;       /* the warning that bytes and blocks differ was given */
 } schedule_reader_t;
+
+/* How many numbers the lists of a file of `length` bytes may stand for: ranges are short, memory is not. */
+int64_t trv_reader_listed_max(size_t length);
 
 /* First pass: checks the shape of a message and counts it. */
 int trv_reader_check_message(schedule_reader_t *reader, json_t *message);

@@ -15,7 +15,10 @@
 #include "common/error.h"
 #include "export/schedule_json_parts.h"
 
-#define CELLS_MAX (INT64_C(1) << 24)    /* streams * steps * ranks: an explicit schedule has a record of each */
+/* streams * steps * ranks, of which an explicit schedule has a record each: as many as a small file may have, and more in
+ * proportion to its messages. */
+#define CELLS_FREE (INT64_C(1) << 20)
+#define CELLS_PER_MESSAGE 256
 #define STREAMS_MAX 1024
 #define STEPS_MAX (1 << 20)
 #define FILE_BYTES_MAX (UINT64_C(1) << 32)
@@ -125,8 +128,15 @@ static int check_streams(schedule_reader_t *reader, json_t *root)
             return rc;
     }
     reader->place.stream = -1;
-    if ((int64_t)reader->options.streams * reader->options.steps * reader->torus.ranks > CELLS_MAX)
-        return trv_json_fail(&reader->place, "ranks times streams times steps is more than 2^24, too large to be read");
+    return TRV_OK;
+}
+
+static int check_cells(const schedule_reader_t *reader)
+{
+    double cells = (double)reader->options.streams * reader->options.steps * reader->torus.ranks;
+    if (cells > (double)(CELLS_FREE + CELLS_PER_MESSAGE * reader->messages))
+        return trv_json_fail(&reader->place, "ranks times streams times steps is %.0f, too much for a file of %lld messages", cells,
+                             (long long)reader->messages);
     return TRV_OK;
 }
 
@@ -201,10 +211,10 @@ static int fill(schedule_reader_t *reader, json_t *root, trv_schedule_file_t *fi
     const char *name = json_string_value(json_object_get(root, "name"));
     int64_t *positions = NULL;
     bool has_blocks = reader->with_blocks > 0;
-    int rc = TRV_OK;
-    if (!has_blocks)
+    int rc = check_cells(reader);
+    if (!rc && !has_blocks)
         rc = trv_reader_choose_units(reader);
-    else
+    else if (!rc)
         rc = read_positions(reader, root, &positions);
     reader->options.position = positions;
     if (!rc)
@@ -228,7 +238,7 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
                             trv_warn_t *warn, void *context)
 {
     json_error_t error;
-    schedule_reader_t reader = {.place = {name, -1, -1, NULL, 0, warn, context}};
+    schedule_reader_t reader = {.place = {name, -1, -1, NULL, 0, warn, context}, .listed_max = trv_reader_listed_max(length)};
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!root)
         return trv_fail(TRV_ERR_INVALID, "%.200s, line %d, column %d: it is not JSON: %s", name, error.line, error.column,

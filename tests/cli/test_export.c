@@ -299,7 +299,9 @@ static void test_bad_files(void **state)
         {COMBINE("[0, 0, [2], 0]"), "a source"}, {COMBINE("[0, 0, [], 0]"), "a combine"}, {COMBINE("[0, 0, [1], 7]"), "ascending"},
         {HEAD "\"symmetry\": \"translation\", \"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}", "symmetry"},
         {"{\"format\": \"trivance-schedule-1\", \"torus\": [1000000], \"vector_bytes\": 64, \"streams\": [{\"steps\": [[],[],[],[],[],"
-         "[],[],[],[],[],[],[],[],[],[],[],[]]}]}", "2^24"},
+         "[],[],[],[],[],[],[],[],[],[],[],[]]}]}", "too much for a file of 0 messages"},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 64, \"units\": 16777216, \"streams\": [{\"steps\": "
+         "[[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}", "more numbers than can be read"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

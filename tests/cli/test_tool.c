@@ -386,11 +386,8 @@ static void test_full_disk(void **state)
     fclose(full);
     static const char *const lines[] = {"list", "plan 9", "plan 9 -f json", "verify 9", "cost 9", "--help"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        char line[256];
-        snprintf(line, sizeof line, "-c \"$0\"_%s>/dev/full", lines[i]);
-        char script[512];
+        char script[300], text[1024];
         snprintf(script, sizeof script, "%s/full.sh", tool_folder());
-        char text[512];
         snprintf(text, sizeof text, "#!/bin/sh\nexec '%s' %s >/dev/full\n", TRIVANCE_TOOL, lines[i]);
         tool_write_file(script, text, 0755);
         tool_t tool = tool_run_as(script, "", NULL, NULL);

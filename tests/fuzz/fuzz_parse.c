@@ -1,0 +1,70 @@
+/*
+ * Fuzzes what users type: byte counts, times, rates, whole numbers, lists of these and of algorithms, lists of blocks.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/parse.h"
+#include "cli/select.h"
+#include "export/ranges.h"
+#include "fuzz.h"
+
+static void check_numbers(const char *text)
+{
+    char printed[CLI_BYTES_TEXT_MAX];
+    uint64_t bytes, list[8];
+    double value;
+    int number, count;
+    if (cli_parse_bytes(text, &bytes) == 0) {
+        fuzz_expect(bytes <= UINT64_C(1) << 50);
+        cli_format_bytes(bytes, printed);
+    }
+    if (cli_parse_bytes_list(text, list, 8, &count) == 0)
+        fuzz_expect(count >= 1 && count <= 8);
+    if (cli_parse_time_ns(text, &value) == 0)
+        fuzz_expect(isfinite(value) && value >= 0);
+    if (cli_parse_rate_bps(text, &value) == 0)
+        fuzz_expect(isfinite(value) && value > 0);
+    if (cli_parse_int(text, "the number", -5, 1000, &number) == 0)
+        fuzz_expect(number >= -5 && number <= 1000);
+}
+
+static void check_ranges(const char *text)
+{
+    trv_numbers_t numbers = {0}, again = {0};
+    if (trv_ranges_parse(text, 1000, 4000, &numbers) == 0) {
+        fuzz_expect(numbers.count <= 1000);
+        for (int64_t i = 0; i < numbers.count; i++)
+            fuzz_expect(numbers.number[i] < 1000 && (i == 0 || numbers.number[i] > numbers.number[i - 1]));
+        char *printed = trv_ranges_format(numbers.number, numbers.count, 1000);
+        fuzz_expect(printed && trv_ranges_parse(printed, 1000, 4000, &again) == 0 && again.count == numbers.count);
+        fuzz_expect(numbers.count == 0 ||
+                    memcmp(numbers.number, again.number, (size_t)numbers.count * sizeof *numbers.number) == 0);
+        free(printed);
+    }
+    free(numbers.number);
+    free(again.number);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const name[] = {"list", "plan", "verify"};
+    static cli_selection_t selection;
+    trv_collective_t collective;
+    char text[256];
+    if (size >= sizeof text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    check_numbers(text);
+    check_ranges(text);
+    if (cli_select(text, &selection) == 0)
+        fuzz_expect(selection.choices >= 1);
+    cli_parse_collective(text, &collective);
+    cli_nearest(text, name, 3);
+    return 0;
+}
