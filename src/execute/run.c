@@ -35,7 +35,8 @@ static int tag_of(const trv_lane_t *lane)
 
 static void copy(const trv_lane_t *lane, int first, int copies)
 {
-    for (const trv_copy_t *c = lane->program->copy + first; copies > 0; c++, copies--) {
+    for (int i = first; i < first + copies; i++) {
+        const trv_copy_t *c = &lane->program->copy[i];
         char *to = at(lane, c->to);
         const char *from = at(lane, c->from);
         if (to != from) /* in place, a result may be there already */
@@ -62,28 +63,29 @@ static void set_bits(uint64_t *bits, int count)
 static int post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
 {
     const trv_stage_t *stage = &lane->program->stage[number];
-    const trv_extent_t *receive = lane->program->receive + stage->receive;
     trv_ready_t *ready = &lane->ready[number % 2];
     ready->generation = lane->generation;
     ready->stage = number;
     ready->missing = 0;
     int rc = 0;
-    for (int i = 0; !rc && i < stage->receives; i++, ready->missing += !rc)
+    for (int i = 0; !rc && i < stage->receives; i++, ready->missing += !rc) {
+        const trv_extent_t *receive = &lane->program->receive[stage->receive + i];
         rc = plan->transport.receive(plan->transport.context, plan->handle, receive_slot(plan, lane, number, i),
-                                     receive[i].peer, tag_of(lane), at(lane, receive[i].place), receive[i].bytes);
+                                     receive->peer, tag_of(lane), at(lane, receive->place), receive->bytes);
+    }
     set_bits(ready->pending, ready->missing);
     return rc;
 }
 
 static int post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *stage)
 {
-    const trv_extent_t *send = lane->program->send + stage->send;
     int rc = 0;
     lane->sending = 0;
     for (int i = 0; !rc && i < stage->sends; i++, lane->sending += !rc) {
-        copy(lane, send[i].copy, send[i].copies);
-        rc = plan->transport.send(plan->transport.context, plan->handle, slot_of(plan, lane, i), send[i].peer,
-                                  tag_of(lane), at(lane, send[i].place), send[i].bytes);
+        const trv_extent_t *send = &lane->program->send[stage->send + i];
+        copy(lane, send->copy, send->copies);
+        rc = plan->transport.send(plan->transport.context, plan->handle, slot_of(plan, lane, i), send->peer,
+                                  tag_of(lane), at(lane, send->place), send->bytes);
     }
     set_bits(lane->pending_send, lane->sending);
     return rc;
