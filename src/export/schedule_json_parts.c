@@ -296,7 +296,7 @@ static int add_blocks(schedule_reader_t *reader, const line_t *line)
     }
     int64_t first = 0;
     for (size_t p = 0; p < parts && !rc; p++) { /* only now: the lists may have moved while they grew */
-        part[p].unit = reader->numbers.number + first;
+        part[p].unit = part[p].count ? reader->numbers.number + first : NULL;
         first += part[p].count;
     }
     if (!rc)
