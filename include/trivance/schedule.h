@@ -160,7 +160,7 @@ TRV_API int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream
 TRV_API int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit);
 
 /* Timing: the bytes of one message for a vector of `vector_bytes`: max(1, ceil(units * vector / (streams * all units))),
- * the same for every rank (DESIGN section 5). For a reduce-scatter or allgather `vector_bytes` is the whole vector. */
+ * the same for every rank. For a reduce-scatter or allgather `vector_bytes` is the whole vector. */
 TRV_API uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes);
 /* The same for an arbitrary number of units. */
 TRV_API uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes);

@@ -57,7 +57,7 @@ TRV_API int trv_torus_rank(const trv_torus_t *torus, const int *coordinates);
  *
  * The message travels the dimension of its port first, in the direction of the port (even when that is the long way
  * round), then the other dimensions in ascending order, each the shorter way; half way round goes + there, or - when
- * `mirrored`. Minimal dimension-order routing as in the reference simulator (DESIGN section 6). */
+ * `mirrored`. Minimal dimension-order routing as in the reference simulator. */
 typedef struct trv_route {
     const trv_torus_t *torus;
     int coordinates[TRV_DIMS_MAX];

@@ -1,5 +1,5 @@
 /*
- * Trivance L, gathered: collect the vectors themselves, then add all n of them in rank order (DESIGN 3.5 of this project;
+ * Trivance L, gathered: collect the vectors themselves, then add all n of them in rank order (docs/algorithms.md;
  * the steps are those of Trivance's AllGather, paper section 3).
  *
  *   ring of 9, step 0   0 sends its vector to 8 and 1                   has 8, 0, 1

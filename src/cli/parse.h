@@ -1,5 +1,5 @@
 /*
- * What users type: byte counts, times, rates, whole numbers and comma-separated lists (DESIGN section 9).
+ * What users type: byte counts, times, rates, whole numbers and comma-separated lists.
  *
  * Every function returns 0, or TRV_ERR_ARGUMENT with a sentence in trv_last_error() that says what is allowed; the
  * result is written only on success. Nothing here depends on the locale.
