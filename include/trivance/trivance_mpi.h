@@ -1,0 +1,100 @@
+/*
+ * Trivance for MPI programs: AllReduce, Reduce-Scatter and AllGather with MPI's argument order, and plans that are made
+ * once and run many times. Link libtrivance_mpi_openmpi or libtrivance_mpi_mpich, whichever MPI the program is built with.
+ *
+ * Return values: MPI_SUCCESS or an MPI error class (MPI_ERR_BUFFER, MPI_ERR_ARG, …), with the reason as a sentence in
+ * trv_last_error(). The communicator's error handler is not called and nothing is aborted.
+ *
+ * What is served: intracommunicators; every predefined type and operation of MPI, and commutative user-defined operations
+ * on types without gaps; non-commutative ones while the vector is small. Anything else goes to the MPI library's own
+ * function; TRIVANCE_DEBUG=info says so, with the reason, once per decision.
+ *
+ * Results: bitwise the same on all ranks, whatever the type, unless TRV_Comm_set or TRIVANCE_ALGORITHM names an algorithm
+ * that does not promise it (trivance-l adds floating-point numbers in another order on every rank).
+ *
+ * Environment, read once, the same on all ranks:
+ *     TRIVANCE_TORUS=3x3        the torus of communicators with that many ranks; a list (9,3x3x3) serves several sizes
+ *     TRIVANCE_ALGORITHM=NAME   an algorithm, a family (trivance, swing, …) or auto
+ *     TRIVANCE_DEBUG=info       one line on stderr per decision, from rank 0 of the communicator
+ *     TRIVANCE_CHECK=1          all ranks compare their arguments before every call, and all of them return the error
+ */
+#ifndef TRIVANCE_TRIVANCE_MPI_H
+#define TRIVANCE_TRIVANCE_MPI_H
+
+#include <mpi.h>
+
+#include <trivance/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Collectives ------------------------------------------------------------------------------------------------- */
+
+/* As MPI_Allreduce, MPI_Reduce_scatter_block and MPI_Allgather, MPI_IN_PLACE included. The first call with new arguments on
+ * a communicator makes a plan and keeps it; later calls with the same count, type and operation allocate nothing.
+ *
+ * Buffers that overlap without MPI_IN_PLACE: MPI_ERR_BUFFER, after the rank has done its part, so that no other rank hangs. */
+TRV_API int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+TRV_API int TRV_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+                                     MPI_Comm comm);
+TRV_API int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                          MPI_Datatype recvtype, MPI_Comm comm);
+
+/* The same with large counts. */
+TRV_API int TRV_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                            MPI_Comm comm);
+TRV_API int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                       MPI_Op op, MPI_Comm comm);
+TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
+/* ---- The torus and the algorithm of a communicator --------------------------------------------------------------- */
+
+/* Sets both for all later calls and plans on `comm`. Collective: the same values on all ranks.
+ *
+ * torus: "3x3", its product the number of ranks, rank numbers row-major with the last dimension fastest. NULL: by
+ * TRIVANCE_TORUS, else by the communicator's topology if it is Cartesian and periodic in every dimension, else a ring.
+ *
+ * algorithm: a name or a family of `trivance list`, or "auto": the fastest by the cost model among the algorithms that are
+ * right for the type and the operation. NULL: by TRIVANCE_ALGORITHM, else auto. It must serve AllReduce on the torus; a
+ * collective that it does not serve (Reduce-Scatter by trivance-l, say) chooses as auto does. */
+TRV_API int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm);
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+/* One collective, prepared: create it once, run it on any buffers, any number of times. Creating and freeing are
+ * collective: all ranks do it in the same order. A plan keeps working after its communicator is freed. */
+typedef struct trv_mpi_plan *TRV_Plan;
+#define TRV_PLAN_NULL ((TRV_Plan)0)
+
+TRV_API int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan);
+TRV_API int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                                 TRV_Plan *plan);
+/* `count` elements of `datatype` from every rank; the type must have no gaps (MPI_ERR_TYPE). */
+TRV_API int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan);
+
+/* Starts a run; sendbuf may be MPI_IN_PLACE. The buffers are the plan's until the run is complete. Several plans of one
+ * communicator may run at the same time, each with its own buffers. MPI_ERR_REQUEST: the plan is running already. */
+TRV_API int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf);
+/* Makes progress; *flag = 1 when the run is complete (or none was started). Never blocks. */
+TRV_API int TRV_Plan_test(TRV_Plan plan, int *flag);
+TRV_API int TRV_Plan_wait(TRV_Plan plan);
+/* Start and wait. */
+TRV_API int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf);
+/* Frees the plan and sets it to TRV_PLAN_NULL. A freed plan, or one that is running, is refused with MPI_ERR_REQUEST. */
+TRV_API int TRV_Plan_free(TRV_Plan *plan);
+
+typedef struct TRV_Plan_info {
+    const char *algorithm; /* its name; "mpi" where the MPI library's own function serves. Lives as long as the plan */
+    char torus[96];        /* "3x3" */
+    int steps;             /* of the schedule; 0 for "mpi" */
+    size_t bytes_sent;     /* payload that this rank sends in a run; 0 for "mpi" */
+    size_t scratch_bytes;  /* memory that the plan holds beside the user's buffers */
+} TRV_Plan_info;
+TRV_API int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,250 @@
+/*
+ * The blocking calls: find the kept plan of these arguments, or make it, and run it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "common/error.h"
+#include "mpi/call.h"
+#include "mpi/settings.h"
+
+/* A rank whose buffers overlap does its part from a copy, so that no other rank waits for it. */
+static int run_from_copy(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const void *input, void *output)
+{
+    const trv_mpi_want_t *want = &operation->want;
+    size_t blocks = want->collective == TRV_REDUCE_SCATTER ? (size_t)state->ranks : 1;
+    size_t bytes = blocks * want->count * want->elements.size;
+    void *copy = malloc(bytes);
+    if (!copy)
+        return trv_mpi_class(trv_fail_memory());
+    memcpy(copy, input, bytes);
+    int code = trv_plan_run(operation->plan, copy, output);
+    free(copy);
+    if (code < 0)
+        return trv_mpi_class(code);
+    return trv_mpi_overlap(state, want, input, output);
+}
+
+static int run(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *call, bool overlap)
+{
+    if (!operation->plan)
+        return trv_mpi_library_run(call, state->comm);
+    if (overlap)
+        return run_from_copy(operation, state, call->input, call->output);
+    const void *input = call->input == MPI_IN_PLACE ? call->output : call->input;
+    int code = trv_plan_run(operation->plan, input, call->output);
+    return code == TRV_OK ? MPI_SUCCESS : trv_mpi_class(code);
+}
+
+/* A call whose plan is not kept yet, or that is to be checked. */
+static int run_new(trv_mpi_state_t *state, const trv_mpi_arguments_t *call, const trv_mpi_want_t *given)
+{
+    trv_mpi_want_t want;
+    int fault = MPI_SUCCESS;
+    if (given)
+        want = *given;
+    else
+        fault = trv_mpi_want(call, &want);
+    bool buffers = fault == MPI_SUCCESS && want.count > 0 && want.elements.way != TRV_MPI_LIBRARY;
+    if (buffers && (!call->output || !call->input))
+        fault = (trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER);
+    bool overlap = buffers && fault == MPI_SUCCESS &&
+                   trv_mpi_overlap(state, &want, call->input, call->output) != MPI_SUCCESS;
+    if (trv_mpi_settings()->check && overlap)
+        fault = MPI_ERR_BUFFER;
+    int code = trv_mpi_agree(state, call->collective, &want, fault);
+    if (code != MPI_SUCCESS || want.count == 0)
+        return code;
+    trv_mpi_operation_t *operation;
+    code = trv_mpi_cache_get(state, &want, &operation);
+    return code < 0 ? trv_mpi_class(code) : run(operation, state, call, overlap);
+}
+
+static int collective(const trv_mpi_arguments_t *call, MPI_Comm comm)
+{
+    trv_mpi_state_t *state;
+    if (call->count == 0 && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
+        return MPI_SUCCESS; /* before anything collective happens */
+    int code = trv_mpi_state_get(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!state) {
+        if (trv_mpi_settings()->info)
+            trv_mpi_say("an intercommunicator: the MPI library's own collective");
+        return trv_mpi_library_run(call, comm);
+    }
+    if (call->count > 0 && !trv_mpi_settings()->check && call->input && call->output) {
+        trv_mpi_operation_t *operation =
+            trv_mpi_cache_find(state, call->collective, (size_t)call->count, call->datatype, call->op);
+        if (operation)
+            return run(operation, state, call, operation->plan && trv_mpi_overlap(state, &operation->want, call->input,
+                                                                                  call->output) != MPI_SUCCESS);
+    }
+    return run_new(state, call, NULL);
+}
+
+int TRV_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return collective(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm);
+}
+
+int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return TRV_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                               MPI_Comm comm)
+{
+    return collective(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op}, comm);
+}
+
+int TRV_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+                             MPI_Comm comm)
+{
+    return TRV_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
+{
+    trv_mpi_state_t *state;
+    int code = trv_mpi_state_find(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!state)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "an intercommunicator has no torus; pass an intracommunicator"), MPI_ERR_COMM;
+    return trv_mpi_state_set(state, torus, algorithm);
+}
+
+/* ---- AllGather --------------------------------------------------------------------------------------------------- */
+
+/* Only the number of bytes must be the same on all ranks, the types need not: whoever has a type with gaps packs it. */
+typedef struct gather {
+    const void *sendbuf;
+    void *recvbuf;
+    MPI_Count sendcount, recvcount;
+    MPI_Datatype sendtype, recvtype;
+} gather_t;
+
+/* Bytes of one rank's contribution, and whether the types lie without gaps. */
+static int measure(const gather_t *gather, size_t *bytes, bool *send_plain, bool *receive_plain)
+{
+    bool in_place = gather->sendbuf == MPI_IN_PLACE;
+    if (gather->recvcount < 0 || (!in_place && gather->sendcount < 0))
+        return trv_fail(TRV_ERR_ARGUMENT, "a count is negative; it must be 0 or more"), MPI_ERR_COUNT;
+    size_t send_size = 0, receive_size = 0;
+    int code = trv_mpi_contiguous(gather->recvtype, &receive_size);
+    if (code == MPI_SUCCESS && !in_place)
+        code = trv_mpi_contiguous(gather->sendtype, &send_size);
+    if (code != MPI_SUCCESS)
+        return code;
+    MPI_Count receive_bytes = 0, send_bytes = 0;
+    PMPI_Type_size_x(gather->recvtype, &receive_bytes);
+    *bytes = (size_t)(receive_bytes * gather->recvcount);
+    *receive_plain = receive_size > 0;
+    *send_plain = in_place ? *receive_plain : send_size > 0;
+    if (in_place)
+        return MPI_SUCCESS;
+    PMPI_Type_size_x(gather->sendtype, &send_bytes);
+    if (send_bytes * gather->sendcount != receive_bytes * gather->recvcount)
+        return trv_fail(TRV_ERR_ARGUMENT, "%lld bytes are sent and %lld are received from each rank; they must be the same",
+                        (long long)(send_bytes * gather->sendcount), (long long)*bytes), MPI_ERR_COUNT;
+    return MPI_SUCCESS;
+}
+
+static int gather_bytes(trv_mpi_state_t *state, const void *input, void *output, size_t bytes)
+{
+    trv_mpi_want_t want = trv_mpi_bytes(bytes);
+    trv_mpi_arguments_t call = {TRV_ALLGATHER, input, output, (MPI_Count)bytes, MPI_BYTE, MPI_OP_NULL};
+    return run_new(state, &call, &want);
+}
+
+/* MPI_Pack of a whole buffer; its position is an int. */
+static int pack(const gather_t *gather, void *to, size_t bytes, MPI_Comm comm)
+{
+    int position = 0;
+    int code = PMPI_Pack(gather->sendbuf, (int)gather->sendcount, gather->sendtype, to, (int)bytes, &position, comm);
+    return code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Pack", code), MPI_ERR_TYPE);
+}
+
+static int unpack(const gather_t *gather, const void *from, size_t bytes, trv_mpi_state_t *state)
+{
+    MPI_Aint lower = 0, extent = 0;
+    PMPI_Type_get_extent(gather->recvtype, &lower, &extent);
+    for (int rank = 0; rank < state->ranks; rank++) {
+        int position = 0;
+        char *to = (char *)gather->recvbuf + (MPI_Aint)rank * gather->recvcount * extent;
+        const char *block = (const char *)from + (size_t)rank * bytes;
+        int code = PMPI_Unpack(block, (int)bytes, &position, to, (int)gather->recvcount, gather->recvtype, state->comm);
+        if (code != MPI_SUCCESS)
+            return trv_mpi_transport_error("MPI_Unpack", code), MPI_ERR_TYPE;
+    }
+    return MPI_SUCCESS;
+}
+
+/* `gather` by value: what is in place is first packed from its place in the receive buffer. */
+static int gather_packed(trv_mpi_state_t *state, gather_t gather, size_t bytes)
+{
+    if (bytes > INT32_MAX || gather.recvcount > INT32_MAX || gather.sendcount > INT32_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a type with gaps is gathered up to 2 GiB per rank; send it without gaps"),
+               MPI_ERR_COUNT;
+    if (gather.sendbuf == MPI_IN_PLACE) {
+        MPI_Aint lower = 0, extent = 0;
+        PMPI_Type_get_extent(gather.recvtype, &lower, &extent);
+        gather.sendbuf = (char *)gather.recvbuf + (MPI_Aint)state->rank * gather.recvcount * extent;
+        gather.sendcount = gather.recvcount;
+        gather.sendtype = gather.recvtype;
+    }
+    char *all = malloc(bytes * (size_t)state->ranks);
+    if (!all)
+        return trv_mpi_class(trv_fail_memory());
+    int code = pack(&gather, all + (size_t)state->rank * bytes, bytes, state->comm);
+    if (code == MPI_SUCCESS)
+        code = gather_bytes(state, MPI_IN_PLACE, all, bytes);
+    if (code == MPI_SUCCESS)
+        code = unpack(&gather, all, bytes, state);
+    free(all);
+    return code;
+}
+
+static int intercommunicator_gather(const gather_t *g, MPI_Comm comm)
+{
+#if MPI_VERSION >= 4
+    return PMPI_Allgather_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm);
+#else
+    return PMPI_Allgather(g->sendbuf, (int)g->sendcount, g->sendtype, g->recvbuf, (int)g->recvcount, g->recvtype, comm);
+#endif
+}
+
+int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
+    if (recvcount == 0 && (sendcount == 0 || sendbuf == MPI_IN_PLACE) && comm != MPI_COMM_NULL &&
+        !trv_mpi_settings()->check)
+        return MPI_SUCCESS;
+    trv_mpi_state_t *state;
+    int code = trv_mpi_state_get(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!state)
+        return intercommunicator_gather(&gather, comm);
+    size_t bytes = 0;
+    bool send_plain = false, receive_plain = false;
+    code = measure(&gather, &bytes, &send_plain, &receive_plain);
+    if (code != MPI_SUCCESS) {
+        trv_mpi_want_t want = trv_mpi_bytes(0);
+        return trv_mpi_agree(state, TRV_ALLGATHER, &want, code);
+    }
+    if (bytes == 0 || (send_plain && receive_plain))
+        return gather_bytes(state, sendbuf, recvbuf, bytes);
+    return gather_packed(state, gather, bytes);
+}
+
+int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return TRV_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}

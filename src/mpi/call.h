@@ -1,0 +1,30 @@
+/*
+ * What every call has in common: its arguments are checked, turned into a want, compared with the other ranks' when
+ * TRIVANCE_CHECK asks for it, and overlapping buffers are set right.
+ */
+#ifndef TRIVANCE_MPI_CALL_H
+#define TRIVANCE_MPI_CALL_H
+
+#include <mpi.h>
+
+#include "mpi/fallback.h"
+#include "mpi/operation.h"
+#include "mpi/state.h"
+
+/* Count, type and operation into a want. MPI_SUCCESS or an error class. */
+int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want);
+
+/* A want of AllGather: `bytes` from every rank. */
+trv_mpi_want_t trv_mpi_bytes(size_t bytes);
+
+/* Compares the want, the setting and `fault` (an error class found on this rank, or MPI_SUCCESS) among all ranks, if
+ * TRIVANCE_CHECK is set; otherwise returns `fault`. Where anything differs, all ranks return an error class. */
+int trv_mpi_agree(trv_mpi_state_t *state, trv_collective_t collective, const trv_mpi_want_t *want, int fault);
+
+/* Finds buffers that overlap without MPI_IN_PLACE. MPI_ERR_BUFFER with the sentence, or MPI_SUCCESS. */
+int trv_mpi_overlap(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const void *input, const void *output);
+
+/* Polls a request with sched_yield. */
+int trv_mpi_poll(MPI_Request *request);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * Operations and the plans that the blocking calls keep.
+ *
+ * The kept plans never run at the same time and share their tags, so it does not matter whether the ranks keep the same
+ * ones. How many are kept is bounded in number and in bytes of their vectors.
+ */
+#include "mpi/operation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/settings.h"
+
+#define KEPT_MAX 64
+#define KEPT_BYTES_MAX ((size_t)1 << 30)
+
+struct trv_mpi_entry {
+    trv_mpi_operation_t operation;
+    struct trv_mpi_entry *next;
+};
+
+size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    size_t blocks = want->collective == TRV_ALLREDUCE ? 1 : (size_t)state->ranks;
+    return blocks * want->count * want->elements.size;
+}
+
+static void say_choice(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *algorithm, const char *why)
+{
+    static const char *const name[] = {[TRV_ALLREDUCE] = "allreduce", [TRV_REDUCE_SCATTER] = "reduce-scatter",
+                                       [TRV_ALLGATHER] = "allgather"};
+    if (!trv_mpi_settings()->info || state->rank != 0)
+        return;
+    char torus[TRV_TORUS_TEXT_MAX];
+    trv_torus_format(&state->torus, torus, sizeof torus);
+    bool kernel = want->elements.way == TRV_MPI_KERNEL && want->collective != TRV_ALLGATHER;
+    trv_mpi_say("%s on %d ranks, torus %s, %zu elements of %zu bytes%s%s%s%s: %s (%s)", name[want->collective], state->ranks,
+                torus, want->count, want->elements.size, kernel ? ", " : "",
+                kernel ? trv_type_name(want->elements.type) : "", kernel ? " " : "",
+                kernel ? trv_op_name(want->elements.op) : "", algorithm, why);
+}
+
+static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_schedule_t *schedule, bool shared)
+{
+    const trv_mpi_want_t *want = &operation->want;
+    trv_elements_t elements = {.type = want->elements.type, .op = want->elements.op, .element_size = want->elements.size};
+    int code = trv_mpi_channel_create(&operation->channel, state->comm, &state->tags, shared, 0);
+    if (code == TRV_OK && want->elements.way == TRV_MPI_LOCAL) {
+        code = trv_mpi_local_init(&operation->local, &want->elements, want->datatype, want->op);
+        elements.reduce = trv_mpi_local_reduce;
+        elements.reduce_context = &operation->local;
+    }
+    if (code == TRV_OK)
+        code = trv_plan_create(&operation->plan, schedule, state->rank, want->count, &elements,
+                               trv_mpi_channel_transport(operation->channel), NULL);
+    return code;
+}
+
+int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want, bool shared)
+{
+    *operation = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
+    trv_mpi_schedule_t *entry = NULL;
+    const char *why = "";
+    int code = trv_mpi_choose(state, want, &entry, &why);
+    if (code == TRV_OK && entry) {
+        operation->algorithm = trv_algorithm_name(entry->algorithm);
+        operation->steps = entry->steps;
+        operation->torus = state->torus;
+        code = make_plan(operation, state, entry->schedule, shared);
+    }
+    if (code < 0)
+        trv_mpi_operation_clear(operation);
+    else
+        say_choice(state, want, operation->algorithm, why);
+    return code;
+}
+
+void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
+{
+    trv_plan_destroy(operation->plan);
+    trv_mpi_channel_destroy(operation->channel);
+    trv_mpi_local_clear(&operation->local);
+    operation->plan = NULL;
+    operation->channel = NULL;
+}
+
+/* ---- The kept ones ----------------------------------------------------------------------------------------------- */
+
+/* Handles of user-defined types and operations may be freed and given out again, so they are no key: the shape is, and the
+ * kept operation is told the present handles. */
+static bool serves(const trv_mpi_want_t *kept, const trv_mpi_want_t *want)
+{
+    const trv_mpi_elements_t *a = &kept->elements, *b = &want->elements;
+    if (kept->collective != want->collective || kept->count != want->count || a->way != b->way || a->size != b->size ||
+        a->predefined != b->predefined || a->commutative != b->commutative || a->reason != b->reason)
+        return false;
+    return !a->predefined || (kept->datatype == want->datatype && kept->op == want->op);
+}
+
+static void to_front(trv_mpi_state_t *state, struct trv_mpi_entry **place)
+{
+    struct trv_mpi_entry *entry = *place;
+    *place = entry->next;
+    entry->next = state->cache;
+    state->cache = entry;
+}
+
+/* Drops what is beyond the bounds; the first one always stays. */
+static void trim(trv_mpi_state_t *state)
+{
+    size_t bytes = 0;
+    int kept = 0;
+    struct trv_mpi_entry **place = &state->cache;
+    while (*place) {
+        bytes += trv_mpi_vector_bytes(state, &(*place)->operation.want);
+        if (kept++ == 0 || (kept <= KEPT_MAX && bytes <= KEPT_BYTES_MAX)) {
+            place = &(*place)->next;
+            continue;
+        }
+        struct trv_mpi_entry *gone = *place;
+        *place = gone->next;
+        trv_mpi_operation_clear(&gone->operation);
+        free(gone);
+    }
+}
+
+int trv_mpi_cache_get(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation)
+{
+    for (struct trv_mpi_entry **place = &state->cache; *place; place = &(*place)->next)
+        if (serves(&(*place)->operation.want, want)) {
+            to_front(state, place);
+            *operation = &state->cache->operation;
+            (*operation)->local.datatype = want->datatype;
+            (*operation)->local.op = want->op;
+            return TRV_OK;
+        }
+    struct trv_mpi_entry *entry = calloc(1, sizeof *entry);
+    if (!entry)
+        return trv_fail_memory();
+    int code = trv_mpi_operation_init(&entry->operation, state, want, true);
+    if (code < 0) {
+        free(entry);
+        return code;
+    }
+    entry->next = state->cache;
+    state->cache = entry;
+    trim(state);
+    *operation = &entry->operation;
+    return TRV_OK;
+}
+
+trv_mpi_operation_t *trv_mpi_cache_find(trv_mpi_state_t *state, trv_collective_t collective, size_t count,
+                                        MPI_Datatype datatype, MPI_Op op)
+{
+    for (struct trv_mpi_entry **place = &state->cache; *place; place = &(*place)->next) {
+        const trv_mpi_want_t *want = &(*place)->operation.want;
+        if (want->count == count && want->datatype == datatype && want->op == op && want->collective == collective &&
+            want->elements.predefined) {
+            to_front(state, place);
+            return &state->cache->operation;
+        }
+    }
+    return NULL;
+}
+
+void trv_mpi_cache_clear(trv_mpi_state_t *state)
+{
+    while (state->cache) {
+        struct trv_mpi_entry *gone = state->cache;
+        state->cache = gone->next;
+        trv_mpi_operation_clear(&gone->operation);
+        free(gone);
+    }
+}

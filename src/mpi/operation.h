@@ -1,0 +1,54 @@
+/*
+ * One collective, compiled: which algorithm serves it, its plan and its channel. Behind every TRV_Plan, and behind the
+ * blocking calls, which keep the last ones per communicator.
+ */
+#ifndef TRIVANCE_MPI_OPERATION_H
+#define TRIVANCE_MPI_OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mpi.h>
+
+#include <trivance/execute.h>
+
+#include "mpi/elements.h"
+#include "mpi/state.h"
+
+/* What the caller wants. For AllGather count, datatype and op are those of bytes: see trv_mpi_bytes. */
+typedef struct trv_mpi_want {
+    trv_collective_t collective;
+    size_t count; /* of the executor: the vector for AllReduce, a block for the others */
+    MPI_Datatype datatype;
+    MPI_Op op;
+    trv_mpi_elements_t elements;
+} trv_mpi_want_t;
+
+typedef struct trv_mpi_operation {
+    trv_mpi_want_t want;
+    trv_plan_t *plan; /* NULL: the MPI library's own function */
+    trv_mpi_channel_t *channel;
+    trv_mpi_local_t local;
+    const char *algorithm;
+    trv_torus_t torus; /* of the schedule */
+    int steps;
+} trv_mpi_operation_t;
+
+/* Bytes of the whole vector that `want` describes. */
+size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *want);
+
+/* `shared`: runs only between others of the same kind (a blocking call's). TRV_OK or a code of the core. */
+int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want, bool shared);
+void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
+
+/* The operation of a blocking call, made at its first use and kept with the latest ones. */
+int trv_mpi_cache_get(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation);
+/* The same without a look at the type, for predefined types and operations; NULL if there is none. */
+trv_mpi_operation_t *trv_mpi_cache_find(trv_mpi_state_t *state, trv_collective_t collective, size_t count,
+                                        MPI_Datatype datatype, MPI_Op op);
+void trv_mpi_cache_clear(trv_mpi_state_t *state);
+
+/* Which schedule serves; *entry = NULL where the MPI library does. `why` tells the reason, for the debug line. */
+int trv_mpi_choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_schedule_t **entry, const char **why);
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * TRV_Plan: an operation of the user's own, with tags of its own.
+ *
+ * A freed plan's handle stays recognisable: its few bytes wait in a graveyard of fixed size before they are given back, so
+ * that the use of a stale handle is refused with a sentence rather than a crash.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "common/error.h"
+#include "mpi/call.h"
+#include "mpi/settings.h"
+
+#define ALIVE 0x7472765au
+#define FREED 0x64656164u
+#define GRAVES 256
+
+struct trv_mpi_plan {
+    unsigned sign; /* ALIVE or FREED */
+    bool running;
+    int fault; /* what this run returns when it is complete */
+    void *copy; /* of a send buffer that overlaps the receive buffer */
+    trv_mpi_state_t *state; /* NULL for an intercommunicator */
+    MPI_Comm comm;          /* the one the library's own function runs on */
+    trv_mpi_operation_t operation;
+    MPI_Request request; /* of that function */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static TRV_Plan grave[GRAVES];
+static unsigned buried;
+
+static void bury(TRV_Plan plan)
+{
+    plan->sign = FREED;
+    pthread_mutex_lock(&lock);
+    free(grave[buried % GRAVES]);
+    grave[buried++ % GRAVES] = plan;
+    pthread_mutex_unlock(&lock);
+}
+
+static int refuse_stale(TRV_Plan plan)
+{
+    if (!plan)
+        return trv_fail(TRV_ERR_STATE, "the plan is TRV_PLAN_NULL; create it with TRV_Allreduce_plan_create, for example"),
+               MPI_ERR_REQUEST;
+    if (plan->sign != ALIVE)
+        return trv_fail(TRV_ERR_STATE, "the plan was freed; create a new one"), MPI_ERR_REQUEST;
+    return MPI_SUCCESS;
+}
+
+/* ---- Creating ---------------------------------------------------------------------------------------------------- */
+
+static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, TRV_Plan *created)
+{
+    TRV_Plan plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return trv_mpi_class(trv_fail_memory());
+    *plan = (struct trv_mpi_plan){.sign = ALIVE, .state = state, .comm = comm, .request = MPI_REQUEST_NULL};
+    plan->operation = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
+    int code = state ? trv_mpi_operation_init(&plan->operation, state, want, false) : TRV_OK;
+    if (code < 0) {
+        free(plan);
+        return trv_mpi_class(code);
+    }
+    if (state) {
+        trv_mpi_state_hold(state);
+        plan->comm = state->comm;
+    }
+    *created = plan;
+    return MPI_SUCCESS;
+}
+
+/* `given`: the want of an AllGather; else it is made from the arguments. */
+static int create(const trv_mpi_arguments_t *arguments, const trv_mpi_want_t *given, MPI_Comm comm, TRV_Plan *plan)
+{
+    if (!plan)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a TRV_Plan"), MPI_ERR_ARG;
+    *plan = TRV_PLAN_NULL;
+    trv_mpi_state_t *state;
+    trv_mpi_want_t want = {.collective = arguments->collective};
+    int code = trv_mpi_state_get(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (given)
+        want = *given;
+    else
+        code = trv_mpi_want(arguments, &want);
+    code = trv_mpi_agree(state, arguments->collective, &want, code);
+    return code == MPI_SUCCESS ? create_on(state, &want, comm, plan) : code;
+}
+
+int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
+{
+    return create(&(trv_mpi_arguments_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, NULL, comm, plan);
+}
+
+int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                         TRV_Plan *plan)
+{
+    return create(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, NULL, comm, plan);
+}
+
+int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
+{
+    size_t size = 0;
+    int code = trv_mpi_contiguous(datatype, &size);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (count < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)count), MPI_ERR_COUNT;
+    if (size == 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
+               MPI_ERR_TYPE;
+    trv_mpi_want_t want = trv_mpi_bytes((size_t)count * size);
+    return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, &want, comm, plan);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+{
+    const trv_mpi_want_t *want = &plan->operation.want;
+    size_t unit = want->collective == TRV_ALLGATHER ? want->elements.size : 1; /* AllGather counts bytes */
+    trv_mpi_arguments_t arguments = {want->collective, sendbuf, recvbuf, (MPI_Count)(want->count * unit), want->datatype,
+                                     want->op};
+    return trv_mpi_library_start(&arguments, plan->comm, &plan->request);
+}
+
+static int finish(TRV_Plan plan, int code)
+{
+    plan->running = false;
+    free(plan->copy);
+    plan->copy = NULL;
+    if (code == MPI_SUCCESS && plan->fault != MPI_SUCCESS)
+        trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer overlapped; pass MPI_IN_PLACE as the send buffer, "
+                 "or two buffers that do not overlap");
+    return code == MPI_SUCCESS ? plan->fault : code;
+}
+
+static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+{
+    const trv_mpi_want_t *want = &plan->operation.want;
+    if (want->count > 0 && (!sendbuf || !recvbuf))
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the plan's count is not 0"), MPI_ERR_BUFFER;
+    plan->fault = want->count > 0 ? trv_mpi_overlap(plan->state, want, sendbuf, recvbuf) : MPI_SUCCESS;
+    const void *input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+    if (plan->fault != MPI_SUCCESS) { /* do this rank's part from a copy, so that no other rank waits for it */
+        size_t bytes = want->count * want->elements.size;
+        bytes *= want->collective == TRV_REDUCE_SCATTER ? (size_t)plan->state->ranks : 1;
+        plan->copy = malloc(bytes);
+        if (!plan->copy)
+            return trv_mpi_class(trv_fail_memory());
+        input = memcpy(plan->copy, sendbuf, bytes);
+    }
+    int code = trv_plan_start(plan->operation.plan, input, recvbuf);
+    return code < 0 ? finish(plan, trv_mpi_class(code)) : MPI_SUCCESS;
+}
+
+int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+{
+    int code = refuse_stale(plan);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (plan->running)
+        return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again"), MPI_ERR_REQUEST;
+    plan->fault = MPI_SUCCESS;
+    code = plan->operation.plan ? start_schedule(plan, sendbuf, recvbuf) : start_library(plan, sendbuf, recvbuf);
+    plan->running = code == MPI_SUCCESS;
+    return code;
+}
+
+int TRV_Plan_test(TRV_Plan plan, int *flag)
+{
+    int code = refuse_stale(plan), done = 1;
+    if (code == MPI_SUCCESS && !flag)
+        code = (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of an int"), MPI_ERR_ARG);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (plan->running && plan->operation.plan) {
+        done = trv_plan_test(plan->operation.plan);
+        code = done < 0 ? trv_mpi_class(done) : MPI_SUCCESS;
+    } else if (plan->running) {
+        int test = PMPI_Test(&plan->request, &done, MPI_STATUS_IGNORE);
+        code = test == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", test), MPI_ERR_OTHER);
+    }
+    *flag = done != 0;
+    return plan->running && done ? finish(plan, code) : code;
+}
+
+int TRV_Plan_wait(TRV_Plan plan)
+{
+    int code = refuse_stale(plan), done = 0;
+    if (code != MPI_SUCCESS || !plan->running)
+        return code;
+    if (plan->operation.plan) {
+        code = trv_plan_wait(plan->operation.plan);
+        return finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
+    }
+    do {
+        code = TRV_Plan_test(plan, &done);
+        if (!done)
+            sched_yield();
+    } while (!done && code == MPI_SUCCESS);
+    return code;
+}
+
+int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+{
+    int code = TRV_Plan_start(plan, sendbuf, recvbuf);
+    return code == MPI_SUCCESS ? TRV_Plan_wait(plan) : code;
+}
+
+int TRV_Plan_free(TRV_Plan *plan)
+{
+    int code = refuse_stale(plan ? *plan : NULL);
+    if (code != MPI_SUCCESS)
+        return code;
+    if ((*plan)->running)
+        return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is freed"), MPI_ERR_REQUEST;
+    trv_mpi_operation_clear(&(*plan)->operation);
+    trv_mpi_state_release((*plan)->state);
+    bury(*plan);
+    *plan = TRV_PLAN_NULL;
+    return MPI_SUCCESS;
+}
+
+int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info)
+{
+    int code = refuse_stale(plan);
+    if (code == MPI_SUCCESS && !info)
+        code = (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of a TRV_Plan_info"),
+                MPI_ERR_ARG);
+    if (code != MPI_SUCCESS)
+        return code;
+    const trv_mpi_operation_t *operation = &plan->operation;
+    *info = (TRV_Plan_info){.algorithm = operation->algorithm, .steps = operation->steps};
+    if (operation->plan) {
+        trv_torus_format(&operation->torus, info->torus, sizeof info->torus);
+        info->bytes_sent = trv_plan_bytes_sent(operation->plan);
+        info->scratch_bytes = trv_plan_scratch_bytes(operation->plan);
+    }
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,219 @@
+/*
+ * The life of a communicator's state: made by the first collective on it, freed with it.
+ *
+ * The library's own communicator comes from MPI_Comm_split (MPI_Comm_dup would run the copy callbacks of other libraries)
+ * and is never copied with the user's. Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize,
+ * so an attribute on MPI_COMM_SELF, which is deleted first in every MPI, frees whatever is left.
+ */
+#include "mpi/state.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "common/error.h"
+#include "mpi/operation.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the two below */
+static trv_mpi_state_t *states;
+static int state_key = MPI_KEYVAL_INVALID;
+
+int trv_mpi_class(int code)
+{
+    switch (code) {
+    case TRV_OK: return MPI_SUCCESS;
+    case TRV_ERR_MEMORY: return MPI_ERR_NO_MEM;
+    case TRV_ERR_UNSUPPORTED: return MPI_ERR_UNSUPPORTED_OPERATION;
+    case TRV_ERR_STATE: return MPI_ERR_REQUEST;
+    case TRV_ERR_TRANSPORT: return MPI_ERR_OTHER;
+    default: return MPI_ERR_ARG;
+    }
+}
+
+/* ---- The end of a state ------------------------------------------------------------------------------------------ */
+
+static void unlink_state(trv_mpi_state_t *state)
+{
+    pthread_mutex_lock(&lock);
+    for (trv_mpi_state_t **place = &states; *place; place = &(*place)->next)
+        if (*place == state) {
+            *place = state->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+}
+
+static void destroy(trv_mpi_state_t *state)
+{
+    unlink_state(state);
+    trv_mpi_cache_clear(state);
+    while (state->schedules) {
+        trv_mpi_schedule_t *entry = state->schedules;
+        state->schedules = entry->next;
+        trv_schedule_destroy(entry->schedule);
+        free(entry);
+    }
+    if (state->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&state->comm);
+    free(state);
+}
+
+void trv_mpi_state_hold(trv_mpi_state_t *state)
+{
+    state->references++;
+}
+
+void trv_mpi_state_release(trv_mpi_state_t *state)
+{
+    if (state && --state->references == 0)
+        destroy(state);
+}
+
+static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    trv_mpi_state_t *state = value;
+    state->user = MPI_COMM_NULL;
+    trv_mpi_cache_clear(state);
+    trv_mpi_state_release(state);
+    return MPI_SUCCESS;
+}
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else. */
+static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    trv_mpi_state_t *next;
+    for (trv_mpi_state_t *state = states; state; state = next) {
+        next = state->next;
+        if (state->user != MPI_COMM_NULL)
+            PMPI_Comm_delete_attr(state->user, state_key);
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---- Its beginning ----------------------------------------------------------------------------------------------- */
+
+static int make_key(void)
+{
+    int running = 0, over = 0, self_key = MPI_KEYVAL_INVALID, code = MPI_SUCCESS;
+    PMPI_Initialized(&running);
+    PMPI_Finalized(&over);
+    if (!running || over)
+        return trv_fail(TRV_ERR_STATE, "MPI is not running; call TRV_ functions between MPI_Init and MPI_Finalize"),
+               MPI_ERR_OTHER;
+    pthread_mutex_lock(&lock);
+    if (state_key == MPI_KEYVAL_INVALID) {
+        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &self_key, NULL);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &state_key, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+    if (code != MPI_SUCCESS)
+        trv_mpi_transport_error("creating an attribute key", code);
+    return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static int fill(trv_mpi_state_t *state, MPI_Comm comm)
+{
+    state->user = comm;
+    state->comm = MPI_COMM_NULL;
+    state->references = 1;
+    int code = PMPI_Comm_rank(comm, &state->rank);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_size(comm, &state->ranks);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_split(comm, 0, state->rank, &state->comm);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_errhandler(state->comm, MPI_ERRORS_RETURN);
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("making the library's own communicator", code);
+    return trv_mpi_tags_init(&state->tags, state->comm);
+}
+
+static int create(MPI_Comm comm, trv_mpi_state_t **created)
+{
+    trv_mpi_state_t *state = calloc(1, sizeof *state);
+    if (!state)
+        return trv_mpi_class(trv_fail_memory());
+    int code = fill(state, comm);
+    if (code == TRV_OK) {
+        int set = PMPI_Comm_set_attr(comm, state_key, state);
+        if (set != MPI_SUCCESS)
+            code = trv_mpi_transport_error("setting an attribute", set);
+    }
+    if (code < 0) {
+        destroy(state);
+        return trv_mpi_class(code);
+    }
+    pthread_mutex_lock(&lock);
+    state->next = states;
+    states = state;
+    pthread_mutex_unlock(&lock);
+    *created = state;
+    return MPI_SUCCESS;
+}
+
+int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
+{
+    *state = NULL;
+    if (comm == MPI_COMM_NULL)
+        return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
+               MPI_ERR_COMM;
+    if (state_key == MPI_KEYVAL_INVALID) {
+        int code = make_key();
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    int found = 0, inter = 0;
+    if (PMPI_Comm_get_attr(comm, state_key, state, &found) == MPI_SUCCESS && found)
+        return MPI_SUCCESS;
+    *state = NULL;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
+        return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;
+    return inter ? MPI_SUCCESS : create(comm, state);
+}
+
+int trv_mpi_state_get(MPI_Comm comm, trv_mpi_state_t **state)
+{
+    int code = trv_mpi_state_find(comm, state);
+    if (code != MPI_SUCCESS || !*state || (*state)->configured)
+        return code;
+    return trv_mpi_state_set(*state, NULL, NULL);
+}
+
+/* ---- Schedules --------------------------------------------------------------------------------------------------- */
+
+static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
+{
+    bool same = a->dims == b->dims;
+    for (int d = 0; same && d < a->dims; d++)
+        same = a->size[d] == b->size[d];
+    return same;
+}
+
+int trv_mpi_state_schedule(trv_mpi_state_t *state, const trv_algorithm_t *algorithm, trv_collective_t collective,
+                           trv_mpi_schedule_t **found)
+{
+    for (trv_mpi_schedule_t *entry = state->schedules; entry; entry = entry->next)
+        if (entry->algorithm == algorithm && trv_schedule_collective(entry->schedule) == collective &&
+            same_torus(trv_schedule_torus(entry->schedule), &state->torus)) {
+            *found = entry;
+            return TRV_OK;
+        }
+    trv_mpi_schedule_t *entry = calloc(1, sizeof *entry);
+    if (!entry)
+        return trv_fail_memory();
+    int code = trv_schedule_create(&entry->schedule, &state->torus, trv_algorithm_name(algorithm), collective);
+    if (code < 0) {
+        free(entry);
+        return code;
+    }
+    entry->algorithm = algorithm;
+    entry->steps = trv_schedule_steps(entry->schedule);
+    entry->next = state->schedules;
+    state->schedules = entry;
+    *found = entry;
+    return TRV_OK;
+}

@@ -1,0 +1,67 @@
+/*
+ * What the library keeps per communicator: a communicator of its own, the torus, the algorithm, schedules, and the plans
+ * behind the blocking calls. Hung on the user's communicator as an attribute; plans of the user hold a reference.
+ */
+#ifndef TRIVANCE_MPI_STATE_H
+#define TRIVANCE_MPI_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mpi.h>
+
+#include <trivance/algorithms.h>
+#include <trivance/schedule.h>
+
+#include "mpi/transport.h"
+
+#define TRV_MPI_AUTO "auto"
+#define TRV_MPI_NAME_MAX 64
+
+/* A schedule and what the cost model says of it: steps * alpha + load * vector bytes / bandwidth. */
+typedef struct trv_mpi_schedule {
+    trv_schedule_t *schedule;
+    const trv_algorithm_t *algorithm;
+    bool costed;
+    int steps;
+    double load;
+    struct trv_mpi_schedule *next;
+} trv_mpi_schedule_t;
+
+struct trv_mpi_entry;
+
+typedef struct trv_mpi_state {
+    MPI_Comm user; /* whose attribute this is; MPI_COMM_NULL after it was freed */
+    MPI_Comm comm; /* the library's own, errors are returned */
+    int rank, ranks;
+    int references;
+    trv_mpi_tags_t tags;
+    bool configured; /* torus and algorithm are valid */
+    trv_torus_t torus;
+    char algorithm[TRV_MPI_NAME_MAX]; /* a name, a family, or TRV_MPI_AUTO */
+    trv_mpi_schedule_t *schedules;    /* all that were made, of earlier tori too: plans read them */
+    struct trv_mpi_entry *cache;      /* plans behind the blocking calls, latest first */
+    struct trv_mpi_state *next;       /* all states of the process */
+} trv_mpi_state_t;
+
+/* The state of a communicator, made at the first call (collectively). *state = NULL for an intercommunicator. MPI_SUCCESS,
+ * or an error class with a sentence in trv_last_error(). */
+int trv_mpi_state_get(MPI_Comm comm, trv_mpi_state_t **state);
+
+void trv_mpi_state_hold(trv_mpi_state_t *state);
+void trv_mpi_state_release(trv_mpi_state_t *state);
+
+/* TRV_Comm_set. */
+int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus, const char *algorithm);
+
+/* The schedule of an algorithm for the state's present torus, made at first use. */
+int trv_mpi_state_schedule(trv_mpi_state_t *state, const trv_algorithm_t *algorithm, trv_collective_t collective,
+                           trv_mpi_schedule_t **entry);
+
+/* The state for TRV_Comm_set, which repairs one whose environment is wrong: as trv_mpi_state_get, but not configured. */
+int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state);
+
+/* MPI's error class for a code of the core. */
+int trv_mpi_class(int code);
+
+#endif
