@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all demo check bench install uninstall clean help
+.PHONY: all demo check bench fuzz install uninstall clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -24,6 +24,19 @@ check:
 bench: all
 	@scripts/bench.sh $(BUILD)
 
+# libFuzzer on what users type and on schedule files, SECONDS for each target.
+SECONDS ?= 60
+fuzz:
+	@scripts/dependencies.sh build check
+	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_FUZZ=ON \
+	    -DTRIVANCE_MPI=OFF -DTRIVANCE_BENCH=OFF > /dev/null
+	@cmake --build build-fuzz -j $(JOBS) --target libfuzzer_torus libfuzzer_parse libfuzzer_schedule
+	@for target in torus parse schedule; do \
+	    mkdir -p build-fuzz/corpus/$$target && \
+	    build-fuzz/tests/fuzz/libfuzzer_$$target -max_total_time=$(SECONDS) -print_final_stats=1 \
+	        build-fuzz/corpus/$$target tests/fuzz/corpus/$$target || exit 1; \
+	done
+
 install: all
 	@cmake -S . -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null
 	@cmake --install $(BUILD)
@@ -33,7 +46,7 @@ uninstall:
 	@xargs -a $(BUILD)/install_manifest.txt -d '\n' rm -fv
 
 clean:
-	@rm -rf build build-address build-thread
+	@rm -rf build build-address build-thread build-fuzz
 
 help:
 	@echo "make demo               AllReduce on 9 MPI ranks by every algorithm, then a drawn plan"
@@ -42,6 +55,7 @@ help:
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
 	@echo "make uninstall          remove what the last 'make install' put there"
 	@echo "make bench              the benchmarks: plans, reductions, overhead"
+	@echo "make fuzz SECONDS=60    libFuzzer on every reader of text"
 	@echo "make clean              remove the build folders"
 
 $(BUILD)/build.ninja: CMakeLists.txt
