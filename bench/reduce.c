@@ -9,6 +9,7 @@
  * a destination that is read before it is written is not counted, as in STREAM. The triad is the better of one with
  * ordinary and one with streaming stores. Medians.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,8 @@ static void row(const vectors_t *v)
     triad = streaming < triad ? streaming : triad;
 #endif
     char size[32];
-    snprintf(size, sizeof size, v->bytes < (1 << 20) ? "%zu KiB" : "%zu MiB", v->bytes >> (v->bytes < (1 << 20) ? 10 : 20));
+    bool small = v->bytes < 1 << 20;
+    snprintf(size, sizeof size, "%zu %s", v->bytes >> (small ? 10 : 20), small ? "KiB" : "MiB");
     printf("%9s  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f\n", size, 4 * gb / one,
            6 * gb / two, two / one, 100 * (4 * gb / one) / (3 * gb / triad), 4 * gb / one_apart, 6 * gb / two_apart,
            two_apart / one_apart, 100 * (4 * gb / one_apart) / (3 * gb / triad), 2 * gb / plain, 3 * gb / triad);
@@ -140,9 +142,12 @@ int main(int argc, char **argv)
 {
     vectors_t v = { .type = TRV_FLOAT };
     long most = argc > 1 ? strtol(argv[1], NULL, 10) : 256;
-    if (most < 1 || most > 65536 || (argc > 2 && trv_type_parse(argv[2], &v.type))) {
-        fprintf(stderr, "reduce: %s\n", most < 1 || most > 65536 ? "the largest vector is 1 … 65536 MiB, for example 256"
-                                                               : trv_last_error());
+    if (most < 1 || most > 65536) {
+        fprintf(stderr, "reduce: the largest vector is 1 to 65536 MiB, for example 256\n");
+        return 2;
+    }
+    if (argc > 2 && (trv_type_parse(argv[2], &v.type) || !trv_op_supports(TRV_SUM, v.type))) {
+        fprintf(stderr, "reduce: %s\n", trv_op_supports(TRV_SUM, v.type) ? trv_last_error() : "no sum of bool");
         return 2;
     }
     size_t bytes = (size_t)most << 20;

@@ -16,10 +16,10 @@ static trv_schedule_t *schedule_of(const char *torus_text, const char *algorithm
 
 static const trv_elements_t ints = { .type = TRV_UINT32, .op = TRV_SUM };
 
-/* ---- Refusals ---------------------------------------------------------------------------------------------------------- */
+/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
-static void refuse_plan(const trv_schedule_t *schedule, int rank, size_t count, const trv_elements_t *elements, int code,
-                        const char *words)
+static void refuse_plan(const trv_schedule_t *schedule, int rank, size_t count, const trv_elements_t *elements,
+                        int code, const char *words)
 {
     trv_hub_t *hub;
     trv_plan_t *plan;
@@ -101,7 +101,7 @@ static void test_refused_buffers(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* ---- The life of a plan ------------------------------------------------------------------------------------------------ */
+/* ---- The life of a plan ------------------------------------------------------------------------------------------ */
 
 static void test_states(void **state)
 {
@@ -159,8 +159,8 @@ static void test_numbers(void **state)
     world_t world = world_make(schedule, 9 * 1000, &ints, NULL);
     for (int r = 0; r < 9; r++)
         assert_int_equal(trv_plan_bytes_sent(world.plan[r]), 2 * 8 * 1000 * 4);
-    /* Two messages of a third of the vector, of which a third of the rest in the second step: no more scratch than that,
-     * the first step's two receives and the second's, posted early. */
+    /* The first step's two receives of a third of the vector, the second's of a ninth, posted early: no more scratch
+     * than that. */
     assert_true(trv_plan_scratch_bytes(world.plan[0]) <= (6000 + 2000) * 4 + 4 * 64);
     world_destroy(&world);
     const trv_plan_options_t chunks = { .chunk_bytes = 9 * 100 * 4 };
@@ -170,7 +170,7 @@ static void test_numbers(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* ---- Elements of one's own ----------------------------------------------------------------------------------------------- */
+/* ---- Elements of one's own --------------------------------------------------------------------------------------- */
 
 typedef struct pixel {
     unsigned char red, green, blue;
@@ -242,7 +242,7 @@ static void test_callback(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* ---- Ranks that differ ----------------------------------------------------------------------------------------------------- */
+/* ---- Ranks that differ ------------------------------------------------------------------------------------------- */
 
 /* Seven ranks, of which one does something else; all must hear of it, in the same words, and be able to go on. */
 static void differ(const trv_schedule_t *schedule, const trv_schedule_t *other, size_t count,
@@ -326,7 +326,7 @@ static void test_lengths_that_differ(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* ---- The hub ------------------------------------------------------------------------------------------------------------- */
+/* ---- The hub ----------------------------------------------------------------------------------------------------- */
 
 static void test_hub(void **state)
 {

@@ -63,7 +63,7 @@ static void begin_registers(program_t *p)
             }
 }
 
-/* ---- Random steps ---------------------------------------------------------------------------------------------------- */
+/* ---- Random steps ------------------------------------------------------------------------------------------------ */
 
 /* Sends some bound units of a register, none of which the receiver gets twice in the step. */
 static bool choose_units(program_t *p, int s, int from, int to, trv_explicit_part_t *part, int64_t *unit,
@@ -222,9 +222,9 @@ static void make(program_t *p, uint64_t number)
     }
 }
 
-/* ---- Comparing ------------------------------------------------------------------------------------------------------- */
+/* ---- Comparing --------------------------------------------------------------------------------------------------- */
 
-/* All elements of a unit: `first` of a slice (or of a block's part) that begins at `begin` and has `length` elements. */
+/* All elements of a unit of a slice (or of a block's part) that begins at `begin` and has `length` elements. */
 static void check_unit(const program_t *p, const world_t *world, int rank, int s, int u, size_t begin, size_t length,
                        uint64_t number)
 {

@@ -6,7 +6,7 @@
 
 #include "test_execute_world.h"
 
-enum { RUNS = 20 };
+enum { RUNS = 8 };
 
 typedef struct job {
     world_t *world;

@@ -1,6 +1,6 @@
 /*
- * Every algorithm and collective on tori, in chunks too; floating point on consistent schedules (every rank has the same
- * bits), 16-bit floating point.
+ * Every algorithm and collective on tori, in chunks too; floating point on consistent schedules (the same bits on every
+ * rank), 16-bit floating point.
  */
 #include "test_execute_world.h"
 
@@ -67,8 +67,10 @@ static void consistent(const trv_schedule_t *schedule)
     for (int r = 1; r < world.ranks; r++)
         if (memcmp(world.output[r], world.output[0], count * sizeof(float)))
             fail_msg("%s: rank %d differs from rank 0", trv_schedule_name(schedule), r);
-    for (int i = 0; i < count; i++)
-        assert_true(((float *)world.output[0])[i] / sum[i] > 0.99999 && ((float *)world.output[0])[i] / sum[i] < 1.00001);
+    for (int i = 0; i < count; i++) {
+        double ratio = ((float *)world.output[0])[i] / sum[i];
+        assert_true(ratio > 0.99999 && ratio < 1.00001);
+    }
     world_destroy(&world);
 }
 

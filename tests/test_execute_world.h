@@ -64,7 +64,8 @@ static inline world_t world_make(const trv_schedule_t *schedule, size_t count, c
         world.input[r] = malloc(world.in * world.size + !world.in);
         world.output[r] = malloc((world.in > world.out ? world.in : world.out) * world.size + !world.in);
         assert_true(world.input[r] && world.output[r]);
-        int rc = trv_plan_create(&world.plan[r], schedule, r, count, elements, trv_hub_transport(world.hub, r), options);
+        const trv_transport_t *transport = trv_hub_transport(world.hub, r);
+        int rc = trv_plan_create(&world.plan[r], schedule, r, count, elements, transport, options);
         if (rc)
             fail_msg("%s, rank %d, count %zu: %s", trv_schedule_name(schedule), r, count, trv_last_error());
     }
@@ -122,7 +123,7 @@ static inline size_t world_offset(const world_t *world, int rank, bool in_place)
     return in_place && world->collective == TRV_ALLGATHER ? (size_t)rank * world->count : 0;
 }
 
-/* ---- Exact integers -------------------------------------------------------------------------------------------------- */
+/* ---- Exact integers ---------------------------------------------------------------------------------------------- */
 
 static inline void world_fill(world_t *world, bool in_place)
 {
@@ -196,7 +197,7 @@ static inline void world_try(const trv_schedule_t *schedule, size_t count, size_
     world_destroy(&world);
 }
 
-/* ---- Every algorithm ------------------------------------------------------------------------------------------------- */
+/* ---- Every algorithm --------------------------------------------------------------------------------------------- */
 
 /* Calls `work` with every algorithm's schedule that the torus and the collective have. Returns how many there were. */
 static inline int world_every(const trv_torus_t *torus, trv_collective_t collective,

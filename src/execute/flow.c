@@ -86,8 +86,8 @@ static int check_register(const walk_t *walk, int64_t reg)
 {
     if (reg >= 0 && reg < walk->registers)
         return 0;
-    return trv_fail(TRV_ERR_INVALID, "'%s': step %d of stream %d names register %lld of rank %d; it has registers 0 … %d",
-                    trv_schedule_name(walk->shape->schedule), walk->step, walk->shape->stream, (long long)reg,
+    return trv_fail(TRV_ERR_INVALID, "'%s': step %d of stream %d names register %lld of rank %d; it has registers 0 "
+                    "… %d", trv_schedule_name(walk->shape->schedule), walk->step, walk->shape->stream, (long long)reg,
                     walk->shape->rank, walk->registers - 1);
 }
 

@@ -69,7 +69,7 @@ static int lay_blocks(trv_layout_t *layout, const trv_shape_t *shape, size_t beg
         int owner = trv_schedule_owner(shape->schedule, u);
         size_t part = owner >= 0 && owner < ranks ? seen[owner]++ : parts;
         if (part >= parts)
-            return trv_fail(TRV_ERR_INVALID, "'%s' gives unit %lld to rank %d; every one of the %d ranks needs %zu units",
+            return trv_fail(TRV_ERR_INVALID, "'%s' gives unit %lld to rank %d; each of the %d ranks needs %zu units",
                             trv_schedule_name(shape->schedule), (long long)u, owner, ranks, parts);
         size_t from = trv_cut(length, parts, part), to = trv_cut(length, parts, part + 1);
         size_t in_block = (begin + from) * shape->element_size;

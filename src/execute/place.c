@@ -85,7 +85,7 @@ static int add_copy(placing_t *p, int first, trv_place_t to, trv_place_t from, s
     return rc;
 }
 
-/* ---- Receives ------------------------------------------------------------------------------------------------------ */
+/* ---- Receives ---------------------------------------------------------------------------------------------------- */
 
 typedef enum fit { FITS_NOT, FITS_LATER, FITS } fit_t;
 
@@ -167,7 +167,7 @@ static bool receives_early(const placing_t *p, const trv_flow_step_t *step, int 
     return true;
 }
 
-/* ---- Sends --------------------------------------------------------------------------------------------------------- */
+/* ---- Sends ------------------------------------------------------------------------------------------------------- */
 
 static int place_send(placing_t *p, const trv_flow_message_t *message, int now)
 {
@@ -213,7 +213,7 @@ static int place_sends(placing_t *p, const trv_flow_step_t *step, trv_stage_t *s
     return rc;
 }
 
-/* ---- Results that were received into scratch ------------------------------------------------------------------------- */
+/* ---- Results that were received into scratch --------------------------------------------------------------------- */
 
 /* Copies the results that the step before received into scratch to the output, once this step's sends are posted. */
 static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_t *stage, int now)
@@ -238,7 +238,7 @@ static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_
     return rc;
 }
 
-/* ---- Combines ------------------------------------------------------------------------------------------------------ */
+/* ---- Combines ---------------------------------------------------------------------------------------------------- */
 
 /* Whether source value and result may share the output's place: the source is there, in place or not. */
 static bool lies_at_home(const placing_t *p, const trv_value_t *source)
@@ -341,7 +341,7 @@ static int place_combine(placing_t *p, const trv_flow_combine_t *combine)
     return rc;
 }
 
-/* ---- The steps in time --------------------------------------------------------------------------------------------- */
+/* ---- The steps in time ------------------------------------------------------------------------------------------- */
 
 static int place_step(placing_t *p, int k)
 {

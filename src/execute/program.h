@@ -27,7 +27,7 @@ typedef struct trv_shape {
     size_t element_size;
 } trv_shape_t;
 
-/* ---- The program --------------------------------------------------------------------------------------------------- */
+/* ---- The program ------------------------------------------------------------------------------------------------- */
 
 typedef enum trv_base { TRV_AT_INPUT, TRV_AT_OUTPUT, TRV_AT_SCRATCH, TRV_BASES } trv_base_t;
 
@@ -84,7 +84,7 @@ typedef struct trv_program {
 int trv_program_compile(trv_program_t *program, const trv_shape_t *shape);
 void trv_program_clear(trv_program_t *program);
 
-/* ---- Layout ---------------------------------------------------------------------------------------------------------- */
+/* ---- Layout ------------------------------------------------------------------------------------------------------ */
 
 #define TRV_NOWHERE SIZE_MAX
 
@@ -104,7 +104,7 @@ void trv_layout_clear(trv_layout_t *layout);
 /* Where part i of `parts` nearly equal ones of `count` elements begins: floor(i * count / parts), without overflow. */
 size_t trv_cut(size_t count, size_t parts, size_t i);
 
-/* ---- Flow ------------------------------------------------------------------------------------------------------------ */
+/* ---- Flow -------------------------------------------------------------------------------------------------------- */
 
 /* The content of one unit of one register, from when it is made to its last use. Times are ticks: a step's
  * communication is one tick, each of its combines another. */
@@ -147,7 +147,7 @@ typedef struct trv_flow {
 int trv_flow_make(trv_flow_t *flow, const trv_shape_t *shape, const trv_layout_t *layout);
 void trv_flow_clear(trv_flow_t *flow);
 
-/* ---- Memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Makes room for `more` entries of `size` bytes after `count`: *array grows, *room is its capacity. 0 or TRV_ERR_*. */
 int trv_room(void *array, int *room, int count, int more, size_t size);

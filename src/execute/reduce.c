@@ -25,7 +25,8 @@ static const trv_kernels_t *best_kernels(void)
     const char *wish = getenv("TRIVANCE_KERNELS");
     bool plain = wish && !strcasecmp(wish, "plain"), avx2 = wish && !strcasecmp(wish, "avx2");
     __builtin_cpu_init();
-    bool has_avx2 = __builtin_cpu_supports("avx2"); /* F16C too: no processor has AVX2 without it; clang 14 cannot ask */
+    /* F16C cannot be asked for with clang 14; no processor has AVX2 without it. */
+    bool has_avx2 = __builtin_cpu_supports("avx2");
     bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
     if (has_avx512 && !plain && !avx2)

@@ -113,8 +113,8 @@ static int begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
         size_t offset = chunk * plan->chunk_elements * plan->element_size;
         lane->chunk = chunk;
         lane->program = &plan->program[2 * lane->stream + (chunk == plan->chunks - 1)];
-        lane->base[TRV_AT_INPUT] = (char *)plan->input + offset;
-        lane->base[TRV_AT_OUTPUT] = plan->output + offset;
+        lane->base[TRV_AT_INPUT] = plan->count ? (char *)plan->input + offset : NULL;
+        lane->base[TRV_AT_OUTPUT] = plan->count ? plan->output + offset : NULL;
         lane->base[TRV_AT_SCRATCH] = plan->scratch + (size_t)lane->number * plan->lane_scratch_bytes;
         lane->stage = 0;
         lane->generation++;
