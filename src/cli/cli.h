@@ -1,8 +1,8 @@
 /*
  * What the subcommands of `trivance` share: exit codes, options, messages, output files.
  *
- * A subcommand is `int cli_<name>(int argc, char **argv)`, argv[0] being its own name; it returns the exit code. Results
- * go to stdout, everything else to stderr. A failure is one sentence, "trivance <name>: …".
+ * A subcommand is `int cli_<name>(int argc, char **argv)`, argv[0] being its own name; it returns the exit code.
+ * Results go to stdout, everything else to stderr. A failure is one sentence, "trivance <name>: …".
  */
 #ifndef TRIVANCE_CLI_CLI_H
 #define TRIVANCE_CLI_CLI_H
@@ -32,14 +32,16 @@ int cli_bad(const char *command, const char *format, ...) __attribute__((format(
 int cli_bad_last(const char *command);
 
 /* getopt_long with one sentence for an option that is unknown (the nearest name is suggested), lacks its value or takes
- * none. Returns the option, -1 at the end, or '?' after it has printed the sentence. `longs` ends with a row of zeros. */
+ * none. Returns the option, -1 at the end, or '?' after it has printed the sentence. `longs` ends with a row of zeros.
+ */
 int cli_option(int argc, char **argv, const char *shorts, const struct option *longs);
 
 /* The name among `count` that is nearest to `text`, or NULL where none is near. */
 const char *cli_nearest(const char *text, const char *const *name, int count);
 
-/* A file that appears under its name only when it is complete: written as a temporary beside it, then renamed. With path
- * NULL or "-" it is stdout. cli_output_end closes it; with `keep` false, or when writing failed, nothing is left behind. */
+/* A file that appears under its name only when it is complete: written as a temporary beside it, then renamed. With
+ * path NULL or "-" it is stdout. cli_output_end closes it; with `keep` false, or when writing failed, nothing is left
+ * behind. */
 typedef struct cli_output {
     FILE *stream;
     const char *path;

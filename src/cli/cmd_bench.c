@@ -2,7 +2,7 @@
  * trivance bench: hands over to the benchmark program of the MPI whose launcher started us.
  *
  * The tool itself links no MPI. trivance-mpi.openmpi and trivance-mpi.mpich are looked for beside the executable, in
- * ../libexec/trivance, in ../mpi (a build tree) and in PATH.
+ * ../libexec/trivance and in PATH.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ static bool any_set(const char *const *name)
     return false;
 }
 
-/* "openmpi" or "mpich" by the launcher's environment, NULL without a launcher. Open MPI's launchers set OMPI_…; MPICH's
- * Hydra and other PMI launchers set PMI_…. */
+/* "openmpi" or "mpich" by the launcher's environment, NULL without a launcher. Open MPI's launchers set OMPI_…;
+ * MPICH's Hydra and other PMI launchers set PMI_…. */
 static const char *launcher(void)
 {
     static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_UNIVERSE_SIZE", NULL};
@@ -32,7 +32,7 @@ static const char *launcher(void)
 /* Writes the path of trivance-mpi.<mpi> to `path` if it is in one of the places relative to this executable. */
 static bool find_beside(const char *mpi, char *path, size_t size)
 {
-    static const char *const place[] = {"", "../libexec/trivance/", "../mpi/"};
+    static const char *const place[] = {"", "../libexec/trivance/"};
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0)

@@ -1,6 +1,6 @@
 /*
- * trivance cost: what schedules cost, measured by routing every message, beside the paper's closed forms; and completion
- * times by the congestion-aware Hockney model. The paper's tables are in cost_paper.c.
+ * trivance cost: what schedules cost, measured by routing every message, beside the paper's closed forms; and
+ * completion times by the congestion-aware Hockney model. The paper's tables are in cost_paper.c.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,14 +20,16 @@ static const char help[] =
     "Usage: trivance cost TORUS… [OPTIONS]\n"
     "       trivance cost --schedule=FILE [OPTIONS]\n"
     "       trivance cost --paper\n\n"
-    "Steps, Lambda, Delta and Theta (the optimality factors of the paper's tables 1 and 2), measured by routing every\n"
-    "message over the torus, beside the paper's closed forms where it has them; and the completion time per size by the\n"
-    "congestion-aware Hockney model: steps * alpha + sum over the steps of the busiest link's bytes / bandwidth.\n\n"
+    "Steps, Lambda, Delta and Theta (the optimality factors of the paper's tables 1 and 2), measured by\n"
+    "routing every message over the torus, beside the paper's closed forms where it has them; and the\n"
+    "completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps\n"
+    "of the busiest link's bytes / bandwidth.\n\n"
     "Options:\n"
-    "  -a, --algorithm=LIST    names or families with commas between, or all (default); a family's time is that of its\n"
-    "                          better member\n"
+    "  -a, --algorithm=LIST    names or families with commas between, or all (default); a family's time\n"
+    "                          is that of its better member\n"
     "  -c, --collective=C      allreduce (default), reduce-scatter or allgather\n"
-    "  -b, --bytes=LIST        sizes of the vector (default 32,1K,32K,1M,32M,128M); K, M, G are powers of 1024\n"
+    "  -b, --bytes=LIST        sizes of the vector (default 32,1K,32K,1M,32M,128M); K, M, G are powers of\n"
+    "                          1024\n"
     "      --bandwidth=RATE    of a link in each direction (default 800Gb/s; a capital B is bytes)\n"
     "      --alpha=TIME        paid at the start of every step (default 1.5us)\n"
     "      --hop=TIME          per hop of a step's longest message (default 0ns)\n"
@@ -82,8 +84,10 @@ static int measure(const options_t *options, trv_schedule_t *schedule, entry_t *
     return rc;
 }
 
-/* Members that do not take the torus are left out; a choice of which nothing is left is an error if it is the only one. */
-static int measure_choice(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice, result_t *result)
+/* Members that do not take the torus are left out; a choice of which nothing is left is an error if it is the only one.
+ */
+static int measure_choice(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice,
+                          result_t *result)
 {
     column_t *column = &result->column[result->columns];
     int rc = TRV_OK;
@@ -145,7 +149,8 @@ static void print_factors(const result_t *result)
         {NULL, "paper", true, 7},      {NULL, "Theta", true, 8}, {NULL, "paper", true, 7},
         {NULL, "limit", true, 7}};
     cli_table_t table;
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
+                    cli_stdout_is_terminal());
     for (int i = 0; i < result->entries; i++) {
         const entry_t *e = &result->entry[i];
         bool known = false; /* a family and its member may both be in the list */
@@ -264,7 +269,8 @@ static int cost_of_torus(const options_t *options, const trv_torus_t *torus, res
     for (int i = 0; i < options->selection.choices && !rc; i++)
         rc = measure_choice(options, torus, &options->selection.choice[i], result);
     if (!rc && result->columns == 0)
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "no algorithm of the list can serve the torus; `trivance list` says what each takes");
+        rc = trv_fail(TRV_ERR_UNSUPPORTED,
+                      "no algorithm of the list can serve the torus; `trivance list` says what each takes");
     return rc;
 }
 

@@ -11,14 +11,16 @@
 
 static const char help[] =
     "Usage: trivance list [--format=table|json|csv]\n\n"
-    "The algorithms: name, steps, bytes that a rank sends, what is guaranteed, which tori each takes, and its source.\n\n"
+    "The algorithms: name, steps, bytes that a rank sends, what is guaranteed, which tori each takes, and\n"
+    "its source.\n\n"
     "Options:\n"
     "  -f, --format=F  table (default), json or csv\n"
     "  -h, --help      this text\n\n"
-    "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal (reduce-scatter,\n"
-    "then allgather; also each of the two alone). A family name, as trivance or swing, means the better of its members\n"
-    "for the vector at hand; `all` means every algorithm that takes the torus. exact: every contribution counts exactly\n"
-    "once (covers: at least once, for MAX, MIN, AND, OR only). consistent: all ranks get the same bits for floating point.\n\n"
+    "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal\n"
+    "(reduce-scatter, then allgather; also each of the two alone). A family name, as trivance or swing,\n"
+    "means the better of its members for the vector at hand; `all` means every algorithm that takes the\n"
+    "torus. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, AND, OR\n"
+    "only). consistent: all ranks get the same bits for floating point.\n\n"
     "Example:\n"
     "  trivance list --format=json\n";
 
@@ -88,10 +90,12 @@ int cli_list(int argc, char **argv)
     static const struct option longs[] = {
         {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     static const cli_column_t column[] = {
-        {"name", "algorithm", false, 0},   {"family", NULL, false, 0},          {"title", NULL, false, 0},
-        {"variant", NULL, false, 0},       {"steps", "steps", false, 0},        {"bytes", "bytes sent per rank", false, 0},
-        {"exact", "result", false, 0},     {"consistent", "consistent", false, 0},
-        {"symmetry", "symmetry", false, 0}, {"sizes", NULL, false, 0},           {"source", NULL, false, 0},
+        { "name", "algorithm", false, 0 },    { "family", NULL, false, 0 },
+        { "title", NULL, false, 0 },          { "variant", NULL, false, 0 },
+        { "steps", "steps", false, 0 },       { "bytes", "bytes sent per rank", false, 0 },
+        { "exact", "result", false, 0 },      { "consistent", "consistent", false, 0 },
+        { "symmetry", "symmetry", false, 0 }, { "sizes", NULL, false, 0 },
+        { "source", NULL, false, 0 },
     };
     cli_format_t format = CLI_FORMAT_TABLE;
     int option;
@@ -108,7 +112,8 @@ int cli_list(int argc, char **argv)
             return CLI_BAD;
         }
     if (optind < argc)
-        return cli_bad(argv[0], "'%.40s' is not needed: list takes options only, for example --format=json", argv[optind]);
+        return cli_bad(argv[0], "'%.40s' is not needed: list takes options only, for example --format=json",
+                       argv[optind]);
 
     cli_table_t table;
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());

@@ -16,13 +16,15 @@
 static const char help[] =
     "Usage: trivance plan TORUS [OPTIONS]\n"
     "       trivance plan --schedule=FILE [OPTIONS]\n\n"
-    "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share the busiest\n"
-    "link; and draws it. Text shows the messages of one rank and a picture of the steps.\n\n"
+    "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages\n"
+    "share the busiest link; and draws it. Text shows the messages of one rank and a picture of the\n"
+    "steps.\n\n"
     "Options:\n"
     "  -a, --algorithm=A     a name or a family, whose better member is taken (default trivance)\n"
     "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
     "  -b, --bytes=M         size of the vector (default 64K); K, M, G are powers of 1024\n"
-    "  -r, --rank=R          one rank's messages, with its program: sends, receives, reductions, registers\n"
+    "  -r, --rank=R          one rank's messages, with its program: sends, receives, reductions,\n"
+    "                        registers\n"
     "      --stream=S        one stream only\n"
     "  -s, --schedule=FILE   a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
     "  -f, --format=F        text (default), svg (a picture) or json (the format trivance-schedule-1)\n"
@@ -45,7 +47,7 @@ typedef struct options {
     cli_tori_t tori;
 } options_t;
 
-/* ---- Titles -------------------------------------------------------------------------------------------------------- */
+/* ---- Titles ------------------------------------------------------------------------------------------------------ */
 
 void cli_plan_title(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
 {
@@ -53,7 +55,8 @@ void cli_plan_title(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
     char shape[TRV_TORUS_TEXT_MAX], bytes[CLI_BYTES_TEXT_MAX];
     snprintf(text, CLI_PLAN_TEXT_MAX, "%.80s on %s %s: %s of %s", trv_schedule_name(plan->schedule),
              torus->dims == 1 ? "a ring of" : "the torus", trv_torus_format(torus, shape, sizeof shape),
-             cli_collective_title(trv_schedule_collective(plan->schedule)), cli_format_bytes(plan->vector_bytes, bytes));
+             cli_collective_title(trv_schedule_collective(plan->schedule)),
+             cli_format_bytes(plan->vector_bytes, bytes));
 }
 
 void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
@@ -69,11 +72,11 @@ void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
                          trv_schedule_consistent(plan->schedule) ? "the same bits on every rank"
                                                                  : "ranks add in different orders");
     if (trv_cost_time_ns(plan->schedule, &plan->network, plan->vector_bytes, &time_ns) == 0)
-        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %.2f us at %g Gb/s and %g us per step", time_ns / 1e3,
-                 plan->network.bandwidth_bps / 1e9, plan->network.alpha_ns / 1e3);
+        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %.2f us at %g Gb/s and %g us per step",
+                 time_ns / 1e3, plan->network.bandwidth_bps / 1e9, plan->network.alpha_ns / 1e3);
 }
 
-/* ---- SVG ----------------------------------------------------------------------------------------------------------- */
+/* ---- SVG --------------------------------------------------------------------------------------------------------- */
 
 int cli_plan_svg(const cli_plan_t *plan, FILE *out)
 {
@@ -101,7 +104,7 @@ int cli_plan_svg(const cli_plan_t *plan, FILE *out)
     return rc;
 }
 
-/* ---- The command --------------------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int write_plan(const options_t *options, const cli_plan_t *plan)
 {
@@ -118,8 +121,8 @@ static int write_plan(const options_t *options, const cli_plan_t *plan)
     return rc ? rc : end;
 }
 
-/* Pictures are built in memory first where they go to stdout, so that a refusal leaves nothing half written: the checks of
- * text and SVG come before their first byte; a JSON file's do not all, so it is tried out before. */
+/* Pictures are built in memory first where they go to stdout, so that a refusal leaves nothing half written: the checks
+ * of text and SVG come before their first byte; a JSON file's do not all, so it is tried out before. */
 static int try_json(const options_t *options, const cli_plan_t *plan)
 {
     if (options->format != JSON || (options->output && strcmp(options->output, "-") != 0))
@@ -144,7 +147,8 @@ static int show(const options_t *options, cli_plan_t *plan)
     if (rc)
         return rc;
     if (options->format == JSON && (options->rank || options->stream))
-        return trv_fail(TRV_ERR_ARGUMENT, "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
     rc = trv_cost_measure(plan->schedule, &plan->cost);
     if (rc)
         return rc;
@@ -172,12 +176,14 @@ static int run(const options_t *options)
             plan.vector_bytes = file.vector_bytes;
         if (options->format == JSON && !file.has_blocks) {
             trv_schedule_destroy(schedule);
-            return trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, so there is nothing to add to it as JSON",
+            return trv_fail(TRV_ERR_INVALID,
+                            "%.200s has messages but no blocks, so there is nothing to add to it as JSON",
                             options->schedule);
         }
     } else {
         const cli_choice_t *choice = &options->selection.choice[0];
-        rc = cli_choose(choice, &options->tori.torus[0], options->collective, &plan.network, plan.vector_bytes, &schedule);
+        rc = cli_choose(choice, &options->tori.torus[0], options->collective, &plan.network, plan.vector_bytes,
+                        &schedule);
         if (rc)
             return rc;
         if (choice->members > 1)

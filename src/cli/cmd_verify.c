@@ -16,19 +16,21 @@
 static const char help[] =
     "Usage: trivance verify TORUS… [OPTIONS]\n"
     "       trivance verify --schedule=FILE [OPTIONS]\n\n"
-    "Runs schedules symbolically for every rank and block and proves, or disproves, that every rank ends with every\n"
-    "contribution exactly once, that sends and receives match, that nothing deadlocks, that no more messages leave a port\n"
-    "than declared, and whether all ranks get the same bits for floating point (consistent).\n\n"
+    "Runs schedules symbolically for every rank and block and proves, or disproves, that every rank ends\n"
+    "with every contribution exactly once, that sends and receives match, that nothing deadlocks, that no\n"
+    "more messages leave a port than declared, and whether all ranks get the same bits for floating point\n"
+    "(consistent).\n\n"
     "Options:\n"
     "  -a, --algorithm=LIST   names or families with commas between, or all (default)\n"
     "  -c, --collective=C     allreduce (default), reduce-scatter, allgather or all\n"
     "  -s, --schedule=FILE    a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
-    "  -m, --method=M         exhaustive: a proof; random: by random 64-bit values, wrong with probability below 2^-60;\n"
-    "                         auto (default): exhaustive while that is affordable\n"
+    "  -m, --method=M         exhaustive: a proof; random: by random 64-bit values, wrong with\n"
+    "                         probability below 2^-60; auto (default): exhaustive while that is\n"
+    "                         affordable\n"
     "  -f, --format=F         table (default), json or csv\n"
     "  -h, --help             this text\n\n"
-    "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that can not serve a torus are shown\n"
-    "as skipped, with the reason; a single one that was asked for by name is bad input.\n\n"
+    "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that can not serve\n"
+    "a torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.\n\n"
     "Examples:\n"
     "  trivance verify 9 3x3 8x8\n"
     "  trivance verify 27x27 --algorithm=trivance --method=random\n"
@@ -141,8 +143,8 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
             for (int i = 0; options->collective[c] && i < options->selection.choices && !rc; i++) {
                 const cli_choice_t *choice = &options->selection.choice[i];
                 for (int m = 0; m < choice->members && !rc; m++)
-                    rc = verify_algorithm(table, options, &options->tori.torus[t], choice->member[m], (trv_collective_t)c,
-                                          tally);
+                    rc = verify_algorithm(table, options, &options->tori.torus[t], choice->member[m],
+                                          (trv_collective_t)c, tally);
             }
     return rc;
 }
@@ -152,8 +154,10 @@ static int read_file(const options_t *options, trv_schedule_file_t *file)
     int rc = cli_read_schedule(options->command, options->path, file);
     if (!rc && !file->has_blocks) {
         trv_schedule_destroy(file->schedule);
-        rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks: what is in a message is not known, so nothing can "
-                      "be proved (plan and cost read such a file)", options->path);
+        rc = trv_fail(TRV_ERR_INVALID,
+                      "%.200s has messages but no blocks: what is in a message is not known, so nothing can "
+                      "be proved (plan and cost read such a file)",
+                      options->path);
     }
     return rc;
 }
@@ -203,7 +207,8 @@ static int run(const options_t *options)
                 if (options->collective[c] && trv_algorithm_supports(options->selection.choice[0].member[0],
                                                                      &options->tori.torus[t], (trv_collective_t)c))
                     return cli_bad_last(options->command);
-    cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
+                    cli_stdout_is_terminal());
     cli_table_stream(&table);
     rc = file.schedule ? verify_one(&table, options, file.schedule, &tally) : verify_tori(&table, options, &tally);
     trv_schedule_destroy(file.schedule);

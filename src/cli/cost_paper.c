@@ -1,6 +1,7 @@
 /*
- * The paper's tables 1 (rings) and 2 (tori), recomputed: every algorithm for which the paper has closed forms, on tori of
- * which they are exact, its schedule routed message by message, beside the sums of appendix B and the tables' limits.
+ * The paper's tables 1 (rings) and 2 (tori), recomputed: every algorithm for which the paper has closed forms, on tori
+ * of which they are exact, its schedule routed message by message, beside the sums of appendix B and the tables'
+ * limits.
  */
 #include "cli/cost_paper.h"
 
@@ -15,7 +16,8 @@
 
 /* Square, of sides that are powers of 2 or of 3. */
 static const char *const rings[] = {"8", "9", "27", "64", "81", NULL};
-static const char *const tori[] = {"8x8", "9x9", "27x27", "32x32", "8x8x8", "9x9x9", "16x16x16", "8x8x8x8", "9x9x9x9", NULL};
+static const char *const tori[] = { "8x8",   "9x9",      "27x27",   "32x32",   "8x8x8",
+                                    "9x9x9", "16x16x16", "8x8x8x8", "9x9x9x9", NULL };
 
 static bool agrees(double measured, double paper)
 {
@@ -25,7 +27,8 @@ static bool agrees(double measured, double paper)
 static void add_row(cli_table_t *table, int number, const char *torus, const char *algorithm, const trv_cost_t *cost,
                     const trv_paper_cost_t *paper)
 {
-    bool same = agrees(cost->lambda, paper->lambda) && agrees(cost->delta, paper->delta) && agrees(cost->theta, paper->theta);
+    bool same =
+        agrees(cost->lambda, paper->lambda) && agrees(cost->delta, paper->delta) && agrees(cost->theta, paper->theta);
     cli_cell_int(table, number);
     cli_cell_text(table, algorithm);
     cli_cell_text(table, torus);
@@ -107,9 +110,9 @@ int cli_cost_paper(const char *command, cli_format_t format)
     if (rc)
         return cli_bad_last(command);
     if (text)
-        puts("\nMeasured: every message routed over the torus, the load of all streams together. paper: the exact sums of\n"
-             "its appendix B. limit: its tables (table 2 for n to infinity). They agree but where routing does better or\n"
-             "worse than the closed form assumes: Bruck is routed the shorter way, and the mirrored streams of Recursive\n"
-             "Doubling meet on the same links.");
+        puts("\nMeasured: every message routed over the torus, the load of all streams together. paper: the\n"
+             "exact sums of its appendix B. limit: its tables (table 2 for n to infinity). They agree but where\n"
+             "routing does better or worse than the closed form assumes: Bruck is routed the shorter way, and\n"
+             "the mirrored streams of Recursive Doubling meet on the same links.");
     return CLI_OK;
 }

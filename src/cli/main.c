@@ -68,7 +68,8 @@ int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
     if (argc < 2)
-        return cli_bad(NULL, "a subcommand is missing: list, plan, verify, cost or bench; `trivance --help` has examples");
+        return cli_bad(NULL,
+                       "a subcommand is missing: list, plan, verify, cost or bench; `trivance --help` has examples");
     const char *name = argv[1];
     if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
         print_help();

@@ -40,8 +40,10 @@ int cli_parse_bytes(const char *text, uint64_t *bytes)
     if (value > BYTES_MAX || strspn(p, "kKmMgGiB") == strlen(p))
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a byte count that fits: at most 2^50, with K, M or G "
                         "(also KiB, MiB, GiB; powers of 1024), for example 64KiB", text);
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a byte count: after the number comes nothing, B, K, M, G, KiB, MiB "
-                    "or GiB (powers of 1024), for example 64KiB", text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "'%.40s' is not a byte count: after the number comes nothing, B, K, M, G, KiB, MiB "
+                    "or GiB (powers of 1024), for example 64KiB",
+                    text);
 }
 
 int cli_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count)
@@ -62,7 +64,8 @@ int cli_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count)
     return more;
 }
 
-/* A decimal number without sign, as 12, 1.5 or 2e3, at the start of `text`; NULL if there is none, else what follows. */
+/* A decimal number without sign, as 12, 1.5 or 2e3, at the start of `text`; NULL if there is none, else what follows.
+ */
 static const char *read_number(const char *text, double *value)
 {
     if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0")] == 'x' || text[strspn(text, "0")] == 'X')
@@ -89,8 +92,10 @@ int cli_parse_time_ns(const char *text, double *time_ns)
     static const unit_t unit[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     double value;
     if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value > 1e15)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a time: it is a number >= 0 with its unit ns, us, ms or s, at most "
-                        "10^6 s, for example 1.5us", text);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a time: it is a number >= 0 with its unit ns, us, ms or s, at most "
+                        "10^6 s, for example 1.5us",
+                        text);
     *time_ns = value;
     return TRV_OK;
 }
@@ -103,8 +108,10 @@ int cli_parse_rate_bps(const char *text, double *rate_bps)
     };
     double value;
     if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value < 1 || value > 1e18)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a rate: it is a number > 0 with its unit Kb/s, Mb/s, Gb/s or Tb/s "
-                        "(a capital B is bytes), for example 800Gb/s", text);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a rate: it is a number > 0 with its unit Kb/s, Mb/s, Gb/s or Tb/s "
+                        "(a capital B is bytes), for example 800Gb/s",
+                        text);
     *rate_bps = value;
     return TRV_OK;
 }
@@ -131,8 +138,10 @@ int cli_next_item(const char **rest, const char *what, char *item, size_t item_s
         return 0;
     size_t length = strcspn(start, ",");
     if (length == 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "the list of %s has an empty entry; entries are separated by single commas, as in "
-                        "a,b,c", what);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the list of %s has an empty entry; entries are separated by single commas, as in "
+                        "a,b,c",
+                        what);
     if (length >= item_size)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long an entry for the list of %s", start, what);
     memcpy(item, start, length);

@@ -19,14 +19,15 @@ int cli_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count)
 /* "100ns", "1.5us", "2ms", "1s" -> nanoseconds, >= 0. The unit is needed. */
 int cli_parse_time_ns(const char *text, double *time_ns);
 
-/* "800Gb/s", "100GB/s", "3.2Tb/s" -> bits per second, > 0. Small b is bits, capital B bytes; K, M, G, T are powers of 1000. */
+/* "800Gb/s", "100GB/s", "3.2Tb/s" -> bits per second, > 0. Small b is bits, capital B bytes; K, M, G, T are powers of
+ * 1000. */
 int cli_parse_rate_bps(const char *text, double *rate_bps);
 
 /* A whole number from `min` to `max`; `what` names it in the sentence ("--rank"). */
 int cli_parse_int(const char *text, const char *what, int min, int max, int *value);
 
-/* Copies the next item of a comma-separated list to `item` and moves *rest behind it. Returns 1 for an item, 0 at the end
- * of the list, TRV_ERR_ARGUMENT for an empty item or one that does not fit. Start with *rest = the list. */
+/* Copies the next item of a comma-separated list to `item` and moves *rest behind it. Returns 1 for an item, 0 at the
+ * end of the list, TRV_ERR_ARGUMENT for an empty item or one that does not fit. Start with *rest = the list. */
 int cli_next_item(const char **rest, const char *what, char *item, size_t item_size);
 
 #define CLI_BYTES_TEXT_MAX 32

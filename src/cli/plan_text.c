@@ -16,15 +16,17 @@
 #define BLOCKS_WIDTH 28
 #define WIDTH 110
 
-/* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all). Allocated. */
-static char *describe_blocks(const cli_plan_t *plan, const trv_blocks_t *blocks, int64_t limit, int width)
+/* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all). `first` is added to each number;
+ * the numbers 0 … limit - 1 are "all". Allocated. */
+static char *describe_list(const trv_blocks_t *blocks, int64_t first, int64_t limit, int width)
 {
     int64_t count = trv_blocks_count(blocks);
     int64_t *unit = malloc(((size_t)count + 1) * sizeof *unit);
     char *text = NULL;
-    (void)plan;
     if (unit) {
         trv_blocks_list(blocks, unit);
+        for (int64_t i = 0; i < count; i++)
+            unit[i] += first;
         text = trv_ranges_format(unit, count, limit);
     }
     free(unit);
@@ -52,7 +54,7 @@ static void describe_parts(const cli_plan_t *plan, const trv_message_t *message,
                                      count == 1 ? "" : "s");
             continue;
         }
-        char *list = describe_blocks(plan, &part->blocks, trv_schedule_units(plan->schedule), BLOCKS_WIDTH);
+        char *list = describe_list(&part->blocks, 0, trv_schedule_units(plan->schedule), BLOCKS_WIDTH);
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " + " : "", list ? list : "?");
         free(list);
     }
@@ -66,18 +68,19 @@ static int route_hops(const cli_plan_t *plan, int rank, int stream, const trv_me
     return trv_route_length(&route);
 }
 
-/* ---- The table of messages ------------------------------------------------------------------------------------------ */
+/* ---- The table of messages --------------------------------------------------------------------------------------- */
 
 typedef struct row_head { /* printed once for the rows of a step, and of a stream */
     bool step, stream;
 } row_head_t;
 
-static void add_message(cli_table_t *table, const cli_plan_t *plan, int rank, int stream, int step, const trv_step_t *out,
-                        const trv_message_t *message, row_head_t *head)
+static void add_message(cli_table_t *table, const cli_plan_t *plan, int rank, int stream, int step,
+                        const trv_step_t *out, const trv_message_t *message, row_head_t *head)
 {
     char port[16], blocks[160];
     const trv_step_cost_t *cost = &plan->cost.step[step];
-    snprintf(port, sizeof port, "%c%d", trv_port_sign(message->port) > 0 ? '+' : '-', trv_port_dimension(message->port));
+    snprintf(port, sizeof port, "%c%d", trv_port_sign(message->port) > 0 ? '+' : '-',
+             trv_port_dimension(message->port));
     describe_parts(plan, message, blocks, sizeof blocks);
     head->step ? cli_cell_int(table, step) : cli_cell_none(table);
     head->stream ? cli_cell_int(table, stream) : cli_cell_none(table);
@@ -128,7 +131,7 @@ static int print_messages(const cli_plan_t *plan, int rank, FILE *out)
     return rc ? rc : end;
 }
 
-/* ---- The program of one rank ---------------------------------------------------------------------------------------- */
+/* ---- The program of one rank ------------------------------------------------------------------------------------- */
 
 static void print_program_message(const cli_plan_t *plan, const trv_message_t *message, bool send, FILE *out)
 {
@@ -137,9 +140,9 @@ static void print_program_message(const cli_plan_t *plan, const trv_message_t *m
     for (int p = 0; p < message->parts; p++) {
         const trv_part_t *part = &message->part[p];
         int64_t limit = part->slots ? 0 : trv_schedule_units(plan->schedule);
-        char *list = describe_blocks(plan, &part->blocks, limit, 0);
+        char *list = describe_list(&part->blocks, part->slots ? part->reg : 0, limit, 0);
         if (part->slots)
-            fprintf(out, "  registers %d + (%s)", part->reg, list ? list : "?");
+            fprintf(out, "  registers %s", list ? list : "?");
         else
             fprintf(out, "  register %d blocks %s", part->reg, list ? list : "?");
         free(list);
@@ -149,7 +152,7 @@ static void print_program_message(const cli_plan_t *plan, const trv_message_t *m
 
 static void print_program_combine(const cli_plan_t *plan, const trv_combine_t *combine, FILE *out)
 {
-    char *list = describe_blocks(plan, &combine->blocks, trv_schedule_units(plan->schedule), 0);
+    char *list = describe_list(&combine->blocks, 0, trv_schedule_units(plan->schedule), 0);
     fprintf(out, "    reduce   register %d =", combine->dst);
     for (int i = 0; i < combine->sources; i++)
         fprintf(out, "%s %d", i ? " +" : "", combine->source ? combine->source[i] : combine->first + i);
@@ -161,7 +164,8 @@ static int print_program(const cli_plan_t *plan, FILE *out)
 {
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;
-    fprintf(out, "\nprogram of rank %d (register 0 holds the contribution at the start, the result at the end)\n", plan->rank);
+    fprintf(out, "\nprogram of rank %d (register 0 holds the contribution at the start, the result at the end)\n",
+            plan->rank);
     for (int stream = 0; stream < trv_schedule_streams(plan->schedule) && !rc; stream++) {
         if (plan->stream >= 0 && stream != plan->stream)
             continue;
@@ -182,7 +186,7 @@ static int print_program(const cli_plan_t *plan, FILE *out)
     return rc;
 }
 
-/* ---- Pictures -------------------------------------------------------------------------------------------------------- */
+/* ---- Pictures ---------------------------------------------------------------------------------------------------- */
 
 static void print_ring(const trv_text_style_t *style, const trv_picture_t *picture)
 {
@@ -244,10 +248,12 @@ static void print_progress(const cli_plan_t *plan, const trv_text_style_t *style
         return;
     if (trv_text_progress_fits(style, &progress)) {
         if (progress.by_block)
-            fprintf(style->out, "\nwhat a rank (row) holds and will use, stream %d: contributions in a block (column), %s all\n",
+            fprintf(style->out,
+                    "\nwhat a rank (row) holds and will use, stream %d: contributions in a block (column), %s all\n",
                     stream, style->utf8 ? "█" : "#");
         else
-            fprintf(style->out, "\nwhose contribution (column) a rank (row) holds, stream %d: %s new in the step, %s before\n",
+            fprintf(style->out,
+                    "\nwhose contribution (column) a rank (row) holds, stream %d: %s new in the step, %s before\n",
                     stream, style->utf8 ? "▓" : "+", style->utf8 ? "█" : "#");
         trv_text_progress(style, picture, &progress);
     }

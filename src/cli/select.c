@@ -38,8 +38,8 @@ static int unknown_name(const char *text)
     }
     const char *nearest = cli_nearest(text, name, count);
     if (nearest)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s? `trivance list` shows all", text,
-                        nearest);
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s? `trivance list` shows all",
+                        text, nearest);
     char names[512] = "";
     for (int i = 0; i < trv_algorithms_count(); i++) {
         size_t used = strlen(names);
@@ -109,8 +109,8 @@ int cli_parse_collective(const char *text, trv_collective_t *collective)
             *collective = (trv_collective_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%.40s'; there are allreduce, reduce-scatter and allgather",
-                    text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "there is no collective '%.40s'; there are allreduce, reduce-scatter and allgather", text);
 }
 
 const char *cli_collective_name(trv_collective_t collective) { return collectives[collective].name; }

@@ -58,7 +58,8 @@ static void print_text(const cli_table_t *table, char *const *text)
     fputc('\n', table->out);
 }
 
-void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column, int columns, bool bold)
+void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column, int columns,
+                     bool bold)
 {
     *table = (cli_table_t){.out = out, .format = format, .columns = columns, .bold = bold};
     for (int c = 0; c < columns; c++) {

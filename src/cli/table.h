@@ -1,8 +1,8 @@
 /*
  * Tables that a subcommand prints: as aligned text for people, or as one JSON array or CSV for programs.
  *
- * A column has a key (JSON and CSV; NULL: in the text only) and a title (text; NULL: in JSON and CSV only). Rows are given
- * cell by cell in the order of the columns. JSON and CSV rows are printed as they come; so are text rows once
+ * A column has a key (JSON and CSV; NULL: in the text only) and a title (text; NULL: in JSON and CSV only). Rows are
+ * given cell by cell in the order of the columns. JSON and CSV rows are printed as they come; so are text rows once
  * cli_table_stream was called (the columns' widths must then be set), otherwise they wait until the widths are known.
  */
 #ifndef TRIVANCE_CLI_TABLE_H
@@ -39,7 +39,8 @@ typedef struct cli_table {
 int cli_parse_format(const char *text, cli_format_t *format);
 
 /* `bold`: print the titles in bold. The columns are copied. */
-void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column, int columns, bool bold);
+void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column, int columns,
+                     bool bold);
 void cli_table_stream(cli_table_t *table);
 
 void cli_cell_text(cli_table_t *table, const char *text);

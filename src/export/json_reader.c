@@ -96,7 +96,8 @@ int trv_json_boolean(const json_place_t *place, json_t *object, const char *key,
     return TRV_OK;
 }
 
-int trv_json_word(const json_place_t *place, json_t *object, const char *key, const char *const *word, int count, int *value)
+int trv_json_word(const json_place_t *place, json_t *object, const char *key, const char *const *word, int count,
+                  int *value)
 {
     const json_t *entry = json_object_get(object, key);
     char words[160] = "";

@@ -28,7 +28,8 @@ void trv_json_warn(const json_place_t *place, const char *format, ...) __attribu
 /* Warns of every key of `object` that is not among the `known` ones (ended by NULL). */
 void trv_json_check_keys(const json_place_t *place, json_t *object, const char *const *known);
 
-/* The value at `key`, which must be an integer from min to max; an absent key leaves *value alone, or fails if `needed`. */
+/* The value at `key`, which must be an integer from min to max; an absent key leaves *value alone, or fails if
+ * `needed`. */
 int trv_json_integer(const json_place_t *place, json_t *object, const char *key, bool needed, int64_t min, int64_t max,
                      int64_t *value);
 /* The same for an entry of an array, called `what`. */

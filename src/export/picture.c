@@ -18,7 +18,7 @@ int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX])
     return count;
 }
 
-/* ---- Arrows ------------------------------------------------------------------------------------------------------- */
+/* ---- Arrows ------------------------------------------------------------------------------------------------------ */
 
 static int add_arrow(trv_panel_t *panel, int *room, const trv_arrow_t *arrow)
 {
@@ -67,7 +67,7 @@ static bool same_arrows(const trv_panel_t *a, const trv_panel_t *b)
     return true;
 }
 
-/* ---- Segments ------------------------------------------------------------------------------------------------------ */
+/* ---- Segments ---------------------------------------------------------------------------------------------------- */
 
 /* Cuts the route of an arrow where it turns; writes at most one segment per dimension. Returns their number. */
 static int cut_route(const trv_schedule_t *schedule, const trv_panel_t *panel, int index, trv_segment_t *segment)
@@ -159,7 +159,7 @@ static int lay_tracks(const trv_schedule_t *schedule, trv_panel_t *panel)
     return rc;
 }
 
-/* ---- Panels -------------------------------------------------------------------------------------------------------- */
+/* ---- Panels ------------------------------------------------------------------------------------------------------ */
 
 static void clear_panel(trv_panel_t *panel)
 {
@@ -175,7 +175,8 @@ void trv_picture_clear(trv_picture_t *picture)
     *picture = (trv_picture_t){0};
 }
 
-int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, const trv_cost_t *cost, int rank, int stream)
+int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, const trv_cost_t *cost, int rank,
+                       int stream)
 {
     int rc = TRV_OK, steps = trv_schedule_steps(schedule);
     *picture = (trv_picture_t){.schedule = schedule, .panel = calloc((size_t)steps + 1, sizeof(trv_panel_t))};

@@ -45,21 +45,24 @@ typedef struct trv_picture {
     trv_panel_t *panel;
 } trv_picture_t;
 
-/* Collects the messages that `rank` sends (-1: all ranks) in `stream` (-1: all). `cost`: of the schedule, for the congestion. */
-int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, const trv_cost_t *cost, int rank, int stream);
+/* Collects the messages that `rank` sends (-1: all ranks) in `stream` (-1: all). `cost`: of the schedule, for the
+ * congestion. */
+int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, const trv_cost_t *cost, int rank,
+                       int stream);
 void trv_picture_clear(trv_picture_t *picture);
 
 /* The dimensions of a torus that are larger than 1. Returns their number. */
 int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX]);
 
-/* "distance 3", "distance 1 to 2", or "dimension 0, distance 3" where a torus has more than one and the panel uses one of
- * them; "" where nothing is sent. */
+/* "distance 3", "distance 1 to 2", or "dimension 0, distance 3" where a torus has more than one and the panel uses one
+ * of them; "" where nothing is sent. */
 void trv_panel_describe(const trv_picture_t *picture, const trv_panel_t *panel, char *text, int text_size);
 
 /* ---- Progress (paper, figure 3) ---------------------------------------------------------------------------------- */
 
-/* What every rank holds after every step and will still use. For whole vectors a column is a contributor and a value 0 or
- * `full` = 1; for blocks a column is a block and a value the number of contributions in it, `full` when it is complete. */
+/* What every rank holds after every step and will still use. For whole vectors a column is a contributor and a value 0
+ * or `full` = 1; for blocks a column is a block and a value the number of contributions in it, `full` when it is
+ * complete. */
 typedef struct trv_progress {
     bool by_block;
     int ranks, columns, steps;

@@ -121,9 +121,10 @@ static int run_step(tracer_t *tracer, int step)
     return TRV_OK;
 }
 
-/* ---- Liveness ------------------------------------------------------------------------------------------------------ */
+/* ---- Liveness ---------------------------------------------------------------------------------------------------- */
 
-static void mark(const tracer_t *tracer, unsigned char *live, int rank, const trv_message_t *message, unsigned char value)
+static void mark(const tracer_t *tracer, unsigned char *live, int rank, const trv_message_t *message,
+                 unsigned char value)
 {
     for (int p = 0; p < message->parts; p++) {
         int64_t count = list_part(tracer, &message->part[p], tracer->unit_a);
@@ -172,7 +173,7 @@ static int find_live(tracer_t *tracer)
     return TRV_OK;
 }
 
-/* ---- The matrix ---------------------------------------------------------------------------------------------------- */
+/* ---- The matrix -------------------------------------------------------------------------------------------------- */
 
 static void start(tracer_t *tracer)
 {
@@ -199,7 +200,8 @@ static void record(const tracer_t *tracer, trv_progress_t *progress, int after, 
     int64_t per_column = tracer->units / progress->columns;
     bool gather = trv_schedule_collective(tracer->schedule) == TRV_ALLGATHER;
     for (int rank = 0; rank < tracer->ranks; rank++) {
-        float *row = progress->value + ((size_t)after * (size_t)tracer->ranks + (size_t)rank) * (size_t)progress->columns;
+        float *row =
+            progress->value + ((size_t)after * (size_t)tracer->ranks + (size_t)rank) * (size_t)progress->columns;
         for (int64_t u = 0; u < tracer->units; u++) {
             int held = 0;
             unite(tracer, after, rank, u, set);

@@ -74,8 +74,10 @@ static int64_t read_number(const char **text)
 
 static int bad_form(const char *text)
 {
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a list of numbers: it is \"all\" or, ascending, numbers, ranges and "
-                    "ranges with a stride, for example 0-8,12,20-44/3", text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "'%.40s' is not a list of numbers: it is \"all\" or, ascending, numbers, ranges and "
+                    "ranges with a stride, for example 0-8,12,20-44/3",
+                    text);
 }
 
 int trv_ranges_parse(const char *text, int64_t limit, int64_t count_max, trv_numbers_t *numbers)
@@ -98,8 +100,9 @@ int trv_ranges_parse(const char *text, int64_t limit, int64_t count_max, trv_num
         if (first < 0 || last < first || stride < 1 || (last - first) % stride || (!all && *p && *p != ','))
             return bad_form(text);
         if (first <= previous || last >= limit)
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is out of order or out of range: numbers ascend from 0 to %" PRId64,
-                            text, limit - 1);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "'%.40s' is out of order or out of range: numbers ascend from 0 to %" PRId64, text,
+                            limit - 1);
         if ((last - first) / stride + 1 > count_max - numbers->count)
             return trv_fail(TRV_ERR_ARGUMENT, "the lists hold more numbers than can be read");
         for (int64_t number = first; number <= last; number += stride) {

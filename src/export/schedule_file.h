@@ -11,8 +11,8 @@
 
 #include <trivance/schedule.h>
 
-/* Writes the schedule for a vector of `vector_bytes`, one message a line. TRV_ERR_INVALID where a message lacks one of its
- * sides or their units differ; TRV_ERR_UNSUPPORTED above 2^26 messages. Errors of the stream are left to the caller
+/* Writes the schedule for a vector of `vector_bytes`, one message a line. TRV_ERR_INVALID where a message lacks one of
+ * its sides or their units differ; TRV_ERR_UNSUPPORTED above 2^26 messages. Errors of the stream are left to the caller
  * (ferror). */
 int trv_schedule_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, FILE *out);
 

@@ -32,12 +32,14 @@ static int read_port(const schedule_reader_t *reader, const json_t *value, const
     const char *text = json_string_value(value);
     int dims = reader->torus.dims;
     if (!text || (text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + dims || text[2])
-        return trv_json_fail(&reader->place, "%s must be \"+d\" or \"-d\" with d a dimension from 0 to %d", what, dims - 1);
+        return trv_json_fail(&reader->place, "%s must be \"+d\" or \"-d\" with d a dimension from 0 to %d", what,
+                             dims - 1);
     *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
     return TRV_OK;
 }
 
-/* Routes are the torus's own: the port's dimension first, then the others ascending. Another order can not be followed. */
+/* Routes are the torus's own: the port's dimension first, then the others ascending. Another order can not be followed.
+ */
 static int check_route(const schedule_reader_t *reader, json_t *route, int from, int to, int port)
 {
     int a[TRV_DIMS_MAX], b[TRV_DIMS_MAX], previous = -1;
@@ -56,7 +58,8 @@ static int check_route(const schedule_reader_t *reader, json_t *route, int from,
             continue;
         int key = d == trv_port_dimension(port) ? 0 : (int)d + 1;
         if (key <= previous)
-            return trv_json_fail(&reader->place, "this \"route\" is not followed; messages travel the dimension of their port "
+            return trv_json_fail(&reader->place,
+                                 "this \"route\" is not followed; messages travel the dimension of their port "
                                  "first and then the others in ascending order");
         previous = key;
     }
@@ -75,7 +78,8 @@ static int read_line(const schedule_reader_t *reader, json_t *message, line_t *l
     size_t size = json_array_size(message);
     int64_t from = 0, to = 0;
     if (!json_is_array(message) || size < 4 || size > 5)
-        return trv_json_fail(place, "a message must be a list [from, to, port, bytes], for example [0, 1, \"+0\", 4096], "
+        return trv_json_fail(place,
+                             "a message must be a list [from, to, port, bytes], for example [0, 1, \"+0\", 4096], "
                              "with an object behind it or not");
     int rc = trv_json_entry(place, message, 0, "the sender", 0, reader->torus.ranks - 1, &from);
     if (!rc)
@@ -228,7 +232,8 @@ static int read_list(schedule_reader_t *reader, json_t *value, int64_t limit)
         for (size_t i = 0; i < size && !rc; i++) {
             json_t *entry = json_is_array(value) ? json_array_get(value, i) : value;
             if (!json_is_integer(entry) || json_integer_value(entry) <= previous || json_integer_value(entry) >= limit)
-                return trv_json_fail(&reader->place, "a list must have ascending whole numbers from 0 to %" PRId64, limit - 1);
+                return trv_json_fail(&reader->place, "a list must have ascending whole numbers from 0 to %" PRId64,
+                                     limit - 1);
             previous = json_integer_value(entry);
             rc = trv_numbers_add(numbers, previous);
         }
@@ -273,8 +278,10 @@ static void compare_bytes(schedule_reader_t *reader, const line_t *line, const t
     uint64_t bytes = trv_units_bytes(reader->schedule, units, reader->vector_bytes);
     if (bytes != (uint64_t)line->bytes && !reader->told_bytes) {
         reader->told_bytes = true;
-        trv_json_warn(&reader->place, "it has %" PRId64 " bytes, but its blocks make %" PRIu64 "; the blocks count (further "
-                      "differences are not shown)", line->bytes, bytes);
+        trv_json_warn(&reader->place,
+                      "it has %" PRId64 " bytes, but its blocks make %" PRIu64 "; the blocks count (further "
+                      "differences are not shown)",
+                      line->bytes, bytes);
     }
 }
 
@@ -341,8 +348,8 @@ int trv_reader_add_combine(schedule_reader_t *reader, json_t *combine)
     if (!rc)
         rc = read_list(reader, json_array_get(combine, 3), reader->options.units);
     if (!rc)
-        rc = trv_explicit_combine(reader->schedule, place->stream, place->step, (int)rank, (int)dst, (int)sources, source,
-                                  reader->numbers.count, reader->numbers.number);
+        rc = trv_explicit_combine(reader->schedule, place->stream, place->step, (int)rank, (int)dst, (int)sources,
+                                  source, reader->numbers.count, reader->numbers.number);
     free(source);
     return rc;
 }
@@ -365,7 +372,8 @@ static int compare_keys(const void *left, const void *right)
 }
 
 /* What a rank sends in a step as seen from itself, sorted; allocated. NULL when out of memory. */
-static send_key_t *list_keys(const schedule_reader_t *reader, int rank, int stream, int step, trv_step_t *out, int *count)
+static send_key_t *list_keys(const schedule_reader_t *reader, int rank, int stream, int step, trv_step_t *out,
+                             int *count)
 {
     int own[TRV_DIMS_MAX], peer[TRV_DIMS_MAX];
     if (trv_schedule_step(reader->schedule, rank, stream, step, out))
@@ -416,9 +424,10 @@ int trv_reader_check_symmetry(schedule_reader_t *reader)
                     int other = trv_torus_rank(torus, at);
                     same = same_sends(reader, rank, other, stream, step, &out);
                     if (same == 0)
-                        trv_json_fail(&reader->place, "it claims the symmetry \"%s\", but in step %d of stream %d rank %d does "
-                                      "not send as rank %d does", by == 1 ? "translation" : "parity", step, stream, other,
-                                      rank);
+                        trv_json_fail(&reader->place,
+                                      "it claims the symmetry \"%s\", but in step %d of stream %d rank %d does "
+                                      "not send as rank %d does",
+                                      by == 1 ? "translation" : "parity", step, stream, other, rank);
                 }
     trv_step_clear(&out);
     return same > 0 ? TRV_OK : same < 0 ? same : TRV_ERR_INVALID;

@@ -1,5 +1,6 @@
 /*
- * Reads trivance-schedule-1: the frame (header, streams, steps); messages and combines are read by schedule_json_parts.c.
+ * Reads trivance-schedule-1: the frame (header, streams, steps); messages and combines are read by
+ * schedule_json_parts.c.
  *
  * Two passes: the first checks the shape of every message and finds out whether the file has blocks; then the explicit
  * schedule is made and the second fills it. Limits keep a hostile file from asking for more memory than it has text.
@@ -15,8 +16,8 @@
 #include "common/error.h"
 #include "export/schedule_json_parts.h"
 
-/* streams * steps * ranks, of which an explicit schedule has a record each: as many as a small file may have, and more in
- * proportion to its messages. */
+/* streams * steps * ranks, of which an explicit schedule has a record each: as many as a small file may have, and more
+ * in proportion to its messages. */
 #define CELLS_FREE (INT64_C(1) << 20)
 #define CELLS_PER_MESSAGE 256
 #define STREAMS_MAX 1024
@@ -135,7 +136,8 @@ static int check_cells(const schedule_reader_t *reader)
 {
     double cells = (double)reader->options.streams * reader->options.steps * reader->torus.ranks;
     if (cells > (double)(CELLS_FREE + CELLS_PER_MESSAGE * reader->messages))
-        return trv_json_fail(&reader->place, "ranks times streams times steps is %.0f, too much for a file of %lld messages", cells,
+        return trv_json_fail(&reader->place,
+                             "ranks times streams times steps is %.0f, too much for a file of %lld messages", cells,
                              (long long)reader->messages);
     return TRV_OK;
 }
@@ -238,11 +240,12 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
                             trv_warn_t *warn, void *context)
 {
     json_error_t error;
-    schedule_reader_t reader = {.place = {name, -1, -1, NULL, 0, warn, context}, .listed_max = trv_reader_listed_max(length)};
+    schedule_reader_t reader = { .place = { name, -1, -1, NULL, 0, warn, context },
+                                 .listed_max = trv_reader_listed_max(length) };
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!root)
-        return trv_fail(TRV_ERR_INVALID, "%.200s, line %d, column %d: it is not JSON: %s", name, error.line, error.column,
-                        error.text);
+        return trv_fail(TRV_ERR_INVALID, "%.200s, line %d, column %d: it is not JSON: %s", name, error.line,
+                        error.column, error.text);
     int rc = read_header(&reader, root);
     if (!rc)
         rc = check_streams(&reader, root);

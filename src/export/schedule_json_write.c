@@ -1,6 +1,6 @@
 /*
- * Writes a schedule as trivance-schedule-1. The values go through jansson; the frame around them is written by hand, so that
- * there is one message a line and the file never has to fit in memory.
+ * Writes a schedule as trivance-schedule-1. The values go through jansson; the frame around them is written by hand, so
+ * that there is one message a line and the file never has to fit in memory.
  */
 #include "export/schedule_file.h"
 
@@ -81,8 +81,8 @@ static int list_blocks(const trv_blocks_t *blocks, trv_numbers_t *numbers)
     return TRV_OK;
 }
 
-/* One part as one or more objects appended to `list`: units are the same on both sides; registers (slots) are written in
- * runs in which the receiver's lie at a fixed distance from the sender's. */
+/* One part as one or more objects appended to `list`: units are the same on both sides; registers (slots) are written
+ * in runs in which the receiver's lie at a fixed distance from the sender's. */
 static int append_part(writer_t *writer, json_t *list, const trv_part_t *from, const trv_part_t *to)
 {
     trv_numbers_t *sent = &writer->sent, *received = &writer->received;
@@ -97,12 +97,15 @@ static int append_part(writer_t *writer, json_t *list, const trv_part_t *from, c
         return trv_fail(TRV_ERR_INVALID, "its two sides list different units");
     if (!from->slots) {
         json_t *units = ranges_json(sent->number, sent->count, trv_schedule_units(writer->schedule));
-        return json_array_append_new(list, json_pack("{s:i, s:i, s:o}", "reg", from->reg, "into", to->reg, "blocks", units))
-                   ? trv_fail_memory() : TRV_OK;
+        return json_array_append_new(list,
+                                     json_pack("{s:i, s:i, s:o}", "reg", from->reg, "into", to->reg, "blocks", units))
+                   ? trv_fail_memory()
+                   : TRV_OK;
     }
     for (int64_t i = 0, end; i < sent->count; i = end) {
         int64_t reg = from->reg + sent->number[i], into = to->reg + received->number[i], first = sent->number[i];
-        for (end = i + 1; end < sent->count && from->reg + sent->number[end] - reg == to->reg + received->number[end] - into;)
+        for (end = i + 1;
+             end < sent->count && from->reg + sent->number[end] - reg == to->reg + received->number[end] - into;)
             end++;
         for (int64_t j = i; j < end; j++)
             sent->number[j] -= first;
@@ -161,8 +164,10 @@ static int check_receives(const writer_t *writer, int stream, int step)
             for (int j = 0; peer >= 0 && peer < ranks && j < writer->step[peer].sends; j++)
                 sent += writer->step[peer].send[j].peer == rank;
             if (sent < received)
-                return trv_fail(TRV_ERR_INVALID, "in step %d of stream %d rank %d waits for a message that rank %d does not "
-                                "send; such a schedule can not be written", step, stream, rank, peer);
+                return trv_fail(TRV_ERR_INVALID,
+                                "in step %d of stream %d rank %d waits for a message that rank %d does not "
+                                "send; such a schedule can not be written",
+                                step, stream, rank, peer);
         }
     return TRV_OK;
 }
@@ -184,8 +189,10 @@ static int put_sends(writer_t *writer, int stream, int step)
             if (put_message(writer, rank, send, receive)) {
                 char reason[512];
                 snprintf(reason, sizeof reason, "%s", trv_last_error());
-                return trv_fail(TRV_ERR_INVALID, "the message from rank %d to rank %d in step %d of stream %d can not be "
-                                "written: %s", rank, send->peer, step, stream, reason);
+                return trv_fail(TRV_ERR_INVALID,
+                                "the message from rank %d to rank %d in step %d of stream %d can not be "
+                                "written: %s",
+                                rank, send->peer, step, stream, reason);
             }
         }
     fputs("]", writer->out);
@@ -284,8 +291,10 @@ static int check_size(const trv_schedule_t *schedule)
         }
     trv_step_clear(&step);
     if (!rc && messages > MESSAGES_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has about %" PRId64 " messages or more, too many for a file; up to "
-                        "2^26 are written", messages);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the schedule has about %" PRId64 " messages or more, too many for a file; up to "
+                        "2^26 are written",
+                        messages);
     return rc;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Pictures of schedules as SVG: arrows per step on the ring or torus (as the paper's figures 1 and 4), and who holds what
- * after each step (its figure 3).
+ * Pictures of schedules as SVG: arrows per step on the ring or torus (as the paper's figures 1 and 4), and who holds
+ * what after each step (its figure 3).
  */
 #ifndef TRIVANCE_EXPORT_SVG_H
 #define TRIVANCE_EXPORT_SVG_H
@@ -18,13 +18,14 @@ typedef struct trv_svg_options {
     const trv_progress_t *progress; /* NULL: no matrices */
 } trv_svg_options_t;
 
-/* TRV_ERR_UNSUPPORTED with the reason where the picture would be unreadable: rings above 81 ranks, 2-D tori above 9x9 or
- * so, 3-D tori above 125 ranks (with one rank's messages only: 256, 1024, 1000), more dimensions, more than 48 panels. */
+/* TRV_ERR_UNSUPPORTED with the reason where the picture would be unreadable: rings above 81 ranks, 2-D tori above 9x9
+ * or so, 3-D tori above 125 ranks (with one rank's messages only: 256, 1024, 1000), more dimensions, more than 48
+ * panels. */
 int trv_svg_check(const trv_picture_t *picture, int rank);
 /* Writes the picture; errors of the stream are left to the caller (ferror). */
 void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *options, FILE *out);
 
-/* ---- For the files that draw --------------------------------------------------------------------------------------- */
+/* ---- For the files that draw ------------------------------------------------------------------------------------- */
 
 #define SVG_INK "#1f2933"
 #define SVG_MUTED "#6b7785"

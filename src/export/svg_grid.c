@@ -1,7 +1,7 @@
 /*
- * A torus of two dimensions as a grid, of three as layers of grids. Messages run on tracks beside the line of ranks that
- * they follow: direction + above or to the right of it, direction - below or to the left. A message that leaves at one
- * edge enters at the opposite one. Messages to another layer are short slanting arrows, up to higher layers.
+ * A torus of two dimensions as a grid, of three as layers of grids. Messages run on tracks beside the line of ranks
+ * that they follow: direction + above or to the right of it, direction - below or to the left. A message that leaves at
+ * one edge enters at the opposite one. Messages to another layer are short slanting arrows, up to higher layers.
  */
 #include "export/svg.h"
 
@@ -39,8 +39,10 @@ static grid_t measure(const trv_picture_t *picture)
     grid.layers = grid.dims > 2 ? grid.torus->size[grid.active[0]] : 1;
     grid.node = grid.torus->ranks <= 125 ? NODE : 3.5;
     /* Rows of ranks carry the messages of the last dimension, columns those of the one before. */
-    grid.pitch_y = fmax(grid.torus->ranks <= 125 ? 44 : 20, 2 * (grid.node + TRACK * (most_tracks(picture, x) + 0.7)) + 14);
-    grid.pitch_x = fmax(grid.torus->ranks <= 125 ? 44 : 20, 2 * (grid.node + TRACK * (most_tracks(picture, y) + 0.7)) + 14);
+    grid.pitch_y =
+        fmax(grid.torus->ranks <= 125 ? 44 : 20, 2 * (grid.node + TRACK * (most_tracks(picture, x) + 0.7)) + 14);
+    grid.pitch_x =
+        fmax(grid.torus->ranks <= 125 ? 44 : 20, 2 * (grid.node + TRACK * (most_tracks(picture, y) + 0.7)) + 14);
     grid.margin = 20;
     grid.across = grid.layers;
     while (grid.across > 1 && grid.across * (grid.columns * grid.pitch_x + LAYER_GAP) > 900)
@@ -48,8 +50,14 @@ static grid_t measure(const trv_picture_t *picture)
     return grid;
 }
 
-static double layer_width(const grid_t *grid) { return (grid->columns - 1) * grid->pitch_x + 2 * grid->node + 2 * grid->margin; }
-static double layer_height(const grid_t *grid) { return (grid->rows - 1) * grid->pitch_y + 2 * grid->node + 2 * grid->margin; }
+static double layer_width(const grid_t *grid)
+{
+    return (grid->columns - 1) * grid->pitch_x + 2 * grid->node + 2 * grid->margin;
+}
+static double layer_height(const grid_t *grid)
+{
+    return (grid->rows - 1) * grid->pitch_y + 2 * grid->node + 2 * grid->margin;
+}
 
 trv_svg_size_t trv_svg_grid_size(const trv_picture_t *picture)
 {
@@ -66,8 +74,8 @@ static void place(const grid_t *grid, int rank, double *x, double *y)
     int layer = grid->dims > 2 ? at[grid->active[0]] : 0;
     *x = grid->x + layer % grid->across * layer_width(grid) + grid->margin + grid->node +
          at[grid->active[grid->dims - 1]] * grid->pitch_x;
-    *y = grid->y + layer / grid->across * (layer_height(grid) + 12) + (grid->layers > 1 ? 12 : 0) + grid->margin + grid->node +
-         at[grid->active[grid->dims - 2]] * grid->pitch_y;
+    *y = grid->y + layer / grid->across * (layer_height(grid) + 12) + (grid->layers > 1 ? 12 : 0) + grid->margin +
+         grid->node + at[grid->active[grid->dims - 2]] * grid->pitch_y;
 }
 
 typedef struct pen {
@@ -80,13 +88,13 @@ typedef struct pen {
 static void draw_piece(const pen_t *pen, bool horizontal, double line, double a, double b, bool dot, bool head)
 {
     double sign = b > a ? 1 : -1, end = head ? b - sign * 4 : b;
-    trv_svg_line(pen->out, horizontal ? a : line, horizontal ? line : a, horizontal ? end : line, horizontal ? line : end,
-                 pen->colour, 1.5, pen->dashed);
+    trv_svg_line(pen->out, horizontal ? a : line, horizontal ? line : a, horizontal ? end : line,
+                 horizontal ? line : end, pen->colour, 1.5, pen->dashed);
     if (dot)
         trv_svg_dot(pen->out, horizontal ? a : line, horizontal ? line : a, 1.7, pen->colour);
     if (head)
-        trv_svg_head(pen->out, horizontal ? b : line, horizontal ? line : b, horizontal ? sign : 0, horizontal ? 0 : sign,
-                     pen->colour, 6);
+        trv_svg_head(pen->out, horizontal ? b : line, horizontal ? line : b, horizontal ? sign : 0,
+                     horizontal ? 0 : sign, pen->colour, 6);
 }
 
 /* A segment within a layer: one piece, or as many as it goes round the edge. */
@@ -106,7 +114,8 @@ static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t 
         bool ends = left <= to_edge;
         int hops = ends ? left : to_edge;
         double end = origin + (c + segment->sign * hops) * pitch;
-        draw_piece(pen, horizontal, line, begin, ends ? end - sign * 3.5 : end + sign * (grid->margin * 0.7 + grid->node), starts,
+        draw_piece(pen, horizontal, line, begin,
+                   ends ? end - sign * 3.5 : end + sign * (grid->margin * 0.7 + grid->node), starts,
                    ends && segment->last);
         starts = false;
         left -= hops + 1;

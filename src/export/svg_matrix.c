@@ -60,8 +60,8 @@ static void draw_labels(FILE *out, const trv_progress_t *progress, double x, dou
 }
 
 /* All cells of one colour as one path: a large matrix has thousands of them. */
-static void draw_cells(FILE *out, const trv_progress_t *progress, int before, int after, double x, double y, double cell,
-                       const char *only)
+static void draw_cells(FILE *out, const trv_progress_t *progress, int before, int after, double x, double y,
+                       double cell, const char *only)
 {
     double gap = cell >= 8 ? 1.5 : cell >= 4 ? 0.7 : 0.3;
     fprintf(out, "<path fill=\"%s\" stroke=\"none\" d=\"", only);
@@ -70,8 +70,8 @@ static void draw_cells(FILE *out, const trv_progress_t *progress, int before, in
             char colour[8];
             colour_of(progress, before, after, r, c, colour);
             if (strcmp(colour, only) == 0)
-                fprintf(out, "M%.6g %.6gh%.4gv%.4gh-%.4gz", x + LABEL + c * cell, y + LABEL + r * cell, cell - gap, cell - gap,
-                        cell - gap);
+                fprintf(out, "M%.6g %.6gh%.4gv%.4gh-%.4gz", x + LABEL + c * cell, y + LABEL + r * cell, cell - gap,
+                        cell - gap, cell - gap);
         }
     fputs("\"/>\n", out);
 }
@@ -99,7 +99,8 @@ void trv_svg_matrix(FILE *out, const trv_progress_t *progress, int before, int a
 
 static double legend_entry(FILE *out, double x, double y, const char *colour, const char *text)
 {
-    fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\" stroke=\"none\"/>\n", x, y - 9.5, colour);
+    fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\" stroke=\"none\"/>\n", x,
+            y - 9.5, colour);
     trv_svg_text(out, x + 16, y, 11, "start", SVG_INK, text);
     return 16 + 5.7 * (double)strlen(text) + 18;
 }

@@ -23,16 +23,21 @@ int trv_svg_check(const trv_picture_t *picture, int rank)
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
     trv_torus_format(torus, text, sizeof text);
     if (dims > 3)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%s has %d dimensions; pictures are drawn of rings and of tori with 2 or 3 "
-                        "dimensions, as text of any", text, dims);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s has %d dimensions; pictures are drawn of rings and of tori with 2 or 3 "
+                        "dimensions, as text of any",
+                        text, dims);
     if (torus->ranks > limit[dims].ranks_one)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%s has too many ranks for a picture; up to %d are drawn with all messages, up to "
-                        "%d with those of one rank (--rank)", text, limit[dims].ranks_all, limit[dims].ranks_one);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s has too many ranks for a picture; up to %d are drawn with all messages, up to "
+                        "%d with those of one rank (--rank)",
+                        text, limit[dims].ranks_all, limit[dims].ranks_one);
     if (rank < 0 && torus->ranks > limit[dims].ranks_all)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s has too many ranks for a picture of all messages; up to %d are drawn. "
                         "--rank=0 draws those of one rank", text, limit[dims].ranks_all);
     if (picture->panels > PANELS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has %d different steps, too many for a picture; up to %d are drawn",
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the schedule has %d different steps, too many for a picture; up to %d are drawn",
                         picture->panels, PANELS_MAX);
     return TRV_OK;
 }
@@ -113,7 +118,8 @@ static const char *directions(const sheet_t *sheet)
 
 static void stream_name(const sheet_t *sheet, int stream, char text[64])
 {
-    snprintf(text, 64, "stream %d%s", stream, trv_schedule_mirrored(sheet->picture->schedule, stream) ? " (mirrored)" : "");
+    snprintf(text, 64, "stream %d%s", stream,
+             trv_schedule_mirrored(sheet->picture->schedule, stream) ? " (mirrored)" : "");
 }
 
 static bool is_drawn(const sheet_t *sheet, int stream)
@@ -143,7 +149,8 @@ static void draw_legend(const sheet_t *sheet, double x, double y)
         if (!is_drawn(sheet, stream))
             continue;
         stream_name(sheet, stream, text);
-        trv_svg_line(sheet->out, x, y - 4, x + 22, y - 4, colour, 1.8, trv_schedule_mirrored(sheet->picture->schedule, stream));
+        trv_svg_line(sheet->out, x, y - 4, x + 22, y - 4, colour, 1.8,
+                     trv_schedule_mirrored(sheet->picture->schedule, stream));
         trv_svg_head(sheet->out, x + 28, y - 4, 1, 0, colour, 7);
         trv_svg_text(sheet->out, x + 34, y, 11, "start", SVG_INK, text);
         x += 50 + CHARACTER * (double)strlen(text);
@@ -158,12 +165,16 @@ void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *option
     double height = HEAD + sheet.down * (sheet.panel_height + GAP) - GAP + MARGIN;
     width = fmax(width, 2 * MARGIN + legend_width(&sheet));
     width = fmax(width, 2 * MARGIN + 6 * (double)strlen(options->subtitle));
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" fill=\"none\" "
-            "font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\" stroke-linecap=\"round\">\n", width, height, width, height);
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
+            "fill=\"none\" "
+            "font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\" stroke-linecap=\"round\">\n",
+            width, height, width, height);
     fputs("<title>", out);
     for (const char *p = options->title; *p; p++)
         fputc(*p == '<' || *p == '&' || *p == '>' ? ' ' : *p, out);
-    fprintf(out, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"" SVG_PAPER "\"/>\n<g font-weight=\"600\">", width, height);
+    fprintf(out, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"" SVG_PAPER "\"/>\n<g font-weight=\"600\">",
+            width, height);
     trv_svg_text(out, MARGIN, 30, 17, "start", SVG_INK, options->title);
     fputs("</g>", out);
     trv_svg_text(out, MARGIN, 48, 11, "start", SVG_MUTED, options->subtitle);

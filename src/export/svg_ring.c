@@ -1,7 +1,7 @@
 /*
- * A ring as a circle of ranks. Messages in direction + run on concentric tracks outside, those in direction - inside; each
- * begins with a dot over its sender and ends with a head over its receiver. Messages on the same track share no link, so
- * the number of tracks beside a link is its congestion (or, where arcs do not tile the ring, a little more).
+ * A ring as a circle of ranks. Messages in direction + run on concentric tracks outside, those in direction - inside;
+ * each begins with a dot over its sender and ends with a head over its receiver. Messages on the same track share no
+ * link, so the number of tracks beside a link is its congestion (or, where arcs do not tile the ring, a little more).
  */
 #include "export/svg.h"
 
@@ -70,8 +70,8 @@ static void draw_arc(FILE *out, const ring_t *ring, const trv_picture_t *picture
     at(ring, radius, from, &x0, &y0);
     at(ring, radius, neck, &x1, &y1);
     at(ring, radius, to, &x2, &y2);
-    fprintf(out, "<path d=\"M%.1f %.1fA%.1f %.1f 0 %d %d %.1f %.1f\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", x0, y0, radius,
-            radius, fabs(neck - from) > PI, sign > 0, x1, y1, colour, ring->gap < 4 ? 1.1 : 1.6,
+    fprintf(out, "<path d=\"M%.1f %.1fA%.1f %.1f 0 %d %d %.1f %.1f\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", x0, y0,
+            radius, radius, fabs(neck - from) > PI, sign > 0, x1, y1, colour, ring->gap < 4 ? 1.1 : 1.6,
             trv_schedule_mirrored(picture->schedule, stream) ? " stroke-dasharray=\"4 2.5\"" : "");
     trv_svg_head(out, x2, y2, x2 - x1, y2 - y1, colour, size);
     trv_svg_dot(out, x0, y0, fmin(2, ring->gap * 0.35), colour);
@@ -84,8 +84,8 @@ void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *pa
     const int *tracks = panel->tracks[ring.dimension];
     ring.cx = x + ring.radius + outside;
     ring.cy = y + ring.radius + outside;
-    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" stroke=\"" SVG_FAINT "\" stroke-width=\"2\"/>\n", ring.cx, ring.cy,
-            ring.radius);
+    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" stroke=\"" SVG_FAINT "\" stroke-width=\"2\"/>\n", ring.cx,
+            ring.cy, ring.radius);
     for (int r = 0; r < ring.ranks && ring.ranks <= 81; r++) { /* faint spokes lead from a rank to its tracks */
         double x0, y0, x1, y1, angle = 2 * PI * r / ring.ranks;
         at(&ring, ring.radius - ring.node - 1 - tracks[1] * ring.gap, angle, &x0, &y0);

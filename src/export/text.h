@@ -14,12 +14,14 @@ typedef struct trv_text_style {
     int width_max; /* columns */
 } trv_text_style_t;
 
-/* One panel of a ring: every message is an arrow over the row of ranks; messages that share a link lie in different rows. */
+/* One panel of a ring: every message is an arrow over the row of ranks; messages that share a link lie in different
+ * rows. */
 void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel);
 /* Whether the panel is small enough to be drawn with all its messages. */
 bool trv_text_ring_fits(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel);
 
-/* The messages that one rank sends, on the grid of a torus with 2 or 3 dimensions larger than 1; panels stand side by side. */
+/* The messages that one rank sends, on the grid of a torus with 2 or 3 dimensions larger than 1; panels stand side by
+ * side. */
 void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture, int rank);
 bool trv_text_grid_fits(const trv_text_style_t *style, const trv_torus_t *torus);
 
@@ -27,7 +29,7 @@ bool trv_text_grid_fits(const trv_text_style_t *style, const trv_torus_t *torus)
 void trv_text_progress(const trv_text_style_t *style, const trv_picture_t *picture, const trv_progress_t *progress);
 bool trv_text_progress_fits(const trv_text_style_t *style, const trv_progress_t *progress);
 
-/* ---- Canvases, for the files that draw ---------------------------------------------------------------------------- */
+/* ---- Canvases, for the files that draw --------------------------------------------------------------------------- */
 
 /* A rectangle of characters; prints without trailing spaces. Drawing outside of it does nothing. */
 typedef struct trv_canvas {

@@ -1,5 +1,6 @@
 /*
- * A torus of two or three dimensions as grids of ranks: the way of one rank's messages. Rank 12 of 5x5 in a step of distance 2:
+ * A torus of two or three dimensions as grids of ranks: the way of one rank's messages. Rank 12 of 5x5 in a step of
+ * distance 2:
  *
  *        .   .   .   .   .
  *        .   .   .   .   .
@@ -7,7 +8,8 @@
  *        .   .   .   .   .
  *        .   .   .   .   .
  *
- * Of three dimensions the first is drawn as layers beside each other; a message to another layer is shown where it ends.
+ * Of three dimensions the first is drawn as layers beside each other; a message to another layer is shown where it
+ * ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +117,15 @@ void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture,
     int made = 0;
     for (int i = 0; canvas && i < picture->panels; i++) {
         const trv_panel_t *panel = &picture->panel[i];
-        int width = total_width(&grid) > 22 ? total_width(&grid) : 22;
+        int width = total_width(&grid) > 26 ? total_width(&grid) : 26;
         char text[64];
         if (trv_canvas_create(&canvas[made], width, 3 + 2 * grid.rows))
             break;
         if (panel->first_step == panel->last_step)
             snprintf(text, sizeof text, "step %d, congestion %d", panel->first_step, panel->messages);
         else
-            snprintf(text, sizeof text, "steps %d-%d, congestion %d", panel->first_step, panel->last_step, panel->messages);
+            snprintf(text, sizeof text, "steps %d-%d, congestion %d", panel->first_step, panel->last_step,
+                     panel->messages);
         trv_canvas_text(&canvas[made], 1, 0, text);
         draw_panel(&canvas[made], &grid, picture, panel, rank);
         made++;

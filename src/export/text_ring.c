@@ -42,7 +42,8 @@ static char line_of(const trv_picture_t *picture, const trv_panel_t *panel, cons
 }
 
 /* Draws a segment into row y: the dot of its sender, the line, the head before its receiver's column. */
-static void draw_segment(trv_canvas_t *canvas, int y, int margin, int step, int ranks, const trv_segment_t *segment, char line)
+static void draw_segment(trv_canvas_t *canvas, int y, int margin, int step, int ranks, const trv_segment_t *segment,
+                         char line)
 {
     int ring = ranks * step, start = segment->from * step;
     for (int i = 1; i < segment->hops * step; i++) {

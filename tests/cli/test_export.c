@@ -1,6 +1,6 @@
 /*
- * The exchange format: what is written is read back as the same schedule, for every algorithm; files of others load; and
- * what is wrong with a file is said in a sentence.
+ * The exchange format: what is written is read back as the same schedule, for every algorithm; files of others load;
+ * and what is wrong with a file is said in a sentence.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -190,8 +190,9 @@ static void test_ranges(void **state)
         {"3", 1, {3}, 4}, {"1,4", 2, {1, 4}, 5}, {"1-2", 2, {1, 2}, 5}, {"0-6/2", 4, {0, 2, 4, 6}, 7},
         {"all", 3, {0, 1, 2}, 3}, {"all", 1, {0}, 1}, {"", 0, {0}, 9},
     };
-    static const char *const bad[] = {"-", "1-", "-3", "5-3", "0-5/2", "1,1", "2,1", "0-3,3", "9", "1,", ",1", "0-4/0", "x",
-                                      "all,1", "1 2", "99999999999", "1-2-3", "0-9999999999"};
+    static const char *const bad[] = { "-",   "1-",    "-3",  "5-3",         "0-5/2", "1,1",
+                                       "2,1", "0-3,3", "9",   "1,",          ",1",    "0-4/0",
+                                       "x",   "all,1", "1 2", "99999999999", "1-2-3", "0-9999999999" };
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         trv_numbers_t numbers = {0};
@@ -215,14 +216,16 @@ static void test_ranges(void **state)
     free(numbers.number);
 }
 
-/* tests/data/8-TrivanceB-131072.json was written by the reference simulation of the paper: messages and bytes, no blocks. */
+/* tests/data/8-TrivanceB-131072.json was written by the reference simulation of the paper: messages and bytes, no
+ * blocks. */
 static void test_messages_only(void **state)
 {
     trv_schedule_file_t file;
     trv_cost_t cost;
     (void)state;
     warnings = 0;
-    assert_int_equal(trv_schedule_file_read(TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json", &file, count_warning, NULL), 0);
+    assert_int_equal(trv_schedule_file_read(TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json", &file, count_warning, NULL),
+                     0);
     assert_int_equal(warnings, 0);
     assert_false(file.has_blocks);
     assert_int_equal(file.vector_bytes, 131072);
@@ -245,8 +248,9 @@ static void test_messages_only(void **state)
 
 static void test_bytes_that_divide_nothing(void **state)
 {
-    static const char text[] = "{\"format\": \"trivance-schedule-1\", \"torus\": [3], \"vector_bytes\": 100000007, \"name\": \"x\","
-                               "\"streams\": [{\"steps\": [[[0, 1, \"+0\", 333], [1, 2, \"+0\", 200000014]]]}]}";
+    static const char text[] =
+        "{\"format\": \"trivance-schedule-1\", \"torus\": [3], \"vector_bytes\": 100000007, \"name\": \"x\","
+        "\"streams\": [{\"steps\": [[[0, 1, \"+0\", 333], [1, 2, \"+0\", 200000014]]]}]}";
     trv_schedule_file_t file;
     trv_step_t step = TRV_STEP_INIT;
     (void)state;
@@ -262,46 +266,79 @@ static void test_bytes_that_divide_nothing(void **state)
     trv_schedule_destroy(file.schedule);
 }
 
-#define HEAD "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 64, \"registers\": 2, \"units\": 4, "
+#define HEAD                                                                                                           \
+    "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 64, \"registers\": 2, \"units\": 4, "
 #define ONE(message) HEAD "\"streams\": [{\"steps\": [[" message "]]}]}"
-#define COMBINE(combine) HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"combines\": [[" combine "]]}]}"
+#define COMBINE(combine)                                                                                               \
+    HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"combines\": [[" combine "]]}]}"
 
 static void test_bad_files(void **state)
 {
-    static const struct { const char *text, *words; } bad[] = {
-        {"", "not JSON"}, {"[1, 2", "not JSON"}, {"{\"format\": 1, \"format\": 2}", "not JSON"}, {"[]", "\"format\""},
-        {"{}", "\"format\""}, {"{\"format\": \"trivance-schedule-2\"}", "\"format\""},
-        {"{\"format\": \"trivance-schedule-1\"}", "\"torus\""},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [0]}", "\"torus\""},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [1000000, 1000000]}", "2^30"},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [2,2,2,2,2,2,2,2,2]}", "\"torus\""},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4]}", "\"vector_bytes\""},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 0}", "\"vector_bytes\""},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 1e6}", "\"vector_bytes\""},
-        {HEAD "\"streams\": 3}", "\"streams\""}, {HEAD "\"streams\": []}", "\"streams\""}, {HEAD "\"streams\": [3]}", "steps"},
-        {HEAD "\"exact\": 1, \"streams\": []}", "\"exact\""}, {HEAD "\"collective\": \"reduce\", \"streams\": []}", "collective"},
-        {HEAD "\"symmetry\": true, \"streams\": []}", "symmetry"}, {HEAD "\"streams\": [{\"steps\": [5]}]}", "step 0"},
-        {HEAD "\"streams\": [{\"steps\": [], \"mirrored\": true}, {\"steps\": []}]}", "mirrored"},
-        {HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2]}]}", "position"},
-        {HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2,2]}]}", "position"},
-        {ONE("[0, 1, \"+0\"]"), "message 0"}, {ONE("[0, 4, \"+0\", 64]"), "the receiver"}, {ONE("[0, 0, \"+0\", 64]"), "itself"},
-        {ONE("[0, 1, \"+1\", 64]"), "the port"}, {ONE("[0, 1, 0, 64]"), "the port"}, {ONE("[0, 1, \"+0\", -1]"), "bytes"},
-        {ONE("[0, 1, \"+0\", 64, 3]"), "fifth"}, {ONE("[0, 1, \"+0\", 999999]"), "slice"},
-        {ONE("[0,1,\"+0\",64,{\"blocks\":\"0-9\"}]"), "out of range"}, {ONE("[0,1,\"+0\",64,{\"blocks\":true}]"), "a list"},
-        {ONE("[0,1,\"+0\",64,{\"blocks\":[2,1]}]"), "ascending"}, {ONE("[0,1,\"+0\",64,{\"blocks\":4}]"), "ascending"},
-        {ONE("[0,1,\"+0\",64,{\"blocks\":\"all\",\"slots\":\"0\"}]"), "either"}, {ONE("[0,1,\"+0\",64,{\"reg\":2,\"blocks\":1}]"), "reg"},
-        {ONE("[0,1,\"+0\",64,{\"into\":1,\"slots\":\"0-1\"}]"), "register 2"}, {ONE("[0,1,\"+0\",64,{\"parts\":3}]"), "parts"},
-        {ONE("[0,1,\"+0\",64,{\"parts\":[1]}]"), "a part"}, {ONE("[0,1,\"+0\",64,{\"nic\":3}]"), "nic"},
-        {ONE("[0,1,\"+0\",64,{\"blocks\":1}],[1,2,\"+0\",64]"), "1 of its 2"},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4,4], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
-         "[[[0,5,\"+0\",64,{\"route\":[1,0]}]]]}]}", "route"},
-        {COMBINE("3"), "a combine"}, {COMBINE("[4, 0, [1], 0]"), "the rank"}, {COMBINE("[0, 2, [1], 0]"), "the register"},
-        {COMBINE("[0, 0, [2], 0]"), "a source"}, {COMBINE("[0, 0, [], 0]"), "a combine"}, {COMBINE("[0, 0, [1], 7]"), "ascending"},
-        {HEAD "\"symmetry\": \"translation\", \"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}", "symmetry"},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [1000000], \"vector_bytes\": 64, \"streams\": [{\"steps\": [[],[],[],[],[],"
-         "[],[],[],[],[],[],[],[],[],[],[],[]]}]}", "too much for a file of 0 messages"},
-        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 64, \"units\": 16777216, \"streams\": [{\"steps\": "
-         "[[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}", "more numbers than can be read"},
+    static const struct { const char *text, *words;
+    } bad[] = {
+        { "", "not JSON" },
+        { "[1, 2", "not JSON" },
+        { "{\"format\": 1, \"format\": 2}", "not JSON" },
+        { "[]", "\"format\"" },
+        { "{}", "\"format\"" },
+        { "{\"format\": \"trivance-schedule-2\"}", "\"format\"" },
+        { "{\"format\": \"trivance-schedule-1\"}", "\"torus\"" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [0]}", "\"torus\"" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [1000000, 1000000]}", "2^30" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [2,2,2,2,2,2,2,2,2]}", "\"torus\"" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4]}", "\"vector_bytes\"" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 0}", "\"vector_bytes\"" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 1e6}", "\"vector_bytes\"" },
+        { HEAD "\"streams\": 3}", "\"streams\"" },
+        { HEAD "\"streams\": []}", "\"streams\"" },
+        { HEAD "\"streams\": [3]}", "steps" },
+        { HEAD "\"exact\": 1, \"streams\": []}", "\"exact\"" },
+        { HEAD "\"collective\": \"reduce\", \"streams\": []}", "collective" },
+        { HEAD "\"symmetry\": true, \"streams\": []}", "symmetry" },
+        { HEAD "\"streams\": [{\"steps\": [5]}]}", "step 0" },
+        { HEAD "\"streams\": [{\"steps\": [], \"mirrored\": true}, {\"steps\": []}]}", "mirrored" },
+        { HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2]}]}",
+          "position" },
+        { HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2,2]}]}",
+          "position" },
+        { ONE("[0, 1, \"+0\"]"), "message 0" },
+        { ONE("[0, 4, \"+0\", 64]"), "the receiver" },
+        { ONE("[0, 0, \"+0\", 64]"), "itself" },
+        { ONE("[0, 1, \"+1\", 64]"), "the port" },
+        { ONE("[0, 1, 0, 64]"), "the port" },
+        { ONE("[0, 1, \"+0\", -1]"), "bytes" },
+        { ONE("[0, 1, \"+0\", 64, 3]"), "fifth" },
+        { ONE("[0, 1, \"+0\", 999999]"), "slice" },
+        { ONE("[0,1,\"+0\",64,{\"blocks\":\"0-9\"}]"), "out of range" },
+        { ONE("[0,1,\"+0\",64,{\"blocks\":true}]"), "a list" },
+        { ONE("[0,1,\"+0\",64,{\"blocks\":[2,1]}]"), "ascending" },
+        { ONE("[0,1,\"+0\",64,{\"blocks\":4}]"), "ascending" },
+        { ONE("[0,1,\"+0\",64,{\"blocks\":\"all\",\"slots\":\"0\"}]"), "either" },
+        { ONE("[0,1,\"+0\",64,{\"reg\":2,\"blocks\":1}]"), "reg" },
+        { ONE("[0,1,\"+0\",64,{\"into\":1,\"slots\":\"0-1\"}]"), "register 2" },
+        { ONE("[0,1,\"+0\",64,{\"parts\":3}]"), "parts" },
+        { ONE("[0,1,\"+0\",64,{\"parts\":[1]}]"), "a part" },
+        { ONE("[0,1,\"+0\",64,{\"nic\":3}]"), "nic" },
+        { ONE("[0,1,\"+0\",64,{\"blocks\":1}],[1,2,\"+0\",64]"), "1 of its 2" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4,4], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
+          "[[[0,5,\"+0\",64,{\"route\":[1,0]}]]]}]}",
+          "route" },
+        { COMBINE("3"), "a combine" },
+        { COMBINE("[4, 0, [1], 0]"), "the rank" },
+        { COMBINE("[0, 2, [1], 0]"), "the register" },
+        { COMBINE("[0, 0, [2], 0]"), "a source" },
+        { COMBINE("[0, 0, [], 0]"), "a combine" },
+        { COMBINE("[0, 0, [1], 7]"), "ascending" },
+        { HEAD "\"symmetry\": \"translation\", \"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}",
+          "symmetry" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [1000000], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
+          "[[],[],[],[],[],"
+          "[],[],[],[],[],[],[],[],[],[],[],[]]}]}",
+          "too much for a file of 0 messages" },
+        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 64, \"units\": 16777216, "
+          "\"streams\": [{\"steps\": "
+          "[[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}",
+          "more numbers than can be read" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -328,7 +365,8 @@ static void test_warnings(void **state)
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         trv_schedule_file_t file;
         warnings = 0;
-        assert_int_equal(trv_schedule_file_parse(odd[i].text, strlen(odd[i].text), "text", &file, count_warning, NULL), 0);
+        assert_int_equal(trv_schedule_file_parse(odd[i].text, strlen(odd[i].text), "text", &file, count_warning, NULL),
+                         0);
         assert_int_equal(warnings, 1);
         assert_non_null(strstr(last_warning, odd[i].words));
         trv_schedule_destroy(file.schedule);

@@ -1,6 +1,6 @@
 /*
- * Pictures: routes end at the receivers, tracks never overlap, everyone holds everything at the end, and what is drawn is
- * well-formed, for every algorithm on tori of all shapes that are drawn.
+ * Pictures: routes end at the receivers, tracks never overlap, everyone holds everything at the end, and what is drawn
+ * is well-formed, for every algorithm on tori of all shapes that are drawn.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,8 @@
 #include "export/text.h"
 #include "xml.h"
 
-static const char *const tori[] = {"1", "2", "3", "8", "9", "13", "3x3", "4x3", "2x2", "1x5x1", "3x1x4", "2x3x2", "2x2x2x2"};
+static const char *const tori[] = { "1",   "2",   "3",     "8",     "9",     "13",     "3x3",
+                                    "4x3", "2x2", "1x5x1", "3x1x4", "2x3x2", "2x2x2x2" };
 
 /* Calls `check` for every algorithm, torus and collective that is served. */
 static void for_each_schedule(void (*check)(const trv_schedule_t *schedule, const trv_cost_t *cost))
@@ -33,7 +34,8 @@ static void for_each_schedule(void (*check)(const trv_schedule_t *schedule, cons
                 trv_schedule_t *schedule;
                 trv_cost_t cost;
                 assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
-                if (trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(i)), (trv_collective_t)c))
+                if (trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(i)),
+                                        (trv_collective_t)c))
                     continue;
                 assert_int_equal(trv_cost_measure(schedule, &cost), 0);
                 check(schedule, &cost);
@@ -111,8 +113,8 @@ static void check_progress(const trv_schedule_t *schedule, const trv_cost_t *cos
                 bool due = trv_schedule_collective(schedule) != TRV_REDUCE_SCATTER || c == rank;
                 float held = trv_progress_at(&progress, progress.steps, rank, c);
                 if (held != (due ? progress.full : 0))
-                    fail_msg("%s: rank %d ends with %g of %d in column %d", trv_schedule_name(schedule), rank, (double)held,
-                             (int)progress.full, c);
+                    fail_msg("%s: rank %d ends with %g of %d in column %d", trv_schedule_name(schedule), rank,
+                             (double)held, (int)progress.full, c);
             }
         trv_progress_clear(&progress);
     }
@@ -246,8 +248,9 @@ static void test_large_pictures_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_segments), cmocka_unit_test(test_progress), cmocka_unit_test(test_figure_3),
-        cmocka_unit_test(test_svg),      cmocka_unit_test(test_text),     cmocka_unit_test(test_large_pictures_are_refused),
+        cmocka_unit_test(test_segments), cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_figure_3), cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_large_pictures_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

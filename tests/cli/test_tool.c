@@ -1,6 +1,6 @@
 /*
- * The tool as users run it: what each subcommand prints, exit codes, one sentence for every kind of bad input, keys of JSON
- * and CSV, files that are complete or not there.
+ * The tool as users run it: what each subcommand prints, exit codes, one sentence for every kind of bad input, keys of
+ * JSON and CSV, files that are complete or not there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,39 +61,88 @@ static void test_help(void **state)
 /* Exit code 2, nothing on stdout, one line on stderr that begins with the tool's name and has these words. */
 static void test_bad_input(void **state)
 {
-    static const struct { const char *line, *words; } bad[] = {
-        {"", "a subcommand is missing"}, {"lsit", "did you mean list?"}, {"verfy 9", "did you mean verify?"},
-        {"frobnicate", "there are list, plan, verify, cost and bench"}, {"--hlep", "there is no option '--hlep'"},
-        {"list 9", "list takes options only"}, {"list --format=xml", "no format 'xml'"}, {"list --formt=csv", "did you mean --format?"},
-        {"list -z", "there is no option '-z'"}, {"list --help=1", "takes no value"}, {"list --format", "needs a value"},
-        {"plan", "give either a torus"}, {"plan 9 3x3", "one torus"}, {"plan 9 -a ring,swing", "one algorithm"}, {"plan 9 -a all", "one algorithm"},
-        {"plan 9 -a trivanse-b", "did you mean trivance-b?"}, {"plan 9 -a zzzzzz", "there is no algorithm 'zzzzzz'"}, {"plan 9 -a ", "needs a value"},
-        {"plan 3x", "is not a torus"}, {"plan x3", "is not a torus"}, {"plan 3x0", "size 0"}, {"plan 0x4", "size 0"}, {"plan -9", "no option"},
-        {"plan 9999999999x2", "too large"}, {"plan 100000x100000", "2^30"}, {"plan 2x2x2x2x2x2x2x2x2", "more than 8 dimensions"},
-        {"plan 9,", "empty entry"}, {"plan 3y3", "is not a torus"}, {"plan 3x3 -a ring", "ring"}, {"plan 9 -a trivance-l -c allgather", "AllReduce only"},
-        {"plan 9 -c reduce", "there is no collective 'reduce'"}, {"plan 9 -b 0", "at least 1"}, {"plan 9 -b 1.5M", "byte count"},
-        {"plan 9 -b 64KB", "byte count"}, {"plan 9 -b -5", "byte count"}, {"plan 9 -b 9999999999999999999999", "byte count"},
-        {"plan 9 -r 9", "from 0 to 8"}, {"plan 9 -r -1", "from 0 to 8"}, {"plan 9 -r x", "from 0 to 8"}, {"plan 9 --stream 1", "from 0 to 0"},
-        {"plan 9 -f pdf", "no format 'pdf'"}, {"plan 9 -f json -r 1", "all ranks"}, {"plan 82 -f svg", "too many ranks"},
-        {"plan 2x2x2x2 -f svg", "4 dimensions"}, {"plan --schedule /nonexistent.json", "/nonexistent.json"},
-        {"plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt"}, {"plan 9 --schedule x.json", "give either"},
-        {"verify", "give either a torus"}, {"verify 3x", "is not a torus"}, {"verify 9 3x3 0", "size 0"}, {"verify 3x3 -a ring", "ring"},
-        {"verify 9 -m fast", "no method 'fast'"}, {"verify 9 -a ring,,swing", "empty entry"}, {"verify 9 -c some", "no collective"},
-        {"verify 9 --format=text", "no format 'text'"}, {"verify 9 -a trivance-l -c allgather", "AllReduce only"},
-        {"verify --schedule /", "can not be read"}, {"verify 9 --schedule=-", "give either"},
-        {"cost", "give either a torus"}, {"cost 9 --bandwidth=800", "is not a rate"}, {"cost 9 --bandwidth=0Gb/s", "is not a rate"},
-        {"cost 9 --alpha=1.5", "is not a time"}, {"cost 9 --alpha=-1us", "is not a time"}, {"cost 9 --hop=nans", "is not a time"},
-        {"cost 9 -b 8,,16", "empty entry"}, {"cost 9 -b 8:16", "byte count"}, {"cost 9 --paper", "tori of its own"}, {"cost 3x3 -a ring", "ring"},
-        {"cost 9 -b 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 32"},
-        {"bench", "mpirun -n 9 trivance bench"}, {"bench --torus 3x3", "no MPI launcher"},
+    static const struct { const char *line, *words;
+    } bad[] = {
+        { "", "a subcommand is missing" },
+        { "lsit", "did you mean list?" },
+        { "verfy 9", "did you mean verify?" },
+        { "frobnicate", "there are list, plan, verify, cost and bench" },
+        { "--hlep", "there is no option '--hlep'" },
+        { "list 9", "list takes options only" },
+        { "list --format=xml", "no format 'xml'" },
+        { "list --formt=csv", "did you mean --format?" },
+        { "list -z", "there is no option '-z'" },
+        { "list --help=1", "takes no value" },
+        { "list --format", "needs a value" },
+        { "plan", "give either a torus" },
+        { "plan 9 3x3", "one torus" },
+        { "plan 9 -a ring,swing", "one algorithm" },
+        { "plan 9 -a all", "one algorithm" },
+        { "plan 9 -a trivanse-b", "did you mean trivance-b?" },
+        { "plan 9 -a zzzzzz", "there is no algorithm 'zzzzzz'" },
+        { "plan 9 -a ", "needs a value" },
+        { "plan 3x", "is not a torus" },
+        { "plan x3", "is not a torus" },
+        { "plan 3x0", "size 0" },
+        { "plan 0x4", "size 0" },
+        { "plan -9", "no option" },
+        { "plan 9999999999x2", "too large" },
+        { "plan 100000x100000", "2^30" },
+        { "plan 2x2x2x2x2x2x2x2x2", "more than 8 dimensions" },
+        { "plan 9,", "empty entry" },
+        { "plan 3y3", "is not a torus" },
+        { "plan 3x3 -a ring", "ring" },
+        { "plan 9 -a trivance-l -c allgather", "AllReduce only" },
+        { "plan 9 -c reduce", "there is no collective 'reduce'" },
+        { "plan 9 -b 0", "at least 1" },
+        { "plan 9 -b 1.5M", "byte count" },
+        { "plan 9 -b 64KB", "byte count" },
+        { "plan 9 -b -5", "byte count" },
+        { "plan 9 -b 9999999999999999999999", "byte count" },
+        { "plan 9 -r 9", "from 0 to 8" },
+        { "plan 9 -r -1", "from 0 to 8" },
+        { "plan 9 -r x", "from 0 to 8" },
+        { "plan 9 --stream 1", "from 0 to 0" },
+        { "plan 9 -f pdf", "no format 'pdf'" },
+        { "plan 9 -f json -r 1", "all ranks" },
+        { "plan 82 -f svg", "too many ranks" },
+        { "plan 2x2x2x2 -f svg", "4 dimensions" },
+        { "plan --schedule /nonexistent.json", "/nonexistent.json" },
+        { "plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt" },
+        { "plan 9 --schedule x.json", "give either" },
+        { "verify", "give either a torus" },
+        { "verify 3x", "is not a torus" },
+        { "verify 9 3x3 0", "size 0" },
+        { "verify 3x3 -a ring", "ring" },
+        { "verify 9 -m fast", "no method 'fast'" },
+        { "verify 9 -a ring,,swing", "empty entry" },
+        { "verify 9 -c some", "no collective" },
+        { "verify 9 --format=text", "no format 'text'" },
+        { "verify 9 -a trivance-l -c allgather", "AllReduce only" },
+        { "verify --schedule /", "can not be read" },
+        { "verify 9 --schedule=-", "give either" },
+        { "cost", "give either a torus" },
+        { "cost 9 --bandwidth=800", "is not a rate" },
+        { "cost 9 --bandwidth=0Gb/s", "is not a rate" },
+        { "cost 9 --alpha=1.5", "is not a time" },
+        { "cost 9 --alpha=-1us", "is not a time" },
+        { "cost 9 --hop=nans", "is not a time" },
+        { "cost 9 -b 8,,16", "empty entry" },
+        { "cost 9 -b 8:16", "byte count" },
+        { "cost 9 --paper", "tori of its own" },
+        { "cost 3x3 -a ring", "ring" },
+        { "cost 9 -b 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 32" },
+        { "bench", "mpirun -n 9 trivance bench" },
+        { "bench --torus 3x3", "no MPI launcher" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         tool_t tool = tool_run(bad[i].line, NULL);
         char *end = strchr(tool.err, '\n');
-        if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance", 8) != 0 || !strstr(tool.err, bad[i].words) || !end || end[1])
-            fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", bad[i].line, tool.code, tool.out,
-                     tool.err, bad[i].words);
+        if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance", 8) != 0 || !strstr(tool.err, bad[i].words) ||
+            !end || end[1])
+            fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", bad[i].line,
+                     tool.code, tool.out, tool.err, bad[i].words);
         tool_clear(&tool);
     }
 }
@@ -132,11 +181,16 @@ static void expect_keys(const char *line, const char *keys, const char *page)
 static void test_keys(void **state)
 {
     (void)state;
-    expect_keys("list --format=json", "name,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source", "trivance-list.1");
-    expect_keys("verify 9 3x3 -c all --format=json", "torus,algorithm,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
-                "fault_rank,fault_stream,fault_step,fault_block,reason", "trivance-verify.1");
-    expect_keys("cost 9 3x3 --format=json", "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
-                "paper_theta,paper_theta_limit,bytes,time_ns,best", "trivance-cost.1");
+    expect_keys("list --format=json", "name,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source",
+                "trivance-list.1");
+    expect_keys("verify 9 3x3 -c all --format=json",
+                "torus,algorithm,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
+                "fault_rank,fault_stream,fault_step,fault_block,reason",
+                "trivance-verify.1");
+    expect_keys("cost 9 3x3 --format=json",
+                "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
+                "paper_theta,paper_theta_limit,bytes,time_ns,best",
+                "trivance-cost.1");
 }
 
 static void test_list(void **state)
@@ -218,7 +272,8 @@ static void test_cost(void **state)
         json_t *family = json_array_get(array, i), *member = json_array_get(array, 2 + 2 * i + i);
         assert_string_equal(json_string_value(json_object_get(family, "algorithm")), chosen[i]);
         assert_string_equal(json_string_value(json_object_get(family, "chosen_for")), "trivance");
-        assert_true(json_real_value(json_object_get(family, "time_ns")) == json_real_value(json_object_get(member, "time_ns")));
+        assert_true(json_real_value(json_object_get(family, "time_ns")) ==
+                    json_real_value(json_object_get(member, "time_ns")));
         assert_true(json_is_true(json_object_get(family, "best")));
     }
     json_decref(array);
@@ -253,8 +308,8 @@ static void test_cost_paper(void **state)
     json_decref(array);
 }
 
-/* tests/cli/plan-9.txt is what `LC_ALL=C trivance plan 9` printed when its every line had been checked by hand against the
- * paper's section 3 and figure 3. */
+/* tests/cli/plan-9.txt is what `LC_ALL=C trivance plan 9` printed when its every line had been checked by hand against
+ * the paper's section 3 and figure 3. */
 static void test_plan_text(void **state)
 {
     (void)state;
@@ -296,7 +351,8 @@ static void test_plan_svg(void **state)
 /* A file that went through JSON is the same plan. */
 static void test_plan_json(void **state)
 {
-    static const char *const lines[] = {"plan 9 -a trivance-b", "plan 4x3 -a bucket", "plan 8 -a recdoub-l", "plan 7 -a trivance-l"};
+    static const char *const lines[] = { "plan 9 -a trivance-b", "plan 4x3 -a bucket", "plan 8 -a recdoub-l",
+                                         "plan 7 -a trivance-l" };
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char line[256];
@@ -332,7 +388,8 @@ static void test_plan_json(void **state)
 static void test_warnings_are_told(void **state)
 {
     (void)state;
-    tool_t tool = tool_run("cost --schedule=-", "{\"format\": \"trivance-schedule-1\", \"torus\": [2], \"vector_bytes\": 8, \"colour\": 1, "
+    tool_t tool = tool_run("cost --schedule=-",
+                           "{\"format\": \"trivance-schedule-1\", \"torus\": [2], \"vector_bytes\": 8, \"colour\": 1, "
                            "\"streams\": [{\"steps\": [[[0, 1, \"+0\", 8], [1, 0, \"+0\", 8]]]}]}");
     assert_int_equal(tool.code, 0);
     assert_string_equal(tool.err, "trivance cost: warning: stdin: the key \"colour\" is unknown and ignored\n");
@@ -398,14 +455,17 @@ static void test_full_disk(void **state)
     }
 }
 
-/* bench hands over to the program of the MPI whose launcher's variables are set, beside itself or in ../libexec/trivance. */
+/* bench hands over to the program of the MPI whose launcher's variables are set, beside itself or in
+ * ../libexec/trivance. */
 static void test_bench_hands_over(void **state)
 {
-    static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE=9", "PMI_RANK=0", NULL}, *const mpich[] = {"PMI_RANK=0", NULL};
+    static const char *const openmpi[] = { "OMPI_COMM_WORLD_SIZE=9", "PMI_RANK=0", NULL }, *const mpich[] = {
+        "PMI_RANK=0", NULL
+    };
     char copy[300], program[320], command[1024];
     (void)state;
-    snprintf(command, sizeof command, "mkdir -p '%s/bin' '%s/libexec/trivance' && cp '%s' '%s/bin/trivance'", tool_folder(), tool_folder(),
-             TRIVANCE_TOOL, tool_folder());
+    snprintf(command, sizeof command, "mkdir -p '%s/bin' '%s/libexec/trivance' && cp '%s' '%s/bin/trivance'",
+             tool_folder(), tool_folder(), TRIVANCE_TOOL, tool_folder());
     assert_int_equal(system(command), 0);
     snprintf(copy, sizeof copy, "%s/bin/trivance", tool_folder());
     snprintf(program, sizeof program, "%s/bin/trivance-mpi.openmpi", tool_folder());

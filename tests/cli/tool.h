@@ -11,8 +11,8 @@ typedef struct tool {
     char *out, *err; /* freed by tool_clear */
 } tool_t;
 
-/* Runs TRIVANCE_TOOL with the arguments of `line`, separated by spaces, through no shell, in a plain environment (C locale, no
- * launcher's variables). `input` (may be NULL) is its standard input. */
+/* Runs TRIVANCE_TOOL with the arguments of `line`, separated by spaces, through no shell, in a plain environment (C
+ * locale, no launcher's variables). `input` (may be NULL) is its standard input. */
 tool_t tool_run(const char *line, const char *input);
 /* The same for another program and with additional NAME=VALUE settings (ended by NULL). */
 tool_t tool_run_as(const char *program, const char *line, const char *input, const char *const *setting);

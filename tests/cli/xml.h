@@ -1,6 +1,6 @@
 /*
- * Whether a text is well-formed XML of the kind that the pictures use: elements, attributes, text, character references of
- * the five names. Returns NULL, or what is wrong with it.
+ * Whether a text is well-formed XML of the kind that the pictures use: elements, attributes, text, character references
+ * of the five names. Returns NULL, or what is wrong with it.
  */
 #ifndef TRIVANCE_TESTS_XML_H
 #define TRIVANCE_TESTS_XML_H
@@ -71,7 +71,8 @@ static const char *xml_check(const char *text)
             if (length == 0 || length > 31)
                 return "a tag without name";
             if (closing) {
-                if (depth == 0 || (int)strlen(open[depth - 1]) != length || strncmp(open[depth - 1], p, (size_t)length) != 0)
+                if (depth == 0 || (int)strlen(open[depth - 1]) != length ||
+                    strncmp(open[depth - 1], p, (size_t)length) != 0)
                     return "an end tag that fits no start tag";
                 depth--;
                 p += length;

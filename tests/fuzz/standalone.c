@@ -1,5 +1,6 @@
 /*
- * Runs a fuzz target without libFuzzer: first every file of a corpus folder, then random mutations of them for some seconds.
+ * Runs a fuzz target without libFuzzer: first every file of a corpus folder, then random mutations of them for some
+ * seconds.
  *
  *     fuzz_torus CORPUS [SECONDS [SEED]]
  *     fuzz_torus FILE                          one input
@@ -121,9 +122,35 @@ static size_t insert(uint8_t *data, size_t size, size_t at, const uint8_t *piece
 /* One random change; returns the new size. */
 static size_t mutate(uint8_t *data, size_t size)
 {
-    static const char *const word[] = {"0", "1", "9", "-1", "2147483647", "9999999999", "4294967296", ",", "x", "[", "]", "{", "}",
-                                       "\"", "null", "true", "all", "0-8/2", "\"blocks\":\"all\"", "\"slots\":\"0-1\"", "KiB", "Gb/s",
-                                       "us", "1e9", "-", "+0", "\"units\":1,", "\"registers\":3,", "\"symmetry\":\"translation\","};
+    static const char *const word[] = { "0",
+                                        "1",
+                                        "9",
+                                        "-1",
+                                        "2147483647",
+                                        "9999999999",
+                                        "4294967296",
+                                        ",",
+                                        "x",
+                                        "[",
+                                        "]",
+                                        "{",
+                                        "}",
+                                        "\"",
+                                        "null",
+                                        "true",
+                                        "all",
+                                        "0-8/2",
+                                        "\"blocks\":\"all\"",
+                                        "\"slots\":\"0-1\"",
+                                        "KiB",
+                                        "Gb/s",
+                                        "us",
+                                        "1e9",
+                                        "-",
+                                        "+0",
+                                        "\"units\":1,",
+                                        "\"registers\":3,",
+                                        "\"symmetry\":\"translation\"," };
     size_t at = random_below(size + 1), length;
     switch (random_below(7)) {
     case 0: /* a bit */
