@@ -119,38 +119,16 @@ static size_t insert(uint8_t *data, size_t size, size_t at, const uint8_t *piece
     return size + length;
 }
 
+/* What means something to one of the targets. */
+static const char *const word[] = {
+    "0", "1", "9", "-1", "2147483647", "9999999999", "4294967296", ",", "x", "[", "]", "{", "}", "\"", "null",
+    "true", "all", "0-8/2", "\"blocks\":\"all\"", "\"slots\":\"0-1\"", "KiB", "Gb/s", "us", "1e9", "-", "+0",
+    "\"units\":1,", "\"registers\":3,", "\"symmetry\":\"translation\",",
+};
+
 /* One random change; returns the new size. */
 static size_t mutate(uint8_t *data, size_t size)
 {
-    static const char *const word[] = { "0",
-                                        "1",
-                                        "9",
-                                        "-1",
-                                        "2147483647",
-                                        "9999999999",
-                                        "4294967296",
-                                        ",",
-                                        "x",
-                                        "[",
-                                        "]",
-                                        "{",
-                                        "}",
-                                        "\"",
-                                        "null",
-                                        "true",
-                                        "all",
-                                        "0-8/2",
-                                        "\"blocks\":\"all\"",
-                                        "\"slots\":\"0-1\"",
-                                        "KiB",
-                                        "Gb/s",
-                                        "us",
-                                        "1e9",
-                                        "-",
-                                        "+0",
-                                        "\"units\":1,",
-                                        "\"registers\":3,",
-                                        "\"symmetry\":\"translation\"," };
     size_t at = random_below(size + 1), length;
     switch (random_below(7)) {
     case 0: /* a bit */
@@ -192,6 +170,13 @@ static size_t mutate(uint8_t *data, size_t size)
     }
 }
 
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 int main(int argc, char **argv)
 {
     static uint8_t data[INPUT_MAX];
@@ -206,7 +191,7 @@ int main(int argc, char **argv)
         return 2;
     for (int i = 0; i < input_count; i++)
         run(inputs[i].data, inputs[i].size);
-    for (clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC); clock() < end; runs++) {
+    for (double end = now() + seconds; now() < end; runs++) {
         const input_t *start = &inputs[random_below((size_t)input_count)];
         size_t size = start->size;
         memcpy(data, start->data, size);
