@@ -23,6 +23,8 @@ foreach(mpi openmpi mpich)
     continue()
   endif()
   list(APPEND mpis ${mpi})
+  # Finds libtrivance beside itself, wherever the tree is.
+  set_target_properties(trivance_mpi_${mpi} PROPERTIES INSTALL_RPATH $ORIGIN)
   install(TARGETS trivance_mpi_${mpi} trivance_mpi_${mpi}_static EXPORT trivance-mpi-${mpi}-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(TARGET trivance-mpi.${mpi})
