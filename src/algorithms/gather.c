@@ -27,3 +27,20 @@ trv_window_t trv_gather_window(int size, int step)
         window.right += window.from_right;
     }
 }
+
+int trv_gather_messages(int size, int step, int own, trv_gather_message_t message[TRV_GATHER_MESSAGES_MAX])
+{
+    const trv_window_t w = trv_gather_window(size, step);
+    const int right = w.from_right, left = w.from_left;
+    const trv_gather_message_t all[TRV_GATHER_MESSAGES_MAX] = {
+        {true, -right, -1, own + w.right + 1 - right, right}, /* the last ones it has: it is the right peer of that member */
+        {true, left, 1, own - w.left, left},
+        {false, right, -1, own + w.right + 1, right},
+        {false, -left, 1, own - w.left - left, left},
+    };
+    int messages = 0;
+    for (int i = 0; i < TRV_GATHER_MESSAGES_MAX; i++)
+        if (all[i].count > 0)
+            message[messages++] = all[i];
+    return messages;
+}

@@ -35,21 +35,23 @@ typedef struct view {
     trv_turn_t place;
 } view_t;
 
-/* One message: the vectors of `count` coordinates from `first` along the step's dimension, of all coordinates along the
+/* One message: the vectors of the message's coordinates along the step's dimension, of all coordinates along the
  * dimensions that are done, and of the own coordinate along the others. */
-static int add_message(const view_t *view, bool send, int delta, int sign, int first, int count)
+static int add_message(const view_t *view, const trv_gather_message_t *message)
 {
     const trv_torus_t *torus = &view->schedule->torus;
     const tables_t *tables = view->schedule->tables;
-    int peer = trv_torus_shift(torus, view->rank, view->out->dimension, delta);
-    trv_part_t *part = (send ? trv_step_send : trv_step_receive)(view->out, peer, trv_port(view->out->dimension, sign), 1);
+    const int dimension = view->out->dimension;
+    int peer = trv_torus_shift(torus, view->rank, dimension, message->delta);
+    trv_part_t *part = (message->send ? trv_step_send : trv_step_receive)(view->out, peer,
+                                                                          trv_port(dimension, message->sign), 1);
     if (!part)
         return TRV_ERR_MEMORY;
     bool begun = false;
     for (int i = 0; i < tables->active; i++)
         begun = begun || view->place.done[i] > 0;
     if (!begun) { /* the sender's own vector, which it has in register 0 */
-        part->reg = send ? 0 : SLOTS + peer;
+        part->reg = message->send ? 0 : SLOTS + peer;
         part->blocks = trv_blocks_all(view->schedule);
         return TRV_OK;
     }
@@ -62,9 +64,9 @@ static int add_message(const view_t *view, bool send, int delta, int sign, int f
         bool current = i == view->place.turn;
         if (!current && view->place.done[i] > 0)
             continue;
-        product->count[d] = current ? count : 1;
-        product->value[d] = current ? trv_range(view->out, torus->size[d], first, count)
-                                    : trv_range(view->out, torus->size[d], trv_torus_coordinate(torus, view->rank, d), 1);
+        int first = current ? message->first : trv_torus_coordinate(torus, view->rank, d);
+        product->count[d] = current ? message->count : 1;
+        product->value[d] = trv_range(view->out, torus->size[d], first, product->count[d]);
         if (!product->value[d])
             return TRV_ERR_MEMORY;
     }
@@ -78,16 +80,11 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
                    trv_visit_turn(TRV_SEQUENTIAL, tables->active, tables->levels, stream, step)};
     out->dimension = tables->dimension[view.place.turn];
     int own = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
-    trv_window_t w = trv_gather_window(schedule->torus.size[out->dimension], view.place.level);
+    trv_gather_message_t message[TRV_GATHER_MESSAGES_MAX];
+    int messages = trv_gather_messages(schedule->torus.size[out->dimension], view.place.level, own, message);
     int rc = trv_step_reserve(out, 2, 2, 2);
-    if (!rc && w.from_right > 0)
-        rc = add_message(&view, true, -w.from_right, -1, own + w.right + 1 - w.from_right, w.from_right);
-    if (!rc && w.from_left > 0)
-        rc = add_message(&view, true, w.from_left, 1, own - w.left, w.from_left);
-    if (!rc && w.from_right > 0)
-        rc = add_message(&view, false, w.from_right, -1, own + w.right + 1, w.from_right);
-    if (!rc && w.from_left > 0)
-        rc = add_message(&view, false, -w.from_left, 1, own - w.left - w.from_left, w.from_left);
+    for (int i = 0; i < messages && !rc; i++)
+        rc = add_message(&view, &message[i]);
     trv_blocks_t all = trv_blocks_all(schedule);
     if (!rc && step == 0)
         rc = trv_step_combine(out, SLOTS + rank, 1, NULL, 0, &all);

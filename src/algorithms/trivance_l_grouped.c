@@ -104,64 +104,46 @@ static group_t find_group(const factors_t *factors, int coordinate, int level)
     return group;
 }
 
-/* Adds a message that holds the partial sums of members first … first + count - 1 (around the group). A single one that
- * is the sender's own comes from its register 0. */
-static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank, const group_t *group, bool send,
-                       int delta, int sign, int first, int count)
+/* Adds a message with the partial sums of some members of the group. A single one, the sender's own, comes from its
+ * register 0. */
+static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank, const group_t *group,
+                       const trv_gather_message_t *message)
 {
     const tables_t *tables = schedule->tables;
-    int peer = trv_torus_shift(&schedule->torus, rank, out->dimension, delta * group->stride);
-    int port = trv_port(out->dimension, sign);
-    trv_part_t *part = (send ? trv_step_send : trv_step_receive)(out, peer, port, 1);
+    int peer = trv_torus_shift(&schedule->torus, rank, out->dimension, message->delta * group->stride);
+    int port = trv_port(out->dimension, message->sign);
+    trv_part_t *part = (message->send ? trv_step_send : trv_step_receive)(out, peer, port, 1);
     if (!part)
         return TRV_ERR_MEMORY;
     if (group->level == 0) {
-        part->reg = send ? 0 : SLOTS + (first % group->p + group->p) % group->p;
+        part->reg = message->send ? 0 : SLOTS + (message->first % group->p + group->p) % group->p;
         part->blocks = trv_blocks_all(schedule);
         return TRV_OK;
     }
-    int *value = trv_range(out, group->p, first, count);
+    int *value = trv_range(out, group->p, message->first, message->count);
     if (!value)
         return TRV_ERR_MEMORY;
     part->reg = SLOTS;
     part->slots = true;
     part->blocks = trv_blocks_whole(&tables->slots, 1);
-    part->blocks.term[0].count[0] = count;
+    part->blocks.term[0].count[0] = message->count;
     part->blocks.term[0].value[0] = value;
     return TRV_OK;
 }
 
 /* A group of 2 or 3 on a line: everybody sends its partial sum to everybody else. */
-static int line_messages(const trv_schedule_t *schedule, trv_step_t *out, int rank, const group_t *group)
+static int line_messages(const group_t *group, trv_gather_message_t *message)
 {
+    int messages = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int other = 0; other < group->p; other++) {
             int delta = other - group->digit;
             bool send = pass == 0;
-            if (delta == 0)
-                continue;
-            int sign = (delta > 0) == send ? 1 : -1;
-            int rc = add_message(schedule, out, rank, group, send, delta, sign, send ? group->digit : other, 1);
-            if (rc)
-                return rc;
+            if (delta != 0)
+                message[messages++] = (trv_gather_message_t){send, delta, (delta > 0) == send ? 1 : -1,
+                                                             send ? group->digit : other, 1};
         }
-    return TRV_OK;
-}
-
-static int ring_messages(const trv_schedule_t *schedule, trv_step_t *out, int rank, const group_t *group)
-{
-    trv_window_t w = trv_gather_window(group->p, group->level);
-    int own = group->digit, rc = TRV_OK;
-    if (w.from_right > 0)
-        rc = add_message(schedule, out, rank, group, true, -w.from_right, -1, own + w.right + 1 - w.from_right,
-                         w.from_right);
-    if (!rc && w.from_left > 0)
-        rc = add_message(schedule, out, rank, group, true, w.from_left, 1, own - w.left, w.from_left);
-    if (!rc && w.from_right > 0)
-        rc = add_message(schedule, out, rank, group, false, w.from_right, -1, own + w.right + 1, w.from_right);
-    if (!rc && w.from_left > 0)
-        rc = add_message(schedule, out, rank, group, false, -w.from_left, 1, own - w.left - w.from_left, w.from_left);
-    return rc;
+    return messages;
 }
 
 /* After the group's last step: register 0 := the members' partial sums in digit order. */
@@ -184,8 +166,11 @@ static int grouped_step(const trv_schedule_t *schedule, int rank, int stream, in
     int coordinate = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
     group_t group = find_group(&tables->factors[place.turn], coordinate, place.level);
     int rc = trv_step_reserve(out, 2, 2, 2);
-    if (!rc)
-        rc = (group.last ? ring_messages : line_messages)(schedule, out, rank, &group);
+    trv_gather_message_t message[TRV_GATHER_MESSAGES_MAX];
+    int messages = group.last ? trv_gather_messages(group.p, group.level, group.digit, message)
+                              : line_messages(&group, message);
+    for (int i = 0; i < messages && !rc; i++)
+        rc = add_message(schedule, out, rank, &group, &message[i]);
     if (!rc && group.p > 3 && group.level == 0) { /* several steps follow: the own partial sum goes to its slot */
         trv_blocks_t all = trv_blocks_all(schedule);
         rc = trv_step_combine(out, SLOTS + group.digit, 1, NULL, 0, &all);
