@@ -23,7 +23,7 @@
 
 #include <trivance/reduce.h>
 
-enum { REPETITIONS_MAX = 201, VECTORS = 4 };
+enum { ROUNDS_MAX = 201, VECTORS = 4 };
 
 typedef struct {
     trv_type_t type;
@@ -103,41 +103,55 @@ static int ascending(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Median seconds of one run, over about half a second. */
-static double median(void (*work)(const vectors_t *), const vectors_t *v)
+enum { JOINT, PASSES, JOINT_APART, PASSES_APART, COPY, TRIAD, TRIAD_STREAMING, WORKS };
+
+static void (*const works[WORKS])(const vectors_t *) = {
+    joint_in_place, passes_in_place, joint_apart, passes_apart, copy, triad_ordinary,
+#ifdef __SSE2__
+    triad_streaming,
+#else
+    triad_ordinary,
+#endif
+};
+
+static double once(void (*work)(const vectors_t *), const vectors_t *v, int batch)
 {
-    static double sample[REPETITIONS_MAX];
-    work(v);
-    double begin = now();
-    work(v);
-    double once = now() - begin;
-    int batch = once < 20e-6 ? (int)(20e-6 / (once + 1e-9)) + 1 : 1, samples = 0;
-    for (begin = now(); samples < REPETITIONS_MAX && (samples < 5 || now() - begin < 0.5); samples++) {
-        double from = now();
-        for (int i = 0; i < batch; i++)
-            work(v);
-        sample[samples] = (now() - from) / batch;
+    double from = now();
+    for (int i = 0; i < batch; i++)
+        work(v);
+    return (now() - from) / batch;
+}
+
+/* Median seconds of every kind of work, which take turns so that a busy machine is unfair to none; about 3 seconds. */
+static void measure(const vectors_t *v, double median[WORKS])
+{
+    static double sample[WORKS][ROUNDS_MAX];
+    double first = once(works[COPY], v, 1), begin = now();
+    int batch = first < 1e-3 ? (int)(1e-3 / (first + 1e-9)) + 1 : 1, rounds = 0;
+    for (; rounds < ROUNDS_MAX && (rounds < 5 || now() - begin < 3); rounds++)
+        for (int w = 0; w < WORKS; w++) {
+            once(works[w], v, 1); /* what the one before left in the caches is gone then */
+            sample[w][rounds] = once(works[w], v, batch);
+        }
+    for (int w = 0; w < WORKS; w++) {
+        qsort(sample[w], (size_t)rounds, sizeof **sample, ascending);
+        median[w] = sample[w][rounds / 2];
     }
-    qsort(sample, (size_t)samples, sizeof *sample, ascending);
-    return sample[samples / 2];
 }
 
 static void row(const vectors_t *v)
 {
-    double gb = 1e-9 * (double)v->bytes;
-    double one = median(joint_in_place, v), two = median(passes_in_place, v);
-    double one_apart = median(joint_apart, v), two_apart = median(passes_apart, v);
-    double plain = median(copy, v), triad = median(triad_ordinary, v);
-#ifdef __SSE2__
-    double streaming = median(triad_streaming, v);
-    triad = streaming < triad ? streaming : triad;
-#endif
+    double seconds[WORKS], gb = 1e-9 * (double)v->bytes;
+    measure(v, seconds);
+    double best = seconds[TRIAD] < seconds[TRIAD_STREAMING] ? seconds[TRIAD] : seconds[TRIAD_STREAMING];
+    double triad = 3 * gb / best, in_place = 4 * gb / seconds[JOINT], apart = 4 * gb / seconds[JOINT_APART];
     char size[32];
     bool small = v->bytes < 1 << 20;
     snprintf(size, sizeof size, "%zu %s", v->bytes >> (small ? 10 : 20), small ? "KiB" : "MiB");
-    printf("%9s  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f\n", size, 4 * gb / one,
-           6 * gb / two, two / one, 100 * (4 * gb / one) / (3 * gb / triad), 4 * gb / one_apart, 6 * gb / two_apart,
-           two_apart / one_apart, 100 * (4 * gb / one_apart) / (3 * gb / triad), 2 * gb / plain, 3 * gb / triad);
+    printf("%9s  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f %6.2fx %6.0f%%  %7.1f %7.1f\n", size, in_place,
+           6 * gb / seconds[PASSES], seconds[PASSES] / seconds[JOINT], 100 * in_place / triad, apart,
+           6 * gb / seconds[PASSES_APART], seconds[PASSES_APART] / seconds[JOINT_APART], 100 * apart / triad,
+           2 * gb / seconds[COPY], triad);
     fflush(stdout);
 }
 
