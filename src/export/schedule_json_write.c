@@ -76,7 +76,8 @@ static int list_blocks(const trv_blocks_t *blocks, trv_numbers_t *numbers)
         numbers->number = grown;
         numbers->room = count;
     }
-    trv_blocks_list(blocks, numbers->number);
+    if (count > 0)
+        trv_blocks_list(blocks, numbers->number);
     numbers->count = count;
     return TRV_OK;
 }
