@@ -4,6 +4,8 @@
  */
 #include "test_execute_world.h"
 
+#include "execute/program.h"
+
 static trv_schedule_t *schedule_of(const char *torus_text, const char *algorithm, trv_collective_t collective)
 {
     trv_torus_t torus;
@@ -167,6 +169,34 @@ static void test_numbers(void **state)
     world = world_make(schedule, 9 * 1000, &ints, &chunks);
     assert_int_equal(trv_plan_bytes_sent(world.plan[4]), 2 * 8 * 1000 * 4);
     world_destroy(&world);
+    trv_schedule_destroy(schedule);
+}
+
+/* More than 2^31 elements: compiled, as far as memory allows to go. */
+static void test_large(void **state)
+{
+    (void)state;
+    const size_t count = ((size_t)1 << 33) + 5;
+    trv_schedule_t *schedule = schedule_of("9", "trivance-b", TRV_ALLREDUCE);
+    trv_hub_t *hub;
+    trv_plan_t *plan;
+    assert_int_equal(trv_hub_create(&hub, 9), 0);
+    size_t sent = 0;
+    for (int r = 0; r < 9; r++) {
+        assert_int_equal(trv_plan_create(&plan, schedule, r, count, &ints, trv_hub_transport(hub, r), NULL), 0);
+        sent += trv_plan_bytes_sent(plan);
+        trv_plan_destroy(plan);
+    }
+    assert_true(sent == 2 * 8 * count * 4); /* every element crosses 8 edges in each phase */
+    for (size_t parts = 1; parts < 1000; parts += 37) {
+        const size_t many = SIZE_MAX / 3;
+        assert_true(trv_cut(many, parts, 0) == 0 && trv_cut(many, parts, parts) == many);
+        for (size_t i = 0; i < parts; i++) {
+            size_t part = trv_cut(many, parts, i + 1) - trv_cut(many, parts, i);
+            assert_true(part == many / parts || part == many / parts + 1);
+        }
+    }
+    trv_hub_destroy(hub);
     trv_schedule_destroy(schedule);
 }
 
@@ -376,9 +406,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused_plans),   cmocka_unit_test(test_refused_schedules),
         cmocka_unit_test(test_refused_buffers), cmocka_unit_test(test_states),
-        cmocka_unit_test(test_numbers),         cmocka_unit_test(test_callback),
-        cmocka_unit_test(test_check),           cmocka_unit_test(test_lengths_that_differ),
-        cmocka_unit_test(test_hub),
+        cmocka_unit_test(test_numbers),         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_callback),        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_hub),             cmocka_unit_test(test_lengths_that_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /*
- * Reduce-Scatter and AllGather by every algorithm that has them, on every ring of 2 to 64 ranks.
+ * Reduce-Scatter and AllGather by every algorithm that has them, on every ring of 2 to 64 ranks; long blocks on up to 9.
  */
 #include "test_execute_world.h"
 
 static void every_count(const trv_schedule_t *schedule)
 {
-    static const size_t counts[] = { 0, 1, 2, 3, 7, 65 };
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+    static const size_t counts[] = { 0, 1, 2, 3, 7, 65, 1000, 4099 };
+    for (size_t c = 0; c < (trv_schedule_torus(schedule)->ranks <= 9 ? 8 : 6); c++)
         world_try(schedule, counts[c], 0);
 }
 

@@ -387,6 +387,7 @@ static void test_names(void **state)
     assert_int_equal(trv_op_parse("", &op), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "the operations are sum, prod"));
     assert_int_equal(trv_type_size(TRV_TYPES), 0);
+    assert_non_null(strstr("plain avx2 avx512", trv_reduce_kernels()));
 }
 
 int main(void)
