@@ -32,7 +32,8 @@ static int log3_ceil(int size)
     return steps;
 }
 
-static const char *const tori[] = {"2", "3", "8", "9", "25", "27", "2x3", "3x3", "4x4", "9x9", "3x9x2", "5x1x4", "3x3x3"};
+static const char *const tori[] = {"2",   "3",   "8",   "9",     "25",    "27",   "2x3",
+                                   "3x3", "4x4", "9x9", "3x9x2", "5x1x4", "3x3x3"};
 
 #define TORI (sizeof tori / sizeof tori[0])
 

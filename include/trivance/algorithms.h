@@ -1,5 +1,6 @@
 /*
- * The table of algorithms: name, properties and limits of each, in one place. Help texts, docs and tests print from here.
+ * The table of algorithms: name, properties and limits of each, in one place, from which help texts, docs and tests
+ * print.
  */
 #ifndef TRIVANCE_ALGORITHMS_H
 #define TRIVANCE_ALGORITHMS_H
@@ -19,7 +20,7 @@ TRV_API const trv_algorithm_t *trv_algorithm_at(int index);
 TRV_API const trv_algorithm_t *trv_algorithm_find(const char *name);
 
 TRV_API const char *trv_algorithm_name(const trv_algorithm_t *algorithm);   /* "trivance-b" */
-TRV_API const char *trv_algorithm_family(const trv_algorithm_t *algorithm); /* "trivance": the better of its L and B; or its own name */
+TRV_API const char *trv_algorithm_family(const trv_algorithm_t *algorithm); /* "trivance": its L and B; or its own name */
 TRV_API const char *trv_algorithm_title(const trv_algorithm_t *algorithm);  /* "Trivance, bandwidth-optimal" */
 TRV_API const char *trv_algorithm_source(const trv_algorithm_t *algorithm); /* where it is published */
 TRV_API const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm);  /* which tori it takes, in words */
@@ -31,7 +32,8 @@ TRV_API bool trv_algorithm_consistent(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /* L: whole vectors; else B */
 
 /* 0 if the algorithm serves the torus and the collective, else TRV_ERR_UNSUPPORTED with the reason. */
-TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective);
+TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
+                                   trv_collective_t collective);
 
 #ifdef __cplusplus
 }

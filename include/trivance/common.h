@@ -23,7 +23,7 @@ extern "C" {
 enum {
     TRV_OK = 0,
     TRV_ERR_ARGUMENT = -1,    /* a value that no call accepts: the caller's mistake */
-    TRV_ERR_UNSUPPORTED = -2, /* valid in itself, but not served: an algorithm on a size it cannot do, a type it cannot add */
+    TRV_ERR_UNSUPPORTED = -2, /* valid in itself, but not served: a size, a type, an operation */
     TRV_ERR_MEMORY = -3,      /* out of memory */
     TRV_ERR_TRANSPORT = -4,   /* the transport (MPI, say) reported a failure */
     TRV_ERR_INVALID = -5,     /* a schedule that is not what it claims, or ranks that disagree */

@@ -1,6 +1,7 @@
 /*
  * The cost model: what a schedule costs, measured by routing every message over the torus, and the completion time of
- * the congestion-aware Hockney model (paper section 2.1): steps * alpha + sum over steps of the busiest link's bytes / bandwidth.
+ * the congestion-aware Hockney model (paper section 2.1): steps * alpha + sum over steps of the busiest link's bytes /
+ * bandwidth.
  */
 #ifndef TRIVANCE_COST_H
 #define TRIVANCE_COST_H
@@ -20,7 +21,7 @@ typedef struct trv_network {
     double hop_ns;         /* per hop of a step's longest message; 0 in the paper's plain model */
 } trv_network_t;
 
-/* The paper's evaluation: 800 Gb/s, alpha 1.5 us, 200 ns a hop counted as in its packet simulation. hop_ns is 0 here. */
+/* The paper's evaluation: 800 Gb/s, alpha 1.5 us, where hops cost nothing in the Hockney model. */
 #define TRV_NETWORK_PAPER { 800e9, 1500.0, 0.0 }
 
 /* One step, all streams together. */
@@ -35,7 +36,7 @@ typedef struct trv_cost {
     int steps;
     double lambda;         /* steps / log3 n (0 for one rank) */
     double delta;          /* largest bytes sent by one rank / 2m */
-    double theta;          /* D * sum over steps of link_fraction, D the dimensions larger than 1 (paper tables 1 and 2) */
+    double theta; /* D * sum over steps of link_fraction, D the dimensions larger than 1 (paper tables 1 and 2) */
     uint64_t messages;     /* all ranks, streams, steps */
     trv_step_cost_t *step; /* `steps` of them; freed by trv_cost_clear */
 } trv_cost_t;
@@ -49,8 +50,8 @@ TRV_API void trv_cost_clear(trv_cost_t *cost);
 TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
                              double *time_ns);
 
-/* The paper's closed forms: appendix B's exact sums on this torus (where it gives any: square tori whose sides are powers
- * of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none. */
+/* The paper's closed forms: appendix B's exact sums on this torus (where it gives any: square tori whose sides are
+ * powers of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none. */
 typedef struct trv_paper_cost {
     double lambda, delta, theta; /* exact sums of appendix B */
     double theta_limit;          /* table 1 (rings) or table 2 (n to infinity) */

@@ -22,10 +22,11 @@ extern "C" {
 /* ---- Transport ------------------------------------------------------------------------------------------------- */
 
 /* What a transport implements. Requests are numbered 0 … requests - 1 by the plan; each slot holds one operation at a
- * time. Messages of the same (sender, receiver, tag) match in the order of their calls. Functions return 0 or a negative
- * TRV_ERR_*; `test` returns 1 when the operation in the slot is complete, 0 when not yet. A send may be complete before
- * the receiver has posted its receive, but need not; its buffer must stay untouched until it is. `cancel` gives up an
- * operation that is still pending (error paths only). Tags are 0 … tags - 1 as announced to `open`. */
+ * time. Messages of the same (sender, receiver, tag) match in the order of their calls. Functions return 0 or a
+ * negative TRV_ERR_*; `test` returns 1 when the operation in the slot is complete, 0 when not yet. A send may be
+ * complete before the receiver has posted its receive, but need not; its buffer must stay untouched until it is.
+ * `cancel` gives up an operation that is still pending (error paths only). Tags are 0 … tags - 1 as announced to
+ * `open`. */
 typedef struct trv_transport {
     void *context;
     int (*open)(void *context, int requests, int tags, int *base); /* *base: handle of this plan's requests and tags */
@@ -45,8 +46,9 @@ TRV_API const trv_transport_t *trv_hub_transport(trv_hub_t *hub, int rank);
 
 /* ---- Plans ----------------------------------------------------------------------------------------------------- */
 
-/* Elements and how they are combined. Either a built-in type and operation, or (reduce != NULL) elements of `element_size`
- * bytes and a callback that does destination := source[0] op source[1] op …, with the contract of trv_reduce. */
+/* Elements and how they are combined. Either a built-in type and operation, or (reduce != NULL) elements of
+ * `element_size` bytes and a callback that does destination := source[0] op source[1] op …, with the contract of
+ * trv_reduce. */
 typedef struct trv_elements {
     trv_type_t type;
     trv_op_t op;
@@ -71,10 +73,10 @@ TRV_API int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, i
                             const trv_plan_options_t *options /* may be NULL */);
 TRV_API void trv_plan_destroy(trv_plan_t *plan);
 
-/* Starts the collective. AllReduce: input and output hold `count` elements. Reduce-Scatter: input n * count, output count.
- * AllGather: input count, output n * count. input == output means in place, as MPI_IN_PLACE does: for Reduce-Scatter the
- * result lies at the start of the buffer, for AllGather rank r's block is taken from block r of the output. Otherwise the
- * two must not overlap (TRV_ERR_ARGUMENT). The buffers stay the plan's until the run is complete. */
+/* Starts the collective. AllReduce: input and output hold `count` elements. Reduce-Scatter: input n * count, output
+ * count. AllGather: input count, output n * count. input == output means in place, as MPI_IN_PLACE does: for
+ * Reduce-Scatter the result lies at the start of the buffer, for AllGather rank r's block is taken from block r of the
+ * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The buffers stay the plan's until the end. */
 TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
 /* Makes progress; 1 when complete, 0 when not yet, negative on failure. Never blocks. */
 TRV_API int trv_plan_test(trv_plan_t *plan);

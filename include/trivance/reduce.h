@@ -34,9 +34,11 @@ TRV_API const char *trv_op_name(trv_op_t op);           /* "sum", "band", … */
 /* By name, case-insensitive; TRV_ERR_ARGUMENT with a sentence that lists the names. */
 TRV_API int trv_type_parse(const char *name, trv_type_t *type);
 TRV_API int trv_op_parse(const char *name, trv_op_t *op);
-/* Whether the operation is defined on the type (as MPI defines it: bitwise on integers and BOOL, no MIN/MAX on complex …). */
+/* Whether the operation is defined on the type (as MPI defines it: bitwise on integers and BOOL, no MIN/MAX on
+ * complex types, …). */
 TRV_API bool trv_op_supports(trv_op_t op, trv_type_t type);
-/* The result does not depend on the order, bit for bit (integers; MIN and MAX on floats without NaN count as not exact). */
+/* The result does not depend on the order, bit for bit (integers; MIN and MAX on floats without NaN count as not
+ * exact). */
 TRV_API bool trv_op_exact(trv_op_t op, trv_type_t type);
 /* x op x == x: MIN, MAX, LAND, LOR, BAND, BOR. */
 TRV_API bool trv_op_idempotent(trv_op_t op);

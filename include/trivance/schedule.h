@@ -95,9 +95,9 @@ typedef struct trv_message {
     const trv_part_t *part;
 } trv_message_t;
 
-/* register dst := source[0] + source[1] + … on `blocks`, added in this order, from left to right, as ONE joint reduction.
- * One source is a copy. dst may be one of the sources. With source == NULL the sources are the registers first,
- * first + 1, …, first + sources - 1. */
+/* register dst := source[0] + source[1] + … on `blocks`, added in this order, from left to right, as ONE joint
+ * reduction. One source is a copy. dst may be one of the sources. With source == NULL the sources are the registers
+ * first, first + 1, …, first + sources - 1. */
 typedef struct trv_combine {
     int dst;
     int sources;
@@ -159,8 +159,8 @@ TRV_API int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream
  * -1 where a schedule's units have no owner (latency-optimal ones). */
 TRV_API int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit);
 
-/* Timing: the bytes of one message for a vector of `vector_bytes`: max(1, ceil(units * vector / (streams * all units))),
- * the same for every rank. For a reduce-scatter or allgather `vector_bytes` is the whole vector. */
+/* Timing: the bytes of one message for a vector of `vector_bytes`: max(1, ceil(units * vector / (streams * all
+ * units))), the same for every rank. For a reduce-scatter or allgather `vector_bytes` is the whole vector. */
 TRV_API uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes);
 /* The same for an arbitrary number of units. */
 TRV_API uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes);
@@ -174,7 +174,7 @@ TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_mess
 typedef struct trv_explicit_options {
     trv_collective_t collective;
     int streams, steps, registers;
-    int64_t units;           /* of a slice; unit u is owned by rank u / (units / n) if n divides units, else by nobody */
+    int64_t units; /* of a slice; unit u is owned by rank u / (units / n) if n divides units, else by nobody */
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;

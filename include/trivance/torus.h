@@ -40,7 +40,7 @@ TRV_API int trv_torus_init(trv_torus_t *torus, int dims, const int *size);
 /* Reads "9", "8x8" or "4X4X4" (sizes >= 1 separated by x). TRV_ERR_ARGUMENT with a sentence for anything else. */
 TRV_API int trv_torus_parse(const char *text, trv_torus_t *torus);
 
-/* Writes the form that trv_torus_parse reads into `text` (TRV_TORUS_TEXT_MAX bytes are always enough); returns `text`. */
+/* Writes the form that trv_torus_parse reads into `text` (TRV_TORUS_TEXT_MAX bytes are always enough); returns it. */
 TRV_API char *trv_torus_format(const trv_torus_t *torus, char *text, size_t text_size);
 
 /* The coordinates of a rank, `torus->dims` of them, and the rank at given coordinates, each in [0, size). */

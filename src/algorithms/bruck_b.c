@@ -2,8 +2,8 @@
  * Bruck, bandwidth-optimal (Bruck and Ho 1994 with two ports; paper section 2.3 and appendix C).
  *
  * Radix 3: in step k of the reduce-scatter rank r sends to the ranks r - 3^k and r - 2 * 3^k; the allgather is the
- * reversal, far first, as PAT orders it (Jeaugey 2025). Both messages take the shorter way round, so two of them may leave
- * by one port:
+ * reversal, far first, as PAT orders it (Jeaugey 2025). Both messages take the shorter way round, so two of them may
+ * leave by one port:
  *
  *   ring of 9, allgather step 0   r -> r + 3 (right, 3 hops), r -> r + 6 (left, 3 hops)
  *              allgather step 1   r -> r + 1 (right, 1 hop),  r -> r + 2 (right, 2 hops)

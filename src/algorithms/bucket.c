@@ -2,8 +2,8 @@
  * Bucket: a ring reduce-scatter along one dimension after the other, then the allgathers in reverse (Jain and Sabharwal
  * 2010, Sack and Gropp 2015; paper section 2.3).
  *
- * 2D streams: stream i starts in dimension i, stream D + i is its mirror image, so that in each step every port of a rank
- * belongs to another stream:
+ * 2D streams: stream i starts in dimension i, stream D + i is its mirror image, so that in each step every port of a
+ * rank belongs to another stream:
  *
  *   3x3, stream 0   rows, then columns      0 -> 1 -> 2 -> 0    then    0 -> 3 -> 6 -> 0
  *        stream 1   columns, then rows      streams 2 and 3     the same in the other direction

@@ -33,7 +33,7 @@ int trv_gather_messages(int size, int step, int own, trv_gather_message_t messag
     const trv_window_t w = trv_gather_window(size, step);
     const int right = w.from_right, left = w.from_left;
     const trv_gather_message_t all[TRV_GATHER_MESSAGES_MAX] = {
-        {true, -right, -1, own + w.right + 1 - right, right}, /* the last ones it has: it is the right peer of that member */
+        {true, -right, -1, own + w.right + 1 - right, right}, /* the last ones it has, to whom it is the right peer */
         {true, left, 1, own - w.left, left},
         {false, right, -1, own + w.right + 1, right},
         {false, -left, 1, own - w.left - left, left},

@@ -1,7 +1,7 @@
 /*
  * The pattern of the ring algorithms: in every level each coordinate passes the partial sum of one block to its next
- * neighbour, in direction +. Before level k coordinate c holds the blocks c, c + 1, … c + size - 1 - k, and passes on the
- * last of them.
+ * neighbour, in direction +. Before level k coordinate c holds the blocks c, c + 1, … c + size - 1 - k, and passes on
+ * the last of them.
  */
 #include <stdlib.h>
 

@@ -2,9 +2,10 @@
  * Algorithms of pairwise exchanges on one ring: in every level each coordinate has one partner, and the levels together
  * connect everybody (Recursive Doubling, Swing). They are made for powers of two.
  *
- * Other sizes fold, as Rabenseifner's algorithm does: with a = 2^s + e, the first 2e coordinates form neighbour pairs; the
- * even one of a pair gives its data to the odd one before the first level and gets the result after the last one. What is
- * left, the odd ones and those above 2e, is renumbered 0 … 2^s - 1: the *core index*, ascending with the coordinate.
+ * Other sizes fold, as Rabenseifner's algorithm does: with a = 2^s + e, the first 2e coordinates form neighbour pairs;
+ * the even one of a pair gives its data to the odd one before the first level and gets the result after the last one.
+ * What is left, the odd ones and those above 2e, is renumbered 0 … 2^s - 1: the *core index*, ascending with the
+ * coordinate.
  */
 #ifndef TRIVANCE_ALGORITHMS_PAIRS_H
 #define TRIVANCE_ALGORITHMS_PAIRS_H

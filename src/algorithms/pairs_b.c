@@ -2,8 +2,9 @@
  * The reduce-scatter pattern of pairwise exchanges: in level l a core member gives its partner the blocks of everybody
  * whom the partner reaches in the later levels, and keeps those that it reaches itself.
  *
- * Folded sizes: a first level in which the even ones give everything to their odd neighbours, who from then on stand for
- * two blocks each; and, unless an allgather follows anyway, a last one in which they hand the even ones' blocks back.
+ * Folded sizes: a first level in which the even ones give everything to their odd neighbours, who from then on stand
+ * for two blocks each; and, unless an allgather follows anyway, a last one in which they hand the even ones' blocks
+ * back.
  */
 #include <stdlib.h>
 

@@ -8,7 +8,8 @@
  *   step 1   0<->2  1<->3  4<->6  5<->7          m/4 over distance 2
  *   step 2   0<->4  1<->5  2<->6  3<->7          m/8 over distance 4
  *
- * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Half way round goes
+ * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Half way round
+ * goes
  * + in all of them, as in the reference simulator; in the variant recdoub-b-split it goes - in the mirrored ones, which
  * spreads the longest step over both directions.
  * Sizes: powers of two; others fold (pairs.h).   Exact: yes.   Consistent: yes.   Symmetry: none.

@@ -24,5 +24,6 @@ const trv_algorithm_t trv_recdoub_l = {
     .source = "Thakur, Rabenseifner, Gropp: IJHPCA 2005",
     .sizes = "any torus, made for powers of two",
     .steps_formula = "sum of log2 a; + 2 where folded", .bytes_formula = "m log2 n",
-    .latency_optimal = true, .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .latency_optimal = true, .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true,
+    .create = create,
 };

@@ -27,7 +27,8 @@ static int supports(const trv_torus_t *torus, trv_collective_t collective)
     int active[TRV_DIMS_MAX];
     char text[TRV_TORUS_TEXT_MAX];
     if (trv_torus_active(torus, active) > 1)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "ring serves rings only, not the torus %s; bucket is the same idea for tori",
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "ring serves rings only, not the torus %s; bucket is the same idea for tori",
                         trv_torus_format(torus, text, sizeof text));
     return TRV_OK;
 }

@@ -1,9 +1,9 @@
 /*
  * Reduce-scatter and allgather on a torus out of one pattern per dimension: see scatter.h.
  *
- * A rank's step in words: find the dimension and level of this step; ask the dimension's pattern for the messages; widen
- * each message's blocks by what the rank holds along the other dimensions; in a reduce-scatter add what comes to the
- * rank's own partial sums, both messages jointly where both hold the block.
+ * A rank's step in words: find the dimension and level of this step; ask the dimension's pattern for the messages;
+ * widen each message's blocks by what the rank holds along the other dimensions; in a reduce-scatter add what comes to
+ * the rank's own partial sums, both messages jointly where both hold the block.
  */
 #include "algorithms/scatter.h"
 
@@ -176,7 +176,8 @@ static int add_combine(const view_t *view, const trv_residues_t *along, int sour
     return blocks.terms == 0 ? TRV_OK : trv_step_combine(view->out, 0, sources, source, 0, &blocks);
 }
 
-/* Splits the blocks of two messages into those in both, only in the first, only in the second: part[0], part[1], part[2]. */
+/* Splits the blocks of two messages into those in both, only in the first, only in the second: part[0], part[1],
+ * part[2]. */
 static int split(const view_t *view, const arrival_t *a, const arrival_t *b, trv_residues_t part[3][2])
 {
     for (int h = 0; h < view->schedule->halves; h++) {
@@ -277,7 +278,7 @@ static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, in
     return gather ? allgather_step(&view) : reduce_scatter_step(&view);
 }
 
-/* ---- Positions ----------------------------------------------------------------------------------------------------- */
+/* ---- Positions --------------------------------------------------------------------------------------------------- */
 
 /* Blocks in the order in which the steps split them, the first step's digit most significant: every message is then one
  * contiguous range. */
@@ -303,7 +304,7 @@ static int64_t digit_position(const trv_schedule_t *schedule, int stream, int64_
     return position;
 }
 
-/* ---- Creation ------------------------------------------------------------------------------------------------------ */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 static void tables_destroy(void *memory)
 {

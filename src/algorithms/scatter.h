@@ -2,11 +2,11 @@
  * Reduce-scatter and allgather on a torus, put together from one *pattern* per dimension.
  *
  * A pattern says how the blocks of one ring of `size` coordinates travel in a reduce-scatter: in level l, which
- * coordinate sends the partial sums of which blocks to which other one. On a torus the patterns multiply: a step works on
- * one level of one dimension d, and a rank's message holds the product of the pattern's blocks along d and of what the
- * rank still holds along every other dimension. The allgather is the exact reversal in time, with every message turned
- * round, so it is never written down. An algorithm file therefore only makes patterns and says in which order the
- * dimensions are visited.
+ * coordinate sends the partial sums of which blocks to which other one. On a torus the patterns multiply: a step works
+ * on one level of one dimension d, and a rank's message holds the product of the pattern's blocks along d and of what
+ * the rank still holds along every other dimension. The allgather is the exact reversal in time, with every message
+ * turned round, so it is never written down. An algorithm file therefore only makes patterns and says in which order
+ * the dimensions are visited.
  */
 #ifndef TRIVANCE_ALGORITHMS_SCATTER_H
 #define TRIVANCE_ALGORITHMS_SCATTER_H
@@ -63,9 +63,9 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
 /* Translation-invariant: the tree of one block, seen from its owner (coordinate displacement 0) and in the allgather's
  * order: C = {0}; for level = levels - 1 … 0: C gains C + offset[2 * level] and C + offset[2 * level + 1]. Offsets are
  * signed and their sign is the direction in which the allgather goes, unless `shortest`, where it goes the shorter way
- * (half way round: +). A displacement reachable by both offsets takes, with `balanced`, the first if it is less than half
- * way round, the second if it is more, and one for each half of its block at exactly half; otherwise it takes the first.
- * `radix` as in trv_pattern_t. NULL when out of memory. */
+ * (half way round: +). A displacement reachable by both offsets takes, with `balanced`, the first if it is less than
+ * half way round, the second if it is more, and one for each half of its block at exactly half; otherwise it takes the
+ * first. `radix` as in trv_pattern_t. NULL when out of memory. */
 typedef struct trv_tree_options {
     int size, levels;
     const int *offset; /* 2 * levels */

@@ -1,5 +1,6 @@
 /*
- * The table of algorithms. A new algorithm is one new file and one line here; every reader, test and figure picks it up.
+ * The table of algorithms. A new algorithm is one new file and one line here; every reader, test and figure picks it
+ * up by itself.
  */
 #include <stdio.h>
 #include <string.h>

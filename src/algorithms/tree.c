@@ -3,8 +3,8 @@
  *
  * In the allgather the block of owner b reaches displacement x (rank b + x) over the edge (level, offset) that first
  * covers x; the reduce-scatter walks the same edges inwards. So in a level of the reduce-scatter coordinate c sends to
- * c - offset the blocks c - x for every x that this edge covers, and before level k it holds the blocks c - x for every x
- * in C_k, the displacements covered by the levels k and above.
+ * c - offset the blocks c - x for every x that this edge covers, and before level k it holds the blocks c - x for every
+ * x in C_k, the displacements covered by the levels k and above.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static int wrap(long long value, int size)
     return rest < 0 ? rest + size : rest;
 }
 
-/* The blocks c - x of displacements x: ascending again, which is the list backwards, turned so that the least comes first. */
+/* The blocks c - x of displacements x: ascending again, which is the list backwards, turned so that the least comes
+ * first. */
 static int blocks_of(const trv_residues_t *displacements, int coordinate, int size, trv_residues_t *blocks,
                      trv_step_t *memory)
 {
@@ -163,7 +164,8 @@ trv_pattern_t *trv_tree_pattern(const trv_tree_options_t *options)
         tree->offset = malloc(2 * levels * sizeof(int));
         tree->covers = calloc(2 * levels * halves, sizeof *tree->covers);
         tree->held = calloc((levels + 1) * halves, sizeof *tree->held);
-        tree->values = malloc(halves * size * (levels + 2) * sizeof(int)); /* every list of one level is at most the ring */
+        tree->values =
+            malloc(halves * size * (levels + 2) * sizeof(int)); /* every list of one level is at most the ring */
     }
     if (!tree || !marks || !tree->offset || !tree->covers || !tree->held || !tree->values) {
         if (tree)

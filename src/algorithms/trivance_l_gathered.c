@@ -6,8 +6,8 @@
  *              step 1   0 sends three vectors to 6 and three to 3       has 5, 6, 7, 8, 0, 1, 2, 3, 4
  *              then     0 + 1 + 2 + … + 8, from left to right, on every rank
  *
- * For tiny vectors: as few steps as the windows of Trivance L, but a rank receives (n-1) m bytes. The result has the same
- * bits on every rank, and for every shape of the torus, because the order of the sum is the order of the ranks.
+ * For tiny vectors: as few steps as the windows of Trivance L, but a rank receives (n-1) m bytes. The result has the
+ * same bits on every rank, and for every shape of the torus, because the order of the sum is the order of the ranks.
  * Sizes: any; on a torus stream i collects along dimension i, then i + 1, …
  * Registers: one per rank, register 1 + r for the vector of rank r.
  * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: translation (of the messages).

@@ -2,11 +2,12 @@
  * Trivance L, grouped: a latency-optimal AllReduce whose floating-point result is the same on every rank.
  *
  * The windows of Trivance L add in a different order on every rank. Here the ranks of a ring exchange inside groups
- * instead: a = q_0 * q_1 * … , in level k the q_k ranks that differ in digit k alone give each other their partial sums,
- * and each adds them in the order of the digit. All q_k = 3:
+ * instead: a = q_0 * q_1 * … , in level k the q_k ranks that differ in digit k alone give each other their partial
+ * sums, and each adds them in the order of the digit. All q_k = 3:
  *
  *   ring of 9, level 0   groups {0 1 2} {3 4 5} {6 7 8}     0 -> 1, 0 => 2 (two hops); 1 -> 0, 1 -> 2; …
- *              level 1   groups {0 3 6} {1 4 7} {2 5 8}     0 -> 3, 0 -> 6 the other way round: the group closes the ring
+ *              level 1   groups {0 3 6} {1 4 7} {2 5 8}     0 -> 3, 0 -> 6 the other way round: the group closes the
+ * ring
  *
  * The end members of a group send two messages by one port, so a level of stride g costs congestion 2g, the last one g.
  * Sizes: any. a = (threes and at most two twos, smallest stride first) * p; the last factor p is *gathered*: each rank
@@ -44,7 +45,7 @@ typedef struct tables {
     trv_torus_t slots; /* the space of the slots */
 } tables_t;
 
-/* ---- Factorisation ------------------------------------------------------------------------------------------------- */
+/* ---- Factorisation ----------------------------------------------------------------------------------------------- */
 
 static long long gather_load(int p, int stride)
 {
@@ -83,7 +84,7 @@ static factors_t factorise(int size)
     return best;
 }
 
-/* ---- Steps --------------------------------------------------------------------------------------------------------- */
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
 /* A rank's place in its group in one level: digit `digit` of `p`, members `stride` apart; `level` of the gathering. */
 typedef struct group {

@@ -12,7 +12,8 @@ typedef enum trv_visit {
 } trv_visit_t;
 
 /* Where a stream stands at a step: about to do level `level` of dimension `turn`, after done[d] levels of dimension d.
- * Dimensions are counted among the `active` ones (those with more than one rank), each of which has levels[d] levels. */
+ * Dimensions are counted among the `active` ones (those with more than one rank), each of which has levels[d] levels.
+ */
 typedef struct trv_place {
     int turn, level;
     int done[TRV_DIMS_MAX];

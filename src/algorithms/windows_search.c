@@ -101,7 +101,7 @@ static outcome_t grow_by(search_t *search, int step, const places_t *held, trv_g
 }
 
 /* Finds the growths from `step` on. Of the lefts for a right, those are tried that keep the skew within the slack,
- * that leave something to the last step, and that are enough for threefold growth in all later ones to fill the ring. */
+ * that leave something to the last step, and that are enough for threefold growth in all later ones to fill it. */
 static outcome_t grow(search_t *search, int step, const places_t *held, int slack)
 {
     const int window = held->at[held->count - 1];

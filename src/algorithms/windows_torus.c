@@ -1,7 +1,7 @@
 /*
  * Window plans on a torus: one stream per dimension larger than 1, each on its own slice of the vector, each running
- * the plans of all dimensions one after the other or in turns (docs/windows.md). Every step works on the whole slice, so a
- * plan's registers are the schedule's.
+ * the plans of all dimensions one after the other or in turns (docs/windows.md). Every step works on the whole slice,
+ * so a plan's registers are the schedule's.
  */
 #include <stdlib.h>
 

@@ -36,7 +36,8 @@ static bool product_contains(const trv_blocks_t *blocks, const trv_product_t *pr
     for (int d = blocks->space->dims - 1; d >= 0; d--) {
         int coordinate = block % blocks->space->size[d];
         block /= blocks->space->size[d];
-        if (product->value[d] && !bsearch(&coordinate, product->value[d], (size_t)product->count[d], sizeof(int), compare_int))
+        if (product->value[d] &&
+            !bsearch(&coordinate, product->value[d], (size_t)product->count[d], sizeof(int), compare_int))
             return false;
     }
     return true;

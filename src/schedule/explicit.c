@@ -1,7 +1,7 @@
 /*
  * Explicit schedules: every message and combine stored, for schedules that a user brings, for files, and for tests that
- * break a schedule on purpose. Each (stream, step, rank) has a list of sends, of receives and of combines in the order in
- * which they were added.
+ * break a schedule on purpose. Each (stream, step, rank) has a list of sends, of receives and of combines in the order
+ * in which they were added.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +100,10 @@ static int check_options(const trv_explicit_options_t *options)
 {
     if (options->streams < 1 || options->steps < 0 || options->registers < 1 || options->units < 1 ||
         options->units > 1 << 30)
-        return trv_fail(TRV_ERR_ARGUMENT, "an explicit schedule has at least 1 stream, 0 steps, 1 register and 1 to 2^30 "
-                        "units, not %d, %d, %d and %lld", options->streams, options->steps, options->registers,
-                        (long long)options->units);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "an explicit schedule has at least 1 stream, 0 steps, 1 register and 1 to 2^30 "
+                        "units, not %d, %d, %d and %lld",
+                        options->streams, options->steps, options->registers, (long long)options->units);
     return TRV_OK;
 }
 
@@ -208,16 +209,19 @@ static int add_side(trv_schedule_t *schedule, entries_t *list, int peer, int por
 static int check_place(const trv_schedule_t *schedule, int stream, int step, int rank)
 {
     if (schedule->step != explicit_step)
-        return trv_fail(TRV_ERR_ARGUMENT, "only an explicit schedule can be added to; trv_explicit_copy makes one of any");
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "only an explicit schedule can be added to; trv_explicit_copy makes one of any");
     if (stream < 0 || stream >= schedule->streams || step < 0 || step >= schedule->steps || rank < 0 ||
         rank >= schedule->torus.ranks)
-        return trv_fail(TRV_ERR_ARGUMENT, "rank %d, stream %d, step %d is not in the schedule of %d ranks, %d streams and "
-                        "%d steps", rank, stream, step, schedule->torus.ranks, schedule->streams, schedule->steps);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "rank %d, stream %d, step %d is not in the schedule of %d ranks, %d streams and "
+                        "%d steps",
+                        rank, stream, step, schedule->torus.ranks, schedule->streams, schedule->steps);
     return TRV_OK;
 }
 
-int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int sides, int parts,
-                         const trv_explicit_part_t *part)
+int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int sides,
+                         int parts, const trv_explicit_part_t *part)
 {
     int rc = check_place(schedule, stream, step, sides & TRV_SEND ? from : to);
     if (!rc && sides & TRV_RECEIVE)
@@ -229,8 +233,8 @@ int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int fro
     return rc;
 }
 
-int trv_explicit_combine(trv_schedule_t *schedule, int stream, int step, int rank, int dst, int sources, const int *source,
-                         int64_t count, const int64_t *unit)
+int trv_explicit_combine(trv_schedule_t *schedule, int stream, int step, int rank, int dst, int sources,
+                         const int *source, int64_t count, const int64_t *unit)
 {
     int rc = check_place(schedule, stream, step, rank);
     if (rc)

@@ -25,7 +25,8 @@ trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name
     return schedule;
 }
 
-int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name, trv_collective_t collective)
+int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
+                        trv_collective_t collective)
 {
     *schedule = NULL;
     const trv_algorithm_t *algorithm = trv_algorithm_find(name);

@@ -3,7 +3,8 @@
  * trivance/schedule.h only.
  *
  * An algorithm fills a trv_schedule_t in its `create` and provides `step`, which writes one rank's step into a
- * trv_step_t with the builder functions below. All memory of a step comes from its arena and is reused at the next call.
+ * trv_step_t with the builder functions below. All memory of a step comes from its arena and is reused at the next
+ * call.
  */
 #ifndef TRIVANCE_SCHEDULE_SCHEDULE_H
 #define TRIVANCE_SCHEDULE_SCHEDULE_H
@@ -42,7 +43,8 @@ struct trv_algorithm {
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;
-    /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal. */
+    /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal.
+     */
     int (*supports)(const trv_torus_t *torus, trv_collective_t collective);
     /* Fills the schedule: streams, steps, registers, space, halves, step, tables … What is already there: name, torus,
      * collective, symmetry, exactness, consistent and owned from the table's line, one stream, no step, one register,
@@ -62,16 +64,17 @@ int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines);
 trv_part_t *trv_step_send(trv_step_t *step, int peer, int port, int parts);
 trv_part_t *trv_step_receive(trv_step_t *step, int peer, int port, int parts);
 
-/* Adds a combine of explicit sources (copied), or of `sources` consecutive registers from `first` when source is NULL. */
+/* Adds a combine of explicit sources (copied), or of `sources` consecutive registers from `first` when source is NULL.
+ */
 int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, int first, const trv_blocks_t *blocks);
 
-/* ---- Sets of units ------------------------------------------------------------------------------------------------ */
+/* ---- Sets of units ----------------------------------------------------------------------------------------------- */
 
 /* All units of a space, and of the schedule. */
 trv_blocks_t trv_blocks_whole(const trv_torus_t *space, int halves);
 trv_blocks_t trv_blocks_all(const trv_schedule_t *schedule);
 
-/* ---- Creation ------------------------------------------------------------------------------------------------------ */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 /* An empty schedule (see trv_algorithm.create for what it holds); NULL when out of memory. */
 trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective);

@@ -29,8 +29,10 @@ int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int 
 {
     if (rank < 0 || rank >= schedule->torus.ranks || stream < 0 || stream >= schedule->streams || step < 0 ||
         step >= schedule->steps)
-        return trv_fail(TRV_ERR_ARGUMENT, "rank %d, stream %d, step %d is not in the schedule of %d ranks, %d streams and "
-                        "%d steps", rank, stream, step, schedule->torus.ranks, schedule->streams, schedule->steps);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "rank %d, stream %d, step %d is not in the schedule of %d ranks, %d streams and "
+                        "%d steps",
+                        rank, stream, step, schedule->torus.ranks, schedule->streams, schedule->steps);
     int rc = step_empty(out);
     return rc ? rc : schedule->step(schedule, rank, stream, step, out);
 }

@@ -15,16 +15,18 @@
 int trv_torus_init(trv_torus_t *torus, int dims, const int *size)
 {
     if (dims < 1 || dims > TRV_DIMS_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "a torus has 1 to %d dimensions, not %d; for example 8x8x8", TRV_DIMS_MAX, dims);
+        return trv_fail(TRV_ERR_ARGUMENT, "a torus has 1 to %d dimensions, not %d; for example 8x8x8", TRV_DIMS_MAX,
+                        dims);
     memset(torus, 0, sizeof *torus);
     long long ranks = 1;
     for (int d = 0; d < dims; d++) {
         if (size[d] < 1)
-            return trv_fail(TRV_ERR_ARGUMENT, "dimension %d of the torus has size %d; sizes start at 1, for example 4x8", d,
-                            size[d]);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "dimension %d of the torus has size %d; sizes start at 1, for example 4x8", d, size[d]);
         ranks *= size[d];
         if (ranks > RANKS_MAX)
-            return trv_fail(TRV_ERR_ARGUMENT, "the torus has more than 2^30 ranks; the product of its sizes must stay below");
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "the torus has more than 2^30 ranks; the product of its sizes must stay below");
         torus->size[d] = size[d];
     }
     torus->dims = dims;
@@ -52,13 +54,14 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
             return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has more than %d dimensions, the most a torus may have", text,
                             TRV_DIMS_MAX);
         if (value == 0)
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has a dimension of size 0; sizes start at 1, for example 4x8", text);
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has a dimension of size 0; sizes start at 1, for example 4x8",
+                            text);
         size[dims++] = (int)value;
         if (*p == '\0')
             return trv_torus_init(torus, dims, size);
         if (*p != 'x' && *p != 'X')
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a torus: only digits and x are allowed, for example 9 or 4x4x4",
-                            text);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "'%.40s' is not a torus: only digits and x are allowed, for example 9 or 4x4x4", text);
         p++;
     }
 }
