@@ -16,7 +16,7 @@ const char cli_bench_help[] =
     "  --bytes=LIST           sizes of the whole vector, as 8,64KiB,1M, or MIN:MAX, doubling, or\n"
     "                         MIN:MAX:FACTOR; default 8:4M:8. -m MIN:MAX (OSU) and -b MIN -e MAX -f\n"
     "                         FACTOR (nccl-tests) say the same\n"
-    "  -d, --type=T           int8 … uint64, float (default), double, long_double, complex_float …, bool\n"
+    "  -d, --type=T           int8 … uint64, float (default), double, longdouble, complexfloat …, bool\n"
     "  -o, --op=O             sum (default), prod, min, max, land, lor, lxor, band, bor, bxor\n"
     "  --in-place             the result replaces the input\n"
     "How:\n"
