@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "mpi/call.h"
 #include "mpi/settings.h"
+#include "mpi/wait.h"
 
 /* A rank whose buffers overlap does its part from a copy, so that no other rank waits for it. */
 static int run_from_copy(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const void *input, void *output)
@@ -20,7 +21,7 @@ static int run_from_copy(trv_mpi_operation_t *operation, const trv_mpi_state_t *
     if (!copy)
         return trv_mpi_class(trv_fail_memory());
     memcpy(copy, input, bytes);
-    int code = trv_plan_run(operation->plan, copy, output);
+    int code = trv_mpi_run(operation->plan, copy, output);
     free(copy);
     if (code < 0)
         return trv_mpi_class(code);
@@ -34,7 +35,7 @@ static int run(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv
     if (overlap)
         return run_from_copy(operation, state, call->input, call->output);
     const void *input = call->input == MPI_IN_PLACE ? call->output : call->input;
-    int code = trv_plan_run(operation->plan, input, call->output);
+    int code = trv_mpi_run(operation->plan, input, call->output);
     return code == TRV_OK ? MPI_SUCCESS : trv_mpi_class(code);
 }
 

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "mpi/bench.h"
 #include "mpi/call.h"
+#include "mpi/wait.h"
 
 /* Without -i a row's measurement takes about so long, within the bounds below. */
 #define BUDGET_SECONDS 0.08

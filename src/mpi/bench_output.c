@@ -46,7 +46,7 @@ static void begin_table(bench_output_t *output, int ranks)
                trv_type_name(options->type), *type_text(options) ? ", " : "", type_text(options), ranks,
                options->in_place ? ", in place" : "");
     cli_table_begin(&output->table, stdout, format[options->format], columns, sizeof columns / sizeof columns[0],
-                    options->format == BENCH_TABLE && cli_stdout_is_terminal());
+                    false); /* Open MPI gives its processes a terminal even where the launcher writes to a file */
     cli_table_stream(&output->table);
 }
 

@@ -3,12 +3,12 @@
  */
 #include "mpi/call.h"
 
-#include <sched.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "common/error.h"
 #include "mpi/settings.h"
+#include "mpi/wait.h"
 
 int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
 {
@@ -45,17 +45,6 @@ int trv_mpi_overlap(const trv_mpi_state_t *state, const trv_mpi_want_t *want, co
     trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer %s; pass MPI_IN_PLACE as the send buffer, or two "
              "buffers that do not overlap", in == out ? "are the same" : "overlap");
     return MPI_ERR_BUFFER;
-}
-
-int trv_mpi_poll(MPI_Request *request)
-{
-    int done = 0, code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS && !done) {
-        code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            sched_yield();
-    }
-    return code;
 }
 
 /* ---- TRIVANCE_CHECK ---------------------------------------------------------------------------------------------- */

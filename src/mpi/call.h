@@ -24,7 +24,4 @@ int trv_mpi_agree(trv_mpi_state_t *state, trv_collective_t collective, const trv
 /* Finds buffers that overlap without MPI_IN_PLACE. MPI_ERR_BUFFER with the sentence, or MPI_SUCCESS. */
 int trv_mpi_overlap(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const void *input, const void *output);
 
-/* Polls a request with sched_yield. */
-int trv_mpi_poll(MPI_Request *request);
-
 #endif

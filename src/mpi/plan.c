@@ -5,7 +5,6 @@
  * that the use of a stale handle is refused with a sentence rather than a crash.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "common/error.h"
 #include "mpi/call.h"
 #include "mpi/settings.h"
+#include "mpi/wait.h"
 
 #define ALIVE 0x7472765au
 #define FREED 0x64656164u
@@ -195,19 +195,15 @@ int TRV_Plan_test(TRV_Plan plan, int *flag)
 
 int TRV_Plan_wait(TRV_Plan plan)
 {
-    int code = refuse_stale(plan), done = 0;
+    int code = refuse_stale(plan);
     if (code != MPI_SUCCESS || !plan->running)
         return code;
     if (plan->operation.plan) {
-        code = trv_plan_wait(plan->operation.plan);
+        code = trv_mpi_wait(plan->operation.plan);
         return finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
     }
-    do {
-        code = TRV_Plan_test(plan, &done);
-        if (!done)
-            sched_yield();
-    } while (!done && code == MPI_SUCCESS);
-    return code;
+    code = trv_mpi_poll(&plan->request);
+    return finish(plan, code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", code), MPI_ERR_OTHER));
 }
 
 int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf)

@@ -1,0 +1,36 @@
+/*
+ * What the MPI test programs share: expectations that are counted on every rank and summed at the end, so that one launch
+ * covers many cases and a failing rank leaves no other waiting.
+ */
+#ifndef TRIVANCE_TESTS_MPI_HARNESS_H
+#define TRIVANCE_TESTS_MPI_HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mpi.h>
+
+extern int test_rank, test_ranks; /* of MPI_COMM_WORLD */
+
+void test_begin(int *argc, char ***argv);
+
+/* Counts a failure and prints the sentence (the first few of a rank) unless `holds`. Returns `holds`. */
+bool expect(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The call returned `class`, and trv_last_error() contains `words` if that is not MPI_SUCCESS. */
+bool expect_class(int got, int class, const char *words, const char *what);
+
+/* The same bytes on all ranks of the communicator. */
+bool expect_identical(const void *data, size_t bytes, MPI_Comm comm, const char *what);
+
+/* Ends MPI. The exit code: 1 if any rank counted a failure, or if nothing was expected at all. */
+int test_end(void);
+
+/* A number that looks random but is the same everywhere. */
+uint64_t test_random(uint64_t seed);
+
+/* Barrier that polls and yields. */
+void test_barrier(MPI_Comm comm);
+
+#endif
