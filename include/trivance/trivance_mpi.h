@@ -24,6 +24,7 @@
 #include <mpi.h>
 
 #include <trivance/common.h>
+#include <trivance/schedule.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +74,14 @@ TRV_API int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Dataty
                                                  TRV_Plan *plan);
 /* `count` elements of `datatype` from every rank; the type must have no gaps (MPI_ERR_TYPE). */
 TRV_API int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan);
+
+/* A plan of a schedule of your own (trv_schedule_create, trv_explicit_create, …) instead of a choice; the same one on all
+ * ranks. It says which collective; count is the vector for AllReduce, one rank's block for the others. The schedule must
+ * outlive the plan, and should have passed trv_verify: one that is wrong gives wrong results or waits for ever.
+ * MPI_ERR_ARG: its torus has another number of ranks. MPI_ERR_OP: the operation does not commute, or is not idempotent
+ * where the schedule adds contributions twice. MPI_ERR_TYPE: the type has gaps. */
+TRV_API int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                            MPI_Comm comm, TRV_Plan *plan);
 
 /* Starts a run; sendbuf may be MPI_IN_PLACE. The buffers are the plan's until the run is complete. Several plans of one
  * communicator may run at the same time, each with its own buffers. MPI_ERR_REQUEST: the plan is running already. */

@@ -12,6 +12,8 @@ const char cli_bench_help[] =
     "  -a, --algorithm=A,…    names and families of `trivance list` (of a family the fastest member is\n"
     "                         shown), all, mpi (the MPI library's own), auto (what TRV_Allreduce\n"
     "                         chooses); default trivance\n"
+    "  --schedule=FILE        a schedule of your own (docs/schedule-format.md), verified first; it says torus\n"
+    "                         and collective, and stands beside the algorithms of --algorithm, if any\n"
     "  --collective=C         allreduce (default), reduce-scatter or allgather\n"
     "  --bytes=LIST           sizes of the whole vector, as 8,64KiB,1M, or MIN:MAX, doubling, or\n"
     "                         MIN:MAX:FACTOR; default 8:4M:8. -m MIN:MAX (OSU) and -b MIN -e MAX -f\n"

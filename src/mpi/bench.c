@@ -155,6 +155,7 @@ int bench_main(int argc, char **argv)
         result = CLI_OK; /* --help */
     }
     bench_data_clear(&bench.data);
+    bench_options_clear(&bench.options);
     free(bench.buffers.send);
     free(bench.buffers.receive);
     PMPI_Comm_free(&bench.comm);

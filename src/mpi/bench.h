@@ -2,6 +2,7 @@
  * trivance-mpi bench: collectives on real MPI ranks, every result checked.
  *
  *     bench_options.c  what the user asked for
+ *     bench_schedule.c a schedule of the user's own, from a file
  *     bench_data.c     inputs whose results are known exactly, and the check
  *     bench_measure.c  one row: a plan, its check, its times on all ranks
  *     bench_output.c   rows as table, csv, json, or laid out as the OSU benchmarks and nccl-tests do
@@ -29,8 +30,8 @@
 typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL } bench_format_t;
 
 /* One entry of --algorithm: an algorithm, a family (the fastest of its members is shown), the MPI library's own collective
- * ("mpi"), or what TRV_Allreduce would choose ("auto"). */
-typedef enum bench_kind { BENCH_ALGORITHM, BENCH_LIBRARY, BENCH_AUTO } bench_kind_t;
+ * ("mpi"), what TRV_Allreduce would choose ("auto"), or the schedule of a file. */
+typedef enum bench_kind { BENCH_ALGORITHM, BENCH_LIBRARY, BENCH_AUTO, BENCH_SCHEDULE } bench_kind_t;
 
 typedef struct bench_entry {
     bench_kind_t kind;
@@ -49,10 +50,18 @@ typedef struct bench_options {
     int iterations, warmup; /* -1: adapted to the time of a run */
     bool in_place, check, full; /* full: OSU's -f */
     bench_format_t format;
+    trv_schedule_t *schedule; /* of --schedule, verified; NULL: none. bench_options_clear destroys it */
+    char schedule_label[80];
 } bench_options_t;
 
 /* 0; 1 when there is nothing to run (--help was served); 2 for bad input. All ranks get the same; rank 0 prints. */
 int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options);
+
+void bench_options_clear(bench_options_t *options);
+
+/* bench_schedule.c: reads a schedule file on rank 0, gives it to all ranks and verifies it there. 0 or a negative code on
+ * all ranks alike. */
+int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedule);
 
 /* ---- Data -------------------------------------------------------------------------------------------------------- */
 

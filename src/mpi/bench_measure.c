@@ -158,28 +158,39 @@ static int collect(const job_t *job, const figures_t *mine, bench_row_t *row)
     return code;
 }
 
-static int make_plan(job_t *job, const trv_torus_t *torus, const char *algorithm, bench_row_t *row, figures_t *figures)
+/* The plan of what is measured: the file's schedule, or what is named. */
+static int create_plan(job_t *job, const trv_torus_t *torus, const char *algorithm)
 {
     char text[TRV_TORUS_TEXT_MAX];
-    MPI_Datatype type = bench_mpi_type(job->options->type);
-    MPI_Op op = bench_mpi_op(job->options->op);
+    const bench_options_t *options = job->options;
+    MPI_Datatype type = bench_mpi_type(options->type);
+    MPI_Op op = bench_mpi_op(options->op);
     MPI_Count count = (MPI_Count)job->count;
+    if (options->schedule && strcmp(algorithm, options->schedule_label) == 0)
+        return TRV_Plan_create(options->schedule, count, type, op, job->comm, &job->plan);
+    int code = TRV_Comm_set(job->comm, trv_torus_format(torus, text, sizeof text), algorithm);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (options->collective == TRV_ALLREDUCE)
+        return TRV_Allreduce_plan_create(count, type, op, job->comm, &job->plan);
+    if (options->collective == TRV_REDUCE_SCATTER)
+        return TRV_Reduce_scatter_block_plan_create(count, type, op, job->comm, &job->plan);
+    return TRV_Allgather_plan_create(count, type, job->comm, &job->plan);
+}
+
+static int make_plan(job_t *job, const trv_torus_t *torus, const char *algorithm, bench_row_t *row, figures_t *figures)
+{
     snprintf(row->algorithm, sizeof row->algorithm, "%s", algorithm);
     if (strcmp(algorithm, "mpi") == 0)
         return TRV_OK;
-    int code = TRV_Comm_set(job->comm, trv_torus_format(torus, text, sizeof text), algorithm);
-    if (code == MPI_SUCCESS && job->options->collective == TRV_ALLREDUCE)
-        code = TRV_Allreduce_plan_create(count, type, op, job->comm, &job->plan);
-    else if (code == MPI_SUCCESS && job->options->collective == TRV_REDUCE_SCATTER)
-        code = TRV_Reduce_scatter_block_plan_create(count, type, op, job->comm, &job->plan);
-    else if (code == MPI_SUCCESS)
-        code = TRV_Allgather_plan_create(count, type, job->comm, &job->plan);
+    int code = create_plan(job, torus, algorithm);
     TRV_Plan_info info;
     if (code == MPI_SUCCESS)
         code = TRV_Plan_query(job->plan, &info);
     if (code != MPI_SUCCESS)
         return TRV_ERR_ARGUMENT; /* the sentence is there */
-    snprintf(row->algorithm, sizeof row->algorithm, "%s", info.algorithm);
+    if (strcmp(algorithm, job->options->schedule_label) != 0)
+        snprintf(row->algorithm, sizeof row->algorithm, "%s", info.algorithm);
     row->steps = info.steps;
     figures->bytes_sent = info.bytes_sent;
     return TRV_OK;

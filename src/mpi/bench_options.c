@@ -16,11 +16,12 @@
 #include "common/error.h"
 #include "mpi/bench.h"
 
-enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_IN_PLACE, OPTION_FORMAT, OPTION_CHECK };
+enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_IN_PLACE, OPTION_FORMAT, OPTION_CHECK, OPTION_SCHEDULE };
 
 static const struct option longs[] = {
     {"torus", required_argument, NULL, OPTION_TORUS},
     {"algorithm", required_argument, NULL, 'a'},
+    {"schedule", required_argument, NULL, OPTION_SCHEDULE},
     {"collective", required_argument, NULL, OPTION_COLLECTIVE},
     {"bytes", required_argument, NULL, OPTION_BYTES},
     {"type", required_argument, NULL, 'd'},
@@ -39,7 +40,9 @@ static const struct option longs[] = {
 typedef struct draft {
     bench_options_t *options;
     int ranks;
+    MPI_Comm comm;
     const char *bytes, *algorithms; /* NULL: the default */
+    const char *schedule;           /* a file, or NULL */
     uint64_t least, most;           /* of -b and -e; 0: not given */
     int factor;
 } draft_t;
@@ -106,6 +109,7 @@ static int apply(int option, int argc, char **argv, draft_t *draft)
     switch (option) {
     case OPTION_TORUS: return add_tori(options, optarg, draft->ranks);
     case 'a': draft->algorithms = optarg; return TRV_OK;
+    case OPTION_SCHEDULE: draft->schedule = optarg; return TRV_OK;
     case OPTION_COLLECTIVE: return cli_parse_collective(optarg, &options->collective);
     case OPTION_BYTES:
     case 'm': draft->bytes = optarg; return TRV_OK;
@@ -290,13 +294,40 @@ static int algorithms(bench_options_t *options, const char *list)
     return code == TRV_OK ? keep_what_serves(options) : code;
 }
 
+/* ---- A schedule of the user's own ---------------------------------------------------------------------------------- */
+
+/* The file says torus and collective; it stands beside the algorithms that are named, if any. */
+static int add_schedule(draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    int code = bench_schedule_load(draft->schedule, draft->comm, &options->schedule);
+    if (code < 0)
+        return code;
+    const trv_torus_t *torus = trv_schedule_torus(options->schedule);
+    char text[TRV_TORUS_TEXT_MAX];
+    if (options->tori > 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "give either --torus or --schedule; the file is for the torus %s",
+                        trv_torus_format(torus, text, sizeof text));
+    options->collective = trv_schedule_collective(options->schedule);
+    snprintf(options->schedule_label, sizeof options->schedule_label, "%s (file)", trv_schedule_name(options->schedule));
+    code = add_tori(options, trv_torus_format(torus, text, sizeof text), draft->ranks);
+    bench_entry_t entry = {BENCH_SCHEDULE, true, {.label = options->schedule_label}};
+    return code == TRV_OK ? add_entry(options, &entry) : code;
+}
+
+void bench_options_clear(bench_options_t *options)
+{
+    trv_schedule_destroy(options->schedule);
+    options->schedule = NULL;
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static int complete(draft_t *draft)
 {
     bench_options_t *options = draft->options;
-    int code = TRV_OK;
-    if (options->tori == 0)
+    int code = draft->schedule ? add_schedule(draft) : TRV_OK;
+    if (code == TRV_OK && options->tori == 0)
         code = trv_torus_init(&options->torus[options->tori++], 1, &draft->ranks);
     if (code == TRV_OK && bench_mpi_type(options->type) == MPI_DATATYPE_NULL)
         code = trv_fail(TRV_ERR_UNSUPPORTED, "MPI has no type %s; take float or double, for example",
@@ -306,7 +337,9 @@ static int complete(draft_t *draft)
                         trv_op_name(options->op), trv_type_name(options->type));
     if (code == TRV_OK)
         code = sizes(draft);
-    return code == TRV_OK ? algorithms(options, draft->algorithms) : code;
+    if (code < 0 || (draft->schedule && !draft->algorithms))
+        return code;
+    return algorithms(options, draft->algorithms ? draft->algorithms : "trivance");
 }
 
 static int parse(int argc, char **argv, draft_t *draft)
@@ -346,7 +379,7 @@ int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options
 {
     int rank = 0, saved_out = -1, saved_error = -1;
     *options = (bench_options_t){.type = TRV_FLOAT, .op = TRV_SUM, .iterations = -1, .warmup = -1, .check = true};
-    draft_t draft = {.options = options, .algorithms = "trivance", .factor = 2};
+    draft_t draft = {.options = options, .comm = comm, .factor = 2};
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &draft.ranks);
     if (rank != 0) {

@@ -60,14 +60,19 @@ static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, con
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want, bool shared)
 {
     *operation = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
-    trv_mpi_schedule_t *entry = NULL;
-    const char *why = "";
-    int code = trv_mpi_choose(state, want, &entry, &why);
-    if (code == TRV_OK && entry) {
-        operation->algorithm = trv_algorithm_name(entry->algorithm);
-        operation->steps = entry->steps;
-        operation->torus = state->torus;
-        code = make_plan(operation, state, entry->schedule, shared);
+    const trv_schedule_t *schedule = want->schedule;
+    const char *why = "the caller's own schedule";
+    int code = TRV_OK;
+    if (!schedule) {
+        trv_mpi_schedule_t *entry = NULL;
+        code = trv_mpi_choose(state, want, &entry, &why);
+        schedule = code == TRV_OK && entry ? entry->schedule : NULL;
+    }
+    if (schedule) {
+        operation->algorithm = trv_schedule_name(schedule);
+        operation->steps = trv_schedule_steps(schedule);
+        operation->torus = *trv_schedule_torus(schedule);
+        code = make_plan(operation, state, schedule, shared);
     }
     if (code < 0)
         trv_mpi_operation_clear(operation);

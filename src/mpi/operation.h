@@ -22,6 +22,7 @@ typedef struct trv_mpi_want {
     MPI_Datatype datatype;
     MPI_Op op;
     trv_mpi_elements_t elements;
+    const trv_schedule_t *schedule; /* the user's own; NULL: one is chosen */
 } trv_mpi_want_t;
 
 typedef struct trv_mpi_operation {

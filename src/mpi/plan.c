@@ -121,6 +121,57 @@ int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm c
     return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, &want, comm, plan);
 }
 
+/* What a schedule of the user's own cannot serve. */
+static int check_own(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    const trv_schedule_t *schedule = want->schedule;
+    const int ranks = trv_schedule_torus(schedule)->ranks;
+    if (!state)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "schedules run on intracommunicators only"), MPI_ERR_COMM;
+    if (ranks != state->ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "the schedule is for %d ranks, and the communicator has %d", ranks, state->ranks),
+               MPI_ERR_ARG;
+    if (want->elements.way == TRV_MPI_LIBRARY)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule of your own cannot serve this: %s", want->elements.reason),
+               MPI_ERR_TYPE;
+    if (!want->elements.commutative)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule adds in an order of its own, and this operation does not commute"),
+               MPI_ERR_OP;
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && want->collective != TRV_ALLGATHER && !want->elements.idempotent)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds some contributions twice, which is right for MPI_MAX, "
+                        "MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"), MPI_ERR_OP;
+    return MPI_SUCCESS;
+}
+
+int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                    TRV_Plan *plan)
+{
+    if (!plan || !schedule)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass %s", schedule ? "place for the plan" : "schedule",
+                        schedule ? "the address of a TRV_Plan" : "one that trv_schedule_create made"), MPI_ERR_ARG;
+    *plan = TRV_PLAN_NULL;
+    trv_mpi_state_t *state;
+    trv_mpi_want_t want = {.collective = trv_schedule_collective(schedule)};
+    trv_mpi_arguments_t arguments = {want.collective, NULL, NULL, count, datatype, op};
+    int code = trv_mpi_state_get(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (want.collective == TRV_ALLGATHER) {
+        size_t size = 0;
+        code = trv_mpi_contiguous(datatype, &size);
+        if (code == MPI_SUCCESS && (size == 0 || count < 0))
+            return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers 0 or more elements of a type without gaps"), MPI_ERR_TYPE;
+        want = trv_mpi_bytes((size_t)count * size);
+    } else {
+        code = trv_mpi_want(&arguments, &want);
+    }
+    want.schedule = schedule;
+    if (code == MPI_SUCCESS)
+        code = check_own(state, &want);
+    code = trv_mpi_agree(state, want.collective, &want, code);
+    return code == MPI_SUCCESS ? create_on(state, &want, comm, plan) : code;
+}
+
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
