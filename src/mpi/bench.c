@@ -96,6 +96,8 @@ static int run_torus(bench_t *bench, const trv_torus_t *torus)
             const bench_entry_t *entry = &options->entry[by_algorithm ? a : b];
             if (!takes(bench, entry, torus)) {
                 bench->done++;
+                if (entry->required && bench->rank == 0 && (by_algorithm ? b : a) == 0)
+                    fprintf(stderr, "trivance bench: left out: %s\n", trv_last_error());
                 continue;
             }
             if (by_algorithm && b == 0 && bench->rank == 0)

@@ -49,6 +49,17 @@ typedef struct draft {
 
 /* ---- Single options ---------------------------------------------------------------------------------------------- */
 
+static bool has_torus(const bench_options_t *options, const trv_torus_t *torus)
+{
+    bool has = false;
+    for (int t = 0; t < options->tori && !has; t++) {
+        has = options->torus[t].dims == torus->dims;
+        for (int d = 0; has && d < torus->dims; d++)
+            has = options->torus[t].size[d] == torus->size[d];
+    }
+    return has;
+}
+
 static int add_tori(bench_options_t *options, const char *list, int ranks)
 {
     const char *rest = list;
@@ -61,6 +72,8 @@ static int add_tori(bench_options_t *options, const char *list, int ranks)
         if (torus.ranks != ranks)
             return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has %d ranks, and %d were started; the product of its sizes must "
                             "be the number of ranks (mpirun -n %d)", item, torus.ranks, ranks, torus.ranks);
+        if (has_torus(options, &torus))
+            continue;
         if (options->tori == BENCH_TORI_MAX)
             return trv_fail(TRV_ERR_ARGUMENT, "more than %d tori; start bench once more for the others", BENCH_TORI_MAX);
         options->torus[options->tori++] = torus;

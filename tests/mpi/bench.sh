@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The benchmark program as users call it: formats, options of three families, bad input. Usage: bench.sh LAUNCHER PROGRAM [few]
+# few: a selection of the bad input, which no MPI has a part in; Open MPI takes a while for every launch.
+set -u
+launcher=$1 program=$2 few=${3:-}
+failures=0
+out=$(mktemp) err=$(mktemp)
+trap 'rm -f "$out" "$err"' EXIT
+
+bench() { "$launcher" -n 4 "$program" bench "$@" > "$out" 2> "$err"; }
+
+fail() {
+    echo "FAILED: $1"
+    echo "--- stdout"; cat "$out"; echo "--- stderr"; cat "$err"
+    failures=$((failures + 1))
+}
+
+# good LINES PATTERN ARGUMENTS…: exit code 0, LINES lines that match PATTERN.
+good() {
+    local lines=$1 pattern=$2
+    shift 2
+    bench "$@" || { fail "bench $* exits $?"; return; }
+    [ "$(grep -c -E -- "$pattern" "$out")" = "$lines" ] || fail "bench $*: not $lines lines like $pattern"
+}
+
+# bad WORDS ARGUMENTS…: exit code 2, one sentence with WORDS, nothing on stdout.
+bad() {
+    local words=$1 code
+    shift
+    bench "$@"
+    code=$?
+    [ $code = 2 ] || fail "bench $* exits $code, not 2"
+    [ "$(grep -c '^trivance bench: ' "$err")" = 1 ] || fail "bench $*: not one sentence"
+    grep -q -F -- "$words" "$err" || fail "bench $*: does not say '$words'"
+    grep -q '[^[:space:]=]' <(grep -v -E '^[=-]*$|BAD TERMINATION|EXIT CODE|CLEANING|RUNNING AT|EXIT STRING|PID ' "$out") &&
+        fail "bench $*: has output"
+}
+
+good 1 'trivance-b +4 +[0-9]+ .* 0 +yes$' -a trivance-b --bytes 4KiB -i 5
+good 3 ' 0 +yes$' --torus 4 --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3 -x 1 -c 1
+good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,[0-9]+,' --torus 2x2 --algorithm=trivance-b --type=double --op=prod --bytes=64 --format=csv -i 2
+good 1 '^collective,torus,ranks,type,op,in_place,bytes,count,algorithm,steps,bytes_sent,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations$' --format=csv --bytes 64 -i 2
+good 3 '"wrong": 0, "identical": true' --format=json --bytes 64,128,256 -i 2 -a swing-b
+good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' --format=osu -f -m 8:64 -i 7 -x 1 -a trivance-l
+good 4 '^ +[0-9]+ +[0-9]+ +float +sum +-1( +[0-9.]+){3} +0( +[0-9.]+){3} +0$' --format=nccl -b 8 -e 64 -f 2 -n 3 -w 1 -c 1 -a trivance-l
+good 1 'Out of bounds values : 0 OK' --format=nccl -b 64 -e 64 -n 3 -d double -o min -a auto
+good 1 'reduce-scatter,' --collective reduce-scatter --bytes 64 --format=csv -i 2
+good 1 'allgather,' --collective allgather --bytes 64 --format=csv -i 2 --type complexdouble
+good 1 '  mpi ' --bytes 64 -a mpi -i 2
+good 1 '^Usage: mpirun' --help
+good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2
+
+bad "there is no algorithm 'trivance-q'" -a trivance-q
+bad "must be the number of ranks" --torus 3x3
+bad "3x" --torus 3x
+bad "0x4" --torus 0x4
+bad "9999999999x2" --torus 9999999999x2
+if [ "$few" = few ]; then
+    [ $failures = 0 ] && echo "all as expected"
+    exit $((failures > 0))
+fi
+bad "nine" --torus nine
+bad "10 bytes are not a multiple of 4" --bytes 10
+bad "--format" --format
+bad "there is no format 'xml'" --format=xml
+bad "the first must not be the larger one" --bytes 64:8
+bad "no range of sizes" --bytes 8:16:2:4
+bad "there is no option" --frobnicate
+bad "-i" -i 0
+bad "is not defined on" --type double --op band
+bad "MPI has no type" --type bfloat16
+bad "trivance-l-overlap" -a trivance-l-overlap --op sum
+bad "'extra' is no option" extra
+bad "there is no collective" --collective broadcast
+bad "not one element" --bytes 1:2 --type double
+
+[ $failures = 0 ] && echo "all as expected"
+exit $((failures > 0))

@@ -1,0 +1,61 @@
+/*
+ * TRIVANCE_CHECK=1: what differs between ranks is an error on all of them, and the next call works.
+ */
+#include <stdlib.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "harness.h"
+
+static void good(MPI_Comm comm)
+{
+    double in[100], out[100];
+    for (int i = 0; i < 100; i++)
+        in[i] = i;
+    expect_class(TRV_Allreduce(in, out, 100, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS, NULL, "a right call");
+    for (int i = 0; i < 100; i++)
+        expect(out[i] == i * test_ranks, "element %d is %f", i, out[i]);
+    expect_class(TRV_Allreduce(in, out, 0, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS, NULL, "a count of 0 everywhere");
+}
+
+int main(int argc, char **argv)
+{
+    setenv("TRIVANCE_CHECK", "1", 1);
+    test_begin(&argc, &argv);
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    good(comm);
+    bool odd_one = test_rank == test_ranks - 1, alone = test_ranks == 1;
+    int in[64] = {0}, *out = calloc(64 * (size_t)test_ranks, sizeof *out);
+    TRV_Plan plan;
+    expect_class(TRV_Allreduce(in, out, odd_one ? 9 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
+                 "the count differs between ranks: from 9 elements", "another count");
+    good(comm);
+    expect_class(TRV_Allreduce(in, out, odd_one ? 0 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT, "from 0 elements",
+                 "a count of 0");
+    expect_class(TRV_Allreduce(in, out, 10, odd_one ? MPI_FLOAT : MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_OP,
+                 "the type or the operation differs", "another type");
+    expect_class(TRV_Allreduce(in, out, 10, MPI_INT, odd_one ? MPI_MAX : MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_OP,
+                 "the type or the operation differs", "another operation");
+    expect_class(odd_one ? TRV_Reduce_scatter_block(in, out, 4, MPI_INT, MPI_SUM, comm)
+                         : TRV_Allgather(in, 4, MPI_INT, out, 4, MPI_INT, comm),
+                 alone ? MPI_SUCCESS : MPI_ERR_OTHER, "different collectives", "another collective");
+    expect_class(TRV_Allreduce(in, odd_one ? in : out, 10, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER,
+                 odd_one ? "are the same" : "another rank", "the same buffers on one rank");
+    expect_class(TRV_Allreduce(in, out, odd_one ? -3 : 10, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT,
+                 odd_one ? "0 or more" : "another rank", "a negative count on one rank");
+    expect_class(TRV_Allgather(in, 4, MPI_INT, out, odd_one ? 3 : 4, MPI_INT, comm), MPI_ERR_COUNT,
+                 odd_one ? "must be the same" : "another rank", "counts of AllGather on one rank");
+    expect_class(TRV_Allreduce_plan_create(odd_one ? 5 : 6, MPI_INT, MPI_SUM, comm, &plan), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
+                 "the count differs", "a plan's count");
+    if (alone)
+        TRV_Plan_free(&plan);
+    TRV_Comm_set(comm, NULL, odd_one ? "trivance-b" : "ring");
+    expect_class(TRV_Allreduce(in, out, 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_ARG, "the algorithm differs",
+                 "another algorithm");
+    TRV_Comm_set(comm, NULL, NULL);
+    good(comm);
+    free(out);
+    MPI_Comm_free(&comm);
+    return test_end();
+}
