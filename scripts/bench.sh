@@ -9,9 +9,9 @@ build=${1:-build}
 echo
 "$build"/bench/reduce
 for mpi in openmpi mpich; do
-    [ -x "$build/bin/overhead.$mpi" ] || continue
+    [ -x "$build/bench/overhead.$mpi" ] || continue
     for ranks in 2 3; do
         echo
-        mpirun.$mpi -n $ranks "$build/bin/overhead.$mpi"
+        mpirun.$mpi -n $ranks "$build/bench/overhead.$mpi"
     done
 done
