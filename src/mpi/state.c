@@ -8,6 +8,7 @@
 #include "mpi/state.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "common/error.h"
@@ -16,6 +17,15 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the two below */
 static trv_mpi_state_t *states;
 static int state_key = MPI_KEYVAL_INVALID;
+
+/* The latest communicator of each thread and its state, to spare most calls the look-up. Any communicator that is freed
+ * makes all of these stale, since its handle may be given out again. */
+static atomic_uint freed;
+static _Thread_local struct {
+    MPI_Comm comm;
+    trv_mpi_state_t *state;
+    unsigned freed;
+} latest;
 
 int trv_mpi_class(int code)
 {
@@ -72,6 +82,7 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm, (void)key, (void)extra;
     trv_mpi_state_t *state = value;
+    atomic_fetch_add(&freed, 1);
     state->user = MPI_COMM_NULL;
     trv_mpi_cache_clear(state);
     trv_mpi_state_release(state);
@@ -157,6 +168,10 @@ static int create(MPI_Comm comm, trv_mpi_state_t **created)
 
 int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
 {
+    if (latest.state && latest.comm == comm && latest.freed == atomic_load(&freed)) {
+        *state = latest.state;
+        return MPI_SUCCESS;
+    }
     *state = NULL;
     if (comm == MPI_COMM_NULL)
         return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
@@ -167,8 +182,13 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
             return code;
     }
     int found = 0, inter = 0;
-    if (PMPI_Comm_get_attr(comm, state_key, state, &found) == MPI_SUCCESS && found)
+    unsigned before = atomic_load(&freed);
+    if (PMPI_Comm_get_attr(comm, state_key, state, &found) == MPI_SUCCESS && found) {
+        latest.comm = comm;
+        latest.state = *state;
+        latest.freed = before;
         return MPI_SUCCESS;
+    }
     *state = NULL;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;

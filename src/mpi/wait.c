@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS 16         /* polls before the first yield */
-#define YIELDS_A_SLEEP 16 /* where ranks outnumber cores */
+#define SPINS 16           /* polls before the first yield */
+#define YIELDS_A_SLEEP 128 /* where ranks outnumber cores */
 
 static bool crowded;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
