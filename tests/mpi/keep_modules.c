@@ -3,7 +3,7 @@
  * longer there has no name, so scripts/lsan.supp could not say that it is not ours. The program's own dlclose takes the
  * place of libc's, and everything stays loaded.
  */
-int dlclose(void *handle);
+__attribute__((visibility("default"))) int dlclose(void *handle);
 
 int dlclose(void *handle)
 {
