@@ -1,14 +1,14 @@
 /*
- * What the library costs over the messages themselves: TRV_Allreduce against a loop of MPI_Isend, MPI_Irecv and MPI_Waitall
- * written by hand for 2 and for 3 ranks, which sends the same messages and adds the same numbers.
+ * What the library costs over the messages themselves: TRV_Allreduce against a loop of MPI_Isend, MPI_Irecv and
+ * MPI_Waitall written by hand for 2 and for 3 ranks, which sends the same messages and adds the same numbers.
  *
  *     mpirun -n 2 overhead [--rounds N]     mpirun -n 3 overhead
  *
- * Both sides do the same job at every size: up to the switch, every rank sends its whole vector to every other rank and adds
- * all of them (trivance-l-grouped, one step); above it, reduce-scatter and allgather by parts of 1/n (trivance-b, two steps).
- * The two are interleaved run by run, so that both see the same machine; shown are the medians of the slowest rank. With more
- * ranks than cores MPI_Waitall would keep a core that another rank needs (milliseconds, with MPICH), so that there the loop
- * by hand is given MPI_Testall and sched_yield.
+ * Both sides do the same job at every size: up to the switch, every rank sends its whole vector to every other rank and
+ * adds all of them (trivance-l-grouped, one step); above it, reduce-scatter and allgather by parts of 1/n (trivance-b,
+ * two steps). The two are interleaved run by run, so that both see the same machine; shown are the medians of the
+ * slowest rank. With more ranks than cores MPI_Waitall would keep a core that another rank needs (milliseconds, with
+ * MPICH), so that there the loop by hand is given MPI_Testall and sched_yield.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -118,8 +118,8 @@ static void parts(const hand_t *hand, const double *input, double *output, size_
         if (r != mine) {
             MPI_Irecv(output + first(hand, r, count), (int)(length(hand, r, count) * sizeof *output), MPI_BYTE, r, 1,
                       hand->comm, &request[requests++]);
-            MPI_Isend(output + first(hand, mine, count), (int)(length(hand, mine, count) * sizeof *output), MPI_BYTE, r, 1,
-                      hand->comm, &request[requests++]);
+            MPI_Isend(output + first(hand, mine, count), (int)(length(hand, mine, count) * sizeof *output), MPI_BYTE, r,
+                      1, hand->comm, &request[requests++]);
         }
     complete(hand, requests, request);
 }
@@ -169,14 +169,14 @@ static void run(const hand_t *hand, int rounds)
     for (size_t i = 0; i < BYTES_MAX / sizeof *input; i++)
         input[i] = (double)(i % 100);
     if (hand->rank == 0)
-        printf("TRV_Allreduce against the same messages by hand, %d ranks, sum of double\n%10s  %12s  %12s  %6s\n", hand->ranks,
-               "bytes", "by hand us", "trivance us", "ratio");
+        printf("TRV_Allreduce against the same messages by hand, %d ranks, sum of double\n%10s  %12s  %12s  %6s\n",
+               hand->ranks, "bytes", "by hand us", "trivance us", "ratio");
     for (size_t bytes = 8; bytes <= BYTES_MAX; bytes *= 2) {
         double by_hand = 0, library = 0;
         int large = bytes > 65536;
         TRV_Comm_set(hand->comm, NULL, large ? "trivance-b" : "trivance-l-grouped");
-        compare(hand, input, output, bytes / sizeof *input, large, rounds ? rounds : large ? ROUNDS_LARGE : ROUNDS, &by_hand,
-                &library);
+        int these = rounds ? rounds : large ? ROUNDS_LARGE : ROUNDS;
+        compare(hand, input, output, bytes / sizeof *input, large, these, &by_hand, &library);
         ratio[sizes++] = library / by_hand;
         if (hand->rank == 0)
             printf("%10zu  %12.2f  %12.2f  %6.2f\n", bytes, by_hand, library, library / by_hand);
@@ -198,7 +198,8 @@ int main(int argc, char **argv)
     int rounds = argc == 3 && strcmp(argv[1], "--rounds") == 0 ? atoi(argv[2]) : 0;
     if (hand.ranks < 2 || hand.ranks > RANKS_MAX || (argc > 1 && rounds < 1)) {
         if (hand.rank == 0)
-            fprintf(stderr, "overhead: usage: mpirun -n 2 overhead [--rounds N], with 2 or 3 ranks and N of 1 or more\n");
+            fprintf(stderr,
+                    "overhead: usage: mpirun -n 2 overhead [--rounds N], with 2 or 3 ranks and N of 1 or more\n");
         MPI_Finalize();
         return 2;
     }

@@ -1,16 +1,17 @@
 /*
  * Trivance for MPI programs: AllReduce, Reduce-Scatter and AllGather with MPI's argument order, and plans that are made
- * once and run many times. Link libtrivance_mpi_openmpi or libtrivance_mpi_mpich, whichever MPI the program is built with.
+ * once and run many times. Link libtrivance_mpi_openmpi or libtrivance_mpi_mpich, whichever MPI the program is built
+ * with.
  *
  * Return values: MPI_SUCCESS or an MPI error class (MPI_ERR_BUFFER, MPI_ERR_ARG, …), with the reason as a sentence in
  * trv_last_error(). The communicator's error handler is not called and nothing is aborted.
  *
- * What is served: intracommunicators; every predefined type and operation of MPI, and commutative user-defined operations
- * on types without gaps; non-commutative ones while the vector is small. Anything else goes to the MPI library's own
- * function; TRIVANCE_DEBUG=info says so, with the reason, once per decision.
+ * What is served: intracommunicators; every predefined type and operation of MPI, and commutative user-defined
+ * operations on types without gaps; non-commutative ones while the vector is small. Anything else goes to the MPI
+ * library's own function; TRIVANCE_DEBUG=info says so, with the reason, once per decision.
  *
- * Results: bitwise the same on all ranks, whatever the type, unless TRV_Comm_set or TRIVANCE_ALGORITHM names an algorithm
- * that does not promise it (trivance-l adds floating-point numbers in another order on every rank).
+ * Results: bitwise the same on all ranks, whatever the type, unless TRV_Comm_set or TRIVANCE_ALGORITHM names an
+ * algorithm that does not promise it (trivance-l adds floating-point numbers in another order on every rank).
  *
  * Environment, read once, the same on all ranks:
  *     TRIVANCE_TORUS=3x3        the torus of communicators with that many ranks; a list (9,3x3x3) serves several sizes
@@ -32,13 +33,16 @@ extern "C" {
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
 
-/* As MPI_Allreduce, MPI_Reduce_scatter_block and MPI_Allgather, MPI_IN_PLACE included. The first call with new arguments on
- * a communicator makes a plan and keeps it; later calls with the same count, type and operation allocate nothing.
+/* As MPI_Allreduce, MPI_Reduce_scatter_block and MPI_Allgather, MPI_IN_PLACE included. The first call with new
+ * arguments on a communicator makes a plan and keeps it; later calls with the same count, type and operation allocate
+ * nothing.
  *
- * Buffers that overlap without MPI_IN_PLACE: MPI_ERR_BUFFER, after the rank has done its part, so that no other rank hangs. */
-TRV_API int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-TRV_API int TRV_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-                                     MPI_Comm comm);
+ * Buffers that overlap without MPI_IN_PLACE: MPI_ERR_BUFFER, after the rank has done its part, so that no other rank
+ * hangs. */
+TRV_API int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                          MPI_Comm comm);
+TRV_API int TRV_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
+                                     MPI_Op op, MPI_Comm comm);
 TRV_API int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                           MPI_Datatype recvtype, MPI_Comm comm);
 
@@ -57,9 +61,9 @@ TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
  * torus: "3x3", its product the number of ranks, rank numbers row-major with the last dimension fastest. NULL: by
  * TRIVANCE_TORUS, else by the communicator's topology if it is Cartesian and periodic in every dimension, else a ring.
  *
- * algorithm: a name or a family of `trivance list`, or "auto": the fastest by the cost model among the algorithms that are
- * right for the type and the operation. NULL: by TRIVANCE_ALGORITHM, else auto. It must serve AllReduce on the torus; a
- * collective that it does not serve (Reduce-Scatter by trivance-l, say) chooses as auto does. */
+ * algorithm: a name or a family of `trivance list`, or "auto": the fastest by the cost model among the algorithms that
+ * are right for the type and the operation. NULL: by TRIVANCE_ALGORITHM, else auto. It must serve AllReduce on the
+ * torus; a collective that it does not serve (Reduce-Scatter by trivance-l, say) chooses as auto does. */
 TRV_API int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
@@ -75,9 +79,9 @@ TRV_API int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Dataty
 /* `count` elements of `datatype` from every rank; the type must have no gaps (MPI_ERR_TYPE). */
 TRV_API int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan);
 
-/* A plan of a schedule of your own (trv_schedule_create, trv_explicit_create, …) instead of a choice; the same one on all
- * ranks. It says which collective; count is the vector for AllReduce, one rank's block for the others. The schedule must
- * outlive the plan, and should have passed trv_verify: one that is wrong gives wrong results or waits for ever.
+/* A plan of a schedule of your own (trv_schedule_create, trv_explicit_create, …) instead of a choice; the same one on
+ * all ranks. It says which collective; count is the vector for AllReduce, one rank's block for the others. The schedule
+ * must outlive the plan, and should have passed trv_verify: one that is wrong gives wrong results or waits for ever.
  * MPI_ERR_ARG: its torus has another number of ranks. MPI_ERR_OP: the operation does not commute, or is not idempotent
  * where the schedule adds contributions twice. MPI_ERR_TYPE: the type has gaps. */
 TRV_API int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -91,7 +95,7 @@ TRV_API int TRV_Plan_test(TRV_Plan plan, int *flag);
 TRV_API int TRV_Plan_wait(TRV_Plan plan);
 /* Start and wait. */
 TRV_API int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf);
-/* Frees the plan and sets it to TRV_PLAN_NULL. A freed plan, or one that is running, is refused with MPI_ERR_REQUEST. */
+/* Frees the plan and sets it to TRV_PLAN_NULL. A freed or running plan is refused with MPI_ERR_REQUEST. */
 TRV_API int TRV_Plan_free(TRV_Plan *plan);
 
 typedef struct TRV_Plan_info {

@@ -86,7 +86,8 @@ static int collective(const trv_mpi_arguments_t *call, MPI_Comm comm)
     return run_new(state, call, NULL);
 }
 
-int TRV_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+int TRV_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm)
 {
     return collective(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm);
 }
@@ -96,8 +97,8 @@ int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     return TRV_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
-                               MPI_Comm comm)
+int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm)
 {
     return collective(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op}, comm);
 }
@@ -115,7 +116,8 @@ int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
     if (code != MPI_SUCCESS)
         return code;
     if (!state)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "an intercommunicator has no torus; pass an intracommunicator"), MPI_ERR_COMM;
+        return trv_fail(TRV_ERR_UNSUPPORTED, "an intercommunicator has no torus; pass an intracommunicator"),
+               MPI_ERR_COMM;
     return trv_mpi_state_set(state, torus, algorithm);
 }
 
@@ -150,8 +152,10 @@ static int measure(const gather_t *gather, size_t *bytes, bool *send_plain, bool
         return MPI_SUCCESS;
     PMPI_Type_size_x(gather->sendtype, &send_bytes);
     if (send_bytes * gather->sendcount != receive_bytes * gather->recvcount)
-        return trv_fail(TRV_ERR_ARGUMENT, "%lld bytes are sent and %lld are received from each rank; they must be the same",
-                        (long long)(send_bytes * gather->sendcount), (long long)*bytes), MPI_ERR_COUNT;
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%lld bytes are sent and %lld are received from each rank; they must be the same",
+                        (long long)(send_bytes * gather->sendcount), (long long)*bytes),
+               MPI_ERR_COUNT;
     return MPI_SUCCESS;
 }
 

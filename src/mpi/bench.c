@@ -1,6 +1,6 @@
 /*
- * Which rows, in which order. The table goes through all algorithms at one size, so that they stand below each other; the
- * layouts of OSU and nccl-tests go through all sizes of one algorithm.
+ * Which rows, in which order. The table goes through all algorithms at one size, so that they stand below each other;
+ * the layouts of OSU and nccl-tests go through all sizes of one algorithm.
  *
  * All ranks walk the same way. Wherever what to do next depends on a measurement, it is a figure that all ranks share.
  */
@@ -36,12 +36,13 @@ static void show_progress(bench_t *bench, const char *algorithm, uint64_t bytes)
 static int measure(bench_t *bench, const trv_torus_t *torus, const char *algorithm, uint64_t bytes, bool in_place,
                    bench_row_t *row)
 {
-    return bench_measure(&bench->options, &bench->data, &bench->buffers, bench->comm, torus, algorithm, bytes, in_place, row);
+    return bench_measure(&bench->options, &bench->data, &bench->buffers, bench->comm, torus, algorithm, bytes, in_place,
+                         row);
 }
 
 /* The fastest member's row (out of place for the nccl layout, whose second half is in place). */
-static int measure_entry(bench_t *bench, const trv_torus_t *torus, const bench_entry_t *entry, uint64_t bytes, bool in_place,
-                         bench_row_t *best)
+static int measure_entry(bench_t *bench, const trv_torus_t *torus, const bench_entry_t *entry, uint64_t bytes,
+                         bool in_place, bench_row_t *best)
 {
     if (entry->kind != BENCH_ALGORITHM)
         return measure(bench, torus, entry->choice.label, bytes, in_place, best);
@@ -89,7 +90,8 @@ static int run_torus(bench_t *bench, const trv_torus_t *torus)
 {
     const bench_options_t *options = &bench->options;
     bool by_algorithm = options->format == BENCH_OSU || options->format == BENCH_NCCL;
-    int outer = by_algorithm ? options->entries : options->sizes, inner = by_algorithm ? options->sizes : options->entries;
+    int outer = by_algorithm ? options->entries : options->sizes,
+        inner = by_algorithm ? options->sizes : options->entries;
     int code = TRV_OK;
     for (int a = 0; a < outer; a++)
         for (int b = 0; b < inner && code == TRV_OK; b++) {
@@ -119,8 +121,11 @@ static int get_buffers(bench_t *bench)
                bench_data_init(&bench->data, &bench->options, bench->rank, bench->ranks) == TRV_OK;
     int all = 0;
     PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, bench->comm);
-    return all ? TRV_OK : trv_fail(TRV_ERR_MEMORY, "there is no memory for two vectors of %llu bytes on every rank; take a "
-                                   "smaller --bytes", (unsigned long long)most);
+    return all ? TRV_OK
+               : trv_fail(TRV_ERR_MEMORY,
+                          "there is no memory for two vectors of %llu bytes on every rank; take a "
+                          "smaller --bytes",
+                          (unsigned long long)most);
 }
 
 static int run_all(bench_t *bench)

@@ -29,8 +29,8 @@
 
 typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL } bench_format_t;
 
-/* One entry of --algorithm: an algorithm, a family (the fastest of its members is shown), the MPI library's own collective
- * ("mpi"), what TRV_Allreduce would choose ("auto"), or the schedule of a file. */
+/* One entry of --algorithm: an algorithm, a family (the fastest of its members is shown), the MPI library's own
+ * collective ("mpi"), what TRV_Allreduce would choose ("auto"), or the schedule of a file. */
 typedef enum bench_kind { BENCH_ALGORITHM, BENCH_LIBRARY, BENCH_AUTO, BENCH_SCHEDULE } bench_kind_t;
 
 typedef struct bench_entry {
@@ -59,8 +59,8 @@ int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options
 
 void bench_options_clear(bench_options_t *options);
 
-/* bench_schedule.c: reads a schedule file on rank 0, gives it to all ranks and verifies it there. 0 or a negative code on
- * all ranks alike. */
+/* bench_schedule.c: reads a schedule file on rank 0, gives it to all ranks and verifies it there. 0 or a negative code
+ * on all ranks alike. */
 int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedule);
 
 /* ---- Data -------------------------------------------------------------------------------------------------------- */
@@ -108,8 +108,9 @@ typedef struct bench_row {
 } bench_row_t;
 
 /* Runs `algorithm` ("mpi", "auto" or a name) and fills the row, on all ranks alike. 0, or a negative code. */
-int bench_measure(const bench_options_t *options, const bench_data_t *data, const bench_buffers_t *buffers, MPI_Comm comm,
-                  const trv_torus_t *torus, const char *algorithm, uint64_t bytes, bool in_place, bench_row_t *row);
+int bench_measure(const bench_options_t *options, const bench_data_t *data, const bench_buffers_t *buffers,
+                  MPI_Comm comm, const trv_torus_t *torus, const char *algorithm, uint64_t bytes, bool in_place,
+                  bench_row_t *row);
 
 /* GB/s by the customs of nccl-tests. */
 double bench_algorithm_bandwidth(const bench_row_t *row);

@@ -1,8 +1,8 @@
 /*
  * Inputs with results that are exact in every type and in any order: small whole numbers, also as floating point.
  *
- * value(rank, i) depends on both, so that a contribution that is missing, doubled or in a wrong place changes the result.
- * The reference is computed here with plain integers, apart from the kernels that are measured.
+ * value(rank, i) depends on both, so that a contribution that is missing, doubled or in a wrong place changes the
+ * result. The reference is computed here with plain integers, apart from the kernels that are measured.
  */
 #include <complex.h>
 #include <float.h>
@@ -230,8 +230,7 @@ uint64_t bench_data_hash(const bench_data_t *data, const char *result, uint64_t 
     } else {
         part = significant = sizeof(uint64_t);
     }
-    uint64_t bytes = elements * size;
-    for (uint64_t at = 0; at < bytes; at += part) {
+    for (uint64_t at = 0, bytes = elements * size; at < bytes; at += part) {
         uint64_t left = bytes - at < significant ? bytes - at : significant;
         for (uint64_t i = 0; i < left; i += sizeof(uint64_t)) {
             uint64_t word = 0;

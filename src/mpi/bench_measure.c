@@ -1,8 +1,9 @@
 /*
  * One row: make the plan, run it, check the result, time it, check again, and collect all ranks' figures.
  *
- * Latency as the OSU benchmarks define it: each rank's average over the iterations, each behind a barrier of its own; then
- * average, least and most over the ranks. Barriers and collections poll and yield: more ranks than cores must not matter.
+ * Latency as the OSU benchmarks define it: each rank's average over the iterations, each behind a barrier of its own;
+ * then average, least and most over the ranks. Barriers and collections poll and yield: more ranks than cores must not
+ * matter.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,8 +197,9 @@ static int make_plan(job_t *job, const trv_torus_t *torus, const char *algorithm
     return TRV_OK;
 }
 
-int bench_measure(const bench_options_t *options, const bench_data_t *data, const bench_buffers_t *buffers, MPI_Comm comm,
-                  const trv_torus_t *torus, const char *algorithm, uint64_t bytes, bool in_place, bench_row_t *row)
+int bench_measure(const bench_options_t *options, const bench_data_t *data, const bench_buffers_t *buffers,
+                  MPI_Comm comm, const trv_torus_t *torus, const char *algorithm, uint64_t bytes, bool in_place,
+                  bench_row_t *row)
 {
     job_t job = {.options = options, .data = data, .buffers = buffers, .comm = comm, .in_place = in_place};
     figures_t figures = {0};

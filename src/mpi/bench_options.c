@@ -1,8 +1,8 @@
 /*
  * The command line of bench: our own long options, and the short ones of the OSU benchmarks and of nccl-tests.
  *
- * Where the two collide the next argument decides: -f with a number is nccl's step factor, alone OSU's full output; -c with
- * a number is nccl's check, alone OSU's. -i is OSU's (iterations). All ranks parse; rank 0 alone is heard.
+ * Where the two collide the next argument decides: -f with a number is nccl's step factor, alone OSU's full output; -c
+ * with a number is nccl's check, alone OSU's. -i is OSU's (iterations). All ranks parse; rank 0 alone is heard.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -16,7 +16,8 @@
 #include "common/error.h"
 #include "mpi/bench.h"
 
-enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_IN_PLACE, OPTION_FORMAT, OPTION_CHECK, OPTION_SCHEDULE };
+enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_IN_PLACE, OPTION_FORMAT, OPTION_CHECK,
+       OPTION_SCHEDULE };
 
 static const struct option longs[] = {
     {"torus", required_argument, NULL, OPTION_TORUS},
@@ -70,12 +71,15 @@ static int add_tori(bench_options_t *options, const char *list, int ranks)
         if (trv_torus_parse(item, &torus) < 0)
             return TRV_ERR_ARGUMENT;
         if (torus.ranks != ranks)
-            return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has %d ranks, and %d were started; the product of its sizes must "
-                            "be the number of ranks (mpirun -n %d)", item, torus.ranks, ranks, torus.ranks);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "the torus %s has %d ranks, and %d were started; the product of its sizes must "
+                            "be the number of ranks (mpirun -n %d)",
+                            item, torus.ranks, ranks, torus.ranks);
         if (has_torus(options, &torus))
             continue;
         if (options->tori == BENCH_TORI_MAX)
-            return trv_fail(TRV_ERR_ARGUMENT, "more than %d tori; start bench once more for the others", BENCH_TORI_MAX);
+            return trv_fail(TRV_ERR_ARGUMENT, "more than %d tori; start bench once more for the others",
+                            BENCH_TORI_MAX);
         options->torus[options->tori++] = torus;
     }
     return more;
@@ -187,8 +191,10 @@ static int parse_range(draft_t *draft, const char *text)
     for (const char *at = text; ; at++) {
         size_t length = strcspn(at, ":");
         if (parts == 3 || length == 0 || length >= sizeof part[0])
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no range of sizes; write MIN:MAX or MIN:MAX:FACTOR, as 8:4M or "
-                            "8:4M:4", text);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "'%.40s' is no range of sizes; write MIN:MAX or MIN:MAX:FACTOR, as 8:4M or "
+                            "8:4M:4",
+                            text);
         memcpy(part[parts], at, length);
         part[parts++][length] = '\0';
         at += length;
@@ -213,11 +219,12 @@ static int parse_sizes(draft_t *draft, const char *text)
     int code = cli_parse_bytes_list(text, options->bytes, BENCH_SIZES_MAX, &options->sizes);
     for (int i = 0; code == TRV_OK && i < options->sizes; i++)
         if (options->bytes[i] == 0 || options->bytes[i] % unit != 0)
-            code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
-                            (unsigned long long)options->bytes[i], (unsigned long long)unit,
-                            unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
-                            trv_type_name(options->type),
-                            (unsigned long long)(options->bytes[i] / unit * unit + (options->bytes[i] < unit ? unit : 0)));
+            code =
+                trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
+                         (unsigned long long)options->bytes[i], (unsigned long long)unit,
+                         unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
+                         trv_type_name(options->type),
+                         (unsigned long long)(options->bytes[i] / unit * unit + (options->bytes[i] < unit ? unit : 0)));
     return code;
 }
 
@@ -260,12 +267,14 @@ static int serves(const bench_options_t *options, const trv_algorithm_t *algorit
 {
     if (options->collective != TRV_ALLGATHER && trv_algorithm_exactness(algorithm) == TRV_COVERS &&
         !trv_op_idempotent(options->op))
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%s adds some contributions twice, so it takes max, min, land, lor, band and bor, "
-                        "not %s", trv_algorithm_name(algorithm), trv_op_name(options->op));
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s adds some contributions twice, so it takes max, min, land, lor, band and bor, "
+                        "not %s",
+                        trv_algorithm_name(algorithm), trv_op_name(options->op));
     return trv_algorithm_supports(algorithm, torus, options->collective);
 }
 
-/* Drops the members that serve none of the tori; an entry left without members is dropped, or refused if it was named. */
+/* Drops the members that serve none of the tori; an entry left without any is dropped, or refused if it was named. */
 static int keep_what_serves(bench_options_t *options)
 {
     int kept = 0;
@@ -307,7 +316,7 @@ static int algorithms(bench_options_t *options, const char *list)
     return code == TRV_OK ? keep_what_serves(options) : code;
 }
 
-/* ---- A schedule of the user's own ---------------------------------------------------------------------------------- */
+/* ---- A schedule of the user's own -------------------------------------------------------------------------------- */
 
 /* The file says torus and collective; it stands beside the algorithms that are named, if any. */
 static int add_schedule(draft_t *draft)
@@ -322,7 +331,8 @@ static int add_schedule(draft_t *draft)
         return trv_fail(TRV_ERR_ARGUMENT, "give either --torus or --schedule; the file is for the torus %s",
                         trv_torus_format(torus, text, sizeof text));
     options->collective = trv_schedule_collective(options->schedule);
-    snprintf(options->schedule_label, sizeof options->schedule_label, "%s (file)", trv_schedule_name(options->schedule));
+    snprintf(options->schedule_label, sizeof options->schedule_label, "%s (file)",
+             trv_schedule_name(options->schedule));
     code = add_tori(options, trv_torus_format(torus, text, sizeof text), draft->ranks);
     bench_entry_t entry = {BENCH_SCHEDULE, true, {.label = options->schedule_label}};
     return code == TRV_OK ? add_entry(options, &entry) : code;

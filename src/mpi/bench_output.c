@@ -1,6 +1,6 @@
 /*
- * Rows on stdout. The table, csv and json have one row per run; the layouts of OSU and nccl-tests are those that their users'
- * scripts read: a section per algorithm and torus, lines that begin with # are remarks.
+ * Rows on stdout. The table, csv and json have one row per run; the layouts of OSU and nccl-tests are those that their
+ * users' scripts read: a section per algorithm and torus, lines that begin with # are remarks.
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,9 +42,9 @@ static void begin_table(bench_output_t *output, int ranks)
                                           [BENCH_JSON] = CLI_FORMAT_JSON};
     const bench_options_t *options = output->options;
     if (options->format == BENCH_TABLE)
-        printf("%s of %s%s%s on %d MPI ranks%s; sizes are of the whole vector\n\n", cli_collective_title(options->collective),
-               trv_type_name(options->type), *type_text(options) ? ", " : "", type_text(options), ranks,
-               options->in_place ? ", in place" : "");
+        printf("%s of %s%s%s on %d MPI ranks%s; sizes are of the whole vector\n\n",
+               cli_collective_title(options->collective), trv_type_name(options->type), *type_text(options) ? ", " : "",
+               type_text(options), ranks, options->in_place ? ", in place" : "");
     cli_table_begin(&output->table, stdout, format[options->format], columns, sizeof columns / sizeof columns[0],
                     false); /* Open MPI gives its processes a terminal even where the launcher writes to a file */
     cli_table_stream(&output->table);
@@ -75,10 +75,10 @@ void bench_output_section(bench_output_t *output, const trv_torus_t *torus, cons
         printf("\n");
     } else {
         printf("#\n#%57s%34s%32s\n", "", "out-of-place", "in-place");
-        printf("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s %6s  %7s  %6s  %6s %6s\n", "size", "count", "type", "redop", "root",
-               "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong");
-        printf("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s %6s  %7s  %6s  %6s %6s\n", "(B)", "(elements)", "", "", "", "(us)",
-               "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
+        printf("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s %6s  %7s  %6s  %6s %6s\n", "size", "count", "type", "redop",
+               "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong");
+        printf("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s %6s  %7s  %6s  %6s %6s\n", "(B)", "(elements)", "", "", "",
+               "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
     }
 }
 

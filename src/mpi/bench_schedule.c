@@ -1,6 +1,6 @@
 /*
- * A schedule of the user's own: read by rank 0, since a file need not be on every node, and given to all. It is verified
- * before it moves data: a wrong one would give wrong results at best, and wait for ever at worst.
+ * A schedule of the user's own: read by rank 0, since a file need not be on every node, and given to all. It is
+ * verified before it moves data: a wrong one would give wrong results at best, and wait for ever at worst.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -73,8 +73,10 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
     int code = trv_schedule_file_parse(text, (size_t)length, path, &file, warn, NULL);
     free(text);
     if (code == TRV_OK && !file.has_blocks)
-        code = trv_fail(TRV_ERR_INVALID, "%.200s says which bytes go where, but not which blocks; only files with blocks "
-                        "can move data", path);
+        code = trv_fail(TRV_ERR_INVALID,
+                        "%.200s says which bytes go where, but not which blocks; only files with blocks "
+                        "can move data",
+                        path);
     if (code == TRV_OK)
         code = verify(file.schedule, path);
     if (code < 0) {

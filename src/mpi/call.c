@@ -42,8 +42,10 @@ int trv_mpi_overlap(const trv_mpi_state_t *state, const trv_mpi_want_t *want, co
     size_t out_bytes = want->collective == TRV_ALLGATHER ? all : one;
     if (in + in_bytes <= out || out + out_bytes <= in)
         return MPI_SUCCESS;
-    trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer %s; pass MPI_IN_PLACE as the send buffer, or two "
-             "buffers that do not overlap", in == out ? "are the same" : "overlap");
+    trv_fail(TRV_ERR_ARGUMENT,
+             "the send buffer and the receive buffer %s; pass MPI_IN_PLACE as the send buffer, or two "
+             "buffers that do not overlap",
+             in == out ? "are the same" : "overlap");
     return MPI_ERR_BUFFER;
 }
 
@@ -78,15 +80,21 @@ static int disagreement(const uint64_t *least, const uint64_t *most)
     if (least[COLLECTIVE] != most[COLLECTIVE])
         return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives on this communicator"), MPI_ERR_OTHER;
     if (least[COUNT] != most[COUNT] || least[SIZE] != most[SIZE])
-        return trv_fail(TRV_ERR_INVALID, "the count differs between ranks: from %llu elements of %llu bytes to %llu of %llu; "
-                        "all ranks must pass the same", (unsigned long long)least[COUNT], (unsigned long long)least[SIZE],
-                        (unsigned long long)most[COUNT], (unsigned long long)most[SIZE]), MPI_ERR_COUNT;
+        return trv_fail(TRV_ERR_INVALID,
+                        "the count differs between ranks: from %llu elements of %llu bytes to %llu of %llu; "
+                        "all ranks must pass the same",
+                        (unsigned long long)least[COUNT], (unsigned long long)least[SIZE],
+                        (unsigned long long)most[COUNT], (unsigned long long)most[SIZE]),
+               MPI_ERR_COUNT;
     if (least[KIND] != most[KIND])
-        return trv_fail(TRV_ERR_INVALID, "the type or the operation differs between ranks; all ranks must pass the same"),
+        return trv_fail(TRV_ERR_INVALID,
+                        "the type or the operation differs between ranks; all ranks must pass the same"),
                MPI_ERR_OP;
     if (least[SETTING] != most[SETTING])
-        return trv_fail(TRV_ERR_INVALID, "the torus or the algorithm differs between ranks; all ranks must set the same, by "
-                        "TRV_Comm_set or TRIVANCE_TORUS and TRIVANCE_ALGORITHM"), MPI_ERR_ARG;
+        return trv_fail(TRV_ERR_INVALID,
+                        "the torus or the algorithm differs between ranks; all ranks must set the same, by "
+                        "TRV_Comm_set or TRIVANCE_TORUS and TRIVANCE_ALGORITHM"),
+               MPI_ERR_ARG;
     return MPI_SUCCESS;
 }
 
@@ -110,7 +118,9 @@ int trv_mpi_agree(trv_mpi_state_t *state, trv_collective_t collective, const trv
     if (fault != MPI_SUCCESS)
         return fault; /* this rank's own sentence is the better one */
     if (most[FAULT] != MPI_SUCCESS)
-        return trv_fail(TRV_ERR_INVALID, "another rank was given arguments that are refused; its trv_last_error() has the "
-                        "reason"), (int)most[FAULT];
+        return trv_fail(TRV_ERR_INVALID,
+                        "another rank was given arguments that are refused; its trv_last_error() has the "
+                        "reason"),
+               (int)most[FAULT];
     return disagreement(least, most);
 }

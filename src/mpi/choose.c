@@ -1,10 +1,11 @@
 /*
  * Which algorithm serves a call.
  *
- * Candidates are what the communicator's setting names: one algorithm, a family, or (auto) every form of Trivance. Of these
- * only what is right for the type and the operation counts: windows and overlaps for exact operations, consistent schedules
- * for the rest, and for operations that do not commute the gathered form, which adds in rank order. Among several the
- * cost model decides (paper section 2.1, with the paper's alpha and bandwidth): steps * alpha + load * bytes / bandwidth.
+ * Candidates are what the communicator's setting names: one algorithm, a family, or (auto) every form of Trivance. Of
+ * these only what is right for the type and the operation counts: windows and overlaps for exact operations, consistent
+ * schedules for the rest, and for operations that do not commute the gathered form, which adds in rank order. Among
+ * several the cost model decides (paper section 2.1, with the paper's alpha and bandwidth): steps * alpha + load *
+ * bytes / bandwidth.
  */
 #include <string.h>
 
@@ -47,7 +48,8 @@ static bool is_candidate(const trv_algorithm_t *algorithm, const char *setting)
 }
 
 /* The best of a setting's candidates; NULL if none serves. */
-static int choose_best(trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *setting, trv_mpi_schedule_t **best)
+static int choose_best(trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *setting,
+                       trv_mpi_schedule_t **best)
 {
     size_t bytes = trv_mpi_vector_bytes(state, want);
     *best = NULL;
@@ -99,7 +101,8 @@ int trv_mpi_choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_s
     *why = automatic ? "the fastest by the cost model" : "as set";
     int code = choose_best(state, want, state->algorithm, entry);
     if (code == TRV_OK && !*entry && !automatic) {
-        *why = "what is set does not serve this collective or is not right for this operation; the fastest by the cost model";
+        *why = "what is set does not serve this collective or is not right for this operation; the fastest by the cost "
+               "model";
         code = choose_best(state, want, TRV_MPI_AUTO, entry);
     }
     if (code == TRV_OK && !*entry)

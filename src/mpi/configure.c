@@ -1,8 +1,8 @@
 /*
  * The torus and the algorithm of a communicator: TRV_Comm_set, then the environment, then the communicator's topology.
  *
- * What the environment asks for must fit communicators as large as MPI_COMM_WORLD; a smaller one that it does not fit is
- * served as if nothing were set, and TRIVANCE_DEBUG=info says so.
+ * What the environment asks for must fit communicators as large as MPI_COMM_WORLD; a smaller one that it does not fit
+ * is served as if nothing were set, and TRIVANCE_DEBUG=info says so.
  */
 #include <stdio.h>
 #include <string.h>
@@ -87,8 +87,10 @@ static int given_torus(const trv_mpi_state_t *state, const char *text, trv_torus
 {
     int code = trv_torus_parse(text, torus);
     if (code == TRV_OK && torus->ranks != state->ranks)
-        code = trv_fail(TRV_ERR_ARGUMENT, "the torus %.80s has %d ranks, the communicator has %d; the product of the sizes "
-                        "must be the number of ranks", text, torus->ranks, state->ranks);
+        code = trv_fail(TRV_ERR_ARGUMENT,
+                        "the torus %.80s has %d ranks, the communicator has %d; the product of the sizes "
+                        "must be the number of ranks",
+                        text, torus->ranks, state->ranks);
     return code;
 }
 

@@ -146,8 +146,10 @@ static bool is_local_type(MPI_Datatype datatype)
 /* The operation in the core's terms; TRV_OPS for one of MPI's own that the core has not, -1 for a user-defined one. */
 static int find_op(MPI_Op op)
 {
-    const MPI_Op mpi[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
-    const trv_op_t core[] = {TRV_SUM, TRV_PROD, TRV_MIN, TRV_MAX, TRV_LAND, TRV_LOR, TRV_LXOR, TRV_BAND, TRV_BOR, TRV_BXOR};
+    const MPI_Op mpi[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
+                          MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
+    const trv_op_t core[] = {TRV_SUM, TRV_PROD, TRV_MIN,  TRV_MAX, TRV_LAND,
+                             TRV_LOR, TRV_LXOR, TRV_BAND, TRV_BOR, TRV_BXOR};
     for (size_t i = 0; i < sizeof mpi / sizeof mpi[0]; i++)
         if (mpi[i] == op)
             return (int)core[i];

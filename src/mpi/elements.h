@@ -1,6 +1,6 @@
 /*
- * MPI's types and operations in the executor's terms: a kernel of the core where there is one, MPI_Reduce_local where the
- * type has no gaps, or the reason why only the MPI library itself can serve them.
+ * MPI's types and operations in the executor's terms: a kernel of the core where there is one, MPI_Reduce_local where
+ * the type has no gaps, or the reason why only the MPI library itself can serve them.
  */
 #ifndef TRIVANCE_MPI_ELEMENTS_H
 #define TRIVANCE_MPI_ELEMENTS_H

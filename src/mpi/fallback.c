@@ -41,8 +41,10 @@ static int start(const trv_mpi_arguments_t *a, MPI_Comm comm, MPI_Request *reque
 
 static int too_large(MPI_Count count)
 {
-    trv_fail(TRV_ERR_UNSUPPORTED, "the count %lld does not fit an int, and this MPI library's own collective, which serves "
-             "this call, takes no more than %d", (long long)count, INT_MAX);
+    trv_fail(TRV_ERR_UNSUPPORTED,
+             "the count %lld does not fit an int, and this MPI library's own collective, which serves "
+             "this call, takes no more than %d",
+             (long long)count, INT_MAX);
     return MPI_ERR_COUNT;
 }
 

@@ -1,9 +1,10 @@
 /*
  * The executor's reduction through MPI_Reduce_local, which knows two operands: inout := in op inout.
  *
- * Commutative operations are folded from the left, ((s0 + s1) + s2) + …, in the order that the schedule states, which is
- * what makes its promise of identical results true. The others are folded from the right, s0 + (s1 + (s2 + …)): operations
- * are associative by definition, and only this way does MPI_Reduce_local keep the order without copying every operand.
+ * Commutative operations are folded from the left, ((s0 + s1) + s2) + …, in the order that the schedule states, which
+ * is what makes its promise of identical results true. The others are folded from the right, s0 + (s1 + (s2 + …)):
+ * operations are associative by definition, and only this way does MPI_Reduce_local keep the order without copying
+ * every operand.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -33,8 +34,8 @@ void trv_mpi_local_clear(trv_mpi_local_t *local)
 }
 
 /* result (which already holds source[start]) := all sources, in order, elements from `offset` bytes on. */
-static int fold(const trv_mpi_local_t *local, void *result, const void *const *source, int sources, size_t offset, int start,
-                int count)
+static int fold(const trv_mpi_local_t *local, void *result, const void *const *source, int sources, size_t offset,
+                int start, int count)
 {
     for (int i = 1; i < sources; i++) {
         int at = local->commutative ? (i <= start ? i - 1 : i) : sources - 1 - i;

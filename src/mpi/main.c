@@ -10,7 +10,8 @@
 static int complain(int rank, const char *command)
 {
     if (rank == 0 && command)
-        fprintf(stderr, "trivance-mpi: there is no command '%.40s'; there is bench (trivance-mpi bench --help)\n", command);
+        fprintf(stderr, "trivance-mpi: there is no command '%.40s'; there is bench (trivance-mpi bench --help)\n",
+                command);
     else if (rank == 0)
         fprintf(stderr, "trivance-mpi: no command was given; there is bench (trivance-mpi bench --help)\n");
     return CLI_BAD;

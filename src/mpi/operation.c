@@ -35,16 +35,18 @@ static void say_choice(const trv_mpi_state_t *state, const trv_mpi_want_t *want,
     char torus[TRV_TORUS_TEXT_MAX];
     trv_torus_format(&state->torus, torus, sizeof torus);
     bool kernel = want->elements.way == TRV_MPI_KERNEL && want->collective != TRV_ALLGATHER;
-    trv_mpi_say("%s on %d ranks, torus %s, %zu elements of %zu bytes%s%s%s%s: %s (%s)", name[want->collective], state->ranks,
-                torus, want->count, want->elements.size, kernel ? ", " : "",
+    trv_mpi_say("%s on %d ranks, torus %s, %zu elements of %zu bytes%s%s%s%s: %s (%s)", name[want->collective],
+                state->ranks, torus, want->count, want->elements.size, kernel ? ", " : "",
                 kernel ? trv_type_name(want->elements.type) : "", kernel ? " " : "",
                 kernel ? trv_op_name(want->elements.op) : "", algorithm, why);
 }
 
-static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_schedule_t *schedule, bool shared)
+static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_schedule_t *schedule,
+                     bool shared)
 {
     const trv_mpi_want_t *want = &operation->want;
-    trv_elements_t elements = {.type = want->elements.type, .op = want->elements.op, .element_size = want->elements.size};
+    trv_elements_t elements = {
+        .type = want->elements.type, .op = want->elements.op, .element_size = want->elements.size};
     int code = trv_mpi_channel_create(&operation->channel, state->comm, &state->tags, shared, 0);
     if (code == TRV_OK && want->elements.way == TRV_MPI_LOCAL) {
         code = trv_mpi_local_init(&operation->local, &want->elements, want->datatype, want->op);
@@ -57,7 +59,8 @@ static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, con
     return code;
 }
 
-int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want, bool shared)
+int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                           bool shared)
 {
     *operation = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
     const trv_schedule_t *schedule = want->schedule;
@@ -92,8 +95,8 @@ void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
 
 /* ---- The kept ones ----------------------------------------------------------------------------------------------- */
 
-/* Handles of user-defined types and operations may be freed and given out again, so they are no key: the shape is, and the
- * kept operation is told the present handles. */
+/* Handles of user-defined types and operations may be freed and given out again, so they are no key: the shape is, and
+ * the kept operation is told the present handles. */
 static bool serves(const trv_mpi_want_t *kept, const trv_mpi_want_t *want)
 {
     const trv_mpi_elements_t *a = &kept->elements, *b = &want->elements;

@@ -39,7 +39,8 @@ typedef struct trv_mpi_operation {
 size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *want);
 
 /* `shared`: runs only between others of the same kind (a blocking call's). TRV_OK or a code of the core. */
-int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want, bool shared);
+int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                           bool shared);
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
 
 /* The operation of a blocking call, made at its first use and kept with the latest ones. */

@@ -1,8 +1,8 @@
 /*
  * TRV_Plan: an operation of the user's own, with tags of its own.
  *
- * A freed plan's handle stays recognisable: its few bytes wait in a graveyard of fixed size before they are given back, so
- * that the use of a stale handle is refused with a sentence rather than a crash.
+ * A freed plan's handle stays recognisable: its few bytes wait in a graveyard of fixed size before they are given back,
+ * so that the use of a stale handle is refused with a sentence rather than a crash.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -47,7 +47,8 @@ static void bury(TRV_Plan plan)
 static int refuse_stale(TRV_Plan plan)
 {
     if (!plan)
-        return trv_fail(TRV_ERR_STATE, "the plan is TRV_PLAN_NULL; create it with TRV_Allreduce_plan_create, for example"),
+        return trv_fail(TRV_ERR_STATE,
+                        "the plan is TRV_PLAN_NULL; create it with TRV_Allreduce_plan_create, for example"),
                MPI_ERR_REQUEST;
     if (plan->sign != ALIVE)
         return trv_fail(TRV_ERR_STATE, "the plan was freed; create a new one"), MPI_ERR_REQUEST;
@@ -80,7 +81,8 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
 static int create(const trv_mpi_arguments_t *arguments, const trv_mpi_want_t *given, MPI_Comm comm, TRV_Plan *plan)
 {
     if (!plan)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a TRV_Plan"), MPI_ERR_ARG;
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a TRV_Plan"),
+               MPI_ERR_ARG;
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
     trv_mpi_want_t want = {.collective = arguments->collective};
@@ -129,15 +131,18 @@ static int check_own(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
     if (!state)
         return trv_fail(TRV_ERR_UNSUPPORTED, "schedules run on intracommunicators only"), MPI_ERR_COMM;
     if (ranks != state->ranks)
-        return trv_fail(TRV_ERR_ARGUMENT, "the schedule is for %d ranks, and the communicator has %d", ranks, state->ranks),
+        return trv_fail(TRV_ERR_ARGUMENT, "the schedule is for %d ranks, and the communicator has %d", ranks,
+                        state->ranks),
                MPI_ERR_ARG;
     if (want->elements.way == TRV_MPI_LIBRARY)
         return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule of your own cannot serve this: %s", want->elements.reason),
                MPI_ERR_TYPE;
     if (!want->elements.commutative)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule adds in an order of its own, and this operation does not commute"),
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "a schedule adds in an order of its own, and this operation does not commute"),
                MPI_ERR_OP;
-    if (trv_schedule_exactness(schedule) == TRV_COVERS && want->collective != TRV_ALLGATHER && !want->elements.idempotent)
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && want->collective != TRV_ALLGATHER &&
+        !want->elements.idempotent)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds some contributions twice, which is right for MPI_MAX, "
                         "MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"), MPI_ERR_OP;
     return MPI_SUCCESS;
@@ -160,7 +165,8 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
         size_t size = 0;
         code = trv_mpi_contiguous(datatype, &size);
         if (code == MPI_SUCCESS && (size == 0 || count < 0))
-            return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers 0 or more elements of a type without gaps"), MPI_ERR_TYPE;
+            return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers 0 or more elements of a type without gaps"),
+                   MPI_ERR_TYPE;
         want = trv_mpi_bytes((size_t)count * size);
     } else {
         code = trv_mpi_want(&arguments, &want);
@@ -178,8 +184,8 @@ static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
     const trv_mpi_want_t *want = &plan->operation.want;
     size_t unit = want->collective == TRV_ALLGATHER ? want->elements.size : 1; /* AllGather counts bytes */
-    trv_mpi_arguments_t arguments = {want->collective, sendbuf, recvbuf, (MPI_Count)(want->count * unit), want->datatype,
-                                     want->op};
+    trv_mpi_arguments_t arguments = {want->collective, sendbuf, recvbuf, (MPI_Count)(want->count * unit),
+                                     want->datatype,   want->op};
     return trv_mpi_library_start(&arguments, plan->comm, &plan->request);
 }
 
@@ -189,7 +195,8 @@ static int finish(TRV_Plan plan, int code)
     free(plan->copy);
     plan->copy = NULL;
     if (code == MPI_SUCCESS && plan->fault != MPI_SUCCESS)
-        trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer overlapped; pass MPI_IN_PLACE as the send buffer, "
+        trv_fail(TRV_ERR_ARGUMENT,
+                 "the send buffer and the receive buffer overlapped; pass MPI_IN_PLACE as the send buffer, "
                  "or two buffers that do not overlap");
     return code == MPI_SUCCESS ? plan->fault : code;
 }
@@ -230,7 +237,8 @@ int TRV_Plan_test(TRV_Plan plan, int *flag)
 {
     int code = refuse_stale(plan), done = 1;
     if (code == MPI_SUCCESS && !flag)
-        code = (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of an int"), MPI_ERR_ARG);
+        code =
+            (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of an int"), MPI_ERR_ARG);
     if (code != MPI_SUCCESS)
         return code;
     if (plan->running && plan->operation.plan) {

@@ -1,9 +1,9 @@
 /*
  * The life of a communicator's state: made by the first collective on it, freed with it.
  *
- * The library's own communicator comes from MPI_Comm_split (MPI_Comm_dup would run the copy callbacks of other libraries)
- * and is never copied with the user's. Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize,
- * so an attribute on MPI_COMM_SELF, which is deleted first in every MPI, frees whatever is left.
+ * The library's own communicator comes from MPI_Comm_split (MPI_Comm_dup would run the copy callbacks of other
+ * libraries) and is never copied with the user's. Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at
+ * MPI_Finalize, so an attribute on MPI_COMM_SELF, which is deleted first in every MPI, frees whatever is left.
  */
 #include "mpi/state.h"
 

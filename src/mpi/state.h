@@ -1,6 +1,6 @@
 /*
- * What the library keeps per communicator: a communicator of its own, the torus, the algorithm, schedules, and the plans
- * behind the blocking calls. Hung on the user's communicator as an attribute; plans of the user hold a reference.
+ * What the library keeps per communicator: a communicator of its own, the torus, the algorithm, schedules, and the
+ * plans behind the blocking calls. Hung on the user's communicator as an attribute; plans of the user hold a reference.
  */
 #ifndef TRIVANCE_MPI_STATE_H
 #define TRIVANCE_MPI_STATE_H
@@ -44,8 +44,8 @@ typedef struct trv_mpi_state {
     struct trv_mpi_state *next;       /* all states of the process */
 } trv_mpi_state_t;
 
-/* The state of a communicator, made at the first call (collectively). *state = NULL for an intercommunicator. MPI_SUCCESS,
- * or an error class with a sentence in trv_last_error(). */
+/* The state of a communicator, made at the first call (collectively). *state = NULL for an intercommunicator.
+ * MPI_SUCCESS, or an error class with a sentence in trv_last_error(). */
 int trv_mpi_state_get(MPI_Comm comm, trv_mpi_state_t **state);
 
 void trv_mpi_state_hold(trv_mpi_state_t *state);
@@ -58,7 +58,7 @@ int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus, const char *alg
 int trv_mpi_state_schedule(trv_mpi_state_t *state, const trv_algorithm_t *algorithm, trv_collective_t collective,
                            trv_mpi_schedule_t **entry);
 
-/* The state for TRV_Comm_set, which repairs one whose environment is wrong: as trv_mpi_state_get, but not configured. */
+/* As trv_mpi_state_get, but perhaps not configured: TRV_Comm_set puts right what the environment has wrong. */
 int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state);
 
 /* MPI's error class for a code of the core. */

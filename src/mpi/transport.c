@@ -1,9 +1,9 @@
 /*
- * The transport over MPI: MPI_Isend, MPI_Irecv, MPI_Test on bytes, with PMPI_ names only so that no tool and no interposer
- * sees the library's own messages.
+ * The transport over MPI: MPI_Isend, MPI_Irecv, MPI_Test on bytes, with PMPI_ names only so that no tool and no
+ * interposer sees the library's own messages.
  *
- * A slot holds one message: one request, or several where the message is larger than an int counts. Pieces share the tag
- * and keep their order, so both sides cut alike and need no header.
+ * A slot holds one message: one request, or several where the message is larger than an int counts. Pieces share the
+ * tag and keep their order, so both sides cut alike and need no header.
  */
 #include "mpi/transport.h"
 
@@ -60,8 +60,10 @@ static int tags_take(trv_mpi_tags_t *tags, int count, int *first)
         place = &(*place)->next;
     }
     if (tags->limit - at < count)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "no %d message tags are free: this MPI has %d on a communicator; free plans "
-                        "that are not needed", count, tags->limit);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "no %d message tags are free: this MPI has %d on a communicator; free plans "
+                        "that are not needed",
+                        count, tags->limit);
     trv_mpi_range_t *range = malloc(sizeof *range);
     if (!range)
         return trv_fail_memory();
@@ -163,8 +165,9 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int ta
     slot->sends = sends;
     size_t piece = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
     int code = post_piece(channel, slot, peer, channel->first_tag + tag, data, piece, &slot->request);
-    return code < 0 || piece == bytes ? code
-                                      : post_more(channel, slot, peer, channel->first_tag + tag, data + piece, bytes - piece);
+    return code < 0 || piece == bytes
+               ? code
+               : post_more(channel, slot, peer, channel->first_tag + tag, data + piece, bytes - piece);
 }
 
 static int channel_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)
@@ -196,8 +199,8 @@ static int channel_test(void *context, int base, int at)
     return done;
 }
 
-/* A receive is cancelled for good. A send that has not left yet can not be taken back everywhere (Open MPI refuses), so it
- * is left to MPI. */
+/* A receive is cancelled for good. A send that has not left yet can not be taken back everywhere (Open MPI refuses), so
+ * it is left to MPI. */
 static void drop(MPI_Request *request, bool sends)
 {
     int done = 0;

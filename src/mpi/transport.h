@@ -32,8 +32,8 @@ int trv_mpi_tags_init(trv_mpi_tags_t *tags, MPI_Comm comm);
 
 typedef struct trv_mpi_channel trv_mpi_channel_t;
 
-/* Messages above `piece_bytes` travel in pieces of at most so many bytes; 0: INT_MAX, what one MPI call takes. `tags` must
- * outlive the channel. */
+/* Messages above `piece_bytes` travel in pieces of at most so many bytes; 0: INT_MAX, what one MPI call takes. `tags`
+ * must outlive the channel. */
 int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, trv_mpi_tags_t *tags, bool shared,
                            size_t piece_bytes);
 /* After the plan that used it. */

@@ -1,10 +1,10 @@
 /*
  * How to wait for messages.
  *
- * sched_yield alone does not do where ranks outnumber cores: schedulers since Linux 6.6 hand the core back to a task that
- * yields until its share of time is used up, for milliseconds, while the rank that it waits for is not running. A sleep of
- * a microsecond (some 50 in effect) takes it out of the queue: 9 ranks on 2 cores become three times as fast with MPICH. Ranks
- * that have a core each never sleep. Who shares cores is known from the launcher's environment.
+ * sched_yield alone does not do where ranks outnumber cores: schedulers since Linux 6.6 hand the core back to a task
+ * that yields until its share of time is used up, for milliseconds, while the rank that it waits for is not running. A
+ * sleep of a microsecond (some 50 in effect) takes it out of the queue: 9 ranks on 2 cores become three times as fast
+ * with MPICH. Ranks that have a core each never sleep. Who shares cores is known from the launcher's environment.
  */
 #include "mpi/wait.h"
 

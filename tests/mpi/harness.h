@@ -1,6 +1,6 @@
 /*
- * What the MPI test programs share: expectations that are counted on every rank and summed at the end, so that one launch
- * covers many cases and a failing rank leaves no other waiting.
+ * What the MPI test programs share: expectations that are counted on every rank and summed at the end, so that one
+ * launch covers many cases and a failing rank leaves no other waiting.
  */
 #ifndef TRIVANCE_TESTS_MPI_HARNESS_H
 #define TRIVANCE_TESTS_MPI_HARNESS_H

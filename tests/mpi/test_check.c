@@ -31,12 +31,12 @@ int main(int argc, char **argv)
     expect_class(TRV_Allreduce(in, out, odd_one ? 9 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
                  "the count differs between ranks: from 9 elements", "another count");
     good(comm);
-    expect_class(TRV_Allreduce(in, out, odd_one ? 0 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT, "from 0 elements",
-                 "a count of 0");
-    expect_class(TRV_Allreduce(in, out, 10, odd_one ? MPI_FLOAT : MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_OP,
-                 "the type or the operation differs", "another type");
-    expect_class(TRV_Allreduce(in, out, 10, MPI_INT, odd_one ? MPI_MAX : MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_OP,
-                 "the type or the operation differs", "another operation");
+    expect_class(TRV_Allreduce(in, out, odd_one ? 0 : 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
+                 "from 0 elements", "a count of 0");
+    expect_class(TRV_Allreduce(in, out, 10, odd_one ? MPI_FLOAT : MPI_INT, MPI_SUM, comm),
+                 alone ? MPI_SUCCESS : MPI_ERR_OP, "the type or the operation differs", "another type");
+    expect_class(TRV_Allreduce(in, out, 10, MPI_INT, odd_one ? MPI_MAX : MPI_SUM, comm),
+                 alone ? MPI_SUCCESS : MPI_ERR_OP, "the type or the operation differs", "another operation");
     expect_class(odd_one ? TRV_Reduce_scatter_block(in, out, 4, MPI_INT, MPI_SUM, comm)
                          : TRV_Allgather(in, 4, MPI_INT, out, 4, MPI_INT, comm),
                  alone ? MPI_SUCCESS : MPI_ERR_OTHER, "different collectives", "another collective");
@@ -46,13 +46,13 @@ int main(int argc, char **argv)
                  odd_one ? "0 or more" : "another rank", "a negative count on one rank");
     expect_class(TRV_Allgather(in, 4, MPI_INT, out, odd_one ? 3 : 4, MPI_INT, comm), MPI_ERR_COUNT,
                  odd_one ? "must be the same" : "another rank", "counts of AllGather on one rank");
-    expect_class(TRV_Allreduce_plan_create(odd_one ? 5 : 6, MPI_INT, MPI_SUM, comm, &plan), alone ? MPI_SUCCESS : MPI_ERR_COUNT,
-                 "the count differs", "a plan's count");
+    expect_class(TRV_Allreduce_plan_create(odd_one ? 5 : 6, MPI_INT, MPI_SUM, comm, &plan),
+                 alone ? MPI_SUCCESS : MPI_ERR_COUNT, "the count differs", "a plan's count");
     if (alone)
         TRV_Plan_free(&plan);
     TRV_Comm_set(comm, NULL, odd_one ? "trivance-b" : "ring");
-    expect_class(TRV_Allreduce(in, out, 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_ARG, "the algorithm differs",
-                 "another algorithm");
+    expect_class(TRV_Allreduce(in, out, 10, MPI_INT, MPI_SUM, comm), alone ? MPI_SUCCESS : MPI_ERR_ARG,
+                 "the algorithm differs", "another algorithm");
     TRV_Comm_set(comm, NULL, NULL);
     good(comm);
     free(out);

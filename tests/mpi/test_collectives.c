@@ -1,6 +1,6 @@
 /*
- * Every algorithm on every torus of this number of ranks, every collective that it serves, counts around the number of ranks,
- * in place and not, against the exact result.
+ * Every algorithm on every torus of this number of ranks, every collective that it serves, counts around the number of
+ * ranks, in place and not, against the exact result.
  *
  *     test_collectives [short]     short: a few algorithms and counts only
  */
@@ -73,8 +73,10 @@ static void try_count(const run_t *run, int count, bool in_place)
     char behind[64];
     memset(behind, 0x5a, sizeof behind);
     if (!in_place || run->collective != TRV_REDUCE_SCATTER) /* there its own input lies behind the result */
-        expect(memcmp(run->receive + result, behind, sizeof behind) == 0, "%s by %s on %s, %d elements: written behind the "
-               "result", name[run->collective], run->algorithm, run->torus, count);
+        expect(memcmp(run->receive + result, behind, sizeof behind) == 0,
+               "%s by %s on %s, %d elements: written behind the "
+               "result",
+               name[run->collective], run->algorithm, run->torus, count);
 }
 
 static void try_all_counts(run_t *run)

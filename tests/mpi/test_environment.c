@@ -28,7 +28,8 @@ static void good(void)
     TRV_Plan_info info;
     MPI_Comm half;
     query(MPI_COMM_WORLD, &info);
-    expect(strcmp(info.torus, "2x2") == 0 && strcmp(info.algorithm, "bucket") == 0, "%s on %s", info.algorithm, info.torus);
+    expect(strcmp(info.torus, "2x2") == 0 && strcmp(info.algorithm, "bucket") == 0, "%s on %s", info.algorithm,
+           info.torus);
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 0, 0, &half);
     query(half, &info);
     expect(strcmp(info.torus, test_rank == 0 ? "1" : "3") == 0, "the part's torus is %s", info.torus);
@@ -38,7 +39,8 @@ static void good(void)
 static void refused(const char *words)
 {
     int in = 1, out = 0;
-    expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_ARG, words, "a wrong environment");
+    expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_ARG, words,
+                 "a wrong environment");
     expect_class(TRV_Comm_set(MPI_COMM_WORLD, "4", "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set puts it right");
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS, NULL, "a call after that");
     expect(out == test_ranks, "the sum of ones is %d", out);

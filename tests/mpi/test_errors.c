@@ -19,7 +19,8 @@ static void overlap_on_one_rank(MPI_Comm comm)
             buffer[i] = (test_rank + 1) * i;
         int *result = mine ? buffer + shift : out;
         int code = TRV_Allreduce(buffer, result, COUNT, MPI_INT, MPI_SUM, comm);
-        expect_class(code, mine ? MPI_ERR_BUFFER : MPI_SUCCESS, shift ? "overlap" : "are the same", "overlapping buffers");
+        expect_class(code, mine ? MPI_ERR_BUFFER : MPI_SUCCESS, shift ? "overlap" : "are the same",
+                     "overlapping buffers");
         for (int i = 0; i < COUNT; i++)
             if (!expect(result[i] == sum * i, "shift %d: element %d is %d, not %d", shift, i, result[i], sum * i))
                 break;
@@ -33,8 +34,8 @@ static void overlap_everywhere(MPI_Comm comm)
     TRV_Plan plan;
     for (size_t i = 0; i < 2 * all; i++)
         buffer[i] = (int)i;
-    expect_class(TRV_Reduce_scatter_block(buffer, buffer + all - 1, 10, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER, "overlap",
-                 "TRV_Reduce_scatter_block");
+    expect_class(TRV_Reduce_scatter_block(buffer, buffer + all - 1, 10, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER,
+                 "overlap", "TRV_Reduce_scatter_block");
     expect_class(TRV_Allgather(buffer, 10, MPI_INT, buffer, 10, MPI_INT, comm), MPI_ERR_BUFFER, "MPI_IN_PLACE",
                  "TRV_Allgather");
     expect_class(TRV_Allreduce_plan_create(10, MPI_INT, MPI_SUM, comm, &plan), MPI_SUCCESS, NULL, "a plan");
@@ -50,21 +51,26 @@ static void arguments(MPI_Comm comm)
     int in[4] = {1, 2, 3, 4}, out[64];
     TRV_Plan plan = TRV_PLAN_NULL;
     expect_class(TRV_Allreduce(in, out, -1, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT, "0 or more", "a negative count");
-    expect_class(TRV_Allreduce(in, out, 4, MPI_DATATYPE_NULL, MPI_SUM, comm), MPI_ERR_TYPE, "MPI_DATATYPE_NULL", "no type");
+    expect_class(TRV_Allreduce(in, out, 4, MPI_DATATYPE_NULL, MPI_SUM, comm), MPI_ERR_TYPE, "MPI_DATATYPE_NULL",
+                 "no type");
     expect_class(TRV_Allreduce(in, out, 4, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP, "MPI_OP_NULL", "no operation");
-    expect_class(TRV_Allreduce(in, out, 4, MPI_INT, MPI_SUM, MPI_COMM_NULL), MPI_ERR_COMM, "MPI_COMM_NULL", "no communicator");
+    expect_class(TRV_Allreduce(in, out, 4, MPI_INT, MPI_SUM, MPI_COMM_NULL), MPI_ERR_COMM, "MPI_COMM_NULL",
+                 "no communicator");
     expect_class(TRV_Allreduce(NULL, out, 4, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER, "NULL", "no send buffer");
-    expect_class(TRV_Allgather(in, 2, MPI_INT, out, 3, MPI_INT, comm), MPI_ERR_COUNT, "8 bytes are sent and 12", "counts");
+    expect_class(TRV_Allgather(in, 2, MPI_INT, out, 3, MPI_INT, comm), MPI_ERR_COUNT, "8 bytes are sent and 12",
+                 "counts");
     expect_class(TRV_Allgather(in, -2, MPI_INT, out, 3, MPI_INT, comm), MPI_ERR_COUNT, "negative", "a negative count");
     expect_class(TRV_Allreduce_plan_create(-5, MPI_INT, MPI_SUM, comm, &plan), MPI_ERR_COUNT, "-5", "a plan's count");
-    expect_class(TRV_Allreduce_plan_create(5, MPI_INT, MPI_SUM, comm, NULL), MPI_ERR_ARG, "address", "no place for a plan");
+    expect_class(TRV_Allreduce_plan_create(5, MPI_INT, MPI_SUM, comm, NULL), MPI_ERR_ARG, "address",
+                 "no place for a plan");
     expect(plan == TRV_PLAN_NULL, "a plan that was refused");
     expect_class(TRV_Plan_query(plan, NULL), MPI_ERR_REQUEST, "TRV_PLAN_NULL", "querying no plan");
     expect_class(TRV_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a count of 0");
     MPI_Datatype gaps;
     MPI_Type_create_resized(MPI_INT, 0, 8, &gaps);
     MPI_Type_commit(&gaps);
-    expect_class(TRV_Allgather_plan_create(5, gaps, comm, &plan), MPI_ERR_TYPE, "without gaps", "a gather plan with gaps");
+    expect_class(TRV_Allgather_plan_create(5, gaps, comm, &plan), MPI_ERR_TYPE, "without gaps",
+                 "a gather plan with gaps");
     MPI_Type_free(&gaps);
     expect_class(TRV_Allreduce(in, out, 4, MPI_INT, MPI_MAX, comm), MPI_SUCCESS, NULL, "a right call after all this");
     expect(out[3] == 4, "its result is %d", out[3]);
@@ -82,7 +88,8 @@ static void settings(MPI_Comm comm)
         int code = TRV_Comm_set(comm, wrong[i].torus, wrong[i].algorithm);
         expect_class(code, MPI_ERR_ARG, wrong[i].words, "a wrong torus or algorithm");
     }
-    expect_class(TRV_Comm_set(MPI_COMM_NULL, NULL, NULL), MPI_ERR_COMM, "MPI_COMM_NULL", "TRV_Comm_set without communicator");
+    expect_class(TRV_Comm_set(MPI_COMM_NULL, NULL, NULL), MPI_ERR_COMM, "MPI_COMM_NULL",
+                 "TRV_Comm_set without communicator");
     expect_class(TRV_Comm_set(comm, NULL, "auto"), MPI_SUCCESS, NULL, "auto");
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a call after wrong settings");
     expect(out == test_ranks, "its result is %d", out);

@@ -108,7 +108,8 @@ static void in_order(MPI_Comm comm, int count, const char *served_by)
     expect(wrong == 0, "%d of %d maps are not composed in rank order", wrong, count);
     if (expect_class(TRV_Allreduce_plan_create(count, type, op, comm, &plan), MPI_SUCCESS, NULL, "its plan")) {
         TRV_Plan_query(plan, &info);
-        expect(strcmp(info.algorithm, served_by) == 0, "%d maps are served by %s, not %s", count, info.algorithm, served_by);
+        expect(strcmp(info.algorithm, served_by) == 0, "%d maps are served by %s, not %s", count, info.algorithm,
+               served_by);
         memset(got, 0, sizeof *got * (size_t)count);
         memcpy(got, mine, sizeof *got * (size_t)count);
         expect_class(TRV_Plan_run(plan, MPI_IN_PLACE, got), MPI_SUCCESS, NULL, "its plan in place");
@@ -152,7 +153,8 @@ static void with_gaps(MPI_Comm comm)
     }
     expect_class(TRV_Allreduce(mine, got, 5, type, op, comm), MPI_SUCCESS, NULL, "a type with gaps");
     for (int i = 0; i < 10; i++)
-        expect(got[i] == (i % 2 ? -7 : test_ranks * (test_ranks - 1) / 2 + test_ranks * i), "element %d is %d", i, got[i]);
+        expect(got[i] == (i % 2 ? -7 : test_ranks * (test_ranks - 1) / 2 + test_ranks * i), "element %d is %d", i,
+               got[i]);
     MPI_Op_free(&op);
     MPI_Type_free(&type);
 }
@@ -164,7 +166,8 @@ static void identical(MPI_Comm comm, const char *torus, const char *algorithm, i
     double *mine = malloc(sizeof *mine * (size_t)count), *got = malloc(sizeof *got * (size_t)count);
     expect_class(TRV_Comm_set(comm, torus, algorithm), MPI_SUCCESS, NULL, "TRV_Comm_set");
     for (int i = 0; i < count; i++) /* magnitudes far apart: any other order gives other bits */
-        mine[i] = ldexp((double)(int64_t)test_random((uint64_t)(test_rank * count + i)), (int)(test_random((uint64_t)i) % 40));
+        mine[i] = ldexp((double)(int64_t)test_random((uint64_t)(test_rank * count + i)),
+                        (int)(test_random((uint64_t)i) % 40));
     expect_class(TRV_Allreduce(mine, got, count, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS, NULL, algorithm);
     expect_identical(got, sizeof *got * (size_t)count, comm, algorithm);
     free(mine);

@@ -1,5 +1,6 @@
 /*
- * Plans, communicators and tori: reuse, several at a time, sub-communicators, topologies, freed plans and communicators.
+ * Plans, communicators and tori: reuse, several at a time, sub-communicators, topologies, freed plans and
+ * communicators.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ static void reuse(MPI_Comm comm)
     int *in = malloc(COUNT * sizeof *in), *out = malloc(COUNT * sizeof *out), done = 0;
     TRV_Plan plan;
     TRV_Plan_info info;
-    if (!expect_class(TRV_Allreduce_plan_create(COUNT, MPI_INT, MPI_SUM, comm, &plan), MPI_SUCCESS, NULL, "creating a plan"))
+    if (!expect_class(TRV_Allreduce_plan_create(COUNT, MPI_INT, MPI_SUM, comm, &plan), MPI_SUCCESS, NULL,
+                      "creating a plan"))
         return;
     expect_class(TRV_Plan_query(plan, &info), MPI_SUCCESS, NULL, "TRV_Plan_query");
     expect(strncmp(info.algorithm, "trivance", 8) == 0 && (test_ranks == 1 || (info.steps > 0 && info.bytes_sent > 0)),
@@ -70,14 +72,16 @@ static void several(MPI_Comm comm)
     static int in[PLANS][COUNT], out[PLANS][COUNT], more[COUNT];
     TRV_Plan plan[PLANS];
     for (int p = 0; p < PLANS; p++)
-        expect_class(TRV_Allreduce_plan_create(COUNT - p, MPI_INT, MPI_SUM, comm, &plan[p]), MPI_SUCCESS, NULL, "creating");
+        expect_class(TRV_Allreduce_plan_create(COUNT - p, MPI_INT, MPI_SUM, comm, &plan[p]), MPI_SUCCESS, NULL,
+                     "creating");
     for (int round = 0; round < 5; round++) {
         for (int p = 0; p < PLANS; p++) {
             fill(in[p], COUNT, p + round);
             expect_class(TRV_Plan_start(plan[p], in[p], out[p]), MPI_SUCCESS, NULL, "starting one of several");
         }
         fill(more, COUNT, 77);
-        expect_class(TRV_Allreduce(MPI_IN_PLACE, more, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a call in between");
+        expect_class(TRV_Allreduce(MPI_IN_PLACE, more, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL,
+                     "a call in between");
         right(more, COUNT, 77, "a call in between");
         int pending = (1 << PLANS) - 1;
         int code = MPI_SUCCESS;
@@ -101,7 +105,8 @@ static void other_collectives(MPI_Comm comm)
     size_t all = (size_t)COUNT * (size_t)test_ranks;
     int *wide = malloc(all * sizeof *wide), *out = malloc(all * sizeof *out), block[COUNT], wrong = 0;
     TRV_Plan scatter, gather;
-    expect_class(TRV_Reduce_scatter_block_plan_create(COUNT, MPI_INT, MPI_SUM, comm, &scatter), MPI_SUCCESS, NULL, "RS plan");
+    expect_class(TRV_Reduce_scatter_block_plan_create(COUNT, MPI_INT, MPI_SUM, comm, &scatter), MPI_SUCCESS, NULL,
+                 "RS plan");
     expect_class(TRV_Allgather_plan_create(COUNT, MPI_INT, comm, &gather), MPI_SUCCESS, NULL, "AG plan");
     for (int i = 0; i < 3; i++) {
         fill(wide, (int)all, i);
@@ -158,11 +163,13 @@ static void topology(void)
             snprintf(text, sizeof text, "1x%d", test_ranks);
             expect_class(TRV_Comm_set(cart, text, "trivance-b"), MPI_SUCCESS, NULL, "TRV_Comm_set");
         }
-        if (!expect_class(TRV_Allreduce_plan_create(100, MPI_FLOAT, MPI_SUM, cart, &plan), MPI_SUCCESS, NULL, "its plan"))
+        if (!expect_class(TRV_Allreduce_plan_create(100, MPI_FLOAT, MPI_SUM, cart, &plan), MPI_SUCCESS, NULL,
+                          "its plan"))
             continue;
         TRV_Plan_query(plan, &info);
         expect(strcmp(info.torus, text) == 0, "the torus is %s, not %s", info.torus, text);
-        expect(set == 0 || strcmp(info.algorithm, "trivance-b") == 0, "the algorithm is %s, not as set", info.algorithm);
+        expect(set == 0 || strcmp(info.algorithm, "trivance-b") == 0, "the algorithm is %s, not as set",
+               info.algorithm);
         TRV_Plan_free(&plan);
     }
     MPI_Comm_free(&cart);

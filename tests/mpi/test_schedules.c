@@ -43,16 +43,20 @@ static void refusals(const trv_schedule_t *schedule)
     trv_torus_init(&larger, 1, &(int){test_ranks + 1});
     expect_class(TRV_Plan_create(NULL, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_ARG, "no schedule", "NULL");
     expect_class(TRV_Plan_create(schedule, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, NULL), MPI_ERR_ARG, "no place", "NULL");
-    expect_class(TRV_Plan_create(schedule, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_COUNT, "count is -1", "-1");
+    expect_class(TRV_Plan_create(schedule, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_COUNT, "count is -1",
+                 "-1");
     if (expect(trv_schedule_create(&other, &larger, "trivance-b", TRV_ALLREDUCE) == TRV_OK, "a larger ring"))
-        expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_ARG, "communicator has",
-                     "a schedule for more ranks");
+        expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_ARG,
+                     "communicator has", "a schedule for more ranks");
     trv_schedule_destroy(other);
-    if (!expect(trv_schedule_create(&other, trv_schedule_torus(schedule), "trivance-l-overlap", TRV_ALLREDUCE) == TRV_OK,
+    if (!expect(trv_schedule_create(&other, trv_schedule_torus(schedule), "trivance-l-overlap", TRV_ALLREDUCE) ==
+                    TRV_OK,
                 "overlapping windows"))
         return;
-    expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_OP, "twice", "a sum by overlaps");
-    expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &plan), MPI_SUCCESS, NULL, "a maximum by overlaps");
+    expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_OP, "twice",
+                 "a sum by overlaps");
+    expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &plan), MPI_SUCCESS, NULL,
+                 "a maximum by overlaps");
     int highest = test_rank;
     expect_class(TRV_Plan_run(plan, MPI_IN_PLACE, &highest), MPI_SUCCESS, NULL, "a maximum by overlaps");
     expect(highest == test_ranks - 1, "the maximum is %d", highest);
@@ -67,7 +71,8 @@ int main(int argc, char **argv)
     trv_torus_init(&ring, 1, &test_ranks);
     for (int collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++) {
         trv_schedule_t *schedule, *copy;
-        if (!expect(trv_schedule_create(&schedule, &ring, "trivance-b", (trv_collective_t)collective) == TRV_OK, "a schedule") ||
+        if (!expect(trv_schedule_create(&schedule, &ring, "trivance-b", (trv_collective_t)collective) == TRV_OK,
+                    "a schedule") ||
             !expect(trv_explicit_copy(&copy, schedule) == TRV_OK, "its copy"))
             break;
         run(schedule, "trivance-b");

@@ -36,7 +36,8 @@ static void ring(const trv_transport_t *transport, int base, int tag)
         expect(transport->receive(transport->context, base, m, previous, tag, in[m], (size_t)size[m]) == 0, "receive");
     }
     for (int m = 0; m < MESSAGES; m++)
-        expect(transport->send(transport->context, base, MESSAGES + m, next, tag, out[m], (size_t)size[m]) == 0, "send");
+        expect(transport->send(transport->context, base, MESSAGES + m, next, tag, out[m], (size_t)size[m]) == 0,
+               "send");
     for (int slot = 2 * MESSAGES - 1; slot >= 0; slot--)
         wait_for(transport, base, slot);
     for (int m = 0; m < MESSAGES; m++) {
@@ -83,7 +84,8 @@ static void ranges(MPI_Comm comm)
     expect(transport->open(transport->context, 1, 11, &base) == 0 && tags.range->next->first == tags.limit / 2 + 10,
            "the gap is used again");
     transport->close(transport->context, base);
-    expect(transport->open(transport->context, 1, tags.limit, &base) == TRV_ERR_UNSUPPORTED, "more tags than there are");
+    expect(transport->open(transport->context, 1, tags.limit, &base) == TRV_ERR_UNSUPPORTED,
+           "more tags than there are");
     for (int c = 0; c < 4; c++)
         trv_mpi_channel_destroy(channel[c]);
     expect(tags.range == NULL, "tags are left behind");

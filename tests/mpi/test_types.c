@@ -1,6 +1,6 @@
 /*
- * Every predefined type with every operation that MPI defines on it, against the MPI library's own result, and gathering with
- * derived types.
+ * Every predefined type with every operation that MPI defines on it, against the MPI library's own result, and
+ * gathering with derived types.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,19 +25,22 @@ static const named_type_t *types(int *count)
 {
     static named_type_t list[80];
     const named_type_t all[] = {
-        TYPE(MPI_SIGNED_CHAR, 'i'), TYPE(MPI_UNSIGNED_CHAR, 'i'), TYPE(MPI_SHORT, 'i'), TYPE(MPI_UNSIGNED_SHORT, 'i'),
-        TYPE(MPI_INT, 'i'), TYPE(MPI_UNSIGNED, 'i'), TYPE(MPI_LONG, 'i'), TYPE(MPI_UNSIGNED_LONG, 'i'),
-        TYPE(MPI_LONG_LONG, 'i'), TYPE(MPI_UNSIGNED_LONG_LONG, 'i'), TYPE(MPI_INT8_T, 'i'), TYPE(MPI_INT16_T, 'i'),
-        TYPE(MPI_INT32_T, 'i'), TYPE(MPI_INT64_T, 'i'), TYPE(MPI_UINT8_T, 'i'), TYPE(MPI_UINT16_T, 'i'),
-        TYPE(MPI_UINT32_T, 'i'), TYPE(MPI_UINT64_T, 'i'), TYPE(MPI_AINT, 'i'), TYPE(MPI_OFFSET, 'i'), TYPE(MPI_COUNT, 'i'),
-        TYPE(MPI_INTEGER, 'i'), TYPE(MPI_INTEGER1, 'i'), TYPE(MPI_INTEGER2, 'i'), TYPE(MPI_INTEGER4, 'i'),
-        TYPE(MPI_INTEGER8, 'i'), TYPE(MPI_FLOAT, 'f'), TYPE(MPI_DOUBLE, 'f'), TYPE(MPI_LONG_DOUBLE, 'f'), TYPE(MPI_REAL, 'f'),
-        TYPE(MPI_REAL4, 'f'), TYPE(MPI_REAL8, 'f'), TYPE(MPI_DOUBLE_PRECISION, 'f'), TYPE(MPI_C_FLOAT_COMPLEX, 'c'),
-        TYPE(MPI_C_DOUBLE_COMPLEX, 'c'), TYPE(MPI_C_LONG_DOUBLE_COMPLEX, 'c'), TYPE(MPI_COMPLEX, 'c'),
-        TYPE(MPI_DOUBLE_COMPLEX, 'c'), TYPE(MPI_CXX_FLOAT_COMPLEX, 'c'), TYPE(MPI_CXX_DOUBLE_COMPLEX, 'c'),
-        TYPE(MPI_C_BOOL, 'l'), TYPE(MPI_CXX_BOOL, 'l'), TYPE(MPI_LOGICAL, 'l'), TYPE(MPI_BYTE, 'b'), TYPE(MPI_2INT, 'p'),
-        TYPE(MPI_FLOAT_INT, 'p'), TYPE(MPI_DOUBLE_INT, 'p'), TYPE(MPI_LONG_INT, 'p'), TYPE(MPI_SHORT_INT, 'p'),
-        TYPE(MPI_LONG_DOUBLE_INT, 'p'), TYPE(MPI_2INTEGER, 'p'), TYPE(MPI_2REAL, 'p'), TYPE(MPI_2DOUBLE_PRECISION, 'p'),
+        TYPE(MPI_SIGNED_CHAR, 'i'), TYPE(MPI_UNSIGNED_CHAR, 'i'), TYPE(MPI_SHORT, 'i'),
+        TYPE(MPI_UNSIGNED_SHORT, 'i'), TYPE(MPI_INT, 'i'), TYPE(MPI_UNSIGNED, 'i'), TYPE(MPI_LONG, 'i'),
+        TYPE(MPI_UNSIGNED_LONG, 'i'), TYPE(MPI_LONG_LONG, 'i'), TYPE(MPI_UNSIGNED_LONG_LONG, 'i'),
+        TYPE(MPI_INT8_T, 'i'), TYPE(MPI_INT16_T, 'i'), TYPE(MPI_INT32_T, 'i'), TYPE(MPI_INT64_T, 'i'),
+        TYPE(MPI_UINT8_T, 'i'), TYPE(MPI_UINT16_T, 'i'), TYPE(MPI_UINT32_T, 'i'), TYPE(MPI_UINT64_T, 'i'),
+        TYPE(MPI_AINT, 'i'), TYPE(MPI_OFFSET, 'i'), TYPE(MPI_COUNT, 'i'), TYPE(MPI_INTEGER, 'i'),
+        TYPE(MPI_INTEGER1, 'i'), TYPE(MPI_INTEGER2, 'i'), TYPE(MPI_INTEGER4, 'i'), TYPE(MPI_INTEGER8, 'i'),
+        TYPE(MPI_FLOAT, 'f'), TYPE(MPI_DOUBLE, 'f'), TYPE(MPI_LONG_DOUBLE, 'f'), TYPE(MPI_REAL, 'f'),
+        TYPE(MPI_REAL4, 'f'), TYPE(MPI_REAL8, 'f'), TYPE(MPI_DOUBLE_PRECISION, 'f'),
+        TYPE(MPI_C_FLOAT_COMPLEX, 'c'), TYPE(MPI_C_DOUBLE_COMPLEX, 'c'), TYPE(MPI_C_LONG_DOUBLE_COMPLEX, 'c'),
+        TYPE(MPI_COMPLEX, 'c'), TYPE(MPI_DOUBLE_COMPLEX, 'c'), TYPE(MPI_CXX_FLOAT_COMPLEX, 'c'),
+        TYPE(MPI_CXX_DOUBLE_COMPLEX, 'c'), TYPE(MPI_C_BOOL, 'l'), TYPE(MPI_CXX_BOOL, 'l'),
+        TYPE(MPI_LOGICAL, 'l'), TYPE(MPI_BYTE, 'b'), TYPE(MPI_2INT, 'p'), TYPE(MPI_FLOAT_INT, 'p'),
+        TYPE(MPI_DOUBLE_INT, 'p'), TYPE(MPI_LONG_INT, 'p'), TYPE(MPI_SHORT_INT, 'p'),
+        TYPE(MPI_LONG_DOUBLE_INT, 'p'), TYPE(MPI_2INTEGER, 'p'), TYPE(MPI_2REAL, 'p'),
+        TYPE(MPI_2DOUBLE_PRECISION, 'p'),
     };
     *count = 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -56,10 +59,10 @@ static const named_op_t *ops(int *count)
 {
     static named_op_t list[12];
     const named_op_t all[] = {
-        {"MPI_SUM", MPI_SUM, "ifc"}, {"MPI_PROD", MPI_PROD, "ifc"}, {"MPI_MIN", MPI_MIN, "if"}, {"MPI_MAX", MPI_MAX, "if"},
-        {"MPI_LAND", MPI_LAND, "il"}, {"MPI_LOR", MPI_LOR, "il"}, {"MPI_LXOR", MPI_LXOR, "il"}, {"MPI_BAND", MPI_BAND, "ib"},
-        {"MPI_BOR", MPI_BOR, "ib"}, {"MPI_BXOR", MPI_BXOR, "ib"}, {"MPI_MINLOC", MPI_MINLOC, "p"},
-        {"MPI_MAXLOC", MPI_MAXLOC, "p"},
+        {"MPI_SUM", MPI_SUM, "ifc"},  {"MPI_PROD", MPI_PROD, "ifc"},   {"MPI_MIN", MPI_MIN, "if"},
+        {"MPI_MAX", MPI_MAX, "if"},   {"MPI_LAND", MPI_LAND, "il"},    {"MPI_LOR", MPI_LOR, "il"},
+        {"MPI_LXOR", MPI_LXOR, "il"}, {"MPI_BAND", MPI_BAND, "ib"},    {"MPI_BOR", MPI_BOR, "ib"},
+        {"MPI_BXOR", MPI_BXOR, "ib"}, {"MPI_MINLOC", MPI_MINLOC, "p"}, {"MPI_MAXLOC", MPI_MAXLOC, "p"},
     };
     memcpy(list, all, sizeof all);
     *count = (int)(sizeof all / sizeof all[0]);
@@ -147,8 +150,8 @@ static void try_pair(const named_type_t *type, const named_op_t *op, MPI_Comm co
     if (defined)
         trv_mpi_poll(&request);
     int code = TRV_Allreduce(input, got, COUNT, type->type, op->op, comm);
-    expect(!defined || (code == MPI_SUCCESS && same(type->type, got, want, (size_t)extent)), "%s of %s: class %d (%s), or not MPI's result",
-           op->name, type->name, code, code ? trv_last_error() : "");
+    expect(!defined || (code == MPI_SUCCESS && same(type->type, got, want, (size_t)extent)),
+           "%s of %s: class %d (%s), or not MPI's result", op->name, type->name, code, code ? trv_last_error() : "");
     free(input);
     free(got);
     free(want);
@@ -157,8 +160,10 @@ static void try_pair(const named_type_t *type, const named_op_t *op, MPI_Comm co
 static void try_undefined(MPI_Comm comm)
 {
     double input[2] = {1, 2}, output[2];
-    expect_class(TRV_Allreduce(input, output, 2, MPI_DOUBLE, MPI_BAND, comm), MPI_ERR_OP, "band on the type double", "BAND");
-    expect_class(TRV_Allreduce(input, output, 1, MPI_C_DOUBLE_COMPLEX, MPI_MAX, comm), MPI_ERR_OP, "max", "MAX of complex");
+    expect_class(TRV_Allreduce(input, output, 2, MPI_DOUBLE, MPI_BAND, comm), MPI_ERR_OP, "band on the type double",
+                 "BAND");
+    expect_class(TRV_Allreduce(input, output, 1, MPI_C_DOUBLE_COMPLEX, MPI_MAX, comm), MPI_ERR_OP, "max",
+                 "MAX of complex");
     expect_class(TRV_Allreduce(input, output, 2, MPI_BYTE, MPI_SUM, comm), MPI_ERR_OP, "MPI_BYTE", "SUM of MPI_BYTE");
 }
 
@@ -168,7 +173,8 @@ static void try_undefined(MPI_Comm comm)
 static void gather_mixed(MPI_Comm comm)
 {
     MPI_Datatype four, spread;
-    int mine[8], *all = malloc(sizeof(int) * 4 * (size_t)test_ranks), *wide = malloc(sizeof(int) * 8 * (size_t)test_ranks);
+    int mine[8], *all = malloc(sizeof(int) * 4 * (size_t)test_ranks),
+                 *wide = malloc(sizeof(int) * 8 * (size_t)test_ranks);
     MPI_Type_contiguous(4, MPI_INT, &four);
     MPI_Type_vector(4, 1, 2, MPI_INT, &spread); /* every other int, 7 ints long */
     MPI_Type_commit(&four);
@@ -186,7 +192,8 @@ static void gather_mixed(MPI_Comm comm)
     expect_class(code, MPI_SUCCESS, NULL, "TRV_Allgather with other types on other ranks");
     for (int r = 0; r < test_ranks; r++)
         for (int i = 0; i < 4; i++)
-            expect(all[4 * r + i] == 100 * r + (r % 3 == 2 ? 2 * i : i), "block %d, element %d is %d", r, i, all[4 * r + i]);
+            expect(all[4 * r + i] == 100 * r + (r % 3 == 2 ? 2 * i : i), "block %d, element %d is %d", r, i,
+                   all[4 * r + i]);
     MPI_Datatype padded; /* 4 ints with gaps, 8 ints from one to the next */
     MPI_Type_create_resized(spread, 0, 8 * sizeof(int), &padded);
     MPI_Type_commit(&padded);
@@ -195,8 +202,8 @@ static void gather_mixed(MPI_Comm comm)
     expect_class(code, MPI_SUCCESS, NULL, "TRV_Allgather in place, a type with gaps");
     for (int r = 0; r < test_ranks; r++)
         for (int i = 0; i < 8; i++)
-            expect(wide[8 * r + i] == (i % 2 == 0 || r == test_rank ? 100 * r + i : -1), "gap or block %d, %d is %d", r, i,
-                   wide[8 * r + i]);
+            expect(wide[8 * r + i] == (i % 2 == 0 || r == test_rank ? 100 * r + i : -1), "gap or block %d, %d is %d", r,
+                   i, wide[8 * r + i]);
     MPI_Type_free(&four);
     MPI_Type_free(&spread);
     MPI_Type_free(&padded);
