@@ -95,7 +95,8 @@ TRV_API int TRV_Plan_test(TRV_Plan plan, int *flag);
 TRV_API int TRV_Plan_wait(TRV_Plan plan);
 /* Start and wait. */
 TRV_API int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf);
-/* Frees the plan and sets it to TRV_PLAN_NULL. A freed or running plan is refused with MPI_ERR_REQUEST. */
+/* Frees the plan, before MPI_Finalize, and sets it to TRV_PLAN_NULL. A freed or running plan is refused with
+ * MPI_ERR_REQUEST. */
 TRV_API int TRV_Plan_free(TRV_Plan *plan);
 
 typedef struct TRV_Plan_info {

@@ -1,6 +1,7 @@
 /*
  * The blocking calls: find the kept plan of these arguments, or make it, and run it.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,16 @@ static int run_new(trv_mpi_state_t *state, const trv_mpi_arguments_t *call, cons
     return code < 0 ? trv_mpi_class(code) : run(operation, state, call, overlap);
 }
 
+/* Once; what serves an intercommunicator never changes. */
+static void say_intercommunicator(MPI_Comm comm)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    if (trv_mpi_settings()->info && rank == 0 && !atomic_flag_test_and_set(&said))
+        trv_mpi_say("intercommunicators: mpi (schedules need one group of ranks)");
+}
+
 static int collective(const trv_mpi_arguments_t *call, MPI_Comm comm)
 {
     trv_mpi_state_t *state;
@@ -72,8 +83,7 @@ static int collective(const trv_mpi_arguments_t *call, MPI_Comm comm)
     if (code != MPI_SUCCESS)
         return code;
     if (!state) {
-        if (trv_mpi_settings()->info)
-            trv_mpi_say("an intercommunicator: the MPI library's own collective");
+        say_intercommunicator(comm);
         return trv_mpi_library_run(call, comm);
     }
     if (call->count > 0 && !trv_mpi_settings()->check && call->input && call->output) {
@@ -234,8 +244,10 @@ int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     int code = trv_mpi_state_get(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    if (!state)
+    if (!state) {
+        say_intercommunicator(comm);
         return intercommunicator_gather(&gather, comm);
+    }
     size_t bytes = 0;
     bool send_plain = false, receive_plain = false;
     code = measure(&gather, &bytes, &send_plain, &receive_plain);

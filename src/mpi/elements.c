@@ -197,8 +197,12 @@ static int local_elements(MPI_Datatype datatype, MPI_Op op, bool known_type, int
         elements->size = (size_t)extent;
     } else if (elements->size == 0)
         elements->reason = "a type with gaps";
-    if (elements->reason)
+    if (elements->reason) {
+        MPI_Count bytes = 0;
+        PMPI_Type_size_x(datatype, &bytes);
+        elements->size = (size_t)bytes;
         elements->way = TRV_MPI_LIBRARY;
+    }
     return MPI_SUCCESS;
 }
 
