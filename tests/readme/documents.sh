@@ -22,6 +22,9 @@ for document in *.md docs/*.md; do
     done
 done
 
+"$build/bin/trivance" plan 9 --algorithm trivance-l --format=svg | cmp -s - docs/trivance-l-9.svg ||
+    fault "docs/trivance-l-9.svg is not what the tool draws; make it anew: trivance plan 9 --algorithm trivance-l --format=svg"
+
 version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "#define TRV_VERSION \"$version\"" include/trivance/common.h || fault "common.h has another version than $version"
 
