@@ -20,7 +20,7 @@ TRV_API const trv_algorithm_t *trv_algorithm_at(int index);
 TRV_API const trv_algorithm_t *trv_algorithm_find(const char *name);
 
 TRV_API const char *trv_algorithm_name(const trv_algorithm_t *algorithm);   /* "trivance-b" */
-TRV_API const char *trv_algorithm_family(const trv_algorithm_t *algorithm); /* "trivance": its L and B; or its own name */
+TRV_API const char *trv_algorithm_family(const trv_algorithm_t *algorithm); /* "trivance": its L and B; or its name */
 TRV_API const char *trv_algorithm_title(const trv_algorithm_t *algorithm);  /* "Trivance, bandwidth-optimal" */
 TRV_API const char *trv_algorithm_source(const trv_algorithm_t *algorithm); /* where it is published */
 TRV_API const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm);  /* which tori it takes, in words */

@@ -1,5 +1,5 @@
 /*
- * The inside of a schedule, for the files that make one (algorithms, planner, explicit schedules). Readers use
+ * The inside of a schedule, for the files that make one (algorithms, explicit schedules). Readers use
  * trivance/schedule.h only.
  *
  * An algorithm fills a trv_schedule_t in its `create` and provides `step`, which writes one rank's step into a
