@@ -2,7 +2,7 @@
 # Every public header compiles on its own, as strict C11 and as C++. Usage: headers.sh SOURCE
 set -eu
 source=$1
-strict="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -I$source/include"
+strict=(-Wall -Wextra -Wpedantic -Werror -fsyntax-only "-I$source/include")
 for header in "$source"/include/trivance/*.h; do
     name=trivance/$(basename "$header")
     if [ "$name" = trivance/trivance_mpi.h ]; then
@@ -12,6 +12,6 @@ for header in "$source"/include/trivance/*.h; do
     else
         c="cc" cxx="c++"
     fi
-    echo "#include <$name>" | $c -std=c11 -x c $strict -
-    echo "#include <$name>" | $cxx -std=c++11 -x c++ $strict -Wno-cast-function-type -
+    echo "#include <$name>" | $c -std=c11 -x c "${strict[@]}" -
+    echo "#include <$name>" | $cxx -std=c++11 -x c++ "${strict[@]}" -Wno-cast-function-type -
 done

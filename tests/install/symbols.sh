@@ -29,7 +29,11 @@ compare() { # LIBRARY HEADER…
 }
 
 core=$build/src/libtrivance.so
-compare "$core" $(ls "$source"/include/trivance/*.h | grep -v trivance_mpi.h)
+headers=()
+for header in "$source"/include/trivance/*.h; do
+    [ "$(basename "$header")" = trivance_mpi.h ] || headers+=("$header")
+done
+compare "$core" "${headers[@]}"
 for library in "$build"/src/mpi/libtrivance_mpi_*.so; do
     [ ! -e "$library" ] || compare "$library" "$source"/include/trivance/trivance_mpi.h
 done
