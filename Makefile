@@ -42,7 +42,8 @@ install: all
 	@cmake --install $(BUILD)
 
 uninstall:
-	@test -f $(BUILD)/install_manifest.txt || { echo "nothing to remove: no 'make install' was done from $(BUILD)"; exit 1; }
+	@test -f $(BUILD)/install_manifest.txt || \
+	    { echo "nothing to remove: no 'make install' was done from $(BUILD)"; exit 1; }
 	@xargs -a $(BUILD)/install_manifest.txt -d '\n' rm -fv
 
 clean:

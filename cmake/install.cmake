@@ -6,7 +6,7 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix) # the installed tree may be moved
 string(REGEX REPLACE "/$" "" pkgconfig_to_prefix "${pkgconfig_to_prefix}")
 
-# ---- Core: headers, both libraries, pkg-config, CMake package ---------------------------------------------------------
+# ---- Core: headers, both libraries, pkg-config, CMake package ------------------------------------------------------
 install(DIRECTORY include/trivance DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "trivance_mpi.h" EXCLUDE)
 install(TARGETS trivance_shared trivance_static EXPORT trivance-targets
@@ -14,7 +14,7 @@ install(TARGETS trivance_shared trivance_static EXPORT trivance-targets
 configure_file(cmake/trivance.pc.in trivance.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/trivance.pc DESTINATION ${pkgconfig_dir})
 
-# ---- One MPI layer per MPI: libtrivance_mpi_<mpi>, the benchmark program, pkg-config ----------------------------------
+# ---- One MPI layer per MPI: libtrivance_mpi_<mpi>, the benchmark program, pkg-config -------------------------------
 set(mpi_pkgconfig_openmpi ompi-c)
 set(mpi_pkgconfig_mpich mpich)
 set(mpis)
@@ -45,7 +45,7 @@ write_basic_package_version_file(trivance-config-version.cmake COMPATIBILITY Sam
 install(FILES ${PROJECT_BINARY_DIR}/trivance-config.cmake ${PROJECT_BINARY_DIR}/trivance-config-version.cmake
   DESTINATION ${package_dir})
 
-# ---- Tool, man pages, documents, examples -----------------------------------------------------------------------------
+# ---- Tool, man pages, documents, examples --------------------------------------------------------------------------
 if(TARGET trivance)
   install(TARGETS trivance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

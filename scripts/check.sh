@@ -33,7 +33,7 @@ stage() {
     echo
 }
 
-# What is worth seeing of a log: results, failures with their output, ctest's closing lines; not the starts, not the build.
+# What is worth seeing of a log: results, failures with their output, ctest's closing lines; not the build.
 closing_lines() { grep -v -E '^ +Start +[0-9]+|^\[[0-9]+/[0-9]+\] |^-- |^Test project|^ninja: no work|^$' || true; }
 
 # compile FOLDER CMAKE-OPTION…
