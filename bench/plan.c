@@ -1,6 +1,6 @@
 /*
- * How long it takes, and how much memory, to work out everything that one rank of a million-rank torus does: its schedule
- * and all its steps of all streams, kept at the same time. For every algorithm with a logarithmic number of steps.
+ * How long it takes, and how much memory, to work out everything that one rank of a million-rank torus does: its
+ * schedule and all its steps of all streams, kept at the same time. For every algorithm with a logarithmic number of steps.
  *
  * Time is the median of several makings. Memory is the peak of what malloc handed out meanwhile: the linker turns every
  * call of malloc & co. in the library into the counting functions below (--wrap, see CMakeLists.txt).

@@ -1,5 +1,5 @@
 /*
- * AllReduce in an MPI program: first with MPI's own argument order, then as a plan that is made once and run many times.
+ * AllReduce in an MPI program: first with MPI's own argument order, then as a plan: made once, run many times.
  *
  *     mpicc.openmpi allreduce_mpi.c $(pkg-config --cflags --libs trivance-mpi-openmpi) -o allreduce_mpi
  *     mpirun.openmpi -n 9 ./allreduce_mpi            (or with mpich in place of openmpi, three times)

@@ -18,9 +18,9 @@ static int print_rank(const trv_schedule_t *schedule, int rank)
             printf("  step %d  dimension %d ", k, step.dimension);
             for (int i = 0; i < step.sends; i++) {
                 const trv_message_t *message = &step.send[i];
-                printf("  -> %d by port %c%d, %d of %d units", message->peer, trv_port_sign(message->port) > 0 ? '+' : '-',
-                       trv_port_dimension(message->port), (int)trv_message_units(schedule, message),
-                       (int)trv_schedule_units(schedule));
+                printf("  -> %d by port %c%d, %d of %d units", message->peer,
+                       trv_port_sign(message->port) > 0 ? '+' : '-', trv_port_dimension(message->port),
+                       (int)trv_message_units(schedule, message), (int)trv_schedule_units(schedule));
             }
             printf("\n");
         }
@@ -43,7 +43,8 @@ int main(void)
         return 1;
     }
     printf("%s on 3x3: %s; %lld messages checked\n", trv_schedule_name(schedule),
-           verdict.valid ? "every rank gets every contribution exactly once" : verdict.fault, (long long)verdict.messages);
+           verdict.valid ? "every rank gets every contribution exactly once" : verdict.fault,
+           (long long)verdict.messages);
     trv_schedule_destroy(schedule);
     return verdict.valid ? 0 : 1;
 }

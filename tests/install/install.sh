@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs into a temporary prefix, moves it elsewhere (the tree is relocatable), and there compiles and runs the examples:
-# by pkg-config with the shared and the static library, and by CMake. Usage: install.sh SOURCE BUILD
+# Installs into a temporary prefix, moves it elsewhere (the tree is relocatable), and there compiles and runs the
+# examples: by pkg-config with the shared and the static library, and by CMake. Usage: install.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
 . "$source/scripts/mpi-environment.sh"

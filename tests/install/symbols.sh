@@ -38,7 +38,8 @@ for library in "$build"/src/mpi/libtrivance_mpi_*.so; do
     [ ! -e "$library" ] || compare "$library" "$source"/include/trivance/trivance_mpi.h
 done
 
-needed=$(readelf -d "$core" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v -E '^(libc|libm|libpthread)\.so|^ld-linux' || true)
+needed=$(readelf -d "$core" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+    grep -v -E '^(libc|libm|libpthread)\.so|^ld-linux' || true)
 if [ -n "$needed" ]; then
     echo "symbols: libtrivance.so needs" $needed "besides libc and libm"
     code=1

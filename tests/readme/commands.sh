@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fenced `sh` block of the documents, and compiles and runs every fenced `c` block (a whole program), in an empty
-# folder with the built tool in PATH. `make` is replaced by a shim that only checks that the target exists: the targets run, or
-# are run by, everything else in `make check`.
+# Runs every fenced `sh` block of the documents, and compiles and runs every fenced `c` block (a whole program), in an
+# empty folder with the built tool in PATH. `make` is replaced by a shim that only checks that the target exists: the
+# targets run, or are run by, everything else in `make check`.
 # Usage: commands.sh SOURCE BUILD DOCUMENT…
 set -eu -o pipefail
 source=$1 build=$2
@@ -22,7 +22,7 @@ export PATH="$work/bin:$PATH"
 # blocks DOCUMENT: writes block-<line>.sh and block-<line>.c
 blocks() {
     awk -v prefix="$work/block-" '
-        /^```/ && !inside { inside = 1; file = ""; if ($0 == "```sh" || $0 == "```c") file = prefix NR "." substr($0, 4); next }
+        /^```/ && !inside { inside = 1; file = $0 ~ /^```(sh|c)$/ ? prefix NR "." substr($0, 4) : ""; next }
         /^```/            { inside = 0; if (file) close(file); next }
         inside && file    { print > file }' "$1"
 }

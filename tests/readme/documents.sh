@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Documents and sources agree: every algorithm has its section, every relative link leads somewhere, the version is the same
-# everywhere, and no source file has grown beyond what one reads in a sitting. Usage: documents.sh SOURCE BUILD
+# Documents and sources agree: every algorithm has its section, every relative link leads somewhere, the version is the
+# same everywhere, and no source file has grown beyond what one reads in a sitting. Usage: documents.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
 cd "$source"
@@ -23,10 +23,11 @@ for document in *.md docs/*.md; do
 done
 
 "$build/bin/trivance" plan 9 --algorithm trivance-l --format=svg | cmp -s - docs/trivance-l-9.svg ||
-    fault "docs/trivance-l-9.svg is not what the tool draws; make it anew: trivance plan 9 --algorithm trivance-l --format=svg"
+    fault "docs/trivance-l-9.svg is not what 'trivance plan 9 --algorithm trivance-l --format=svg' draws; make it anew"
 
 version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-grep -q "#define TRV_VERSION \"$version\"" include/trivance/common.h || fault "common.h has another version than $version"
+grep -q "#define TRV_VERSION \"$version\"" include/trivance/common.h ||
+    fault "common.h has another version than $version"
 
 for file in $(find src include bench examples tests -name '*.[ch]'); do
     lines=$(wc -l < "$file")
