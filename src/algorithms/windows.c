@@ -14,6 +14,7 @@
  */
 #include <stdlib.h>
 
+#include "algorithms/radix.h"
 #include "algorithms/windows.h"
 #include "common/error.h"
 
@@ -279,7 +280,7 @@ static trv_window_plan_t *plan_allocate(int size)
         return NULL;
     }
     plan->size = size;
-    plan->steps = trv_window_steps(size);
+    plan->steps = trv_log_ceil(3, size);
     plan->registers = 1;
     plan->whole = true;
     return plan;

@@ -81,9 +81,6 @@ int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX]
  * need more than TRV_WINDOW_VECTORS_MAX vectors. */
 trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth);
 
-/* ceil(log3 size). */
-int trv_window_steps(int size);
-
 /* ---- On a torus (windows_torus.c) -------------------------------------------------------------------------------- */
 
 /* Completes a latency-optimal schedule: one stream per dimension larger than 1, each running the plans of all

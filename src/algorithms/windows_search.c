@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/radix.h"
 #include "algorithms/windows.h"
 
 #define SINGLE_OPERATIONS_MAX 200000
@@ -302,7 +303,7 @@ static bool double_vectors(search_t *search, int resolution, int skew_max)
  * Full steps add no cuts. */
 int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX])
 {
-    const int steps = trv_window_steps(size);
+    const int steps = trv_log_ceil(3, size);
     int power = 1;
     for (int i = 0; i < steps - 1; i++, power *= 3)
         growth[i] = (trv_growth_t){power, power};
@@ -328,17 +329,9 @@ static bool full_growths(search_t *search)
 
 /* ---- Interface --------------------------------------------------------------------------------------------------- */
 
-int trv_window_steps(int size)
-{
-    int steps = 0;
-    for (int64_t power = 1; power < size; power *= 3)
-        steps++;
-    return steps;
-}
-
 int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int *operations)
 {
-    search_t search = {.size = size, .steps = trv_window_steps(size), .growth = growth};
+    search_t search = {.size = size, .steps = trv_log_ceil(3, size), .growth = growth};
     search.power[0] = 1;
     for (int i = 1; i <= search.steps; i++)
         search.power[i] = 3 * search.power[i - 1];
