@@ -7,6 +7,7 @@
  *     trivance/algorithms.h  the table of algorithms
  *     trivance/verify.h      proof that a schedule is exact and consistent
  *     trivance/cost.h        steps, bytes, congestion, time by the Hockney model
+ *     trivance/simulate.h    time on a torus, packet by packet
  *     trivance/reduce.h      element types, operations, reduction kernels
  *     trivance/execute.h     real data over a transport
  */
@@ -19,6 +20,7 @@
 #include <trivance/execute.h>
 #include <trivance/reduce.h>
 #include <trivance/schedule.h>
+#include <trivance/simulate.h>
 #include <trivance/torus.h>
 #include <trivance/verify.h>
 

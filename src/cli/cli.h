@@ -21,6 +21,10 @@ int cli_list(int argc, char **argv);
 int cli_plan(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_cost(int argc, char **argv);
+int cli_simulate(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
+int cli_figures(int argc, char **argv);
+int cli_export(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 
 /* What `trivance bench --help` prints. */

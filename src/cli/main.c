@@ -19,6 +19,10 @@ static const struct subcommand {
     {"plan", cli_plan, "a schedule step by step, as text, picture (SVG) or file (JSON)"},
     {"verify", cli_verify, "prove or disprove that schedules are exact"},
     {"cost", cli_cost, "steps, bytes, congestion and completion time"},
+    {"simulate", cli_simulate, "completion time on a torus, packet by packet"},
+    {"sweep", cli_sweep, "a grid of simulations, on all cores or under mpirun, resumable"},
+    {"figures", cli_figures, "the figures and tables of the paper's evaluation, recomputed"},
+    {"export", cli_export, "a schedule as GOAL, MSCCL XML or MSCCL++ JSON"},
     {"bench", cli_bench, "AllReduce on real MPI ranks (under mpirun)"},
 };
 

@@ -1,0 +1,135 @@
+/*
+ * The packet simulator: how long a schedule takes on a torus, packet by packet.
+ *
+ * A node has a router and, for every port, a network interface that injects packets into it. A message is cut into
+ * packets, which go the message's route (trivance/torus.h), one directed link after another. A link carries one packet
+ * at a time, in order of arrival; a packet goes on as soon as its head is there (virtual cut-through). A rank pays
+ * alpha when it enters a step of a stream in which it sends or receives, then sends all its messages of the step; it
+ * enters the next step when these are injected and its receives have arrived. Ranks and streams do not wait for each
+ * other otherwise.
+ *
+ * The timing rules are those of SST 11.1 with its Merlin network, the paper's simulator (section 5, appendix F), which
+ * the default options reproduce; docs/simulator.md states every one.
+ *
+ * Time is counted in whole femtoseconds. Every run is determined to the last bit by its arguments.
+ */
+#ifndef TRIVANCE_SIMULATE_H
+#define TRIVANCE_SIMULATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <trivance/common.h>
+#include <trivance/schedule.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The queues of a link. */
+typedef enum trv_link_model {
+    TRV_DATELINE, /* two channels that take turns: a packet changes to the second where it passes coordinate 0 of the
+                     dimension it travels in. What a deadlock-free torus router does, and the reference simulator */
+    TRV_FIFO      /* one queue: the ideal router */
+} trv_link_model_t;
+
+/* When a packet has arrived. */
+typedef enum trv_delivery {
+    TRV_DELIVERY_HEAD, /* when its head has: the reference simulator's rule */
+    TRV_DELIVERY_TAIL  /* when its last byte has, one serialisation of the packet later: what a real link does */
+} trv_delivery_t;
+
+/* A rank whose alpha, message overhead and reductions take `factor` times as long (>= 1). */
+typedef struct trv_slow_rank {
+    int rank;
+    double factor;
+} trv_slow_rank_t;
+
+/* The directed link that leaves `rank` by `port`: its bandwidth divided by `factor` (>= 1), or with INFINITY cut. */
+typedef struct trv_slow_link {
+    int rank, port;
+    double factor;
+} trv_slow_link_t;
+
+/* Told what happens, in order of time; any of the functions may be NULL. Times in ns. */
+typedef struct trv_simulate_observer {
+    void *context;
+    /* A rank is in a step of a stream from `begin_ns` (when it starts to pay alpha) to `end_ns`; told at the end. */
+    void (*step)(void *context, int rank, int stream, int step, double begin_ns, double end_ns);
+    /* A packet occupies the link that leaves `rank` by `port`; `message` numbers the messages in order of sending. */
+    void (*packet)(void *context, int rank, int port, uint64_t message, uint32_t packet, double begin_ns,
+                   double end_ns);
+} trv_simulate_observer_t;
+
+/* Everything but the schedule and the size. Start from TRV_SIMULATE_DEFAULTS. */
+typedef struct trv_simulate_options {
+    trv_link_model_t model;
+    trv_delivery_t delivery;
+    double bandwidth_bps;       /* of a directed link, bits per second, > 0 */
+    double nic_bandwidth_bps;   /* of a network interface and of the router's crossbar, > 0 */
+    double alpha_ns;            /* paid at the start of every step, >= 0 */
+    double link_latency_ns;     /* propagation along a link, >= 0 */
+    double host_latency_ns;     /* between a node and its router, each way, >= 0 */
+    double router_in_ns, router_out_ns; /* >= 0 */
+    uint32_t packet_bytes;      /* 256 … 2^20, the payload of a packet; a link carries whole flits of 256 bytes */
+    uint64_t buffer_bytes;      /* of a router's input, per link and channel; 0: unlimited. At least one packet. Needs
+                                   TRV_DATELINE, since a ring with one queue and full buffers deadlocks */
+    double message_overhead_ns; /* paid per message before it is sent, one message after another, >= 0 */
+    double gamma_ns;            /* per byte reduced, >= 0: a joint reduction of k sources reads k - 1 received ones and
+                                   counts as the bytes of its result, see docs/simulator.md */
+    double jitter;              /* 0 … 1: every alpha is stretched by a random factor of up to 1 + jitter … */
+    uint64_t seed;              /* … which this determines */
+    bool full;                  /* simulate every rank, also where the schedule's symmetry makes some of them enough */
+    bool link_loads;            /* fill trv_simulation_t.link */
+    int slow_ranks, slow_links;
+    const trv_slow_rank_t *slow_rank;
+    const trv_slow_link_t *slow_link;
+    const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
+} trv_simulate_options_t;
+
+/* The paper's evaluation (appendix F): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
+#define TRV_SIMULATE_DEFAULTS                                                                                          \
+    { TRV_DATELINE, TRV_DELIVERY_HEAD, 800e9, 12800e9, 1500.0, 100.0, 100.0, 50.0, 50.0, 8192, 0, 0.0, 0.0, 0.0, 1,    \
+      false, false, 0, 0, NULL, NULL, NULL }
+
+/* What went over one directed link. */
+typedef struct trv_link_load {
+    uint64_t packets, bytes; /* bytes of payload */
+    double busy_ns;          /* utilisation = busy_ns / time_ns */
+    uint32_t queue_max;      /* most packets that waited at once */
+} trv_link_load_t;
+
+typedef struct trv_simulation {
+    double time_ns;          /* from the start to the end of the last step of the last rank */
+    uint64_t time_fs;        /* the same, exactly */
+    uint64_t messages, packets, packet_hops; /* of the whole torus */
+    uint64_t simulated_hops; /* those that were simulated: fewer by the symmetry reduction */
+    int simulated_ranks;
+    trv_link_load_t *link;   /* ranks * 2D, link rank * 2D + port; only if asked for; freed by trv_simulation_clear */
+} trv_simulation_t;
+TRV_API void trv_simulation_clear(trv_simulation_t *result);
+
+/* A schedule that was read once, ready to be simulated for any size and network. It does not need the schedule after
+ * its creation. Thread-safety: it never changes; any number of threads may simulate it at once. */
+typedef struct trv_simulator trv_simulator_t;
+
+/* TRV_ERR_INVALID where a message has no peer or no port of the torus. */
+TRV_API int trv_simulator_create(trv_simulator_t **simulator, const trv_schedule_t *schedule);
+TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
+
+/* AllReduce (or the schedule's collective) of `vector_bytes`. Under TRV_FIFO a schedule with a symmetry is reduced to
+ * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
+ * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED where a message's route passes a link that is cut;
+ * TRV_ERR_INVALID where a rank waits for a message that nobody sends, or full buffers wait for one another. */
+TRV_API int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
+                         uint64_t vector_bytes, trv_simulation_t *result);
+
+/* A time that no simulation of these options can beat, at next to no cost: for every rank, alpha and the hops of its
+ * steps one after another, and for every link the bytes it carries. */
+TRV_API int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
+                                  uint64_t vector_bytes, double *bound_ns);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,10 @@
+/*
+ * trivance export.
+ */
+#include "cli/cli.h"
+
+int cli_export(int argc, char **argv)
+{
+    (void)argc;
+    return cli_bad(argv[0], "under construction");
+}

@@ -1,0 +1,10 @@
+/*
+ * trivance figures.
+ */
+#include "cli/cli.h"
+
+int cli_figures(int argc, char **argv)
+{
+    (void)argc;
+    return cli_bad(argv[0], "under construction");
+}

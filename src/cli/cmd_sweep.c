@@ -1,0 +1,10 @@
+/*
+ * trivance sweep.
+ */
+#include "cli/cli.h"
+
+int cli_sweep(int argc, char **argv)
+{
+    (void)argc;
+    return cli_bad(argv[0], "under construction");
+}

@@ -1,0 +1,39 @@
+/*
+ * Many simulations, independent of one another, on all cores. `sweep` and `figures` are made of these.
+ */
+#ifndef TRIVANCE_CLI_GRID_H
+#define TRIVANCE_CLI_GRID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <trivance/simulate.h>
+
+#include "cli/select.h"
+
+/* One simulation: what to simulate, and when it is done the result. */
+typedef struct cli_point {
+    trv_torus_t torus;
+    const cli_choice_t *choice; /* an algorithm, or a family: its faster member */
+    uint64_t bytes;
+    trv_simulate_options_t options;
+
+    int rc;                /* TRV_OK, or why there is no result: TRV_ERR_UNSUPPORTED where no member takes the torus */
+    const char *reason;    /* the sentence to that, or NULL; owned by the point, see cli_points_clear */
+    const char *algorithm; /* the member that was fastest */
+    double time_ns, wall_s;
+    uint64_t packet_hops, simulated_hops;
+} cli_point_t;
+
+/* Called for every point when it is done, one call at a time, in any order. Not 0: no further points are begun. */
+typedef int cli_point_done_t(void *context, const cli_point_t *point);
+
+/* Simulates all points with `workers` threads (0: one per core), the dearest first. Points of the same torus and
+ * algorithm share one trv_simulator_t. Of a family, members that a lower bound excludes are not simulated. 0, or what
+ * `done` returned, or an error other than TRV_ERR_UNSUPPORTED. */
+int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context);
+
+/* Frees the reasons. */
+void cli_points_clear(cli_point_t *point, size_t points);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * The network's parameters as users type them: `simulate`, `sweep` and `figures` take them under the same names, as
+ * options or as keys of a file.
+ */
+#ifndef TRIVANCE_CLI_NETWORK_H
+#define TRIVANCE_CLI_NETWORK_H
+
+#include <trivance/simulate.h>
+#include <trivance/torus.h>
+
+#define CLI_SLOW_MAX 16
+
+typedef struct cli_network {
+    trv_simulate_options_t options;
+    trv_slow_rank_t slow_rank[CLI_SLOW_MAX]; /* what the options point to, once cli_network_finish was called */
+    trv_slow_link_t slow_link[CLI_SLOW_MAX];
+} cli_network_t;
+
+/* The names, without dashes: model, delivery, bandwidth, nic-bandwidth, alpha, link-latency, host-latency, router-in,
+ * router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link. Ends with NULL. */
+extern const char *const cli_network_names[];
+/* The lines of a --help text for them. */
+extern const char cli_network_help[];
+
+void cli_network_init(cli_network_t *network);
+/* Sets one by its name from text as typed ("800Gb/s"); slow-rank and slow-link add one more ("5:2x", "0:+1:4x",
+ * "0:+1:down"). TRV_ERR_ARGUMENT with a sentence for an unknown name or a bad value. */
+int cli_network_set(cli_network_t *network, const char *name, const char *value);
+/* Checks what depends on the torus and on one another (slow ranks and links exist, packet fits in buffer …) and sets
+ * the pointers in `options`. Call it after every copy of a cli_network_t. */
+int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
+
+#endif

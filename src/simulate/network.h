@@ -1,0 +1,67 @@
+/*
+ * The network: packets over links, in order of time. It knows nothing of schedules: a driver sends messages and sets
+ * timers, and is called back when a timer is due, a message has been injected, or has arrived. The drivers are steps.c
+ * (schedules) and goal.c (GOAL programs).
+ *
+ * One network serves one run: create, start the driver's first timers, run, read the results, destroy.
+ *
+ * Times are whole femtoseconds since the start. What happens at the same time is ordered by keys that a translation of
+ * the torus preserves: arrivals at a port by the input they come from, callbacks of timers by their id, …; so a
+ * schedule that is the same under translation can be run on a smaller, *folded* torus, where a rank stands for all
+ * that differ from it by such a translation (the hops of a message are given, not derived from the sizes).
+ */
+#ifndef TRIVANCE_SIMULATE_NETWORK_H
+#define TRIVANCE_SIMULATE_NETWORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <trivance/simulate.h>
+
+/* A route as a list of straight legs. */
+typedef struct trv_leg {
+    uint32_t port, hops;
+} trv_leg_t;
+
+typedef struct trv_legs {
+    int count; /* 0: the message stays in its node */
+    trv_leg_t leg[TRV_DIMS_MAX];
+} trv_legs_t;
+
+/* The route of trv_route_begin. */
+trv_legs_t trv_legs(const trv_torus_t *torus, int from, int to, int port, bool mirrored);
+
+/* All return 0, or an error that ends the run. `id` is what the driver gave. */
+typedef struct trv_driver {
+    void *context;
+    int (*timer)(void *context, uint32_t id);   /* timers of one moment come in ascending order of id */
+    int (*sent)(void *context, uint32_t id);    /* the last packet has left the network interface; may be NULL */
+    int (*arrived)(void *context, uint32_t id);
+} trv_driver_t;
+
+typedef struct trv_net trv_net_t;
+
+/* Checks the options. The torus, the options and the driver are copied; the arrays and the observer they point to are
+ * not. */
+int trv_net_create(trv_net_t **net, const trv_torus_t *torus, const trv_simulate_options_t *options,
+                   const trv_driver_t *driver);
+void trv_net_destroy(trv_net_t *net);
+
+/* The present, in fs. */
+int64_t trv_net_now(const trv_net_t *net);
+/* ns to fs; TRV_ERR_ARGUMENT if negative or more than an hour. `what` names it. */
+int trv_net_fs(double ns, const char *what, int64_t *fs);
+
+/* Calls driver->timer(id) at `at` >= now. */
+int trv_net_timer(trv_net_t *net, int64_t at, uint32_t id);
+/* Sends now. nic: the port whose interface injects it, or -1: that of the first leg's port, or while that one is busy
+ * the other of its dimension. Both callbacks get `id`. */
+int trv_net_send(trv_net_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id);
+
+/* Until nothing is left to happen. TRV_ERR_INVALID when packets are left that wait for one another's buffers. */
+int trv_net_run(trv_net_t *net);
+
+/* Totals so far, and the loads of the links, into `result` (its other fields are left alone). */
+int trv_net_results(const trv_net_t *net, trv_simulation_t *result);
+
+#endif
