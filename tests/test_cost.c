@@ -278,10 +278,10 @@ static void routes_bend(void **state)
     (void)state;
     trv_torus_parse("4x5", &torus);
     assert_int_equal(trv_explicit_create(&schedule, &torus, "bent", &options), TRV_OK);
-    trv_explicit_message(schedule, 0, 0, 0, 13, trv_port(0, +1), TRV_SEND | TRV_RECEIVE, 1, &part); /* (0,0) to (2,3) */
-    trv_explicit_message(schedule, 0, 0, 5, 13, trv_port(1, -1), TRV_SEND | TRV_RECEIVE, 1, &part); /* (1,0) to (2,3) */
-    trv_explicit_message(schedule, 0, 0, 10, 14, trv_port(1, -1), TRV_SEND | TRV_RECEIVE, 1,
-                         &part); /* (2,0) to (2,4) */
+    /* (0,0) to (2,3), (1,0) to (2,3), (2,0) to (2,4) */
+    trv_explicit_message(schedule, 0, 0, 0, 13, trv_port(0, +1), -1, TRV_SEND | TRV_RECEIVE, 1, &part);
+    trv_explicit_message(schedule, 0, 0, 5, 13, trv_port(1, -1), -1, TRV_SEND | TRV_RECEIVE, 1, &part);
+    trv_explicit_message(schedule, 0, 0, 10, 14, trv_port(1, -1), -1, TRV_SEND | TRV_RECEIVE, 1, &part);
     assert_int_equal(trv_cost_measure(schedule, &cost), TRV_OK);
     /* 0 -> 5 -> 10 -> 14 -> 13;  5 -> 9 -> 8 -> 13;  10 -> 14: two on the link from 10 by -1. */
     assert_int_equal(cost.step[0].messages, 2);
@@ -303,7 +303,7 @@ static void refuses_what_cannot_be_routed(void **state)
     (void)state;
     trv_torus_parse("3", &torus);
     assert_int_equal(trv_explicit_create(&schedule, &torus, "astray", &options), TRV_OK);
-    trv_explicit_message(schedule, 0, 0, 1, 7, 0, TRV_SEND, 1, &part);
+    trv_explicit_message(schedule, 0, 0, 1, 7, 0, -1, TRV_SEND, 1, &part);
     assert_int_equal(trv_cost_measure(schedule, &cost), TRV_ERR_INVALID);
     assert_non_null(strstr(trv_last_error(), "rank 1 sends to rank 7"));
     trv_schedule_destroy(schedule);

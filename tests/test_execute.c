@@ -64,7 +64,7 @@ static void test_refused_schedules(void **state)
 
     trv_explicit_options_t options = { .streams = 1, .steps = 2, .registers = 2, .units = 1 };
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
-    assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, TRV_SEND, 1, &part), 0);
+    assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), 0);
     refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID,
                 "'mine': in step 1 of stream 0, rank 0 uses unit 0 of register 1 before anything is in it");
     trv_schedule_destroy(schedule);

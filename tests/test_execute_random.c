@@ -134,8 +134,8 @@ static void random_message(program_t *p, int s, int step, state_t before, state_
     }
     memcpy(p->state[s], now, sizeof now);
     if (parts)
-        assert_int_equal(trv_explicit_message(p->schedule, s, step, from, to, 0, TRV_SEND | TRV_RECEIVE, parts, part),
-                         0);
+        assert_int_equal(trv_explicit_message(p->schedule, s, step, from, to, 0, -1, TRV_SEND | TRV_RECEIVE, parts,
+                                              part), 0);
 }
 
 static void random_combine(program_t *p, int s, int step)
@@ -189,8 +189,8 @@ static void fill_up(program_t *p, int s, int step)
                 continue;
             p->state[s][r][0][u] = p->state[s][owner(p, u)][0][u];
             trv_explicit_part_t part = { .count = 1, .unit = &unit };
-            assert_int_equal(trv_explicit_message(p->schedule, s, step, owner(p, u), r, 0, TRV_SEND | TRV_RECEIVE, 1,
-                                                  &part), 0);
+            assert_int_equal(trv_explicit_message(p->schedule, s, step, owner(p, u), r, 0, -1, TRV_SEND | TRV_RECEIVE,
+                                                  1, &part), 0);
         }
 }
 

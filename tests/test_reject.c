@@ -50,7 +50,7 @@ static void copy_side(trv_schedule_t *copy, int stream, int step, int rank, cons
         part.to_reg = edit->new_register;
     for (int i = 0; i < (edit && edit->repeat & side ? 2 : 1); i++)
         assert_int_equal(trv_explicit_message(copy, stream, step, side == TRV_SEND ? rank : peer,
-                                              side == TRV_SEND ? peer : rank, port, side, 1, &part),
+                                              side == TRV_SEND ? peer : rank, port, -1, side, 1, &part),
                          TRV_OK);
 }
 

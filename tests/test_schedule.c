@@ -271,10 +271,10 @@ static void explicit_schedules_refuse_nonsense(void **state)
     trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 4};
     assert_int_equal(trv_explicit_create(&s, &torus, "mine", &options), TRV_OK);
     trv_explicit_part_t part = {.count = 2, .unit = (int64_t[]){2, 1}};
-    assert_int_equal(trv_explicit_message(s, 0, 0, 0, 1, 0, TRV_SEND | TRV_RECEIVE, 1, &part), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_explicit_message(s, 0, 0, 0, 1, 0, -1, TRV_SEND | TRV_RECEIVE, 1, &part), TRV_ERR_ARGUMENT);
     part.unit = (int64_t[]){1, 4};
-    assert_int_equal(trv_explicit_message(s, 0, 0, 0, 1, 0, TRV_SEND | TRV_RECEIVE, 1, &part), TRV_ERR_ARGUMENT);
-    assert_int_equal(trv_explicit_message(s, 0, 1, 0, 1, 0, TRV_SEND, 1, &part), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_explicit_message(s, 0, 0, 0, 1, 0, -1, TRV_SEND | TRV_RECEIVE, 1, &part), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_explicit_message(s, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), TRV_ERR_ARGUMENT);
     trv_schedule_destroy(s);
 }
 

@@ -18,7 +18,7 @@ static trv_schedule_t *empty(const char *torus_text, trv_explicit_options_t opti
 static void message(trv_schedule_t *schedule, int step, int from, int to, int port, int sides, int from_reg, int to_reg)
 {
     trv_explicit_part_t part = { .from_reg = from_reg, .to_reg = to_reg, .count = 1, .unit = (int64_t[]){ 0 } };
-    assert_int_equal(trv_explicit_message(schedule, 0, step, from, to, port, sides, 1, &part), TRV_OK);
+    assert_int_equal(trv_explicit_message(schedule, 0, step, from, to, port, -1, sides, 1, &part), TRV_OK);
 }
 
 static void combine(trv_schedule_t *schedule, int step, int rank, int sources, const int *source)
@@ -97,9 +97,9 @@ static void the_first_of_several_faults(void **state)
     trv_explicit_part_t part = { .from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){ 0 } };
     (void)state;
     /* Stream 0 fails in step 1, stream 1 in step 0 already, at ranks 3 and 2. */
-    assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, TRV_SEND, 1, &part), TRV_OK);
-    assert_int_equal(trv_explicit_message(schedule, 1, 0, 3, 4, 0, TRV_SEND, 1, &part), TRV_OK);
-    assert_int_equal(trv_explicit_message(schedule, 1, 0, 2, 1, 1, TRV_SEND, 1, &part), TRV_OK);
+    assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), TRV_OK);
+    assert_int_equal(trv_explicit_message(schedule, 1, 0, 3, 4, 0, -1, TRV_SEND, 1, &part), TRV_OK);
+    assert_int_equal(trv_explicit_message(schedule, 1, 0, 2, 1, 1, -1, TRV_SEND, 1, &part), TRV_OK);
     expect(schedule, (expected_t){ 0, 2, -1, { "step 0 of stream 1: rank 2 sends rank 1" } });
 }
 
@@ -135,12 +135,12 @@ static void parts_and_emptiness(void **state)
     trv_explicit_part_t none = { .to_reg = 1, .count = 0, .unit = (int64_t[]){ 0 } };
     trv_schedule_t *schedule = empty("4", options);
     (void)state;
-    trv_explicit_message(schedule, 0, 0, 0, 1, 0, TRV_SEND, 2, two);
-    trv_explicit_message(schedule, 0, 0, 0, 1, 0, TRV_RECEIVE, 1, &one);
+    trv_explicit_message(schedule, 0, 0, 0, 1, 0, -1, TRV_SEND, 2, two);
+    trv_explicit_message(schedule, 0, 0, 0, 1, 0, -1, TRV_RECEIVE, 1, &one);
     expect(schedule,
            (expected_t){ 0, 1, -1, { "rank 1 receives a message from rank 0 in other parts than it is sent" } });
     schedule = empty("4", options);
-    trv_explicit_message(schedule, 0, 0, 0, 1, 0, BOTH, 1, &none);
+    trv_explicit_message(schedule, 0, 0, 0, 1, 0, -1, BOTH, 1, &none);
     expect(schedule, (expected_t){ 0, 0, -1, { "step 0", "rank 0 sends an empty message" } });
 }
 

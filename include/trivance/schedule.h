@@ -91,6 +91,8 @@ typedef struct trv_part {
 typedef struct trv_message {
     int peer;               /* the other rank */
     int port;               /* the SENDER's port it leaves by, in a send and in a receive alike (trv_port) */
+    int nic;                /* the sender's port whose network interface injects it; -1: that of `port`, or while it is
+                               busy the other one of its dimension. For the packet simulator; all others ignore it */
     int parts;
     const trv_part_t *part;
 } trv_message_t;
@@ -196,8 +198,9 @@ typedef struct trv_explicit_part {
 
 enum { TRV_SEND = 1, TRV_RECEIVE = 2 }; /* which sides of a message to record; both, unless a test wants it broken */
 
-TRV_API int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int sides,
-                                 int parts, const trv_explicit_part_t *part);
+/* `nic` is -1 unless another port's network interface is to inject the message (trv_message_t.nic). */
+TRV_API int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int nic,
+                                 int sides, int parts, const trv_explicit_part_t *part);
 TRV_API int trv_explicit_combine(trv_schedule_t *schedule, int stream, int step, int rank, int dst, int sources,
                                  const int *source, int64_t count, const int64_t *unit);
 /* A deep copy of any schedule as an explicit one. */

@@ -66,8 +66,8 @@ static int check_route(const schedule_reader_t *reader, json_t *route, int from,
     return TRV_OK;
 }
 
-typedef struct line { /* the four first entries of a message */
-    int from, to, port;
+typedef struct line { /* the four first entries of a message, and `nic` of the fifth (-1 without) */
+    int from, to, port, nic;
     int64_t bytes;
     json_t *extra;
 } line_t;
@@ -95,6 +95,10 @@ static int read_line(const schedule_reader_t *reader, json_t *message, line_t *l
         rc = trv_json_fail(place, "rank %d sends to itself", line->from);
     if (!rc && line->extra && !json_is_object(line->extra))
         rc = trv_json_fail(place, "the fifth entry of a message must be an object");
+    const json_t *nic = json_object_get(line->extra, "nic");
+    line->nic = -1;
+    if (!rc && nic)
+        rc = read_port(reader, nic, "\"nic\"", &line->nic);
     return rc;
 }
 
@@ -102,14 +106,12 @@ int trv_reader_check_message(schedule_reader_t *reader, json_t *message)
 {
     static const char *const known[] = {"nic", "route", "reg", "into", "blocks", "slots", "parts", NULL};
     line_t line = {0};
-    int port, rc = read_line(reader, message, &line);
+    int rc = read_line(reader, message, &line);
     if (rc)
         return rc;
     if (line.extra) {
-        json_t *nic = json_object_get(line.extra, "nic"), *route = json_object_get(line.extra, "route");
+        json_t *route = json_object_get(line.extra, "route");
         trv_json_check_keys(&reader->place, line.extra, known);
-        if (nic && (rc = read_port(reader, nic, "\"nic\"", &port)) != 0)
-            return rc;
         if (route && (rc = check_route(reader, route, line.from, line.to, line.port)) != 0)
             return rc;
         if (json_object_get(line.extra, "blocks") || json_object_get(line.extra, "slots") ||
@@ -211,7 +213,7 @@ static int add_bytes(schedule_reader_t *reader, const line_t *line)
         part[p].count = p < parts - 1 ? units : count - (int64_t)(parts - 1) * units;
     }
     int rc = trv_explicit_message(reader->schedule, reader->place.stream, reader->place.step, line->from, line->to,
-                                  line->port, TRV_SEND | TRV_RECEIVE, parts, part);
+                                  line->port, line->nic, TRV_SEND | TRV_RECEIVE, parts, part);
     free(part);
     return rc;
 }
@@ -310,7 +312,7 @@ static int add_blocks(schedule_reader_t *reader, const line_t *line)
         compare_bytes(reader, line, part, parts);
     if (!rc)
         rc = trv_explicit_message(reader->schedule, reader->place.stream, reader->place.step, line->from, line->to,
-                                  line->port, TRV_SEND | TRV_RECEIVE, (int)parts, part);
+                                  line->port, line->nic, TRV_SEND | TRV_RECEIVE, (int)parts, part);
     free(part);
     return rc;
 }
@@ -357,7 +359,7 @@ int trv_reader_add_combine(schedule_reader_t *reader, json_t *combine)
 /* ---- Symmetry ---------------------------------------------------------------------------------------------------- */
 
 typedef struct send_key {
-    int port, displacement;
+    int port, nic, displacement;
     int64_t units;
 } send_key_t;
 
@@ -366,6 +368,8 @@ static int compare_keys(const void *left, const void *right)
     const send_key_t *a = left, *b = right;
     if (a->port != b->port)
         return a->port < b->port ? -1 : 1;
+    if (a->nic != b->nic)
+        return a->nic < b->nic ? -1 : 1;
     if (a->displacement != b->displacement)
         return a->displacement < b->displacement ? -1 : 1;
     return (a->units > b->units) - (a->units < b->units);
@@ -385,7 +389,7 @@ static send_key_t *list_keys(const schedule_reader_t *reader, int rank, int stre
         trv_torus_coordinates(&reader->torus, out->send[i].peer, peer);
         for (int d = 0; d < reader->torus.dims; d++)
             peer[d] = (peer[d] - own[d] + reader->torus.size[d]) % reader->torus.size[d];
-        key[i] = (send_key_t){out->send[i].port, trv_torus_rank(&reader->torus, peer),
+        key[i] = (send_key_t){out->send[i].port, out->send[i].nic, trv_torus_rank(&reader->torus, peer),
                               trv_message_units(reader->schedule, &out->send[i])};
     }
     if (key)

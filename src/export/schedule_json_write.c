@@ -127,9 +127,14 @@ static const trv_message_t *find_receive(const trv_step_t *step, int from, int k
     return NULL;
 }
 
+static void port_text(int port, char text[16])
+{
+    snprintf(text, 16, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
+}
+
 static int put_message(writer_t *writer, int rank, const trv_message_t *send, const trv_message_t *receive)
 {
-    if (!receive || receive->parts != send->parts || receive->port != send->port)
+    if (!receive || receive->parts != send->parts || receive->port != send->port || receive->nic != send->nic)
         return trv_fail(TRV_ERR_INVALID, "rank %d does not receive it as it is sent", send->peer);
     json_t *parts = json_array();
     int rc = parts ? TRV_OK : trv_fail_memory();
@@ -146,8 +151,13 @@ static int put_message(writer_t *writer, int rank, const trv_message_t *send, co
     } else {
         extra = json_pack("{s:o}", "parts", parts);
     }
-    char port[16];
-    snprintf(port, sizeof port, "%c%d", trv_port_sign(send->port) > 0 ? '+' : '-', trv_port_dimension(send->port));
+    char port[16], nic[16];
+    port_text(send->port, port);
+    port_text(send->nic, nic);
+    if (send->nic >= 0 && json_object_set_new(extra, "nic", json_string(nic))) {
+        json_decref(extra);
+        return trv_fail_memory();
+    }
     fputs(writer->messages++ ? ",\n   " : "\n   ", writer->out);
     return put(writer, json_pack("[i, i, s, I, o]", rank, send->peer, port,
                                  (json_int_t)trv_message_bytes(writer->schedule, send, writer->vector_bytes), extra));

@@ -16,9 +16,9 @@ typedef struct units {
     bool slots;
 } units_t;
 
-typedef struct entry { /* a send, a receive (peer, port, parts) or a combine (dst, sources, one part) */
+typedef struct entry { /* a send, a receive (peer, port, nic, parts) or a combine (dst, sources, one part) */
     struct entry *next;
-    int peer, port, parts;
+    int peer, port, nic, parts;
     int sources;
     int *reg; /* of each part; for a combine the sources, then the destination */
     units_t *part;
@@ -73,9 +73,9 @@ static int explicit_step(const trv_schedule_t *schedule, int rank, int stream, i
     const cell_t *cell = cell_at(schedule, stream, step, rank);
     int rc = trv_step_reserve(out, cell->send.count, cell->receive.count, cell->combine.count);
     for (const entry_t *e = cell->send.first; e && !rc; e = e->next)
-        rc = write_message(schedule, e, trv_step_send(out, e->peer, e->port, e->parts));
+        rc = write_message(schedule, e, trv_step_send_by(out, e->peer, e->port, e->nic, e->parts));
     for (const entry_t *e = cell->receive.first; e && !rc; e = e->next)
-        rc = write_message(schedule, e, trv_step_receive(out, e->peer, e->port, e->parts));
+        rc = write_message(schedule, e, trv_step_receive_by(out, e->peer, e->port, e->nic, e->parts));
     for (const entry_t *e = cell->combine.first; e && !rc; e = e->next) {
         trv_blocks_t blocks = blocks_of(schedule, e->part);
         rc = trv_step_combine(out, e->reg[e->sources], e->sources, e->reg, 0, &blocks);
@@ -187,7 +187,7 @@ static int copy_units(tables_t *tables, units_t *to, bool slots, int64_t count, 
     return TRV_OK;
 }
 
-static int add_side(trv_schedule_t *schedule, entries_t *list, int peer, int port, bool sender, int parts,
+static int add_side(trv_schedule_t *schedule, entries_t *list, int peer, int port, int nic, bool sender, int parts,
                     const trv_explicit_part_t *part)
 {
     tables_t *tables = schedule->tables;
@@ -196,6 +196,7 @@ static int add_side(trv_schedule_t *schedule, entries_t *list, int peer, int por
         return trv_fail_memory();
     entry->peer = peer;
     entry->port = port;
+    entry->nic = nic;
     for (int p = 0; p < parts; p++) {
         int64_t limit = part[p].slots ? schedule->registers : trv_schedule_units(schedule);
         entry->reg[p] = sender ? part[p].from_reg : part[p].to_reg;
@@ -220,16 +221,16 @@ static int check_place(const trv_schedule_t *schedule, int stream, int step, int
     return TRV_OK;
 }
 
-int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int sides,
-                         int parts, const trv_explicit_part_t *part)
+int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int nic,
+                         int sides, int parts, const trv_explicit_part_t *part)
 {
     int rc = check_place(schedule, stream, step, sides & TRV_SEND ? from : to);
     if (!rc && sides & TRV_RECEIVE)
         rc = check_place(schedule, stream, step, to);
     if (!rc && sides & TRV_SEND)
-        rc = add_side(schedule, &cell_at(schedule, stream, step, from)->send, to, port, true, parts, part);
+        rc = add_side(schedule, &cell_at(schedule, stream, step, from)->send, to, port, nic, true, parts, part);
     if (!rc && sides & TRV_RECEIVE)
-        rc = add_side(schedule, &cell_at(schedule, stream, step, to)->receive, from, port, false, parts, part);
+        rc = add_side(schedule, &cell_at(schedule, stream, step, to)->receive, from, port, nic, false, parts, part);
     return rc;
 }
 

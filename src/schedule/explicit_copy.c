@@ -49,7 +49,7 @@ static int copy_message(copier_t *copier, int stream, int step, int rank, const 
     }
     if (!rc)
         rc = trv_explicit_message(copier->to, stream, step, send ? rank : message->peer, send ? message->peer : rank,
-                                  message->port, send ? TRV_SEND : TRV_RECEIVE, message->parts, part);
+                                  message->port, message->nic, send ? TRV_SEND : TRV_RECEIVE, message->parts, part);
     free(part);
     return rc;
 }

@@ -63,6 +63,9 @@ int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines);
 /* Adds a message with room for `parts` parts, which the caller fills through the returned pointer (NULL: no memory). */
 trv_part_t *trv_step_send(trv_step_t *step, int peer, int port, int parts);
 trv_part_t *trv_step_receive(trv_step_t *step, int peer, int port, int parts);
+/* The same for a message that the network interface of port `nic` injects; the two above leave it open (-1). */
+trv_part_t *trv_step_send_by(trv_step_t *step, int peer, int port, int nic, int parts);
+trv_part_t *trv_step_receive_by(trv_step_t *step, int peer, int port, int nic, int parts);
 
 /* Adds a combine of explicit sources (copied), or of `sources` consecutive registers from `first` when source is NULL.
  */

@@ -54,24 +54,35 @@ int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines)
 }
 
 /* The builder alone writes what readers see as const: it casts in these two functions and nowhere else. */
-static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *place, int peer, int port, int parts)
+static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *place, int peer, int port, int nic,
+                                int parts)
 {
     trv_part_t *part = trv_step_alloc(step, (size_t)parts * sizeof *part);
     if (!part)
         return NULL;
     memset(part, 0, (size_t)parts * sizeof *part);
-    *(trv_message_t *)place = (trv_message_t){.peer = peer, .port = port, .parts = parts, .part = part};
+    *(trv_message_t *)place = (trv_message_t){peer, port, nic, parts, part};
     return part;
 }
 
 trv_part_t *trv_step_send(trv_step_t *step, int peer, int port, int parts)
 {
-    return message_fill(step, &step->send[step->sends++], peer, port, parts);
+    return trv_step_send_by(step, peer, port, -1, parts);
 }
 
 trv_part_t *trv_step_receive(trv_step_t *step, int peer, int port, int parts)
 {
-    return message_fill(step, &step->receive[step->receives++], peer, port, parts);
+    return trv_step_receive_by(step, peer, port, -1, parts);
+}
+
+trv_part_t *trv_step_send_by(trv_step_t *step, int peer, int port, int nic, int parts)
+{
+    return message_fill(step, &step->send[step->sends++], peer, port, nic, parts);
+}
+
+trv_part_t *trv_step_receive_by(trv_step_t *step, int peer, int port, int nic, int parts)
+{
+    return message_fill(step, &step->receive[step->receives++], peer, port, nic, parts);
 }
 
 int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, int first, const trv_blocks_t *blocks)

@@ -67,6 +67,7 @@ static void compare_messages(const trv_message_t *a, const trv_message_t *b)
     static int64_t flat_a[1 << 16], flat_b[1 << 16];
     assert_int_equal(a->peer, b->peer);
     assert_int_equal(a->port, b->port);
+    assert_int_equal(a->nic, b->nic);
     int64_t count = flatten(a, flat_a);
     assert_int_equal(count, flatten(b, flat_b));
     assert_memory_equal(flat_a, flat_b, (size_t)count * sizeof *flat_a);
@@ -236,6 +237,10 @@ static void test_messages_only(void **state)
     assert_int_equal(step.sends, 2);
     assert_int_equal(trv_message_bytes(file.schedule, &step.send[0], 131072), 49152);
     assert_int_equal(trv_message_bytes(file.schedule, &step.send[1], 131072), 32768);
+    assert_int_equal(step.send[0].nic, -1);
+    assert_int_equal(trv_schedule_step(file.schedule, 0, 0, 2, &step), 0);
+    assert_int_equal(step.send[0].port, trv_port(0, -1));
+    assert_int_equal(step.send[0].nic, trv_port(0, +1));
     trv_step_clear(&step);
     assert_int_equal(trv_cost_measure(file.schedule, &cost), 0);
     assert_int_equal(cost.messages, 4 * 16);
@@ -244,6 +249,39 @@ static void test_messages_only(void **state)
     assert_true(cost.step[1].link_fraction == 0.375);
     trv_cost_clear(&cost);
     trv_schedule_destroy(file.schedule);
+}
+
+/* The injecting port is kept by files and copies, and is part of a schedule's symmetry. */
+static void test_injecting_ports(void **state)
+{
+    static const int64_t unit = 0;
+    trv_explicit_part_t part = {.to_reg = 1, .count = 1, .unit = &unit};
+    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 1,
+                                      .symmetry = TRV_SYMMETRY_TRANSLATION};
+    (void)state;
+    for (int odd = 0; odd < 2; odd++) {
+        trv_torus_t torus;
+        trv_schedule_t *schedule, *copy;
+        trv_schedule_file_t file;
+        assert_int_equal(trv_torus_parse("4", &torus), 0);
+        assert_int_equal(trv_explicit_create(&schedule, &torus, "nic", &options), 0);
+        for (int rank = 0; rank < 4; rank++)
+            assert_int_equal(trv_explicit_message(schedule, 0, 0, rank, (rank + 1) % 4, 0, odd && rank == 3 ? -1 : 1,
+                                                  TRV_SEND | TRV_RECEIVE, 1, &part), 0);
+        assert_int_equal(trv_explicit_copy(&copy, schedule), 0);
+        compare_schedules(schedule, copy);
+        if (odd) {
+            size_t length;
+            char *text = write_text(copy, &length);
+            assert_int_equal(trv_schedule_file_parse(text, length, "odd", &file, NULL, NULL), TRV_ERR_INVALID);
+            assert_non_null(strstr(trv_last_error(), "rank 3 does not send as rank 2"));
+            free(text);
+        } else {
+            round_trip(copy);
+        }
+        trv_schedule_destroy(copy);
+        trv_schedule_destroy(schedule);
+    }
 }
 
 static void test_bytes_that_divide_nothing(void **state)
@@ -386,7 +424,7 @@ static void test_broken_schedules_are_refused(void **state)
         FILE *out = fopen("/dev/null", "w");
         assert_int_equal(trv_torus_parse("3", &torus), 0);
         assert_int_equal(trv_explicit_create(&schedule, &torus, "broken", &options), 0);
-        assert_int_equal(trv_explicit_message(schedule, 0, 0, 0, 1, 0, sides[i], 1, &part), 0);
+        assert_int_equal(trv_explicit_message(schedule, 0, 0, 0, 1, 0, -1, sides[i], 1, &part), 0);
         assert_int_equal(trv_schedule_file_write(schedule, 64, out), TRV_ERR_INVALID);
         fclose(out);
         trv_schedule_destroy(schedule);
@@ -399,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_messages_only),
+        cmocka_unit_test(test_injecting_ports),
         cmocka_unit_test(test_bytes_that_divide_nothing),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_warnings),
