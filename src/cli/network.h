@@ -5,6 +5,9 @@
 #ifndef TRIVANCE_CLI_NETWORK_H
 #define TRIVANCE_CLI_NETWORK_H
 
+#include <getopt.h>
+#include <stddef.h>
+
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
 
@@ -29,5 +32,18 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
 /* Checks what depends on the torus and on one another (slow ranks and links exist, packet fits in buffer …) and sets
  * the pointers in `options`. Call it after every copy of a cli_network_t. */
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
+
+/* How many names there are. As long options of getopt they are appended to `longs` behind the `used` ones there (it has
+ * room for them and the row of zeros that ends it); their values are CLI_NETWORK_OPTION + the index of the name. */
+#define CLI_NETWORK_COUNT 17
+#define CLI_NETWORK_OPTION 1024
+void cli_network_longs(struct option *longs, size_t used);
+
+/* One line for people: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …"; what is as by default and rarely asked for
+ * is left out. `text` has room for CLI_NETWORK_TEXT_MAX bytes. Returns it. */
+#define CLI_NETWORK_TEXT_MAX 1024
+char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
+const char *cli_model_name(trv_link_model_t model);
+const char *cli_delivery_name(trv_delivery_t delivery);
 
 #endif

@@ -116,6 +116,28 @@ int cli_parse_rate_bps(const char *text, double *rate_bps)
     return TRV_OK;
 }
 
+int cli_parse_percent(const char *text, double *fraction)
+{
+    static const unit_t unit[] = {{"%", 0.01}};
+    double value;
+    if (!read_quantity(text, unit, 1, &value) || value > 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a share: it is a number from 0%% to 100%%, for example 10%%",
+                        text);
+    *fraction = value;
+    return TRV_OK;
+}
+
+int cli_parse_factor(const char *text, double *factor)
+{
+    static const unit_t unit[] = {{"x", 1}};
+    double value;
+    if (!read_quantity(text, unit, 1, &value) || value < 1 || value > 1e6)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a factor: it is a number from 1x to 1000000x, for example 2x or 1.5x", text);
+    *factor = value;
+    return TRV_OK;
+}
+
 int cli_parse_int(const char *text, const char *what, int min, int max, int *value)
 {
     const char *p = text + (*text == '-');

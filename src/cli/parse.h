@@ -23,6 +23,12 @@ int cli_parse_time_ns(const char *text, double *time_ns);
  * 1000. */
 int cli_parse_rate_bps(const char *text, double *rate_bps);
 
+/* "10%" -> 0.1, from 0% to 100%. */
+int cli_parse_percent(const char *text, double *fraction);
+
+/* "2x", "1.5x": how many times as long something takes, from 1x to 1000000x. */
+int cli_parse_factor(const char *text, double *factor);
+
 /* A whole number from `min` to `max`; `what` names it in the sentence ("--rank"). */
 int cli_parse_int(const char *text, const char *what, int min, int max, int *value);
 
