@@ -1,0 +1,64 @@
+/*
+ * GOAL programs (Group Operation Assembly Language; LogGOPSim, Hoefler, Schneider, Lumsdaine, 2010) on the packet
+ * simulator: every rank sends, receives and computes as its dependencies allow.
+ */
+#ifndef TRIVANCE_SIMULATE_GOAL_H
+#define TRIVANCE_SIMULATE_GOAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <trivance/simulate.h>
+
+typedef enum trv_goal_kind { TRV_GOAL_SEND, TRV_GOAL_RECV, TRV_GOAL_CALC } trv_goal_kind_t;
+
+/* tag, and peer of a receive: any. */
+#define TRV_GOAL_ANY (-1)
+
+typedef struct trv_goal_op {
+    trv_goal_kind_t kind;
+    int rank;        /* whose operation it is */
+    int peer;        /* of a send or receive: the other rank, or TRV_GOAL_ANY in a receive */
+    int64_t tag;     /* 0 … 2^32 - 2, or TRV_GOAL_ANY */
+    int cpu, nic;    /* 0 unless the text gives one; nic is -1 there */
+    uint64_t amount; /* bytes of a send or receive, ns of a calculation */
+    uint32_t line;   /* of the text, from 1 */
+} trv_goal_op_t;
+
+/* Operation `op` waits until `on` is complete or, with `start` (irequires), has started. Both are of one rank. */
+typedef struct trv_goal_need {
+    uint32_t op, on;
+    bool start;
+} trv_goal_need_t;
+
+/* A program. Operations are in the order of the text, rank after rank. */
+typedef struct trv_goal {
+    int ranks;
+    uint32_t ops;
+    trv_goal_op_t *op;
+    uint32_t needs;
+    trv_goal_need_t *need;
+    char *name; /* of the file, for messages */
+} trv_goal_t;
+
+/* Frees what the program holds. */
+void trv_goal_clear(trv_goal_t *goal);
+
+/* Runs the program on a torus of as many ranks, from time 0 until its last operation is complete: a send when it is
+ * injected, a receive when its message has arrived. The k-th send of a rank to another with some tag is what the k-th
+ * receive for it gets, in the order in which they are begun.
+ *
+ * A send goes the dimension-order way: ascending dimensions, each the shorter way, half way round in direction +. Where
+ * there are several shortest ways, `nic` chooses: the message leaves by that port (trv_port) if one of them does. A
+ * message to its own rank arrives at once. `cpu` is not used: dependencies alone order a rank's operations.
+ *
+ * options->alpha_ns is paid once for every set of operations of a rank that wait for the same operations, if there is a
+ * send or a receive among them; message_overhead_ns is paid for every send; gamma_ns is not used. For alpha in the
+ * program itself (as `trivance export` writes it) pass 0.
+ *
+ * TRV_ERR_INVALID where operations wait for one another, a send has no receive or the other way round, or a message is
+ * longer than its receive: the sentence names rank and line. */
+int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const trv_simulate_options_t *options,
+                      trv_simulation_t *result);
+
+#endif
