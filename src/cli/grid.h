@@ -17,12 +17,14 @@ typedef struct cli_point {
     const cli_choice_t *choice; /* an algorithm, or a family: its faster member */
     uint64_t bytes;
     trv_simulate_options_t options;
+    trv_collective_t collective; /* 0: AllReduce */
 
     int rc;                /* TRV_OK, or why there is no result: TRV_ERR_UNSUPPORTED where no member takes the torus */
     const char *reason;    /* the sentence to that, or NULL; owned by the point, see cli_points_clear */
     const char *algorithm; /* the member that was fastest */
     double time_ns, wall_s;
     uint64_t packet_hops, simulated_hops;
+    double share; /* of the work of all points, estimated before the first is begun: they add up to 1 */
 } cli_point_t;
 
 /* Called for every point when it is done, one call at a time, in any order. Not 0: no further points are begun. */
@@ -30,7 +32,7 @@ typedef int cli_point_done_t(void *context, const cli_point_t *point);
 
 /* Simulates all points with `workers` threads (0: one per core), the dearest first. Points of the same torus and
  * algorithm share one trv_simulator_t. Of a family, members that a lower bound excludes are not simulated. 0, or what
- * `done` returned, or an error other than TRV_ERR_UNSUPPORTED. */
+ * `done` returned (with its sentence), or an error other than TRV_ERR_UNSUPPORTED. */
 int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context);
 
 /* Frees the reasons. */

@@ -1,0 +1,433 @@
+/*
+ * A grid of simulations on all cores: a list of points, the dearest first, and a counter that says how far the threads
+ * have come in it.
+ *
+ * Points of one torus and one entry of the user's list of algorithms are a *group* and stand together in the list, so
+ * that only a few simulators exist at a time: the first point that needs one makes it, the last one frees it.
+ */
+#include "cli/grid.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/error.h"
+
+#define STEPS_SAMPLED 1024
+
+/* The simulator of an algorithm on a torus, which several groups may share. */
+typedef struct shared {
+    trv_torus_t torus;
+    trv_collective_t collective;
+    const trv_algorithm_t *algorithm;
+    int rc; /* TRV_ERR_UNSUPPORTED where the algorithm does not take the torus, with the reason */
+    char *reason;
+    /* What rank 0 sends, in hops of messages and in hops of bytes per byte of the vector; the ranks that the symmetry
+     * reduction leaves. */
+    double message_hops, byte_hops, ranks_reduced;
+    pthread_mutex_t lock;
+    trv_simulator_t *simulator;
+    size_t users; /* points that are not done */
+} shared_t;
+
+typedef struct group {
+    const cli_point_t *like; /* its first point */
+    size_t member[CLI_CHOICES_MAX]; /* indices into run_t.shared */
+    double dearest;
+} group_t;
+
+typedef struct order {
+    size_t point, group;
+    double work, dearest; /* of the point; of its group */
+} order_t;
+
+typedef struct run {
+    cli_point_t *point;
+    order_t *order;
+    size_t points;
+    atomic_size_t next;
+    shared_t *shared;
+    size_t shareds;
+    group_t *group;
+    size_t groups;
+    cli_point_done_t *done;
+    void *context;
+    pthread_mutex_t lock; /* of `done`, rc and sentence */
+    atomic_int rc;
+    char *sentence;
+} run_t;
+
+/* ---- What a point costs ------------------------------------------------------------------------------------------ */
+
+static int add_hops(const trv_schedule_t *schedule, int stream, int step, double times, trv_step_t *work,
+                    shared_t *shared)
+{
+    int rc = trv_schedule_step(schedule, 0, stream, step, work);
+    double units = (double)trv_schedule_streams(schedule) * (double)trv_schedule_units(schedule);
+    for (int i = 0; i < work->sends && !rc; i++) {
+        const trv_message_t *message = &work->send[i];
+        trv_route_t route;
+        trv_route_begin(&route, &shared->torus, 0, message->peer, message->port,
+                        trv_schedule_mirrored(schedule, stream));
+        double hops = times * trv_route_length(&route);
+        shared->message_hops += hops;
+        shared->byte_hops += hops * (double)trv_message_units(schedule, message) / units;
+    }
+    return rc;
+}
+
+static double reduced_ranks(const trv_schedule_t *schedule)
+{
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    switch (trv_schedule_symmetry(schedule)) {
+    case TRV_SYMMETRY_TRANSLATION: return 1;
+    case TRV_SYMMETRY_PARITY: return torus->ranks < 1 << torus->dims ? torus->ranks : 1 << torus->dims;
+    default: return torus->ranks;
+    }
+}
+
+/* By what rank 0 does; of very many steps a sample will do. */
+static int estimate(shared_t *shared)
+{
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create(&schedule, &shared->torus, trv_algorithm_name(shared->algorithm), shared->collective);
+    if (rc)
+        return rc;
+    trv_step_t step = TRV_STEP_INIT;
+    int steps = trv_schedule_steps(schedule), stride = 1 + steps / STEPS_SAMPLED;
+    shared->ranks_reduced = reduced_ranks(schedule);
+    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
+        for (int i = 0; i < steps && !rc; i += stride)
+            rc = add_hops(schedule, stream, i, stride, &step, shared);
+    trv_step_clear(&step);
+    trv_schedule_destroy(schedule);
+    return rc;
+}
+
+/* Packet-hops, more or less; of a family those of its cheapest member, since a bound often spares the others. */
+static double estimate_work(const run_t *run, const group_t *group, const cli_point_t *point)
+{
+    const trv_simulate_options_t *options = &point->options;
+    bool reduced = options->model == TRV_FIFO && !options->full && !options->slow_ranks && !options->slow_links;
+    double least = 0;
+    for (int i = 0; i < point->choice->members; i++) {
+        const shared_t *shared = &run->shared[group->member[i]];
+        double hops = shared->message_hops + shared->byte_hops * (double)point->bytes / options->packet_bytes;
+        double work = 1 + hops * (reduced ? shared->ranks_reduced : point->torus.ranks);
+        if (!shared->rc && (least == 0 || work < least))
+            least = work;
+    }
+    return least;
+}
+
+/* ---- Groups and their simulators --------------------------------------------------------------------------------- */
+
+/* Makes room for one more in an array whose room is the power of two at or above `count`. */
+static int grow(void **array, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return TRV_OK;
+    void *grown = realloc(*array, (count ? 2 * count : 1) * size);
+    if (!grown)
+        return trv_fail_memory();
+    *array = grown;
+    return TRV_OK;
+}
+
+static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
+{
+    return a->dims == b->dims && memcmp(a->size, b->size, (size_t)a->dims * sizeof a->size[0]) == 0;
+}
+
+static int find_shared(run_t *run, const cli_point_t *point, const trv_algorithm_t *algorithm, size_t *index)
+{
+    for (size_t i = run->shareds; i-- > 0;)
+        if (run->shared[i].algorithm == algorithm && run->shared[i].collective == point->collective &&
+            same_torus(&run->shared[i].torus, &point->torus)) {
+            *index = i;
+            return TRV_OK;
+        }
+    int rc = grow((void **)&run->shared, run->shareds, sizeof *run->shared);
+    if (rc)
+        return rc;
+    shared_t *shared = &run->shared[run->shareds];
+    *shared = (shared_t){.torus = point->torus, .collective = point->collective, .algorithm = algorithm};
+    *index = run->shareds++;
+    pthread_mutex_init(&shared->lock, NULL);
+    shared->rc = estimate(shared);
+    if (shared->rc != TRV_ERR_UNSUPPORTED)
+        return shared->rc;
+    shared->reason = strdup(trv_last_error());
+    return shared->reason ? TRV_OK : trv_fail_memory();
+}
+
+static bool belongs(const cli_point_t *point, const group_t *group)
+{
+    return group->like->choice == point->choice && group->like->collective == point->collective &&
+           same_torus(&group->like->torus, &point->torus);
+}
+
+/* Points usually come in the order of the grid, so the group is mostly that of the point before. */
+static int find_group(run_t *run, const cli_point_t *point, size_t *index)
+{
+    for (size_t i = run->groups; i-- > 0;)
+        if (belongs(point, &run->group[i])) {
+            *index = i;
+            return TRV_OK;
+        }
+    int rc = grow((void **)&run->group, run->groups, sizeof *run->group);
+    if (rc)
+        return rc;
+    group_t *group = &run->group[run->groups];
+    *group = (group_t){.like = point};
+    for (int i = 0; i < point->choice->members && !rc; i++)
+        rc = find_shared(run, point, point->choice->member[i], &group->member[i]);
+    *index = run->groups++;
+    return rc;
+}
+
+/* Keeps the simulator until it is released; makes it if nobody has yet. */
+static int acquire(shared_t *shared)
+{
+    int rc = TRV_OK;
+    pthread_mutex_lock(&shared->lock);
+    if (!shared->simulator) {
+        trv_schedule_t *schedule = NULL;
+        rc = trv_schedule_create(&schedule, &shared->torus, trv_algorithm_name(shared->algorithm), shared->collective);
+        if (!rc)
+            rc = trv_simulator_create(&shared->simulator, schedule);
+        trv_schedule_destroy(schedule);
+        if (rc)
+            shared->simulator = NULL;
+    }
+    pthread_mutex_unlock(&shared->lock);
+    return rc;
+}
+
+/* One point less needs it. */
+static void release(shared_t *shared)
+{
+    pthread_mutex_lock(&shared->lock);
+    if (--shared->users == 0) {
+        trv_simulator_destroy(shared->simulator);
+        shared->simulator = NULL;
+    }
+    pthread_mutex_unlock(&shared->lock);
+}
+
+/* ---- One point --------------------------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    const shared_t *shared;
+    double bound_ns;
+} candidate_t;
+
+static void insert(candidate_t *candidate, int count, candidate_t new)
+{
+    for (; count > 0 && candidate[count - 1].bound_ns > new.bound_ns; count--)
+        candidate[count] = candidate[count - 1];
+    candidate[count] = new;
+}
+
+/* The members that may run, by ascending bound. */
+static int list_candidates(const run_t *run, const group_t *group, const cli_point_t *point, candidate_t *candidate,
+                           int *candidates)
+{
+    for (int i = 0; i < point->choice->members; i++) {
+        shared_t *shared = &run->shared[group->member[i]];
+        double bound_ns = 0;
+        int rc = shared->rc ? trv_fail(shared->rc, "%s", shared->reason) : acquire(shared);
+        if (!rc && point->choice->members > 1)
+            rc = trv_simulate_bound_ns(shared->simulator, &point->options, point->bytes, &bound_ns);
+        if (!rc)
+            insert(candidate, (*candidates)++, (candidate_t){shared, bound_ns});
+        else if (rc != TRV_ERR_UNSUPPORTED)
+            return rc;
+    }
+    return TRV_OK;
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int simulate(const candidate_t *candidate, cli_point_t *point)
+{
+    trv_simulation_t result;
+    double begun_s = now_s();
+    int rc = trv_simulate(candidate->shared->simulator, &point->options, point->bytes, &result);
+    point->wall_s += now_s() - begun_s;
+    if (rc)
+        return rc;
+    if (!point->algorithm || result.time_ns < point->time_ns) {
+        point->algorithm = trv_algorithm_name(candidate->shared->algorithm);
+        point->time_ns = result.time_ns;
+        point->packet_hops = result.packet_hops;
+        point->simulated_hops = result.simulated_hops;
+    }
+    trv_simulation_clear(&result);
+    return TRV_OK;
+}
+
+/* The fastest member. One that can not beat what was found is passed over; one that can not run is no error, but the
+ * point's reason where no other can. */
+static int simulate_members(const run_t *run, const group_t *group, cli_point_t *point)
+{
+    candidate_t candidate[CLI_CHOICES_MAX];
+    int candidates = 0, rc = list_candidates(run, group, point, candidate, &candidates);
+    for (int i = 0; i < candidates && !rc; i++) {
+        if (point->algorithm && candidate[i].bound_ns >= point->time_ns)
+            break;
+        rc = simulate(&candidate[i], point);
+        if (rc == TRV_ERR_UNSUPPORTED)
+            rc = TRV_OK;
+    }
+    if (rc || point->algorithm)
+        return rc;
+    point->rc = TRV_ERR_UNSUPPORTED;
+    point->reason = strdup(trv_last_error());
+    return point->reason ? TRV_OK : trv_fail_memory();
+}
+
+static int run_point(run_t *run, const order_t *order)
+{
+    const group_t *group = &run->group[order->group];
+    cli_point_t *point = &run->point[order->point];
+    int rc = simulate_members(run, group, point);
+    for (int i = 0; i < point->choice->members; i++)
+        release(&run->shared[group->member[i]]);
+    return rc;
+}
+
+/* ---- All points -------------------------------------------------------------------------------------------------- */
+
+/* Reports a point that is done. The first failure's sentence, this thread's, is kept for the thread that will return
+ * it. */
+static void report(run_t *run, const cli_point_t *point, int rc)
+{
+    pthread_mutex_lock(&run->lock);
+    if (!rc && !atomic_load(&run->rc) && run->done)
+        rc = run->done(run->context, point);
+    if (rc && !atomic_load(&run->rc)) {
+        run->sentence = strdup(trv_last_error());
+        atomic_store(&run->rc, rc);
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+static void *work(void *context)
+{
+    run_t *run = context;
+    size_t i;
+    while (!atomic_load(&run->rc) && (i = atomic_fetch_add(&run->next, 1)) < run->points)
+        report(run, &run->point[run->order[i].point], run_point(run, &run->order[i]));
+    return NULL;
+}
+
+static int cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+/* This thread is one of the workers; where another can not be had, those that there are do the work. */
+static void work_together(run_t *run, int workers)
+{
+    size_t most = (size_t)(workers > 0 ? workers : cores());
+    most = most < run->points ? most : run->points;
+    pthread_t *thread = most > 1 ? malloc((most - 1) * sizeof *thread) : NULL;
+    size_t threads = 0;
+    while (thread && threads < most - 1 && pthread_create(&thread[threads], NULL, work, run) == 0)
+        threads++;
+    work(run);
+    for (size_t i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+}
+
+/* Groups by their dearest point, points by their work; equal ones in the order of the grid. */
+static int compare(const void *left, const void *right)
+{
+    const order_t *a = left, *b = right;
+    if (a->group != b->group && a->dearest != b->dearest)
+        return a->dearest > b->dearest ? -1 : 1;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->work != b->work)
+        return a->work > b->work ? -1 : 1;
+    return a->point < b->point ? -1 : a->point > b->point;
+}
+
+static int prepare(run_t *run)
+{
+    double sum = 0;
+    for (size_t i = 0; i < run->points; i++) {
+        cli_point_t *point = &run->point[i];
+        order_t *order = &run->order[i];
+        int rc = find_group(run, point, &order->group);
+        if (rc)
+            return rc;
+        group_t *group = &run->group[order->group];
+        order->point = i;
+        order->work = estimate_work(run, group, point);
+        group->dearest = order->work > group->dearest ? order->work : group->dearest;
+        for (int m = 0; m < point->choice->members; m++)
+            run->shared[group->member[m]].users++;
+        point->rc = TRV_OK;
+        point->reason = point->algorithm = NULL;
+        point->time_ns = point->wall_s = 0;
+        point->packet_hops = point->simulated_hops = 0;
+        sum += order->work;
+    }
+    for (size_t i = 0; i < run->points; i++) {
+        run->order[i].dearest = run->group[run->order[i].group].dearest;
+        run->point[i].share = sum > 0 ? run->order[i].work / sum : 1.0 / (double)run->points;
+    }
+    qsort(run->order, run->points, sizeof *run->order, compare);
+    return TRV_OK;
+}
+
+int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context)
+{
+    run_t run = {.point = point, .points = points, .done = done, .context = context};
+    if (points == 0)
+        return TRV_OK;
+    run.order = malloc(points * sizeof *run.order);
+    int rc = run.order ? prepare(&run) : trv_fail_memory();
+    if (!rc) {
+        pthread_mutex_init(&run.lock, NULL);
+        work_together(&run, workers);
+        pthread_mutex_destroy(&run.lock);
+        rc = atomic_load(&run.rc);
+        if (rc)
+            trv_fail(rc, "%s", run.sentence ? run.sentence : "out of memory");
+    }
+    for (size_t i = 0; i < run.shareds; i++) {
+        trv_simulator_destroy(run.shared[i].simulator);
+        pthread_mutex_destroy(&run.shared[i].lock);
+        free(run.shared[i].reason);
+    }
+    free(run.shared);
+    free(run.group);
+    free(run.order);
+    free(run.sentence);
+    return rc;
+}
+
+void cli_points_clear(cli_point_t *point, size_t points)
+{
+    for (size_t i = 0; i < points; i++) {
+        free((char *)(size_t)point[i].reason);
+        point[i].reason = NULL;
+    }
+}

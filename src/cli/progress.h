@@ -1,0 +1,30 @@
+/*
+ * A progress bar with the time left, on stderr, for what takes longer than two seconds. Nothing is shown where stderr
+ * is no terminal.
+ */
+#ifndef TRIVANCE_CLI_PROGRESS_H
+#define TRIVANCE_CLI_PROGRESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+/* All zeros is a bar that was never begun: step and end do nothing to it. */
+typedef struct cli_progress {
+    const char *what;
+    double total, done;
+    struct timespec begun;
+    bool running, stop, shown;
+    pthread_t thread; /* draws four times a second, so that the time left goes on during long work */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+} cli_progress_t;
+
+/* `what` stands before the bar and must live until the end; `total` is the work ahead, in any unit. */
+void cli_progress_begin(cli_progress_t *progress, const char *what, double total);
+/* So much of the work is done. Any thread may call it. */
+void cli_progress_step(cli_progress_t *progress, double work);
+/* Removes the bar. Before anything else is printed to the terminal, and before a message on stderr. */
+void cli_progress_end(cli_progress_t *progress);
+
+#endif
