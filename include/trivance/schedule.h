@@ -166,6 +166,8 @@ TRV_API int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit);
 TRV_API uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes);
 /* The same for an arbitrary number of units. */
 TRV_API uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes);
+/* The same for a vector that is divided into `all` units. */
+TRV_API uint64_t trv_share_bytes(int64_t units, uint64_t all, uint64_t vector_bytes);
 /* The units of a message; a slot part counts as all units of a slice for each of its registers. */
 TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *message);
 

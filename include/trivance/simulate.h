@@ -36,7 +36,8 @@ typedef enum trv_link_model {
 /* When a packet has arrived. */
 typedef enum trv_delivery {
     TRV_DELIVERY_HEAD, /* when its head has: the reference simulator's rule */
-    TRV_DELIVERY_TAIL  /* when its last byte has, one serialisation of the packet later: what a real link does */
+    TRV_DELIVERY_TAIL  /* when its last byte has, one serialisation of the packet (on the slowest link of its way)
+                          later: what a real link does */
 } trv_delivery_t;
 
 /* A rank whose alpha, message overhead and reductions take `factor` times as long (>= 1). */
@@ -75,8 +76,9 @@ typedef struct trv_simulate_options {
     uint64_t buffer_bytes;      /* of a router's input, per link and channel; 0: unlimited. At least one packet. Needs
                                    TRV_DATELINE, since a ring with one queue and full buffers deadlocks */
     double message_overhead_ns; /* paid per message before it is sent, one message after another, >= 0 */
-    double gamma_ns;            /* per byte reduced, >= 0: a joint reduction of k sources reads k - 1 received ones and
-                                   counts as the bytes of its result, see docs/simulator.md */
+    double gamma_ns;            /* per byte that a reduction reads, >= 0: a joint reduction of k sources reads k times
+                                   the bytes of its result (the paper's reduction volume: 1.5 m against 2 m);
+                                   a step's bytes are rounded up once */
     double jitter;              /* 0 … 1: every alpha is stretched by a random factor of up to 1 + jitter … */
     uint64_t seed;              /* … which this determines */
     bool full;                  /* simulate every rank, also where the schedule's symmetry makes some of them enough */

@@ -105,13 +105,18 @@ int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *m
 
 __extension__ typedef unsigned __int128 uint128_t;
 
-uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes)
+uint64_t trv_share_bytes(int64_t units, uint64_t all, uint64_t vector_bytes)
 {
     /* ceil(units * vector / all) without overflow: vector = whole * all + rest. */
-    uint64_t all = (uint64_t)trv_schedule_units(schedule) * (uint64_t)schedule->streams;
     uint64_t whole = vector_bytes / all, rest = vector_bytes % all;
     uint64_t bytes = (uint64_t)units * whole + (uint64_t)(((uint128_t)units * rest + all - 1) / all);
     return bytes > 0 ? bytes : 1;
+}
+
+uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes)
+{
+    uint64_t all = (uint64_t)trv_schedule_units(schedule) * (uint64_t)schedule->streams;
+    return trv_share_bytes(units, all, vector_bytes);
 }
 
 uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes)

@@ -1,0 +1,136 @@
+/*
+ * Lower bounds on the simulated time.
+ *
+ * Chain: no rank is done with step k of a stream before the earliest moment at which any rank can be: that of step
+ * k - 1, alpha, and the way of the longest message that it waits for, the least of these over all ranks.
+ * Link: a link carries all its flits one after another, and none before the first alpha has passed.
+ */
+#include <stdlib.h>
+
+#include "common/error.h"
+#include "simulate/net.h"
+#include "simulate/simulator.h"
+#include "torus/torus.h"
+
+typedef struct bound {
+    const trv_simulator_t *simulator;
+    const trv_net_t *net; /* for its times */
+    uint64_t vector_bytes;
+    int64_t alpha;
+    uint64_t *flits; /* per link of the fold */
+} bound_t;
+
+static uint64_t flits_of(const bound_t *b, int64_t units, uint64_t *last)
+{
+    uint64_t bytes = trv_share_bytes(units, b->simulator->units, b->vector_bytes);
+    uint64_t packets = (bytes - 1) / b->net->options.packet_bytes;
+    *last = (bytes - packets * b->net->options.packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
+    return packets * b->net->packet_flits + *last;
+}
+
+/* The least time of a stage: alpha, and the way of the longest message that comes in. */
+static int64_t stage_time(const bound_t *b, const stage_t *stage)
+{
+    uint64_t last;
+    if (stage->sendings + stage->receives == 0)
+        return 0;
+    if (stage->receives == 0)
+        return b->alpha;
+    uint64_t flits = flits_of(b, stage->incoming_units, &last);
+    return b->alpha + b->net->entry_delay + b->net->exit_delay +
+           stage->incoming_hops * (b->net->hop + b->net->flit) + (int64_t)(flits - last) * b->net->flit;
+}
+
+static int64_t chain(const bound_t *b)
+{
+    const trv_simulator_t *s = b->simulator;
+    int64_t longest = 0;
+    for (int stream = 0; stream < s->streams; stream++) {
+        int64_t time = 0;
+        for (int step = 0; step < s->steps; step++) {
+            int64_t least = TRV_NEVER;
+            for (int r = 0; r < s->fold.ranks && least > 0; r++) {
+                size_t index = ((size_t)r * (size_t)s->streams + (size_t)stream) * (size_t)s->steps + (size_t)step;
+                int64_t one = stage_time(b, &s->stage[index]);
+                least = one < least ? one : least;
+            }
+            time += least;
+        }
+        longest = time > longest ? time : longest;
+    }
+    return longest;
+}
+
+static void add_legs(bound_t *b, int rank, const sending_t *sending, uint64_t flits)
+{
+    const trv_torus_t *fold = &b->simulator->fold;
+    for (int l = 0; l < sending->legs; l++) {
+        trv_leg_t leg = b->simulator->leg[sending->first_leg + (uint32_t)l];
+        int d = trv_port_dimension((int)leg.port), size = fold->size[d];
+        uint32_t rounds = leg.hops / (uint32_t)size, rest = leg.hops % (uint32_t)size;
+        int node = rank, sign = trv_port_sign((int)leg.port);
+        for (int i = 0; i < size && (rounds || (uint32_t)i < rest); i++) {
+            b->flits[node * 2 * fold->dims + (int)leg.port] += flits * (rounds + ((uint32_t)i < rest));
+            node = trv_torus_shift(fold, node, d, sign);
+        }
+        rank = trv_torus_shift(fold, rank, d, sign * (int)rest);
+    }
+}
+
+static int64_t busiest_link(bound_t *b)
+{
+    const trv_simulator_t *s = b->simulator;
+    size_t stages = (size_t)s->streams * (size_t)s->steps;
+    uint64_t most = 0, last, longest_last = 0;
+    for (int rank = 0; rank < s->fold.ranks; rank++)
+        for (size_t i = 0; i < stages; i++) {
+            const stage_t *stage = &s->stage[(size_t)rank * stages + i];
+            for (uint32_t m = 0; m < stage->sendings; m++) {
+                const sending_t *sending = &s->sending[stage->first_sending + m];
+                add_legs(b, rank, sending, flits_of(b, sending->units, &last));
+                longest_last = last > longest_last ? last : longest_last;
+            }
+        }
+    for (int l = 0; l < s->fold.ranks * 2 * s->fold.dims; l++)
+        most = b->flits[l] > most ? b->flits[l] : most;
+    if (most == 0)
+        return 0;
+    if (longest_last < b->net->packet_flits) /* the last packet on the link may be any: it is not counted */
+        longest_last = b->net->packet_flits;
+    most -= most < longest_last ? most : longest_last;
+    return b->alpha + b->net->entry_delay + b->net->exit_delay + b->net->hop + b->net->flit + (int64_t)most * b->net->flit;
+}
+
+static int find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
+{
+    size_t links = (size_t)b->simulator->fold.ranks * 2 * (size_t)b->simulator->fold.dims;
+    int rc = trv_net_fs(options->alpha_ns, "alpha", &b->alpha);
+    b->flits = calloc(links, sizeof *b->flits);
+    if (!rc && !b->flits)
+        rc = trv_fail_memory();
+    if (!rc) {
+        int64_t by_chain = chain(b), by_link = busiest_link(b);
+        *bound_ns = (double)(by_chain > by_link ? by_chain : by_link) / 1e6;
+    }
+    free(b->flits);
+    return rc;
+}
+
+int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
+                          uint64_t vector_bytes, double *bound_ns)
+{
+    trv_torus_t one = {.dims = 1, .size = {1}, .ranks = 1};
+    trv_simulate_options_t plain = *options;
+    trv_driver_t none = {NULL, NULL, NULL, NULL};
+    trv_net_t *net;
+    plain.slow_links = 0; /* they only make it slower */
+    plain.link_loads = false;
+    plain.observer = NULL;
+    int rc = trv_net_create(&net, &one, &plain, &none);
+    if (rc)
+        return rc;
+    bound_t bound = {.simulator = simulator, .net = net, .vector_bytes = vector_bytes};
+    rc = find(&bound, options, bound_ns);
+    trv_net_destroy(net);
+    return rc;
+}

@@ -1,0 +1,224 @@
+/*
+ * Putting messages into the network: interfaces, and the records of messages and packets.
+ *
+ * With unlimited buffers an interface takes one message after another without a pause, so all times are known when a
+ * message is sent. With finite buffers it takes a packet at a time, as the router behind it has room.
+ */
+#include <string.h>
+
+#include "simulate/net.h"
+#include "torus/torus.h"
+
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+static int grow(void **at, uint32_t *room, size_t size)
+{
+    uint32_t wanted = *room ? 2 * *room : 256;
+    void *grown = wanted < *room || wanted > INT32_MAX ? NULL : realloc(*at, wanted * size);
+    if (!grown)
+        return trv_fail_memory();
+    *at = grown;
+    *room = wanted;
+    return TRV_OK;
+}
+
+static uint32_t new_message(trv_net_t *net)
+{
+    uint32_t index = net->message_free;
+    if (index != TRV_NONE) {
+        net->message_free = net->message[index].next;
+        return index;
+    }
+    void *at = net->message;
+    int rc = net->messages == net->message_room ? grow(&at, &net->message_room, sizeof *net->message) : TRV_OK;
+    net->message = at;
+    return rc ? TRV_NONE : net->messages++;
+}
+
+uint32_t trv_net_packet(trv_net_t *net, uint32_t from, uint32_t number)
+{
+    uint32_t index = net->packet_free;
+    if (index != TRV_NONE) {
+        net->packet_free = net->packet[index].number;
+    } else {
+        void *at = net->packet;
+        int rc = net->packets == net->packet_room ? grow(&at, &net->packet_room, sizeof *net->packet) : TRV_OK;
+        net->packet = at;
+        if (rc)
+            return TRV_NONE;
+        index = net->packets++;
+    }
+    net->packet[index] = (packet_t){from, number};
+    return index;
+}
+
+int trv_net_park(trv_net_t *net, int kind, const flight_t *flight)
+{
+    uint32_t index = net->parked_free;
+    if (index != TRV_NONE) {
+        net->parked_free = net->parked[index].link;
+    } else {
+        void *at = net->parked;
+        int rc = net->parked_count == net->parked_room ? grow(&at, &net->parked_room, sizeof *net->parked) : TRV_OK;
+        net->parked = at;
+        if (rc)
+            return rc;
+        index = net->parked_count++;
+    }
+    net->parked[index] = *flight;
+    return trv_due_push(&net->heap, flight->time, due_key(kind, index));
+}
+
+flight_t trv_net_unpark(trv_net_t *net, uint32_t index)
+{
+    flight_t flight = net->parked[index];
+    net->parked[index].link = net->parked_free;
+    net->parked_free = index;
+    return flight;
+}
+
+/* ---- Interfaces with finite buffers ------------------------------------------------------------------------------ */
+
+int trv_net_inject(trv_net_t *net, uint32_t n)
+{
+    nic_t *nic = &net->nic[n];
+    nic->idle = nic->head == TRV_NONE;
+    if (nic->idle)
+        return TRV_OK;
+    uint32_t index = nic->head;
+    message_t *m = &net->message[index];
+    bool last = m->injected + 1 == m->packets;
+    uint32_t flits = last ? m->last_flits : net->packet_flits;
+    if (nic->room < (int64_t)flits * TRV_FLIT_BYTES) {
+        nic->idle = true; /* until a credit comes */
+        return TRV_OK;
+    }
+    nic->room -= (int64_t)flits * TRV_FLIT_BYTES;
+    int64_t done = net->now + flits * net->nic_flit;
+    uint32_t link = n >> net->shift << net->shift | m->leg[0].port;
+    flight_t flight = {net->now + net->entry_delay, link, index, m->info, m->injected++};
+    int rc = flight_push(&net->entering, &flight);
+    if (!rc && last) {
+        nic->head = m->next;
+        if (nic->head == TRV_NONE)
+            nic->tail = TRV_NONE;
+        rc = trv_due_push(&net->heap, done, due_key(DUE_SENT, m->id));
+    }
+    nic->free_at = done;
+    return rc ? rc : trv_due_push(&net->heap, done, due_key(DUE_NIC, n));
+}
+
+int trv_net_nic_credit(trv_net_t *net, uint32_t n, uint32_t flits)
+{
+    nic_t *nic = &net->nic[n];
+    nic->room += (int64_t)flits * TRV_FLIT_BYTES;
+    if (!nic->idle || nic->head == TRV_NONE)
+        return TRV_OK;
+    nic->idle = false;
+    return trv_net_inject(net, n);
+}
+
+static int enqueue(trv_net_t *net, uint32_t n, uint32_t index)
+{
+    nic_t *nic = &net->nic[n];
+    net->message[index].next = TRV_NONE;
+    net->message[index].injected = 0;
+    bool first = nic->head == TRV_NONE;
+    if (first)
+        nic->head = index;
+    else
+        net->message[nic->tail].next = index;
+    nic->tail = index;
+    if (!first || !nic->idle)
+        return TRV_OK;
+    nic->idle = false;
+    return trv_due_push(&net->heap, net->now, due_key(DUE_NIC, n));
+}
+
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
+
+/* The port's own interface, or while it is busy the other one of its dimension, if that is free sooner. */
+static uint32_t choose_nic(const trv_net_t *net, int node, int nic, uint32_t port)
+{
+    uint32_t base = (uint32_t)node << net->shift, own = base | port, other = base | (port ^ 1);
+    if (nic >= 0)
+        return base | (uint32_t)nic;
+    int64_t own_free = net->nic[own].free_at, other_free = net->nic[other].free_at;
+    return own_free <= net->now || (other_free > net->now && own_free <= other_free) ? own : other;
+}
+
+static int check_route(const trv_net_t *net, int node, const trv_legs_t *legs, int64_t *slowest)
+{
+    int at = node;
+    *slowest = net->flit;
+    for (int l = 0; l < legs->count; l++) {
+        uint32_t port = legs->leg[l].port;
+        if (legs->leg[l].hops > INFO_HOPS_MASK)
+            return trv_fail(TRV_ERR_UNSUPPORTED, "a message of rank %d goes %u hops along one dimension; the simulator "
+                            "takes up to %u", node, legs->leg[l].hops, INFO_HOPS_MASK);
+        for (uint32_t h = 0; net->slow && h < legs->leg[l].hops; h++) {
+            int64_t flit = net->link_flit[(uint32_t)at << net->shift | port];
+            if (flit == TRV_NEVER)
+                return trv_fail(TRV_ERR_UNSUPPORTED, "a message of rank %d needs the link %d:%c%d, which is cut", node,
+                                at, port % 2 ? '-' : '+', trv_port_dimension((int)port));
+            *slowest = flit > *slowest ? flit : *slowest;
+            at = trv_torus_shift(&net->torus, at, trv_port_dimension((int)port), trv_port_sign((int)port));
+        }
+    }
+    return TRV_OK;
+}
+
+static void fill_message(const trv_net_t *net, message_t *m, const trv_legs_t *legs, uint64_t bytes, int64_t slowest)
+{
+    uint64_t packet = net->options.packet_bytes;
+    m->packets = (uint32_t)((bytes + packet - 1) / packet);
+    m->last_bytes = (uint32_t)(bytes - (m->packets - 1) * packet);
+    m->last_flits = (m->last_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
+    m->tail = net->options.delivery == TRV_DELIVERY_TAIL ? m->last_flits * slowest : 0;
+    m->legs = (uint32_t)legs->count;
+    memcpy(m->leg, legs->leg, (size_t)legs->count * sizeof legs->leg[0]);
+    m->info = legs->leg[0].hops | (INFO_FROM_NIC + (m->nic & ((1u << net->shift) - 1))) << INFO_KEY;
+}
+
+static int send_now(trv_net_t *net, uint32_t index, uint32_t link)
+{
+    message_t *m = &net->message[index];
+    nic_t *nic = &net->nic[m->nic];
+    bool free = nic->free_at <= net->now;
+    int64_t begin = free ? net->now : nic->free_at;
+    nic->free_at = begin + message_flits(net, m) * net->nic_flit;
+    m->first = begin + net->entry_delay;
+    m->injected = 0;
+    flight_t flight = {m->first, link, index, m->info, 0};
+    int rc = free ? flight_push(&net->entering, &flight) : trv_net_park(net, DUE_ENTER, &flight);
+    return rc || !net->driver.sent ? rc : trv_due_push(&net->heap, nic->free_at, due_key(DUE_SENT, m->id));
+}
+
+int trv_net_send(trv_net_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id)
+{
+    int64_t slowest;
+    int rc = check_route(net, node, legs, &slowest);
+    if (rc)
+        return rc;
+    if (bytes / net->options.packet_bytes >= UINT32_MAX / 8192)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a message of %llu bytes is more than %u packets of %u bytes",
+                        (unsigned long long)bytes, UINT32_MAX / 8192, net->options.packet_bytes);
+    uint32_t index = new_message(net);
+    if (index == TRV_NONE)
+        return TRV_ERR_MEMORY;
+    message_t *m = &net->message[index];
+    m->id = id;
+    m->serial = net->sent++;
+    if (legs->count == 0) {
+        rc = trv_due_push(&net->heap, net->now, due_key(DUE_ARRIVED, index));
+        return rc || !net->driver.sent ? rc : trv_due_push(&net->heap, net->now, due_key(DUE_SENT, id));
+    }
+    m->nic = choose_nic(net, node, nic, legs->leg[0].port);
+    fill_message(net, m, legs, bytes, slowest);
+    net->sent_packets += m->packets;
+    for (int l = 0; l < legs->count; l++)
+        net->hops += (uint64_t)m->packets * legs->leg[l].hops;
+    if (net->finite)
+        return enqueue(net, m->nic, index);
+    return send_now(net, index, (uint32_t)node << net->shift | legs->leg[0].port);
+}

@@ -1,0 +1,142 @@
+/*
+ * The inside of the network: network.c moves packets, inject.c puts them in, setup.c makes and measures.
+ *
+ * A packet in a queue, or on its way, is a message number and one word of `info`. The packets of a message that a fast
+ * interface delivers are not queued one by one: the queue has a *slot* for one message that is still being injected,
+ * and packets move from the slot to the queue when somebody else joins it or its turn comes, which is early enough
+ * because they arrive faster than the link sends.
+ *
+ * All this is for the plain case. With finite buffers, link loads or an observer (`tracked`) every packet has a
+ * record and is queued by itself; the functions of network.c are compiled once for each case.
+ */
+#ifndef TRIVANCE_SIMULATE_NET_H
+#define TRIVANCE_SIMULATE_NET_H
+
+#include "simulate/events.h"
+#include "simulate/network.h"
+
+#define TRV_FLIT_BYTES 256
+#define TRV_NONE UINT32_MAX
+#define TRV_FREE_LANES 8
+
+/* The word of a packet. */
+enum {
+    INFO_HOPS = 22,      /* bits: hops left in the present leg */
+    INFO_LEG = 22,       /* shift: number of the leg, 3 bits */
+    INFO_LAST = 1 << 25, /* the last packet of its message */
+    INFO_CHANNEL = 26,   /* shift: the channel of the link it goes to next */
+    INFO_KEY = 27        /* shift: orders simultaneous arrivals, 5 bits: the port it came by, or 16 + the interface */
+};
+#define INFO_HOPS_MASK ((1u << INFO_HOPS) - 1)
+#define INFO_FROM_NIC 16u
+
+/* Kinds of events in the heap; of one moment they happen in this order. */
+enum { DUE_FLIGHT, DUE_ENTER, DUE_FREE, DUE_NIC, DUE_CREDIT, DUE_ARRIVED, DUE_SENT, DUE_TIMER };
+
+static inline uint64_t due_key(int kind, uint64_t id) { return (uint64_t)kind << 56 | id; }
+
+typedef struct entry {
+    uint32_t next, message;
+    uint32_t packets; /* that stand here one behind the other; tracked: the packet's record */
+    uint32_t info;
+} entry_t;
+
+typedef struct queue {
+    int64_t stamp;             /* when it was last joined */
+    uint32_t head, tail, mark; /* mark: the last entry before those that joined at `stamp` */
+    uint32_t slot;             /* the message that is being injected, or TRV_NONE */
+} queue_t;
+
+typedef struct link {
+    queue_t queue[2];
+    int64_t free_at;
+    uint32_t next; /* the link straight on; the highest bit says that it starts at coordinate 0 */
+    uint8_t turn, active, key;
+} link_t;
+#define LINK_AT_ZERO (1u << 31)
+
+typedef struct message {
+    int64_t first;              /* when its first packet is at the router */
+    uint32_t packets, injected; /* all; those that are at the router (tracked), or have left the slot */
+    uint32_t last_flits, last_bytes, id, nic, legs;
+    uint32_t info;              /* of its packets when they join the first queue */
+    uint32_t next;              /* message behind it at the interface (finite buffers); next free one */
+    int64_t tail;               /* from head to last byte of its last packet, at the destination */
+    uint64_t serial;
+    trv_leg_t leg[TRV_DIMS_MAX];
+} message_t;
+
+/* A packet where each one counts. */
+typedef struct packet {
+    uint32_t from;   /* the buffer it occupies: link * 2 + channel; TRV_NONE: that of its message's interface */
+    uint32_t number; /* in its message; next free record */
+} packet_t;
+
+typedef struct nic {
+    int64_t free_at;
+    uint32_t head, tail; /* messages that wait (finite buffers) */
+    bool idle;           /* neither injecting nor stalled */
+    int64_t room;
+} nic_t;
+
+struct trv_net {
+    trv_torus_t torus;
+    trv_simulate_options_t options;
+    trv_driver_t driver;
+    int64_t now;
+    int ports, shift; /* link = node << shift | port */
+    uint32_t links;   /* nodes << shift */
+    bool dateline, tracked, trains, finite, slow;
+    uint32_t packet_flits;
+    /* All in fs: a flit on a link, one hop without it, a full packet on a link, from interface to router and from
+     * router to node, a flit of the interface, the distance of packets at injection, the way back of a credit. */
+    int64_t flit, hop, full, entry_delay, exit_delay, nic_flit, gap, credit_delay;
+
+    link_t *link;
+    nic_t *nic;               /* node << shift | port */
+    int64_t *link_flit;       /* per link, where some are slow; TRV_NEVER: cut */
+    int64_t *room;            /* link * 2 + channel, finite buffers */
+    trv_link_load_t *load;    /* tracked */
+    uint32_t *waiting;        /* packets in the queues of a link, tracked */
+
+    entry_t *entry;
+    uint32_t entries, entry_room, entry_free;
+    message_t *message;
+    uint32_t messages, message_room, message_free;
+    packet_t *packet;
+    uint32_t packets, packet_room, packet_free;
+    flight_t *parked; /* flights in the heap */
+    uint32_t parked_count, parked_room, parked_free;
+
+    flight_lane_t flying, entering, injecting;
+    tick_lane_t leaving;              /* messages on their way from router to node */
+    tick_lane_t freeing[TRV_FREE_LANES];
+    uint8_t *lane_of;                 /* flits -> lane, or one of the two below */
+    int lanes;
+    due_heap_t heap;
+    uint32_t *active;                 /* links to look at when everything has arrived that arrives now */
+    uint32_t active_count;
+
+    uint64_t sent, delivered, sent_packets, hops;
+};
+enum { LANE_UNKNOWN = 254, LANE_HEAP = 255 };
+
+/* ---- inject.c ---------------------------------------------------------------------------------------------------- */
+
+/* DUE_NIC: the interface takes its next packet. */
+int trv_net_inject(trv_net_t *net, uint32_t nic);
+/* A packet has left the buffer behind the interface. */
+int trv_net_nic_credit(trv_net_t *net, uint32_t nic, uint32_t flits);
+/* A flight at a time that no lane suits: DUE_FLIGHT, or DUE_ENTER. */
+int trv_net_park(trv_net_t *net, int kind, const flight_t *flight);
+/* The reverse. */
+flight_t trv_net_unpark(trv_net_t *net, uint32_t index);
+/* A new record, TRV_NONE without memory. */
+uint32_t trv_net_packet(trv_net_t *net, uint32_t from, uint32_t number);
+
+static inline uint32_t message_flits(const trv_net_t *net, const message_t *m)
+{
+    return (m->packets - 1) * net->packet_flits + m->last_flits;
+}
+
+#endif

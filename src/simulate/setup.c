@@ -1,0 +1,245 @@
+/*
+ * Making a network from its parameters, and reading what it did.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "simulate/net.h"
+#include "torus/torus.h"
+
+/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+
+int trv_net_fs(double ns, const char *what, int64_t *fs)
+{
+    const double hour_ns = 3600e9;
+    if (!(ns >= 0) || ns > hour_ns)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s is %g ns; it is a time from 0 to an hour, for example 100 ns", what, ns);
+    *fs = llround(ns * 1e6);
+    return TRV_OK;
+}
+
+static int flit_time(double bandwidth_bps, const char *what, int64_t *fs)
+{
+    if (!(bandwidth_bps >= 1e3) || bandwidth_bps > 1e16)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s is %g b/s; it is a rate from 1 Kb/s to 10000 Tb/s, for example 800 Gb/s",
+                        what, bandwidth_bps);
+    *fs = llround(TRV_FLIT_BYTES * 8e15 / bandwidth_bps);
+    return TRV_OK;
+}
+
+/* From node to router and back: twice the way of the host's link, the router in and out, and what the reference
+ * simulator takes besides (0.40 ns: its crossbar's tick and flits of the interface). */
+static const int64_t host_extra_fs = 200000;
+
+static int set_times(trv_net_t *net, const trv_simulate_options_t *o)
+{
+    int64_t in = 0, out = 0, link = 0, host = 0;
+    int rc = flit_time(o->bandwidth_bps, "the bandwidth", &net->flit);
+    rc = rc ? rc : flit_time(o->nic_bandwidth_bps, "the bandwidth of the interfaces", &net->nic_flit);
+    rc = rc ? rc : trv_net_fs(o->link_latency_ns, "the latency of a link", &link);
+    rc = rc ? rc : trv_net_fs(o->host_latency_ns, "the latency between node and router", &host);
+    rc = rc ? rc : trv_net_fs(o->router_in_ns, "the router's input latency", &in);
+    rc = rc ? rc : trv_net_fs(o->router_out_ns, "the router's output latency", &out);
+    if (rc)
+        return rc;
+    net->hop = in + out + link + net->nic_flit; /* the crossbar is as fast as an interface */
+    net->entry_delay = host + in + host_extra_fs;
+    net->exit_delay = host + out + host_extra_fs;
+    net->full = net->packet_flits * net->flit;
+    net->gap = net->packet_flits * net->nic_flit;
+    net->credit_delay = link;
+    return TRV_OK;
+}
+
+static int check_options(const trv_simulate_options_t *o)
+{
+    if (o->model != TRV_DATELINE && o->model != TRV_FIFO)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no link model %d; there are dateline and fifo", (int)o->model);
+    if (o->delivery != TRV_DELIVERY_HEAD && o->delivery != TRV_DELIVERY_TAIL)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no delivery rule %d; there are head and tail", (int)o->delivery);
+    if (o->packet_bytes < TRV_FLIT_BYTES || o->packet_bytes > 1u << 20)
+        return trv_fail(TRV_ERR_ARGUMENT, "a packet has %u bytes; it has 256 to 1 MiB, for example 8192",
+                        o->packet_bytes);
+    uint64_t whole = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * (uint64_t)TRV_FLIT_BYTES;
+    if (o->buffer_bytes && o->buffer_bytes < whole)
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer of %llu bytes does not hold a packet of %llu; it takes at least one",
+                        (unsigned long long)o->buffer_bytes, (unsigned long long)whole);
+    if (o->buffer_bytes && o->model == TRV_FIFO)
+        return trv_fail(TRV_ERR_ARGUMENT, "with one queue per link (fifo) full buffers of a ring wait for one another "
+                        "for ever; a finite buffer needs the model dateline");
+    if (o->buffer_bytes > (uint64_t)1 << 50)
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer has at most 2^50 bytes; 0 is unlimited");
+    return TRV_OK;
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static void wire_links(trv_net_t *net)
+{
+    const trv_torus_t *torus = &net->torus;
+    for (int node = 0; node < torus->ranks; node++)
+        for (int port = 0; port < net->ports; port++) {
+            link_t *link = &net->link[(uint32_t)node << net->shift | (uint32_t)port];
+            int d = trv_port_dimension(port), ahead = trv_torus_shift(torus, node, d, trv_port_sign(port));
+            link->next = (uint32_t)ahead << net->shift | (uint32_t)port;
+            if (trv_torus_coordinate(torus, ahead, d) == 0)
+                link->next |= LINK_AT_ZERO;
+            link->key = (uint8_t)port;
+            for (int c = 0; c < 2; c++)
+                link->queue[c] = (queue_t){-1, TRV_NONE, TRV_NONE, TRV_NONE, TRV_NONE};
+        }
+    for (uint32_t n = 0; n < net->links; n++)
+        net->nic[n] = (nic_t){0, TRV_NONE, TRV_NONE, true, (int64_t)net->options.buffer_bytes};
+}
+
+static int slow_links(trv_net_t *net, const trv_simulate_options_t *o)
+{
+    for (uint32_t l = 0; l < net->links && net->slow; l++)
+        net->link_flit[l] = net->flit;
+    for (int i = 0; i < o->slow_links; i++) {
+        const trv_slow_link_t *slow = &o->slow_link[i];
+        if (slow->rank < 0 || slow->rank >= net->torus.ranks || slow->port < 0 || slow->port >= net->ports)
+            return trv_fail(TRV_ERR_ARGUMENT, "there is no link of rank %d by port %d on a torus of %d ranks and %d "
+                            "ports", slow->rank, slow->port, net->torus.ranks, net->ports);
+        if (!(slow->factor >= 1) || (slow->factor > 1e6 && !isinf(slow->factor)))
+            return trv_fail(TRV_ERR_ARGUMENT, "a slow link is slower by a factor from 1 to 10^6, or cut, not by %g",
+                            slow->factor);
+        net->link_flit[(uint32_t)slow->rank << net->shift | (uint32_t)slow->port] =
+            isinf(slow->factor) ? TRV_NEVER : llround(TRV_FLIT_BYTES * 8e15 * slow->factor / o->bandwidth_bps);
+    }
+    return TRV_OK;
+}
+
+static int allocate(trv_net_t *net)
+{
+    size_t links = net->links;
+    net->link = aligned_alloc(64, (links * sizeof *net->link + 63) / 64 * 64);
+    net->nic = malloc(links * sizeof *net->nic);
+    net->active = malloc(links * sizeof *net->active);
+    net->lane_of = malloc(net->packet_flits + 1);
+    net->link_flit = net->slow ? malloc(links * sizeof *net->link_flit) : NULL;
+    net->room = net->finite ? malloc(2 * links * sizeof *net->room) : NULL;
+    net->load = net->tracked ? calloc(links, sizeof *net->load) : NULL;
+    net->waiting = net->tracked ? calloc(links, sizeof *net->waiting) : NULL;
+    if (!net->link || !net->nic || !net->active || !net->lane_of || (net->slow && !net->link_flit) ||
+        (net->finite && !net->room) || (net->tracked && (!net->load || !net->waiting)))
+        return trv_fail_memory();
+    memset(net->link, 0, links * sizeof *net->link);
+    memset(net->lane_of, LANE_UNKNOWN, net->packet_flits + 1);
+    for (size_t i = 0; i < 2 * links && net->finite; i++)
+        net->room[i] = (int64_t)net->options.buffer_bytes;
+    return TRV_OK;
+}
+
+static int build(trv_net_t *net, const trv_simulate_options_t *o)
+{
+    net->packet_flits = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
+    net->ports = 2 * net->torus.dims;
+    while (1 << net->shift < net->ports)
+        net->shift++;
+    if ((uint64_t)net->torus.ranks << net->shift > (uint64_t)1 << 30)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a torus of %d ranks and %d dimensions is too large to be simulated rank "
+                        "by rank; schedules with a symmetry need not be, with the model fifo", net->torus.ranks,
+                        net->torus.dims);
+    net->links = (uint32_t)net->torus.ranks << net->shift;
+    int rc = set_times(net, o);
+    net->dateline = o->model == TRV_DATELINE;
+    net->finite = o->buffer_bytes > 0;
+    net->slow = o->slow_links > 0;
+    net->tracked = net->finite || net->slow || o->link_loads || o->observer;
+    net->trains = !net->tracked && net->gap <= net->full;
+    rc = rc ? rc : allocate(net);
+    if (rc)
+        return rc;
+    wire_links(net);
+    return slow_links(net, o);
+}
+
+int trv_net_create(trv_net_t **created, const trv_torus_t *torus, const trv_simulate_options_t *options,
+                   const trv_driver_t *driver)
+{
+    *created = NULL;
+    int rc = check_options(options);
+    if (rc)
+        return rc;
+    trv_net_t *net = calloc(1, sizeof *net);
+    if (!net)
+        return trv_fail_memory();
+    net->torus = *torus;
+    net->options = *options;
+    net->driver = *driver;
+    net->entry_free = net->message_free = net->packet_free = net->parked_free = TRV_NONE;
+    rc = build(net, options);
+    if (rc)
+        trv_net_destroy(net);
+    else
+        *created = net;
+    return rc;
+}
+
+void trv_net_destroy(trv_net_t *net)
+{
+    if (!net)
+        return;
+    free(net->link);
+    free(net->nic);
+    free(net->active);
+    free(net->lane_of);
+    free(net->link_flit);
+    free(net->room);
+    free(net->load);
+    free(net->waiting);
+    free(net->entry);
+    free(net->message);
+    free(net->packet);
+    free(net->parked);
+    free(net->flying.at);
+    free(net->entering.at);
+    free(net->injecting.at);
+    free(net->leaving.at);
+    for (int i = 0; i < TRV_FREE_LANES; i++)
+        free(net->freeing[i].at);
+    free(net->heap.at);
+    free(net);
+}
+
+/* ---- For drivers ------------------------------------------------------------------------------------------------- */
+
+int64_t trv_net_now(const trv_net_t *net)
+{
+    return net->now;
+}
+
+int trv_net_timer(trv_net_t *net, int64_t at, uint32_t id)
+{
+    return trv_due_push(&net->heap, at, due_key(DUE_TIMER, id));
+}
+
+trv_legs_t trv_legs(const trv_torus_t *torus, int from, int to, int port, bool mirrored)
+{
+    trv_legs_t legs = {.count = 0};
+    trv_route_t route;
+    trv_route_begin(&route, torus, from, to, port, mirrored);
+    for (int i = 0; i < torus->dims; i++) {
+        int d = route.order[i];
+        if (route.hops[d] > 0)
+            legs.leg[legs.count++] = (trv_leg_t){(uint32_t)trv_port(d, route.sign[d]), (uint32_t)route.hops[d]};
+    }
+    return legs;
+}
+
+int trv_net_results(const trv_net_t *net, trv_simulation_t *result)
+{
+    result->messages = net->sent;
+    result->packets = net->sent_packets;
+    result->packet_hops = result->simulated_hops = net->hops;
+    if (!net->options.link_loads)
+        return TRV_OK;
+    result->link = malloc((size_t)net->torus.ranks * (size_t)net->ports * sizeof *result->link);
+    if (!result->link)
+        return trv_fail_memory();
+    for (int node = 0; node < net->torus.ranks; node++)
+        memcpy(&result->link[node * net->ports], &net->load[(uint32_t)node << net->shift],
+               (size_t)net->ports * sizeof *result->link);
+    return TRV_OK;
+}

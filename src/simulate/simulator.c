@@ -1,0 +1,179 @@
+/*
+ * Reading a schedule for simulation.
+ *
+ * Of a schedule with a symmetry only the ranks of one period are read: the lowest coordinates of every dimension. They
+ * are the ranks of a smaller torus, the fold.
+ */
+#include "simulate/simulator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+
+typedef struct reading {
+    trv_simulator_t *simulator;
+    const trv_schedule_t *schedule;
+    size_t sending_room, leg_room;
+    trv_step_t step;
+} reading_t;
+
+static int fold_size(trv_symmetry_t symmetry, int size)
+{
+    if (symmetry == TRV_SYMMETRY_TRANSLATION)
+        return 1;
+    if (symmetry == TRV_SYMMETRY_PARITY)
+        return size % 2 ? 1 : 2; /* on an odd ring, translation by 2 gets everywhere */
+    return size;
+}
+
+int trv_simulator_class(const trv_simulator_t *simulator, int rank)
+{
+    int coordinates[TRV_DIMS_MAX];
+    trv_torus_coordinates(&simulator->torus, rank, coordinates);
+    for (int d = 0; d < simulator->torus.dims; d++)
+        coordinates[d] %= simulator->fold.size[d];
+    return trv_torus_rank(&simulator->fold, coordinates);
+}
+
+static int room_for(void **at, size_t *room, size_t count, size_t size)
+{
+    if (count <= *room)
+        return TRV_OK;
+    size_t wanted = 2 * *room > count ? 2 * *room : count + 64;
+    void *grown = realloc(*at, wanted * size);
+    if (!grown)
+        return trv_fail_memory();
+    *at = grown;
+    *room = wanted;
+    return TRV_OK;
+}
+
+static int check_message(const trv_torus_t *torus, int rank, const trv_message_t *m)
+{
+    int ports = 2 * torus->dims;
+    if (m->peer < 0 || m->peer >= torus->ranks || m->peer == rank || m->port < 0 || m->port >= ports || m->nic >= ports)
+        return trv_fail(TRV_ERR_INVALID, "rank %d has a message to or from rank %d by port %d; peers are the other "
+                        "ranks of 0 to %d, ports 0 to %d (verify the schedule first)",
+                        rank, m->peer, m->port, torus->ranks - 1, ports - 1);
+    return TRV_OK;
+}
+
+static int read_send(reading_t *reading, int rank, int stream, const trv_message_t *message)
+{
+    trv_simulator_t *s = reading->simulator;
+    int rc = check_message(&s->torus, rank, message);
+    if (rc)
+        return rc;
+    trv_legs_t legs = trv_legs(&s->torus, rank, message->peer, message->port,
+                               trv_schedule_mirrored(reading->schedule, stream));
+    void *sending = s->sending, *leg = s->leg;
+    rc = room_for(&sending, &reading->sending_room, s->sendings + 1, sizeof *s->sending);
+    s->sending = sending;
+    if (!rc)
+        rc = room_for(&leg, &reading->leg_room, s->legs + (size_t)legs.count, sizeof *s->leg);
+    s->leg = leg;
+    if (rc)
+        return rc;
+    if (s->sendings >= UINT32_MAX - 1 || s->legs >= UINT32_MAX - TRV_DIMS_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than 4 billion messages");
+    s->sending[s->sendings++] = (sending_t){trv_message_units(reading->schedule, message), (uint32_t)s->legs,
+                                            (int16_t)legs.count, (int16_t)message->nic};
+    memcpy(&s->leg[s->legs], legs.leg, (size_t)legs.count * sizeof *s->leg);
+    s->legs += (size_t)legs.count;
+    return TRV_OK;
+}
+
+static int read_receive(reading_t *reading, int rank, int stream, const trv_message_t *message, stage_t *stage)
+{
+    const trv_torus_t *torus = &reading->simulator->torus;
+    int rc = check_message(torus, rank, message);
+    if (rc)
+        return rc;
+    trv_route_t route;
+    trv_route_begin(&route, torus, message->peer, rank, message->port,
+                    trv_schedule_mirrored(reading->schedule, stream));
+    int hops = trv_route_length(&route);
+    int64_t units = trv_message_units(reading->schedule, message);
+    if (hops > stage->incoming_hops)
+        stage->incoming_hops = hops < UINT16_MAX ? (uint16_t)hops : UINT16_MAX;
+    if (units > stage->incoming_units)
+        stage->incoming_units = units;
+    return TRV_OK;
+}
+
+static int read_stage(reading_t *reading, int rank, int stream, int step, stage_t *stage)
+{
+    trv_step_t *in = &reading->step;
+    int rc = trv_schedule_step(reading->schedule, rank, stream, step, in);
+    if (!rc && (in->sends > UINT16_MAX || in->receives > UINT16_MAX))
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "rank %d has more than %d messages in a step", rank, UINT16_MAX);
+    *stage = (stage_t){.first_sending = (uint32_t)reading->simulator->sendings, .sendings = (uint16_t)in->sends,
+                       .receives = (uint16_t)in->receives};
+    for (int i = 0; i < in->sends && !rc; i++)
+        rc = read_send(reading, rank, stream, &in->send[i]);
+    for (int i = 0; i < in->receives && !rc; i++)
+        rc = read_receive(reading, rank, stream, &in->receive[i], stage);
+    for (int i = 0; i < in->combines && !rc; i++)
+        if (in->combine[i].sources > 1)
+            stage->reduced_units += in->combine[i].sources * trv_blocks_count(&in->combine[i].blocks);
+    return rc;
+}
+
+static int read_schedule(reading_t *reading)
+{
+    trv_simulator_t *s = reading->simulator;
+    size_t stages = (size_t)s->fold.ranks * (size_t)s->streams * (size_t)s->steps;
+    s->stage = malloc((stages + 1) * sizeof *s->stage);
+    if (!s->stage)
+        return trv_fail_memory();
+    stage_t *stage = s->stage;
+    for (int class = 0; class < s->fold.ranks; class ++) {
+        int coordinates[TRV_DIMS_MAX];
+        trv_torus_coordinates(&s->fold, class, coordinates);
+        int rank = trv_torus_rank(&s->torus, coordinates);
+        for (int stream = 0; stream < s->streams; stream++)
+            for (int step = 0; step < s->steps; step++) {
+                int rc = read_stage(reading, rank, stream, step, stage++);
+                if (rc)
+                    return rc;
+            }
+    }
+    return TRV_OK;
+}
+
+int trv_simulator_create(trv_simulator_t **created, const trv_schedule_t *schedule)
+{
+    *created = NULL;
+    trv_simulator_t *s = calloc(1, sizeof *s);
+    if (!s)
+        return trv_fail_memory();
+    strncpy(s->name, trv_schedule_name(schedule), sizeof s->name - 1);
+    int fold[TRV_DIMS_MAX];
+    s->torus = *trv_schedule_torus(schedule);
+    s->streams = trv_schedule_streams(schedule);
+    s->steps = trv_schedule_steps(schedule);
+    s->units = (uint64_t)trv_schedule_units(schedule) * (uint64_t)s->streams;
+    for (int d = 0; d < s->torus.dims; d++)
+        fold[d] = fold_size(trv_schedule_symmetry(schedule), s->torus.size[d]);
+    int rc = trv_torus_init(&s->fold, s->torus.dims, fold);
+    reading_t reading = {.simulator = s, .schedule = schedule, .step = TRV_STEP_INIT};
+    if (!rc)
+        rc = read_schedule(&reading);
+    trv_step_clear(&reading.step);
+    if (rc)
+        trv_simulator_destroy(s);
+    else
+        *created = s;
+    return rc;
+}
+
+void trv_simulator_destroy(trv_simulator_t *simulator)
+{
+    if (!simulator)
+        return;
+    free(simulator->stage);
+    free(simulator->sending);
+    free(simulator->leg);
+    free(simulator);
+}

@@ -1,0 +1,40 @@
+/*
+ * A schedule as the simulator reads it: for every rank that differs from the others, its messages and what it waits
+ * for. Sizes are in units, so that one reading serves all sizes of the vector.
+ */
+#ifndef TRIVANCE_SIMULATE_SIMULATOR_H
+#define TRIVANCE_SIMULATE_SIMULATOR_H
+
+#include "simulate/network.h"
+
+typedef struct sending {
+    int64_t units;
+    uint32_t first_leg; /* in trv_simulator.leg */
+    int16_t legs;
+    int16_t nic;
+} sending_t;
+
+typedef struct stage { /* one rank's step of one stream */
+    uint32_t first_sending;
+    uint16_t sendings, receives;
+    uint16_t incoming_hops; /* of the received message with the longest way (65535: or more) … */
+    int64_t incoming_units; /* … and of the one with most units */
+    int64_t reduced_units;  /* that its reductions read */
+} stage_t;
+
+struct trv_simulator {
+    char name[64];
+    trv_torus_t torus;
+    trv_torus_t fold; /* the ranks that differ: the torus itself, 1 x 1 x … under translation, 2 x 2 x … by parity */
+    int streams, steps;
+    uint64_t units;   /* of the whole vector, all streams */
+    stage_t *stage;   /* (rank of fold * streams + stream) * steps + step */
+    sending_t *sending;
+    trv_leg_t *leg;
+    size_t sendings, legs;
+};
+
+/* The rank of the fold that stands for a rank of the torus. */
+int trv_simulator_class(const trv_simulator_t *simulator, int rank);
+
+#endif

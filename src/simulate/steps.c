@@ -1,0 +1,345 @@
+/*
+ * The driver for schedules: every rank walks through the steps of every stream.
+ *
+ * A *walker* is one rank's progress in one stream. It pays alpha, sends the messages of its step one after another,
+ * waits until they are injected and its receives of the step have arrived, reduces, and enters the next step. Messages
+ * for a step that it has not entered yet are counted for that step.
+ *
+ * Where the schedule's symmetry allows, the walkers and the network are those of the fold (simulator.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "simulate/simulator.h"
+#include "torus/torus.h"
+
+typedef enum phase { STARTING, SENDING, WAITING, REDUCING, DONE } phase_t;
+
+typedef struct walker {
+    int64_t began;   /* when it entered its step, fs */
+    uint32_t step;
+    uint16_t sent;   /* messages of this step handed to the network */
+    uint16_t unsent; /* of these, not injected yet */
+    uint8_t phase;
+} walker_t;
+
+typedef struct post { /* a message on its way */
+    uint32_t from, to, step; /* walkers; the step it belongs to */
+} post_t;
+
+typedef struct run {
+    const trv_simulator_t *simulator;
+    const trv_simulate_options_t *options;
+    const trv_torus_t *torus; /* that is simulated: the schedule's or its fold */
+    uint64_t vector_bytes;
+    trv_net_t *net;
+    int64_t alpha, overhead;
+    walker_t *walker;         /* rank * streams + stream */
+    uint16_t *arrived;        /* walker * steps + step: receives that are in */
+    double *slowness;         /* per rank, or NULL */
+    post_t *post;
+    uint32_t posts, post_room, post_free;
+    uint32_t done;            /* walkers */
+    int64_t end;
+} run_t;
+
+static const stage_t *stage_of(const run_t *run, uint32_t walker, uint32_t step)
+{
+    const trv_simulator_t *s = run->simulator;
+    uint32_t rank = walker / (uint32_t)s->streams, stream = walker % (uint32_t)s->streams;
+    if (run->torus->ranks != s->fold.ranks)
+        rank = (uint32_t)trv_simulator_class(s, (int)rank);
+    return &s->stage[((size_t)rank * (size_t)s->streams + stream) * (size_t)s->steps + step];
+}
+
+static double slowness(const run_t *run, uint32_t walker)
+{
+    return run->slowness ? run->slowness[walker / (uint32_t)run->simulator->streams] : 1.0;
+}
+
+/* ---- Alpha with jitter ------------------------------------------------------------------------------------------- */
+
+/* splitmix64 (Steele, Lea, Flood: OOPSLA 2014), a hash of its argument. */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+static int64_t alpha_of(const run_t *run, uint32_t walker, uint32_t step)
+{
+    double stretch = slowness(run, walker);
+    if (run->options->jitter > 0) {
+        uint64_t random = mix(mix(mix(run->options->seed) ^ walker) ^ step);
+        stretch *= 1 + run->options->jitter * (double)(random >> 11) / 9007199254740992.0;
+    }
+    return (int64_t)((double)run->alpha * stretch + 0.5);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+/* Between a step and the next one of a stream; as measured on the reference simulator. */
+static const int64_t step_gap_fs = 80000;
+
+/* Begins the walker's step, passing steps in which it has nothing to do. */
+static int enter(run_t *run, uint32_t w, int64_t gap)
+{
+    walker_t *walker = &run->walker[w];
+    for (; walker->step < (uint32_t)run->simulator->steps; walker->step++) {
+        const stage_t *stage = stage_of(run, w, walker->step);
+        if (stage->sendings + stage->receives == 0)
+            continue;
+        walker->phase = STARTING;
+        walker->began = trv_net_now(run->net) + gap;
+        walker->sent = walker->unsent = 0;
+        return trv_net_timer(run->net, walker->began + alpha_of(run, w, walker->step), w);
+    }
+    walker->phase = DONE;
+    run->done++;
+    run->end = trv_net_now(run->net);
+    return TRV_OK;
+}
+
+static int leave(run_t *run, uint32_t w)
+{
+    walker_t *walker = &run->walker[w];
+    const trv_simulate_observer_t *observer = run->options->observer;
+    int streams = run->simulator->streams;
+    if (observer && observer->step)
+        observer->step(observer->context, (int)w / streams, (int)w % streams, (int)walker->step,
+                       (double)walker->began / 1e6, (double)trv_net_now(run->net) / 1e6);
+    walker->step++;
+    return enter(run, w, step_gap_fs);
+}
+
+/* Goes on when everything of the step has been sent and received. */
+static int proceed(run_t *run, uint32_t w)
+{
+    walker_t *walker = &run->walker[w];
+    const stage_t *stage = stage_of(run, w, walker->step);
+    if (walker->phase != WAITING || walker->unsent > 0 ||
+        run->arrived[(size_t)w * (size_t)run->simulator->steps + walker->step] < stage->receives)
+        return TRV_OK;
+    if (run->options->gamma_ns <= 0 || stage->reduced_units == 0)
+        return leave(run, w);
+    uint64_t bytes = trv_share_bytes(stage->reduced_units, run->simulator->units, run->vector_bytes);
+    int64_t time;
+    int rc = trv_net_fs((double)bytes * run->options->gamma_ns * slowness(run, w), "the time of a reduction", &time);
+    walker->phase = REDUCING;
+    return rc ? rc : trv_net_timer(run->net, trv_net_now(run->net) + time, w);
+}
+
+static uint32_t new_post(run_t *run)
+{
+    uint32_t index = run->post_free;
+    if (index != UINT32_MAX) {
+        run->post_free = run->post[index].step;
+        return index;
+    }
+    if (run->posts == run->post_room) {
+        uint32_t room = run->post_room ? 2 * run->post_room : 256;
+        post_t *post = room > INT32_MAX ? NULL : realloc(run->post, room * sizeof *post);
+        if (!post) {
+            trv_fail_memory();
+            return UINT32_MAX;
+        }
+        run->post = post;
+        run->post_room = room;
+    }
+    return run->posts++;
+}
+
+static int send_one(run_t *run, uint32_t w, const sending_t *sending)
+{
+    const trv_simulator_t *s = run->simulator;
+    uint32_t streams = (uint32_t)s->streams, index = new_post(run);
+    int rank = (int)(w / streams), to = rank;
+    trv_legs_t legs = {.count = sending->legs};
+    if (index == UINT32_MAX)
+        return TRV_ERR_MEMORY;
+    for (int l = 0; l < legs.count; l++) {
+        int port = (int)s->leg[sending->first_leg + (uint32_t)l].port;
+        legs.leg[l] = s->leg[sending->first_leg + (uint32_t)l];
+        to = trv_torus_shift(run->torus, to, trv_port_dimension(port), trv_port_sign(port) * (int)legs.leg[l].hops);
+    }
+    run->post[index] = (post_t){w, (uint32_t)to * streams + w % streams, run->walker[w].step};
+    run->walker[w].sent++;
+    run->walker[w].unsent++;
+    return trv_net_send(run->net, rank, sending->nic, &legs, trv_share_bytes(sending->units, s->units, run->vector_bytes),
+                        index);
+}
+
+/* ---- What the network tells -------------------------------------------------------------------------------------- */
+
+static int on_timer(void *context, uint32_t w)
+{
+    run_t *run = context;
+    walker_t *walker = &run->walker[w];
+    const stage_t *stage = stage_of(run, w, walker->step);
+    const sending_t *sending = &run->simulator->sending[stage->first_sending];
+    if (walker->phase == REDUCING)
+        return leave(run, w);
+    if (run->overhead > 0 && walker->sent < stage->sendings) { /* a message each time, its overhead before it */
+        int rc = walker->phase == SENDING ? send_one(run, w, &sending[walker->sent]) : TRV_OK;
+        walker->phase = SENDING;
+        if (rc || walker->sent < stage->sendings)
+            return rc ? rc : trv_net_timer(run->net, trv_net_now(run->net) +
+                                           (int64_t)((double)run->overhead * slowness(run, w) + 0.5), w);
+    }
+    while (walker->sent < stage->sendings) {
+        int rc = send_one(run, w, &sending[walker->sent]);
+        if (rc)
+            return rc;
+    }
+    walker->phase = WAITING;
+    return proceed(run, w);
+}
+
+static int on_sent(void *context, uint32_t index)
+{
+    run_t *run = context;
+    uint32_t w = run->post[index].from;
+    run->walker[w].unsent--;
+    return proceed(run, w);
+}
+
+static int on_arrived(void *context, uint32_t index)
+{
+    run_t *run = context;
+    post_t post = run->post[index];
+    uint32_t steps = (uint32_t)run->simulator->steps;
+    run->arrived[(size_t)post.to * steps + post.step]++;
+    return run->walker[post.to].step == post.step ? proceed(run, post.to) : TRV_OK;
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
+
+static int slow_ranks(run_t *run)
+{
+    const trv_simulate_options_t *o = run->options;
+    int ranks = run->torus->ranks;
+    run->slowness = o->slow_ranks ? malloc((size_t)ranks * sizeof *run->slowness) : NULL;
+    if (o->slow_ranks && !run->slowness)
+        return trv_fail_memory();
+    for (int r = 0; r < ranks && o->slow_ranks; r++)
+        run->slowness[r] = 1.0;
+    for (int i = 0; i < o->slow_ranks; i++) {
+        if (o->slow_rank[i].rank < 0 || o->slow_rank[i].rank >= ranks)
+            return trv_fail(TRV_ERR_ARGUMENT, "there is no rank %d to be slow; ranks are 0 to %d", o->slow_rank[i].rank,
+                            ranks - 1);
+        if (!(o->slow_rank[i].factor >= 1 && o->slow_rank[i].factor <= 1e6))
+            return trv_fail(TRV_ERR_ARGUMENT, "a slow rank is slower by a factor from 1 to 10^6, not by %g",
+                            o->slow_rank[i].factor);
+        run->slowness[o->slow_rank[i].rank] = o->slow_rank[i].factor;
+    }
+    return TRV_OK;
+}
+
+static int check(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *run)
+{
+    int rc = trv_net_fs(o->alpha_ns, "alpha", &run->alpha);
+    rc = rc ? rc : trv_net_fs(o->message_overhead_ns, "the overhead of a message", &run->overhead);
+    if (!rc && !(o->gamma_ns >= 0 && o->gamma_ns <= 1e6))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "gamma is %g ns per byte; it is a time from 0 to 1 ms, for example 0.01 ns",
+                      o->gamma_ns);
+    if (!rc && !(o->jitter >= 0 && o->jitter <= 1))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the jitter is %g; it is a share of alpha from 0 to 1, for example 0.1",
+                      o->jitter);
+    if (!rc && vector_bytes > (uint64_t)1 << 50)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; it has at most 2^50", (unsigned long long)vector_bytes);
+    return rc;
+}
+
+static int stuck(const run_t *run)
+{
+    uint32_t w = 0, streams = (uint32_t)run->simulator->streams;
+    while (run->walker[w].phase == DONE)
+        w++;
+    return trv_fail(TRV_ERR_INVALID, "rank %u waits for ever in step %u of stream %u for a message that nobody sends "
+                    "(verify the schedule first)", w / streams, run->walker[w].step, w % streams);
+}
+
+static int start(run_t *run)
+{
+    const trv_simulator_t *s = run->simulator;
+    trv_driver_t driver = {run, on_timer, on_sent, on_arrived};
+    size_t walkers = (size_t)run->torus->ranks * (size_t)s->streams;
+    int rc = slow_ranks(run);
+    if (!rc)
+        rc = trv_net_create(&run->net, run->torus, run->options, &driver);
+    if (rc)
+        return rc;
+    run->walker = calloc(walkers, sizeof *run->walker);
+    run->arrived = calloc(walkers * (size_t)s->steps + 1, sizeof *run->arrived);
+    if (!run->walker || !run->arrived)
+        return trv_fail_memory();
+    for (uint32_t w = 0; w < walkers && !rc; w++)
+        rc = enter(run, w, 0);
+    if (!rc)
+        rc = trv_net_run(run->net);
+    return rc || run->done == walkers ? rc : stuck(run);
+}
+
+/* Whether the fold tells the truth: nothing in the options tells ranks apart. */
+static bool may_fold(const trv_simulate_options_t *o)
+{
+    return o->model == TRV_FIFO && !o->full && !o->observer && o->jitter <= 0 && o->slow_ranks == 0 &&
+           o->slow_links == 0;
+}
+
+/* From the fold to the torus: every rank of a class had the same. */
+static int unfold(const run_t *run, trv_simulation_t *result)
+{
+    const trv_simulator_t *s = run->simulator;
+    uint64_t copies = (uint64_t)(s->torus.ranks / run->torus->ranks);
+    result->messages *= copies;
+    result->packets *= copies;
+    result->packet_hops *= copies;
+    if (!result->link || copies == 1)
+        return TRV_OK;
+    size_t ports = 2 * (size_t)s->torus.dims;
+    trv_link_load_t *link = malloc((size_t)s->torus.ranks * ports * sizeof *link);
+    if (!link)
+        return trv_fail_memory();
+    for (int r = 0; r < s->torus.ranks; r++)
+        memcpy(&link[(size_t)r * ports], &result->link[(size_t)trv_simulator_class(s, r) * ports], ports * sizeof *link);
+    free(result->link);
+    result->link = link;
+    return TRV_OK;
+}
+
+int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                 trv_simulation_t *result)
+{
+    run_t run = {.simulator = simulator, .options = options, .vector_bytes = vector_bytes, .post_free = UINT32_MAX,
+                 .torus = may_fold(options) ? &simulator->fold : &simulator->torus};
+    memset(result, 0, sizeof *result);
+    int rc = check(options, vector_bytes, &run);
+    if (!rc)
+        rc = start(&run);
+    if (!rc) {
+        result->time_fs = (uint64_t)run.end;
+        result->time_ns = (double)run.end / 1e6;
+        result->simulated_ranks = run.torus->ranks;
+        rc = trv_net_results(run.net, result);
+    }
+    if (!rc)
+        rc = unfold(&run, result);
+    trv_net_destroy(run.net);
+    free(run.walker);
+    free(run.arrived);
+    free(run.slowness);
+    free(run.post);
+    if (rc)
+        trv_simulation_clear(result);
+    return rc;
+}
+
+void trv_simulation_clear(trv_simulation_t *result)
+{
+    free(result->link);
+    memset(result, 0, sizeof *result);
+}
