@@ -1,66 +1,11 @@
 /*
  * trivance bench: hands over to the benchmark program of the MPI whose launcher started us.
- *
- * The tool itself links no MPI. trivance-mpi.openmpi and trivance-mpi.mpich are looked for beside the executable, in
- * ../libexec/trivance and in PATH.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-
-static bool any_set(const char *const *name)
-{
-    for (; *name; name++)
-        if (getenv(*name))
-            return true;
-    return false;
-}
-
-/* "openmpi" or "mpich" by the launcher's environment, NULL without a launcher. Open MPI's launchers set OMPI_…;
- * MPICH's Hydra and other PMI launchers set PMI_…. */
-static const char *launcher(void)
-{
-    static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_UNIVERSE_SIZE", NULL};
-    static const char *const mpich[] = {"PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "HYDI_CONTROL_FD", NULL};
-    return any_set(openmpi) ? "openmpi" : any_set(mpich) ? "mpich" : NULL;
-}
-
-/* Writes the path of trivance-mpi.<mpi> to `path` if it is in one of the places relative to this executable. */
-static bool find_beside(const char *mpi, char *path, size_t size)
-{
-    static const char *const place[] = {"", "../libexec/trivance/"};
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0)
-        return false;
-    self[length] = '\0';
-    char *slash = strrchr(self, '/');
-    if (!slash)
-        return false;
-    slash[1] = '\0';
-    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++)
-        if (snprintf(path, size, "%s%strivance-mpi.%s", self, place[i], mpi) < (int)size && access(path, X_OK) == 0)
-            return true;
-    return false;
-}
-
-/* Replaces this process; returns only on failure. */
-static int hand_over(const char *mpi, char **argv)
-{
-    char path[4608];
-    if (!find_beside(mpi, path, sizeof path))
-        snprintf(path, sizeof path, "trivance-mpi.%s", mpi);
-    argv[-1] = path; /* argv[0] is "bench", which the program takes as its first argument */
-    fflush(stdout);
-    execvp(path, argv - 1);
-    return cli_bad("bench", "trivance-mpi.%s can not be started (%s); it belongs beside the trivance executable, in "
-                   "../libexec/trivance or in PATH, and is built where %s is installed", mpi, strerror(errno),
-                   strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH");
-}
+#include "cli/handover.h"
 
 static bool wants_help(int argc, char **argv)
 {
@@ -72,9 +17,9 @@ static bool wants_help(int argc, char **argv)
 
 int cli_bench(int argc, char **argv)
 {
-    const char *mpi = launcher();
+    const char *mpi = cli_launcher();
     if (mpi)
-        return hand_over(mpi, argv);
+        return cli_hand_over(mpi, argv);
     if (wants_help(argc, argv)) {
         fputs(cli_bench_help, stdout);
         return CLI_OK;
