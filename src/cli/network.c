@@ -54,6 +54,12 @@ static const char *const delivery_name[] = {[TRV_DELIVERY_HEAD] = "head", [TRV_D
 const char *cli_model_name(trv_link_model_t model) { return model_name[model]; }
 const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[delivery]; }
 
+char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX])
+{
+    snprintf(text, CLI_PORT_TEXT_MAX, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
+    return text;
+}
+
 void cli_network_init(cli_network_t *network)
 {
     *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS};
@@ -226,21 +232,21 @@ static int check_slow_ranks(const cli_network_t *network, const trv_torus_t *tor
 
 static int check_slow_links(const cli_network_t *network, const trv_torus_t *torus)
 {
-    char text[TRV_TORUS_TEXT_MAX];
+    char text[TRV_TORUS_TEXT_MAX], port[CLI_PORT_TEXT_MAX];
     trv_torus_format(torus, text, sizeof text);
     for (int i = 0; i < network->options.slow_links; i++) {
         const trv_slow_link_t *slow = &network->slow_link[i];
-        int dimension = trv_port_dimension(slow->port), sign = trv_port_sign(slow->port) > 0 ? '+' : '-';
+        int dimension = trv_port_dimension(slow->port);
+        cli_format_port(slow->port, port);
         if (slow->rank >= torus->ranks)
             return trv_fail(TRV_ERR_ARGUMENT, "slow-link: there is no rank %d on %s, whose ranks are 0 to %d",
                             slow->rank, text, torus->ranks - 1);
         if (dimension >= torus->dims || torus->size[dimension] == 1)
-            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: no link leaves by port %c%d on %s, where %s", sign, dimension,
-                            text, dimension < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
+            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: no link leaves by port %s on %s, where %s", port, text,
+                            dimension < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
         for (int j = 0; j < i; j++)
             if (network->slow_link[j].rank == slow->rank && network->slow_link[j].port == slow->port)
-                return trv_fail(TRV_ERR_ARGUMENT, "slow-link: the link %d:%c%d is given twice", slow->rank, sign,
-                                dimension);
+                return trv_fail(TRV_ERR_ARGUMENT, "slow-link: the link %d:%s is given twice", slow->rank, port);
     }
     return TRV_OK;
 }
@@ -279,8 +285,8 @@ static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT
         append(text, ", rank %d %gx", network->slow_rank[i].rank, network->slow_rank[i].factor);
     for (int i = 0; i < network->options.slow_links; i++) {
         const trv_slow_link_t *slow = &network->slow_link[i];
-        append(text, ", link %d:%c%d ", slow->rank, trv_port_sign(slow->port) > 0 ? '+' : '-',
-               trv_port_dimension(slow->port));
+        char port[CLI_PORT_TEXT_MAX];
+        append(text, ", link %d:%s ", slow->rank, cli_format_port(slow->port, port));
         if (isinf(slow->factor))
             append(text, "down");
         else

@@ -43,6 +43,10 @@ void cli_network_longs(struct option *longs, size_t used);
  * is left out. `text` has room for CLI_NETWORK_TEXT_MAX bytes. Returns it. */
 #define CLI_NETWORK_TEXT_MAX 1024
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
+
+/* A port as users type it: "+0". Returns `text`. */
+#define CLI_PORT_TEXT_MAX 16
+char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX]);
 const char *cli_model_name(trv_link_model_t model);
 const char *cli_delivery_name(trv_delivery_t delivery);
 

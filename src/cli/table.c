@@ -25,7 +25,10 @@ int cli_text_width(const char *text)
 {
     int width = 0;
     for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
+        if (*text == '\033' && strchr(text, 'm'))
+            text = strchr(text, 'm');
+        else
+            width += ((unsigned char)*text & 0xc0) != 0x80;
     return width;
 }
 

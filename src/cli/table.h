@@ -57,7 +57,7 @@ void cli_row_end(cli_table_t *table);
 /* Prints what waits and frees everything. 0, or TRV_ERR_MEMORY. */
 int cli_table_end(cli_table_t *table);
 
-/* The columns that a UTF-8 text takes on a terminal (one per code point). */
+/* The columns that a UTF-8 text takes on a terminal: one per code point, none for bold and colours. */
 int cli_text_width(const char *text);
 
 #endif
