@@ -100,8 +100,8 @@ void cli_cell_both(cli_table_t *table, const char *text, json_t *value)
         if (!table->object)
             table->object = json_object();
         /* CSV keeps the text beside the value: it has the decimals that were asked for. */
-        json_t *entry = table->format == CLI_FORMAT_JSON ? json_incref(value)
-                        : json_pack("[s%, O]", text, strlen(text), value);
+        json_t *entry = table->format == CLI_FORMAT_CSV ? json_pack("[s%, O]", text, strlen(text), value)
+                                                        : json_incref(value);
         if (json_object_set_new(table->object, table->column[c].key, entry))
             table->failed = true;
     }
@@ -143,8 +143,12 @@ void cli_cell_none(cli_table_t *table)
 
 static void print_json(cli_table_t *table)
 {
-    fputs(table->rows ? ",\n" : "\n", table->out);
+    bool lines = table->format == CLI_FORMAT_LINES;
+    if (!lines)
+        fputs(table->rows ? ",\n" : "\n", table->out);
     json_dumpf(table->object, table->out, JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+    if (lines)
+        fputc('\n', table->out);
 }
 
 /* As RFC 4180 wants it: quoted where a comma, quote or line break is inside. */
@@ -207,10 +211,10 @@ void cli_row_end(cli_table_t *table)
     } else {
         if (table->format == CLI_FORMAT_TABLE)
             print_text(table, table->text);
-        else if (table->format == CLI_FORMAT_JSON)
-            print_json(table);
-        else
+        else if (table->format == CLI_FORMAT_CSV)
             print_csv(table);
+        else
+            print_json(table);
         table->rows++;
     }
     for (int c = 0; c < table->columns; c++) {

@@ -14,7 +14,12 @@
 
 #include <jansson.h>
 
-typedef enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_JSON, CLI_FORMAT_CSV } cli_format_t;
+typedef enum cli_format {
+    CLI_FORMAT_TABLE,
+    CLI_FORMAT_JSON,
+    CLI_FORMAT_CSV,
+    CLI_FORMAT_LINES /* JSON lines: an object per line, for files that grow */
+} cli_format_t;
 
 typedef struct cli_column {
     const char *key, *title;
