@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,34 @@ static void read_environment(void)
     settings.algorithm = variable("TRIVANCE_ALGORITHM");
     settings.check = !is_off(variable("TRIVANCE_CHECK"));
     settings.info = !is_off(variable("TRIVANCE_DEBUG"));
+    bool by_name = settings.algorithm && strcmp(settings.algorithm, "auto") != 0;
+    settings.may_serve = settings.torus || by_name || variable("TRIVANCE_TOPOLOGY_FILE") ||
+                         variable("TRIVANCE_RULES_FILE") || variable("TRIVANCE_TUNE") ||
+                         !is_off(variable("TRIVANCE_CART"));
 }
 
 const trv_mpi_settings_t *trv_mpi_settings(void)
 {
     pthread_once(&once, read_environment);
     return &settings;
+}
+
+static atomic_int use = TRV_MPI_API;
+
+void trv_mpi_mode(trv_mpi_use_t wanted)
+{
+    atomic_store(&use, wanted);
+}
+
+bool trv_mpi_is_drop_in(void)
+{
+    return atomic_load(&use) == TRV_MPI_DROP_IN;
+}
+
+bool trv_mpi_may_serve(void)
+{
+    pthread_once(&once, read_environment);
+    return settings.may_serve;
 }
 
 void trv_mpi_say(const char *format, ...)
