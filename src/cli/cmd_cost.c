@@ -365,7 +365,7 @@ int cli_cost(int argc, char **argv)
     if (options.paper && (options.path || options.tori.count))
         return cli_bad(argv[0], "--paper has tori of its own; give it without a torus and without --schedule");
     if (options.paper)
-        return cli_cost_paper(options.command, options.format);
+        return cli_cost_paper(stdout, options.format) ? cli_bad_last(options.command) : CLI_OK;
     if (!options.path == !options.tori.count)
         return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance cost 27`");
     return run(&options);

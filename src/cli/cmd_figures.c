@@ -1,10 +1,296 @@
 /*
- * trivance figures.
+ * trivance figures: the figures and tables of the paper's evaluation, recomputed, in a folder. What they show and how
+ * they are made is in src/figures.
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "cli/cli.h"
+#include "cli/cost_paper.h"
+#include "cli/parse.h"
+#include "common/error.h"
+#include "figures/figures.h"
+
+static const char help[] =
+    "Usage: trivance figures [OPTIONS]\n\n"
+    "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what\n"
+    "the paper says. The folder then has index.html (all of it, opens offline), evaluation.md (claim by\n"
+    "claim), tables.csv, and in figures/ every figure as CSV and gnuplot script and, where gnuplot is\n"
+    "installed, as SVG and PDF.\n\n"
+    "Options:\n"
+    "  -o, --out=DIR        the folder (default: evaluation); made where it is missing\n"
+    "      --only=LIST      these figures only, numbers from 6 to 20 with commas between\n"
+    "      --quick          every second size, tori of at most 64 ranks: seconds instead of minutes\n"
+    "      --model=M        queues of a link: dateline (two channels that take turns, as the paper's\n"
+    "                       simulator; default) or fifo (one queue, the ideal router; quicker)\n"
+    "      --delivery=D     a packet has arrived with its head (as in the paper's simulator; default) or\n"
+    "                       with its tail (as on a real link)\n"
+    "  -j, --workers=N      threads (default: one per core)\n"
+    "  -h, --help           this text\n\n"
+    "Examples:\n"
+    "  trivance figures --out evaluation\n"
+    "  trivance figures --quick --only 6,17\n"
+    "  trivance figures --model=fifo --out ideal-router\n";
+
+#define QUICK_RANKS_MAX 64
+#define PATH_TEXT_MAX 1024
+
+typedef struct options {
+    const char *command, *folder;
+    bool chosen[FIG_COUNT], with_only;
+    fig_result_t result;
+} options_t;
+
+/* ---- The folder -------------------------------------------------------------------------------------------------- */
+
+/* The folder and those above it. */
+static int make_folder(const char *path)
+{
+    char part[PATH_TEXT_MAX];
+    size_t length = strlen(path);
+    if (length >= sizeof part)
+        return trv_fail(TRV_ERR_ARGUMENT, "the folder's name is longer than %zu bytes", sizeof part - 1);
+    for (size_t i = 1; i <= length; i++)
+        if (path[i] == '/' || path[i] == '\0') {
+            snprintf(part, sizeof part, "%.*s", (int)i, path);
+            if (mkdir(part, 0777) && errno != EEXIST)
+                return trv_fail(TRV_ERR_ARGUMENT, "the folder '%.200s' can not be made: %s", part, strerror(errno));
+        }
+    return TRV_OK;
+}
+
+/* Finds out before anything is simulated whether files can be written. */
+static int prepare_folder(const char *folder)
+{
+    char path[PATH_TEXT_MAX + 32];
+    cli_output_t output;
+    int rc = make_folder(folder);
+    snprintf(path, sizeof path, "%.*s/figures", PATH_TEXT_MAX, folder);
+    if (!rc)
+        rc = make_folder(path);
+    for (int i = 0; i < 2 && !rc; i++) {
+        snprintf(path, sizeof path, "%.*s/%s", PATH_TEXT_MAX, folder, i ? "figures/figure" : "index.html");
+        rc = cli_output_begin(&output, path);
+        if (!rc)
+            rc = cli_output_end(&output, false);
+    }
+    return rc;
+}
+
+/* ---- The files --------------------------------------------------------------------------------------------------- */
+
+/* One file, complete or not there. */
+static int write_file(const options_t *options, const fig_figure_t *figure, fig_write_t *write, const char *name)
+{
+    char path[PATH_TEXT_MAX + 64];
+    cli_output_t output;
+    snprintf(path, sizeof path, "%.*s/%s", PATH_TEXT_MAX, options->folder, name);
+    int rc = cli_output_begin(&output, path);
+    if (rc)
+        return rc;
+    rc = write(&options->result, figure, output.stream);
+    int end = cli_output_end(&output, rc == 0);
+    return rc ? rc : end;
+}
+
+/* gnuplot writes over the temporary, which then gets its name. */
+static int draw(const options_t *options, const char *name, const char *terminal, const char *ending)
+{
+    char script[PATH_TEXT_MAX + 64], path[PATH_TEXT_MAX + 64];
+    cli_output_t output;
+    snprintf(script, sizeof script, "%.*s/%s.gnuplot", PATH_TEXT_MAX, options->folder, name);
+    snprintf(path, sizeof path, "%.*s/%s.%s", PATH_TEXT_MAX, options->folder, name, ending);
+    int rc = cli_output_begin(&output, path);
+    if (rc)
+        return rc;
+    rc = fig_draw(script, terminal, output.temporary);
+    int end = cli_output_end(&output, rc == 0);
+    return rc ? rc : end;
+}
+
+static int write_figure(const options_t *options, const fig_figure_t *figure)
+{
+    char name[48], file[64];
+    snprintf(name, sizeof name, "figures/figure-%02d", figure->spec->number);
+    snprintf(file, sizeof file, "%s.csv", name);
+    int rc = write_file(options, figure, fig_write_csv, file);
+    snprintf(file, sizeof file, "%s.gnuplot", name);
+    if (!rc)
+        rc = write_file(options, figure, fig_write_gnuplot, file);
+    if (!rc && options->result.drawn)
+        rc = draw(options, name, FIG_SVG, "svg");
+    if (!rc && options->result.drawn)
+        rc = draw(options, name, FIG_PDF, "pdf");
+    return rc;
+}
+
+/* Tables 1 and 2, as `trivance cost --paper` prints them. */
+static int write_tables(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
+{
+    (void)result, (void)figure;
+    return cli_cost_paper(out, CLI_FORMAT_CSV);
+}
+
+static int read_tables(fig_result_t *result)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    int rc = stream ? TRV_OK : trv_fail_memory();
+    if (!rc)
+        rc = cli_cost_paper(stream, CLI_FORMAT_JSON);
+    if (stream && fclose(stream) && !rc)
+        rc = trv_fail_memory();
+    if (!rc) {
+        result->tables = json_loads(text, 0, NULL);
+        rc = result->tables ? TRV_OK : trv_fail_memory();
+    }
+    free(text);
+    return rc;
+}
+
+static int write_all(options_t *options)
+{
+    fig_result_t *result = &options->result;
+    int rc = read_tables(result);
+    result->drawn = fig_can_draw();
+    for (int f = 0; f < result->figures && !rc; f++)
+        rc = write_figure(options, &result->figure[f]);
+    if (!rc)
+        rc = write_file(options, NULL, write_tables, "tables.csv");
+    if (!rc)
+        rc = write_file(options, NULL, fig_write_report, "evaluation.md");
+    if (!rc)
+        rc = write_file(options, NULL, fig_write_page, "index.html");
+    return rc;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+static int read_only(options_t *options, const char *list)
+{
+    char item[32];
+    const char *rest = list;
+    int more, number = 0;
+    options->with_only = true;
+    while ((more = cli_next_item(&rest, "figures", item, sizeof item)) > 0) {
+        int rc = cli_parse_int(item, "a figure", fig_spec[0].number, fig_spec[FIG_COUNT - 1].number, &number);
+        if (rc)
+            return rc;
+        options->chosen[number - fig_spec[0].number] = true;
+    }
+    return more;
+}
+
+enum { OPTION_ONLY = 256, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY };
+
+static int read_option(options_t *options, int option)
+{
+    fig_result_t *result = &options->result;
+    switch (option) {
+    case 'o': options->folder = optarg; return TRV_OK;
+    case 'j': return cli_parse_int(optarg, "--workers", 1, 1024, &result->workers);
+    case OPTION_ONLY: return read_only(options, optarg);
+    case OPTION_QUICK: result->quick = true; return TRV_OK;
+    case OPTION_MODEL: return cli_network_set(&result->network, "model", optarg);
+    case OPTION_DELIVERY: return cli_network_set(&result->network, "delivery", optarg);
+    default: return TRV_ERR_ARGUMENT;
+    }
+}
+
+/* The command without its folder, which changes nothing but the place. */
+static void keep_command(fig_result_t *result, const options_t *options)
+{
+    const trv_simulate_options_t *network = &result->network.options;
+    size_t used = (size_t)snprintf(result->command, sizeof result->command, "trivance figures%s",
+                                   result->quick ? " --quick" : "");
+    for (int i = 0, listed = 0; i < FIG_COUNT && options->with_only; i++)
+        if (options->chosen[i])
+            used += (size_t)snprintf(result->command + used, sizeof result->command - used, "%s%d",
+                                     listed++ ? "," : " --only ", fig_spec[i].number);
+    if (network->model != TRV_DATELINE)
+        used += (size_t)snprintf(result->command + used, sizeof result->command - used, " --model=%s",
+                                 cli_model_name(network->model));
+    if (network->delivery != TRV_DELIVERY_HEAD)
+        snprintf(result->command + used, sizeof result->command - used, " --delivery=%s",
+                 cli_delivery_name(network->delivery));
+}
+
+/* The figures that were chosen; the sizes, 32 B to 128 MiB. */
+static int choose(options_t *options)
+{
+    fig_result_t *result = &options->result;
+    for (int i = 0; i < FIG_COUNT; i++) {
+        trv_torus_t torus;
+        int rc = trv_torus_parse(fig_spec[i].torus, &torus);
+        if (rc)
+            return rc;
+        if (options->with_only ? options->chosen[i] : !result->quick || torus.ranks <= QUICK_RANKS_MAX)
+            result->figure[result->figures++].spec = &fig_spec[i];
+    }
+    for (uint64_t bytes = 32; bytes <= UINT64_C(128) << 20; bytes *= result->quick ? 4 : 2)
+        result->bytes[result->sizes++] = bytes;
+    keep_command(result, options);
+    return TRV_OK;
+}
+
+static void print_summary(const options_t *options)
+{
+    const fig_result_t *result = &options->result;
+    int count[3] = {0};
+    for (int c = 0; c < fig_claims; c++) {
+        fig_finding_t finding;
+        fig_check(result, &fig_claim[c], &finding);
+        count[finding.verdict]++;
+    }
+    printf("%d figure%s, %d simulations in %.1f s. Of the paper's claims %d agree, %d differ, %d were not measured.\n"
+           "%s/index.html shows all of it, %s/evaluation.md compares claim by claim.\n",
+           result->figures, result->figures == 1 ? "" : "s", result->simulations, result->wall_s, count[FIG_AGREES],
+           count[FIG_DIFFERS], count[FIG_NOT_MEASURED], options->folder, options->folder);
+    if (!result->drawn)
+        fprintf(stderr, "trivance %s: there is no gnuplot, so no SVG and PDF were drawn; the scripts for it are there\n",
+                options->command);
+}
+
+static int run(options_t *options)
+{
+    int rc = choose(options);
+    if (!rc)
+        rc = prepare_folder(options->folder);
+    if (!rc)
+        rc = fig_run(&options->result);
+    if (!rc)
+        rc = write_all(options);
+    if (!rc)
+        print_summary(options);
+    json_decref(options->result.tables);
+    return rc ? cli_bad_last(options->command) : CLI_OK;
+}
 
 int cli_figures(int argc, char **argv)
 {
-    (void)argc;
-    return cli_bad(argv[0], "under construction");
+    static const struct option longs[] = {
+        {"out", required_argument, NULL, 'o'},           {"only", required_argument, NULL, OPTION_ONLY},
+        {"quick", no_argument, NULL, OPTION_QUICK},      {"model", required_argument, NULL, OPTION_MODEL},
+        {"delivery", required_argument, NULL, OPTION_DELIVERY}, {"workers", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},                {NULL, 0, NULL, 0}};
+    static options_t options;
+    int option;
+    options = (options_t){.command = argv[0], .folder = "evaluation"};
+    cli_network_init(&options.result.network);
+    while ((option = cli_option(argc, argv, ":o:j:h", longs)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return CLI_OK;
+        }
+        if (option == '?')
+            return CLI_BAD;
+        if (read_option(&options, option))
+            return cli_bad_last(argv[0]);
+    }
+    if (optind < argc)
+        return cli_bad(argv[0], "figures takes options only, not '%.40s'; --only=6,8 chooses figures", argv[optind]);
+    return run(&options);
 }

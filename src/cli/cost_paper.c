@@ -78,14 +78,14 @@ static const cli_column_t columns[] = {
     {"paper_theta", "paper", true, 8}, {"paper_theta_limit", "limit", true, 8}, {"agrees", "agrees", false, 0},
 };
 
-static void begin(cli_table_t *table, cli_format_t format)
+static void begin(cli_table_t *table, FILE *out, cli_format_t format)
 {
-    cli_table_begin(table, stdout, format, columns, sizeof columns / sizeof columns[0],
-                    cli_stdout_is_terminal());
+    cli_table_begin(table, out, format, columns, sizeof columns / sizeof columns[0],
+                    out == stdout && cli_stdout_is_terminal());
     cli_table_stream(table);
 }
 
-int cli_cost_paper(const char *command, cli_format_t format)
+int cli_cost_paper(FILE *out, cli_format_t format)
 {
     static const char *const title[] = {"Table 1: optimality factors on rings",
                                         "Table 2: optimality factors on tori (Theta relative to m/D)"};
@@ -94,11 +94,11 @@ int cli_cost_paper(const char *command, cli_format_t format)
     int rc = TRV_OK;
     bool text = format == CLI_FORMAT_TABLE;
     if (!text)
-        begin(&table, format);
+        begin(&table, out, format);
     for (int number = 1; number <= 2 && !rc; number++) {
         if (text) {
-            printf("%s%s\n\n", number > 1 ? "\n" : "", title[number - 1]);
-            begin(&table, format);
+            fprintf(out, "%s%s\n\n", number > 1 ? "\n" : "", title[number - 1]);
+            begin(&table, out, format);
         }
         for (int i = 0; i < trv_algorithms_count() && !rc; i++)
             rc = add_algorithm(&table, number, names[number - 1], trv_algorithm_at(i));
@@ -107,12 +107,11 @@ int cli_cost_paper(const char *command, cli_format_t format)
     }
     if (!text && cli_table_end(&table))
         rc = TRV_ERR_MEMORY;
-    if (rc)
-        return cli_bad_last(command);
-    if (text)
-        puts("\nMeasured: every message routed over the torus, the load of all streams together. paper: the\n"
-             "exact sums of its appendix B. limit: its tables (table 2 for n to infinity). They agree but where\n"
-             "routing does better or worse than the closed form assumes: Bruck is routed the shorter way, and\n"
-             "the mirrored streams of Recursive Doubling meet on the same links.");
-    return CLI_OK;
+    if (!rc && text)
+        fputs("\nMeasured: every message routed over the torus, the load of all streams together. paper: the\n"
+              "exact sums of its appendix B. limit: its tables (table 2 for n to infinity). They agree but where\n"
+              "routing does better or worse than the closed form assumes: Bruck is routed the shorter way, and\n"
+              "the mirrored streams of Recursive Doubling meet on the same links.\n",
+              out);
+    return rc;
 }

@@ -6,7 +6,7 @@
 
 #include "cli/table.h"
 
-/* Prints the tables; returns the exit code. */
-int cli_cost_paper(const char *command, cli_format_t format);
+/* Prints the tables to `out`. 0, or an error with its sentence. */
+int cli_cost_paper(FILE *out, cli_format_t format);
 
 #endif

@@ -1,0 +1,199 @@
+/*
+ * The paper's evaluation, recomputed: figures 6 to 20 and what the paper says about them.
+ *
+ * catalogue.c  which figures there are and what each one shows
+ * run.c        every simulation they need, each one once, on all cores
+ * measure.c    advantages, break-even sizes, switches from L to B
+ * claims.c     what the paper says, as data; check.c decides whether we measure it, too
+ * studies.c    what the results depend on: the model of a link, the delivery rule, the cost of reductions
+ * write_*.c    CSV, gnuplot (SVG, PDF), the page, the report; page.html, page.css and page.js are built in
+ *
+ * The room belongs to the tool (subcommand `figures`): it uses the tool's tables, parsers and grids of simulations.
+ */
+#ifndef TRIVANCE_FIGURES_FIGURES_H
+#define TRIVANCE_FIGURES_FIGURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "cli/network.h"
+
+#define FIG_SIZES_MAX 24
+#define FIG_CURVES_MAX 7
+#define FIG_COUNT 15
+
+/* ---- Which figures there are ------------------------------------------------------------------------------------- */
+
+typedef struct fig_spec {
+    int number;
+    const char *torus, *title;
+    const char *parameter;             /* what the curves differ in, a name of cli_network_names; NULL: the algorithm */
+    const char *value[FIG_CURVES_MAX]; /* the parameter's values, as users type them */
+} fig_spec_t;
+
+/* In the order of the paper. */
+extern const fig_spec_t fig_spec[FIG_COUNT];
+
+/* The algorithms that Trivance is compared with: key is the tool's name of the family, title the paper's. */
+typedef struct fig_algorithm {
+    const char *key, *title;
+} fig_algorithm_t;
+#define FIG_BASELINES 4
+extern const fig_algorithm_t fig_baseline[FIG_BASELINES];
+/* Whether the figure compares with this baseline: the paper omits Recursive Doubling on powers of three. */
+bool fig_has_baseline(const fig_spec_t *spec, int baseline);
+
+/* ---- What was measured ------------------------------------------------------------------------------------------- */
+
+typedef struct fig_value {
+    double time_ns;
+    const char *member; /* which algorithm of the family was fastest */
+} fig_value_t;
+
+typedef struct fig_curve {
+    const char *key; /* a baseline, or the parameter's value */
+    char title[32];  /* the same for people */
+    fig_value_t other[FIG_SIZES_MAX];   /* the baseline, or the fastest of all baselines */
+    fig_value_t trivance[FIG_SIZES_MAX];
+} fig_curve_t;
+
+typedef struct fig_figure {
+    const fig_spec_t *spec;
+    int curves;
+    fig_curve_t curve[FIG_CURVES_MAX];
+} fig_figure_t;
+
+/* Studies: what the results depend on. */
+typedef struct fig_study_row { /* one algorithm at one size under the two values of an option */
+    const char *torus, *algorithm;
+    uint64_t bytes;
+    fig_value_t other[2], trivance[2];
+} fig_study_row_t;
+
+#define FIG_STUDY_ROWS_MAX 128
+
+typedef struct fig_study_spec {
+    const char *title, *text, *option, *value[2]; /* option: a name of cli_network_names */
+    const char *torus[8], *algorithm[8], *bytes[8]; /* every one with every one; each ends with NULL */
+    double threshold; /* rows whose times differ by less, %, are counted only */
+} fig_study_spec_t;
+
+typedef struct fig_study {
+    const fig_study_spec_t *spec;
+    int rows;
+    fig_study_row_t row[FIG_STUDY_ROWS_MAX];
+} fig_study_t;
+
+#define FIG_STUDIES 3
+extern const fig_study_spec_t fig_study_spec[FIG_STUDIES];
+
+typedef struct fig_result {
+    bool quick;
+    char command[256];                /* that made all this */
+    cli_network_t network;
+    int workers;                      /* 0: one per core */
+    int sizes;
+    uint64_t bytes[FIG_SIZES_MAX];
+    int figures;
+    fig_figure_t figure[FIG_COUNT];
+    fig_study_t study[FIG_STUDIES];
+    json_t *tables;                   /* the rows of tables 1 and 2; owned */
+    bool drawn;                       /* gnuplot made SVG and PDF */
+    int simulations;
+    uint64_t packet_hops;
+    double wall_s;
+} fig_result_t;
+
+/* Runs all simulations of the figures listed in `result` (spec set, the rest empty) and of the studies that concern
+ * their tori. 0, or an error with its sentence. */
+int fig_run(fig_result_t *result);
+
+/* ---- Reading it -------------------------------------------------------------------------------------------------- */
+
+const fig_figure_t *fig_find(const fig_result_t *result, int number);
+/* (T_A - T_Trivance) / T_A * 100; of a curve at a size; and of the fastest of the figure's curves there. */
+double fig_advantage_of(double other_ns, double trivance_ns);
+double fig_advantage(const fig_curve_t *curve, int size);
+double fig_advantage_best(const fig_figure_t *figure, int size);
+/* The first size at which `value` is a bandwidth-optimal member after a latency-optimal one, or -1. */
+int fig_switch(const fig_value_t *value, int sizes);
+/* Bytes at which the advantage turns from positive for the last time, between two sizes by interpolation over log2;
+ * INFINITY where it stays positive, 0 where it never is. curve NULL: the fastest of all. */
+double fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve);
+/* The axis of advantages: what lies outside leaves the frame. */
+void fig_range(const fig_result_t *result, const fig_figure_t *figure, double *low, double *high);
+
+/* "512 KiB" of a size that need not be whole, to two digits. */
+#define FIG_TEXT_MAX 48
+const char *fig_bytes(double bytes, char text[FIG_TEXT_MAX]);
+
+/* Trivance B with the messages of the paper's simulation, 3^-(k+1) of the vector in step k, instead of the blocks that
+ * there are: equal on powers of three, less elsewhere. By the difference of the Thetas; not simulated. */
+typedef struct fig_ideal {
+    double theta, ideal_theta;
+    double advantage, ideal_advantage;   /* over the fastest other at the largest size, % */
+    double break_even, ideal_break_even; /* with the fastest of all others, bytes */
+} fig_ideal_t;
+int fig_idealise(const fig_result_t *result, const fig_figure_t *figure, fig_ideal_t *ideal);
+
+/* The bytes that the reductions of a rank touch and make, in vectors: operands of every reduction, and its results. */
+int fig_reduced(const char *torus, const char *algorithm, double *operands, double *results);
+
+/* ---- What the paper says ----------------------------------------------------------------------------------------- */
+
+typedef enum fig_verdict { FIG_AGREES, FIG_DIFFERS, FIG_NOT_MEASURED } fig_verdict_t;
+extern const char *const fig_verdict_name[];
+
+typedef enum fig_test {
+    FIG_WITHIN,       /* the advantage lies in low … high at every size of from … to */
+    FIG_PEAK,         /* the largest advantage over from … to lies in low … high */
+    FIG_PEAK_AT,      /* the size of the largest advantage lies in from … to */
+    FIG_BREAK_EVEN,   /* the break-even size lies in from … to */
+    FIG_FASTEST_FROM, /* the size from which on the curve's algorithm is the fastest of all lies in from … to */
+    FIG_SWITCH,       /* the size where the curve's algorithm (none: Trivance) goes to B lies in from … to */
+    FIG_FALLS_FROM,   /* the advantage of Trivance's L over the best falls, by a point at least, first from here on */
+    FIG_RISING,       /* the break-even size never falls from one curve to the next */
+    FIG_SPREAD,       /* the curves differ by at most `high` points at every size of from … to */
+    FIG_FASTER,       /* the curve's algorithm takes at most 1 + high % of the time of `than` at every size */
+    FIG_WEAKER,       /* the break-even size moves less per doubling of the parameter than in figure `low` */
+} fig_test_t;
+
+typedef struct fig_claim {
+    const char *where, *text; /* section of the paper, and what it says */
+    int figure[9];            /* where that is to be seen, in all of them; ends with 0 */
+    fig_test_t test;
+    const char *curve, *than; /* key of a curve; NULL: the fastest of all, or where noted every curve */
+    uint64_t from, to;        /* bytes; 0: unbounded */
+    double low, high;         /* % */
+    const char *why;          /* the reason, where we differ */
+} fig_claim_t;
+
+extern const fig_claim_t fig_claim[];
+extern const int fig_claims;
+
+typedef struct fig_finding {
+    fig_verdict_t verdict;
+    char rule[192], measured[240];
+} fig_finding_t;
+
+void fig_check(const fig_result_t *result, const fig_claim_t *claim, fig_finding_t *finding);
+
+/* ---- Writing it down --------------------------------------------------------------------------------------------- */
+
+/* Writes one file: of the figure, or of the whole result (figure NULL). Errors of the stream are left to the caller. */
+typedef int fig_write_t(const fig_result_t *result, const fig_figure_t *figure, FILE *out);
+
+fig_write_t fig_write_csv, fig_write_gnuplot;  /* of a figure */
+fig_write_t fig_write_page, fig_write_report;  /* of the whole */
+
+/* Whether gnuplot can be run. */
+bool fig_can_draw(void);
+#define FIG_SVG "svg size 760,440 font 'sans,14'"
+#define FIG_PDF "pdfcairo size 19cm,11cm font 'sans,12'"
+/* Runs a script of fig_write_gnuplot with one of these terminals; the picture goes to `path`. */
+int fig_draw(const char *script, const char *terminal, const char *path);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * What the curves say: advantages, break-even sizes, switches.
+ */
+#include "figures/figures.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <trivance/algorithms.h>
+
+const fig_figure_t *fig_find(const fig_result_t *result, int number)
+{
+    for (int f = 0; f < result->figures; f++)
+        if (result->figure[f].spec->number == number)
+            return &result->figure[f];
+    return NULL;
+}
+
+double fig_advantage_of(double other_ns, double trivance_ns)
+{
+    return (other_ns - trivance_ns) / other_ns * 100;
+}
+
+double fig_advantage(const fig_curve_t *curve, int size)
+{
+    return fig_advantage_of(curve->other[size].time_ns, curve->trivance[size].time_ns);
+}
+
+double fig_advantage_best(const fig_figure_t *figure, int size)
+{
+    double least = INFINITY;
+    for (int c = 0; c < figure->curves; c++)
+        least = fmin(least, fig_advantage(&figure->curve[c], size));
+    return least;
+}
+
+int fig_switch(const fig_value_t *value, int sizes)
+{
+    for (int i = 1; i < sizes; i++)
+        if (trv_algorithm_latency_optimal(trv_algorithm_find(value[i - 1].member)) &&
+            !trv_algorithm_latency_optimal(trv_algorithm_find(value[i].member)))
+            return i;
+    return -1;
+}
+
+double fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve)
+{
+    int last = result->sizes - 1;
+    double before = NAN, after = NAN;
+    for (; last >= 0; last--) {
+        after = before;
+        before = curve ? fig_advantage(curve, last) : fig_advantage_best(figure, last);
+        if (before > 0)
+            break;
+    }
+    if (last < 0)
+        return 0;
+    if (last == result->sizes - 1)
+        return INFINITY;
+    double ratio = (double)result->bytes[last + 1] / (double)result->bytes[last];
+    return (double)result->bytes[last] * pow(ratio, before / (before - after));
+}
+
+/* Bucket on small vectors is so slow, and everything but Bucket on large ones, that the interesting part would be
+ * flat: the frame ends at 60 %. */
+void fig_range(const fig_result_t *result, const fig_figure_t *figure, double *low, double *high)
+{
+    const double limit = 60;
+    *low = 0;
+    *high = 10;
+    for (int c = 0; c < figure->curves; c++)
+        for (int i = 0; i < result->sizes; i++) {
+            double value = fig_advantage(&figure->curve[c], i);
+            *low = fmin(*low, fmax(value, -limit));
+            *high = fmax(*high, fmin(value, limit));
+        }
+    *low = 10 * floor((*low - 2) / 10);
+    *high = 10 * ceil((*high + 2) / 10);
+}
+
+const char *fig_bytes(double bytes, char text[FIG_TEXT_MAX])
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB"};
+    int u = 0;
+    for (; bytes >= 1024 && u < 3; u++)
+        bytes /= 1024;
+    snprintf(text, FIG_TEXT_MAX, bytes < 9.95 && bytes != floor(bytes) ? "%.1f %s" : "%.0f %s", bytes, unit[u]);
+    return text;
+}

@@ -1,0 +1,298 @@
+/*
+ * Every simulation that the figures and studies need, as one grid. A curve asks for values; values that are asked for
+ * several times (8x8 stands in five figures) are one point of the grid.
+ */
+#include "figures/figures.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/grid.h"
+#include "cli/parse.h"
+#include "cli/progress.h"
+#include "cli/select.h"
+#include "common/error.h"
+
+#define CHOICES_MAX 32
+
+typedef struct request { /* a value that a figure or study wants */
+    fig_value_t *value;
+    size_t point;
+} request_t;
+
+typedef struct plan {
+    cli_choice_t choice[CHOICES_MAX];
+    int choices;
+    cli_point_t *point;
+    request_t *request;
+    size_t points, requests, room;
+    cli_progress_t progress;
+} plan_t;
+
+/* ---- What to simulate -------------------------------------------------------------------------------------------- */
+
+/* The choice of that name or family. */
+static int find_choice(plan_t *plan, const char *name, const cli_choice_t **choice)
+{
+    cli_selection_t selection;
+    for (int i = 0; i < plan->choices; i++)
+        if (strcmp(plan->choice[i].label, name) == 0) {
+            *choice = &plan->choice[i];
+            return TRV_OK;
+        }
+    int rc = cli_select(name, &selection);
+    if (rc)
+        return rc;
+    if (plan->choices == CHOICES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the figures compare more than %d algorithms", CHOICES_MAX);
+    plan->choice[plan->choices] = selection.choice[0];
+    *choice = &plan->choice[plan->choices++];
+    return TRV_OK;
+}
+
+/* All baselines of the figure as one family: the fastest is found without simulating those that can not be. */
+static int find_best(plan_t *plan, const cli_choice_t **choice)
+{
+    static const char label[] = "best baseline";
+    for (int i = 0; i < plan->choices; i++)
+        if (strcmp(plan->choice[i].label, label) == 0) {
+            *choice = &plan->choice[i];
+            return TRV_OK;
+        }
+    cli_choice_t best = {.label = label};
+    for (int b = 0; b < FIG_BASELINES; b++) {
+        const cli_choice_t *family;
+        int rc = find_choice(plan, fig_baseline[b].key, &family);
+        if (rc)
+            return rc;
+        for (int i = 0; i < family->members && best.members < CLI_CHOICES_MAX; i++)
+            best.member[best.members++] = family->member[i];
+    }
+    if (plan->choices == CHOICES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the figures compare more than %d algorithms", CHOICES_MAX);
+    plan->choice[plan->choices] = best;
+    *choice = &plan->choice[plan->choices++];
+    return TRV_OK;
+}
+
+/* In what the figures and studies vary. */
+static bool same_options(const trv_simulate_options_t *a, const trv_simulate_options_t *b)
+{
+    return a->model == b->model && a->delivery == b->delivery && a->bandwidth_bps == b->bandwidth_bps &&
+           a->alpha_ns == b->alpha_ns && a->link_latency_ns == b->link_latency_ns &&
+           a->packet_bytes == b->packet_bytes && a->gamma_ns == b->gamma_ns;
+}
+
+static bool same_point(const cli_point_t *a, const cli_point_t *b)
+{
+    return a->bytes == b->bytes && a->choice == b->choice && a->torus.dims == b->torus.dims &&
+           memcmp(a->torus.size, b->torus.size, sizeof a->torus.size) == 0 && same_options(&a->options, &b->options);
+}
+
+static int grow(plan_t *plan)
+{
+    size_t room = plan->room ? 2 * plan->room : 1024;
+    cli_point_t *point = realloc(plan->point, room * sizeof *point);
+    if (point)
+        plan->point = point;
+    request_t *request = realloc(plan->request, room * sizeof *request);
+    if (request)
+        plan->request = request;
+    if (!point || !request)
+        return trv_fail_memory();
+    plan->room = room;
+    return TRV_OK;
+}
+
+static int ask(plan_t *plan, const char *torus, const cli_choice_t *choice, const trv_simulate_options_t *options,
+               uint64_t bytes, fig_value_t *value)
+{
+    cli_point_t point = {.choice = choice, .options = *options, .bytes = bytes};
+    int rc = trv_torus_parse(torus, &point.torus);
+    if (!rc && plan->requests == plan->room)
+        rc = grow(plan);
+    if (rc)
+        return rc;
+    size_t p = 0;
+    while (p < plan->points && !same_point(&plan->point[p], &point))
+        p++;
+    if (p == plan->points)
+        plan->point[plan->points++] = point;
+    plan->request[plan->requests++] = (request_t){value, p};
+    return TRV_OK;
+}
+
+/* The options of the run with one of them changed. */
+static int vary(const fig_result_t *result, const char *name, const char *value, trv_simulate_options_t *options)
+{
+    cli_network_t network = result->network;
+    int rc = name ? cli_network_set(&network, name, value) : TRV_OK;
+    *options = network.options;
+    return rc;
+}
+
+static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_spec_t *spec, fig_curve_t *curve)
+{
+    const cli_choice_t *other, *trivance;
+    trv_simulate_options_t options;
+    int rc = spec->parameter ? find_best(plan, &other) : find_choice(plan, curve->key, &other);
+    if (!rc)
+        rc = find_choice(plan, "trivance", &trivance);
+    if (!rc)
+        rc = vary(result, spec->parameter, curve->key, &options);
+    for (int i = 0; i < result->sizes && !rc; i++) {
+        rc = ask(plan, spec->torus, other, &options, result->bytes[i], &curve->other[i]);
+        if (!rc)
+            rc = ask(plan, spec->torus, trivance, &options, result->bytes[i], &curve->trivance[i]);
+    }
+    return rc;
+}
+
+static void list_curves(fig_figure_t *figure)
+{
+    const fig_spec_t *spec = figure->spec;
+    figure->curves = 0;
+    for (int v = 0; spec->parameter && v < FIG_CURVES_MAX && spec->value[v]; v++) {
+        int number = (int)strspn(spec->value[v], "0123456789.");
+        fig_curve_t *curve = &figure->curve[figure->curves++];
+        *curve = (fig_curve_t){.key = spec->value[v]};
+        snprintf(curve->title, sizeof curve->title, "%.*s %s", number, spec->value[v], spec->value[v] + number);
+    }
+    for (int b = 0; !spec->parameter && b < FIG_BASELINES; b++)
+        if (fig_has_baseline(spec, b)) {
+            fig_curve_t *curve = &figure->curve[figure->curves++];
+            *curve = (fig_curve_t){.key = fig_baseline[b].key};
+            snprintf(curve->title, sizeof curve->title, "%s", fig_baseline[b].title);
+        }
+}
+
+static int ask_figure(plan_t *plan, const fig_result_t *result, fig_figure_t *figure)
+{
+    int rc = TRV_OK;
+    list_curves(figure);
+    for (int c = 0; c < figure->curves && !rc; c++)
+        rc = ask_curve(plan, result, figure->spec, &figure->curve[c]);
+    return rc;
+}
+
+/* ---- Studies ----------------------------------------------------------------------------------------------------- */
+
+static bool has_torus(const fig_result_t *result, const char *torus)
+{
+    for (int f = 0; f < result->figures; f++)
+        if (strcmp(result->figure[f].spec->torus, torus) == 0)
+            return true;
+    return false;
+}
+
+/* The paper leaves Recursive Doubling out where the torus is no power of two. */
+static bool left_out(const char *torus, const char *algorithm)
+{
+    return strcmp(torus, "27x27") == 0 && strncmp(algorithm, "recdoub", 7) == 0;
+}
+
+static int ask_row(plan_t *plan, const fig_result_t *result, const fig_study_spec_t *spec, fig_study_row_t *row)
+{
+    const cli_choice_t *other, *trivance;
+    int rc = find_choice(plan, row->algorithm, &other);
+    if (!rc)
+        rc = find_choice(plan, "trivance", &trivance);
+    for (int v = 0; v < 2 && !rc; v++) {
+        trv_simulate_options_t options;
+        rc = vary(result, spec->option, spec->value[v], &options);
+        if (!rc)
+            rc = ask(plan, row->torus, other, &options, row->bytes, &row->other[v]);
+        if (!rc)
+            rc = ask(plan, row->torus, trivance, &options, row->bytes, &row->trivance[v]);
+    }
+    return rc;
+}
+
+static int ask_study(plan_t *plan, const fig_result_t *result, fig_study_t *study)
+{
+    const fig_study_spec_t *spec = study->spec;
+    int rc = TRV_OK;
+    study->rows = 0;
+    for (int t = 0; spec->torus[t]; t++)
+        for (int a = 0; spec->algorithm[a]; a++)
+            for (int b = 0; spec->bytes[b] && !rc; b++) {
+                if (!has_torus(result, spec->torus[t]) || left_out(spec->torus[t], spec->algorithm[a]))
+                    continue;
+                if (study->rows == FIG_STUDY_ROWS_MAX)
+                    return trv_fail(TRV_ERR_ARGUMENT, "a study has more than %d rows", FIG_STUDY_ROWS_MAX);
+                fig_study_row_t *row = &study->row[study->rows++];
+                *row = (fig_study_row_t){.torus = spec->torus[t], .algorithm = spec->algorithm[a]};
+                rc = cli_parse_bytes(spec->bytes[b], &row->bytes);
+                if (!rc)
+                    rc = ask_row(plan, result, spec, row);
+            }
+    return rc;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+/* In proportion to the packets, and a little for each point. */
+static double work(const cli_point_t *point)
+{
+    return point->torus.ranks * (1e5 + (double)point->bytes);
+}
+
+static int point_done(void *context, const cli_point_t *point)
+{
+    cli_progress_step(context, work(point));
+    return point->rc;
+}
+
+static int simulate(plan_t *plan, fig_result_t *result)
+{
+    struct timespec begin, end;
+    double total = 0;
+    for (size_t p = 0; p < plan->points; p++)
+        total += work(&plan->point[p]);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    cli_progress_begin(&plan->progress, "figures", total);
+    int rc = cli_grid_run(plan->point, plan->points, result->workers, point_done, &plan->progress);
+    cli_progress_end(&plan->progress);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    result->wall_s = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    for (size_t p = 0; p < plan->points && rc; p++)
+        if (plan->point[p].rc == rc && plan->point[p].reason)
+            return trv_fail(rc, "%s", plan->point[p].reason);
+    return rc;
+}
+
+static void take_results(const plan_t *plan, fig_result_t *result)
+{
+    for (size_t r = 0; r < plan->requests; r++) {
+        const cli_point_t *point = &plan->point[plan->request[r].point];
+        *plan->request[r].value = (fig_value_t){point->time_ns, point->algorithm};
+    }
+    result->simulations = (int)plan->points;
+    for (size_t p = 0; p < plan->points; p++)
+        result->packet_hops += plan->point[p].packet_hops;
+}
+
+int fig_run(fig_result_t *result)
+{
+    plan_t *plan = calloc(1, sizeof *plan);
+    int rc = plan ? TRV_OK : trv_fail_memory();
+    for (int f = 0; f < result->figures && !rc; f++)
+        rc = ask_figure(plan, result, &result->figure[f]);
+    for (int s = 0; s < FIG_STUDIES && !rc; s++) {
+        result->study[s].spec = &fig_study_spec[s];
+        rc = ask_study(plan, result, &result->study[s]);
+    }
+    if (!rc)
+        rc = simulate(plan, result);
+    if (!rc)
+        take_results(plan, result);
+    if (plan) {
+        cli_points_clear(plan->point, plan->points);
+        free(plan->point);
+        free(plan->request);
+    }
+    free(plan);
+    return rc;
+}

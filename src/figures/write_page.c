@@ -1,0 +1,120 @@
+/*
+ * The page: one HTML file that opens without a network. Its form is page.html, page.css and page.js, built in; here the
+ * data are put into it as one JSON object, which page.js draws.
+ */
+#include "figures/figures.h"
+
+#include <string.h>
+
+#include <trivance/common.h>
+
+#include "common/error.h"
+#include "figures/page.h"
+
+static json_t *numbers(const fig_value_t *value, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(array, json_real(value[i].time_ns));
+    return array;
+}
+
+static json_t *members(const fig_value_t *value, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(array, json_string(value[i].member));
+    return array;
+}
+
+static json_t *figure_data(const fig_result_t *result, const fig_figure_t *figure)
+{
+    double low, high;
+    json_t *curves = json_array();
+    fig_range(result, figure, &low, &high);
+    for (int c = 0; c < figure->curves; c++) {
+        const fig_curve_t *curve = &figure->curve[c];
+        int n = result->sizes;
+        json_array_append_new(curves, json_pack("{ss, ss, so, so, si, so, so, si}", "key", curve->key, "title",
+                                                curve->title, "other", numbers(curve->other, n), "member",
+                                                members(curve->other, n), "switch", fig_switch(curve->other, n),
+                                                "trivance", numbers(curve->trivance, n), "trivanceMember",
+                                                members(curve->trivance, n), "trivanceSwitch",
+                                                fig_switch(curve->trivance, n)));
+    }
+    return json_pack("{si, ss, ss, ss?, s[ff], so}", "number", figure->spec->number, "title", figure->spec->title,
+                     "torus", figure->spec->torus, "parameter", figure->spec->parameter, "range", low, high, "curves",
+                     curves);
+}
+
+static json_t *claim_data(const fig_result_t *result, const fig_claim_t *claim)
+{
+    fig_finding_t finding;
+    json_t *figures = json_array();
+    fig_check(result, claim, &finding);
+    for (int f = 0; claim->figure[f]; f++)
+        json_array_append_new(figures, json_integer(claim->figure[f]));
+    return json_pack("{ss, ss, so, ss, ss, ss, ss?}", "where", claim->where, "text", claim->text, "figures", figures,
+                     "rule", finding.rule, "measured", finding.measured, "verdict", fig_verdict_name[finding.verdict],
+                     "why", claim->why);
+}
+
+static json_t *study_data(const fig_study_t *study)
+{
+    json_t *rows = json_array();
+    for (int r = 0; r < study->rows; r++) {
+        const fig_study_row_t *row = &study->row[r];
+        json_array_append_new(
+            rows, json_pack("{ss, ss, sI, s[ff], s[ff]}", "torus", row->torus, "algorithm", row->algorithm, "bytes",
+                            (json_int_t)row->bytes, "time", row->other[0].time_ns, row->other[1].time_ns, "advantage",
+                            fig_advantage_of(row->other[0].time_ns, row->trivance[0].time_ns),
+                            fig_advantage_of(row->other[1].time_ns, row->trivance[1].time_ns)));
+    }
+    return json_pack("{ss, ss, ss, s[ss], sf, so}", "title", study->spec->title, "text", study->spec->text, "option",
+                     study->spec->option, "value", study->spec->value[0], study->spec->value[1], "threshold",
+                     study->spec->threshold, "rows", rows);
+}
+
+static json_t *page_data(const fig_result_t *result)
+{
+    char network[CLI_NETWORK_TEXT_MAX];
+    json_t *sizes = json_array(), *figures = json_array(), *claims = json_array(), *studies = json_array();
+    for (int i = 0; i < result->sizes; i++)
+        json_array_append_new(sizes, json_integer((json_int_t)result->bytes[i]));
+    for (int f = 0; f < result->figures; f++)
+        json_array_append_new(figures, figure_data(result, &result->figure[f]));
+    for (int c = 0; c < fig_claims; c++)
+        json_array_append_new(claims, claim_data(result, &fig_claim[c]));
+    for (int s = 0; s < FIG_STUDIES; s++)
+        json_array_append_new(studies, study_data(&result->study[s]));
+    return json_pack("{ss, ss, ss, sb, si, sI, sf, so, so, so, so, sO}", "version", trv_version(), "command",
+                     result->command, "network", cli_network_format(&result->network, network), "drawn", result->drawn,
+                     "simulations", result->simulations, "packetHops", (json_int_t)result->packet_hops, "seconds",
+                     result->wall_s, "sizes", sizes, "figures", figures, "claims", claims, "studies", studies,
+                     "tables", result->tables);
+}
+
+/* Prints up to `mark`, which is skipped; returns what follows. */
+static const char *print_until(const char *text, const char *mark, FILE *out)
+{
+    const char *found = strstr(text, mark);
+    fwrite(text, 1, (size_t)(found - text), out);
+    return found + strlen(mark);
+}
+
+int fig_write_page(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
+{
+    (void)figure;
+    json_t *data = page_data(result);
+    if (!data)
+        return trv_fail_memory();
+    const char *rest = print_until(fig_page_html, "/* page.css */", out);
+    fputs(fig_page_css, out);
+    rest = print_until(rest, "{\"data\": \"of the figures\"}", out);
+    int failed = json_dumpf(data, out, JSON_COMPACT | JSON_ESCAPE_SLASH | JSON_REAL_PRECISION(12));
+    json_decref(data);
+    rest = print_until(rest, "/* page.js */", out);
+    fputs(fig_page_js, out);
+    fputs(rest, out);
+    return failed && !ferror(out) ? trv_fail_memory() : TRV_OK;
+}
