@@ -316,6 +316,8 @@ INLINE int start(trv_net_t *net, uint32_t l, const bool tracked)
         queue->head = e->next;
         if (queue->head == TRV_NONE)
             queue->tail = TRV_NONE;
+        else
+            __builtin_prefetch(&net->entry[queue->head]); /* for the next start, some thousand events from now */
         e->next = net->entry_free;
         net->entry_free = head;
     } else {
