@@ -40,7 +40,7 @@ const char cli_network_help[] =
     "      --packet=BYTES          payload of a packet, 256 to 1M (default 8192)\n"
     "      --buffer=BYTES          of a router's input, per link and channel (default: unlimited); needs\n"
     "                              --model=dateline\n"
-    "      --gamma=TIME            per byte reduced (default 0ns)\n"
+    "      --gamma=TIME            per byte that a reduction reads (default 0ns)\n"
     "      --message-overhead=TIME per message before it is sent (default 0ns)\n"
     "      --jitter=SHARE          every alpha is stretched by a random share of up to this (default 0%)\n"
     "      --seed=N                of the random numbers (default 1)\n"
@@ -221,8 +221,8 @@ static int check_slow_ranks(const cli_network_t *network, const trv_torus_t *tor
     for (int i = 0; i < network->options.slow_ranks; i++) {
         int rank = network->slow_rank[i].rank;
         if (rank >= torus->ranks)
-            return trv_fail(TRV_ERR_ARGUMENT, "slow-rank: there is no rank %d on %s, whose ranks are 0 to %d", rank,
-                            trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
+            return trv_fail(TRV_ERR_ARGUMENT, "slow-rank: there is no rank %d on the torus %s, whose ranks are 0 to %d",
+                            rank, trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
         for (int j = 0; j < i; j++)
             if (network->slow_rank[j].rank == rank)
                 return trv_fail(TRV_ERR_ARGUMENT, "slow-rank: rank %d is given twice", rank);
@@ -239,11 +239,11 @@ static int check_slow_links(const cli_network_t *network, const trv_torus_t *tor
         int dimension = trv_port_dimension(slow->port);
         cli_format_port(slow->port, port);
         if (slow->rank >= torus->ranks)
-            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: there is no rank %d on %s, whose ranks are 0 to %d",
+            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: there is no rank %d on the torus %s, whose ranks are 0 to %d",
                             slow->rank, text, torus->ranks - 1);
         if (dimension >= torus->dims || torus->size[dimension] == 1)
-            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: no link leaves by port %s on %s, where %s", port, text,
-                            dimension < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
+            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: no link leaves by port %s on the torus %s, where %s", port,
+                            text, dimension < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
         for (int j = 0; j < i; j++)
             if (network->slow_link[j].rank == slow->rank && network->slow_link[j].port == slow->port)
                 return trv_fail(TRV_ERR_ARGUMENT, "slow-link: the link %d:%s is given twice", slow->rank, port);

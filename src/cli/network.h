@@ -39,8 +39,8 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
 #define CLI_NETWORK_OPTION 1024
 void cli_network_longs(struct option *longs, size_t used);
 
-/* One line for people: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …"; what is as by default and rarely asked for
- * is left out. `text` has room for CLI_NETWORK_TEXT_MAX bytes. Returns it. */
+/* One line for people: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …"; what is rarely asked for is left out where
+ * it is as by default. `text` has room for CLI_NETWORK_TEXT_MAX bytes. Returns it. */
 #define CLI_NETWORK_TEXT_MAX 1024
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 

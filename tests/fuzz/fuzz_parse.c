@@ -1,5 +1,6 @@
 /*
- * Fuzzes what users type: byte counts, times, rates, whole numbers, lists of these and of algorithms, lists of blocks.
+ * Fuzzes what users type: byte counts, times, rates, whole numbers, parameters of the network, lists of these and of
+ * algorithms, lists of blocks.
  */
 #include <math.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/network.h"
 #include "cli/parse.h"
 #include "cli/select.h"
 #include "export/ranges.h"
@@ -31,6 +33,29 @@ static void check_numbers(const char *text)
         fuzz_expect(isfinite(value) && value > 0);
     if (cli_parse_int(text, "the number", -5, 1000, &number) == 0)
         fuzz_expect(number >= -5 && number <= 1000);
+}
+
+/* The text as the value of every parameter; what is accepted makes options that are in range. */
+static void check_network(const char *text)
+{
+    static const trv_torus_t torus = {2, {4, 3}, 12};
+    char printed[CLI_NETWORK_TEXT_MAX];
+    for (int i = 0; i < CLI_NETWORK_COUNT; i++) {
+        cli_network_t network;
+        cli_network_init(&network);
+        if (cli_network_set(&network, cli_network_names[i], text) != 0 || cli_network_finish(&network, &torus) != 0)
+            continue;
+        const trv_simulate_options_t *options = &network.options;
+        fuzz_expect(options->bandwidth_bps > 0 && options->nic_bandwidth_bps > 0 && options->alpha_ns >= 0);
+        fuzz_expect(options->packet_bytes >= 256 && options->packet_bytes <= 1 << 20);
+        fuzz_expect(options->buffer_bytes == 0 || options->buffer_bytes >= options->packet_bytes);
+        fuzz_expect(options->jitter >= 0 && options->jitter <= 1);
+        for (int k = 0; k < options->slow_ranks; k++)
+            fuzz_expect(options->slow_rank[k].rank < 12 && options->slow_rank[k].factor >= 1);
+        for (int k = 0; k < options->slow_links; k++)
+            fuzz_expect(options->slow_link[k].port < 4 && options->slow_link[k].factor >= 1);
+        cli_network_format(&network, printed);
+    }
 }
 
 static void check_ranges(const char *text)
@@ -61,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     check_numbers(text);
+    check_network(text);
     check_ranges(text);
     if (cli_select(text, &selection) == 0)
         fuzz_expect(selection.choices >= 1);
