@@ -154,15 +154,28 @@ typedef struct arrival {
     int reg;
 } arrival_t;
 
-/* Adds one message; a message without blocks is none. Returns 1 if it was added, 0 if not, or an error. */
-static int add_message(const view_t *view, bool send, int coordinate, int sign, int reg, const trv_residues_t *along)
+/* The interface that injects message `e` of a step, so that no two of a rank's messages share one: mirrored streams
+ * have that of their dimension's - port, the others that of +; of two messages that may leave by one port (Bruck) the
+ * second takes that of -. */
+static int nic_of(const view_t *view, int e)
+{
+    int dimension = view->out->dimension;
+    if (trv_schedule_streams(view->schedule) > view->tables->active)
+        return trv_port(dimension, view->mirrored ? -1 : 1);
+    return view->schedule->messages_per_port > 1 ? trv_port(dimension, e > 0 ? -1 : 1) : -1;
+}
+
+/* Adds message `e` of the step; a message without blocks is none. Returns 1 if it was added, 0 if not, or an error. */
+static int add_message(const view_t *view, bool send, int e, int coordinate, int sign, int reg,
+                       const trv_residues_t *along)
 {
     trv_blocks_t blocks = widen(view, along);
     if (blocks.terms == 0)
         return 0;
     int dimension = view->out->dimension;
     int peer = trv_torus_move(&view->schedule->torus, view->rank, dimension, coordinate);
-    trv_part_t *part = (send ? trv_step_send : trv_step_receive)(view->out, peer, trv_port(dimension, sign), 1);
+    trv_part_t *part = (send ? trv_step_send_by : trv_step_receive_by)(view->out, peer, trv_port(dimension, sign),
+                                                                       nic_of(view, e), 1);
     if (!part)
         return TRV_ERR_MEMORY;
     part->reg = reg;
@@ -227,7 +240,7 @@ static int reduce_scatter_step(view_t *view)
     int edges = find_edges(view, true, edge);
     for (int e = 0; e < edges; e++) {
         spread_halves(view, pattern, &edge[e]);
-        int rc = add_message(view, true, edge[e].to, edge[e].sign, 0, edge[e].blocks);
+        int rc = add_message(view, true, e, edge[e].to, edge[e].sign, 0, edge[e].blocks);
         if (rc < 0)
             return rc;
     }
@@ -236,7 +249,7 @@ static int reduce_scatter_step(view_t *view)
     for (int e = 0; e < edges; e++) {
         spread_halves(view, pattern, &edge[e]);
         int reg = edge[e].move ? 0 : 1 + e;
-        int added = add_message(view, false, edge[e].from, edge[e].sign, reg, edge[e].blocks);
+        int added = add_message(view, false, e, edge[e].from, edge[e].sign, reg, edge[e].blocks);
         if (added < 0)
             return added;
         if (added && !edge[e].move)
@@ -255,7 +268,8 @@ static int allgather_step(view_t *view)
         int edges = find_edges(view, !send, edge);
         for (int e = 0; e < edges; e++) {
             spread_halves(view, pattern, &edge[e]);
-            int rc = add_message(view, send, send ? edge[e].from : edge[e].to, edge[e].reverse_sign, 0, edge[e].blocks);
+            int rc = add_message(view, send, e, send ? edge[e].from : edge[e].to, edge[e].reverse_sign, 0,
+                                 edge[e].blocks);
             if (rc < 0)
                 return rc;
         }

@@ -36,10 +36,12 @@ static int add_messages(trv_step_t *out, const trv_schedule_t *schedule, int ran
     for (int m = 0; m < window->messages; m++) {
         const trv_window_message_t *message = &window->message[m];
         const int port = trv_port(out->dimension, message->sign);
+        /* Two messages that may leave by one port (Bruck) have an interface each. */
+        const int nic = schedule->messages_per_port > 1 ? trv_port(out->dimension, m > 0 ? -1 : 1) : -1;
         const int to = trv_torus_shift(torus, rank, out->dimension, -message->peer);
         const int from = trv_torus_shift(torus, rank, out->dimension, message->peer);
-        trv_part_t *send = trv_step_send(out, to, port, message->vectors);
-        trv_part_t *receive = trv_step_receive(out, from, port, message->vectors);
+        trv_part_t *send = trv_step_send_by(out, to, port, nic, message->vectors);
+        trv_part_t *receive = trv_step_receive_by(out, from, port, nic, message->vectors);
         if (!send || !receive)
             return TRV_ERR_MEMORY;
         for (int v = 0; v < message->vectors; v++) {

@@ -15,7 +15,7 @@
 
 #include "common/error.h"
 
-/* A packet that reaches a router: `link` is where it goes next, or where it comes from when its leg ends there. */
+/* A packet that reaches a router: `link` is the one straight on, or, when it enters the network, the first one. */
 typedef struct flight {
     int64_t time;
     uint32_t link, message, info;

@@ -25,7 +25,7 @@ enum {
     INFO_LEG = 22,       /* shift: number of the leg, 3 bits */
     INFO_LAST = 1 << 25, /* the last packet of its message */
     INFO_CHANNEL = 26,   /* shift: the channel of the link it goes to next */
-    INFO_KEY = 27        /* shift: orders simultaneous arrivals, 5 bits: the port it came by, or 16 + the interface */
+    INFO_KEY = 27        /* shift: its input, 5 bits: the port it came by, or INFO_FROM_NIC + the interface */
 };
 #define INFO_HOPS_MASK ((1u << INFO_HOPS) - 1)
 #define INFO_FROM_NIC 16u
@@ -34,6 +34,11 @@ enum {
 enum { DUE_FLIGHT, DUE_ENTER, DUE_FREE, DUE_NIC, DUE_CREDIT, DUE_ARRIVED, DUE_SENT, DUE_TIMER };
 
 static inline uint64_t due_key(int kind, uint64_t id) { return (uint64_t)kind << 56 | id; }
+
+/* An input of a router: when its last packet passed, and the one before. */
+typedef struct pass {
+    int64_t last, before;
+} pass_t;
 
 typedef struct entry {
     uint32_t next, message;
@@ -94,6 +99,7 @@ struct trv_net {
 
     link_t *link;
     nic_t *nic;               /* node << shift | port */
+    pass_t *pass;             /* inputs: (node << shift | port) of links, then of interfaces */
     int64_t *link_flit;       /* per link, where some are slow; TRV_NEVER: cut */
     int64_t *room;            /* link * 2 + channel, finite buffers */
     trv_link_load_t *load;    /* tracked */

@@ -3,7 +3,7 @@
  *
  * At every moment first everything that arrives joins its queue, then every port that is free and has packets waiting
  * starts one. So the order in which events of a moment are taken does not matter; only the order inside a queue does,
- * and there simultaneous arrivals stand by their key.
+ * and there simultaneous arrivals are ordered by the inputs that they come from.
  *
  * Functions with a `tracked` argument are compiled twice: without, and with the bookkeeping of single packets.
  */
@@ -76,15 +76,34 @@ static int drain_slot(trv_net_t *net, queue_t *queue, int64_t time)
     return append(net, queue, slot, fresh, m->info | (complete ? INFO_LAST : 0));
 }
 
-/* Among those that joined at the same moment, behind all with a key that is not greater. */
-static int insert_by_key(trv_net_t *net, queue_t *queue, uint32_t message, uint32_t packets, uint32_t info)
+/* When the packet before one that arrives now passed the same input. */
+static int64_t passed_before(const trv_net_t *net, uint32_t node, uint32_t message, uint32_t info)
 {
-    uint32_t e = entry_new(net), place = queue->mark;
+    uint32_t key = info >> INFO_KEY;
+    if (key < INFO_FROM_NIC)
+        return net->pass[node | key].before;
+    if (net->trains && net->message[message].first != net->now)
+        return net->now - net->gap;
+    return net->pass[net->links + (node | (key - INFO_FROM_NIC))].before;
+}
+
+/* Among those that join at this moment: the input that has waited longest is served first, then links in order of
+ * their port, then interfaces. */
+static int insert_by_input(trv_net_t *net, uint32_t l, queue_t *queue, uint32_t message, uint32_t packets,
+                           uint32_t info)
+{
+    uint32_t e = entry_new(net), place = queue->mark, node = l >> net->shift << net->shift;
     if (e == TRV_NONE)
         return TRV_ERR_MEMORY;
-    for (uint32_t next = place == TRV_NONE ? queue->head : net->entry[place].next;
-         next != TRV_NONE && net->entry[next].info >> INFO_KEY <= info >> INFO_KEY; next = net->entry[next].next)
+    int64_t before = passed_before(net, node, message, info);
+    for (uint32_t next = place == TRV_NONE ? queue->head : net->entry[place].next; next != TRV_NONE;
+         next = net->entry[next].next) {
+        const entry_t *other = &net->entry[next];
+        int64_t other_before = passed_before(net, node, other->message, other->info);
+        if (other_before > before || (other_before == before && other->info >> INFO_KEY > info >> INFO_KEY))
+            break;
         place = next;
+    }
     net->entry[e] = (entry_t){TRV_NONE, message, packets, info};
     insert_behind(net, queue, place, e);
     return TRV_OK;
@@ -101,7 +120,7 @@ static int open_moment(trv_net_t *net, queue_t *queue)
     message_t *m = &net->message[queue->slot];
     if (m->first + m->injected * net->gap != net->now)
         return TRV_OK;
-    uint32_t slot = queue->slot; /* its next packet arrives now: one of those that are ordered by key */
+    uint32_t slot = queue->slot; /* its next packet arrives now: one of those that are ordered by input */
     if (++m->injected == m->packets)
         queue->slot = TRV_NONE;
     return append(net, queue, slot, 1, m->info | (queue->slot == TRV_NONE ? INFO_LAST : 0));
@@ -125,14 +144,14 @@ INLINE int join(trv_net_t *net, uint32_t l, uint32_t message, uint32_t packets, 
         net->load[l].queue_max = net->waiting[l];
     activate(net, l);
     if (queue->stamp == net->now)
-        return insert_by_key(net, queue, message, packets, info);
+        return insert_by_input(net, l, queue, message, packets, info);
     if (queue->slot == TRV_NONE) {
         queue->stamp = net->now;
         queue->mark = queue->tail;
         return append(net, queue, message, packets, info);
     }
     rc = open_moment(net, queue);
-    return rc ? rc : insert_by_key(net, queue, message, packets, info);
+    return rc ? rc : insert_by_input(net, l, queue, message, packets, info);
 }
 
 /* ---- Arrivals ---------------------------------------------------------------------------------------------------- */
@@ -180,15 +199,19 @@ static int turn(trv_net_t *net, const flight_t *flight, const bool tracked)
     uint32_t leg = (flight->info >> INFO_LEG & 7) + 1;
     if (leg == m->legs)
         return leave(net, flight, tracked);
-    uint32_t from = flight->link;
-    uint32_t node = net->link[from].next & ~LINK_AT_ZERO & ~((1u << net->shift) - 1); /* of the link straight on */
-    uint32_t info = m->leg[leg].hops | leg << INFO_LEG | (flight->info & INFO_LAST) |
-                    (uint32_t)net->link[from].key << INFO_KEY;
+    uint32_t node = flight->link >> net->shift << net->shift;
+    uint32_t info = m->leg[leg].hops | leg << INFO_LEG | (flight->info & (INFO_LAST | ~0u << INFO_KEY));
     return join(net, node | m->leg[leg].port, flight->message, tracked ? flight->packet : 1, info, tracked);
+}
+
+INLINE void passes(trv_net_t *net, uint32_t input)
+{
+    net->pass[input] = (pass_t){net->now, net->pass[input].last};
 }
 
 INLINE int arrive(trv_net_t *net, const flight_t *flight, const bool tracked)
 {
+    passes(net, flight->link);
     if (flight->info & INFO_HOPS_MASK)
         return join(net, flight->link, flight->message, tracked ? flight->packet : 1, flight->info, tracked);
     return turn(net, flight, tracked);
@@ -198,6 +221,7 @@ INLINE int arrive(trv_net_t *net, const flight_t *flight, const bool tracked)
 static int enter(trv_net_t *net, const flight_t *flight, const bool tracked)
 {
     message_t *m = &net->message[flight->message];
+    passes(net, net->links + m->nic);
     if (tracked || m->packets == 1) {
         uint32_t info = m->info | (m->packets == flight->packet + 1 ? INFO_LAST : 0), record = 1;
         if (tracked && (record = trv_net_packet(net, TRV_NONE, flight->packet)) == TRV_NONE)
@@ -208,6 +232,8 @@ static int enter(trv_net_t *net, const flight_t *flight, const bool tracked)
                                                           flight->packet + 1});
         return rc;
     }
+    if (net->trains) /* its last packet is the one that passes before the next message's first */
+        net->pass[net->links + m->nic].last = net->now + (m->packets - 1) * net->gap;
     queue_t *queue = &net->link[flight->link].queue[0];
     if (queue->slot != TRV_NONE && queue->stamp != net->now) {
         int rc = open_moment(net, queue);
@@ -222,7 +248,7 @@ static int enter(trv_net_t *net, const flight_t *flight, const bool tracked)
         }
         queue->slot = flight->message;
         m->injected = 1;
-        return insert_by_key(net, queue, flight->message, 1, m->info);
+        return insert_by_input(net, flight->link, queue, flight->message, 1, m->info);
     }
     flight_t next = *flight; /* the slot is taken: packet by packet */
     next.time = net->now + net->gap;
@@ -238,6 +264,8 @@ static int inject_next(trv_net_t *net, const flight_t *flight, const bool tracke
         return enter(net, flight, true);
     message_t *m = &net->message[flight->message];
     bool last = ++m->injected == m->packets;
+    if (!net->trains)
+        passes(net, net->links + m->nic);
     flight_t next = *flight;
     next.time = net->now + net->gap;
     int rc = last ? TRV_OK : flight_push(&net->injecting, &next);
@@ -330,14 +358,11 @@ INLINE int start(trv_net_t *net, uint32_t l, const bool tracked)
     int64_t busy = flits * flit;
     link->free_at = net->now + busy;
     uint32_t hops = (packet.info & INFO_HOPS_MASK) - 1, straight = link->next;
-    flight_t flight = {net->now + net->hop + flit, l, packet.message, 0, packet.packets};
-    flight.info = hops | (packet.info & (7u << INFO_LEG | INFO_LAST)) | (uint32_t)link->key << INFO_KEY;
-    if (hops) {
-        if (net->dateline)
-            channel |= straight >> 31;
-        flight.info |= channel << INFO_CHANNEL;
-        flight.link = straight & ~LINK_AT_ZERO;
-    }
+    flight_t flight = {net->now + net->hop + flit, straight & ~LINK_AT_ZERO, packet.message, 0, packet.packets};
+    if (net->dateline)
+        channel |= straight >> 31;
+    flight.info = hops | (packet.info & (7u << INFO_LEG | INFO_LAST)) | channel << INFO_CHANNEL |
+                  (uint32_t)link->key << INFO_KEY;
     int rc = TRV_OK;
     if (tracked) {
         rc = track(net, l, &packet, link->turn ^ 1u, flits, busy);

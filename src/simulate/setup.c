@@ -88,6 +88,8 @@ static void wire_links(trv_net_t *net)
             for (int c = 0; c < 2; c++)
                 link->queue[c] = (queue_t){-1, TRV_NONE, TRV_NONE, TRV_NONE, TRV_NONE};
         }
+    for (uint32_t n = 0; n < 2 * net->links; n++)
+        net->pass[n] = (pass_t){-1, -1};
     for (uint32_t n = 0; n < net->links; n++)
         net->nic[n] = (nic_t){0, TRV_NONE, TRV_NONE, true, (int64_t)net->options.buffer_bytes};
 }
@@ -115,13 +117,14 @@ static int allocate(trv_net_t *net)
     size_t links = net->links;
     net->link = aligned_alloc(64, (links * sizeof *net->link + 63) / 64 * 64);
     net->nic = malloc(links * sizeof *net->nic);
+    net->pass = malloc(2 * links * sizeof *net->pass);
     net->active = malloc(links * sizeof *net->active);
     net->lane_of = malloc(net->packet_flits + 1);
     net->link_flit = net->slow ? malloc(links * sizeof *net->link_flit) : NULL;
     net->room = net->finite ? malloc(2 * links * sizeof *net->room) : NULL;
     net->load = net->tracked ? calloc(links, sizeof *net->load) : NULL;
     net->waiting = net->tracked ? calloc(links, sizeof *net->waiting) : NULL;
-    if (!net->link || !net->nic || !net->active || !net->lane_of || (net->slow && !net->link_flit) ||
+    if (!net->link || !net->nic || !net->pass || !net->active || !net->lane_of || (net->slow && !net->link_flit) ||
         (net->finite && !net->room) || (net->tracked && (!net->load || !net->waiting)))
         return trv_fail_memory();
     memset(net->link, 0, links * sizeof *net->link);
@@ -183,6 +186,7 @@ void trv_net_destroy(trv_net_t *net)
         return;
     free(net->link);
     free(net->nic);
+    free(net->pass);
     free(net->active);
     free(net->lane_of);
     free(net->link_flit);
