@@ -10,7 +10,6 @@
 #include "common/error.h"
 #include "mpi/call.h"
 #include "mpi/settings.h"
-#include "mpi/wait.h"
 
 /* A rank whose buffers overlap does its part from a copy, so that no other rank waits for it. */
 static int run_from_copy(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const void *input, void *output)
@@ -22,7 +21,7 @@ static int run_from_copy(trv_mpi_operation_t *operation, const trv_mpi_state_t *
     if (!copy)
         return trv_mpi_class(trv_fail_memory());
     memcpy(copy, input, bytes);
-    int code = trv_mpi_run(operation->plan, copy, output);
+    int code = trv_mpi_operation_run(operation, copy, output);
     free(copy);
     if (code < 0)
         return trv_mpi_class(code);
@@ -31,12 +30,12 @@ static int run_from_copy(trv_mpi_operation_t *operation, const trv_mpi_state_t *
 
 static int run(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *call, bool overlap)
 {
-    if (!operation->plan)
+    if (!trv_mpi_operation_serves(operation))
         return trv_mpi_library_run(call, state->comm);
     if (overlap)
         return run_from_copy(operation, state, call->input, call->output);
     const void *input = call->input == MPI_IN_PLACE ? call->output : call->input;
-    int code = trv_mpi_run(operation->plan, input, call->output);
+    int code = trv_mpi_operation_run(operation, input, call->output);
     return code == TRV_OK ? MPI_SUCCESS : trv_mpi_class(code);
 }
 
@@ -90,8 +89,9 @@ static int collective(const trv_mpi_arguments_t *call, MPI_Comm comm)
         trv_mpi_operation_t *operation =
             trv_mpi_cache_find(state, call->collective, (size_t)call->count, call->datatype, call->op);
         if (operation)
-            return run(operation, state, call, operation->plan && trv_mpi_overlap(state, &operation->want, call->input,
-                                                                                  call->output) != MPI_SUCCESS);
+            return run(operation, state, call,
+                       trv_mpi_operation_serves(operation) &&
+                           trv_mpi_overlap(state, &operation->want, call->input, call->output) != MPI_SUCCESS);
     }
     return run_new(state, call, NULL);
 }

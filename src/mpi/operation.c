@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "mpi/settings.h"
+#include "mpi/wait.h"
 
 #define KEPT_MAX 64
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
@@ -91,6 +92,42 @@ void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
     trv_mpi_local_clear(&operation->local);
     operation->plan = NULL;
     operation->channel = NULL;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation)
+{
+    return operation->plan != NULL;
+}
+
+int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
+{
+    return trv_plan_start(operation->plan, input, output);
+}
+
+int trv_mpi_operation_test(trv_mpi_operation_t *operation)
+{
+    return trv_plan_test(operation->plan);
+}
+
+int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
+{
+    int code;
+    for (unsigned polls = 1; (code = trv_mpi_operation_test(operation)) == 0; polls++)
+        trv_mpi_pause(polls);
+    return code < 0 ? code : TRV_OK;
+}
+
+int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output)
+{
+    int code = trv_mpi_operation_start(operation, input, output);
+    return code < 0 ? code : trv_mpi_operation_wait(operation);
+}
+
+void trv_mpi_operation_describe(const trv_mpi_operation_t *operation, char *text, size_t size)
+{
+    trv_plan_describe(operation->plan, text, size);
 }
 
 /* ---- The kept ones ----------------------------------------------------------------------------------------------- */

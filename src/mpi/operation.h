@@ -27,7 +27,7 @@ typedef struct trv_mpi_want {
 
 typedef struct trv_mpi_operation {
     trv_mpi_want_t want;
-    trv_plan_t *plan; /* NULL: the MPI library's own function */
+    trv_plan_t *plan; /* NULL where the MPI library's own function serves: see trv_mpi_operation_serves */
     trv_mpi_channel_t *channel;
     trv_mpi_local_t local;
     const char *algorithm;
@@ -42,6 +42,15 @@ size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
                            bool shared);
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
+
+/* Whether the operation is ours; otherwise the MPI library's own function serves, and the ones below are not called. */
+bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation);
+/* As trv_plan_start, trv_plan_test, trv_plan_wait, trv_plan_run and trv_plan_describe. */
+int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output);
+int trv_mpi_operation_test(trv_mpi_operation_t *operation);
+int trv_mpi_operation_wait(trv_mpi_operation_t *operation);
+int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
+void trv_mpi_operation_describe(const trv_mpi_operation_t *operation, char *text, size_t size);
 
 /* The operation of a blocking call, made at its first use and kept with the latest ones. */
 int trv_mpi_cache_get(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation);

@@ -216,7 +216,7 @@ static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
             return trv_mpi_class(trv_fail_memory());
         input = memcpy(plan->copy, sendbuf, bytes);
     }
-    int code = trv_plan_start(plan->operation.plan, input, recvbuf);
+    int code = trv_mpi_operation_start(&plan->operation, input, recvbuf);
     return code < 0 ? finish(plan, trv_mpi_class(code)) : MPI_SUCCESS;
 }
 
@@ -228,7 +228,8 @@ int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again"), MPI_ERR_REQUEST;
     plan->fault = MPI_SUCCESS;
-    code = plan->operation.plan ? start_schedule(plan, sendbuf, recvbuf) : start_library(plan, sendbuf, recvbuf);
+    bool ours = trv_mpi_operation_serves(&plan->operation);
+    code = ours ? start_schedule(plan, sendbuf, recvbuf) : start_library(plan, sendbuf, recvbuf);
     plan->running = code == MPI_SUCCESS;
     return code;
 }
@@ -241,8 +242,8 @@ int TRV_Plan_test(TRV_Plan plan, int *flag)
             (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of an int"), MPI_ERR_ARG);
     if (code != MPI_SUCCESS)
         return code;
-    if (plan->running && plan->operation.plan) {
-        done = trv_plan_test(plan->operation.plan);
+    if (plan->running && trv_mpi_operation_serves(&plan->operation)) {
+        done = trv_mpi_operation_test(&plan->operation);
         code = done < 0 ? trv_mpi_class(done) : MPI_SUCCESS;
     } else if (plan->running) {
         int test = PMPI_Test(&plan->request, &done, MPI_STATUS_IGNORE);
@@ -257,8 +258,8 @@ int TRV_Plan_wait(TRV_Plan plan)
     int code = refuse_stale(plan);
     if (code != MPI_SUCCESS || !plan->running)
         return code;
-    if (plan->operation.plan) {
-        code = trv_mpi_wait(plan->operation.plan);
+    if (trv_mpi_operation_serves(&plan->operation)) {
+        code = trv_mpi_operation_wait(&plan->operation);
         return finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
     }
     code = trv_mpi_poll(&plan->request);

@@ -17,6 +17,7 @@
 
 #define TRV_MPI_AUTO "auto"
 #define TRV_MPI_NAME_MAX 64
+#define TRV_MPI_WHY_MAX 400
 
 /* A schedule and what the cost model says of it: steps * alpha + load * vector bytes / bandwidth. */
 typedef struct trv_mpi_schedule {
@@ -36,8 +37,16 @@ typedef struct trv_mpi_state {
     int rank, ranks;
     int references;
     trv_mpi_tags_t tags;
-    bool configured; /* torus and algorithm are valid */
+    bool configured; /* the torus, all about it, and the algorithm are valid */
     trv_torus_t torus;
+    bool serves;                 /* the torus is known, or is the API's default: a ring */
+    char why[TRV_MPI_WHY_MAX];   /* where the torus comes from; where it is not known, the reason */
+    unsigned one_way;            /* bit d: dimension d has no wrap-around */
+    unsigned shared_port;        /* bit d: both directions of dimension d share one port */
+    const int *member;           /* the rank at every place of the torus; NULL: place p has rank p */
+    int place;                   /* this rank's place */
+    struct trv_mpi_node *node;   /* several ranks share every place, which member[place] leads; NULL: one at each */
+    struct trv_mpi_fit *fit;     /* what the environment says of the torus, found at first need and kept */
     char algorithm[TRV_MPI_NAME_MAX]; /* a name, a family, or TRV_MPI_AUTO */
     trv_mpi_schedule_t *schedules;    /* all that were made, of earlier tori too: plans read them */
     struct trv_mpi_entry *cache;      /* plans behind the blocking calls, latest first */

@@ -22,6 +22,7 @@ typedef struct slot {
 struct trv_mpi_channel {
     trv_transport_t transport;
     MPI_Comm comm;
+    const int *member;
     trv_mpi_tags_t *tags;
     bool shared, open;
     size_t piece_bytes;
@@ -163,6 +164,7 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int ta
 {
     slot_t *slot = &channel->slot[at];
     slot->sends = sends;
+    peer = channel->member ? channel->member[peer] : peer;
     size_t piece = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
     int code = post_piece(channel, slot, peer, channel->first_tag + tag, data, piece, &slot->request);
     return code < 0 || piece == bytes
@@ -244,6 +246,11 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, trv_mpi_t
                                            .cancel = channel_cancel};
     *created = channel;
     return TRV_OK;
+}
+
+void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member)
+{
+    channel->member = member;
 }
 
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel)

@@ -36,6 +36,8 @@ typedef struct trv_mpi_channel trv_mpi_channel_t;
  * must outlive the channel. */
 int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, trv_mpi_tags_t *tags, bool shared,
                            size_t piece_bytes);
+/* The rank that a plan's rank stands for, one for each; they must outlive the channel. NULL, as at first: itself. */
+void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member);
 /* After the plan that used it. */
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel);
 const trv_transport_t *trv_mpi_channel_transport(const trv_mpi_channel_t *channel);

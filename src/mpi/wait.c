@@ -42,20 +42,6 @@ void trv_mpi_pause(unsigned polls)
         sched_yield();
 }
 
-int trv_mpi_wait(trv_plan_t *plan)
-{
-    int code;
-    for (unsigned polls = 1; (code = trv_plan_test(plan)) == 0; polls++)
-        trv_mpi_pause(polls);
-    return code < 0 ? code : TRV_OK;
-}
-
-int trv_mpi_run(trv_plan_t *plan, const void *input, void *output)
-{
-    int code = trv_plan_start(plan, input, output);
-    return code < 0 ? code : trv_mpi_wait(plan);
-}
-
 int trv_mpi_poll(MPI_Request *request)
 {
     int done = 0, code = MPI_SUCCESS;

@@ -6,14 +6,8 @@
 
 #include <mpi.h>
 
-#include <trivance/execute.h>
-
 /* What to do after so many polls in vain: nothing, sched_yield, or a short sleep. */
 void trv_mpi_pause(unsigned polls);
-
-/* As trv_plan_wait and trv_plan_run. */
-int trv_mpi_wait(trv_plan_t *plan);
-int trv_mpi_run(trv_plan_t *plan, const void *input, void *output);
 
 /* Waits for a request of MPI; MPI's code. */
 int trv_mpi_poll(MPI_Request *request);
