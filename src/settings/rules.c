@@ -1,0 +1,189 @@
+/*
+ * Rules: the list, matching, and the one-line form.
+ */
+#include "settings/rules.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/algorithms.h>
+
+#include "cli/parse.h"
+#include "common/error.h"
+#include "settings/rules_list.h"
+
+static const char *const collective_name[] = {
+    [TRV_ALLREDUCE] = "allreduce", [TRV_REDUCE_SCATTER] = "reduce-scatter", [TRV_ALLGATHER] = "allgather"};
+
+const char *trv_rules_collective_name(trv_collective_t collective)
+{
+    return collective_name[collective];
+}
+
+/* Also as MPI spells them. */
+bool trv_rules_collective(const char *name, trv_collective_t *collective)
+{
+    for (int i = TRV_ALLREDUCE; i <= TRV_ALLGATHER; i++)
+        if (strcmp(name, collective_name[i]) == 0) {
+            *collective = (trv_collective_t)i;
+            return true;
+        }
+    *collective = TRV_REDUCE_SCATTER;
+    return strcmp(name, "reduce_scatter") == 0 || strcmp(name, "reduce_scatter_block") == 0;
+}
+
+int trv_rules_check_algorithm(const char *name)
+{
+    if (strcmp(name, TRV_RULE_AUTO) == 0)
+        return TRV_OK;
+    for (int i = 0; i < trv_algorithms_count(); i++)
+        if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), name) == 0)
+            return TRV_OK;
+    return trv_algorithm_find(name) ? TRV_OK : TRV_ERR_ARGUMENT;
+}
+
+int trv_rules_set_algorithm(trv_rule_t *rule, const char *name)
+{
+    if (strcmp(name, TRV_RULE_MPI) != 0 && trv_rules_check_algorithm(name) < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s; families, auto and mpi", trv_last_error());
+    snprintf(rule->algorithm, sizeof rule->algorithm, "%s", name);
+    return TRV_OK;
+}
+
+int trv_rules_add(trv_rules_t *rules, const trv_rule_t *rule)
+{
+    if (rules->count == rules->room) {
+        int room = rules->room ? 2 * rules->room : 16;
+        trv_rule_t *grown = realloc(rules->rule, (size_t)room * sizeof *grown);
+        if (!grown)
+            return trv_fail_memory();
+        rules->rule = grown;
+        rules->room = room;
+    }
+    rules->rule[rules->count++] = *rule;
+    return TRV_OK;
+}
+
+void trv_rules_clear(trv_rules_t *rules)
+{
+    free(rules->rule);
+    *rules = TRV_RULES_NONE;
+}
+
+static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
+{
+    bool same = a->dims == b->dims;
+    for (int d = 0; same && d < a->dims; d++)
+        same = a->size[d] == b->size[d];
+    return same;
+}
+
+const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t collective, const trv_torus_t *torus,
+                                  int ranks, uint64_t bytes)
+{
+    for (int i = 0; i < rules->count; i++) {
+        const trv_rule_t *rule = &rules->rule[i];
+        if (rule->collective == collective && (uint64_t)ranks >= rule->ranks_min &&
+            (uint64_t)ranks <= rule->ranks_max && bytes >= rule->bytes_min && bytes <= rule->bytes_max &&
+            (rule->torus.dims == 0 || same_torus(&rule->torus, torus)))
+            return rule;
+    }
+    return NULL;
+}
+
+/* ---- One line ---------------------------------------------------------------------------------------------------- */
+
+#define FIELDS_MAX 4
+#define FIELD_BYTES 72
+
+static int bound(const char *text, bool upper, uint64_t *value)
+{
+    if (upper && strcmp(text, "inf") == 0) {
+        *value = UINT64_MAX;
+        return TRV_OK;
+    }
+    return cli_parse_bytes(text, value);
+}
+
+/* "8-64" or "64k-inf". */
+static int read_range(const char *text, const char *what, uint64_t *least, uint64_t *most)
+{
+    char low[FIELD_BYTES];
+    const char *dash = strchr(text, '-');
+    if (!dash)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%s' is no range of %s", text, what);
+    memcpy(low, text, (size_t)(dash - text));
+    low[dash - text] = '\0';
+    int code = bound(low, false, least);
+    if (code == TRV_OK)
+        code = bound(dash + 1, true, most);
+    if (code == TRV_OK && *least > *most)
+        code = trv_fail(TRV_ERR_ARGUMENT, "the range of %s '%s' ends before it begins", what, text);
+    return code;
+}
+
+/* A field behind the collective: "0-64k", "[8-64]" or "@trivance-l". */
+static int read_field(char *field, trv_rule_t *rule)
+{
+    size_t length = strlen(field);
+    if (field[0] == '@')
+        return trv_rules_set_algorithm(rule, field + 1);
+    if (field[0] != '[')
+        return read_range(field, "sizes", &rule->bytes_min, &rule->bytes_max);
+    if (field[length - 1] != ']')
+        return trv_fail(TRV_ERR_ARGUMENT, "a ] is missing after '%s'", field);
+    field[length - 1] = '\0';
+    return read_range(field + 1, "ranks", &rule->ranks_min, &rule->ranks_max);
+}
+
+/* One rule: "collective[:sizes][:[ranks]]:@algorithm". */
+static int read_item(const char *item, size_t length, trv_rule_t *rule)
+{
+    size_t at = 0;
+    *rule = (trv_rule_t){.ranks_max = UINT64_MAX, .bytes_max = UINT64_MAX};
+    for (int fields = 0; at <= length; fields++) {
+        char field[FIELD_BYTES];
+        size_t size = 0;
+        while (at + size < length && item[at + size] != ':')
+            size++;
+        if (size == 0 || size >= sizeof field || fields == FIELDS_MAX)
+            return trv_fail(TRV_ERR_ARGUMENT, size == 0 ? "a field is empty" : "it has too many or too long fields");
+        memcpy(field, item + at, size);
+        field[size] = '\0';
+        if (rule->algorithm[0])
+            return trv_fail(TRV_ERR_ARGUMENT, "the algorithm is the last field of a rule, and '%s' follows", field);
+        if (fields == 0 && !trv_rules_collective(field, &rule->collective))
+            return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%s'; there are allreduce, reduce-scatter and "
+                            "allgather", field);
+        int code = fields == 0 ? TRV_OK : read_field(field, rule);
+        if (code < 0)
+            return code;
+        at += size + 1;
+    }
+    return rule->algorithm[0] ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "it has no @ALGORITHM");
+}
+
+int trv_rules_parse_line(trv_rules_t *rules, const char *line)
+{
+    *rules = TRV_RULES_NONE;
+    for (const char *at = line; *at;) {
+        size_t length = strcspn(at, ";");
+        trv_rule_t rule;
+        int code = length > INT_MAX ? TRV_ERR_ARGUMENT : read_item(at, length, &rule);
+        if (code < 0)
+            code = trv_fail(code, "the rule '%.*s' (column %d): %s; a rule is COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, as "
+                            "allreduce:0-64k:[8-64]:@trivance-l", length < 80 ? (int)length : 80, at,
+                            (int)(at - line) + 1, trv_last_error());
+        else
+            code = trv_rules_add(rules, &rule);
+        if (code < 0) {
+            trv_rules_clear(rules);
+            return code;
+        }
+        at += length + (at[length] == ';');
+    }
+    return rules->count ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "it has no rule");
+}

@@ -1,0 +1,66 @@
+/*
+ * Rules that choose an algorithm by collective, number of ranks and size of the vector: the first that matches wins.
+ *
+ * One line, as UCC has it (TRIVANCE_TUNE):
+ *
+ *     allreduce:0-64k:@trivance-l;allreduce:64k-inf:[8-64]:@auto
+ *
+ * or a file (TRIVANCE_RULES_FILE), as Open MPI 6 has it, where "torus" and "network" are ours:
+ *
+ *     {"rule_file_version": 1,
+ *      "network": {"alpha": "1.5us", "bandwidth": "800Gb/s", "hop_latency": "0ns"},
+ *      "collectives": {"allreduce": [{"comm_size_min": 64, "comm_size_max": 128, "torus": "8x8",
+ *                                     "rules": [{"msg_size_min": 0, "msg_size_max": "inf", "alg": "trivance-b"}]}]}}
+ *
+ * Bounds count as inside. A size is that of the whole vector in bytes (of all ranks' blocks for Reduce-Scatter and
+ * AllGather). An algorithm is a name or a family of `trivance list`, "auto" (by the cost model) or "mpi" (the MPI
+ * library's own).
+ */
+#ifndef TRIVANCE_SETTINGS_RULES_H
+#define TRIVANCE_SETTINGS_RULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <trivance/schedule.h>
+#include <trivance/torus.h>
+
+#define TRV_RULE_AUTO "auto"
+#define TRV_RULE_MPI "mpi"
+#define TRV_RULE_NAME_MAX 64
+
+typedef struct trv_rule {
+    trv_collective_t collective;
+    uint64_t ranks_min, ranks_max, bytes_min, bytes_max; /* UINT64_MAX: no bound */
+    trv_torus_t torus;                                   /* dims 0: any */
+    char algorithm[TRV_RULE_NAME_MAX];
+} trv_rule_t;
+
+typedef struct trv_rules {
+    int count, room;
+    trv_rule_t *rule;
+    double alpha_ns, bandwidth_bps, hop_ns; /* of "network"; below 0 where the file does not say */
+} trv_rules_t;
+
+/* What is odd but harmless (an unknown key), as a sentence with its place. */
+typedef void trv_rules_warn_t(void *context, const char *sentence);
+
+/* All three return 0, or a negative code with a sentence that says where and what was expected; *rules is then empty.
+ * `warn` may be NULL. trv_rules_clear frees the rules; rules of zeros are empty. */
+int trv_rules_read(trv_rules_t *rules, const char *path, trv_rules_warn_t *warn, void *context);
+int trv_rules_parse_file(trv_rules_t *rules, const char *name, const char *text, size_t length, trv_rules_warn_t *warn,
+                         void *context);
+int trv_rules_parse_line(trv_rules_t *rules, const char *line);
+void trv_rules_clear(trv_rules_t *rules);
+
+/* The first rule for a vector of `bytes` on `ranks` ranks that form `torus`, or NULL. */
+const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t collective, const trv_torus_t *torus,
+                                  int ranks, uint64_t bytes);
+
+/* "allreduce", "reduce-scatter", "allgather". */
+const char *trv_rules_collective_name(trv_collective_t collective);
+
+/* 0 if `name` is an algorithm, a family or "auto"; else TRV_ERR_ARGUMENT with a sentence that lists the names. */
+int trv_rules_check_algorithm(const char *name);
+
+#endif
