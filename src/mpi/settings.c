@@ -30,10 +30,11 @@ static void read_environment(void)
     settings.algorithm = variable("TRIVANCE_ALGORITHM");
     settings.check = !is_off(variable("TRIVANCE_CHECK"));
     settings.info = !is_off(variable("TRIVANCE_DEBUG"));
+    settings.topology = variable("TRIVANCE_TOPOLOGY_FILE");
+    settings.cart = !is_off(variable("TRIVANCE_CART"));
     bool by_name = settings.algorithm && strcmp(settings.algorithm, "auto") != 0;
-    settings.may_serve = settings.torus || by_name || variable("TRIVANCE_TOPOLOGY_FILE") ||
-                         variable("TRIVANCE_RULES_FILE") || variable("TRIVANCE_TUNE") ||
-                         !is_off(variable("TRIVANCE_CART"));
+    settings.may_serve = settings.torus || by_name || settings.topology || settings.cart ||
+                         variable("TRIVANCE_RULES_FILE") || variable("TRIVANCE_TUNE");
 }
 
 const trv_mpi_settings_t *trv_mpi_settings(void)

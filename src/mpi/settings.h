@@ -9,6 +9,8 @@
 typedef struct trv_mpi_settings {
     const char *torus;     /* TRIVANCE_TORUS, NULL when not set or empty */
     const char *algorithm; /* TRIVANCE_ALGORITHM, likewise */
+    const char *topology;  /* TRIVANCE_TOPOLOGY_FILE, likewise */
+    bool cart;             /* TRIVANCE_CART=1 */
     bool info;             /* TRIVANCE_DEBUG=info */
     bool check;            /* TRIVANCE_CHECK=1 */
     bool may_serve;        /* trv_mpi_may_serve */
