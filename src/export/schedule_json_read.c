@@ -7,7 +7,6 @@
  */
 #include "export/schedule_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@
 
 #include "common/error.h"
 #include "export/schedule_json_parts.h"
+#include "export/whole_file.h"
 
 /* streams * steps * ranks, of which an explicit schedule has a record each: as many as a small file may have, and more
  * in proportion to its messages. */
@@ -22,7 +22,6 @@
 #define CELLS_PER_MESSAGE 256
 #define STREAMS_MAX 1024
 #define STEPS_MAX (1 << 20)
-#define FILE_BYTES_MAX (UINT64_C(1) << 32)
 
 static json_t *step_of(json_t *root, int stream, const char *key, int step)
 {
@@ -261,44 +260,15 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
     return rc;
 }
 
-/* The whole of a stream; allocated. */
-static int read_all(FILE *in, const char *path, char **text, size_t *length)
-{
-    size_t room = 1 << 16;
-    *text = malloc(room);
-    for (*length = 0; *text;) {
-        *length += fread(*text + *length, 1, room - *length, in);
-        if (*length < room)
-            break;
-        room *= 2;
-        char *grown = room > FILE_BYTES_MAX ? NULL : realloc(*text, room);
-        if (!grown)
-            free(*text);
-        *text = grown;
-    }
-    if (!*text)
-        return trv_fail_memory();
-    if (ferror(in)) {
-        free(*text);
-        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read: %s", path, strerror(errno));
-    }
-    return TRV_OK;
-}
-
 int trv_schedule_file_read(const char *path, trv_schedule_file_t *file, trv_warn_t *warn, void *context)
 {
+    const char *name;
     char *text;
     size_t length;
-    bool from_stdin = strcmp(path, "-") == 0;
-    FILE *in = from_stdin ? stdin : fopen(path, "rb");
-    if (!in)
-        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read: %s", path, strerror(errno));
-    int rc = read_all(in, path, &text, &length);
-    if (!from_stdin)
-        fclose(in);
+    int rc = trv_whole_file_read(path, &name, &text, &length);
     if (rc)
         return rc;
-    rc = trv_schedule_file_parse(text, length, from_stdin ? "stdin" : path, file, warn, context);
+    rc = trv_schedule_file_parse(text, length, name, file, warn, context);
     free(text);
     return rc;
 }

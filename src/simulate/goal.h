@@ -12,15 +12,12 @@
 
 typedef enum trv_goal_kind { TRV_GOAL_SEND, TRV_GOAL_RECV, TRV_GOAL_CALC } trv_goal_kind_t;
 
-/* tag, and peer of a receive: any. */
-#define TRV_GOAL_ANY (-1)
-
 typedef struct trv_goal_op {
     trv_goal_kind_t kind;
     int rank;        /* whose operation it is */
-    int peer;        /* of a send or receive: the other rank, or TRV_GOAL_ANY in a receive */
-    int64_t tag;     /* 0 … 2^32 - 2, or TRV_GOAL_ANY */
-    int cpu, nic;    /* 0 unless the text gives one; nic is -1 there */
+    int peer;        /* of a send or receive: the other rank */
+    uint32_t tag;    /* of a send or receive */
+    int cpu, nic;    /* as given; otherwise 0 and -1 */
     uint64_t amount; /* bytes of a send or receive, ns of a calculation */
     uint32_t line;   /* of the text, from 1 */
 } trv_goal_op_t;
