@@ -39,7 +39,7 @@ static void expect_same(const char *what, const char *got, const char *wanted)
 
 static void test_help(void **state)
 {
-    static const char *const subcommand[] = {"", "list ", "plan ", "verify ", "cost ", "bench "};
+    static const char *const subcommand[] = {"", "list ", "plan ", "verify ", "cost ", "simulate ", "bench "};
     (void)state;
     for (size_t i = 0; i < sizeof subcommand / sizeof subcommand[0]; i++)
         for (int brief = 0; brief < 2; brief++) {
@@ -191,6 +191,10 @@ static void test_keys(void **state)
                 "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
                 "paper_theta,paper_theta_limit,bytes,time_ns,best",
                 "trivance-cost.1");
+    expect_keys("simulate 9 3x3 -b 8 --compare --format=json",
+                "torus,collective,algorithm,chosen_for,model,delivery,bandwidth_bps,alpha_ns,bytes,time_ns,"
+                "relative_percent,best,packet_hops,simulated_hops,wall_s,error,cost_ns,cost_ratio",
+                "trivance-simulate.1");
 }
 
 static void test_list(void **state)
@@ -441,7 +445,8 @@ static void test_full_disk(void **state)
     if (!full)
         skip();
     fclose(full);
-    static const char *const lines[] = {"list", "plan 9", "plan 9 -f json", "verify 9", "cost 9", "--help"};
+    static const char *const lines[] = {"list", "plan 9", "plan 9 -f json", "verify 9", "cost 9", "simulate 9",
+                                        "--help"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char script[300], text[1024];
         snprintf(script, sizeof script, "%s/full.sh", tool_folder());

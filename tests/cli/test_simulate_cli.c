@@ -1,0 +1,459 @@
+/*
+ * trivance simulate as users run it: that every option does what it says, that files of ours come back with the same
+ * time, traces and links that add up, faults, and one sentence for every kind of bad input.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/trivance.h>
+
+#include "tool.h"
+
+/* One message of 16 KiB over one hop. */
+static const char one_message[] = "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 16384, "
+                                  "\"name\": \"one\", \"streams\": [{\"steps\": [[[0, 1, \"+0\", 16384]]]}]}";
+
+static double real_at(const json_t *array, size_t index, const char *key)
+{
+    const json_t *value = json_object_get(json_array_get(array, index), key);
+    if (!json_is_number(value))
+        fail_msg("entry %zu has no number \"%s\"", index, key);
+    return json_number_value(value);
+}
+
+static const char *text_at(const json_t *array, size_t index, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json_array_get(array, index), key));
+    return text ? text : "";
+}
+
+/* simulate with these arguments and this standard input, which must work, as JSON. */
+static json_t *simulate(const char *arguments, const char *input)
+{
+    char line[512];
+    snprintf(line, sizeof line, "simulate %s --format=json", arguments);
+    tool_t tool = tool_run(line, input);
+    json_t *array = json_loads(tool.out, JSON_REJECT_DUPLICATES, NULL);
+    if (tool.code != 0 || !json_is_array(array))
+        fail_msg("%s: exit code %d, %s", line, tool.code, tool.err);
+    tool_clear(&tool);
+    return array;
+}
+
+static double time_of(const char *arguments, const char *input)
+{
+    json_t *array = simulate(arguments, input);
+    double time_ns = real_at(array, 0, "time_ns");
+    assert_int_equal(json_array_size(array), 1);
+    json_decref(array);
+    return time_ns;
+}
+
+static void expect_time(const char *arguments, const char *input, double expected_ns)
+{
+    double time_ns = time_of(arguments, input);
+    if (fabs(time_ns - expected_ns) > 0.0015)
+        fail_msg("simulate %s: %.3f ns instead of %.3f ns", arguments, time_ns, expected_ns);
+}
+
+/* Without options 1500 ns of alpha and the 585.04 ns that SST 11.1 with Merlin takes for 16 KiB over one hop: 100 to the
+ * router, 50 in, 50 out, 100 along the link, 50 in, 50 out, 100 to the node, a flit of 256 bytes each of the interface
+ * (0.16), the crossbar (0.16), a cycle (0.08) and the link (2.56), and the first packet's 81.92. */
+static void test_every_parameter(void **state)
+{
+    static const struct { const char *option; double more_ns;
+    } change[] = {
+        { "", 0 },
+        { "--model=fifo", 0 },
+        { "--alpha=2us", 500 },
+        { "--alpha=0ns", -1500 },
+        { "--link-latency=500ns", 400 },
+        { "--host-latency=200ns", 200 },
+        { "--router-in=60ns", 20 },
+        { "--router-out=60ns", 20 },
+        { "--delivery=tail", 81.92 },
+        { "--bandwidth=400Gb/s", 2.56 + 81.92 },
+        { "--bandwidth=50GB/s", 2.56 + 81.92 },
+        { "--packet=16K", -81.92 },
+        { "--bytes=24K", 81.92 },
+        { "--message-overhead=100ns", 100 },
+        { "--slow-rank=0:2x", 1500 },
+        { "--slow-rank=3:2x", 0 },
+        { "--slow-rank=0:2x --slow-rank=3:4x", 1500 },
+        { "--slow-link=0:+0:2x", 2.56 + 81.92 },
+        { "--slow-link=1:-0:2x", 0 },
+        { "--slow-link=1:+0:down --slow-link=2:+0:down", 0 },
+        { "--gamma=1us", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "--schedule=- %s", change[i].option);
+        expect_time(arguments, one_message, 1500 + 585.04 + change[i].more_ns);
+    }
+    /* Interfaces as slow as the link let the second packet come later; a buffer of one packet makes it wait. */
+    assert_true(time_of("--schedule=- --nic-bandwidth=800Gb/s", one_message) > 2085.04);
+    assert_true(time_of("--schedule=- --buffer=8192", one_message) > 2085.04);
+    /* Jitter is at most what was said, and depends on the seed only. */
+    double jitter_ns = time_of("--schedule=- --jitter=10%", one_message);
+    assert_true(jitter_ns > 2085.04 && jitter_ns <= 2085.04 + 150);
+    expect_time("--schedule=- --jitter=10% --seed=1", one_message, jitter_ns);
+    assert_true(fabs(time_of("--schedule=- --jitter=10% --seed=2", one_message) - jitter_ns) > 0.01);
+    /* Rank 0 adds three vectors of 8000 bytes in one go: 24000 bytes are read. */
+    expect_time("3 -a trivance-l -b 8000 --gamma=0.01ns", NULL, time_of("3 -a trivance-l -b 8000", NULL) + 240);
+}
+
+/* What plan writes is simulated in the very same time, whether the schedule has blocks, slots, or a family's name. */
+static void test_round_trip(void **state)
+{
+    static const struct { const char *torus, *algorithm, *bytes, *options;
+    } trip[] = {
+        { "9", "trivance-l", "1000", "" },          { "8", "trivance-b", "1M", "" },
+        { "25", "trivance-l", "64K", "" },          { "3x4", "trivance", "100000", "" },
+        { "8", "swing-b", "1M", "--model=fifo" },   { "2x4", "swing-l", "12345", "" },
+        { "4x4", "recdoub-b", "300000", "" },       { "8", "recdoub-b-split", "64K", "--delivery=tail" },
+        { "6", "recdoub-l", "64K", "" },            { "5x2", "bucket", "4097", "" },
+        { "7", "ring", "1", "" },                   { "10", "bruck-b", "1M", "" },
+        { "3x3", "bruck-l", "1M", "" },             { "6", "trivance-l-gathered", "5000", "" },
+        { "9", "trivance-l-grouped", "5000", "--alpha=0ns --jitter=0%" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof trip / sizeof trip[0]; i++) {
+        char line[256], direct[256], file[256];
+        snprintf(line, sizeof line, "plan %s -a %s -b %s --format=json", trip[i].torus, trip[i].algorithm,
+                 trip[i].bytes);
+        snprintf(direct, sizeof direct, "%s -a %s -b %s %s", trip[i].torus, trip[i].algorithm, trip[i].bytes,
+                 trip[i].options);
+        snprintf(file, sizeof file, "--schedule=- %s", trip[i].options);
+        tool_t plan = tool_run(line, NULL);
+        assert_int_equal(plan.code, 0);
+        json_t *a = simulate(direct, NULL), *b = simulate(file, plan.out);
+        if (real_at(a, 0, "time_ns") != real_at(b, 0, "time_ns") || real_at(a, 0, "bytes") != real_at(b, 0, "bytes") ||
+            real_at(a, 0, "packet_hops") != real_at(b, 0, "packet_hops"))
+            fail_msg("simulate %s: %.3f ns, from the file %.3f ns", direct, real_at(a, 0, "time_ns"),
+                     real_at(b, 0, "time_ns"));
+        assert_string_equal(text_at(a, 0, "algorithm"), text_at(b, 0, "algorithm"));
+        json_decref(a);
+        json_decref(b);
+        tool_clear(&plan);
+    }
+}
+
+/* A family is as fast as its better member, and the relative time is the formula. */
+static void test_families(void **state)
+{
+    (void)state;
+    json_t *array = simulate("8 -a trivance,trivance-l,trivance-b,ring -b 32,16M", NULL);
+    assert_int_equal(json_array_size(array), 8);
+    for (size_t size = 0; size < 2; size++) {
+        size_t member = 2 + size + 2 * size;
+        double trivance_ns = real_at(array, size, "time_ns"), ring_ns = real_at(array, 6 + size, "time_ns");
+        assert_string_equal(text_at(array, size, "chosen_for"), "trivance");
+        assert_string_equal(text_at(array, size, "algorithm"), text_at(array, member, "algorithm"));
+        assert_true(trivance_ns == real_at(array, member, "time_ns"));
+        assert_true(trivance_ns <= fmin(real_at(array, 2 + size, "time_ns"), real_at(array, 4 + size, "time_ns")));
+        assert_true(fabs(real_at(array, 6 + size, "relative_percent") - 100 * (ring_ns - trivance_ns) / ring_ns) <
+                    6e-4);
+        assert_true(json_is_true(json_object_get(json_array_get(array, size), "best")) == (trivance_ns <= ring_ns));
+    }
+    assert_string_equal(text_at(array, 0, "algorithm"), "trivance-l");
+    assert_string_equal(text_at(array, 1, "algorithm"), "trivance-b");
+    json_decref(array);
+    array = simulate("8 -a swing -b 32", NULL);
+    assert_true(json_is_null(json_object_get(json_array_get(array, 0), "relative_percent")));
+    json_decref(array);
+}
+
+static void expect_words(const char *line, const char *words, const char *no_words)
+{
+    tool_t tool = tool_run(line, NULL);
+    if (tool.code != 0 || !strstr(tool.out, words) || (no_words && strstr(tool.out, no_words)))
+        fail_msg("trivance %s: exit code %d\n%s%snot with: %s", line, tool.code, tool.out, tool.err, words);
+    tool_clear(&tool);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    /* 2.00312 us: alpha and the 503.12 ns of one packet over one hop. */
+    expect_words("simulate 3 -a trivance -b 32", "trivance  2.003us l\n", "Trivance's");
+    expect_words("simulate 3 -a trivance,ring -b 32", "(T - T_Trivance) / T", NULL);
+    expect_words("simulate 3 -a swing,ring -b 32", "* fastest", "T_Trivance");
+    expect_words("simulate 3x3 -b 32", "bucket", "\nring");
+    expect_words("simulate 3x3 -a trivance,ring -b 32", "ring cannot run: ring serves rings only", NULL);
+    expect_words("simulate 3 3x3 -a ring,bucket -b 32 --model=fifo --delivery=tail --slow-link=2:-0:3x",
+                 "fifo, delivery tail, 800 Gb/s, alpha 1.5 us, links 100 ns, hosts 100 ns, routers 50 + 50 ns, "
+                 "packets of 8 KiB, link 2:-0 3x\n",
+                 NULL);
+    expect_words("simulate 3 -a ring -b 32 --buffer=64K --jitter=5% --seed=7 --slow-rank=1:1.5x --gamma=0.01ns "
+                 "--message-overhead=20ns --nic-bandwidth=1Tb/s",
+                 "interfaces 1000 Gb/s, buffers of 64 KiB, reductions 0.01 ns/B, messages 20 ns, jitter 5% (seed 7), "
+                 "rank 1 1.5x\n",
+                 NULL);
+}
+
+/* The cost model's time is that of `trivance cost` with a hop of link and router, 200 ns. */
+static void test_compare(void **state)
+{
+    (void)state;
+    json_t *array = simulate("8 -a trivance-b,swing-b -b 1M --compare", NULL);
+    json_t *cost = tool_json("cost 8 -a trivance-b,swing-b -b 1M --hop=200ns --format=json");
+    for (size_t i = 0; i < 2; i++) {
+        double ratio = real_at(array, i, "time_ns") / real_at(cost, i, "time_ns");
+        assert_true(real_at(array, i, "cost_ns") == real_at(cost, i, "time_ns"));
+        assert_true(fabs(real_at(array, i, "cost_ratio") - ratio) < 1e-6);
+        assert_true(ratio > 0.9 && ratio < 1.5);
+    }
+    json_decref(cost);
+    json_decref(array);
+    expect_words("simulate 8 -a trivance-b,swing-b -b 1M --compare", "simulated time / that", NULL);
+}
+
+/* On four ranks all eight links are shown, so they have every packet hop, and none is busy longer than the run. */
+static void test_links(void **state)
+{
+    (void)state;
+    json_t *array = simulate("4 -a swing-b --links", NULL);
+    json_t *links = json_object_get(json_array_get(array, 0), "links");
+    double packets = 0, utilisation = 0;
+    assert_true(real_at(array, 0, "bytes") == 1 << 20);
+    assert_int_equal(json_array_size(links), 8);
+    for (size_t i = 0; i < 8; i++) {
+        packets += real_at(links, i, "packets");
+        utilisation += real_at(links, i, "utilisation");
+        assert_true(real_at(links, i, "utilisation") <= (i ? real_at(links, i - 1, "utilisation") : 1));
+        assert_true(real_at(links, i, "bytes") > 0 && real_at(links, i, "queue_max") > 0);
+        const char *port = text_at(links, i, "port");
+        int step = port[0] == '+' ? 1 : 3, from = (int)real_at(links, i, "from");
+        assert_int_equal((from + step) % 4, (int)real_at(links, i, "to"));
+    }
+    assert_true(packets == real_at(array, 0, "packet_hops"));
+    assert_true(fabs(utilisation / 8 - real_at(array, 0, "utilisation_mean")) < 2e-6);
+    assert_true(real_at(array, 0, "links_used") == 8);
+    json_decref(array);
+    array = simulate("3x4 -a bucket -b 64K --links", NULL);
+    assert_int_equal(json_array_size(json_object_get(json_array_get(array, 0), "links")), 10);
+    json_decref(array);
+    expect_words("simulate 4x1 -a recdoub-l --links", "6 of 8 used", NULL);
+}
+
+/* ---- Traces ------------------------------------------------------------------------------------------------------ */
+
+typedef struct seen {
+    int steps, packets, names;
+    double end_us;
+    double port_end_us[16][32]; /* of the latest packet of a thread */
+} seen_t;
+
+static void look_at(const json_t *event, seen_t *seen)
+{
+    int rank = (int)json_integer_value(json_object_get(event, "pid"));
+    int thread = (int)json_integer_value(json_object_get(event, "tid"));
+    const char *phase = json_string_value(json_object_get(event, "ph"));
+    if (strcmp(phase, "M") == 0) {
+        seen->names += strcmp(json_string_value(json_object_get(event, "name")), "thread_name") == 0;
+        return;
+    }
+    double begin_us = json_number_value(json_object_get(event, "ts"));
+    double end_us = begin_us + json_number_value(json_object_get(event, "dur"));
+    assert_string_equal(phase, "X");
+    assert_true(rank >= 0 && rank < 9 && thread >= 0 && thread < 6 && end_us > begin_us);
+    if (strcmp(json_string_value(json_object_get(event, "cat")), "step") == 0) {
+        seen->steps++;
+        assert_true(thread < 2);
+        seen->end_us = fmax(seen->end_us, end_us);
+    } else {
+        seen->packets++;
+        assert_true(thread >= 2 && begin_us >= seen->port_end_us[rank][thread] - 1e-9);
+        seen->port_end_us[rank][thread] = end_us;
+    }
+}
+
+/* Two streams of four steps on nine ranks; a link has one packet at a time; the last step ends when the simulation does.
+ */
+static void test_trace(void **state)
+{
+    char path[300], arguments[400];
+    seen_t seen = {0};
+    (void)state;
+    snprintf(path, sizeof path, "%s/trace.json", tool_folder());
+    snprintf(arguments, sizeof arguments, "3x3 -a trivance-b -b 64K --trace=%s", path);
+    json_t *array = simulate(arguments, NULL), *event;
+    json_t *trace = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    size_t i;
+    assert_non_null(trace);
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) look_at(event, &seen);
+    assert_int_equal(seen.names, 9 * (2 + 4));
+    assert_int_equal(seen.steps, 9 * 2 * 4);
+    assert_int_equal(seen.packets, (int)real_at(array, 0, "packet_hops"));
+    assert_true(fabs(1e3 * seen.end_us - real_at(array, 0, "time_ns")) < 0.002);
+    json_decref(trace);
+    json_decref(array);
+    remove(path);
+}
+
+/* ---- Faults ------------------------------------------------------------------------------------------------------ */
+
+/* Nobody sends by the cut link in recdoub-l on 4x4, where a pair at distance 2 both go the positive way round. */
+static void test_faults(void **state)
+{
+    (void)state;
+    json_t *array = simulate("4x4 -a trivance-b,recdoub-l -b 1K --slow-link=1:-0:down --links --compare", NULL);
+    const json_t *cut = json_array_get(array, 0);
+    assert_true(json_is_null(json_object_get(cut, "time_ns")) && json_is_null(json_object_get(cut, "links")));
+    assert_non_null(strstr(text_at(array, 0, "error"), "needs the link 1:-0"));
+    assert_string_equal(text_at(array, 0, "algorithm"), "trivance-b");
+    assert_true(real_at(array, 1, "time_ns") > 0);
+    assert_true(json_is_null(json_object_get(json_array_get(array, 1), "error")));
+    json_decref(array);
+    expect_words("simulate 4x4 -a trivance-b,recdoub-l -b 1K --slow-link=1:-0:down",
+                 "8 KiB, link 1:-0 down\n\ntime         1 KiB\nrecdoub-l  8.418us*\n* fastest\n", "\ntrivance-b  ");
+    expect_words("simulate 4x4 -a trivance-b,recdoub-l -b 1K --slow-link=1:-0:down",
+                 "\ntrivance-b cannot run: a message of rank 1 needs the link 1:-0, which is cut\n", NULL);
+}
+
+/* ---- GOAL -------------------------------------------------------------------------------------------------------- */
+
+/* Rank 1 computes for 1000 ns, then sends 8 KiB to rank 0 over one hop: 503.12 ns on the reference simulator. */
+static void test_goal(void **state)
+{
+    static const char program[] = "num_ranks 4\n"
+                                  "rank 0 {\nl1: recv 8192b from 1 tag 5\n}\n"
+                                  "rank 1 {\nl1: calc 1000\nl2: send 8192b to 0 tag 5\nl2 requires l1\n}\n"
+                                  "rank 2 {\n}\nrank 3 {\n}\n";
+    (void)state;
+    expect_time("4 --goal=-", program, 1503.12);
+    expect_time("4 --goal=- --link-latency=200ns", program, 1603.12);
+    assert_true(time_of("4 --goal=- --alpha=1us", program) > 1503.12);
+    json_t *array = simulate("4 --goal=- --links", program);
+    json_t *links = json_object_get(json_array_get(array, 0), "links");
+    assert_true(json_is_null(json_object_get(json_array_get(array, 0), "bytes")));
+    assert_int_equal(json_array_size(links), 1);
+    assert_true(real_at(links, 0, "from") == 1 && real_at(links, 0, "to") == 0);
+    json_decref(array);
+    tool_t tool = tool_run("simulate 5 --goal=-", program);
+    assert_int_equal(tool.code, 2);
+    assert_string_equal(tool.out, "");
+    tool_clear(&tool);
+}
+
+/* ---- Bad input --------------------------------------------------------------------------------------------------- */
+
+static void test_bad_input(void **state)
+{
+    static const struct { const char *line, *words;
+    } bad[] = {
+        { "", "give either a torus" },
+        { "9 --schedule=x.json", "give either a torus" },
+        { "--schedule=/nonexistent.json", "/nonexistent.json" },
+        { "--schedule=x.json -a ring", "a file says itself" },
+        { "9 --goal=/nonexistent.goal", "/nonexistent.goal" },
+        { "9 3x3 --goal=x.goal", "one torus" },
+        { "9 --goal=x.goal -b 1K", "sizes of its own" },
+        { "9 -b 0", "at least 1" },
+        { "9 -b 8,,16", "empty entry" },
+        { "9 -a trivanse", "did you mean trivance?" },
+        { "3x3 -a ring", "ring cannot run: ring serves rings only" },
+        { "9 -a trivance-l -c allgather", "AllReduce only" },
+        { "8 -a ring,bucket -b 8 --slow-link=0:+0:down", "none of the list can run; ring cannot run" },
+        { "9 --links --format=csv", "--format=json" },
+        { "9 --model=ideal", "model: 'ideal' is neither dateline nor fifo" },
+        { "9 --delivery=body", "neither head nor tail" },
+        { "9 --bandwidth=800", "bandwidth: '800' is not a rate" },
+        { "9 --bandwidth=0Gb/s", "is not a rate" },
+        { "9 --bandwidth=-1Gb/s", "is not a rate" },
+        { "9 --nic-bandwidth=12.8", "is not a rate" },
+        { "9 --alpha=1.5", "alpha: '1.5' is not a time" },
+        { "9 --link-latency=100", "link-latency: '100' is not a time" },
+        { "9 --host-latency=-1ns", "is not a time" },
+        { "9 --host-latency=4000s", "to an hour" },
+        { "9 --router-in=fast", "is not a time" },
+        { "9 --gamma=0.01", "is not a time" },
+        { "9 --message-overhead=1", "is not a time" },
+        { "9 --packet=100", "from 256 bytes to 1 MiB" },
+        { "9 --packet=2M", "from 256 bytes to 1 MiB" },
+        { "9 --packet=16K --buffer=8K", "16384 bytes does not fit in a buffer of 8192" },
+        { "9 --buffer=1M --model=fifo", "finite buffers need the model dateline" },
+        { "9 --jitter=10", "is not a share" },
+        { "9 --jitter=101%", "is not a share" },
+        { "9 --seed=-1", "the seed '-1'" },
+        { "9 --slow-rank=9:2x", "no rank 9 on the torus 9, whose ranks are 0 to 8" },
+        { "9 --slow-rank=1", "for example 5:2x" },
+        { "9 --slow-rank=1:2", "is not a factor" },
+        { "9 --slow-rank=1:0.5x", "from 1x" },
+        { "9 --slow-rank=1:2x --slow-rank=1:3x", "given twice" },
+        { "9 --slow-link=9:+0:2x", "no rank 9" },
+        { "9 --slow-link=0:+1:2x", "dimensions count from 0" },
+        { "9x1 --slow-link=0:-1:2x", "that dimension has size 1" },
+        { "9 --slow-link=0:0:2x", "is not a port" },
+        { "9 --slow-link=0:+0", "for example 0:+1:4x" },
+        { "9 --slow-link=0:+0:up", "is not a factor" },
+        { "9 --slow-link=0:+0:2x --slow-link=0:+0:down", "given twice" },
+        { "9 --bandwith=1Gb/s", "did you mean --bandwidth?" },
+        { "9 --trace=-", "one algorithm" },
+        { "9 -a ring --trace=-", "name of a file" },
+        { "9 -a ring -b 1,2 --trace=/nonexistent/x", "one size" },
+        { "9 -a ring --trace=/nonexistent/x", "/nonexistent/x" },
+        { "81 -a trivance-b --trace=/nonexistent/x", "up to 64 ranks" },
+        { "9 -a trivance-b -b 1G --trace=/nonexistent/x", "events" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "simulate %s", bad[i].line);
+        tool_t tool = tool_run(line, NULL);
+        const char *end = strchr(tool.err, '\n');
+        if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance simulate: ", 19) != 0 ||
+            !strstr(tool.err, bad[i].words) || !end || end[1])
+            fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", line, tool.code,
+                     tool.out, tool.err, bad[i].words);
+        tool_clear(&tool);
+    }
+}
+
+/* What is wrong with a file is said before anything is simulated. */
+static void test_bad_schedule(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("simulate --schedule=-", "{\"format\": \"trivance-schedule-1\", \"torus\": [4], "
+                                                    "\"vector_bytes\": 8, \"streams\": [{\"steps\": [[[0, 4, \"+0\", "
+                                                    "8]]]}]}");
+    assert_int_equal(tool.code, 2);
+    assert_string_equal(tool.out, "");
+    assert_non_null(strstr(tool.err, "from 0 to 3"));
+    tool_clear(&tool);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    tool_remove_folder();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_parameter),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_bad_schedule),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_folder);
+}
