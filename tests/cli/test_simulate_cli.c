@@ -65,9 +65,9 @@ static void expect_time(const char *arguments, const char *input, double expecte
         fail_msg("simulate %s: %.3f ns instead of %.3f ns", arguments, time_ns, expected_ns);
 }
 
-/* Without options 1500 ns of alpha and the 585.04 ns that SST 11.1 with Merlin takes for 16 KiB over one hop: 100 to the
- * router, 50 in, 50 out, 100 along the link, 50 in, 50 out, 100 to the node, a flit of 256 bytes each of the interface
- * (0.16), the crossbar (0.16), a cycle (0.08) and the link (2.56), and the first packet's 81.92. */
+/* Without options 1500 ns of alpha and the 585.04 ns that SST 11.1 with Merlin takes for 16 KiB over one hop (measured):
+ * 100 to the router, 50 in, 50 out, 100 along the link, 50 in, 50 out, 100 to the node, 2.56 for a flit of 256 bytes on
+ * the link, 0.56 of ticks, and the first packet's 81.92. */
 static void test_every_parameter(void **state)
 {
     static const struct { const char *option; double more_ns;
