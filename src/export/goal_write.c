@@ -8,7 +8,7 @@
  *     s0_1_0 requires a0_1
  *
  * A message has a tag of its own among those between its two ranks. A stream has a cpu of its own, since streams do not
- * wait for each other, and a message the nic that is the number of its port.
+ * wait for each other. A message's nic is the number of its port, or of its port and interface (simulate/goal.h).
  */
 #include "export/goal_file.h"
 
@@ -80,7 +80,8 @@ static void put_message(writer_t *writer, int stream, int step, bool send, int i
             m->peer, tag);
     if (stream > 0)
         fprintf(writer->out, " cpu %d", stream & FIELD_MAX);
-    fprintf(writer->out, " nic %d\n", m->port);
+    int ports = 2 * trv_schedule_torus(writer->schedule)->dims, nic = m->port + ports * (1 + m->nic);
+    fprintf(writer->out, " nic %d\n", nic <= FIELD_MAX ? nic : m->port);
 }
 
 /* That an operation, named by its first letter and numbers, requires every message of a step. */

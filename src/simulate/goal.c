@@ -2,7 +2,7 @@
  * The driver for GOAL programs: groups of operations begin as what they wait for is complete.
  *
  * Timers: operation o has id o (the end of a calculation, or the moment of a send that pays an overhead), group g has
- * id ops + g (the end of its alpha). What becomes ready while something is handled is queued and begun right after, so
+ * id ops + g (its begin, where it does not begin at once). What becomes ready while something is handled is queued and begun right after, so
  * that chains of any length need no recursion.
  */
 #include "simulate/goal.h"
@@ -89,7 +89,7 @@ static bool is_short(const trv_torus_t *torus, const int *from, const int *to, i
     return trv_port_sign(port) > 0 ? 2 * up <= torus->size[d] : 2 * up >= torus->size[d];
 }
 
-/* The port of the dimension-order way, or another that is as short if `wanted` is one. */
+/* The port of the dimension-order way, or `wanted` if that leads a way as short. */
 static int port_of(const trv_torus_t *torus, int rank, int peer, int wanted)
 {
     int from[TRV_DIMS_MAX], to[TRV_DIMS_MAX], port = 0;
@@ -106,13 +106,16 @@ static int send_now(run_t *run, uint32_t op)
 {
     const trv_goal_op_t *o = op_of(run, op);
     trv_legs_t legs = {.count = 0};
-    int rc = match(run, op);
+    int ports = 2 * run->torus->dims, interface = -1, rc = match(run, op);
     if (rc)
         return rc;
     tell(run, op, true);
+    if (o->nic >= ports && o->nic < ports * (ports + 1))
+        interface = o->nic / ports - 1;
     if (o->peer != o->rank)
-        legs = trv_legs(run->torus, o->rank, o->peer, port_of(run->torus, o->rank, o->peer, o->nic), false);
-    return trv_net_send(run->net, o->rank, -1, &legs, o->amount > 0 ? o->amount : 1, op);
+        legs = trv_legs(run->torus, o->rank, o->peer,
+                        port_of(run->torus, o->rank, o->peer, o->nic < 0 ? -1 : o->nic % ports), false);
+    return trv_net_send(run->net, o->rank, interface, &legs, o->amount > 0 ? o->amount : 1, op);
 }
 
 static int receive_now(run_t *run, uint32_t op)
@@ -167,12 +170,13 @@ static int drain(run_t *run)
     while (run->ready_first < run->ready_end && !rc) {
         uint32_t g = run->ready[run->ready_first++];
         const goal_group_t *group = &run->program.group[g];
-        if (run->alpha > 0 && group->messages) {
-            double alpha = (double)run->alpha * run->slowness[op_of(run, group->first)->rank];
-            rc = trv_net_timer(run->net, trv_net_now(run->net) + (int64_t)(alpha + 0.5), run->program.goal->ops + g);
-        } else {
+        int64_t pause = group->after_messages ? TRV_STEP_GAP_FS : 0;
+        if (group->messages)
+            pause += (int64_t)((double)run->alpha * run->slowness[op_of(run, group->first)->rank] + 0.5);
+        if (pause > 0)
+            rc = trv_net_timer(run->net, trv_net_now(run->net) + pause, run->program.goal->ops + g);
+        else
             rc = begin(run, g);
-        }
     }
     return rc;
 }

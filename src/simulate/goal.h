@@ -46,9 +46,11 @@ void trv_goal_clear(trv_goal_t *goal);
  * receive for it gets, in the order in which they are begun.
  *
  * A send goes the dimension-order way: ascending dimensions, each the shorter way, half way round in direction +. Where
- * there are several shortest ways, `nic` chooses: the message leaves by that port (trv_port) if one of them does. A
- * message to its own rank arrives at once. `cpu` is not used: dependencies alone order a rank's operations.
+ * there are several shortest ways, `nic` chooses: the message leaves by that port (trv_port) if one of them does. With
+ * P ports, `nic` P * (1 + i) + p is port p and injection by the interface of port i (trv_message_t.nic). A message to
+ * its own rank arrives at once. `cpu` is not used: dependencies alone order a rank's operations.
  *
+ * What requires a message begins 0.08 ns after it, as one step of a schedule does after another.
  * options->alpha_ns is paid once for every set of operations of a rank that wait for the same operations, if there is a
  * send or a receive among them; message_overhead_ns is paid for every send; gamma_ns is not used. For alpha in the
  * program itself (as `trivance export` writes it) pass 0.

@@ -70,6 +70,14 @@ static uint64_t hash_waits(const trv_goal_t *goal, const sorted_t *sorted, uint3
     return h ^ h >> 32;
 }
 
+static bool waits_for_messages(const trv_goal_t *goal, const sorted_t *sorted, uint32_t op)
+{
+    for (uint32_t i = sorted->first[op]; i < sorted->first[op + 1]; i++)
+        if (!sorted->need[i].start && goal->op[sorted->need[i].on].kind != TRV_GOAL_CALC)
+            return true;
+    return false;
+}
+
 /* Puts every operation into a group, found by a hash table of the groups so far. */
 static int make_groups(goal_program_t *program, const sorted_t *sorted)
 {
@@ -91,7 +99,8 @@ static int make_groups(goal_program_t *program, const sorted_t *sorted)
         bool message = goal->op[op].kind != TRV_GOAL_CALC;
         if (table[at] == TRV_GOAL_NONE) {
             table[at] = program->groups;
-            program->group[program->groups++] = (goal_group_t){op, needs_of(sorted, op), message};
+            program->group[program->groups++] =
+                (goal_group_t){op, needs_of(sorted, op), message, waits_for_messages(goal, sorted, op)};
         } else {
             program->next_in_group[last[table[at]]] = op;
             program->group[table[at]].messages |= message;

@@ -20,7 +20,8 @@ typedef struct goal_edge { /* of an operation: a group that waits for it */
 typedef struct goal_group {
     uint32_t first;   /* operation; the others by next_in_group, ascending */
     uint32_t missing; /* operations it still waits for */
-    bool messages;    /* there is a send or a receive among its operations */
+    bool messages;    /* there is a send or a receive among its operations … */
+    bool after_messages; /* … or among those that must be complete before it */
 } goal_group_t;
 
 typedef struct goal_channel {

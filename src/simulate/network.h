@@ -41,6 +41,10 @@ typedef struct trv_driver {
 
 typedef struct trv_net trv_net_t;
 
+/* Between the last message of a step and the next step of a rank, for the drivers; as measured on the reference
+ * simulator. */
+#define TRV_STEP_GAP_FS 80000
+
 /* Checks the options. The torus, the options and the driver are copied; the arrays and the observer they point to are
  * not. */
 int trv_net_create(trv_net_t **net, const trv_torus_t *torus, const trv_simulate_options_t *options,

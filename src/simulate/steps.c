@@ -81,9 +81,6 @@ static int64_t alpha_of(const run_t *run, uint32_t walker, uint32_t step)
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Between a step and the next one of a stream; as measured on the reference simulator. */
-static const int64_t step_gap_fs = 80000;
-
 /* Begins the walker's step, passing steps in which it has nothing to do. */
 static int enter(run_t *run, uint32_t w, int64_t gap)
 {
@@ -112,7 +109,7 @@ static int leave(run_t *run, uint32_t w)
         observer->step(observer->context, (int)w / streams, (int)w % streams, (int)walker->step,
                        (double)walker->began / 1e6, (double)trv_net_now(run->net) / 1e6);
     walker->step++;
-    return enter(run, w, step_gap_fs);
+    return enter(run, w, TRV_STEP_GAP_FS);
 }
 
 /* Goes on when everything of the step has been sent and received. */

@@ -1,0 +1,381 @@
+/*
+ * GOAL programs: what is read, what is refused, and the times of programs on the packet simulator. Our own export must
+ * take the time of the schedule it was made of.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/trivance.h>
+
+#include "export/goal_file.h"
+
+static trv_goal_t parse(const char *text)
+{
+    trv_goal_t goal;
+    if (trv_goal_file_parse(text, strlen(text), "text", &goal))
+        fail_msg("%s\n%s", trv_last_error(), text);
+    return goal;
+}
+
+static trv_torus_t torus_of(const char *text)
+{
+    trv_torus_t torus;
+    assert_int_equal(trv_torus_parse(text, &torus), 0);
+    return torus;
+}
+
+static double time_of(const char *text, const char *torus_text, const trv_simulate_options_t *options)
+{
+    trv_torus_t torus = torus_of(torus_text);
+    trv_simulation_t result;
+    trv_goal_t goal = parse(text);
+    if (trv_goal_simulate(&goal, &torus, options, &result))
+        fail_msg("%s", trv_last_error());
+    double time_ns = result.time_ns;
+    trv_simulation_clear(&result);
+    trv_goal_clear(&goal);
+    return time_ns;
+}
+
+static trv_simulate_options_t without_alpha(void)
+{
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.alpha_ns = 0;
+    return options;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static void test_reads_all_forms(void **state)
+{
+    (void)state;
+    trv_goal_t goal = parse("// a program\nnum_ranks 2\n\n/* two\nranks */ rank 0 {\r\n"
+                            "calc 5\n  L_1: calc 1500 cpu 3 // a comment\n\ta: send 10b to 1\n"
+                            "b:send 4096 b to 1 tag 4294967295 cpu 255 nic 2\nb requires a\nb irequires L_1\n}\n"
+                            "rank 1 { recv 10b from 0\nrecv 4096b from 0 tag 4294967295 nic 1\n}");
+    static const trv_goal_op_t wanted[] = {
+        {TRV_GOAL_CALC, 0, 0, 0, 0, -1, 5, 6},      {TRV_GOAL_CALC, 0, 0, 0, 3, -1, 1500, 7},
+        {TRV_GOAL_SEND, 0, 1, 0, 0, -1, 10, 8},     {TRV_GOAL_SEND, 0, 1, UINT32_MAX, 255, 2, 4096, 9},
+        {TRV_GOAL_RECV, 1, 0, 0, 0, -1, 10, 13},    {TRV_GOAL_RECV, 1, 0, UINT32_MAX, 0, 1, 4096, 14}};
+    assert_int_equal(goal.ranks, 2);
+    assert_int_equal(goal.ops, 6);
+    for (uint32_t i = 0; i < goal.ops; i++) {
+        assert_int_equal(goal.op[i].kind, wanted[i].kind);
+        assert_int_equal(goal.op[i].rank, wanted[i].rank);
+        assert_int_equal(goal.op[i].peer, wanted[i].peer);
+        assert_int_equal(goal.op[i].tag, wanted[i].tag);
+        assert_int_equal(goal.op[i].cpu, wanted[i].cpu);
+        assert_int_equal(goal.op[i].nic, wanted[i].nic);
+        assert_int_equal(goal.op[i].amount, wanted[i].amount);
+        assert_int_equal(goal.op[i].line, wanted[i].line);
+    }
+    assert_int_equal(goal.needs, 2);
+    assert_true(goal.need[0].op == 3 && goal.need[0].on == 2 && !goal.need[0].start);
+    assert_true(goal.need[1].op == 3 && goal.need[1].on == 1 && goal.need[1].start);
+    trv_goal_clear(&goal);
+}
+
+/* Labels belong to their rank; many of them are found again. */
+static void test_many_labels(void **state)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    (void)state;
+    fputs("num_ranks 20\n", out);
+    for (int rank = 0; rank < 20; rank++) {
+        fprintf(out, "rank %d {\n", rank);
+        for (int i = 0; i < 500; i++) {
+            fprintf(out, "l%d: calc %d\n", i, rank * 1000 + i);
+            if (i > 0)
+                fprintf(out, "l%d requires l%d\n", i, i / 2);
+        }
+        fputs("}\n", out);
+    }
+    fclose(out);
+    trv_goal_t goal = parse(text);
+    assert_int_equal(goal.ops, 20 * 500);
+    assert_int_equal(goal.needs, 20 * 499);
+    for (uint32_t i = 0; i < goal.needs; i++) {
+        uint64_t later = goal.op[goal.need[i].op].amount, earlier = goal.op[goal.need[i].on].amount;
+        assert_int_equal(later / 1000, earlier / 1000);
+        assert_int_equal(later % 1000 / 2, earlier % 1000);
+    }
+    trv_goal_clear(&goal);
+    free(text);
+}
+
+#define RANK0(body) "num_ranks 2\nrank 0 {\n" body "}\nrank 1 {\n}\n"
+
+static void test_bad_files(void **state)
+{
+    static const struct { const char *text, *words;
+    } bad[] = {
+        {"", "line 1: 'num_ranks' and the number of ranks is missing at the end of the file"},
+        {"rank 0 {\n}\n", "'num_ranks' and the number of ranks was expected, not 'rank'"},
+        {"num_ranks\n", "the number of ranks is missing at the end of the line"},
+        {"num_ranks -1\n", "not '-'"},
+        {"num_ranks 0\n", "at least 1 rank"},
+        {"num_ranks 99999999999999999999999\n", "at most 1073741824"},
+        {"num_ranks 1000000000\nrank 0 {\n}\n", "line 4: rank 1 is missing"},
+        {"num_ranks 2\nrank 1 {\n}\n", "line 2: rank 0 was expected, not rank 1"},
+        {"num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n", "line 4: rank 1 was expected"},
+        {"num_ranks 1\nrank 1 {\n}\n", "at most 0"},
+        {"num_ranks 1\nrank 0\n", "'{' is missing"},
+        {"num_ranks 1\nrank 0 {\n", "line 3: a label, send, recv, calc or '}' is missing at the end of the file"},
+        {"num_ranks 1\nrank 0 {\n}\nrank 1 {\n}\n", "the end of the file was expected, not 'rank'"},
+        {RANK0("calc\n"), "line 3: a number of ns is missing"},
+        {RANK0("calc x\n"), "a number of ns was expected, not 'x'"},
+        {RANK0("calc -5\n"), "not '-'"},
+        {RANK0("calc 1.5\n"), "the end of the line was expected, not '.'"},
+        {RANK0("calc 9999999999999\n"), "at most 3600000000000"},
+        {RANK0("calc 5 nic 0\n"), "the end of the line was expected, not 'nic'"},
+        {RANK0("calc 5 cpu 256\n"), "at most 255"},
+        {RANK0("send b to 1\n"), "a number of bytes was expected, not 'b'"},
+        {RANK0("send xb to 1\n"), "a number of bytes was expected, not 'xb'"},
+        {RANK0("send 10 to 1\n"), "'b' behind the number of bytes was expected, not 'to'"},
+        {RANK0("send 10b from 1\n"), "'to' was expected, not 'from'"},
+        {RANK0("recv 10b to 1\n"), "'from' was expected, not 'to'"},
+        {RANK0("send 10b to 2\n"), "the rank of the other side can be at most 1"},
+        {RANK0("recv 10b from -1\n"), "the rank of the other side was expected, not '-'"},
+        {RANK0("send 10b to 1 tag 4294967296\n"), "at most 4294967295"},
+        {RANK0("send 10b to 1 nic 0 tag 1\n"), "the end of the line was expected, not 'tag'"},
+        {RANK0("send 99999999999999999999b to 1\n"), "at most 1125899906842624"},
+        {RANK0("jump 5\n"), "':', requires or irequires was expected, not '5'"},
+        {RANK0("a: jump 5\n"), "send, recv or calc was expected, not 'jump'"},
+        {RANK0("a: calc 5\na: calc 6\n"), "line 4: the label 'a' is already that of line 3"},
+        {RANK0("a: calc 5\na requires b\n"), "line 4: the label 'b' is not defined before this line in rank 0"},
+        {RANK0("a requires b\n"), "the label 'a' is not defined"},
+        {RANK0("a: calc 5\na requires a\n"), "an operation can not wait for itself"},
+        {RANK0("a: calc 5\na requires 7\n"), "a label was expected, not '7'"},
+        {"num_ranks 2\nrank 0 {\na: calc 5\n}\nrank 1 {\nb: calc 5\nb requires a\n}\n", "'a' is not defined"},
+        {RANK0("_a: calc 5\n"), "not '_'"},
+        {RANK0("\x01\n"), "not '?'"},
+        {"/* num_ranks 1", "is missing at the end of the file"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        trv_goal_t goal;
+        if (trv_goal_file_parse(bad[i].text, strlen(bad[i].text), "text", &goal) != TRV_ERR_INVALID)
+            fail_msg("accepted:\n%s", bad[i].text);
+        if (!strstr(trv_last_error(), bad[i].words) || strncmp(trv_last_error(), "text, line ", 11) != 0)
+            fail_msg("%s\nsays: %s\nnot: %s", bad[i].text, trv_last_error(), bad[i].words);
+    }
+}
+
+/* ---- Times ------------------------------------------------------------------------------------------------------- */
+
+/* Two steps of rank 0 and 1 and a forwarded message, against what the same messages take one by one. */
+static void test_dependencies(void **state)
+{
+    trv_simulate_options_t options = without_alpha();
+    (void)state;
+    double one = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\nrank 1 {\nrecv 4096b from 0\n}\nrank 2 {\n}\n",
+                         "3", &options);
+    assert_true(one > 300 && one < 1000);
+    /* A chain of two, with 700 ns of calculation between. */
+    double chain = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\n"
+                           "rank 1 {\nr: recv 4096b from 0\nc: calc 700\ns: send 4096b to 2\nc requires r\n"
+                           "s requires c\n}\nrank 2 {\nrecv 4096b from 1\n}\n", "3", &options);
+    assert_true(fabs(chain - (2 * one + 700)) < 0.1);
+    /* irequires: the send may go when the calculation has begun. */
+    double early = time_of("num_ranks 3\nrank 0 {\nc: calc 100\ns: send 4096b to 1\ns irequires c\n}\n"
+                           "rank 1 {\nrecv 4096b from 0\n}\nrank 2 {\n}\n", "3", &options);
+    assert_true(fabs(early - one) < 1e-3);
+    /* Calculations that do not wait for each other run side by side; a receive that begins late is complete at once. */
+    double late = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\n"
+                          "rank 1 {\nc: calc 5000\nr: recv 4096b from 0\nr requires c\n}\nrank 2 {\ncalc 4000\ncalc 4500\n"
+                          "}\n", "3", &options);
+    assert_true(fabs(late - 5000) < 1e-3);
+    /* To oneself at once. */
+    double self = time_of("num_ranks 1\nrank 0 {\ns: send 4096b to 0\nr: recv 4096b from 0\nc: calc 10\nc requires r\n"
+                          "c requires s\n}\n", "1", &options);
+    assert_true(fabs(self - 10) < 0.1);
+}
+
+/* The first send matches the first receive begun, whatever their sizes, and tags keep messages apart. */
+static void test_matching(void **state)
+{
+    trv_simulate_options_t options = without_alpha();
+    static const char in_order[] = "num_ranks 2\nrank 0 {\na: send 8b to 1 tag 1\nb: send 1048576b to 1 tag %d\n"
+                                   "b requires a\n}\nrank 1 {\nr: recv 8b from 0 tag 1\nq: recv 1048576b from 0 tag %d\n"
+                                   "c: calc 100000\nc requires r\n}\n";
+    char text[512];
+    (void)state;
+    snprintf(text, sizeof text, in_order, 1, 1);
+    double same_tag = time_of(text, "2", &options);
+    snprintf(text, sizeof text, in_order, 2, 2);
+    double other_tag = time_of(text, "2", &options);
+    assert_true(fabs(same_tag - other_tag) < 1e-3);
+    assert_true(same_tag > 100000 && same_tag < 101000);
+}
+
+/* Dimension 0 first and the shorter way, half way round in direction +; nic chooses among shortest ways only. */
+static void test_ways(void **state)
+{
+    static const struct { int to, nic, port; } way[] = {
+        {1, -1, 2}, {4, -1, 3}, {5, -1, 0}, {15, -1, 1}, {10, -1, 0}, {10, 1, 1}, {5, 1, 0}, {6, -1, 0}, {6, 2, 2},
+        {6, 3, 0}, {6, 7, 0}, {2, -1, 2}, {3, 2, 3},
+    };
+    trv_simulate_options_t options = without_alpha();
+    trv_torus_t torus = torus_of("4x5");
+    options.link_loads = true;
+    (void)state;
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        char *text = NULL;
+        size_t length;
+        trv_simulation_t result;
+        FILE *out = open_memstream(&text, &length);
+        fprintf(out, "num_ranks 20\n");
+        for (int rank = 0; rank < 20; rank++) {
+            fprintf(out, "rank %d {\n", rank);
+            if (rank == 0)
+                fprintf(out, way[i].nic < 0 ? "send 100b to %d\n" : "send 100b to %d nic %d\n", way[i].to, way[i].nic);
+            if (rank == way[i].to)
+                fprintf(out, "recv 100b from 0\n");
+            fprintf(out, "}\n");
+        }
+        fclose(out);
+        trv_goal_t goal = parse(text);
+        assert_int_equal(trv_goal_simulate(&goal, &torus, &options, &result), 0);
+        for (int port = 0; port < 4; port++)
+            if (result.link[port].packets != (port == way[i].port))
+                fail_msg("to %d with nic %d: %d packets by port %d", way[i].to, way[i].nic,
+                         (int)result.link[port].packets, port);
+        trv_simulation_clear(&result);
+        trv_goal_clear(&goal);
+        free(text);
+    }
+}
+
+/* Alpha once for every set of operations that wait for the same, if there are messages among them. */
+static void test_alpha(void **state)
+{
+    static const char text[] = "num_ranks 2\nrank 0 {\ns: send 8b to 1\nr: recv 8b from 1\nt: send 8b to 1 tag 1\n"
+                               "t requires r\nt requires s\nc: calc 50\nc requires t\n}\n"
+                               "rank 1 {\nq: recv 8b from 0\nsend 8b to 0\np: recv 8b from 0 tag 1\np requires q\n}\n";
+    trv_simulate_options_t options = without_alpha();
+    (void)state;
+    double without = time_of(text, "2", &options);
+    options.alpha_ns = 1000;
+    assert_true(fabs(time_of(text, "2", &options) - without - 2000) < 1e-3);
+    trv_slow_rank_t slow = {0, 3.0};
+    options.slow_ranks = 1;
+    options.slow_rank = &slow;
+    double slowed = time_of(text, "2", &options);
+    assert_true(slowed > 6000 && slowed < 6000 + without);
+}
+
+static void test_programs_that_never_end(void **state)
+{
+    static const struct { const char *text, *words;
+    } bad[] = {
+        {"num_ranks 2\nrank 0 {\nsend 8b to 1 tag 3\n}\nrank 1 {\n}\n",
+         "line 3: rank 0 has 1 send(s) to rank 1 with tag 3, for which rank 1 has 0 receive(s)"},
+        {"num_ranks 2\nrank 0 {\n}\nrank 1 {\nrecv 8b from 0\n}\n", "line 5: rank 1 has 1 receive(s) from rank 0"},
+        {"num_ranks 2\nrank 0 {\na: calc 5\nb: calc 5\na requires b\nb requires a\n}\nrank 1 {\n}\n",
+         "rank 0 in line 3 for that of rank 0 in line 4"},
+        {"num_ranks 2\nrank 0 {\nr: recv 8b from 1\ns: send 8b to 1\ns requires r\n}\n"
+         "rank 1 {\nr: recv 8b from 0\ns: send 8b to 0\ns requires r\n}\n", "wait for one another"},
+        {"num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
+         "line 6: rank 1 receives 8 bytes, but what rank 0 sends in line 3 has 9"},
+    };
+    trv_simulate_options_t options = without_alpha();
+    trv_torus_t torus = torus_of("2"), other = torus_of("3");
+    trv_simulation_t result;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        trv_goal_t goal = parse(bad[i].text);
+        assert_int_equal(trv_goal_simulate(&goal, &torus, &options, &result), TRV_ERR_INVALID);
+        if (!strstr(trv_last_error(), bad[i].words))
+            fail_msg("%s\nsays: %s", bad[i].text, trv_last_error());
+        trv_goal_clear(&goal);
+    }
+    trv_goal_t goal = parse("num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n");
+    assert_int_equal(trv_goal_simulate(&goal, &other, &options, &result), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_goal_simulate(&goal, &torus, &options, &result), 0);
+    assert_true(result.time_ns == 0);
+    trv_goal_clear(&goal);
+}
+
+/* ---- Our own export ---------------------------------------------------------------------------------------------- */
+
+/* The time of the schedule's export, alpha written into it or paid by the simulator. */
+static double exported_time(const trv_schedule_t *schedule, uint64_t bytes, bool written_alpha)
+{
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(trv_goal_file_write(schedule, bytes, written_alpha ? options.alpha_ns : 0, out), 0);
+    fclose(out);
+    trv_goal_t goal;
+    trv_simulation_t result;
+    if (written_alpha)
+        options.alpha_ns = 0;
+    assert_int_equal(trv_goal_file_parse(text, length, "export", &goal), 0);
+    if (trv_goal_simulate(&goal, trv_schedule_torus(schedule), &options, &result))
+        fail_msg("%s", trv_last_error());
+    double time_ns = result.time_ns;
+    free(text);
+    trv_goal_clear(&goal);
+    trv_simulation_clear(&result);
+    return time_ns;
+}
+
+static void test_export_takes_the_same_time(void **state)
+{
+    static const char *const tori[] = {"2", "5", "8", "9", "2x4", "3x3", "4x4", "2x2x3"};
+    static const uint64_t sizes[] = {64, 300000};
+    (void)state;
+    int compared = 0;
+    for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
+        for (int i = 0; i < trv_algorithms_count(); i++)
+            for (size_t b = 0; b < sizeof sizes / sizeof sizes[0]; b++) {
+                trv_torus_t torus = torus_of(tori[t]);
+                trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+                trv_schedule_t *schedule;
+                trv_simulator_t *simulator;
+                trv_simulation_t result;
+                if (trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(i)), TRV_ALLREDUCE))
+                    continue;
+                assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
+                assert_int_equal(trv_simulate(simulator, &options, sizes[b], &result), 0);
+                for (int written = 0; written < 2; written++) {
+                    double time_ns = exported_time(schedule, sizes[b], written);
+                    if (fabs(time_ns - result.time_ns) > 1e-3)
+                        fail_msg("%s on %s, %d bytes: %.3f ns, its export %.3f ns", trv_schedule_name(schedule),
+                                 tori[t], (int)sizes[b], result.time_ns, time_ns);
+                    compared++;
+                }
+                trv_simulation_clear(&result);
+                trv_simulator_destroy(simulator);
+                trv_schedule_destroy(schedule);
+            }
+    assert_true(compared > 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_all_forms),
+        cmocka_unit_test(test_many_labels),
+        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_dependencies),
+        cmocka_unit_test(test_matching),
+        cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_programs_that_never_end),
+        cmocka_unit_test(test_export_takes_the_same_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
