@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "mpi/call.h"
+#include "mpi/gather.h"
 #include "mpi/settings.h"
 
 /* A rank whose buffers overlap does its part from a copy, so that no other rank waits for it. */
@@ -133,98 +134,14 @@ int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
 
 /* ---- AllGather --------------------------------------------------------------------------------------------------- */
 
-/* Only the number of bytes must be the same on all ranks, the types need not: whoever has a type with gaps packs it. */
-typedef struct gather {
-    const void *sendbuf;
-    void *recvbuf;
-    MPI_Count sendcount, recvcount;
-    MPI_Datatype sendtype, recvtype;
-} gather_t;
-
-/* Bytes of one rank's contribution, and whether the types lie without gaps. */
-static int measure(const gather_t *gather, size_t *bytes, bool *send_plain, bool *receive_plain)
-{
-    bool in_place = gather->sendbuf == MPI_IN_PLACE;
-    if (gather->recvcount < 0 || (!in_place && gather->sendcount < 0))
-        return trv_fail(TRV_ERR_ARGUMENT, "a count is negative; it must be 0 or more"), MPI_ERR_COUNT;
-    size_t send_size = 0, receive_size = 0;
-    int code = trv_mpi_contiguous(gather->recvtype, &receive_size);
-    if (code == MPI_SUCCESS && !in_place)
-        code = trv_mpi_contiguous(gather->sendtype, &send_size);
-    if (code != MPI_SUCCESS)
-        return code;
-    MPI_Count receive_bytes = 0, send_bytes = 0;
-    PMPI_Type_size_x(gather->recvtype, &receive_bytes);
-    *bytes = (size_t)(receive_bytes * gather->recvcount);
-    *receive_plain = receive_size > 0;
-    *send_plain = in_place ? *receive_plain : send_size > 0;
-    if (in_place)
-        return MPI_SUCCESS;
-    PMPI_Type_size_x(gather->sendtype, &send_bytes);
-    if (send_bytes * gather->sendcount != receive_bytes * gather->recvcount)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "%lld bytes are sent and %lld are received from each rank; they must be the same",
-                        (long long)(send_bytes * gather->sendcount), (long long)*bytes),
-               MPI_ERR_COUNT;
-    return MPI_SUCCESS;
-}
-
-static int gather_bytes(trv_mpi_state_t *state, const void *input, void *output, size_t bytes)
+static int gather_bytes(void *context, const void *input, void *output, size_t bytes)
 {
     trv_mpi_want_t want = trv_mpi_bytes(bytes);
     trv_mpi_arguments_t call = {TRV_ALLGATHER, input, output, (MPI_Count)bytes, MPI_BYTE, MPI_OP_NULL};
-    return run_new(state, &call, &want);
+    return run_new(context, &call, &want);
 }
 
-/* MPI_Pack of a whole buffer; its position is an int. */
-static int pack(const gather_t *gather, void *to, size_t bytes, MPI_Comm comm)
-{
-    int position = 0;
-    int code = PMPI_Pack(gather->sendbuf, (int)gather->sendcount, gather->sendtype, to, (int)bytes, &position, comm);
-    return code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Pack", code), MPI_ERR_TYPE);
-}
-
-static int unpack(const gather_t *gather, const void *from, size_t bytes, trv_mpi_state_t *state)
-{
-    MPI_Aint lower = 0, extent = 0;
-    PMPI_Type_get_extent(gather->recvtype, &lower, &extent);
-    for (int rank = 0; rank < state->ranks; rank++) {
-        int position = 0;
-        char *to = (char *)gather->recvbuf + (MPI_Aint)rank * gather->recvcount * extent;
-        const char *block = (const char *)from + (size_t)rank * bytes;
-        int code = PMPI_Unpack(block, (int)bytes, &position, to, (int)gather->recvcount, gather->recvtype, state->comm);
-        if (code != MPI_SUCCESS)
-            return trv_mpi_transport_error("MPI_Unpack", code), MPI_ERR_TYPE;
-    }
-    return MPI_SUCCESS;
-}
-
-/* `gather` by value: what is in place is first packed from its place in the receive buffer. */
-static int gather_packed(trv_mpi_state_t *state, gather_t gather, size_t bytes)
-{
-    if (bytes > INT32_MAX || gather.recvcount > INT32_MAX || gather.sendcount > INT32_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a type with gaps is gathered up to 2 GiB per rank; send it without gaps"),
-               MPI_ERR_COUNT;
-    if (gather.sendbuf == MPI_IN_PLACE) {
-        MPI_Aint lower = 0, extent = 0;
-        PMPI_Type_get_extent(gather.recvtype, &lower, &extent);
-        gather.sendbuf = (char *)gather.recvbuf + (MPI_Aint)state->rank * gather.recvcount * extent;
-        gather.sendcount = gather.recvcount;
-        gather.sendtype = gather.recvtype;
-    }
-    char *all = malloc(bytes * (size_t)state->ranks);
-    if (!all)
-        return trv_mpi_class(trv_fail_memory());
-    int code = pack(&gather, all + (size_t)state->rank * bytes, bytes, state->comm);
-    if (code == MPI_SUCCESS)
-        code = gather_bytes(state, MPI_IN_PLACE, all, bytes);
-    if (code == MPI_SUCCESS)
-        code = unpack(&gather, all, bytes, state);
-    free(all);
-    return code;
-}
-
-static int intercommunicator_gather(const gather_t *g, MPI_Comm comm)
+static int intercommunicator_gather(const trv_mpi_gather_t *g, MPI_Comm comm)
 {
 #if MPI_VERSION >= 4
     return PMPI_Allgather_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm);
@@ -236,7 +153,7 @@ static int intercommunicator_gather(const gather_t *g, MPI_Comm comm)
 int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
+    trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
     if (recvcount == 0 && (sendcount == 0 || sendbuf == MPI_IN_PLACE) && comm != MPI_COMM_NULL &&
         !trv_mpi_settings()->check)
         return MPI_SUCCESS;
@@ -249,15 +166,15 @@ int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         return intercommunicator_gather(&gather, comm);
     }
     size_t bytes = 0;
-    bool send_plain = false, receive_plain = false;
-    code = measure(&gather, &bytes, &send_plain, &receive_plain);
+    bool plain = false;
+    code = trv_mpi_gather_measure(&gather, &bytes, &plain);
     if (code != MPI_SUCCESS) {
         trv_mpi_want_t want = trv_mpi_bytes(0);
         return trv_mpi_agree(state, TRV_ALLGATHER, &want, code);
     }
-    if (bytes == 0 || (send_plain && receive_plain))
+    if (bytes == 0 || plain)
         return gather_bytes(state, sendbuf, recvbuf, bytes);
-    return gather_packed(state, gather, bytes);
+    return trv_mpi_gather_packed(state, gather, bytes, gather_bytes, state);
 }
 
 int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
