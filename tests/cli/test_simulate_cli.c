@@ -346,6 +346,26 @@ static void test_goal(void **state)
     tool_clear(&tool);
 }
 
+/* What `export` writes, alpha included, takes as long as the original, to 1 ns per step. */
+static void test_goal_round_trip(void **state)
+{
+    static const struct { const char *torus, *algorithm; int steps;
+    } trip[] = { { "8", "trivance-b", 4 }, { "3x3", "trivance-l", 2 }, { "4x4", "swing-b", 8 }, { "5", "ring", 8 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof trip / sizeof trip[0]; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "export %s -a %s -b 64K -f goal", trip[i].torus, trip[i].algorithm);
+        tool_t program = tool_run(line, NULL);
+        assert_int_equal(program.code, 0);
+        snprintf(line, sizeof line, "%s --goal=-", trip[i].torus);
+        double goal_ns = time_of(line, program.out);
+        snprintf(line, sizeof line, "%s -a %s -b 64K", trip[i].torus, trip[i].algorithm);
+        if (fabs(goal_ns - time_of(line, NULL)) > trip[i].steps)
+            fail_msg("simulate %s: %.3f ns, as GOAL program %.3f ns", line, time_of(line, NULL), goal_ns);
+        tool_clear(&program);
+    }
+}
+
 /* ---- Bad input --------------------------------------------------------------------------------------------------- */
 
 static void test_bad_input(void **state)
@@ -452,6 +472,7 @@ int main(void)
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_goal_round_trip),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_bad_schedule),
     };
