@@ -52,12 +52,11 @@ static void *end_when_interrupted(void *context)
     _exit(128 + signal);
 }
 
-/* From here on all threads leave the signals to one. A full file is an error of writing, not a signal. */
+/* From here on all threads leave the signals to one. */
 static void watch_signals(cli_sweep_t *sweep)
 {
     pthread_t thread;
     sigset_t set = interruptions();
-    signal(SIGXFSZ, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     if (pthread_create(&thread, NULL, end_when_interrupted, sweep) == 0)
         pthread_detach(thread);

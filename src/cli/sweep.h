@@ -125,7 +125,7 @@ int cli_sweep_rows_close(cli_sweep_rows_t *rows);
 typedef struct cli_sweep {
     const char *command, *path; /* path of the results; NULL: stdout */
     cli_format_t format;
-    bool restart, yes, with_format;
+    bool restart, yes, with_format, begun;
     int workers; /* 0: one per core */
     cli_sweep_grid_t grid;
     cli_sweep_rows_t rows;
@@ -136,7 +136,7 @@ typedef struct cli_sweep {
     uint64_t added, failed; /* rows, and those of them that are errors */
 } cli_sweep_t;
 
-/* Reads the command line into `sweep` and checks it. 0; 1 where --help was served; CLI_BAD after a sentence. */
+/* In sweep_options.c: reads the command line into `sweep` and checks it. 0; 1 where --help was served; CLI_BAD after a sentence. */
 int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv);
 
 /* Reads the command line and opens the results. 0; 1 where --help was served; CLI_BAD after printing a sentence. In

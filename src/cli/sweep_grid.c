@@ -1,6 +1,6 @@
 /*
- * The grid: its axes, and the point at an index, whose digits in the mixed radix of the axes' lengths are the numbers of
- * its values.
+ * The grid: its axes, and the point at an index, whose digits in the mixed radix of the axes' lengths are the numbers
+ * of its values.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * A sweep from its beginning to its end: which points are next, how they are simulated, where their rows go.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
 {
     *sweep = (cli_sweep_t){.command = argv[0]};
     pthread_mutex_init(&sweep->lock, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing, and has its sentence */
     int code = cli_sweep_read(sweep, argc, argv);
     if (code)
         return code;
@@ -21,6 +23,7 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
     /* A table is printed when it is complete; rows that come one by one and the bar disturb each other. */
     if (sweep->path || sweep->format == CLI_FORMAT_TABLE || !cli_stdout_is_terminal())
         cli_progress_begin(&sweep->progress, "sweep", (double)cli_sweep_pending(sweep));
+    sweep->begun = true;
     return 0;
 }
 
@@ -30,6 +33,9 @@ int cli_sweep_end(cli_sweep_t *sweep, int rc)
     int code = rc < 0 ? cli_bad_last(sweep->command) : CLI_OK;
     if (cli_sweep_rows_close(&sweep->rows) < 0 && code == CLI_OK)
         code = cli_bad_last(sweep->command);
+    if (sweep->begun && sweep->path && code == CLI_OK)
+        printf("%s has all %" PRIu64 " points, %" PRIu64 " of them new, %" PRIu64 " of these with an error\n",
+               sweep->path, sweep->grid.points, sweep->added, sweep->failed);
     cli_sweep_grid_clear(&sweep->grid);
     return code;
 }

@@ -1,29 +1,33 @@
 /*
- * trivance-mpi: what the tool hands over to, once per MPI. Its one subcommand is bench.
+ * trivance-mpi: what the tool hands over to, once per MPI. Its subcommands are bench and sweep.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "mpi/bench.h"
+#include "mpi/sweep.h"
 
 static int complain(int rank, const char *command)
 {
+    static const char commands[] = "there are bench and sweep (trivance-mpi bench --help)";
     if (rank == 0 && command)
-        fprintf(stderr, "trivance-mpi: there is no command '%.40s'; there is bench (trivance-mpi bench --help)\n",
-                command);
+        fprintf(stderr, "trivance-mpi: there is no command '%.40s'; %s\n", command, commands);
     else if (rank == 0)
-        fprintf(stderr, "trivance-mpi: no command was given; there is bench (trivance-mpi bench --help)\n");
+        fprintf(stderr, "trivance-mpi: no command was given; %s\n", commands);
     return CLI_BAD;
 }
 
 int main(int argc, char **argv)
 {
-    int rank = 0, result;
-    PMPI_Init(&argc, &argv);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const char *command = argc > 1 ? argv[1] : NULL;
-    if (command && strcmp(command, "bench") == 0) {
+    bool sweep = command && strcmp(command, "sweep") == 0;
+    int rank = 0, threads = 0, result;
+    PMPI_Init_thread(&argc, &argv, sweep ? MPI_THREAD_SERIALIZED : MPI_THREAD_SINGLE, &threads);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (sweep) {
+        result = sweep_main(argc - 1, argv + 1, threads);
+    } else if (command && strcmp(command, "bench") == 0) {
         result = bench_main(argc - 1, argv + 1);
     } else if (command && strcmp(command, "--version") == 0) {
         if (rank == 0)
