@@ -42,9 +42,21 @@ static void print_help(void)
          "  trivance plan 9                    Trivance on a ring of 9, drawn\n"
          "  trivance verify 9 3x3 8x8          every algorithm on three tori\n"
          "  trivance cost 16x16x16 --bytes 32K,8M\n"
+         "  trivance simulate 16x16x16         how long it takes, packet by packet\n"
          "  mpirun -n 9 trivance bench --torus 3x3\n\n"
          "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ.\n"
          "Exit status: 0 good, 1 a schedule is not what it claims, 2 bad input.");
+}
+
+/* "list, plan, … and bench" */
+static const char *all_names(const char *last)
+{
+    static char text[256];
+    size_t used = 0;
+    for (int i = 0; i < SUBCOMMANDS && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i == 0 ? "" : i < SUBCOMMANDS - 1 ? ", " : last,
+                                 subcommand[i].name);
+    return text;
 }
 
 static int unknown(const char *text)
@@ -57,7 +69,7 @@ static int unknown(const char *text)
     const char *nearest = cli_nearest(text, name, SUBCOMMANDS);
     if (nearest)
         return cli_bad(NULL, "there is no subcommand '%.40s'; did you mean %s?", text, nearest);
-    return cli_bad(NULL, "there is no subcommand '%.40s'; there are list, plan, verify, cost and bench", text);
+    return cli_bad(NULL, "there is no subcommand '%.40s'; there are %s", text, all_names(" and "));
 }
 
 /* What was printed must have arrived: a full disk is an error, not a short file. */
@@ -72,8 +84,7 @@ int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
     if (argc < 2)
-        return cli_bad(NULL,
-                       "a subcommand is missing: list, plan, verify, cost or bench; `trivance --help` has examples");
+        return cli_bad(NULL, "a subcommand is missing: %s; `trivance --help` has examples", all_names(" or "));
     const char *name = argv[1];
     if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
         print_help();
