@@ -49,6 +49,13 @@ int trv_mpi_overlap(const trv_mpi_state_t *state, const trv_mpi_want_t *want, co
     return MPI_ERR_BUFFER;
 }
 
+int trv_mpi_least(MPI_Comm comm, uint64_t *word, int words)
+{
+    MPI_Request request;
+    int code = PMPI_Iallreduce(MPI_IN_PLACE, word, words, MPI_UINT64_T, MPI_MIN, comm, &request);
+    return code == MPI_SUCCESS ? trv_mpi_poll(&request) : code;
+}
+
 /* ---- TRIVANCE_CHECK ---------------------------------------------------------------------------------------------- */
 
 enum { COLLECTIVE, COUNT, SIZE, KIND, SETTING, FAULT, FACTS };
@@ -61,6 +68,14 @@ static uint64_t hash(uint64_t seed, const void *data, size_t bytes)
     return seed;
 }
 
+uint64_t trv_mpi_setting(const trv_mpi_state_t *state)
+{
+    const unsigned kind[] = {state->serves, state->one_way, state->shared_port};
+    uint64_t setting = hash(14695981039346656037u, state->algorithm, strlen(state->algorithm));
+    setting = hash(setting, state->torus.size, sizeof state->torus.size);
+    return hash(setting, kind, sizeof kind);
+}
+
 static void collect(const trv_mpi_state_t *state, trv_collective_t collective, const trv_mpi_want_t *want, int fault,
                     uint64_t fact[FACTS])
 {
@@ -69,8 +84,7 @@ static void collect(const trv_mpi_state_t *state, trv_collective_t collective, c
     fact[COUNT] = want->count;
     fact[SIZE] = elements->size;
     fact[KIND] = elements->way == TRV_MPI_KERNEL ? (uint64_t)elements->type * TRV_OPS + (uint64_t)elements->op + 1 : 0;
-    fact[SETTING] = hash(hash(14695981039346656037u, state->algorithm, strlen(state->algorithm)), state->torus.size,
-                         sizeof state->torus.size);
+    fact[SETTING] = trv_mpi_setting(state);
     fact[FAULT] = (uint64_t)fault;
 }
 
@@ -102,19 +116,15 @@ int trv_mpi_agree(trv_mpi_state_t *state, trv_collective_t collective, const trv
 {
     if (!trv_mpi_settings()->check || !state)
         return fault;
-    uint64_t fact[2 * FACTS], most[2 * FACTS];
-    collect(state, collective, want, fault, fact);
+    uint64_t least[2 * FACTS], *most = least + FACTS;
+    collect(state, collective, want, fault, least);
     for (int i = 0; i < FACTS; i++)
-        fact[FACTS + i] = ~fact[i]; /* the largest complement is the complement of the least */
-    MPI_Request request;
-    int code = PMPI_Iallreduce(fact, most, 2 * FACTS, MPI_UINT64_T, MPI_MAX, state->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = trv_mpi_poll(&request);
+        most[i] = ~least[i]; /* the least complement is the complement of the largest */
+    int code = trv_mpi_least(state->comm, least, 2 * FACTS);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' arguments", code), MPI_ERR_OTHER;
-    uint64_t least[FACTS];
     for (int i = 0; i < FACTS; i++)
-        least[i] = ~most[FACTS + i];
+        most[i] = ~most[i];
     if (fault != MPI_SUCCESS)
         return fault; /* this rank's own sentence is the better one */
     if (most[FAULT] != MPI_SUCCESS)

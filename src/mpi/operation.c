@@ -132,14 +132,17 @@ void trv_mpi_operation_describe(const trv_mpi_operation_t *operation, char *text
 
 /* ---- The kept ones ----------------------------------------------------------------------------------------------- */
 
-/* Handles of user-defined types and operations may be freed and given out again, so they are no key: the shape is, and
- * the kept operation is told the present handles. */
+/* What is the same on all ranks is the key, so that they keep the same operations: a kernel's type rather than its
+ * handle (MPI_INT here may be MPI_INTEGER there). Handles of user-defined types and operations may be freed and given
+ * out again; there the shape is the key. The kept operation is told the present handles. */
 static bool serves(const trv_mpi_want_t *kept, const trv_mpi_want_t *want)
 {
     const trv_mpi_elements_t *a = &kept->elements, *b = &want->elements;
     if (kept->collective != want->collective || kept->count != want->count || a->way != b->way || a->size != b->size ||
         a->predefined != b->predefined || a->commutative != b->commutative || a->reason != b->reason)
         return false;
+    if (a->way == TRV_MPI_KERNEL)
+        return a->type == b->type && a->op == b->op;
     return !a->predefined || (kept->datatype == want->datatype && kept->op == want->op);
 }
 
@@ -170,16 +173,21 @@ static void trim(trv_mpi_state_t *state)
     }
 }
 
-int trv_mpi_cache_get(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation)
+trv_mpi_operation_t *trv_mpi_cache_look(trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
     for (struct trv_mpi_entry **place = &state->cache; *place; place = &(*place)->next)
         if (serves(&(*place)->operation.want, want)) {
             to_front(state, place);
-            *operation = &state->cache->operation;
-            (*operation)->local.datatype = want->datatype;
-            (*operation)->local.op = want->op;
-            return TRV_OK;
+            trv_mpi_operation_t *operation = &state->cache->operation;
+            operation->want.datatype = operation->local.datatype = want->datatype;
+            operation->want.op = operation->local.op = want->op;
+            return operation;
         }
+    return NULL;
+}
+
+int trv_mpi_cache_make(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation)
+{
     struct trv_mpi_entry *entry = calloc(1, sizeof *entry);
     if (!entry)
         return trv_fail_memory();
@@ -193,6 +201,12 @@ int trv_mpi_cache_get(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mp
     trim(state);
     *operation = &entry->operation;
     return TRV_OK;
+}
+
+int trv_mpi_cache_get(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation)
+{
+    *operation = trv_mpi_cache_look(state, want);
+    return *operation ? TRV_OK : trv_mpi_cache_make(state, want, operation);
 }
 
 trv_mpi_operation_t *trv_mpi_cache_find(trv_mpi_state_t *state, trv_collective_t collective, size_t count,

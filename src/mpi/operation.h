@@ -52,7 +52,10 @@ int trv_mpi_operation_wait(trv_mpi_operation_t *operation);
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
 void trv_mpi_operation_describe(const trv_mpi_operation_t *operation, char *text, size_t size);
 
-/* The operation of a blocking call, made at its first use and kept with the latest ones. */
+/* The operation of a blocking call, made at its first use and kept with the latest ones. `look` finds a kept one, or
+ * NULL; `make` makes one that is not kept yet; `get` does either. */
+trv_mpi_operation_t *trv_mpi_cache_look(trv_mpi_state_t *state, const trv_mpi_want_t *want);
+int trv_mpi_cache_make(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation);
 int trv_mpi_cache_get(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation);
 /* The same without a look at the type, for predefined types and operations; NULL if there is none. */
 trv_mpi_operation_t *trv_mpi_cache_find(trv_mpi_state_t *state, trv_collective_t collective, size_t count,

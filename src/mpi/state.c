@@ -7,15 +7,23 @@
  */
 #include "mpi/state.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "common/error.h"
+#include "mpi/call.h"
 #include "mpi/operation.h"
+#include "mpi/settings.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the two below */
+/* States that the drop-in makes in a process: some MPI libraries have no more than 2048 communicators, and they are the
+ * program's. */
+#define ADOPTED_MAX 256
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the three below */
 static trv_mpi_state_t *states;
+static int living;
 static int state_key = MPI_KEYVAL_INVALID;
 
 /* The latest communicator of each thread and its state, to spare most calls the look-up. Any communicator that is freed
@@ -47,6 +55,7 @@ static void unlink_state(trv_mpi_state_t *state)
     for (trv_mpi_state_t **place = &states; *place; place = &(*place)->next)
         if (*place == state) {
             *place = state->next;
+            living--;
             break;
         }
     pthread_mutex_unlock(&lock);
@@ -104,18 +113,27 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
 
 /* ---- Its beginning ----------------------------------------------------------------------------------------------- */
 
-static int make_key(void)
+/* Between MPI_Init and MPI_Finalize. A program that has sessions only is never there, and has no MPI_COMM_WORLD. */
+static bool world_exists(void)
 {
-    int running = 0, over = 0, self_key = MPI_KEYVAL_INVALID, code = MPI_SUCCESS;
+    int running = 0, over = 0;
     PMPI_Initialized(&running);
     PMPI_Finalized(&over);
-    if (!running || over)
+    return running && !over;
+}
+
+static int make_key(void)
+{
+    int self_key = MPI_KEYVAL_INVALID, code = MPI_SUCCESS;
+    bool world = world_exists();
+    if (!world && !trv_mpi_is_drop_in())
         return trv_fail(TRV_ERR_STATE, "MPI is not running; call TRV_ functions between MPI_Init and MPI_Finalize"),
                MPI_ERR_OTHER;
     pthread_mutex_lock(&lock);
     if (state_key == MPI_KEYVAL_INVALID) {
-        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &self_key, NULL);
-        if (code == MPI_SUCCESS)
+        if (world)
+            code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &self_key, NULL);
+        if (code == MPI_SUCCESS && world)
             code = PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL);
         if (code == MPI_SUCCESS)
             code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &state_key, NULL);
@@ -124,6 +142,22 @@ static int make_key(void)
     if (code != MPI_SUCCESS)
         trv_mpi_transport_error("creating an attribute key", code);
     return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+/* The library's own communicator, of the ranks that want one. A failure is returned, whatever the program has told MPI
+ * to do with its errors. */
+static int split(MPI_Comm comm, bool wanted, int rank, MPI_Comm *own)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    int code = PMPI_Comm_get_errhandler(comm, &handler);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Comm_split(comm, wanted ? 0 : MPI_UNDEFINED, rank, own);
+    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Errhandler_free(&handler);
+    return code;
 }
 
 static int fill(trv_mpi_state_t *state, MPI_Comm comm)
@@ -135,12 +169,21 @@ static int fill(trv_mpi_state_t *state, MPI_Comm comm)
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_size(comm, &state->ranks);
     if (code == MPI_SUCCESS)
-        code = PMPI_Comm_split(comm, 0, state->rank, &state->comm);
+        code = split(comm, true, state->rank, &state->comm);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_set_errhandler(state->comm, MPI_ERRORS_RETURN);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("making the library's own communicator", code);
     return trv_mpi_tags_init(&state->tags, state->comm);
+}
+
+static void enlist(trv_mpi_state_t *state)
+{
+    pthread_mutex_lock(&lock);
+    state->next = states;
+    states = state;
+    living++;
+    pthread_mutex_unlock(&lock);
 }
 
 static int create(MPI_Comm comm, trv_mpi_state_t **created)
@@ -158,20 +201,32 @@ static int create(MPI_Comm comm, trv_mpi_state_t **created)
         destroy(state);
         return trv_mpi_class(code);
     }
-    pthread_mutex_lock(&lock);
-    state->next = states;
-    states = state;
-    pthread_mutex_unlock(&lock);
+    enlist(state);
     *created = state;
     return MPI_SUCCESS;
 }
 
-int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
+/* Finds what an earlier call hung on the communicator. */
+static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
 {
     if (latest.state && latest.comm == comm && latest.freed == atomic_load(&freed)) {
         *state = latest.state;
-        return MPI_SUCCESS;
+        return true;
     }
+    int found = 0;
+    unsigned before = atomic_load(&freed);
+    if (state_key == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, state_key, state, &found) != MPI_SUCCESS || !found)
+        return false;
+    latest.comm = comm;
+    latest.state = *state;
+    latest.freed = before;
+    return true;
+}
+
+int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
+{
+    if (find_kept(comm, state))
+        return MPI_SUCCESS;
     *state = NULL;
     if (comm == MPI_COMM_NULL)
         return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
@@ -181,15 +236,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
         if (code != MPI_SUCCESS)
             return code;
     }
-    int found = 0, inter = 0;
-    unsigned before = atomic_load(&freed);
-    if (PMPI_Comm_get_attr(comm, state_key, state, &found) == MPI_SUCCESS && found) {
-        latest.comm = comm;
-        latest.state = *state;
-        latest.freed = before;
-        return MPI_SUCCESS;
-    }
-    *state = NULL;
+    int inter = 0;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;
     return inter ? MPI_SUCCESS : create(comm, state);
@@ -201,6 +248,64 @@ int trv_mpi_state_get(MPI_Comm comm, trv_mpi_state_t **state)
     if (code != MPI_SUCCESS || !*state || (*state)->configured)
         return code;
     return trv_mpi_state_set(*state, NULL, NULL);
+}
+
+/* ---- Under the drop-in ------------------------------------------------------------------------------------------- */
+
+/* What hangs on a communicator instead of a state where a rank cannot have one: there is memory for nothing else. */
+static trv_mpi_state_t nobody = {.references = INT_MAX / 2, .abandoned = true};
+
+static bool has_room(void)
+{
+    pthread_mutex_lock(&lock);
+    bool room = living < ADOPTED_MAX;
+    pthread_mutex_unlock(&lock);
+    return room;
+}
+
+/* Makes this rank's state if it can, and takes part in the others' in any case. */
+static bool take_part(MPI_Comm comm, trv_mpi_state_t *state)
+{
+    MPI_Comm none;
+    if (state != &nobody)
+        return fill(state, comm) == TRV_OK;
+    split(comm, false, 0, &none);
+    return false;
+}
+
+static int adopt(MPI_Comm comm, trv_mpi_state_t **adopted)
+{
+    trv_mpi_state_t *state = world_exists() && has_room() ? calloc(1, sizeof *state) : NULL;
+    if (state)
+        *state = (trv_mpi_state_t){.user = comm, .comm = MPI_COMM_NULL, .references = 1};
+    else
+        state = &nobody;
+    int code = PMPI_Comm_set_attr(comm, state_key, state);
+    if (code != MPI_SUCCESS) {
+        trv_mpi_transport_error("setting an attribute", code);
+        return MPI_ERR_NO_MEM;
+    }
+    if (state != &nobody)
+        enlist(state);
+    uint64_t able = take_part(comm, state);
+    code = trv_mpi_least(comm, &able, 1);
+    if (state != &nobody)
+        state->abandoned = code != MPI_SUCCESS || !able;
+    *adopted = state;
+    return code;
+}
+
+int trv_mpi_state_adopt(MPI_Comm comm, trv_mpi_state_t **state)
+{
+    int inter = 0, ranks = 0;
+    if (comm != MPI_COMM_NULL && find_kept(comm, state))
+        return MPI_SUCCESS;
+    *state = NULL;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+        PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS || ranks < 2)
+        return MPI_SUCCESS;
+    int code = state_key == MPI_KEYVAL_INVALID ? make_key() : MPI_SUCCESS;
+    return code == MPI_SUCCESS ? adopt(comm, state) : code;
 }
 
 /* ---- Schedules --------------------------------------------------------------------------------------------------- */

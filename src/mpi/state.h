@@ -37,6 +37,7 @@ typedef struct trv_mpi_state {
     int rank, ranks;
     int references;
     trv_mpi_tags_t tags;
+    bool abandoned;  /* the drop-in leaves this communicator to the MPI library: its ranks could not agree */
     bool configured; /* the torus, all about it, and the algorithm are valid */
     trv_torus_t torus;
     bool serves;                 /* the torus is known, or is the API's default: a ring */
@@ -56,6 +57,11 @@ typedef struct trv_mpi_state {
 /* The state of a communicator, made at the first call (collectively). *state = NULL for an intercommunicator.
  * MPI_SUCCESS, or an error class with a sentence in trv_last_error(). */
 int trv_mpi_state_get(MPI_Comm comm, trv_mpi_state_t **state);
+
+/* The state under the drop-in, made at the first call; *state = NULL for an intercommunicator and for one rank. What
+ * keeps one rank from having it (memory, too many communicators, no MPI_COMM_WORLD) makes all ranks abandon it. Not
+ * configured yet. MPI_SUCCESS, or an error class where not even that could be agreed on. */
+int trv_mpi_state_adopt(MPI_Comm comm, trv_mpi_state_t **state);
 
 void trv_mpi_state_hold(trv_mpi_state_t *state);
 void trv_mpi_state_release(trv_mpi_state_t *state);
