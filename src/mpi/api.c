@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "mpi/call.h"
+#include "mpi/report.h"
 #include "mpi/gather.h"
 #include "mpi/settings.h"
 
@@ -31,6 +32,7 @@ static int run_from_copy(trv_mpi_operation_t *operation, const trv_mpi_state_t *
 
 static int run(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *call, bool overlap)
 {
+    trv_mpi_report_call(operation, state);
     if (!trv_mpi_operation_serves(operation))
         return trv_mpi_library_run(call, state->comm);
     if (overlap)

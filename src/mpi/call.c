@@ -71,7 +71,7 @@ static uint64_t hash(uint64_t seed, const void *data, size_t bytes)
 uint64_t trv_mpi_setting(const trv_mpi_state_t *state)
 {
     const unsigned kind[] = {state->serves, state->one_way, state->shared_port};
-    uint64_t setting = hash(14695981039346656037u, state->algorithm, strlen(state->algorithm));
+    uint64_t setting = hash(trv_settings_hash(trv_mpi_settings()), state->algorithm, strlen(state->algorithm));
     setting = hash(setting, state->torus.size, sizeof state->torus.size);
     return hash(setting, kind, sizeof kind);
 }

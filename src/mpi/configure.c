@@ -137,6 +137,9 @@ static int default_algorithm(const trv_mpi_state_t *state, const trv_torus_t *to
 int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus_text, const char *algorithm)
 {
     trv_torus_t torus = {0};
+    bool by_name = algorithm != NULL;
+    if (trv_mpi_settings()->fault && (!torus_text || !algorithm))
+        return trv_mpi_class(trv_fail(TRV_ERR_ARGUMENT, "%s", trv_mpi_settings()->fault));
     int code = torus_text ? given_torus(state, torus_text, &torus) : default_torus(state, &torus);
     if (code == TRV_OK)
         code = algorithm ? algorithm_serves(&torus, algorithm) : default_algorithm(state, &torus, &algorithm);
@@ -144,6 +147,7 @@ int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus_text, const char
         return trv_mpi_class(code);
     trv_mpi_cache_clear(state);
     state->torus = torus;
+    state->named = by_name && strcmp(algorithm, TRV_MPI_AUTO) != 0;
     snprintf(state->algorithm, sizeof state->algorithm, "%s", algorithm);
     state->configured = true;
     return MPI_SUCCESS;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/settings.h"
+#include "mpi/report.h"
 #include "mpi/wait.h"
 
 #define KEPT_MAX 64
@@ -25,21 +25,6 @@ size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *
 {
     size_t blocks = want->collective == TRV_ALLREDUCE ? 1 : (size_t)state->ranks;
     return blocks * want->count * want->elements.size;
-}
-
-static void say_choice(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *algorithm, const char *why)
-{
-    static const char *const name[] = {[TRV_ALLREDUCE] = "allreduce", [TRV_REDUCE_SCATTER] = "reduce-scatter",
-                                       [TRV_ALLGATHER] = "allgather"};
-    if (!trv_mpi_settings()->info || state->rank != 0)
-        return;
-    char torus[TRV_TORUS_TEXT_MAX];
-    trv_torus_format(&state->torus, torus, sizeof torus);
-    bool kernel = want->elements.way == TRV_MPI_KERNEL && want->collective != TRV_ALLGATHER;
-    trv_mpi_say("%s on %d ranks, torus %s, %zu elements of %zu bytes%s%s%s%s: %s (%s)", name[want->collective],
-                state->ranks, torus, want->count, want->elements.size, kernel ? ", " : "",
-                kernel ? trv_type_name(want->elements.type) : "", kernel ? " " : "",
-                kernel ? trv_op_name(want->elements.op) : "", algorithm, why);
 }
 
 static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_schedule_t *schedule,
@@ -81,7 +66,7 @@ int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *stat
     if (code < 0)
         trv_mpi_operation_clear(operation);
     else
-        say_choice(state, want, operation->algorithm, why);
+        trv_mpi_report_choice(operation, state, why);
     return code;
 }
 

@@ -33,6 +33,7 @@ typedef struct trv_mpi_operation {
     const char *algorithm;
     trv_torus_t torus; /* of the schedule */
     int steps;
+    struct trv_mpi_tally *tally; /* where its runs are counted; NULL: nowhere */
 } trv_mpi_operation_t;
 
 /* Bytes of the whole vector that `want` describes. */
@@ -64,5 +65,7 @@ void trv_mpi_cache_clear(trv_mpi_state_t *state);
 
 /* Which schedule serves; *entry = NULL where the MPI library does. `why` tells the reason, for the debug line. */
 int trv_mpi_choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_schedule_t **entry, const char **why);
+/* Whether the user wanted the MPI library to serve: `why` is one of trv_mpi_choose. */
+bool trv_mpi_was_meant(const char *why);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "mpi/call.h"
+#include "mpi/report.h"
 #include "mpi/settings.h"
 #include "mpi/wait.h"
 
@@ -231,6 +232,8 @@ int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     bool ours = trv_mpi_operation_serves(&plan->operation);
     code = ours ? start_schedule(plan, sendbuf, recvbuf) : start_library(plan, sendbuf, recvbuf);
     plan->running = code == MPI_SUCCESS;
+    if (plan->running && plan->state)
+        trv_mpi_report_call(&plan->operation, plan->state);
     return code;
 }
 

@@ -1,40 +1,48 @@
 /*
- * TRIVANCE_TORUS, TRIVANCE_ALGORITHM, TRIVANCE_DEBUG, TRIVANCE_CHECK.
+ * The environment of this process.
  */
 #include "mpi/settings.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define WARNINGS_MAX 32
+
 static trv_mpi_settings_t settings;
+static bool may_serve;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_int use = TRV_MPI_API;
 
-static const char *variable(const char *name)
-{
-    const char *text = getenv(name);
-    return text && *text ? text : NULL;
-}
+/* Told only when all is read: how loud to be is a setting too. */
+typedef struct warnings {
+    int count;
+    char *text[WARNINGS_MAX];
+} warnings_t;
 
-static bool is_off(const char *text)
+static void keep_warning(void *context, const char *sentence)
 {
-    return !text || strcmp(text, "0") == 0 || strcmp(text, "off") == 0 || strcmp(text, "no") == 0;
+    warnings_t *warnings = context;
+    if (warnings->count < WARNINGS_MAX)
+        warnings->text[warnings->count++] = strdup(sentence);
 }
 
 static void read_environment(void)
 {
-    settings.torus = variable("TRIVANCE_TORUS");
-    settings.algorithm = variable("TRIVANCE_ALGORITHM");
-    settings.check = !is_off(variable("TRIVANCE_CHECK"));
-    settings.info = !is_off(variable("TRIVANCE_DEBUG"));
-    settings.topology = variable("TRIVANCE_TOPOLOGY_FILE");
-    settings.cart = !is_off(variable("TRIVANCE_CART"));
-    bool by_name = settings.algorithm && strcmp(settings.algorithm, "auto") != 0;
-    settings.may_serve = settings.torus || by_name || settings.topology || settings.cart ||
-                         variable("TRIVANCE_RULES_FILE") || variable("TRIVANCE_TUNE");
+    warnings_t warnings = {0};
+    trv_settings_read(&settings, keep_warning, &warnings);
+    may_serve = trv_settings_may_serve(&settings);
+    trv_mpi_log_begin(&settings);
+    for (int i = 0; i < warnings.count; i++) {
+        if (warnings.text[i])
+            trv_mpi_warn("%s", warnings.text[i]);
+        free(warnings.text[i]);
+    }
+    if (settings.fault && trv_mpi_is_drop_in()) /* the API's calls return it as their error */
+        trv_mpi_refuse(trv_mpi_log_rank(), "%s", settings.fault);
+    else if (!may_serve && trv_mpi_is_drop_in() && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        trv_mpi_say("neither a torus nor an algorithm nor rules are set: all calls go to the MPI library");
 }
 
 const trv_mpi_settings_t *trv_mpi_settings(void)
@@ -42,8 +50,6 @@ const trv_mpi_settings_t *trv_mpi_settings(void)
     pthread_once(&once, read_environment);
     return &settings;
 }
-
-static atomic_int use = TRV_MPI_API;
 
 void trv_mpi_mode(trv_mpi_use_t wanted)
 {
@@ -58,15 +64,5 @@ bool trv_mpi_is_drop_in(void)
 bool trv_mpi_may_serve(void)
 {
     pthread_once(&once, read_environment);
-    return settings.may_serve;
-}
-
-void trv_mpi_say(const char *format, ...)
-{
-    char line[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "trivance: %s\n", line);
+    return may_serve;
 }

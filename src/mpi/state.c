@@ -108,6 +108,7 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
         if (state->user != MPI_COMM_NULL)
             PMPI_Comm_delete_attr(state->user, state_key);
     }
+    trv_mpi_log_end();
     return MPI_SUCCESS;
 }
 
@@ -162,8 +163,10 @@ static int split(MPI_Comm comm, bool wanted, int rank, MPI_Comm *own)
 
 static int fill(trv_mpi_state_t *state, MPI_Comm comm)
 {
+    static atomic_int made;
     state->user = comm;
     state->comm = MPI_COMM_NULL;
+    state->number = atomic_fetch_add(&made, 1) + 1;
     state->references = 1;
     int code = PMPI_Comm_rank(comm, &state->rank);
     if (code == MPI_SUCCESS)

@@ -19,13 +19,15 @@
 #define TRV_MPI_NAME_MAX 64
 #define TRV_MPI_WHY_MAX 400
 
-/* A schedule and what the cost model says of it: steps * alpha + load * vector bytes / bandwidth. */
+/* A schedule and what the cost model says of it: steps * alpha + load * vector bytes / bandwidth +
+ * hops * latency. */
 typedef struct trv_mpi_schedule {
     trv_schedule_t *schedule;
     const trv_algorithm_t *algorithm;
     bool costed;
     int steps;
     double load;
+    int hops; /* of each step's longest message, summed */
     struct trv_mpi_schedule *next;
 } trv_mpi_schedule_t;
 
@@ -35,6 +37,7 @@ typedef struct trv_mpi_state {
     MPI_Comm user; /* whose attribute this is; MPI_COMM_NULL after it was freed */
     MPI_Comm comm; /* the library's own, errors are returned */
     int rank, ranks;
+    int number; /* in the log: the how many-th of this process */
     int references;
     trv_mpi_tags_t tags;
     bool abandoned;  /* the drop-in leaves this communicator to the MPI library: its ranks could not agree */
@@ -49,6 +52,7 @@ typedef struct trv_mpi_state {
     struct trv_mpi_node *node;   /* several ranks share every place, which member[place] leads; NULL: one at each */
     struct trv_mpi_fit *fit;     /* what the environment says of the torus, found at first need and kept */
     char algorithm[TRV_MPI_NAME_MAX]; /* a name, a family, or TRV_MPI_AUTO */
+    bool named;                       /* TRV_Comm_set named it: no rule of the environment comes before it */
     trv_mpi_schedule_t *schedules;    /* all that were made, of earlier tori too: plans read them */
     struct trv_mpi_entry *cache;      /* plans behind the blocking calls, latest first */
     struct trv_mpi_state *next;       /* all states of the process */

@@ -1,0 +1,169 @@
+/*
+ * Lines, files, and who speaks.
+ */
+#include "mpi/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#include "mpi/log_table.h"
+#include "mpi/settings.h"
+
+#define LINE_MAX_BYTES 1400
+#define SAID_MAX 4096 /* different lines; later ones are not said */
+
+static const trv_settings_t *settings;
+static FILE *out;
+static bool file_per_process;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the one below */
+static struct {
+    int count;
+    uint64_t hash[SAID_MAX];
+} said;
+
+/* ---- Where to ---------------------------------------------------------------------------------------------------- */
+
+/* "trivance.%h.%p" with host and process put in; %% is %. Cut where it is too long. */
+static void expand(const char *pattern, char *name, size_t size)
+{
+    char host[256] = "";
+    size_t used = 0;
+    gethostname(host, sizeof host - 1);
+    for (const char *at = pattern; *at && used + 1 < size; at++) {
+        int length;
+        if (at[0] == '%' && at[1] == 'h')
+            length = snprintf(name + used, size - used, "%s", host);
+        else if (at[0] == '%' && at[1] == 'p')
+            length = snprintf(name + used, size - used, "%ld", (long)getpid());
+        else
+            length = snprintf(name + used, size - used, "%c", *at);
+        at += *at == '%' && (at[1] == 'h' || at[1] == 'p' || at[1] == '%');
+        used += (size_t)length < size - used ? (size_t)length : size - used - 1;
+    }
+    name[used] = '\0';
+}
+
+static void open_file(void)
+{
+    char name[4096];
+    expand(settings->debug_file, name, sizeof name);
+    out = fopen(name, "a");
+    if (!out) {
+        out = stderr;
+        file_per_process = false;
+        trv_mpi_warn("TRIVANCE_DEBUG_FILE: the file '%.200s' can not be written (%s); stderr holds", name,
+                     strerror(errno));
+    }
+}
+
+void trv_mpi_log_begin(const trv_settings_t *given)
+{
+    settings = given;
+    out = stderr;
+    file_per_process = settings->debug_file && strstr(settings->debug_file, "%p");
+    /* Files only of those who may have something to say. */
+    if (settings->debug_file && settings->debug > TRV_DEBUG_OFF && (file_per_process || settings->info))
+        open_file();
+}
+
+int trv_mpi_log_rank(void)
+{
+    static const char *const variable[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    int running = 0, over = 0, rank = 0;
+    PMPI_Initialized(&running);
+    PMPI_Finalized(&over);
+    if (running && !over) {
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        return rank;
+    }
+    for (size_t i = 0; i < sizeof variable / sizeof variable[0]; i++)
+        if (getenv(variable[i]))
+            return (int)strtol(getenv(variable[i]), NULL, 10);
+    return 0;
+}
+
+bool trv_mpi_heard(trv_debug_t level, int rank)
+{
+    if (!settings)
+        trv_mpi_settings();
+    return settings->debug >= (int)level && (rank == 0 || file_per_process);
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
+static void write_line(const char *text)
+{
+    FILE *to = out ? out : stderr;
+    fprintf(to, "trivance: %s\n", text);
+    fflush(to);
+}
+
+bool trv_mpi_log_is_new(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (const char *at = text; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 1099511628211u; /* FNV-1a */
+    pthread_mutex_lock(&lock);
+    bool is_new = said.count < SAID_MAX;
+    for (int i = 0; i < said.count && is_new; i++)
+        is_new = said.hash[i] != hash;
+    if (is_new)
+        said.hash[said.count++] = hash;
+    pthread_mutex_unlock(&lock);
+    return is_new;
+}
+
+void trv_mpi_say(const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    write_line(line);
+}
+
+void trv_mpi_warn(const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (trv_mpi_heard(TRV_DEBUG_WARN, trv_mpi_log_rank()) && trv_mpi_log_is_new(line))
+        trv_mpi_say("warning: %s", line);
+}
+
+void trv_mpi_log_stop(int rank, const char *line)
+{
+    int running = 0, over = 0;
+    if (!settings)
+        trv_mpi_settings();
+    PMPI_Initialized(&running);
+    PMPI_Finalized(&over);
+    if (settings->fallback != TRV_FALLBACK_ERROR || rank != 0 || !running || over)
+        return;
+    trv_mpi_say("%s; TRIVANCE_FALLBACK=error ends the program", line);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void trv_mpi_refuse(int rank, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (trv_mpi_heard(TRV_DEBUG_WARN, rank) && trv_mpi_log_is_new(line))
+        trv_mpi_say("warning: %s. The MPI library serves", line);
+    trv_mpi_log_stop(rank, line);
+}

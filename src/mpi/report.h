@@ -1,0 +1,15 @@
+/*
+ * Operations in the log: the line of a decision, the count of a call.
+ */
+#ifndef TRIVANCE_MPI_REPORT_H
+#define TRIVANCE_MPI_REPORT_H
+
+#include "mpi/operation.h"
+
+/* Says which algorithm serves the operation, and why, if that is new, and finds the operation's row of the table. */
+void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const char *why);
+
+/* Counts a run of the operation. */
+void trv_mpi_report_call(const trv_mpi_operation_t *operation, const trv_mpi_state_t *state);
+
+#endif

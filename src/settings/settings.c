@@ -1,0 +1,251 @@
+/*
+ * Reading the environment by the table of variables.
+ */
+#include "settings/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/parse.h"
+#include "common/error.h"
+
+#define PREFIX "TRIVANCE_"
+#define NAMES_MAX 64
+
+extern char **environ;
+
+/* ---- One value --------------------------------------------------------------------------------------------------- */
+
+/* The index of `text` in "silent|print|error", or -1. */
+static int word_index(const char *words, const char *text)
+{
+    size_t length = strlen(text);
+    for (int i = 0; ; i++) {
+        size_t size = strcspn(words, "|");
+        if (size == length && strncmp(words, text, size) == 0)
+            return i;
+        if (!words[size])
+            return -1;
+        words += size + 1;
+    }
+}
+
+static int read_flag(const char *text, bool *value)
+{
+    int word = word_index("0|no|off|1|yes|on", text);
+    if (word < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither 0 nor 1", text);
+    *value = word >= 3;
+    return TRV_OK;
+}
+
+static int read_word(const trv_setting_t *setting, const char *text, int *value)
+{
+    int word = word_index(setting->allowed, text);
+    bool flag = false;
+    if (word < 0 && setting->offset == offsetof(trv_settings_t, debug) && read_flag(text, &flag) == TRV_OK)
+        word = flag ? TRV_DEBUG_INFO : TRV_DEBUG_OFF;
+    if (word < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of %s", text, setting->allowed);
+    *value = word;
+    return TRV_OK;
+}
+
+static int read_text(const trv_setting_t *setting, const char *text, char **value)
+{
+    int code = setting->check ? setting->check(text) : TRV_OK;
+    if (code < 0)
+        return code;
+    free(*value);
+    *value = strdup(text);
+    return *value ? TRV_OK : trv_fail_memory();
+}
+
+static int read_value(const trv_setting_t *setting, const char *text, trv_settings_t *settings)
+{
+    void *place = (char *)settings + setting->offset;
+    switch (setting->kind) {
+    case TRV_SETTING_FLAG: return read_flag(text, place);
+    case TRV_SETTING_TIME: return cli_parse_time_ns(text, place);
+    case TRV_SETTING_RATE: return cli_parse_rate_bps(text, place);
+    case TRV_SETTING_WORD: return read_word(setting, text, place);
+    default: return read_text(setting, text, place);
+    }
+}
+
+/* Puts the variable's name before the last error, and an example behind it where there is none yet. */
+static int wrong(const trv_setting_t *setting, bool exemplary)
+{
+    if (exemplary || strstr(trv_last_error(), "for example"))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: %s", setting->name, trv_last_error());
+    return trv_fail(TRV_ERR_ARGUMENT, "%s: %s; for example %s=%s", setting->name, trv_last_error(), setting->name,
+                    setting->example);
+}
+
+int trv_settings_check(const trv_setting_t *setting, const char *text)
+{
+    trv_settings_t settings = {0};
+    int code = read_value(setting, text, &settings);
+    if (setting->kind == TRV_SETTING_TEXT)
+        free(*(char **)(void *)((char *)&settings + setting->offset));
+    return code < 0 ? wrong(setting, false) : code;
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+typedef struct teller {
+    trv_settings_t *settings;
+    trv_settings_warn_t *warn;
+    void *context;
+} teller_t;
+
+static void tell(void *context, const char *sentence)
+{
+    const teller_t *teller = context;
+    if (teller->warn)
+        teller->warn(teller->context, sentence);
+}
+
+/* The last error is this variable's. `exemplary`: it needs no example. */
+static void tell_wrong(teller_t *teller, const trv_setting_t *setting, bool exemplary)
+{
+    char line[1400];
+    wrong(setting, exemplary);
+    if (setting->selects) {
+        if (!teller->settings->fault)
+            teller->settings->fault = strdup(trv_last_error());
+        return;
+    }
+    snprintf(line, sizeof line, "%s. %s holds", trv_last_error(), setting->standard);
+    tell(teller, line);
+}
+
+static void read_all(teller_t *teller)
+{
+    trv_settings_t *settings = teller->settings;
+    for (int i = 0; i < trv_settings_count(); i++) {
+        const trv_setting_t *setting = trv_settings_at(i);
+        const char *text = getenv(setting->name);
+        if (setting->kind != TRV_SETTING_TEXT)
+            read_value(setting, setting->standard, settings);
+        if (text && *text && read_value(setting, text, settings) < 0)
+            tell_wrong(teller, setting, false);
+    }
+}
+
+static void read_rules(teller_t *teller)
+{
+    trv_settings_t *settings = teller->settings;
+    if (settings->tune)
+        trv_rules_parse_line(&settings->tune_rules, settings->tune); /* which was checked already */
+    if (!settings->rules_file || trv_rules_read(&settings->file_rules, settings->rules_file, tell, teller) == TRV_OK)
+        return;
+    for (int i = 0; i < trv_settings_count(); i++)
+        if (trv_settings_at(i)->offset == offsetof(trv_settings_t, rules_file))
+            tell_wrong(teller, trv_settings_at(i), true);
+    free(settings->rules_file);
+    settings->rules_file = NULL;
+}
+
+/* The network's parameters: the environment, else the rules file, else the default. */
+static void take_network(trv_settings_t *settings)
+{
+    const struct { double *value, stored; const char *name; } parameter[] = {
+        {&settings->alpha_ns, settings->file_rules.alpha_ns, "TRIVANCE_ALPHA"},
+        {&settings->bandwidth_bps, settings->file_rules.bandwidth_bps, "TRIVANCE_BANDWIDTH"},
+        {&settings->hop_ns, settings->file_rules.hop_ns, "TRIVANCE_HOP_LATENCY"}};
+    for (size_t i = 0; settings->rules_file && i < sizeof parameter / sizeof parameter[0]; i++) {
+        const char *text = getenv(parameter[i].name);
+        if (parameter[i].stored >= 0 && !(text && *text))
+            *parameter[i].value = parameter[i].stored;
+    }
+}
+
+static void find_unknown(teller_t *teller)
+{
+    const char *name[NAMES_MAX];
+    int names = 0;
+    for (; names < trv_settings_count() && names < NAMES_MAX; names++)
+        name[names] = trv_settings_at(names)->name + strlen(PREFIX);
+    for (char **variable = environ; variable && *variable; variable++) {
+        char bare[64], line[256];
+        if (strncmp(*variable, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        snprintf(bare, sizeof bare, "%s", *variable + strlen(PREFIX));
+        bare[strcspn(bare, "=")] = '\0';
+        bool known = false;
+        for (int i = 0; i < names && !known; i++)
+            known = strcmp(name[i], bare) == 0;
+        if (known)
+            continue;
+        const char *nearest = cli_nearest(bare, name, names);
+        if (nearest)
+            snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; did you mean " PREFIX "%s?", bare, nearest);
+        else
+            snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; `trivance info` lists them", bare);
+        tell(teller, line);
+    }
+}
+
+void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
+{
+    teller_t teller = {settings, warn, context};
+    *settings = (trv_settings_t){0};
+    read_all(&teller);
+    read_rules(&teller);
+    take_network(settings);
+    find_unknown(&teller);
+    settings->info = settings->debug >= TRV_DEBUG_INFO;
+}
+
+void trv_settings_clear(trv_settings_t *settings)
+{
+    for (int i = 0; i < trv_settings_count(); i++)
+        if (trv_settings_at(i)->kind == TRV_SETTING_TEXT)
+            free(*(char **)(void *)((char *)settings + trv_settings_at(i)->offset));
+    trv_rules_clear(&settings->tune_rules);
+    trv_rules_clear(&settings->file_rules);
+    free(settings->fault);
+    *settings = (trv_settings_t){0};
+}
+
+bool trv_settings_may_serve(const trv_settings_t *settings)
+{
+    bool by_name = settings->algorithm && strcmp(settings->algorithm, TRV_RULE_AUTO) != 0;
+    return !settings->fault && (settings->torus || settings->topology_file || settings->cart || by_name ||
+                                settings->tune_rules.count > 0 || settings->file_rules.count > 0);
+}
+
+/* ---- Comparing --------------------------------------------------------------------------------------------------- */
+
+static uint64_t hash(uint64_t seed, const void *data, size_t bytes)
+{
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < bytes; i++)
+        seed = (seed ^ byte[i]) * 1099511628211u; /* FNV-1a */
+    return seed;
+}
+
+static uint64_t hash_rules(uint64_t seed, const trv_rules_t *rules)
+{
+    for (int i = 0; i < rules->count; i++) {
+        const trv_rule_t *rule = &rules->rule[i];
+        const uint64_t number[] = {rule->collective, rule->ranks_min, rule->ranks_max, rule->bytes_min, rule->bytes_max};
+        seed = hash(seed, number, sizeof number);
+        seed = hash(seed, rule->torus.size, sizeof rule->torus.size);
+        seed = hash(seed, rule->algorithm, strlen(rule->algorithm) + 1);
+    }
+    return seed;
+}
+
+uint64_t trv_settings_hash(const trv_settings_t *settings)
+{
+    const double network[] = {settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns};
+    const unsigned char flag[] = {settings->cart, settings->allow_inconsistent, settings->fault != NULL};
+    uint64_t seed = hash(14695981039346656037u, network, sizeof network);
+    seed = hash(seed, flag, sizeof flag);
+    seed = hash_rules(seed, &settings->tune_rules);
+    return hash_rules(seed, &settings->file_rules);
+}

@@ -1,0 +1,74 @@
+/*
+ * The environment: one table of all variables, from which they are parsed, explained (`trivance info`) and checked for
+ * misspelt names. No MPI here.
+ */
+#ifndef TRIVANCE_SETTINGS_SETTINGS_H
+#define TRIVANCE_SETTINGS_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "settings/rules.h"
+
+typedef enum trv_debug { TRV_DEBUG_OFF, TRV_DEBUG_WARN, TRV_DEBUG_INFO, TRV_DEBUG_TRACE } trv_debug_t;
+typedef enum trv_fallback { TRV_FALLBACK_SILENT, TRV_FALLBACK_PRINT, TRV_FALLBACK_ERROR } trv_fallback_t;
+typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_timeout_t;
+
+/* What the environment says. Texts are NULL where a variable is not set, or empty, or wrong; the rest has its default
+ * there. */
+typedef struct trv_settings {
+    char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file;
+    bool cart, allow_inconsistent, check;
+    int debug;      /* trv_debug_t */
+    int fallback;   /* trv_fallback_t */
+    int on_timeout; /* trv_on_timeout_t */
+    double alpha_ns, bandwidth_bps, hop_ns, timeout_ns; /* timeout 0: never */
+    bool info;      /* debug >= TRV_DEBUG_INFO */
+    trv_rules_t tune_rules, file_rules;
+    char *fault;    /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
+} trv_settings_t;
+
+typedef enum trv_setting_kind {
+    TRV_SETTING_TEXT, /* char * */
+    TRV_SETTING_FLAG, /* bool: 0 or 1, also no, off, yes, on */
+    TRV_SETTING_TIME, /* double, ns */
+    TRV_SETTING_RATE, /* double, b/s */
+    TRV_SETTING_WORD  /* int: the index of one of `words` */
+} trv_setting_kind_t;
+
+/* A row of the table. */
+typedef struct trv_setting {
+    const char *name; /* "TRIVANCE_TORUS" */
+    trv_setting_kind_t kind;
+    size_t offset;        /* in trv_settings_t */
+    bool selects;         /* the choice of algorithms depends on it: with a wrong value the MPI library serves all */
+    const char *standard; /* the default as one would set it; for a text: what holds without it, in words */
+    const char *allowed;  /* in words; of TRV_SETTING_WORD the words themselves, with | between */
+    const char *example;
+    const char *meaning;  /* one sentence */
+    int (*check)(const char *text); /* of a text; NULL: any */
+} trv_setting_t;
+
+/* The table, in the order in which it is shown. */
+int trv_settings_count(void);
+const trv_setting_t *trv_settings_at(int index);
+
+typedef void trv_settings_warn_t(void *context, const char *sentence);
+
+/* Reads the environment. `warn` (may be NULL) is told of wrong values on which no choice depends (those are the fault),
+ * of oddities in the rules file, and of every variable that begins with TRIVANCE_ and is none. Wrong values hold as if
+ * they were not set. */
+void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
+void trv_settings_clear(trv_settings_t *settings);
+
+/* 0, or TRV_ERR_ARGUMENT with the sentence of a wrong value: for `trivance info`. */
+int trv_settings_check(const trv_setting_t *setting, const char *text);
+
+/* Whether something is set that could ever make the drop-in serve a call. */
+bool trv_settings_may_serve(const trv_settings_t *settings);
+
+/* Equal where all that the choice depends on is equal, contents of the rules file included. */
+uint64_t trv_settings_hash(const trv_settings_t *settings);
+
+#endif
