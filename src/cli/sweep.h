@@ -94,7 +94,7 @@ typedef struct cli_sweep_result {
     double time_ns, wall_s;
     double share;       /* of the work of the points it was simulated with, times their number */
     bool good;          /* false: the reason stands in `error`, and there are no numbers */
-    char schedule[32];  /* the algorithm that was fastest of its family */
+    char algorithm[32]; /* that was asked for, or was the fastest of its family */
     char error[400];
 } cli_sweep_result_t;
 
@@ -136,7 +136,7 @@ typedef struct cli_sweep {
     uint64_t added, failed; /* rows, and those of them that are errors */
 } cli_sweep_t;
 
-/* In sweep_options.c: reads the command line into `sweep` and checks it. 0; 1 where --help was served; CLI_BAD after a sentence. */
+/* Reads the command line into `sweep` and checks it. 0; 1 where --help was served; CLI_BAD after a sentence. */
 int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv);
 
 /* Reads the command line and opens the results. 0; 1 where --help was served; CLI_BAD after printing a sentence. In

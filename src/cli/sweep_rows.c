@@ -33,12 +33,14 @@ int cli_sweep_format_of(const char *path, cli_format_t *format)
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
-/* Those of the axes that were given, then the results; returns how many there are. */
+/* Those of the axes that were given, then the results; returns how many there are. As in the other subcommands
+ * `algorithm` is the one that was simulated, and `chosen_for` the name or family that was asked for. */
 static int list_columns(const cli_sweep_grid_t *grid, cli_column_t *column)
 {
     static const cli_column_t result[] = {
-        {"time_ns", "time_ns", true, 0},    {"packet_hops", "packet_hops", true, 0}, {"wall_s", "wall_s", true, 0},
-        {"schedule", "schedule", false, 0}, {"error", "error", false, 0},
+        {"time_ns", "time_ns", true, 0},        {"packet_hops", "packet_hops", true, 0},
+        {"wall_s", "wall_s", true, 0},          {"chosen_for", "chosen_for", false, 0},
+        {"error", "error", false, 0},
     };
     int columns = 0;
     for (int i = 0; i < CLI_AXES; i++)
@@ -71,21 +73,26 @@ static void add_value(cli_table_t *table, const cli_values_t *values, int i)
 
 static void add_cells(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
 {
+    const cli_sweep_grid_t *grid = rows->grid;
+    cli_table_t *table = &rows->table;
     for (int i = 0; i < CLI_AXES; i++)
-        if (rows->grid->axis[i].values.count > 0)
-            add_value(&rows->table, &rows->grid->axis[i].values, cli_sweep_digit(rows->grid, result->index, i));
+        if (i == CLI_AXIS_ALGORITHM && result->good)
+            cli_cell_text(table, result->algorithm);
+        else if (grid->axis[i].values.count > 0)
+            add_value(table, &grid->axis[i].values, cli_sweep_digit(grid, result->index, i));
     if (result->good) {
-        cli_cell_real(&rows->table, result->time_ns, 3);
-        cli_cell_int(&rows->table, (int64_t)result->packet_hops);
-        cli_cell_real(&rows->table, result->wall_s, 6);
-        cli_cell_text(&rows->table, result->schedule);
-        cli_cell_none(&rows->table);
-    } else {
-        for (int i = 0; i < 4; i++)
-            cli_cell_none(&rows->table);
-        cli_cell_text(&rows->table, result->error);
+        cli_cell_real(table, result->time_ns, 3);
+        cli_cell_int(table, (int64_t)result->packet_hops);
+        cli_cell_real(table, result->wall_s, 6);
     }
-    cli_row_end(&rows->table);
+    for (int i = 0; !result->good && i < 3; i++)
+        cli_cell_none(table);
+    add_value(table, &grid->axis[CLI_AXIS_ALGORITHM].values, cli_sweep_digit(grid, result->index, CLI_AXIS_ALGORITHM));
+    if (result->good)
+        cli_cell_none(table);
+    else
+        cli_cell_text(table, result->error);
+    cli_row_end(table);
 }
 
 /* ---- Reading the rows that are there ----------------------------------------------------------------------------- */
@@ -151,20 +158,21 @@ static bool is_cell(const cli_values_t *values, int i, const char *cell)
 /* The point that a row is about. */
 static int find_point(const cli_sweep_rows_t *rows, const cells_t *cells, uint64_t *index)
 {
-    int column = 0;
+    int next = 0;
     *index = 0;
     for (int axis = 0; axis < CLI_AXES; axis++) {
         const cli_values_t *values = &rows->grid->axis[axis].values;
-        int i = 0;
         if (values->count == 0)
             continue;
+        int column = next++, i = 0;
+        if (axis == CLI_AXIS_ALGORITHM)
+            column = rows->table.columns - 2; /* chosen_for */
         while (i < values->count && !is_cell(values, i, cells->text[column]))
             i++;
         if (i == values->count)
             return trv_fail(TRV_ERR_ARGUMENT, "has %s %.60s, which this sweep has not", rows->table.column[column].key,
                             cells->text[column]);
         *index = *index * (uint64_t)values->count + (uint64_t)i;
-        column++;
     }
     return TRV_OK;
 }

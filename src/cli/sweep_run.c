@@ -90,7 +90,7 @@ static int report(void *context, const cli_point_t *point)
         .index = batch->index[place], .packet_hops = point->packet_hops, .time_ns = point->time_ns,
         .wall_s = point->wall_s, .share = point->share * (double)batch->points, .good = !point->rc,
     };
-    set_text(result.schedule, sizeof result.schedule, point->algorithm);
+    set_text(result.algorithm, sizeof result.algorithm, point->algorithm);
     set_text(result.error, sizeof result.error, point->reason);
     return batch->done(batch->context, place, &result);
 }
