@@ -30,8 +30,8 @@ fuzz:
 	@scripts/dependencies.sh build check
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_FUZZ=ON \
 	    -DTRIVANCE_MPI=OFF -DTRIVANCE_BENCH=OFF > /dev/null
-	@cmake --build build-fuzz -j $(JOBS) --target libfuzzer_torus libfuzzer_parse libfuzzer_schedule
-	@for target in torus parse schedule; do \
+	@cmake --build build-fuzz -j $(JOBS) --target libfuzzer_torus libfuzzer_parse libfuzzer_schedule libfuzzer_goal
+	@for target in torus parse schedule goal; do \
 	    mkdir -p build-fuzz/corpus/$$target && \
 	    build-fuzz/tests/fuzz/libfuzzer_$$target -max_total_time=$(SECONDS) -print_final_stats=1 \
 	        build-fuzz/corpus/$$target tests/fuzz/corpus/$$target || exit 1; \

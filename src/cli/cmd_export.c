@@ -23,7 +23,7 @@ static const char help[] =
     "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
     "  -b, --bytes=M         size of the vector (default 64K); K, M, G are powers of 1024\n"
     "      --alpha=T         what a rank calculates at the entry of every step, in whole ns (default\n"
-    "                        1.5us); 0: no calculations; GOAL only\n"
+    "                        1.5us); 0ns: no calculations; GOAL only\n"
     "  -s, --schedule=FILE   a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
     "  -o, --output=FILE     write there instead of to the terminal\n"
     "  -h, --help            this text\n\n"

@@ -123,7 +123,8 @@ static size_t insert(uint8_t *data, size_t size, size_t at, const uint8_t *piece
 static const char *const word[] = {
     "0", "1", "9", "-1", "2147483647", "9999999999", "4294967296", ",", "x", "[", "]", "{", "}", "\"", "null",
     "true", "all", "0-8/2", "\"blocks\":\"all\"", "\"slots\":\"0-1\"", "KiB", "Gb/s", "us", "1e9", "-", "+0",
-    "\"units\":1,", "\"registers\":3,", "\"symmetry\":\"translation\",",
+    "\"units\":1,", "\"registers\":3,", "\"symmetry\":\"translation\",", "\n", " requires ", " irequires ", "calc 5\n",
+    "send 8b to 1\n", "recv 8b from 0\n", " tag 1", " nic 2",
 };
 
 /* One random change; returns the new size. */

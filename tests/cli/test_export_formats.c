@@ -1,0 +1,278 @@
+/*
+ * What `trivance export` writes is sound: GOAL programs end, MSCCL and MSCCL++ programs leave every contribution exactly
+ * once on every GPU, in whatever order their threadblocks happen to run. And the tool refuses what does not fit.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/trivance.h>
+
+#include "export/goal_file.h"
+#include "export/msccl.h"
+#include "formats.h"
+#include "tool.h"
+
+static const char *const tori[] = {"2", "3", "4", "9", "2x4", "3x3"};
+static const char *const algorithms[] = {"trivance-l", "trivance-l-grouped", "trivance-l-gathered", "trivance-b",
+                                         "ring",       "bucket",             "recdoub-l",           "recdoub-b",
+                                         "swing-l",    "swing-b",            "bruck-l",             "bruck-b"};
+#define SEEDS 4
+
+typedef int (*write_t)(const trv_schedule_t *schedule, FILE *out);
+
+static trv_schedule_t *create(const char *torus_text, const char *algorithm, int collective)
+{
+    trv_torus_t torus;
+    trv_schedule_t *schedule;
+    assert_int_equal(trv_torus_parse(torus_text, &torus), 0);
+    return trv_schedule_create(&schedule, &torus, algorithm, (trv_collective_t)collective) ? NULL : schedule;
+}
+
+/* The text that a writer makes, or NULL where it refuses with a sentence. */
+static char *text_of(const trv_schedule_t *schedule, write_t write)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int rc = write(schedule, out);
+    fclose(out);
+    if (!rc)
+        return text;
+    assert_int_equal(rc, TRV_ERR_UNSUPPORTED);
+    assert_true(length == 0 && strlen(trv_last_error()) > 20);
+    free(text);
+    return NULL;
+}
+
+static int write_goal(const trv_schedule_t *schedule, FILE *out)
+{
+    return trv_goal_file_write(schedule, 100000, 1500, out);
+}
+
+static int write_goal_without_alpha(const trv_schedule_t *schedule, FILE *out)
+{
+    return trv_goal_file_write(schedule, 100000, 0, out);
+}
+
+static uint64_t all_bytes(const trv_schedule_t *schedule)
+{
+    trv_step_t step = TRV_STEP_INIT;
+    uint64_t bytes = 0;
+    for (int rank = 0; rank < trv_schedule_torus(schedule)->ranks; rank++)
+        for (int stream = 0; stream < trv_schedule_streams(schedule); stream++)
+            for (int k = 0; k < trv_schedule_steps(schedule); k++) {
+                assert_int_equal(trv_schedule_step(schedule, rank, stream, k, &step), 0);
+                for (int i = 0; i < step.sends; i++)
+                    bytes += trv_message_bytes(schedule, &step.send[i], 100000);
+            }
+    trv_step_clear(&step);
+    return bytes;
+}
+
+static const char *check_goal(const trv_schedule_t *schedule)
+{
+    int ranks = trv_schedule_torus(schedule)->ranks;
+    const char *wrong = NULL;
+    for (int alpha = 0; alpha < 2 && !wrong; alpha++) {
+        char *text = text_of(schedule, alpha ? write_goal : write_goal_without_alpha);
+        wrong = goal_run(text, ranks, all_bytes(schedule));
+        free(text);
+    }
+    return wrong;
+}
+
+static const char *check_msccl(const trv_schedule_t *schedule)
+{
+    char *text = text_of(schedule, trv_msccl_write);
+    const char *wrong = text ? NULL : trv_last_error();
+    for (unsigned seed = 0; seed < SEEDS && !wrong; seed++)
+        wrong = msccl_run(text, trv_schedule_torus(schedule)->ranks, &(msccl_options_t){.seed = seed});
+    free(text);
+    return wrong;
+}
+
+static const char *check_mscclpp(const trv_schedule_t *schedule)
+{
+    char *text = text_of(schedule, trv_mscclpp_write);
+    const char *wrong = text ? NULL : trv_last_error();
+    for (unsigned seed = 0; seed < SEEDS && !wrong; seed++)
+        wrong = mscclpp_run(text, trv_schedule_torus(schedule)->ranks, &(mscclpp_options_t){.seed = seed});
+    free(text);
+    return wrong;
+}
+
+/* All collectives of all algorithms on all tori of the lists above. */
+static void check_all(const char *(*check)(const trv_schedule_t *schedule), int least)
+{
+    int checked = 0;
+    for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
+        for (size_t a = 0; a < sizeof algorithms / sizeof algorithms[0]; a++)
+            for (int collective = 0; collective < 3; collective++) {
+                trv_schedule_t *schedule = create(tori[t], algorithms[a], collective);
+                if (!schedule)
+                    continue;
+                const char *wrong = check(schedule);
+                if (wrong)
+                    fail_msg("%s on %s, collective %d: %s", algorithms[a], tori[t], collective, wrong);
+                trv_schedule_destroy(schedule);
+                checked++;
+            }
+    assert_true(checked >= least);
+}
+
+static void test_goal(void **state)
+{
+    (void)state;
+    check_all(check_goal, 100);
+}
+
+static void test_msccl(void **state)
+{
+    (void)state;
+    check_all(check_msccl, 100);
+}
+
+static void test_mscclpp(void **state)
+{
+    (void)state;
+    check_all(check_mscclpp, 100);
+}
+
+/* The checks can fail: without dependencies, or without the handshake, no program is sound in every order. */
+static void test_the_checks(void **state)
+{
+    trv_schedule_t *schedule = create("9", "trivance-b", TRV_ALLREDUCE);
+    int failures[2] = {0, 0};
+    (void)state;
+    char *xml = text_of(schedule, trv_msccl_write), *json = text_of(schedule, trv_mscclpp_write);
+    for (unsigned seed = 0; seed < 20; seed++) {
+        failures[0] += msccl_run(xml, 9, &(msccl_options_t){seed, true}) != NULL;
+        failures[1] += mscclpp_run(json, 9, &(mscclpp_options_t){seed, true}) != NULL;
+    }
+    assert_true(failures[0] > 0 && failures[1] > 0);
+    free(xml);
+    free(json);
+    trv_schedule_destroy(schedule);
+}
+
+static int count(const char *text, const char *words)
+{
+    int number = 0;
+    for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
+        number++;
+    return number;
+}
+
+/* Trivance adds what comes from both sides and its own in one operation: two `re` in a row, or one with three sources. */
+static void test_joint_reductions(void **state)
+{
+    trv_schedule_t *schedule = create("9", "trivance-l", TRV_ALLREDUCE);
+    (void)state;
+    char *xml = text_of(schedule, trv_msccl_write), *json = text_of(schedule, trv_mscclpp_write);
+    assert_int_equal(count(xml, "type=\"re\""), 9 * 2 * 2);
+    assert_int_equal(count(xml, "type=\"cpy\""), 0);
+    json_t *plan = json_loads(json, 0, NULL), *op;
+    size_t i;
+    int sums = 0;
+    json_array_foreach(json_object_get(json_array_get(json_object_get(json_array_get(json_object_get(
+                           plan, "gpus"), 0), "threadblocks"), 0), "ops"), i, op)
+        if (strcmp(json_string_value(json_object_get(op, "name")), "re") == 0) {
+            assert_int_equal(json_array_size(json_object_get(op, "src_buff")), 3);
+            sums++;
+        }
+    assert_int_equal(sums, 2);
+    json_decref(plan);
+    free(xml);
+    free(json);
+    trv_schedule_destroy(schedule);
+}
+
+/* What does not fit is refused, and leaves no file. */
+static void test_refusals(void **state)
+{
+    static const struct { const char *line, *words;
+    } bad[] = {
+        {"export", "give either a torus"},
+        {"export 9", "give the format"},
+        {"export 9 --format=xml", "no format 'xml'; there are goal, msccl and mscclpp"},
+        {"export 9 3x3 --format=goal", "one torus"},
+        {"export 9 -a ring,swing --format=goal", "one algorithm"},
+        {"export 9 --format=msccl --alpha=1us", "--alpha is for --format=goal"},
+        {"export 9 --format=goal --alpha=1", "is not a time"},
+        {"export 9 --format=goal -b 0", "at least 1"},
+        {"export 9 --format=goal -o /nonexistent/x", "/nonexistent/x"},
+        {"export 9 --fromat=goal", "did you mean --format?"},
+        {"export --schedule /nonexistent.json --format=goal", "/nonexistent.json"},
+        {"export --schedule " TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json --format=msccl", "no blocks"},
+        {"export 9 -a trivance-l-overlap --format=msccl", "more than once"},
+        {"export 9 -a trivance-l-overlap --format=mscclpp", "more than once"},
+        {"export 12x12 -a trivance-b --format=msccl", "up to 128 ranks"},
+        {"export 12x12 -a trivance-b --format=mscclpp", "up to 128 ranks"},
+        {"export 128 -a ring --format=mscclpp", "too long for MSCCL++"},
+        {"export 128 -a trivance-b --format=mscclpp", "64 operations"},
+        {"export 2x2x2x2x2x2x2 -a bucket --format=msccl", "108 threadblocks"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tool_t tool = tool_run(bad[i].line, NULL);
+        char *end = strchr(tool.err, '\n');
+        if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance export: ", 17) != 0 ||
+            !strstr(tool.err, bad[i].words) || !end || end[1])
+            fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", bad[i].line,
+                     tool.code, tool.out, tool.err, bad[i].words);
+        tool_clear(&tool);
+    }
+}
+
+/* The tool writes what the library does, from a torus and from a schedule file, and files without blocks as GOAL. */
+static void test_tool(void **state)
+{
+    char line[512], path[256];
+    (void)state;
+    snprintf(path, sizeof path, "%s/swing.json", tool_folder());
+    snprintf(line, sizeof line, "plan 2x4 -a swing-b --format=json -o %s", path);
+    tool_t tool = tool_run(line, NULL);
+    assert_int_equal(tool.code, 0);
+    tool_clear(&tool);
+    static const char *const format[] = {"goal", "msccl", "mscclpp"};
+    for (int f = 0; f < 3; f++) {
+        snprintf(line, sizeof line, "export 2x4 -a swing-b --format=%s", format[f]);
+        tool_t direct = tool_run(line, NULL);
+        snprintf(line, sizeof line, "export --schedule %s --format=%s", path, format[f]);
+        tool_t from_file = tool_run(line, NULL);
+        assert_int_equal(direct.code, 0);
+        assert_string_equal(direct.err, "");
+        assert_string_equal(direct.out, from_file.out);
+        tool_clear(&direct);
+        tool_clear(&from_file);
+    }
+    tool = tool_run("export --schedule " TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json --format=goal --alpha=2us", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_int_equal(count(tool.out, ": calc 2000\n"), 8 * 4);
+    assert_int_equal(count(tool.out, ": send 49152b to "), 8 * 2);
+    assert_null(goal_run(tool.out, 8, 8 * 2 * (49152 + 32768 + 2 * 16384)));
+    tool_clear(&tool);
+    tool_remove_folder();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_msccl),
+        cmocka_unit_test(test_mscclpp),
+        cmocka_unit_test(test_the_checks),
+        cmocka_unit_test(test_joint_reductions),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_tool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
