@@ -1,0 +1,502 @@
+/*
+ * See naive_simulator.h.
+ *
+ * Everything that takes one packet at a time is a *server*: the directed links and the network interfaces. A server has
+ * a queue per channel and takes the next packet when it is free. All that happens is an event in one heap; events of
+ * the same moment are ordered by kind, so that what arrives at a moment is queued before any server starts a packet.
+ */
+#include "naive_simulator.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define FLIT_BYTES 256
+#define CHANNELS   2
+
+/* In the order in which events of one moment are handled. */
+enum { CREDIT, ARRIVE, DELIVER, SENT, ENTER, POST, START };
+enum { NOTHING = -1 }; /* posted in a step of receives only */
+
+typedef struct hop {
+    int link, channel;
+} hop_t;
+
+typedef struct message {
+    int cell, to_cell; /* of the sender and of the receiver: (stream * steps + step) * ranks + rank */
+    int nic, port;     /* as in the schedule */
+    uint64_t bytes;
+    int64_t packets;
+    int hops;
+    hop_t *hop;
+    int64_t slowest_flit_fs; /* of the links on its way */
+} message_t;
+
+typedef struct packet {
+    struct packet *next;
+    const message_t *message;
+    int64_t index, flits;
+    int hop;             /* the next one; -1: waits at its network interface */
+    int server;          /* it waits for, or has just left */
+    int filler, channel; /* it is in the buffer that this server fills by this channel; -1: in none */
+} packet_t;
+
+typedef struct server {
+    packet_t *first[CHANNELS], *last[CHANNELS];
+    int turn;
+    int64_t flit_fs, free_at;
+    int64_t room[CHANNELS]; /* bytes, of the buffer it fills */
+    int64_t passed_at;      /* when a packet from here last came into its next router; -1: never */
+} server_t;
+
+typedef struct event {
+    int64_t at;
+    int kind;
+    int64_t key; /* order among events of the same moment and kind */
+    int which;   /* server, message or cell */
+    packet_t *packet;
+    int64_t amount;
+} event_t;
+
+typedef struct cell { /* a rank's step of a stream */
+    int first, sends; /* its messages */
+    int waits;        /* for so many of its sends and receives */
+    bool busy;        /* sends or receives anything */
+    bool posted;
+    uint64_t reduced; /* bytes of all operands of its reductions */
+} cell_t;
+
+typedef struct world {
+    const trv_schedule_t *schedule;
+    const trv_simulate_options_t *options;
+    const trv_torus_t *torus;
+    int streams, steps, ranks, ports;
+    server_t *server; /* links, rank * ports + port, then network interfaces, numbered alike */
+    cell_t *cell;
+    message_t *message;
+    int messages;
+    event_t *heap;
+    size_t events, room;
+    int64_t now, last;
+    int unfinished;
+    int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues, and back; of a hop without its flit */
+    naive_result_t *result;
+} world_t;
+
+static void *need(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static int64_t fs(double ns) { return llround(ns * 1e6); }
+
+/* ---- The heap --------------------------------------------------------------------------------------------------- */
+
+static bool before(const event_t *a, const event_t *b)
+{
+    if (a->at != b->at)
+        return a->at < b->at;
+    return a->kind != b->kind ? a->kind < b->kind : a->key < b->key;
+}
+
+static void push(world_t *w, event_t event)
+{
+    if (w->events == w->room)
+        w->heap = need(realloc(w->heap, (w->room = 2 * w->room + 64) * sizeof *w->heap));
+    size_t i = w->events++;
+    for (; i > 0 && before(&event, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        w->heap[i] = w->heap[(i - 1) / 2];
+    w->heap[i] = event;
+}
+
+static event_t pop(world_t *w)
+{
+    event_t top = w->heap[0], last = w->heap[--w->events];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < w->events; i = child) {
+        if (child + 1 < w->events && before(&w->heap[child + 1], &w->heap[child]))
+            child++;
+        if (!before(&w->heap[child], &last))
+            break;
+        w->heap[i] = w->heap[child];
+    }
+    w->heap[i] = last;
+    return top;
+}
+
+/* ---- Packets ----------------------------------------------------------------------------------------------------- */
+
+static bool is_nic(const world_t *w, int server) { return server >= w->ranks * w->ports; }
+
+static int channel_of(const packet_t *packet) { return packet->hop < 0 ? 0 : packet->message->hop[packet->hop].channel; }
+
+static void enqueue(world_t *w, packet_t *packet, int server)
+{
+    server_t *s = &w->server[server];
+    int channel = channel_of(packet);
+    packet->server = server;
+    packet->next = NULL;
+    if (s->first[channel])
+        s->last[channel]->next = packet;
+    else
+        s->first[channel] = packet;
+    s->last[channel] = packet;
+    push(w, (event_t){.at = w->now, .kind = START, .which = server});
+}
+
+/* The packet leaves the buffer it is in; who fills it learns it a link's latency later. */
+static void leave(world_t *w, packet_t *packet)
+{
+    if (packet->filler >= 0)
+        push(w, (event_t){.at = w->now + fs(w->options->link_latency_ns), .kind = CREDIT, .which = packet->filler,
+                          .key = packet->channel, .amount = packet->flits * FLIT_BYTES});
+}
+
+static bool can_go(const world_t *w, const server_t *server, int channel)
+{
+    const packet_t *packet = server->first[channel];
+    return packet && (!w->options->buffer_bytes || packet->flits * FLIT_BYTES <= server->room[channel]);
+}
+
+/* What follows when a packet has just started on its way. */
+static void go(world_t *w, packet_t *packet, int64_t busy_fs)
+{
+    const message_t *message = packet->message;
+    const server_t *server = &w->server[packet->server];
+    if (is_nic(w, packet->server)) {
+        if (packet->index == message->packets - 1)
+            push(w, (event_t){.at = w->now + busy_fs, .kind = SENT, .which = message->cell});
+        push(w, (event_t){.at = w->now + w->in_fs, .kind = ARRIVE, .packet = packet});
+    } else {
+        w->result->packet_hops++;
+        push(w, (event_t){.at = w->now + server->flit_fs + w->hop_fs, .kind = ARRIVE, .packet = packet});
+    }
+    packet->hop++;
+}
+
+static void start(world_t *w, int number)
+{
+    server_t *server = &w->server[number];
+    if (w->now < server->free_at)
+        return;
+    int channel = can_go(w, server, server->turn) ? server->turn : 1 - server->turn;
+    if (!can_go(w, server, channel))
+        return;
+    packet_t *packet = server->first[channel];
+    server->first[channel] = packet->next;
+    server->turn = 1 - channel;
+    leave(w, packet);
+    packet->filler = number;
+    packet->channel = channel;
+    server->room[channel] -= packet->flits * FLIT_BYTES;
+    int64_t busy = packet->flits * server->flit_fs;
+    server->free_at = w->now + busy;
+    push(w, (event_t){.at = server->free_at, .kind = START, .which = number});
+    go(w, packet, busy);
+}
+
+/* ---- Ranks ------------------------------------------------------------------------------------------------------- */
+
+static double slowness(const world_t *w, int rank)
+{
+    double factor = 1;
+    for (int i = 0; i < w->options->slow_ranks; i++)
+        if (w->options->slow_rank[i].rank == rank)
+            factor *= w->options->slow_rank[i].factor;
+    return factor;
+}
+
+/* A step ends when it was entered and nothing is left to wait for. */
+static void check_end(world_t *w, int number)
+{
+    const cell_t *cell = &w->cell[number];
+    if (!cell->posted || cell->waits > 0)
+        return;
+    int rank = number % w->ranks, step = number / w->ranks % w->steps;
+    int64_t end = w->now + llround(w->options->gamma_ns * 1e6 * (double)cell->reduced * slowness(w, rank));
+    if (step + 1 < w->steps) {
+        push(w, (event_t){.at = end, .kind = ENTER, .which = number + w->ranks});
+    } else {
+        w->unfinished--;
+        w->last = end > w->last ? end : w->last;
+    }
+}
+
+/* Whether the rank has sent or received anything in an earlier step of the stream. */
+static bool has_been_busy(const world_t *w, int number)
+{
+    for (int step = number / w->ranks % w->steps; step > 0; step--)
+        if (w->cell[number -= w->ranks].busy)
+            return true;
+    return false;
+}
+
+/* The rank of cell `number` enters it: alpha, then its sends, each after its overhead. */
+static void enter(world_t *w, int number)
+{
+    cell_t *cell = &w->cell[number];
+    if (!cell->busy) {
+        cell->posted = true;
+        check_end(w, number);
+        return;
+    }
+    double slow = slowness(w, number % w->ranks);
+    int64_t ready = w->now + fs(w->options->alpha_ns * slow) + (has_been_busy(w, number) ? fs(0.08) : 0);
+    int64_t each = fs(w->options->message_overhead_ns * slow);
+    for (int m = 0; m < cell->sends; m++)
+        push(w, (event_t){.at = ready + (m + 1) * each, .kind = POST, .which = number, .amount = cell->first + m,
+                          .key = ((int64_t)number << 20) + m});
+    if (cell->sends == 0)
+        push(w, (event_t){.at = ready, .kind = POST, .which = number, .amount = NOTHING});
+}
+
+static int64_t flits_of(uint64_t bytes) { return (int64_t)((bytes + FLIT_BYTES - 1) / FLIT_BYTES); }
+
+/* What a network interface still has to inject. */
+static int64_t backlog_fs(const world_t *w, int nic)
+{
+    const server_t *server = &w->server[nic];
+    int64_t backlog = server->free_at > w->now ? server->free_at - w->now : 0;
+    for (const packet_t *packet = server->first[0]; packet; packet = packet->next)
+        backlog += packet->flits * server->flit_fs;
+    return backlog;
+}
+
+/* The interface that injects a message: its own port's, or the other of the dimension if that one will be free sooner.
+ * With limited buffers nobody can tell when that will be. */
+static int choose_nic(const world_t *w, const message_t *message, int rank)
+{
+    int links = w->ranks * w->ports;
+    if (message->nic >= 0)
+        return links + rank * w->ports + message->nic;
+    int own = links + rank * w->ports + message->port, other = links + rank * w->ports + (message->port ^ 1);
+    return w->options->buffer_bytes || backlog_fs(w, own) <= backlog_fs(w, other) ? own : other;
+}
+
+static void send(world_t *w, const message_t *message)
+{
+    int nic = choose_nic(w, message, message->cell % w->ranks);
+    uint64_t left = message->bytes;
+    for (int64_t i = 0; i < message->packets; i++) {
+        packet_t *packet = need(calloc(1, sizeof *packet));
+        uint64_t bytes = left < w->options->packet_bytes ? left : w->options->packet_bytes;
+        left -= bytes;
+        *packet = (packet_t){.message = message, .index = i, .flits = flits_of(bytes), .hop = -1, .filler = -1};
+        enqueue(w, packet, nic);
+    }
+}
+
+static void deliver(world_t *w, packet_t *packet)
+{
+    const message_t *message = packet->message;
+    if (packet->index == message->packets - 1) {
+        w->cell[message->to_cell].waits--;
+        check_end(w, message->to_cell);
+    }
+    free(packet);
+}
+
+/* The packet has come into the router at the end of its hop. */
+static void arrive(world_t *w, packet_t *packet)
+{
+    const message_t *message = packet->message;
+    w->server[packet->server].passed_at = w->now;
+    if (packet->hop < message->hops) {
+        enqueue(w, packet, message->hop[packet->hop].link);
+        return;
+    }
+    leave(w, packet); /* a node takes whatever comes */
+    int64_t tail = w->options->delivery == TRV_DELIVERY_TAIL ? packet->flits * message->slowest_flit_fs : 0;
+    push(w, (event_t){.at = w->now + w->out_fs + tail, .kind = DELIVER, .packet = packet});
+}
+
+/* Whether `a` goes before `b` when both arrive at one moment: the input that has not been used for longer is first,
+ * then links by port, then network interfaces. */
+static bool arrives_before(const world_t *w, const packet_t *a, const packet_t *b)
+{
+    int64_t last_a = w->server[a->server].passed_at, last_b = w->server[b->server].passed_at;
+    if (last_a != last_b)
+        return last_a < last_b;
+    if (is_nic(w, a->server) != is_nic(w, b->server))
+        return is_nic(w, b->server);
+    return a->server % w->ports < b->server % w->ports;
+}
+
+/* All arrivals of this moment, `first` and those at the top of the heap, in their order. */
+static void arrive_all(world_t *w, packet_t *first)
+{
+    size_t count = 1;
+    packet_t **packet = need(malloc((w->events + 1) * sizeof *packet));
+    packet[0] = first;
+    while (w->events > 0 && w->heap[0].at == w->now && w->heap[0].kind == ARRIVE) {
+        packet_t *next = pop(w).packet;
+        size_t i = count++;
+        for (; i > 0 && arrives_before(w, next, packet[i - 1]); i--)
+            packet[i] = packet[i - 1];
+        packet[i] = next;
+    }
+    for (size_t i = 0; i < count; i++)
+        arrive(w, packet[i]);
+    free(packet);
+}
+
+static void handle(world_t *w, const event_t *event)
+{
+    switch (event->kind) {
+    case CREDIT:
+        w->server[event->which].room[event->key] += event->amount;
+        push(w, (event_t){.at = w->now, .kind = START, .which = event->which});
+        break;
+    case ARRIVE:
+        arrive_all(w, event->packet);
+        break;
+    case DELIVER:
+        deliver(w, event->packet);
+        break;
+    case SENT:
+        w->cell[event->which].waits--;
+        check_end(w, event->which);
+        break;
+    case POST:
+        w->cell[event->which].posted = true;
+        if (event->amount != NOTHING)
+            send(w, &w->message[event->amount]);
+        else
+            check_end(w, event->which);
+        break;
+    case ENTER:
+        enter(w, event->which);
+        break;
+    case START:
+        start(w, event->which);
+        break;
+    }
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+/* The links of a message's way, and the channel on each: 1 once it has gone through coordinate 0 of the dimension it
+ * travels in. */
+static void find_way(world_t *w, message_t *message, int from, int to, bool mirrored)
+{
+    trv_route_t route;
+    trv_route_begin(&route, w->torus, from, to, message->port, mirrored);
+    message->hop = need(calloc((size_t)trv_route_length(&route) + 1, sizeof *message->hop));
+    int channel = 0, dimension = -1;
+    for (int node = from, port; (port = trv_route_next(&route, &node)) >= 0; message->hops++) {
+        int at[TRV_DIMS_MAX];
+        trv_torus_coordinates(w->torus, node, at);
+        if (trv_port_dimension(port) != dimension)
+            channel = 0;
+        else if (at[dimension] == 0)
+            channel = 1;
+        dimension = trv_port_dimension(port);
+        int link = node * w->ports + port;
+        message->hop[message->hops] = (hop_t){link, w->options->model == TRV_FIFO ? 0 : channel};
+        if (w->server[link].flit_fs > message->slowest_flit_fs)
+            message->slowest_flit_fs = w->server[link].flit_fs;
+    }
+}
+
+static void read_send(world_t *w, int number, const trv_message_t *send, uint64_t vector_bytes)
+{
+    if (w->messages % 64 == 0)
+        w->message = need(realloc(w->message, (size_t)(w->messages + 64) * sizeof *w->message));
+    message_t *message = &w->message[w->messages++];
+    int rank = number % w->ranks, stream = number / w->ranks / w->steps;
+    *message = (message_t){.cell = number, .to_cell = number - rank + send->peer, .nic = send->nic, .port = send->port};
+    message->bytes = trv_message_bytes(w->schedule, send, vector_bytes);
+    message->packets = (int64_t)((message->bytes + w->options->packet_bytes - 1) / w->options->packet_bytes);
+    find_way(w, message, rank, send->peer, trv_schedule_mirrored(w->schedule, stream));
+    w->result->messages++;
+    w->result->packets += (uint64_t)message->packets;
+}
+
+static void read_cell(world_t *w, int number, uint64_t vector_bytes, trv_step_t *step)
+{
+    int rank = number % w->ranks, k = number / w->ranks % w->steps, stream = number / w->ranks / w->steps;
+    if (trv_schedule_step(w->schedule, rank, stream, k, step))
+        abort();
+    cell_t *cell = &w->cell[number];
+    *cell = (cell_t){.first = w->messages, .sends = step->sends, .waits = step->sends + step->receives};
+    cell->busy = cell->waits > 0;
+    for (int i = 0; i < step->sends; i++)
+        read_send(w, number, &step->send[i], vector_bytes);
+    int64_t read = 0; /* units of all operands of reductions */
+    for (int i = 0; i < step->combines; i++)
+        if (step->combine[i].sources > 1)
+            read += step->combine[i].sources * trv_blocks_count(&step->combine[i].blocks);
+    if (read > 0)
+        cell->reduced = trv_units_bytes(w->schedule, read, vector_bytes);
+}
+
+static void make_servers(world_t *w)
+{
+    const trv_simulate_options_t *options = w->options;
+    int links = w->ranks * w->ports;
+    for (int i = 0; i < 2 * links; i++) {
+        double factor = 1;
+        for (int k = 0; k < options->slow_links && i < links; k++)
+            if (options->slow_link[k].rank * w->ports + options->slow_link[k].port == i)
+                factor *= options->slow_link[k].factor;
+        double bps = i < links ? options->bandwidth_bps / factor : options->nic_bandwidth_bps;
+        w->server[i].passed_at = -1;
+        w->server[i].flit_fs = llround(FLIT_BYTES * 8 * 1e15 / bps);
+        for (int c = 0; c < CHANNELS; c++)
+            w->server[i].room[c] = (int64_t)options->buffer_bytes;
+    }
+    int64_t tick = w->server[links].flit_fs;
+    w->in_fs = fs(options->host_latency_ns) + fs(options->router_in_ns) + fs(0.2);
+    w->out_fs = fs(options->router_out_ns) + fs(options->host_latency_ns) + fs(0.2);
+    w->hop_fs = fs(options->router_out_ns) + fs(options->link_latency_ns) + fs(options->router_in_ns) + tick;
+}
+
+/* Packets that wait for ever are still in their queues. */
+static void destroy(world_t *w)
+{
+    for (int i = 0; i < 2 * w->ranks * w->ports; i++)
+        for (int c = 0; c < CHANNELS; c++)
+            for (packet_t *packet = w->server[i].first[c], *next; packet; packet = next) {
+                next = packet->next;
+                free(packet);
+            }
+    for (int m = 0; m < w->messages; m++)
+        free(w->message[m].hop);
+    free(w->message);
+    free(w->server);
+    free(w->cell);
+    free(w->heap);
+}
+
+bool naive_simulate(const trv_schedule_t *schedule, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                    naive_result_t *result)
+{
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    world_t w = {.schedule = schedule, .options = options, .torus = torus, .ranks = torus->ranks,
+                 .ports = 2 * torus->dims, .streams = trv_schedule_streams(schedule),
+                 .steps = trv_schedule_steps(schedule), .result = result};
+    int cells = w.streams * w.steps * w.ranks;
+    *result = (naive_result_t){0};
+    w.server = need(calloc((size_t)(2 * w.ranks * w.ports), sizeof *w.server));
+    w.cell = need(calloc((size_t)cells + 1, sizeof *w.cell));
+    make_servers(&w);
+
+    trv_step_t step = TRV_STEP_INIT;
+    for (int number = 0; number < cells; number++)
+        read_cell(&w, number, vector_bytes, &step);
+    trv_step_clear(&step);
+
+    w.unfinished = w.steps > 0 ? w.streams * w.ranks : 0;
+    for (int number = 0; number < cells; number++)
+        if (number / w.ranks % w.steps == 0)
+            push(&w, (event_t){.kind = ENTER, .which = number});
+    while (w.events > 0) {
+        event_t event = pop(&w);
+        w.now = event.at;
+        handle(&w, &event);
+    }
+    result->time_fs = w.last;
+    destroy(&w);
+    return w.unfinished == 0;
+}
