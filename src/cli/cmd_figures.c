@@ -40,7 +40,7 @@ static const char help[] =
 typedef struct options {
     const char *command, *folder;
     bool chosen[FIG_COUNT], with_only;
-    fig_result_t result;
+    fig_result_t result, variant[FIG_VARIANTS];
 } options_t;
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
@@ -254,13 +254,49 @@ static void print_summary(const options_t *options)
                 options->command);
 }
 
+/* The figures once more under another model and rule, to find out why claims do not hold. */
+static int run_variant(options_t *options, fig_variant_t variant, const char *what, trv_delivery_t delivery)
+{
+    fig_result_t *result = &options->variant[variant];
+    *result = options->result;
+    result->network.options.model = TRV_FIFO;
+    result->network.options.delivery = delivery;
+    result->reducible_only = true;
+    int rc = fig_run(what, result);
+    if (!rc)
+        options->result.variant[variant] = result;
+    return rc;
+}
+
+static int run_ideal(options_t *options, fig_variant_t variant, const fig_result_t *of)
+{
+    int rc = of ? fig_idealise(of, &options->variant[variant]) : TRV_OK;
+    if (!rc && of)
+        options->result.variant[variant] = &options->variant[variant];
+    return rc;
+}
+
+static int run_variants(options_t *options)
+{
+    const fig_result_t *result = &options->result;
+    bool fifo = result->network.options.model == TRV_FIFO, tail = result->network.options.delivery == TRV_DELIVERY_TAIL;
+    int rc = run_ideal(options, FIG_IDEAL, result);
+    if (!rc && !fifo)
+        rc = run_variant(options, FIG_FIFO, "one queue per link", result->network.options.delivery);
+    if (!rc && !tail)
+        rc = run_variant(options, FIG_FIFO_TAIL, "tails", TRV_DELIVERY_TAIL);
+    return rc ? rc : run_ideal(options, FIG_FIFO_IDEAL, result->variant[FIG_FIFO]);
+}
+
 static int run(options_t *options)
 {
     int rc = choose(options);
     if (!rc)
         rc = prepare_folder(options->folder);
     if (!rc)
-        rc = fig_run(&options->result);
+        rc = fig_run("figures", &options->result);
+    if (!rc)
+        rc = run_variants(options);
     if (!rc)
         rc = write_all(options);
     if (!rc)

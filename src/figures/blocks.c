@@ -57,29 +57,40 @@ static int true_theta(const trv_torus_t *torus, double *theta)
     return rc;
 }
 
-int fig_idealise(const fig_result_t *result, const fig_figure_t *figure, fig_ideal_t *ideal)
+int fig_thetas(const char *torus_text, double *theta, double *ideal)
 {
-    static const double bits = 8;
-    fig_figure_t other = *figure;
     trv_torus_t torus;
-    int rc = trv_torus_parse(figure->spec->torus, &torus);
+    int rc = trv_torus_parse(torus_text, &torus);
     if (!rc)
-        rc = true_theta(&torus, &ideal->theta);
-    if (rc)
-        return rc;
-    ideal->ideal_theta = ideal_theta(&torus);
-    double ns_per_byte = bits * 1e9 / result->network.options.bandwidth_bps / torus.dims;
-    for (int c = 0; c < other.curves; c++)
-        for (int i = 0; i < result->sizes; i++) {
-            fig_value_t *value = &other.curve[c].trivance[i];
-            if (strcmp(value->member, "trivance-b") == 0)
-                value->time_ns -= (ideal->theta - ideal->ideal_theta) * (double)result->bytes[i] * ns_per_byte;
+        rc = true_theta(&torus, theta);
+    if (!rc)
+        *ideal = ideal_theta(&torus);
+    return rc;
+}
+
+int fig_idealise(const fig_result_t *result, fig_result_t *ideal)
+{
+    int rc = TRV_OK;
+    *ideal = *result;
+    for (int f = 0; f < ideal->figures && !rc; f++) {
+        const fig_spec_t *spec = ideal->figure[f].spec;
+        double theta = 0, less = 0;
+        trv_torus_t torus;
+        rc = fig_thetas(spec->torus, &theta, &less);
+        if (!rc)
+            rc = trv_torus_parse(spec->torus, &torus);
+        for (int c = 0; c < ideal->figure[f].curves && !rc; c++) {
+            fig_curve_t *curve = &ideal->figure[f].curve[c];
+            cli_network_t network = result->network;
+            if (spec->parameter)
+                rc = cli_network_set(&network, spec->parameter, curve->key);
+            double ns_per_byte = 8e9 / network.options.bandwidth_bps / torus.dims;
+            for (int i = 0; i < ideal->sizes; i++)
+                if (strcmp(curve->trivance[i].member, "trivance-b") == 0)
+                    curve->trivance[i].time_ns -= (theta - less) * (double)ideal->bytes[i] * ns_per_byte;
         }
-    ideal->advantage = fig_advantage_best(figure, result->sizes - 1);
-    ideal->ideal_advantage = fig_advantage_best(&other, result->sizes - 1);
-    ideal->break_even = fig_break_even(result, figure, NULL);
-    ideal->ideal_break_even = fig_break_even(result, &other, NULL);
-    return TRV_OK;
+    }
+    return rc;
 }
 
 static int sum_reductions(const trv_schedule_t *schedule, double *operands, double *results)

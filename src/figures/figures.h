@@ -5,6 +5,8 @@
  * run.c        every simulation they need, each one once, on all cores
  * measure.c    advantages, break-even sizes, switches from L to B
  * claims.c     what the paper says, as data; check.c decides whether we measure it, too
+ * reason.c     why we differ: the same claims under other assumptions
+ * blocks.c     true blocks and idealised ones; what reductions touch
  * studies.c    what the results depend on: the model of a link, the delivery rule, the cost of reductions
  * write_*.c    CSV, gnuplot (SVG, PDF), the page, the report; page.html, page.css and page.js are built in
  *
@@ -90,8 +92,19 @@ typedef struct fig_study {
 #define FIG_STUDIES 3
 extern const fig_study_spec_t fig_study_spec[FIG_STUDIES];
 
+/* The same figures under other assumptions, to find out why a claim does not hold under those of the run. */
+typedef enum fig_variant {
+    FIG_FIFO,       /* one queue per link */
+    FIG_FIFO_TAIL,  /* and a message has arrived when its last byte has */
+    FIG_IDEAL,      /* Trivance B with the idealised messages of the paper's simulation */
+    FIG_FIFO_IDEAL, /* that and one queue per link */
+    FIG_VARIANTS
+} fig_variant_t;
+
 typedef struct fig_result {
     bool quick;
+    bool reducible_only;              /* without Recursive Doubling, which no symmetry makes cheap under fifo */
+    struct fig_result *variant[FIG_VARIANTS]; /* NULL: not there; owned by the caller */
     char command[256];                /* that made all this */
     cli_network_t network;
     int workers;                      /* 0: one per core */
@@ -108,8 +121,8 @@ typedef struct fig_result {
 } fig_result_t;
 
 /* Runs all simulations of the figures listed in `result` (spec set, the rest empty) and of the studies that concern
- * their tori. 0, or an error with its sentence. */
-int fig_run(fig_result_t *result);
+ * their tori (none if reducible_only). `what` stands before the progress bar. 0, or an error with its sentence. */
+int fig_run(const char *what, fig_result_t *result);
 
 /* ---- Reading it -------------------------------------------------------------------------------------------------- */
 
@@ -130,14 +143,12 @@ void fig_range(const fig_result_t *result, const fig_figure_t *figure, double *l
 #define FIG_TEXT_MAX 48
 const char *fig_bytes(double bytes, char text[FIG_TEXT_MAX]);
 
-/* Trivance B with the messages of the paper's simulation, 3^-(k+1) of the vector in step k, instead of the blocks that
- * there are: equal on powers of three, less elsewhere. By the difference of the Thetas; not simulated. */
-typedef struct fig_ideal {
-    double theta, ideal_theta;
-    double advantage, ideal_advantage;   /* over the fastest other at the largest size, % */
-    double break_even, ideal_break_even; /* with the fastest of all others, bytes */
-} fig_ideal_t;
-int fig_idealise(const fig_result_t *result, const fig_figure_t *figure, fig_ideal_t *ideal);
+/* Makes `ideal` a copy of `result` in which Trivance B sends the messages of the paper's simulation, 3^-(k+1) of the
+ * vector in step k, instead of the blocks that there are: equal on powers of three, less elsewhere. The times are
+ * corrected by the difference of the Thetas, not simulated again. */
+int fig_idealise(const fig_result_t *result, fig_result_t *ideal);
+/* Theta of Trivance B on a torus, measured, and with idealised messages. */
+int fig_thetas(const char *torus, double *theta, double *ideal);
 
 /* The bytes that the reductions of a rank touch and make, in vectors: operands of every reduction, and its results. */
 int fig_reduced(const char *torus, const char *algorithm, double *operands, double *results);
@@ -168,7 +179,7 @@ typedef struct fig_claim {
     const char *curve, *than; /* key of a curve; NULL: the fastest of all, or where noted every curve */
     uint64_t from, to;        /* bytes; 0: unbounded */
     double low, high;         /* % */
-    const char *why;          /* the reason, where we differ */
+    const char *why;          /* the reason, where we differ and no variant explains it */
 } fig_claim_t;
 
 extern const fig_claim_t fig_claim[];
@@ -180,6 +191,10 @@ typedef struct fig_finding {
 } fig_finding_t;
 
 void fig_check(const fig_result_t *result, const fig_claim_t *claim, fig_finding_t *finding);
+
+/* Why a claim differs: the first variant in which it holds, and what is measured there, or the claim's own reason. */
+#define FIG_REASON_MAX 1024
+const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, char text[FIG_REASON_MAX]);
 
 /* ---- Writing it down --------------------------------------------------------------------------------------------- */
 

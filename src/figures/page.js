@@ -42,6 +42,8 @@ const charts = [];
 let mode = 'relative';
 
 const keyOf = (figure, curve) => figure.parameter ? figure.number + ' ' + curve.key : curve.key;
+const looks = ['bruck', 'swing', 'recdoub', 'bucket'];   // a baseline looks the same in all figures
+const lookOf = (figure, c) => figure.parameter ? c : looks.indexOf(figure.curves[c].key);
 const colourOf = (figure, c) => figure.parameter ? `var(--v${c})` : `var(--${figure.curves[c].key})`;
 
 const markers = [
@@ -63,7 +65,7 @@ function linesOf(figure) {
   const lines = [];
   figure.curves.forEach((curve, c) => {
     if (hidden.has(keyOf(figure, curve))) return;
-    const line = { colour: colourOf(figure, c), marker: c, hollow: curve.switch };
+    const line = { colour: colourOf(figure, c), marker: lookOf(figure, c), hollow: curve.switch };
     if (mode === 'relative') {
       lines.push({ ...line, values: sizes.map((_, i) => advantage(curve, i)) });
     } else {
@@ -123,7 +125,7 @@ function drawAxes(svg, figure, { x, y, ticks, label }) {
                                    'text-anchor': 'middle' }, 'AllReduce size'));
   if (mode === 'relative')
     svg.append(shape('line', { class: 'zero', x1: frame.left, x2: right, y1: y(0), y2: y(0) }),
-               shape('text', { class: 'zero-text', x: right - 4, y: y(0) - 6, 'text-anchor': 'end' }, 'Trivance'));
+               shape('text', { class: 'zero-text', x: frame.left + 6, y: y(0) + 14 }, 'Trivance'));
 }
 
 function drawSwitches(svg, figure, { x }) {
@@ -241,7 +243,7 @@ function legendOf(figure) {
     const key = keyOf(figure, curve), colour = colourOf(figure, c);
     const sample = shape('svg', { viewBox: '0 0 30 16', 'aria-hidden': 'true' },
                          shape('path', { d: 'M1,8H29', stroke: colour, 'stroke-width': 2.4 }),
-                         shape('path', { d: markerOf(c, 15, 8, 4), fill: colour }));
+                         shape('path', { d: markerOf(lookOf(figure, c), 15, 8, 4), fill: colour }));
     const button = element('button', { type: 'button', 'aria-pressed': String(!hidden.has(key)), 'data-key': key,
                                        title: 'Show or hide' }, sample, curve.title);
     button.addEventListener('click', () => {

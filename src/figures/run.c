@@ -52,8 +52,13 @@ static int find_choice(plan_t *plan, const char *name, const cli_choice_t **choi
     return TRV_OK;
 }
 
+static bool reducible(const char *key)
+{
+    return strncmp(key, "recdoub", 7) != 0;
+}
+
 /* All baselines of the figure as one family: the fastest is found without simulating those that can not be. */
-static int find_best(plan_t *plan, const cli_choice_t **choice)
+static int find_best(plan_t *plan, bool reducible_only, const cli_choice_t **choice)
 {
     static const char label[] = "best baseline";
     for (int i = 0; i < plan->choices; i++)
@@ -64,6 +69,8 @@ static int find_best(plan_t *plan, const cli_choice_t **choice)
     cli_choice_t best = {.label = label};
     for (int b = 0; b < FIG_BASELINES; b++) {
         const cli_choice_t *family;
+        if (reducible_only && !reducible(fig_baseline[b].key))
+            continue;
         int rc = find_choice(plan, fig_baseline[b].key, &family);
         if (rc)
             return rc;
@@ -137,7 +144,7 @@ static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_spec_t 
 {
     const cli_choice_t *other, *trivance;
     trv_simulate_options_t options;
-    int rc = spec->parameter ? find_best(plan, &other) : find_choice(plan, curve->key, &other);
+    int rc = spec->parameter ? find_best(plan, result->reducible_only, &other) : find_choice(plan, curve->key, &other);
     if (!rc)
         rc = find_choice(plan, "trivance", &trivance);
     if (!rc)
@@ -150,7 +157,7 @@ static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_spec_t 
     return rc;
 }
 
-static void list_curves(fig_figure_t *figure)
+static void list_curves(fig_figure_t *figure, bool reducible_only)
 {
     const fig_spec_t *spec = figure->spec;
     figure->curves = 0;
@@ -161,7 +168,7 @@ static void list_curves(fig_figure_t *figure)
         snprintf(curve->title, sizeof curve->title, "%.*s %s", number, spec->value[v], spec->value[v] + number);
     }
     for (int b = 0; !spec->parameter && b < FIG_BASELINES; b++)
-        if (fig_has_baseline(spec, b)) {
+        if (fig_has_baseline(spec, b) && (!reducible_only || reducible(fig_baseline[b].key))) {
             fig_curve_t *curve = &figure->curve[figure->curves++];
             *curve = (fig_curve_t){.key = fig_baseline[b].key};
             snprintf(curve->title, sizeof curve->title, "%s", fig_baseline[b].title);
@@ -171,7 +178,7 @@ static void list_curves(fig_figure_t *figure)
 static int ask_figure(plan_t *plan, const fig_result_t *result, fig_figure_t *figure)
 {
     int rc = TRV_OK;
-    list_curves(figure);
+    list_curves(figure, result->reducible_only);
     for (int c = 0; c < figure->curves && !rc; c++)
         rc = ask_curve(plan, result, figure->spec, &figure->curve[c]);
     return rc;
@@ -190,7 +197,7 @@ static bool has_torus(const fig_result_t *result, const char *torus)
 /* The paper leaves Recursive Doubling out where the torus is no power of two. */
 static bool left_out(const char *torus, const char *algorithm)
 {
-    return strcmp(torus, "27x27") == 0 && strncmp(algorithm, "recdoub", 7) == 0;
+    return strcmp(torus, "27x27") == 0 && !reducible(algorithm);
 }
 
 static int ask_row(plan_t *plan, const fig_result_t *result, const fig_study_spec_t *spec, fig_study_row_t *row)
@@ -245,14 +252,14 @@ static int point_done(void *context, const cli_point_t *point)
     return point->rc;
 }
 
-static int simulate(plan_t *plan, fig_result_t *result)
+static int simulate(const char *what, plan_t *plan, fig_result_t *result)
 {
     struct timespec begin, end;
     double total = 0;
     for (size_t p = 0; p < plan->points; p++)
         total += work(&plan->point[p]);
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    cli_progress_begin(&plan->progress, "figures", total);
+    cli_progress_begin(&plan->progress, what, total);
     int rc = cli_grid_run(plan->point, plan->points, result->workers, point_done, &plan->progress);
     cli_progress_end(&plan->progress);
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -274,18 +281,18 @@ static void take_results(const plan_t *plan, fig_result_t *result)
         result->packet_hops += plan->point[p].packet_hops;
 }
 
-int fig_run(fig_result_t *result)
+int fig_run(const char *what, fig_result_t *result)
 {
     plan_t *plan = calloc(1, sizeof *plan);
     int rc = plan ? TRV_OK : trv_fail_memory();
     for (int f = 0; f < result->figures && !rc; f++)
         rc = ask_figure(plan, result, &result->figure[f]);
-    for (int s = 0; s < FIG_STUDIES && !rc; s++) {
+    for (int s = 0; s < FIG_STUDIES && !rc && !result->reducible_only; s++) {
         result->study[s].spec = &fig_study_spec[s];
         rc = ask_study(plan, result, &result->study[s]);
     }
     if (!rc)
-        rc = simulate(plan, result);
+        rc = simulate(what, plan, result);
     if (!rc)
         take_results(plan, result);
     if (plan) {

@@ -42,9 +42,18 @@ bool fig_can_draw(void)
     return run((const char *const[]){"gnuplot", "--version", NULL}) == 0;
 }
 
+/* A baseline looks the same in all figures. */
+static int look(const fig_figure_t *figure, int curve)
+{
+    for (int b = 0; b < FIG_BASELINES && !figure->spec->parameter; b++)
+        if (strcmp(fig_baseline[b].key, figure->curve[curve].key) == 0)
+            return b;
+    return curve;
+}
+
 static const char *colour(const fig_figure_t *figure, int curve)
 {
-    return figure->spec->parameter ? ramp[curve] : colours[curve];
+    return (figure->spec->parameter ? ramp : colours)[look(figure, curve)];
 }
 
 static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
@@ -95,11 +104,12 @@ int fig_write_gnuplot(const fig_result_t *result, const fig_figure_t *figure, FI
     fputs("plot 0 with lines lw 2 lc rgb '#12855a' title 'Trivance'", out);
     for (int c = 0; c < figure->curves; c++) {
         const char *rgb = colour(figure, c);
+        int marker = markers[look(figure, c)];
         fprintf(out,
                 ", \\\n  $curve%d using 1:2 with lines lw 2 lc rgb '%s' notitle"
                 ", \\\n  $curve%d using 1:3 with points pt %d ps 0.7 lc rgb '%s' title '%s'"
                 ", \\\n  $curve%d using 1:4 with points pt %d ps 1 lw 2 lc rgb '%s' notitle",
-                c, rgb, c, markers[c], rgb, figure->curve[c].title, c, markers[c] - 1, rgb);
+                c, rgb, c, marker, rgb, figure->curve[c].title, c, marker - 1, rgb);
     }
     fputc('\n', out);
     return TRV_OK;

@@ -11,11 +11,20 @@
 #include "common/error.h"
 #include "figures/page.h"
 
+/* The array with one more value, or NULL where memory ran out before or now. */
+static json_t *append(json_t *array, json_t *value)
+{
+    if (array && json_array_append_new(array, value) == 0)
+        return array;
+    json_decref(array ? array : value);
+    return NULL;
+}
+
 static json_t *numbers(const fig_value_t *value, int count)
 {
     json_t *array = json_array();
     for (int i = 0; i < count; i++)
-        json_array_append_new(array, json_real(value[i].time_ns));
+        array = append(array, json_real(value[i].time_ns));
     return array;
 }
 
@@ -23,7 +32,7 @@ static json_t *members(const fig_value_t *value, int count)
 {
     json_t *array = json_array();
     for (int i = 0; i < count; i++)
-        json_array_append_new(array, json_string(value[i].member));
+        array = append(array, json_string(value[i].member));
     return array;
 }
 
@@ -35,12 +44,12 @@ static json_t *figure_data(const fig_result_t *result, const fig_figure_t *figur
     for (int c = 0; c < figure->curves; c++) {
         const fig_curve_t *curve = &figure->curve[c];
         int n = result->sizes;
-        json_array_append_new(curves, json_pack("{ss, ss, so, so, si, so, so, si}", "key", curve->key, "title",
-                                                curve->title, "other", numbers(curve->other, n), "member",
-                                                members(curve->other, n), "switch", fig_switch(curve->other, n),
-                                                "trivance", numbers(curve->trivance, n), "trivanceMember",
-                                                members(curve->trivance, n), "trivanceSwitch",
-                                                fig_switch(curve->trivance, n)));
+        json_t *data = json_pack("{ss, ss, so, so, si, so, so, si}", "key", curve->key, "title", curve->title, "other",
+                                 numbers(curve->other, n), "member", members(curve->other, n), "switch",
+                                 fig_switch(curve->other, n), "trivance", numbers(curve->trivance, n),
+                                 "trivanceMember", members(curve->trivance, n), "trivanceSwitch",
+                                 fig_switch(curve->trivance, n));
+        curves = append(curves, data);
     }
     return json_pack("{si, ss, ss, ss?, s[ff], so}", "number", figure->spec->number, "title", figure->spec->title,
                      "torus", figure->spec->torus, "parameter", figure->spec->parameter, "range", low, high, "curves",
@@ -50,13 +59,16 @@ static json_t *figure_data(const fig_result_t *result, const fig_figure_t *figur
 static json_t *claim_data(const fig_result_t *result, const fig_claim_t *claim)
 {
     fig_finding_t finding;
+    char reason[FIG_REASON_MAX] = "";
     json_t *figures = json_array();
     fig_check(result, claim, &finding);
+    if (finding.verdict == FIG_DIFFERS)
+        fig_reason(result, claim, reason);
     for (int f = 0; claim->figure[f]; f++)
-        json_array_append_new(figures, json_integer(claim->figure[f]));
-    return json_pack("{ss, ss, so, ss, ss, ss, ss?}", "where", claim->where, "text", claim->text, "figures", figures,
+        figures = append(figures, json_integer(claim->figure[f]));
+    return json_pack("{ss, ss, so, ss, ss, ss, ss}", "where", claim->where, "text", claim->text, "figures", figures,
                      "rule", finding.rule, "measured", finding.measured, "verdict", fig_verdict_name[finding.verdict],
-                     "why", claim->why);
+                     "why", reason);
 }
 
 static json_t *study_data(const fig_study_t *study)
@@ -64,11 +76,12 @@ static json_t *study_data(const fig_study_t *study)
     json_t *rows = json_array();
     for (int r = 0; r < study->rows; r++) {
         const fig_study_row_t *row = &study->row[r];
-        json_array_append_new(
-            rows, json_pack("{ss, ss, sI, s[ff], s[ff]}", "torus", row->torus, "algorithm", row->algorithm, "bytes",
-                            (json_int_t)row->bytes, "time", row->other[0].time_ns, row->other[1].time_ns, "advantage",
-                            fig_advantage_of(row->other[0].time_ns, row->trivance[0].time_ns),
-                            fig_advantage_of(row->other[1].time_ns, row->trivance[1].time_ns)));
+        json_t *data = json_pack(
+            "{ss, ss, sI, s[ff], s[ff]}", "torus", row->torus, "algorithm", row->algorithm, "bytes",
+            (json_int_t)row->bytes, "time", row->other[0].time_ns, row->other[1].time_ns, "advantage",
+            fig_advantage_of(row->other[0].time_ns, row->trivance[0].time_ns),
+            fig_advantage_of(row->other[1].time_ns, row->trivance[1].time_ns));
+        rows = append(rows, data);
     }
     return json_pack("{ss, ss, ss, s[ss], sf, so}", "title", study->spec->title, "text", study->spec->text, "option",
                      study->spec->option, "value", study->spec->value[0], study->spec->value[1], "threshold",
@@ -80,13 +93,13 @@ static json_t *page_data(const fig_result_t *result)
     char network[CLI_NETWORK_TEXT_MAX];
     json_t *sizes = json_array(), *figures = json_array(), *claims = json_array(), *studies = json_array();
     for (int i = 0; i < result->sizes; i++)
-        json_array_append_new(sizes, json_integer((json_int_t)result->bytes[i]));
+        sizes = append(sizes, json_integer((json_int_t)result->bytes[i]));
     for (int f = 0; f < result->figures; f++)
-        json_array_append_new(figures, figure_data(result, &result->figure[f]));
+        figures = append(figures, figure_data(result, &result->figure[f]));
     for (int c = 0; c < fig_claims; c++)
-        json_array_append_new(claims, claim_data(result, &fig_claim[c]));
+        claims = append(claims, claim_data(result, &fig_claim[c]));
     for (int s = 0; s < FIG_STUDIES; s++)
-        json_array_append_new(studies, study_data(&result->study[s]));
+        studies = append(studies, study_data(&result->study[s]));
     return json_pack("{ss, ss, ss, sb, si, sI, sf, so, so, so, so, sO}", "version", trv_version(), "command",
                      result->command, "network", cli_network_format(&result->network, network), "drawn", result->drawn,
                      "simulations", result->simulations, "packetHops", (json_int_t)result->packet_hops, "seconds",
