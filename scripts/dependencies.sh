@@ -6,7 +6,7 @@ set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev
        libopenmpi-dev openmpi-bin libmpich-dev mpich"
-check="valgrind clang libclang-rt-dev llvm mandoc"
+check="valgrind clang libclang-rt-dev llvm mandoc gnuplot-nox"
 
 wanted=""
 for group in "$@"; do

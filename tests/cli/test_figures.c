@@ -1,0 +1,404 @@
+/*
+ * trivance figures: the files it leaves and what is in them, the rules by which claims are decided, bad input.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "figures/figures.h"
+#include "tool.h"
+
+#define KEYS "figure,torus,parameter,value,family,algorithm,bytes,time_ns,trivance_time_ns,relative_percent"
+
+static char *read_result(const char *run, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s/%s", tool_folder(), run, name);
+    return tool_read_file(path);
+}
+
+static tool_t make_figures(const char *options, const char *run, const char *const *setting)
+{
+    char line[512];
+    snprintf(line, sizeof line, "figures %s --out %s/%s", options, tool_folder(), run);
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, line, NULL, setting);
+    if (tool.code != 0)
+        fail_msg("%s: exit code %d, %s", line, tool.code, tool.err);
+    return tool;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static int entries(const char *run, const char *folder)
+{
+    char path[512];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/%s/%s", tool_folder(), run, folder);
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+/* The least time of all baselines at a size, or of one. */
+typedef struct row {
+    int figure;
+    char torus[32], parameter[32], value[32], family[32], algorithm[32];
+    double bytes, time_ns, trivance_time_ns, relative;
+} row_t;
+
+/* The cells of a CSV line, some of them empty. */
+static row_t read_row(const char *line)
+{
+    row_t row = {0};
+    char cell[10][32] = {""};
+    for (int c = 0; c < 10; c++) {
+        size_t length = strcspn(line, ",\n");
+        assert_true(length < sizeof cell[c]);
+        snprintf(cell[c], sizeof cell[c], "%.*s", (int)length, line);
+        line += length + (line[length] == ',');
+    }
+    assert_true(*line == '\n');
+    row.figure = atoi(cell[0]);
+    strcpy(row.torus, cell[1]);
+    strcpy(row.parameter, cell[2]);
+    strcpy(row.value, cell[3]);
+    strcpy(row.family, cell[4]);
+    strcpy(row.algorithm, cell[5]);
+    row.bytes = strtod(cell[6], NULL);
+    row.time_ns = strtod(cell[7], NULL);
+    row.trivance_time_ns = strtod(cell[8], NULL);
+    row.relative = strtod(cell[9], NULL);
+    return row;
+}
+
+#define ROWS_MAX 256
+
+/* Reads a figure's CSV and checks what holds for every row. */
+static int read_rows(const char *run, int figure, row_t *row)
+{
+    char name[64];
+    int rows = 0;
+    snprintf(name, sizeof name, "figures/figure-%02d.csv", figure);
+    char *text = read_result(run, name);
+    assert_true(strncmp(text, KEYS "\n", sizeof KEYS) == 0);
+    for (const char *line = strchr(text, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        assert_true(rows < ROWS_MAX);
+        row_t *r = &row[rows++];
+        *r = read_row(line);
+        assert_int_equal(r->figure, figure);
+        assert_true(r->time_ns > 1500 && r->bytes >= 32 && r->bytes <= 134217728);
+        assert_true(fabs(r->relative - (r->time_ns - r->trivance_time_ns) / r->time_ns * 100) < 1e-3);
+        if (strcmp(r->family, "trivance") == 0)
+            assert_true(r->relative == 0);
+        if (strcmp(r->family, "best-baseline") != 0)
+            assert_true(strncmp(r->family, r->algorithm, strlen(r->family)) == 0);
+    }
+    free(text);
+    return rows;
+}
+
+static void test_csv(void **state)
+{
+    static row_t ring[ROWS_MAX], latency[ROWS_MAX], torus[ROWS_MAX];
+    (void)state;
+    assert_int_equal(read_rows("run", 6, ring), 5 * 12); /* Trivance and four baselines at 12 sizes */
+    assert_int_equal(read_rows("run", 17, torus), 5 * 12);
+    int rows = read_rows("run", 14, latency);
+    assert_int_equal(rows, 2 * 5 * 12);
+    for (int i = 0; i < 60; i++) {
+        /* Two steps and three, at little more than 2 us each (paper section 5.1: more than 20 %). */
+        if (strcmp(ring[i].family, "swing") == 0 && ring[i].bytes < 8192)
+            assert_true(ring[i].relative > 25 && ring[i].relative < 34);
+        /* The fastest baseline of a figure over link latencies, at the usual 100 ns, is that of figure 17. */
+        double least = INFINITY;
+        for (int k = 0; k < 60; k++)
+            if (torus[k].bytes == torus[i].bytes && strcmp(torus[k].family, "trivance") != 0)
+                least = fmin(least, torus[k].time_ns);
+        int found = 0;
+        for (int k = 0; k < rows; k++)
+            if (latency[k].bytes == torus[i].bytes && strcmp(latency[k].value, "100ns") == 0 &&
+                strcmp(latency[k].family, "best-baseline") == 0) {
+                assert_true(latency[k].time_ns == least);
+                found++;
+            }
+        assert_int_equal(found, 1);
+    }
+}
+
+static int count_of(const char *text, const char *word)
+{
+    int count = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        count++;
+    return count;
+}
+
+/* It opens without a network, and its data are what the other files say. */
+static void test_page(void **state)
+{
+    static const char start[] = "<script type=\"application/json\" id=\"data\">";
+    static const char *const outside[] = {" src=", "<link", "@import", "url(", "href=\"http", "fetch(", "https:"};
+    (void)state;
+    char *page = read_result("run", "index.html");
+    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++)
+        if (strstr(page, outside[i]) && strcmp(outside[i], "url(") != 0)
+            fail_msg("the page has %s", outside[i]);
+    assert_int_equal(count_of(page, "url("), count_of(page, "url(#")); /* its own clip paths */
+    assert_int_equal(count_of(page, "http:"), 1);                        /* the name of SVG */
+    char *data = strstr(page, start);
+    assert_non_null(data);
+    data += sizeof start - 1;
+    *strstr(data, "</script>") = '\0';
+    json_t *root = json_loads(data, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    assert_int_equal(json_array_size(json_object_get(root, "sizes")), 12);
+    assert_int_equal(json_array_size(json_object_get(root, "figures")), 3);
+    assert_int_equal(json_array_size(json_object_get(root, "claims")), fig_claims);
+    assert_true(json_array_size(json_object_get(root, "tables")) > 50);
+    assert_int_equal(json_array_size(json_object_get(root, "studies")), FIG_STUDIES);
+    json_t *curve = json_array_get(json_object_get(json_array_get(json_object_get(root, "figures"), 0), "curves"), 1);
+    assert_string_equal(json_string_value(json_object_get(curve, "title")), "Swing");
+    assert_int_equal(json_array_size(json_object_get(curve, "other")), 12);
+    json_decref(root);
+    free(page);
+}
+
+static void test_report(void **state)
+{
+    (void)state;
+    char *report = read_result("run", "evaluation.md");
+    assert_non_null(strstr(report, "`trivance figures --quick --only 6,14,17`"));
+    assert_true(strstr(report, "trivance figures") < strchr(report, '\n'));
+    for (int c = 0; c < fig_claims; c++)
+        if (!strstr(report, fig_claim[c].text))
+            fail_msg("the report lacks: %s", fig_claim[c].text);
+    /* Measured here, and of a figure that was not asked for. */
+    char *line = strstr(report, "Ring of 8: more than 20 % faster than Swing");
+    *strchr(line, '\n') = '\0';
+    assert_non_null(strstr(line, "| agrees |"));
+    char *other = strstr(line + strlen(line) + 1, "27x27: still more than 40 % at 32 MiB");
+    *strchr(other, '\n') = '\0';
+    assert_non_null(strstr(other, "| not measured |"));
+    free(report);
+}
+
+static void test_pictures(void **state)
+{
+    (void)state;
+    assert_int_equal(entries("run", "."), 4);
+    if (!fig_can_draw()) {
+        assert_int_equal(entries("run", "figures"), 6);
+        skip();
+    }
+    assert_int_equal(entries("run", "figures"), 12); /* and no temporaries */
+    char *svg = read_result("run", "figures/figure-17.svg"), *pdf = read_result("run", "figures/figure-17.pdf");
+    assert_non_null(strstr(svg, "<svg"));
+    assert_non_null(strstr(svg, "Figure 17: 8x8 torus"));
+    assert_string_equal(svg + strlen(svg) - 8, "</svg>\n\n");
+    assert_true(strncmp(pdf, "%PDF", 4) == 0);
+    free(svg);
+    free(pdf);
+}
+
+static void test_without_gnuplot(void **state)
+{
+    static const char *const setting[] = {"PATH=/nonexistent", NULL};
+    (void)state;
+    tool_t tool = make_figures("--quick --only 6 --model=fifo --delivery=tail", "bare", setting);
+    assert_non_null(strstr(tool.err, "there is no gnuplot"));
+    assert_int_equal(count_of(tool.err, "\n"), 1);
+    assert_int_equal(entries("bare", "figures"), 2);
+    char *page = read_result("bare", "index.html"), *report = read_result("bare", "evaluation.md");
+    assert_non_null(strstr(page, "\"drawn\":false"));
+    assert_null(strstr(report, "![")); /* shows no picture that is not there */
+    assert_non_null(strstr(report, "--quick --only 6 --model=fifo --delivery=tail"));
+    free(page);
+    free(report);
+    tool_clear(&tool);
+}
+
+static void test_bad_input(void **state)
+{
+    static const struct { const char *line, *words;
+    } bad[] = {
+        { "figures --only 5", "from 6 to 20" },
+        { "figures --only 21", "from 6 to 20" },
+        { "figures --only 6,,7", "empty entry" },
+        { "figures --only six", "from 6 to 20" },
+        { "figures --model=ideal", "neither dateline nor fifo" },
+        { "figures --delivery=late", "neither head nor tail" },
+        { "figures --workers=0", "from 1 to" },
+        { "figures 6", "--only=6,8" },
+        { "figures --qick", "did you mean --quick?" },
+        { "figures --out /dev/null/here", "'/dev/null/here' can not be made" },
+        { "figures --out /proc", "/proc/figures" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tool_t tool = tool_run(bad[i].line, NULL);
+        if (tool.code != 2 || tool.out[0] || !strstr(tool.err, bad[i].words) || count_of(tool.err, "\n") != 1)
+            fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", bad[i].line,
+                     tool.code, tool.out, tool.err, bad[i].words);
+        tool_clear(&tool);
+    }
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+/* Figure 6 with one curve, `advantage` at 1, 2, 4 and 8 KiB; L below 4 KiB, B from there on. */
+static const fig_result_t *synthetic(const double advantage[4])
+{
+    static fig_result_t result;
+    memset(&result, 0, sizeof result);
+    result.figures = 1;
+    result.sizes = 4;
+    fig_figure_t *figure = &result.figure[0];
+    figure->spec = &fig_spec[0];
+    figure->curves = 1;
+    figure->curve[0].key = "swing";
+    for (int i = 0; i < 4; i++) {
+        result.bytes[i] = UINT64_C(1024) << i;
+        figure->curve[0].other[i] = (fig_value_t){1000, i < 2 ? "swing-l" : "swing-b"};
+        figure->curve[0].trivance[i] = (fig_value_t){1000 - 10 * advantage[i], i < 2 ? "trivance-l" : "trivance-b"};
+    }
+    return &result;
+}
+
+static void test_measures(void **state)
+{
+    (void)state;
+    const fig_result_t *result = synthetic((double[]){10, 30, 20, -20});
+    const fig_figure_t *figure = &result->figure[0];
+    assert_true(fabs(fig_advantage(&figure->curve[0], 1) - 30) < 1e-9);
+    /* 20 to -20 from 4 to 8 KiB: half an octave above 4 KiB. */
+    assert_true(fabs(fig_break_even(result, figure, NULL) - 4096 * sqrt(2)) < 1e-6);
+    assert_int_equal(fig_switch(figure->curve[0].other, 4), 2);
+    assert_true(isinf(fig_break_even(synthetic((double[]){10, -5, 5, 1}), figure, NULL)));
+    assert_true(fig_break_even(synthetic((double[]){-10, -5, 0, -1}), figure, NULL) == 0);
+    char text[FIG_TEXT_MAX];
+    assert_string_equal(fig_bytes(1.5 * 1024 * 1024, text), "1.5 MiB");
+    assert_string_equal(fig_bytes(524288, text), "512 KiB");
+    assert_string_equal(fig_bytes(32, text), "32 B");
+}
+
+/* Every kind of test on the advantages 10, 30, 20, -20 %, held and broken. */
+static void test_rules(void **state)
+{
+    static const struct { fig_claim_t claim; fig_verdict_t verdict;
+    } rule[] = {
+        /* clang-format off */
+        { { "", "", {6}, FIG_WITHIN, "swing", NULL, 1024, 4096, 10, 30, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_WITHIN, NULL, NULL, 1024, 4096, 11, INFINITY, NULL }, FIG_DIFFERS },
+        { { "", "", {6}, FIG_WITHIN, NULL, NULL, 8192, 0, -INFINITY, 0, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_WITHIN, NULL, NULL, 65536, 0, 0, 0, NULL }, FIG_NOT_MEASURED },
+        { { "", "", {6}, FIG_WITHIN, "bucket", NULL, 1024, 4096, 0, 99, NULL }, FIG_NOT_MEASURED },
+        { { "", "", {7}, FIG_WITHIN, NULL, NULL, 1024, 4096, 0, 99, NULL }, FIG_NOT_MEASURED },
+        { { "", "", {6}, FIG_PEAK, NULL, NULL, 1024, 8192, 25, 35, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_PEAK, NULL, NULL, 4096, 8192, 25, 35, NULL }, FIG_DIFFERS },
+        { { "", "", {6}, FIG_PEAK_AT, NULL, NULL, 2048, 4096, 0, 0, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_PEAK_AT, NULL, NULL, 4096, 8192, 0, 0, NULL }, FIG_DIFFERS },
+        { { "", "", {6}, FIG_BREAK_EVEN, "swing", NULL, 4096, 8192, 0, 0, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_BREAK_EVEN, "swing", NULL, 1024, 4096, 0, 0, NULL }, FIG_DIFFERS },
+        { { "", "", {6}, FIG_FASTEST_FROM, "swing", NULL, 8192, 8192, 0, 0, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_FASTEST_FROM, "swing", NULL, 1024, 4096, 0, 0, NULL }, FIG_DIFFERS },
+        { { "", "", {6}, FIG_SWITCH, NULL, NULL, 4096, 4096, 0, 0, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_SWITCH, "swing", NULL, 1024, 2048, 0, 0, NULL }, FIG_DIFFERS },
+        { { "", "", {6}, FIG_FALLS_FROM, NULL, NULL, 2048, 2048, 0, 0, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_FALLS_FROM, NULL, NULL, 4096, 0, 0, 0, NULL }, FIG_DIFFERS },
+        { { "", "", {6}, FIG_SPREAD, NULL, NULL, 1024, 8192, 0, 0, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_FASTER, "swing", "swing", 1024, 8192, 0, 1, NULL }, FIG_AGREES },
+        { { "", "", {6}, FIG_FASTER, "swing", "swing", 1024, 8192, 0, -1, NULL }, FIG_DIFFERS },
+        { { "", "", {6}, FIG_RISING, NULL, NULL, 0, 0, 0, 0, NULL }, FIG_AGREES },
+        /* clang-format on */
+    };
+    (void)state;
+    const fig_result_t *result = synthetic((double[]){10, 30, 20, -20});
+    for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
+        fig_finding_t finding;
+        fig_check(result, &rule[i].claim, &finding);
+        if (finding.verdict != rule[i].verdict)
+            fail_msg("rule %zu (%s): %s, measured %s", i, finding.rule, fig_verdict_name[finding.verdict],
+                     finding.measured);
+    }
+}
+
+/* A claim speaks of figures, curves and sizes that exist. */
+static void test_claims(void **state)
+{
+    (void)state;
+    for (int c = 0; c < fig_claims; c++) {
+        const fig_claim_t *claim = &fig_claim[c];
+        assert_true(claim->figure[0] > 0 && claim->figure[8] == 0);
+        assert_true(claim->to == 0 || claim->from <= claim->to);
+        for (int f = 0; claim->figure[f]; f++) {
+            const fig_spec_t *spec = NULL;
+            bool known = !claim->curve;
+            for (int i = 0; i < FIG_COUNT; i++)
+                if (fig_spec[i].number == claim->figure[f])
+                    spec = &fig_spec[i];
+            assert_non_null(spec);
+            for (int b = 0; b < FIG_BASELINES && claim->curve; b++)
+                known |= !spec->parameter && fig_has_baseline(spec, b) && strcmp(claim->curve, fig_baseline[b].key) == 0;
+            for (int v = 0; spec->parameter && v < FIG_CURVES_MAX && spec->value[v] && claim->curve; v++)
+                known |= strcmp(claim->curve, spec->value[v]) == 0;
+            if (!known)
+                fail_msg("figure %d has no curve %s", spec->number, claim->curve);
+        }
+    }
+}
+
+/* On powers of three the blocks are the idealised ones; what reductions touch is what the paper counts (section 6). */
+static void test_blocks(void **state)
+{
+    double theta, ideal, operands, results;
+    (void)state;
+    assert_int_equal(fig_thetas("9x9", &theta, &ideal), 0);
+    assert_true(fabs(theta - ideal) < 1e-9);
+    assert_int_equal(fig_thetas("8x8", &theta, &ideal), 0);
+    assert_true(theta > ideal + 0.01);
+    assert_int_equal(fig_reduced("9x9", "trivance-b", &operands, &results), 0);
+    assert_true(fabs(operands - 1.5 * 80 / 81) < 1e-9 && fabs(results - 0.5 * 80 / 81) < 1e-9);
+    assert_int_equal(fig_reduced("8x8", "swing-b", &operands, &results), 0);
+    assert_true(fabs(operands - 2.0 * 63 / 64) < 1e-9);
+}
+
+static int make_run(void **state)
+{
+    (void)state;
+    tool_t tool = make_figures("--quick --only 17,6,14", "run", NULL);
+    assert_non_null(strstr(tool.out, "3 figures"));
+    tool_clear(&tool);
+    return 0;
+}
+
+static int remove_run(void **state)
+{
+    (void)state;
+    tool_remove_folder();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_csv),       cmocka_unit_test(test_page),
+        cmocka_unit_test(test_report),    cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_without_gnuplot), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_measures),  cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_claims),    cmocka_unit_test(test_blocks),
+    };
+    return cmocka_run_group_tests(tests, make_run, remove_run);
+}
