@@ -1,0 +1,257 @@
+/*
+ * The calls of a program that does not know us.
+ *
+ * A communicator is adopted at its first collective: its ranks make the library's own communicator, read the torus, and
+ * agree that all of them could and have read the same. A shape of call (collective, count, type, operation) is agreed
+ * on when its plan is made: every rank has the memory, and no rank's buffer lies on a GPU. Both cost a one-word
+ * reduction once, and nothing is sent by a schedule before. A rank that later comes with a buffer on a GPU can not turn
+ * back alone; it does its part through copies on the host.
+ */
+#include "mpi/intercept.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "common/error.h"
+#include "mpi/call.h"
+#include "mpi/device.h"
+#include "mpi/log.h"
+#include "mpi/operation.h"
+#include "mpi/report.h"
+#include "mpi/settings.h"
+#include "mpi/state.h"
+
+/* Collectives that the MPI library makes of its own accord, while it works for us, are its own. */
+static _Thread_local int depth;
+
+/* ---- Communicators ----------------------------------------------------------------------------------------------- */
+
+/* Reads the torus, and compares it and the settings with the other ranks'. */
+static int configure(trv_mpi_state_t *state)
+{
+    bool good = trv_mpi_state_set(state, NULL, NULL) == MPI_SUCCESS;
+    if (!good)
+        trv_mpi_refuse(state->rank, "%s", trv_last_error());
+    uint64_t setting = good ? trv_mpi_setting(state) : 0, fact[] = {good, setting, ~setting};
+    int code = trv_mpi_least(state->comm, fact, 3);
+    if (code == MPI_SUCCESS && fact[0] && fact[1] != ~fact[2])
+        trv_mpi_refuse(state->rank, "the variables TRIVANCE_… differ between ranks");
+    state->abandoned = code != MPI_SUCCESS || !fact[0] || fact[1] != ~fact[2];
+    state->configured = true;
+    return code;
+}
+
+/* The communicator's state where it may be served; NULL: pass, or an error in *code. */
+static trv_mpi_state_t *find_state(MPI_Comm comm, int *code)
+{
+    trv_mpi_state_t *state;
+    *code = trv_mpi_state_adopt(comm, &state);
+    if (*code == MPI_SUCCESS && state && !state->abandoned && !state->configured)
+        *code = configure(state);
+    return *code == MPI_SUCCESS && state && !state->abandoned ? state : NULL;
+}
+
+/* ---- Shapes of calls --------------------------------------------------------------------------------------------- */
+
+typedef enum readiness { NO_MEMORY, ON_DEVICE, READY } readiness_t;
+
+/* Makes the operation of a new shape, on all ranks or on none; NULL: pass. */
+static trv_mpi_operation_t *make_operation(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device)
+{
+    trv_mpi_schedule_t *entry = NULL;
+    trv_mpi_operation_t *operation = NULL;
+    const char *why = NULL;
+    int chosen = trv_mpi_choose(state, want, &entry, &why);
+    int made = trv_mpi_cache_make(state, want, &operation);
+    if (chosen == TRV_OK && !entry)
+        return made == TRV_OK ? operation : NULL; /* the same choice on all ranks: nothing to agree on */
+    uint64_t ready = made < 0 ? NO_MEMORY : on_device ? ON_DEVICE : READY;
+    if (trv_mpi_least(state->comm, &ready, 1) != MPI_SUCCESS || ready == NO_MEMORY) {
+        trv_mpi_refuse(state->rank, "a plan could not be made on every rank of a communicator (%s)",
+                       made < 0 ? trv_last_error() : "the reason is another rank's");
+        trv_mpi_cache_clear(state);
+        state->abandoned = true;
+        return NULL;
+    }
+    if (ready == ON_DEVICE) {
+        trv_mpi_operation_clear(operation);
+        operation->algorithm = "mpi";
+        trv_mpi_report_choice(operation, state, "a rank's buffer is, or may be, on a GPU");
+    }
+    return operation;
+}
+
+static bool is_on_device(const void *buffer)
+{
+    return buffer != MPI_IN_PLACE && trv_device_holds(buffer);
+}
+
+/* The operation that serves the call; NULL: pass. */
+static trv_mpi_operation_t *find_operation(trv_mpi_state_t *state, const trv_mpi_want_t *want, const void *input,
+                                           const void *output)
+{
+    trv_mpi_operation_t *operation = trv_mpi_cache_look(state, want);
+    if (!operation)
+        operation = make_operation(state, want,
+                                   trv_device_present() && (trv_device_unknown() || is_on_device(input) ||
+                                                            is_on_device(output)));
+    return operation;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+/* From copies on the host: for buffers on a GPU, and for buffers that overlap. */
+static int run_copied(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const void *input, void *output)
+{
+    const trv_mpi_want_t *want = &operation->want;
+    bool in_place = input == MPI_IN_PLACE;
+    size_t one = want->count * want->elements.size, all = one * (size_t)state->ranks;
+    size_t out_bytes = want->collective == TRV_ALLGATHER ? all : one;
+    size_t in_bytes = want->collective == TRV_REDUCE_SCATTER || (in_place && out_bytes == all) ? all : one;
+    char *from = malloc(in_bytes), *to = in_place ? from : malloc(out_bytes);
+    int code = from && to ? trv_device_copy(from, in_place ? output : input, in_bytes) : trv_fail_memory();
+    if (code == TRV_OK)
+        code = trv_mpi_operation_run(operation, from, to);
+    if (code == TRV_OK)
+        code = trv_device_copy(output, to, out_bytes);
+    if (!in_place)
+        free(to);
+    free(from);
+    return code;
+}
+
+static int run(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const void *input, void *output)
+{
+    bool simple = trv_mpi_overlap(state, &operation->want, input, output) == MPI_SUCCESS;
+    if (trv_device_present() && (is_on_device(input) || is_on_device(output)))
+        simple = false;
+    int code = simple ? trv_mpi_operation_run(operation, input == MPI_IN_PLACE ? output : input, output)
+                      : run_copied(operation, state, input, output);
+    return code == TRV_OK ? MPI_SUCCESS : trv_mpi_class(code);
+}
+
+/* Counts the call. Whether we serve it. */
+static bool serves(const trv_mpi_operation_t *operation, const trv_mpi_state_t *state)
+{
+    if (!operation)
+        return false;
+    trv_mpi_report_call(operation, state);
+    return trv_mpi_operation_serves(operation);
+}
+
+/* ---- Reductions -------------------------------------------------------------------------------------------------- */
+
+/* Types of the program's own belong to the MPI library: only their layout would be equal on all ranks. */
+static bool is_named(MPI_Datatype datatype)
+{
+    int integers, addresses, datatypes, combiner = MPI_UNDEFINED;
+    return PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+/* The operation of a shape that is not the latest; NULL: pass. */
+static trv_mpi_operation_t *find_reduction(trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
+{
+    trv_mpi_want_t want;
+    if (trv_mpi_want(call, &want) != MPI_SUCCESS)
+        return NULL;
+    if (want.elements.way == TRV_MPI_LOCAL && !is_named(call->datatype)) {
+        want.elements.way = TRV_MPI_LIBRARY;
+        want.elements.reason = "a derived type";
+    }
+    return find_operation(state, &want, call->input, call->output);
+}
+
+static bool reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code)
+{
+    trv_mpi_state_t *state = find_state(comm, code);
+    if (!state)
+        return *code != MPI_SUCCESS;
+    trv_mpi_operation_t *operation =
+        trv_mpi_cache_find(state, call->collective, (size_t)call->count, call->datatype, call->op);
+    if (!operation)
+        operation = find_reduction(state, call);
+    if (!serves(operation, state))
+        return false;
+    *code = run(operation, state, call->input, call->output);
+    return true;
+}
+
+/* ---- AllGather --------------------------------------------------------------------------------------------------- */
+
+typedef struct gathering {
+    trv_mpi_operation_t *operation;
+    const trv_mpi_state_t *state;
+} gathering_t;
+
+static int gather_bytes(void *context, const void *input, void *output, size_t bytes)
+{
+    const gathering_t *gathering = context;
+    (void)bytes; /* the operation's own */
+    return run(gathering->operation, gathering->state, input, output);
+}
+
+static bool allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
+{
+    size_t bytes = 0;
+    bool plain = false;
+    if (trv_mpi_gather_measure(gather, &bytes, &plain) != MPI_SUCCESS || bytes == 0 || bytes > INT_MAX ||
+        (plain && (!gather->sendbuf || !gather->recvbuf)))
+        return false;
+    trv_mpi_state_t *state = find_state(comm, code);
+    if (!state)
+        return *code != MPI_SUCCESS;
+    trv_mpi_want_t want = trv_mpi_bytes(bytes);
+    gathering_t gathering = {find_operation(state, &want, gather->sendbuf, gather->recvbuf), state};
+    if (!serves(gathering.operation, state))
+        return false;
+    *code = plain ? gather_bytes(&gathering, gather->sendbuf, gather->recvbuf, bytes)
+                  : trv_mpi_gather_packed(state, *gather, bytes, gather_bytes, &gathering);
+    return true;
+}
+
+/* ---- The entries ------------------------------------------------------------------------------------------------- */
+
+static bool enter(void)
+{
+    if (depth > 0 || !trv_mpi_may_serve())
+        return false;
+    depth++;
+    return true;
+}
+
+static bool leave(bool served, MPI_Comm comm, const int *code)
+{
+    depth--;
+    if (served && *code != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(comm, *code);
+    return served;
+}
+
+bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code)
+{
+    if (call->count <= 0 || !call->input || !call->output || call->output == MPI_IN_PLACE || !enter())
+        return false;
+    return leave(reduce(call, comm, code), comm, code);
+}
+
+bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
+{
+    if (gather->recvcount <= 0 || gather->recvbuf == MPI_IN_PLACE || !enter())
+        return false;
+    return leave(allgather(gather, comm, code), comm, code);
+}
+
+bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
+{
+    unsigned char in = 0, out = 0;
+    return trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, &in, &out, 1, MPI_BYTE, MPI_BOR}, comm, code);
+}
+
+void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm)
+{
+    int rank = 0;
+    if (!trv_mpi_settings()->info || comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+        return;
+    trv_mpi_log_passed(rank, name, 0, why);
+}

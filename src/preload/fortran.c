@@ -1,0 +1,189 @@
+/*
+ * Open MPI's Fortran names. Its Fortran bindings do not come by the C names, so these are defined too: what gfortran
+ * and others call for mpif.h and `use mpi` (mpi_allreduce_ and its spellings), and for `use mpi_f08` (…_f08_).
+ *
+ * Fortran passes addresses. MPI_IN_PLACE and MPI_BOTTOM are variables, known by where they are: the weak names below,
+ * which the loader binds to the same place for the program, for Open MPI and for us. In mpi_f08 a handle is a type of
+ * one integer, and ierror may be absent (NULL). What we do not serve goes to the pmpi_ name unchanged.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "mpi/device.h"
+#include "mpi/intercept.h"
+#include "preload/preload.h"
+
+#define WEAK __attribute__((weak))
+
+/* In the spellings of the compilers that Open MPI knows. */
+extern MPI_Fint mpi_fortran_in_place_ WEAK, mpi_fortran_in_place__ WEAK, mpi_fortran_in_place WEAK,
+    MPI_FORTRAN_IN_PLACE WEAK;
+extern MPI_Fint mpi_fortran_bottom_ WEAK, mpi_fortran_bottom__ WEAK, mpi_fortran_bottom WEAK, MPI_FORTRAN_BOTTOM WEAK;
+
+typedef void (*reduce_t)(const void *, void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *,
+                         MPI_Fint *);
+typedef void (*ireduce_t)(const void *, void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *,
+                          MPI_Fint *, MPI_Fint *);
+typedef void (*gather_t)(const void *, const MPI_Fint *, const MPI_Fint *, void *, const MPI_Fint *, const MPI_Fint *,
+                         const MPI_Fint *, MPI_Fint *);
+typedef void (*barrier_t)(const MPI_Fint *, MPI_Fint *);
+
+/* Open MPI's own. */
+static struct {
+    reduce_t allreduce, reduce_scatter_block, reduce_scatter;
+    ireduce_t iallreduce;
+    gather_t allgather;
+    barrier_t barrier;
+} library;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool idle; /* also where MPI_IN_PLACE is not to be told */
+
+/* Usually in the global scope; not where Python, say, loads an extension that is written in Fortran. */
+static void find(const char *name, void *function)
+{
+    static void *bindings;
+    *(void **)function = dlsym(RTLD_NEXT, name);
+    if (!*(void **)function && (bindings = trv_loaded_library("libmpi_mpifh.so")) != NULL)
+        *(void **)function = dlsym(bindings, name);
+}
+
+static void begin(void)
+{
+    find("pmpi_allreduce_", &library.allreduce);
+    find("pmpi_reduce_scatter_block_", &library.reduce_scatter_block);
+    find("pmpi_reduce_scatter_", &library.reduce_scatter);
+    find("pmpi_iallreduce_", &library.iallreduce);
+    find("pmpi_allgather_", &library.allgather);
+    find("pmpi_barrier_", &library.barrier);
+    bool known = &mpi_fortran_in_place_ || &mpi_fortran_in_place__ || &mpi_fortran_in_place || &MPI_FORTRAN_IN_PLACE;
+    idle = !known || trv_preload_idle();
+}
+
+static bool is_idle(void)
+{
+    pthread_once(&once, begin);
+    return idle;
+}
+
+static const void *input(const void *buffer)
+{
+    if (buffer == &mpi_fortran_in_place_ || buffer == &mpi_fortran_in_place__ || buffer == &mpi_fortran_in_place ||
+        buffer == &MPI_FORTRAN_IN_PLACE)
+        return MPI_IN_PLACE;
+    if (buffer == &mpi_fortran_bottom_ || buffer == &mpi_fortran_bottom__ || buffer == &mpi_fortran_bottom ||
+        buffer == &MPI_FORTRAN_BOTTOM)
+        return MPI_BOTTOM;
+    return buffer;
+}
+
+static void *output(void *buffer)
+{
+    return (void *)input(buffer);
+}
+
+static void give(MPI_Fint *ierror, MPI_Fint code)
+{
+    if (ierror)
+        *ierror = code;
+}
+
+/* ---- The collectives --------------------------------------------------------------------------------------------- */
+
+static void reduce(trv_collective_t collective, reduce_t pass, const void *sendbuf, void *recvbuf,
+                   const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+                   MPI_Fint *ierror)
+{
+    int code;
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle() && trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){collective, input(sendbuf), output(recvbuf),
+                                                                      *count, PMPI_Type_f2c(*datatype),
+                                                                      PMPI_Op_f2c(*op)},
+                                               PMPI_Comm_f2c(*comm), &code))
+        error = code;
+    else
+        pass(sendbuf, recvbuf, count, datatype, op, comm, &error);
+    give(ierror, error);
+}
+
+void mpi_allreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+                          const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    is_idle(); /* finds the library's own */
+    reduce(TRV_ALLREDUCE, library.allreduce, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+}
+
+void mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
+                                     const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
+                                     MPI_Fint *ierror)
+{
+    is_idle();
+    reduce(TRV_REDUCE_SCATTER, library.reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+}
+
+void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
+                               const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int code;
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle() && sizeof(MPI_Fint) == sizeof(int) &&
+        trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), (const int *)recvcounts, PMPI_Type_f2c(*datatype),
+                                   PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &code))
+        error = code;
+    else
+        library.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &error);
+    give(ierror, error);
+}
+
+void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+                          const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int code;
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle() && trv_mpi_intercept_allgather(&(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount,
+                                                                      *recvcount, PMPI_Type_f2c(*sendtype),
+                                                                      PMPI_Type_f2c(*recvtype)},
+                                                  PMPI_Comm_f2c(*comm), &code))
+        error = code;
+    else
+        library.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
+    give(ierror, error);
+}
+
+void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int code;
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle() && trv_mpi_intercept_barrier(PMPI_Comm_f2c(*comm), &code))
+        error = code;
+    else
+        library.barrier(comm, &error);
+    give(ierror, error);
+}
+
+void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+                           const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    if (!is_idle())
+        trv_preload_pass("MPI_Iallreduce", PMPI_Comm_f2c(*comm));
+    library.iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, &error);
+    give(ierror, error);
+}
+
+/* ---- The other spellings ----------------------------------------------------------------------------------------- */
+
+#define ALSO(other, name) extern __typeof__(name) other __attribute__((alias(#name)))
+#define SPELLINGS(plain, UPPER)      \
+    ALSO(plain, plain##_);           \
+    ALSO(plain##__, plain##_);       \
+    ALSO(plain##_f08_, plain##_);    \
+    ALSO(UPPER, plain##_)
+
+SPELLINGS(mpi_allreduce, MPI_ALLREDUCE);
+SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK);
+SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER);
+SPELLINGS(mpi_allgather, MPI_ALLGATHER);
+SPELLINGS(mpi_barrier, MPI_BARRIER);
+SPELLINGS(mpi_iallreduce, MPI_IALLREDUCE);
