@@ -20,6 +20,7 @@
 
 #include "mpi/operation.h"
 #include "mpi/settings.h"
+#include "mpi/wiring.h"
 
 /* The form that adds all contributions in rank order; it moves n vectors, so it serves small ones only. */
 #define IN_RANK_ORDER "trivance-l-gathered"
@@ -197,8 +198,15 @@ int trv_mpi_choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_s
     *why = want->elements.reason;
     if (want->elements.way == TRV_MPI_LIBRARY)
         return TRV_OK;
+    *why = trv_mpi_wiring_refuses(state, want);
+    if (*why)
+        return TRV_OK;
     if (!want->elements.commutative)
         return choose_in_rank_order(state, want, entry, why);
+    if (trv_mpi_is_drop_in() && trv_mpi_settings()->fault) {
+        *why = trv_mpi_settings()->fault;
+        return TRV_OK;
+    }
     request_t request = find_request(state, want);
     *why = request.why;
     if (strcmp(request.algorithm, TRV_RULE_MPI) == 0)

@@ -1,8 +1,10 @@
 /*
- * The torus and the algorithm of a communicator: TRV_Comm_set, then the environment, then the communicator's topology.
+ * The torus and the algorithm of a communicator: TRV_Comm_set, then what the environment and MPI know (wiring.h).
  *
- * What the environment asks for must fit communicators as large as MPI_COMM_WORLD; a smaller one that it does not fit
- * is served as if nothing were set, and TRIVANCE_DEBUG=info says so.
+ * Where no torus is known, or the communicator is no part of it that is a torus, the API takes a ring and the drop-in
+ * leaves the communicator to the MPI library unless an algorithm is asked for by name. What the environment asks for
+ * must fit communicators as large as MPI_COMM_WORLD; a smaller one that it does not fit is served as if nothing were set,
+ * and TRIVANCE_DEBUG=info says so.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "mpi/operation.h"
 #include "mpi/settings.h"
 #include "mpi/state.h"
+#include "mpi/wiring.h"
 
 static bool as_large_as_world(const trv_mpi_state_t *state)
 {
@@ -27,62 +30,6 @@ static void say(const trv_mpi_state_t *state, const char *text)
 
 /* ---- Torus ------------------------------------------------------------------------------------------------------- */
 
-/* Takes the first torus of the comma-separated list that has the right number of ranks. 1 if there is one, 0 if not. */
-static int torus_from_list(const trv_mpi_state_t *state, const char *list, const char *what, trv_torus_t *torus)
-{
-    for (const char *at = list; ; at++) {
-        char item[TRV_TORUS_TEXT_MAX];
-        size_t length = strcspn(at, ",");
-        if (length >= sizeof item)
-            return trv_fail(TRV_ERR_ARGUMENT, "%s: '%.40s…' is too long for a torus; write 9 or 3x3", what, at);
-        memcpy(item, at, length);
-        item[length] = '\0';
-        trv_torus_t read;
-        if (trv_torus_parse(item, &read) < 0)
-            return trv_fail(TRV_ERR_ARGUMENT, "%s: %s", what, trv_last_error());
-        if (read.ranks == state->ranks) {
-            *torus = read;
-            return 1;
-        }
-        at += length;
-        if (!*at)
-            return 0;
-    }
-}
-
-/* The communicator's own topology, if it is Cartesian and periodic all round. */
-static bool torus_from_topology(const trv_mpi_state_t *state, trv_torus_t *torus)
-{
-    int kind = MPI_UNDEFINED, dims = 0;
-    if (PMPI_Topo_test(state->user, &kind) != MPI_SUCCESS || kind != MPI_CART ||
-        PMPI_Cartdim_get(state->user, &dims) != MPI_SUCCESS || dims < 1 || dims > TRV_DIMS_MAX)
-        return false;
-    int size[TRV_DIMS_MAX], periodic[TRV_DIMS_MAX], place[TRV_DIMS_MAX];
-    if (PMPI_Cart_get(state->user, dims, size, periodic, place) != MPI_SUCCESS)
-        return false;
-    for (int d = 0; d < dims; d++)
-        if (!periodic[d] && size[d] > 2)
-            return false;
-    return trv_torus_init(torus, dims, size) == TRV_OK;
-}
-
-static int default_torus(const trv_mpi_state_t *state, trv_torus_t *torus)
-{
-    const char *wanted = trv_mpi_settings()->torus;
-    if (wanted) {
-        int found = torus_from_list(state, wanted, "TRIVANCE_TORUS", torus);
-        if (found != 0)
-            return found < 0 ? found : TRV_OK;
-        if (as_large_as_world(state))
-            return trv_fail(TRV_ERR_ARGUMENT, "TRIVANCE_TORUS=%.80s has no torus of %d ranks; the product of its sizes "
-                            "must be the number of ranks", wanted, state->ranks);
-        say(state, "no torus of TRIVANCE_TORUS has as many ranks; a ring");
-    }
-    if (torus_from_topology(state, torus))
-        return TRV_OK;
-    return trv_torus_init(torus, 1, &state->ranks);
-}
-
 static int given_torus(const trv_mpi_state_t *state, const char *text, trv_torus_t *torus)
 {
     int code = trv_torus_parse(text, torus);
@@ -92,6 +39,54 @@ static int given_torus(const trv_mpi_state_t *state, const char *text, trv_torus
                         "must be the number of ranks",
                         text, torus->ranks, state->ranks);
     return code;
+}
+
+/* What TRV_Comm_set says: ranks in their own order, one at every place. */
+static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
+{
+    state->torus = *torus;
+    state->serves = true;
+    snprintf(state->why, sizeof state->why, "the torus is set");
+    state->one_way = state->shared_port = 0;
+    state->member = NULL;
+    state->place = state->rank;
+    state->node = NULL;
+}
+
+static void take_wiring(trv_mpi_state_t *state, const trv_torus_t *torus)
+{
+    const trv_mpi_wiring_t *wiring = state->wiring;
+    take_given(state, torus);
+    state->serves = wiring->known == TRV_MPI_FITS || !trv_mpi_is_drop_in();
+    snprintf(state->why, sizeof state->why, "%s", wiring->why);
+    if (wiring->known != TRV_MPI_FITS)
+        return;
+    state->one_way = wiring->fit.one_way;
+    state->shared_port = wiring->fit.shared_port;
+    state->member = wiring->in_order ? NULL : wiring->fit.member;
+    state->place = wiring->place;
+    state->node = wiring->node;
+}
+
+/* What the environment and MPI know, or a ring. Found once; later settings come back to it. */
+static int default_torus(trv_mpi_state_t *state, trv_torus_t *torus)
+{
+    if (!state->wiring)
+        state->wiring = trv_mpi_wiring_create(state);
+    const trv_mpi_wiring_t *wiring = state->wiring;
+    if (!wiring)
+        return TRV_ERR_MEMORY;
+    if (wiring->known == TRV_MPI_FITS) {
+        *torus = wiring->fit.torus;
+        return TRV_OK;
+    }
+    if (wiring->known == TRV_MPI_WRONG && trv_mpi_is_drop_in())
+        trv_mpi_refuse(state->rank, "%s", wiring->why);
+    else if (wiring->known == TRV_MPI_WRONG && as_large_as_world(state))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s", wiring->why);
+    else if (wiring->known != TRV_MPI_UNKNOWN)
+        say(state, wiring->why);
+    return trv_torus_init(torus, 1, &state->ranks);
 }
 
 /* ---- Algorithm --------------------------------------------------------------------------------------------------- */
@@ -138,7 +133,7 @@ int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus_text, const char
 {
     trv_torus_t torus = {0};
     bool by_name = algorithm != NULL;
-    if (trv_mpi_settings()->fault && (!torus_text || !algorithm))
+    if (!trv_mpi_is_drop_in() && trv_mpi_settings()->fault && (!torus_text || !algorithm))
         return trv_mpi_class(trv_fail(TRV_ERR_ARGUMENT, "%s", trv_mpi_settings()->fault));
     int code = torus_text ? given_torus(state, torus_text, &torus) : default_torus(state, &torus);
     if (code == TRV_OK)
@@ -146,7 +141,10 @@ int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus_text, const char
     if (code < 0)
         return trv_mpi_class(code);
     trv_mpi_cache_clear(state);
-    state->torus = torus;
+    if (torus_text)
+        take_given(state, &torus);
+    else
+        take_wiring(state, &torus);
     state->named = by_name && strcmp(algorithm, TRV_MPI_AUTO) != 0;
     snprintf(state->algorithm, sizeof state->algorithm, "%s", algorithm);
     state->configured = true;

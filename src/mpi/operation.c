@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "mpi/node.h"
 #include "mpi/report.h"
 #include "mpi/wait.h"
 
@@ -27,10 +28,13 @@ size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *
     return blocks * want->count * want->elements.size;
 }
 
+/* A schedule of the caller's own numbers the ranks as the communicator does, one at every place. */
 static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_schedule_t *schedule,
                      bool shared)
 {
     const trv_mpi_want_t *want = &operation->want;
+    trv_mpi_node_t *node = want->schedule ? NULL : state->node;
+    int place = want->schedule ? state->rank : state->place;
     trv_elements_t elements = {
         .type = want->elements.type, .op = want->elements.op, .element_size = want->elements.size};
     int code = trv_mpi_channel_create(&operation->channel, state->comm, &state->tags, shared, 0);
@@ -39,9 +43,13 @@ static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, con
         elements.reduce = trv_mpi_local_reduce;
         elements.reduce_context = &operation->local;
     }
-    if (code == TRV_OK)
-        code = trv_plan_create(&operation->plan, schedule, state->rank, want->count, &elements,
+    if (code == TRV_OK && !want->schedule)
+        trv_mpi_channel_map(operation->channel, state->member);
+    if (code == TRV_OK && (!node || trv_mpi_node_leads(node)))
+        code = trv_plan_create(&operation->plan, schedule, place, want->count, &elements,
                                trv_mpi_channel_transport(operation->channel), NULL);
+    if (code == TRV_OK && node)
+        code = trv_mpi_node_run_create(&operation->run, node, &elements, want->count, operation->plan, shared);
     return code;
 }
 
@@ -56,6 +64,10 @@ int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *stat
         trv_mpi_schedule_t *entry = NULL;
         code = trv_mpi_choose(state, want, &entry, &why);
         schedule = code == TRV_OK && entry ? entry->schedule : NULL;
+    }
+    if (schedule && !want->schedule && state->node && !shared && !trv_mpi_node_has_room(state->node)) {
+        schedule = NULL;
+        why = "the memory that the ranks of a node share has no room for another plan";
     }
     if (schedule) {
         operation->algorithm = trv_schedule_name(schedule);
@@ -72,7 +84,9 @@ int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *stat
 
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
 {
+    trv_mpi_node_run_destroy(operation->run);
     trv_plan_destroy(operation->plan);
+    operation->run = NULL;
     trv_mpi_channel_destroy(operation->channel);
     trv_mpi_local_clear(&operation->local);
     operation->plan = NULL;
@@ -83,17 +97,18 @@ void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
 
 bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation)
 {
-    return operation->plan != NULL;
+    return operation->plan || operation->run;
 }
 
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
 {
-    return trv_plan_start(operation->plan, input, output);
+    return operation->run ? trv_mpi_node_run_start(operation->run, input, output)
+                          : trv_plan_start(operation->plan, input, output);
 }
 
 int trv_mpi_operation_test(trv_mpi_operation_t *operation)
 {
-    return trv_plan_test(operation->plan);
+    return operation->run ? trv_mpi_node_run_test(operation->run) : trv_plan_test(operation->plan);
 }
 
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
@@ -112,7 +127,10 @@ int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, voi
 
 void trv_mpi_operation_describe(const trv_mpi_operation_t *operation, char *text, size_t size)
 {
-    trv_plan_describe(operation->plan, text, size);
+    if (operation->run)
+        trv_mpi_node_run_describe(operation->run, text, size);
+    else
+        trv_plan_describe(operation->plan, text, size);
 }
 
 /* ---- The kept ones ----------------------------------------------------------------------------------------------- */

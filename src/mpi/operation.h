@@ -27,7 +27,8 @@ typedef struct trv_mpi_want {
 
 typedef struct trv_mpi_operation {
     trv_mpi_want_t want;
-    trv_plan_t *plan; /* NULL where the MPI library's own function serves: see trv_mpi_operation_serves */
+    trv_plan_t *plan; /* NULL on ranks that a leader stands for, and where the MPI library's own function serves */
+    struct trv_mpi_node_run *run; /* where several ranks share every place of the torus; else NULL */
     trv_mpi_channel_t *channel;
     trv_mpi_local_t local;
     const char *algorithm;

@@ -299,8 +299,9 @@ int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info)
         return code;
     const trv_mpi_operation_t *operation = &plan->operation;
     *info = (TRV_Plan_info){.algorithm = operation->algorithm, .steps = operation->steps};
-    if (operation->plan) {
+    if (trv_mpi_operation_serves(operation))
         trv_torus_format(&operation->torus, info->torus, sizeof info->torus);
+    if (operation->plan) {
         info->bytes_sent = trv_plan_bytes_sent(operation->plan);
         info->scratch_bytes = trv_plan_scratch_bytes(operation->plan);
     }

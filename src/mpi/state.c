@@ -16,6 +16,7 @@
 #include "mpi/call.h"
 #include "mpi/operation.h"
 #include "mpi/settings.h"
+#include "mpi/wiring.h"
 
 /* States that the drop-in makes in a process: some MPI libraries have no more than 2048 communicators, and they are the
  * program's. */
@@ -65,6 +66,7 @@ static void destroy(trv_mpi_state_t *state)
 {
     unlink_state(state);
     trv_mpi_cache_clear(state);
+    trv_mpi_wiring_destroy(state->wiring);
     while (state->schedules) {
         trv_mpi_schedule_t *entry = state->schedules;
         state->schedules = entry->next;

@@ -50,7 +50,7 @@ typedef struct trv_mpi_state {
     const int *member;           /* the rank at every place of the torus; NULL: place p has rank p */
     int place;                   /* this rank's place */
     struct trv_mpi_node *node;   /* several ranks share every place, which member[place] leads; NULL: one at each */
-    struct trv_mpi_fit *fit;     /* what the environment says of the torus, found at first need and kept */
+    struct trv_mpi_wiring *wiring; /* what the environment says of the torus, found at first need and kept */
     char algorithm[TRV_MPI_NAME_MAX]; /* a name, a family, or TRV_MPI_AUTO */
     bool named;                       /* TRV_Comm_set named it: no rule of the environment comes before it */
     trv_mpi_schedule_t *schedules;    /* all that were made, of earlier tori too: plans read them */

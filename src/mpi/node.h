@@ -1,0 +1,55 @@
+/*
+ * Several ranks per node: AllReduce in three stages.
+ *
+ *     1  the ranks of a node add their vectors, in the order of their ranks, in memory that they share
+ *     2  the lowest of them, its leader, runs the torus's schedule with the other leaders
+ *     3  the others copy the result
+ *
+ *     node 0:  0 1 2 3 -> 0 ──┐ torus ┌── 4 <- 4 5 6 7 :node 1
+ *
+ * All in steps of a test, as plans are; ranks wait for counters in the shared memory, which only grow, never for a
+ * barrier. Every rank adds a part of the vector, or the leader alone where it is short. A vector passes through in
+ * chunks, of which the memory holds two.
+ */
+#ifndef TRIVANCE_MPI_NODE_H
+#define TRIVANCE_MPI_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mpi.h>
+
+#include <trivance/execute.h>
+
+/* An element must not be larger. */
+#define TRV_MPI_NODE_CHUNK_BYTES 65536
+
+typedef struct trv_mpi_node trv_mpi_node_t;
+
+/* Collective over `comm`, which the node keeps using: the ranks of one `place` make a node. On failure (they share no
+ * memory, say) all ranks of `comm` get a code; the sentence says what happened to this one. */
+int trv_mpi_node_create(trv_mpi_node_t **node, MPI_Comm comm, int place);
+/* Local. After all its runs. */
+void trv_mpi_node_destroy(trv_mpi_node_t *node);
+/* Whether this rank is the lowest one. */
+bool trv_mpi_node_leads(const trv_mpi_node_t *node);
+
+/* Whether it has room for one more run that is not shared: the same answer on all ranks. */
+bool trv_mpi_node_has_room(const trv_mpi_node_t *node);
+
+/* An AllReduce of `count` elements, to be run many times. Runs of the blocking calls, one after the other, are
+ * `shared`; any other has a part of the memory to itself, and all ranks make and destroy these in the same order. */
+typedef struct trv_mpi_node_run trv_mpi_node_run_t;
+
+/* `plan`: the leaders' (NULL on other ranks), which must outlive the run. TRV_ERR_UNSUPPORTED, on all ranks alike, where
+ * there are too many runs that are not shared. */
+int trv_mpi_node_run_create(trv_mpi_node_run_t **run, trv_mpi_node_t *node, const trv_elements_t *elements,
+                            size_t count, trv_plan_t *plan, bool shared);
+void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run);
+
+/* As trv_plan_start, trv_plan_test and trv_plan_describe. */
+int trv_mpi_node_run_start(trv_mpi_node_run_t *run, const void *input, void *output);
+int trv_mpi_node_run_test(trv_mpi_node_run_t *run);
+void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, char *text, size_t size);
+
+#endif

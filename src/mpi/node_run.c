@@ -1,0 +1,323 @@
+/*
+ * An AllReduce on a node. Each rank of the node goes through its chunks on its own, as far as the counters of the others
+ * let it; trv_mpi_node_run_test does what can be done and returns.
+ *
+ *     give      copy a chunk of the input into the memory        when the chunk two before is added
+ *     reduce    add all ranks' inputs, of a part of the chunk    when all have given it
+ *     collect   copy the other ranks' parts (leader)             when they have added them
+ *     … the torus's schedule on the whole vector (leader)
+ *     publish   copy a chunk of the result into the memory       when all have taken the chunk two before (leader)
+ *     take      copy it out                                      when it is there (the others)
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/node_memory.h"
+
+#define PART_BYTES_MIN 4096 /* less is not worth another rank's while */
+#define PROGRESS 16         /* tests in vain before MPI is asked to go on with what the program has pending */
+
+struct trv_mpi_node_run {
+    trv_mpi_node_t *node;
+    int slot;
+    trv_elements_t elements;
+    size_t size, count, chunk_count; /* bytes of an element; elements in all and in a chunk */
+    uint64_t chunks;
+    trv_plan_t *plan;
+    const void **source; /* of every rank of the node, for the kernels */
+    unsigned idle;       /* tests in vain */
+
+    uint64_t base; /* the number of this run's first chunk */
+    const char *input;
+    char *output;
+    uint64_t given, reduced, collected, finished; /* chunks of this run; finished: published or taken */
+    bool torus_started, torus_done;
+};
+
+/* A part of the vector, in elements. */
+typedef struct part {
+    size_t first, count;
+} part_t;
+
+static uint64_t value_of(const node_counter_t *counter)
+{
+    return atomic_load_explicit(&counter->value, memory_order_acquire);
+}
+
+static void set(node_counter_t *counter, uint64_t value)
+{
+    atomic_store_explicit(&counter->value, value, memory_order_release);
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------------------- */
+
+static part_t chunk_of(const trv_mpi_node_run_t *run, uint64_t chunk)
+{
+    size_t first = (size_t)chunk * run->chunk_count, left = run->count - first;
+    return (part_t){first, left < run->chunk_count ? left : run->chunk_count};
+}
+
+/* The part of a chunk that `rank` adds, counted from the chunk's first element; the later ranks may have none. */
+static part_t part_of(const trv_mpi_node_run_t *run, part_t chunk, int rank)
+{
+    size_t ranks = (size_t)run->node->ranks, least = (PART_BYTES_MIN + run->size - 1) / run->size;
+    size_t each = (chunk.count + ranks - 1) / ranks;
+    each = each < least ? least : each;
+    size_t first = (size_t)rank * each < chunk.count ? (size_t)rank * each : chunk.count;
+    size_t left = chunk.count - first;
+    return (part_t){first, left < each ? left : each};
+}
+
+/* ---- Steps: each returns 1 when it has done a chunk, 0 when it has to wait or has nothing to do ------------------ */
+
+typedef enum counted { GIVEN, REDUCED, TAKEN } counted_t;
+
+static const node_counter_t *counter_of(const node_rank_t *rank, counted_t what)
+{
+    return what == GIVEN ? &rank->given : what == REDUCED ? &rank->reduced : &rank->taken;
+}
+
+/* Whether all ranks of the node but this one have done so many chunks. */
+static bool all_have(const trv_mpi_node_run_t *run, counted_t what, uint64_t chunks)
+{
+    const node_head_t *head = trv_mpi_node_head(run->node, run->slot);
+    for (int r = 0; r < run->node->ranks; r++)
+        if (r != run->node->rank && value_of(counter_of(&head->rank[r], what)) < chunks)
+            return false;
+    return true;
+}
+
+/* The chunks that must be behind us before a buffer takes chunk `number`. */
+static uint64_t before(uint64_t number)
+{
+    return number < NODE_CHUNKS ? 0 : number + 1 - NODE_CHUNKS;
+}
+
+static int give(trv_mpi_node_run_t *run)
+{
+    const trv_mpi_node_t *node = run->node;
+    uint64_t number = run->base + run->given;
+    if (run->given == run->chunks || !all_have(run, REDUCED, before(number)))
+        return 0;
+    part_t chunk = chunk_of(run, run->given), own = part_of(run, chunk, node->rank);
+    size_t behind = own.first + own.count;
+    char *to = trv_mpi_node_input(node, run->slot, node->rank, number);
+    const char *from = run->input + chunk.first * run->size;
+    memcpy(to, from, own.first * run->size);
+    memcpy(to + behind * run->size, from + behind * run->size, (chunk.count - behind) * run->size);
+    set(&trv_mpi_node_head(node, run->slot)->rank[node->rank].given, number + 1);
+    run->given++;
+    return 1;
+}
+
+static int add(trv_mpi_node_run_t *run, char *to, size_t count)
+{
+    const trv_elements_t *elements = &run->elements;
+    int ranks = run->node->ranks;
+    return elements->reduce ? elements->reduce(elements->reduce_context, to, run->source, ranks, count)
+                            : trv_reduce(elements->op, elements->type, to, run->source, ranks, count);
+}
+
+static int reduce(trv_mpi_node_run_t *run)
+{
+    const trv_mpi_node_t *node = run->node;
+    node_head_t *head = trv_mpi_node_head(node, run->slot);
+    uint64_t number = run->base + run->reduced;
+    if (run->reduced == run->given)
+        return 0;
+    part_t chunk = chunk_of(run, run->reduced), own = part_of(run, chunk, node->rank);
+    if (own.count > 0) {
+        bool leads = node->rank == 0;
+        if (!all_have(run, GIVEN, number + 1) || (!leads && value_of(&head->collected) < before(number)))
+            return 0;
+        for (int r = 0; r < node->ranks; r++)
+            run->source[r] = trv_mpi_node_input(node, run->slot, r, number) + own.first * run->size;
+        size_t at = (chunk.first + own.first) * run->size;
+        run->source[node->rank] = run->input + at;
+        int code = add(run, leads ? run->output + at : trv_mpi_node_sum(node, run->slot, number) + own.first * run->size,
+                       own.count);
+        if (code < 0)
+            return code;
+    }
+    set(&head->rank[node->rank].reduced, number + 1);
+    run->reduced++;
+    return 1;
+}
+
+static int collect(trv_mpi_node_run_t *run)
+{
+    const trv_mpi_node_t *node = run->node;
+    node_head_t *head = trv_mpi_node_head(node, run->slot);
+    uint64_t number = run->base + run->collected;
+    if (run->collected == run->reduced)
+        return 0;
+    part_t chunk = chunk_of(run, run->collected), own = part_of(run, chunk, 0);
+    for (int r = 1; r < node->ranks; r++)
+        if (part_of(run, chunk, r).count > 0 && value_of(&head->rank[r].reduced) <= number)
+            return 0;
+    memcpy(run->output + (chunk.first + own.count) * run->size,
+           trv_mpi_node_sum(node, run->slot, number) + own.count * run->size, (chunk.count - own.count) * run->size);
+    set(&head->collected, number + 1);
+    run->collected++;
+    return 1;
+}
+
+/* The leaders' schedule, once the node's sum is complete. */
+static int travel(trv_mpi_node_run_t *run)
+{
+    if (run->collected < run->chunks || run->torus_done)
+        return 0;
+    if (!run->torus_started) {
+        int code = trv_plan_start(run->plan, run->output, run->output);
+        if (code < 0)
+            return code;
+        run->torus_started = true;
+    }
+    int done = trv_plan_test(run->plan);
+    run->torus_done = done > 0;
+    return done;
+}
+
+static int publish(trv_mpi_node_run_t *run)
+{
+    const trv_mpi_node_t *node = run->node;
+    uint64_t number = run->base + run->finished;
+    if (!run->torus_done || run->finished == run->chunks || !all_have(run, TAKEN, before(number)))
+        return 0;
+    part_t chunk = chunk_of(run, run->finished);
+    memcpy(trv_mpi_node_result(node, run->slot, number), run->output + chunk.first * run->size,
+           chunk.count * run->size);
+    set(&trv_mpi_node_head(node, run->slot)->ready, number + 1);
+    run->finished++;
+    return 1;
+}
+
+static int take(trv_mpi_node_run_t *run)
+{
+    const trv_mpi_node_t *node = run->node;
+    node_head_t *head = trv_mpi_node_head(node, run->slot);
+    uint64_t number = run->base + run->finished;
+    if (run->finished == run->chunks || value_of(&head->ready) <= number)
+        return 0;
+    part_t chunk = chunk_of(run, run->finished);
+    memcpy(run->output + chunk.first * run->size, trv_mpi_node_result(node, run->slot, number),
+           chunk.count * run->size);
+    set(&head->rank[node->rank].taken, number + 1);
+    run->finished++;
+    return 1;
+}
+
+/* ---- Runs --------------------------------------------------------------------------------------------------------- */
+
+/* The lowest; NODE_SLOTS where there is none. */
+static int free_slot(const trv_mpi_node_t *node)
+{
+    int slot = 1;
+    while (slot < NODE_SLOTS && node->taken[slot])
+        slot++;
+    return slot;
+}
+
+bool trv_mpi_node_has_room(const trv_mpi_node_t *node)
+{
+    return free_slot(node) < NODE_SLOTS;
+}
+
+int trv_mpi_node_run_create(trv_mpi_node_run_t **created, trv_mpi_node_t *node, const trv_elements_t *elements,
+                            size_t count, trv_plan_t *plan, bool shared)
+{
+    int slot = shared ? 0 : free_slot(node);
+    if (slot == NODE_SLOTS)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the memory that the ranks of a node share serves %d plans at a time",
+                        NODE_SLOTS - 1);
+    trv_mpi_node_run_t *run = calloc(1, sizeof *run);
+    if (run)
+        run->source = calloc((size_t)node->ranks, sizeof *run->source);
+    if (!run || !run->source) {
+        free(run);
+        return trv_fail_memory();
+    }
+    node->taken[slot] = true;
+    run->node = node;
+    run->slot = slot;
+    run->elements = *elements;
+    run->size = elements->element_size;
+    run->count = count;
+    run->chunk_count = TRV_MPI_NODE_CHUNK_BYTES / run->size;
+    run->chunks = (count + run->chunk_count - 1) / run->chunk_count;
+    run->finished = run->chunks;
+    run->plan = plan;
+    *created = run;
+    return TRV_OK;
+}
+
+void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run)
+{
+    if (!run)
+        return;
+    if (run->slot > 0)
+        run->node->taken[run->slot] = false;
+    free(run->source);
+    free(run);
+}
+
+int trv_mpi_node_run_start(trv_mpi_node_run_t *run, const void *input, void *output)
+{
+    uint64_t *chunks = &run->node->chunks[run->slot];
+    run->base = *chunks;
+    *chunks += run->chunks;
+    run->input = input;
+    run->output = output;
+    run->given = run->reduced = run->collected = run->finished = 0;
+    run->torus_started = run->torus_done = false;
+    return TRV_OK;
+}
+
+/* The others of the node must not wait for a rank that has failed. */
+static int fail(trv_mpi_node_run_t *run, int code)
+{
+    set(&trv_mpi_node_head(run->node, run->slot)->failed, 1);
+    return code;
+}
+
+/* One round of all steps: whether any had something to do. */
+static int round_of(trv_mpi_node_run_t *run)
+{
+    static int (*const leader[])(trv_mpi_node_run_t *) = {give, reduce, collect, travel, publish, NULL};
+    static int (*const other[])(trv_mpi_node_run_t *) = {give, reduce, take, NULL};
+    bool moved = false;
+    for (int (*const *step)(trv_mpi_node_run_t *) = run->node->rank == 0 ? leader : other; *step; step++) {
+        int code = (*step)(run);
+        if (code < 0)
+            return fail(run, code);
+        moved = moved || code > 0;
+    }
+    return moved;
+}
+
+int trv_mpi_node_run_test(trv_mpi_node_run_t *run)
+{
+    int moved = 1, pending;
+    while (moved > 0 && run->finished < run->chunks)
+        moved = round_of(run);
+    if (moved < 0 || run->finished == run->chunks)
+        return moved < 0 ? moved : 1;
+    if (value_of(&trv_mpi_node_head(run->node, run->slot)->failed))
+        return trv_fail(TRV_ERR_TRANSPORT, "another rank of the same node failed in this collective");
+    if (run->idle++ % PROGRESS == 0) /* counters alone would leave the program's own messages where they are */
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->node->comm, &pending, MPI_STATUS_IGNORE);
+    return 0;
+}
+
+void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, char *text, size_t size)
+{
+    if (run->torus_started && !run->torus_done)
+        trv_plan_describe(run->plan, text, size);
+    else
+        snprintf(text, size, "chunk %llu of %llu on the node, waits for %s",
+                 (unsigned long long)(run->reduced < run->chunks ? run->reduced : run->finished),
+                 (unsigned long long)run->chunks,
+                 run->reduced < run->chunks ? "the inputs of its other ranks" : "the result of its leader");
+}

@@ -1,0 +1,348 @@
+/*
+ * The torus of communicators by a topology file and by TRIVANCE_TORUS: sub-tori, other orders, several ranks per
+ * coordinate, files that are wrong. Each case is a launch: test_topology CASE.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "harness.h"
+#include "mpi/fit.h"
+#include "mpi/settings.h"
+#include "mpi/state.h"
+#include "mpi/wait.h"
+#include "mpi/wiring.h"
+
+#define COUNT_MAX 100003
+/* Sums of up to 9 values of up to 1.43e12 in two orders differ by no more: 2 * 9 * 9 * 1.43e12 * 2^-53. The least value
+ * is 0.14, so a contribution that is missing, or there twice, is seen. */
+#define ROUNDING 0.03
+
+static char path[64]; /* of the topology file that this launch writes */
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+/* Floating-point values whose sum depends on the order. */
+static void fill(double *value, int count)
+{
+    for (int i = 0; i < count; i++) {
+        double small = (double)(test_random((uint64_t)(test_rank * COUNT_MAX + i)) % 1000) / 7.0;
+        value[i] = (i + test_rank) % 3 == 0 ? small * 1e10 : (i + test_rank) % 3 == 1 ? -small * 1e10 : small;
+    }
+}
+
+/* The MPI library's own result; polled for, because ranks outnumber cores. */
+static void reference(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    MPI_Request request;
+    PMPI_Iallreduce(in, out, count, type, op, comm, &request);
+    trv_mpi_poll(&request);
+}
+
+static void try_doubles(MPI_Comm comm, int count, bool in_place, const char *what)
+{
+    static double in[COUNT_MAX], out[COUNT_MAX], right[COUNT_MAX];
+    int wrong = 0;
+    fill(in, count);
+    reference(in, right, count, MPI_DOUBLE, MPI_SUM, comm);
+    memcpy(out, in, (size_t)count * sizeof *in);
+    int code = TRV_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, MPI_DOUBLE, MPI_SUM, comm);
+    for (int i = 0; i < count; i++)
+        wrong += !(fabs(out[i] - right[i]) < ROUNDING);
+    expect(code == MPI_SUCCESS && wrong == 0, "%s: %d doubles%s: class %d (%s), %d wrong", what, count,
+           in_place ? " in place" : "", code, code ? trv_last_error() : "", wrong);
+    expect_identical(out, (size_t)count * sizeof *out, comm, what);
+}
+
+static void try_integers(MPI_Comm comm, MPI_Datatype type, size_t size, MPI_Op op, int count, const char *what)
+{
+    unsigned char *in = malloc((size_t)count * size), *out = malloc((size_t)count * size);
+    unsigned char *right = malloc((size_t)count * size);
+    for (size_t i = 0; i < (size_t)count * size; i++)
+        in[i] = (unsigned char)test_random(i * 64 + (size_t)test_rank);
+    reference(in, right, count, type, op, comm);
+    int code = TRV_Allreduce(in, out, count, type, op, comm);
+    expect(code == MPI_SUCCESS && memcmp(out, right, (size_t)count * size) == 0, "%s: %d elements of %zu bytes: class "
+           "%d (%s)", what, count, size, code, code ? trv_last_error() : "");
+    free(in);
+    free(out);
+    free(right);
+}
+
+/* A pair of MPI's, which goes through MPI_Reduce_local. */
+static void try_pairs(MPI_Comm comm, int count, const char *what)
+{
+    struct { int value, rank; } *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out);
+    int wrong = 0, ranks = 0, rank = 0;
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_rank(comm, &rank);
+    for (int i = 0; i < count; i++) {
+        in[i].value = (i + rank) % ranks;
+        in[i].rank = rank;
+    }
+    expect_class(TRV_Allreduce(in, out, count, MPI_2INT, MPI_MAXLOC, comm), MPI_SUCCESS, NULL, what);
+    for (int i = 0; i < count; i++)
+        wrong += out[i].value != ranks - 1 || (i + out[i].rank) % ranks != ranks - 1;
+    expect(wrong == 0, "%s: %d of %d pairs are wrong", what, wrong, count);
+    free(in);
+    free(out);
+}
+
+/* a op b = a: associative, and the result is what the first rank gave. */
+static void keep_left(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    memcpy(inout, in, (size_t)*count * sizeof(int));
+}
+
+/* What only the MPI library can serve where ranks are in another order is served, and right. */
+static void try_others(MPI_Comm comm, const char *what)
+{
+    int ranks = 0, rank = 0, wrong = 0, left = 0;
+    MPI_Op op;
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_rank(comm, &rank);
+    int *all = malloc((size_t)ranks * sizeof *all), block = -1, mine = rank + 5;
+    expect_class(TRV_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm), MPI_SUCCESS, NULL, what);
+    for (int r = 0; r < ranks; r++)
+        wrong += all[r] != r + 5;
+    expect(wrong == 0, "%s: %d blocks of AllGather are wrong", what, wrong);
+    for (int r = 0; r < ranks; r++)
+        all[r] = 10 * r + 1;
+    expect_class(TRV_Reduce_scatter_block(all, &block, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, what);
+    expect(block == ranks * (10 * rank + 1), "%s: the block of Reduce-Scatter is %d", what, block);
+    free(all);
+    MPI_Op_create(keep_left, 0, &op);
+    expect_class(TRV_Allreduce(&mine, &left, 1, MPI_INT, op, comm), MPI_SUCCESS, NULL, what);
+    expect(left == 5, "%s: an operation that does not commute gives %d", what, left);
+    MPI_Op_free(&op);
+}
+
+/* Two plans of a communicator that run at the same time, beside a blocking call. */
+static void try_plans(MPI_Comm comm, const char *what)
+{
+    enum { COUNT = 20000 };
+    static int in[COUNT], out[3][COUNT];
+    TRV_Plan plan[2];
+    int ranks = 0, wrong = 0, done = 0;
+    PMPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < COUNT; i++)
+        in[i] = i;
+    for (int p = 0; p < 2; p++)
+        expect_class(TRV_Allreduce_plan_create(COUNT, MPI_INT, MPI_SUM, comm, &plan[p]), MPI_SUCCESS, NULL, what);
+    for (int turn = 0; turn < 3; turn++) {
+        for (int p = 0; p < 2; p++)
+            expect_class(TRV_Plan_start(plan[p], in, out[p]), MPI_SUCCESS, NULL, what);
+        for (int flag[2] = {0, 0}; done < 2; done = flag[0] + flag[1])
+            for (int p = 0; p < 2; p++)
+                if (!flag[p])
+                    TRV_Plan_test(plan[p], &flag[p]);
+        done = 0;
+        expect_class(TRV_Allreduce(in, out[2], COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, what);
+        for (int p = 0; p < 3; p++)
+            for (int i = 0; i < COUNT; i++)
+                wrong += out[p][i] != ranks * i;
+    }
+    expect(wrong == 0, "%s: %d results of plans are wrong", what, wrong);
+    for (int p = 0; p < 2; p++)
+        TRV_Plan_free(&plan[p]);
+}
+
+/* Counts on both sides of what one chunk of a node's memory holds. */
+static void try_results(MPI_Comm comm, const char *what)
+{
+    static const int count[] = {2, 17, 1000, 8192, 8193, COUNT_MAX};
+    for (size_t i = 0; i < sizeof count / sizeof count[0]; i++)
+        try_doubles(comm, count[i], i % 2 == 1, what);
+    try_integers(comm, MPI_CHAR, 1, MPI_BXOR, 70001, what);
+    try_integers(comm, MPI_SHORT, 2, MPI_MAX, 5, what);
+    try_integers(comm, MPI_INT64_T, 8, MPI_SUM, 20000, what);
+    try_pairs(comm, 20000, what);
+    try_plans(comm, what);
+}
+
+/* ---- Tori -------------------------------------------------------------------------------------------------------- */
+
+/* What the library knows of the communicator: its torus, the ranks per place, and whether it serves it at all. */
+static void expect_torus(MPI_Comm comm, const char *torus, int per_place, unsigned one_way, const char *what)
+{
+    trv_mpi_state_t *state;
+    char text[TRV_TORUS_TEXT_MAX];
+    if (!expect_class(trv_mpi_state_get(comm, &state), MPI_SUCCESS, NULL, what))
+        return;
+    trv_torus_format(&state->torus, text, sizeof text);
+    expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->why);
+    expect((state->node != NULL) == (per_place > 1), "%s: %s (%s)", what,
+           state->node ? "several ranks per place" : "one rank per place", state->why);
+    expect(state->one_way == one_way, "%s: one-way dimensions %x, not %x", what, state->one_way, one_way);
+}
+
+/* The ranks for which `color` is not negative, in the order of `key`. */
+static void try_part(int color, int key, const char *torus, int per_place, unsigned one_way, const char *what)
+{
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, color < 0 ? MPI_UNDEFINED : color, key, &part);
+    if (part != MPI_COMM_NULL) {
+        expect_torus(part, torus, per_place, one_way, what);
+        try_doubles(part, 1, false, what);
+        try_doubles(part, 30000, true, what);
+        try_pairs(part, 3, what);
+        try_others(part, what);
+        MPI_Comm_free(&part);
+    }
+}
+
+/* ---- Cases ------------------------------------------------------------------------------------------------------- */
+
+/* 8 ranks, TRIVANCE_TORUS=2x4: rank = 4 * row + column. */
+static void parts_of_2x4(void)
+{
+    int row = test_rank / 4, column = test_rank % 4;
+    MPI_Comm dup;
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    expect_torus(dup, "2x4", 1, 0, "a dup");
+    MPI_Comm_free(&dup);
+    try_part(0, -test_rank, "2x4", 1, 0, "all, in reverse order");
+    try_part(row, column, "4", 1, 0, "a row");
+    try_part(column, row, "2", 1, 0, "a column");
+    try_part(column % 2, test_rank, "2x2", 1, 0, "every second column");
+    try_part(column / 2, test_rank, "2x2", 1, 2, "two columns that are neighbours");
+    try_part(column < 3 ? 0 : -1, test_rank, "2x3", 1, 2, "three columns");
+    try_part(test_rank != 5 ? 0 : -1, test_rank, "7", 1, 0, "all but one: a ring in the order of ranks");
+    try_part(test_rank == 6 ? 0 : -1, 0, "1", 1, 0, "one rank");
+}
+
+static void parts_of_3x3(void)
+{
+    int row = test_rank / 3, column = test_rank % 3;
+    try_results(MPI_COMM_WORLD, "3x3");
+    try_part(row, -column, "3", 1, 0, "a row, in reverse order");
+    try_part(column < 2 && row > 0 ? 0 : -1, test_rank, "2x2", 1, 3, "a corner");
+    try_part((row + column) % 3, test_rank, "3", 1, 0, "a diagonal: a ring in the order of ranks");
+}
+
+/* 8 ranks at 4 coordinates; `place` says where each is. */
+static void nodes(void)
+{
+    expect_torus(MPI_COMM_WORLD, "2x2", 2, 0, "two ranks per node");
+    try_results(MPI_COMM_WORLD, "two ranks per node");
+    try_part(0, -test_rank, "2x2", 2, 0, "two ranks per node, in reverse order");
+}
+
+static void nodes_in_blocks(void)
+{
+    nodes();
+    try_part(test_rank % 2, test_rank, "2x2", 1, 0, "one rank of each node");
+    try_part(test_rank / 4, test_rank, "2", 2, 0, "two nodes");
+    try_part(test_rank / 2, test_rank, "1", 2, 0, "one node");
+    try_part(test_rank != 5 ? 0 : -1, test_rank, "7", 1, 0, "uneven counts: a ring in the order of ranks");
+}
+
+static void four_per_node(void)
+{
+    expect_torus(MPI_COMM_WORLD, "2", 4, 0, "four ranks per node");
+    try_results(MPI_COMM_WORLD, "four ranks per node");
+}
+
+/* Under the drop-in what does not fit is left alone, with the reason. */
+static void drop_in(void)
+{
+    trv_mpi_state_t *state;
+    MPI_Comm part, grid;
+    trv_mpi_mode(TRV_MPI_DROP_IN);
+    expect_torus(MPI_COMM_WORLD, "2x2", 1, 0, "all");
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, test_rank, &part);
+    expect_class(trv_mpi_state_get(part, &state), MPI_SUCCESS, NULL, "three ranks of 2x2");
+    expect(state->serves == (test_rank == 3), "a part of %d ranks: %s", state->ranks, state->why);
+    if (test_rank != 3)
+        expect(strstr(state->why, "form no torus") != NULL, "the reason is '%s'", state->why);
+    try_results(part, "three ranks of 2x2");
+    MPI_Comm_free(&part);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){4}, (int[]){1}, 0, &grid);
+    expect_torus(grid, "2x2", 1, 0, "a Cartesian communicator, whose grid counts for nothing where a torus is known");
+    MPI_Comm_free(&grid);
+}
+
+/* With marks of the file. */
+static void marks(void)
+{
+    trv_mpi_state_t *state;
+    expect_torus(MPI_COMM_WORLD, "2x2", 1, 1, "a file with marks");
+    if (trv_mpi_state_get(MPI_COMM_WORLD, &state) == MPI_SUCCESS)
+        expect(state->shared_port == 2, "shared ports %x", state->shared_port);
+    try_part(test_rank / 2, test_rank, "2", 1, 0, "a row: the mark of the columns does not count");
+    try_part(test_rank % 2, test_rank, "2", 1, 1, "a column");
+    try_results(MPI_COMM_WORLD, "a file that names the ranks in reverse order");
+}
+
+static void refused(const char *words)
+{
+    int in = 1, out = 0;
+    expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_ARG, words, "a wrong file");
+    expect_class(TRV_Comm_set(MPI_COMM_WORLD, "2x2", "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set puts it right");
+    expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS, NULL, "a call after that");
+    expect(out == test_ranks, "the sum of ones is %d", out);
+}
+
+#define HEAD "{\"format\": \"trivance-topology-1\", \"torus\": [2, 2], "
+
+static const struct test_case {
+    const char *name;
+    const char *torus, *file; /* TRIVANCE_TORUS; the text of TRIVANCE_TOPOLOGY_FILE */
+    void (*run)(void);
+    const char *words; /* of the refusal */
+} cases[] = {
+    {"parts-2x4", "2x4", NULL, parts_of_2x4, NULL},
+    {"parts-3x3", "3x3", NULL, parts_of_3x3, NULL},
+    {"blocks", "9", HEAD "\"ranks\": [[0,0],[0,0],[0,1],[0,1],[1,0],[1,0],[1,1],[1,1]]}", nodes_in_blocks, NULL},
+    {"round-robin", NULL, HEAD "\"ranks\": [[0,0],[0,1],[1,0],[1,1],[0,0],[0,1],[1,0],[1,1]]}", nodes, NULL},
+    {"four", NULL, "{\"format\": \"trivance-topology-1\", \"torus\": [2], "
+     "\"ranks\": [[1],[0],[1],[0],[0],[1],[0],[1]]}", four_per_node, NULL},
+    {"marks", NULL, HEAD "\"wrap\": [false, true], \"shared_port\": [false, true], "
+     "\"ranks\": [[1,1],[1,0],[0,1],[0,0]]}", marks, NULL},
+    {"drop-in", "2x2", NULL, drop_in, NULL},
+    {"cut", NULL, HEAD "\n\"ranks\": [[0,0],", NULL, ":2:16: it is not JSON"},
+    {"outside", NULL, HEAD "\n\"ranks\": [[0,0], [0,1], [1,0], [1,2]]}", NULL,
+     "2:35: the coordinate in dimension 1 must be a whole number from 0 to 1"},
+    {"few", NULL, HEAD "\"ranks\": [[0,0], [0,1], [1,0]]}", NULL, "coordinates for 3 ranks, and MPI_COMM_WORLD has 4"},
+    {"hosts", NULL, HEAD "\"hosts\": {\"no-such-host\": [0,0]}}", NULL, "no coordinate for the host"},
+};
+
+/* Only rank 0 reads the file, so it alone writes it; before MPI_Init it is known by the launcher's environment. */
+static void write_file(const char *text)
+{
+    snprintf(path, sizeof path, "/tmp/trivance-topology-%ld.json", (long)getppid());
+    FILE *file = trv_mpi_log_rank() == 0 ? fopen(path, "w") : NULL;
+    if (file) {
+        fputs(text, file);
+        fclose(file);
+    }
+    setenv("TRIVANCE_TOPOLOGY_FILE", path, 1);
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    size_t at = 0;
+    while (at < sizeof cases / sizeof cases[0] && strcmp(cases[at].name, name) != 0)
+        at++;
+    if (at == sizeof cases / sizeof cases[0])
+        return fprintf(stderr, "test_topology: there is no case '%s'\n", name), 2;
+    const struct test_case *test = &cases[at];
+    setenv("TRIVANCE_TORUS", test->torus ? test->torus : "", 1);
+    if (test->file)
+        write_file(test->file);
+    test_begin(&argc, &argv);
+    if (test->run)
+        test->run();
+    else
+        refused(test->words);
+    test_barrier(MPI_COMM_WORLD);
+    if (test_rank == 0 && test->file)
+        unlink(path);
+    return test_end();
+}
