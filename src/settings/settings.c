@@ -75,10 +75,11 @@ static int read_value(const trv_setting_t *setting, const char *text, trv_settin
     }
 }
 
-/* Puts the variable's name before the last error, and an example behind it where there is none yet. */
-static int wrong(const trv_setting_t *setting, bool exemplary)
+/* Puts the variable's name before the last error, and an example behind it, where it has none and is not about what is
+ * in a file. */
+static int wrong(const trv_setting_t *setting, int code)
 {
-    if (exemplary || strstr(trv_last_error(), "for example"))
+    if (code == TRV_ERR_INVALID || strstr(trv_last_error(), "for example"))
         return trv_fail(TRV_ERR_ARGUMENT, "%s: %s", setting->name, trv_last_error());
     return trv_fail(TRV_ERR_ARGUMENT, "%s: %s; for example %s=%s", setting->name, trv_last_error(), setting->name,
                     setting->example);
@@ -90,7 +91,11 @@ int trv_settings_check(const trv_setting_t *setting, const char *text)
     int code = read_value(setting, text, &settings);
     if (setting->kind == TRV_SETTING_TEXT)
         free(*(char **)(void *)((char *)&settings + setting->offset));
-    return code < 0 ? wrong(setting, false) : code;
+    if (code == TRV_OK && setting->offset == offsetof(trv_settings_t, rules_file)) {
+        code = trv_rules_read(&settings.file_rules, text, NULL, NULL);
+        trv_rules_clear(&settings.file_rules);
+    }
+    return code < 0 ? wrong(setting, code) : code;
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
@@ -108,11 +113,11 @@ static void tell(void *context, const char *sentence)
         teller->warn(teller->context, sentence);
 }
 
-/* The last error is this variable's. `exemplary`: it needs no example. */
-static void tell_wrong(teller_t *teller, const trv_setting_t *setting, bool exemplary)
+/* The last error, with this code, is this variable's. */
+static void tell_wrong(teller_t *teller, const trv_setting_t *setting, int code)
 {
     char line[1400];
-    wrong(setting, exemplary);
+    wrong(setting, code);
     if (setting->selects) {
         if (!teller->settings->fault)
             teller->settings->fault = strdup(trv_last_error());
@@ -130,8 +135,9 @@ static void read_all(teller_t *teller)
         const char *text = getenv(setting->name);
         if (setting->kind != TRV_SETTING_TEXT)
             read_value(setting, setting->standard, settings);
-        if (text && *text && read_value(setting, text, settings) < 0)
-            tell_wrong(teller, setting, false);
+        int code = text && *text ? read_value(setting, text, settings) : TRV_OK;
+        if (code < 0)
+            tell_wrong(teller, setting, code);
     }
 }
 
@@ -140,13 +146,11 @@ static void read_rules(teller_t *teller)
     trv_settings_t *settings = teller->settings;
     if (settings->tune)
         trv_rules_parse_line(&settings->tune_rules, settings->tune); /* which was checked already */
-    if (!settings->rules_file || trv_rules_read(&settings->file_rules, settings->rules_file, tell, teller) == TRV_OK)
-        return;
-    for (int i = 0; i < trv_settings_count(); i++)
+    int code = settings->rules_file ? trv_rules_read(&settings->file_rules, settings->rules_file, tell, teller) : TRV_OK;
+    settings->file_fault = code < 0 && !settings->fault;
+    for (int i = 0; i < trv_settings_count() && code < 0; i++)
         if (trv_settings_at(i)->offset == offsetof(trv_settings_t, rules_file))
-            tell_wrong(teller, trv_settings_at(i), true);
-    free(settings->rules_file);
-    settings->rules_file = NULL;
+            tell_wrong(teller, trv_settings_at(i), code);
 }
 
 /* The network's parameters: the environment, else the rules file, else the default. */
@@ -214,8 +218,9 @@ void trv_settings_clear(trv_settings_t *settings)
 bool trv_settings_may_serve(const trv_settings_t *settings)
 {
     bool by_name = settings->algorithm && strcmp(settings->algorithm, TRV_RULE_AUTO) != 0;
-    return !settings->fault && (settings->torus || settings->topology_file || settings->cart || by_name ||
-                                settings->tune_rules.count > 0 || settings->file_rules.count > 0);
+    return (!settings->fault || settings->file_fault) &&
+           (settings->torus || settings->topology_file || settings->cart || by_name || settings->tune ||
+            settings->rules_file);
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */

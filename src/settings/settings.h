@@ -18,7 +18,7 @@ typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_t
 /* What the environment says. Texts are NULL where a variable is not set, or empty, or wrong; the rest has its default
  * there. */
 typedef struct trv_settings {
-    char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file;
+    char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file, *kernels;
     bool cart, allow_inconsistent, check;
     int debug;      /* trv_debug_t */
     int fallback;   /* trv_fallback_t */
@@ -27,6 +27,7 @@ typedef struct trv_settings {
     bool info;      /* debug >= TRV_DEBUG_INFO */
     trv_rules_t tune_rules, file_rules;
     char *fault;    /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
+    bool file_fault; /* it is in the rules file, which other ranks may see differently */
 } trv_settings_t;
 
 typedef enum trv_setting_kind {
@@ -62,10 +63,11 @@ typedef void trv_settings_warn_t(void *context, const char *sentence);
 void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
 void trv_settings_clear(trv_settings_t *settings);
 
-/* 0, or TRV_ERR_ARGUMENT with the sentence of a wrong value: for `trivance info`. */
+/* 0, or a negative code with the sentence of a wrong value, rules files included: for `trivance info`. */
 int trv_settings_check(const trv_setting_t *setting, const char *text);
 
-/* Whether something is set that could ever make the drop-in serve a call. */
+/* Whether something is set that could ever make the drop-in serve a call. Does not depend on what files hold: all ranks
+ * must answer alike before they can compare. */
 bool trv_settings_may_serve(const trv_settings_t *settings);
 
 /* Equal where all that the choice depends on is equal, contents of the rules file included. */

@@ -1,9 +1,12 @@
 /*
  * The variables of the environment, one row each.
  */
+#include <string.h>
+
 #include <trivance/torus.h>
 
 #include "cli/parse.h"
+#include "common/error.h"
 #include "settings/settings.h"
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
@@ -25,6 +28,13 @@ static int check_rules(const char *text)
     if (code == TRV_OK)
         trv_rules_clear(&rules);
     return code;
+}
+
+static int check_kernels(const char *text)
+{
+    if (strcmp(text, "plain") == 0 || strcmp(text, "avx2") == 0 || strcmp(text, "avx512") == 0)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of plain, avx2 and avx512", text);
 }
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
@@ -75,6 +85,8 @@ static const trv_setting_t table[] = {
      "What happens then.", NULL},
     {"TRIVANCE_CHECK", TRV_SETTING_FLAG, AT(check), false, "0", "0 or 1", "1",
      "Whether all ranks compare arguments and settings before every call, and all of them return the error.", NULL},
+    {"TRIVANCE_KERNELS", TRV_SETTING_TEXT, AT(kernels), false, "the best of the processor", "plain, avx2 or avx512",
+     "avx2", "The instructions that reductions may use at most.", check_kernels},
 };
 
 int trv_settings_count(void)
