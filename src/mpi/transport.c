@@ -51,6 +51,11 @@ int trv_mpi_tags_init(trv_mpi_tags_t *tags, MPI_Comm comm)
     return TRV_OK;
 }
 
+int trv_mpi_tags_positions(const trv_mpi_tags_t *tags)
+{
+    return tags->limit / 2 / TRV_MPI_POSITION_TAGS;
+}
+
 /* The lowest free range in the upper half. */
 static int tags_take(trv_mpi_tags_t *tags, int count, int *first)
 {
@@ -93,9 +98,9 @@ static int channel_open(void *context, int requests, int tags, int *base)
     if (channel->open)
         return trv_fail(TRV_ERR_STATE, "an MPI channel serves one plan at a time");
     channel->first_tag = 0;
-    if (channel->shared && tags > channel->tags->limit / 2)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the plan needs %d message tags; this MPI has %d for it", tags,
-                        channel->tags->limit / 2);
+    if (channel->shared && tags > TRV_MPI_POSITION_TAGS)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the plan needs %d message tags; there are %d for it", tags,
+                        TRV_MPI_POSITION_TAGS);
     int code = channel->shared || tags == 0 ? TRV_OK : tags_take(channel->tags, tags, &channel->first_tag);
     if (code < 0)
         return code;
@@ -246,6 +251,11 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, trv_mpi_t
                                            .cancel = channel_cancel};
     *created = channel;
     return TRV_OK;
+}
+
+void trv_mpi_channel_place(trv_mpi_channel_t *channel, int position)
+{
+    channel->first_tag = position * TRV_MPI_POSITION_TAGS;
 }
 
 void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member)
