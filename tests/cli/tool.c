@@ -84,6 +84,18 @@ tool_t tool_run_as(const char *program, const char *line, const char *input, con
     return (tool_t){WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_stream(out), read_stream(err)};
 }
 
+pid_t tool_start(const char *line, FILE *err)
+{
+    FILE *nothing = fopen("/dev/null", "r+");
+    assert_non_null(nothing);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        child(TRIVANCE_TOOL, line, nothing, nothing, err, NULL);
+    fclose(nothing);
+    return pid;
+}
+
 tool_t tool_run(const char *line, const char *input)
 {
     return tool_run_as(TRIVANCE_TOOL, line, input, NULL);

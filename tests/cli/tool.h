@@ -4,6 +4,9 @@
 #ifndef TRIVANCE_TESTS_TOOL_H
 #define TRIVANCE_TESTS_TOOL_H
 
+#include <stdio.h>
+#include <sys/types.h>
+
 #include <jansson.h>
 
 typedef struct tool {
@@ -17,6 +20,9 @@ tool_t tool_run(const char *line, const char *input);
 /* The same for another program and with additional NAME=VALUE settings (ended by NULL). */
 tool_t tool_run_as(const char *program, const char *line, const char *input, const char *const *setting);
 void tool_clear(tool_t *tool);
+
+/* Starts the tool without input and output, its messages going to `err`, and leaves the waiting to the caller. */
+pid_t tool_start(const char *line, FILE *err);
 
 /* A folder of this test's own, removed by tool_remove_folder. */
 const char *tool_folder(void);

@@ -1,0 +1,383 @@
+/*
+ * Grids of simulations, the progress bar, and trivance sweep as users run it: lists and ranges, formats, descriptions,
+ * and one sentence for every kind of bad input.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <trivance/common.h>
+
+#include "cli/grid.h"
+#include "cli/progress.h"
+#include "cli/sweep.h"
+#include "tool.h"
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+static void expect_values(const char *list, const char *wanted)
+{
+    cli_values_t values = {0};
+    char got[512] = "";
+    assert_int_equal(cli_values_read(&values, "test", list, true), TRV_OK);
+    for (int i = 0; i < values.count; i++) {
+        size_t used = strlen(got);
+        snprintf(got + used, sizeof got - used, "%s%s", i ? " " : "", values.text[i]);
+    }
+    assert_string_equal(got, wanted);
+    cli_values_clear(&values);
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    expect_values("1K:8K", "1024 2048 4096 8192");
+    expect_values("1K:64M:x16", "1024 16384 262144 4194304 67108864");
+    expect_values("1K:3K:2", "1024 2048 3072");
+    expect_values("1:4:x1.5,3", "1 2 3 4");
+    expect_values("1us:3us:+500ns", "1000ns 1500ns 2000ns 2500ns 3000ns");
+    expect_values("0ns:0.3us:+0.1us", "0ns 100ns 200ns 300ns");
+    expect_values("200Gb/s:1.6Tb/s:x2,25GB/s", "200000000000b/s 400000000000b/s 800000000000b/s 1600000000000b/s");
+    expect_values("0%:14%:+7%", "0% 7% 14%");
+    expect_values("0.5us,500ns,1500ns,1.5us", "500ns 1500ns");
+    expect_values("fifo,dateline,fifo", "fifo dateline");
+    expect_values("1G", "1073741824");
+    expect_values("1125899906842624", "1125899906842624");
+    expect_values("7:7", "7");
+}
+
+static void test_no_values(void **state)
+{
+    static const char *const bad[] = {"", "1,,2", "1:", ":2", "8:4", "1K:64M:x1", "1K:64M:x", "1K:64M:+", "1K:64M:+0",
+                                      "1K:64M:+1us", "1us:64", "0:8:x2", "1:2:3:4", "a:b", "1:8:-1", "1:100000:+1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cli_values_t values = {0};
+        if (cli_values_read(&values, "test", bad[i], true) != TRV_ERR_ARGUMENT)
+            fail_msg("'%s' is taken", bad[i]);
+        cli_values_clear(&values);
+    }
+}
+
+/* ---- Grids of simulations ---------------------------------------------------------------------------------------- */
+
+#define SIZES 5
+#define POINTS (3 * 2 * SIZES) /* choices, tori, sizes */
+
+typedef struct seen {
+    int points, stop_after;
+    double share;
+} seen_t;
+
+static int count(void *context, const cli_point_t *point)
+{
+    seen_t *seen = context;
+    seen->points++;
+    seen->share += point->share;
+    return seen->points == seen->stop_after ? 7 : 0;
+}
+
+static void fill(cli_point_t *point, const cli_selection_t *selection)
+{
+    static const char *const torus[] = {"8", "3x4"};
+    for (int c = 0, i = 0; c < 3; c++)
+        for (int t = 0; t < 2; t++)
+            for (int s = 0; s < SIZES; s++, i++) {
+                point[i] = (cli_point_t){.choice = &selection->choice[c], .bytes = (uint64_t)64 << 4 * s,
+                                         .options = TRV_SIMULATE_DEFAULTS};
+                assert_int_equal(trv_torus_parse(torus[t], &point[i].torus), TRV_OK);
+            }
+}
+
+/* The family has the time of its faster member, whatever the number of threads. */
+static void test_grid(void **state)
+{
+    static cli_point_t one[POINTS], many[POINTS];
+    cli_selection_t selection;
+    seen_t seen = {0};
+    int members[2] = {0};
+    (void)state;
+    assert_int_equal(cli_select("trivance-l,trivance-b,trivance", &selection), TRV_OK);
+    fill(one, &selection);
+    fill(many, &selection);
+    assert_int_equal(cli_grid_run(one, POINTS, 1, count, &seen), TRV_OK);
+    assert_int_equal(seen.points, POINTS);
+    assert_true(seen.share > 1 - 1e-9 && seen.share < 1 + 1e-9);
+    assert_int_equal(cli_grid_run(many, POINTS, 4, NULL, NULL), TRV_OK);
+    for (int i = 0; i < POINTS; i++) {
+        assert_int_equal(one[i].rc, TRV_OK);
+        assert_memory_equal(&one[i].time_ns, &many[i].time_ns, sizeof one[i].time_ns);
+        assert_string_equal(one[i].algorithm, many[i].algorithm);
+    }
+    for (int i = 0; i < 2 * SIZES; i++) {
+        const cli_point_t *l = &one[i], *b = &one[2 * SIZES + i], *family = &one[4 * SIZES + i];
+        const cli_point_t *better = l->time_ns <= b->time_ns ? l : b;
+        assert_memory_equal(&family->time_ns, &better->time_ns, sizeof better->time_ns);
+        assert_string_equal(family->algorithm, better->algorithm);
+        members[better == b]++;
+    }
+    assert_true(members[0] > 0 && members[1] > 0);
+}
+
+static void test_grid_ends(void **state)
+{
+    static cli_point_t point[POINTS];
+    cli_selection_t selection;
+    seen_t seen = {.stop_after = 3};
+    (void)state;
+    assert_int_equal(cli_select("trivance-l,ring,bucket", &selection), TRV_OK);
+    fill(point, &selection);
+    assert_int_equal(cli_grid_run(point, POINTS, 2, count, &seen), 7);
+    assert_int_equal(seen.points, 3);
+    cli_points_clear(point, POINTS);
+    assert_int_equal(cli_grid_run(point, POINTS, 2, NULL, NULL), TRV_OK);
+    for (int i = 0; i < POINTS; i++) {
+        bool refused = point[i].choice == &selection.choice[1] && point[i].torus.dims == 2; /* ring on 3x4 */
+        assert_int_equal(point[i].rc, refused ? TRV_ERR_UNSUPPORTED : TRV_OK);
+        assert_int_equal(point[i].reason && strstr(point[i].reason, "rings only"), refused);
+    }
+    cli_points_clear(point, POINTS);
+    point[POINTS - 1].options.packet_bytes = 1; /* fails whichever thread comes to it */
+    assert_int_equal(cli_grid_run(point, POINTS, 2, NULL, NULL), TRV_ERR_ARGUMENT);
+    assert_non_null(strstr(trv_last_error(), "packet"));
+    cli_points_clear(point, POINTS);
+}
+
+/* ---- The progress bar -------------------------------------------------------------------------------------------- */
+
+/* On a terminal of its own, after the two seconds in which nothing is shown. */
+static void test_progress(void **state)
+{
+    cli_progress_t progress;
+    char text[4096] = "";
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO);
+    (void)state;
+    assert_true(terminal >= 0 && saved >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    int slave = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    assert_true(slave >= 0);
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    dup2(slave, STDERR_FILENO);
+    cli_progress_begin(&progress, "half done", 10);
+    cli_progress_step(&progress, 5);
+    nanosleep(&(struct timespec){2, 100000000}, NULL);
+    cli_progress_end(&progress);
+    cli_progress_step(&progress, 5); /* too late, and no harm */
+    dup2(saved, STDERR_FILENO);
+    close(slave);
+    ssize_t length = read(terminal, text, sizeof text - 1);
+    close(terminal);
+    close(saved);
+    assert_true(length > 0);
+    assert_non_null(strstr(text, "half done [####################....................]  50 %, 2 s left"));
+    assert_string_equal(text + length - 4, "\r\033[K");
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+static char path[512]; /* of a result in this test's folder */
+
+static const char *in_folder(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", tool_folder(), name);
+    return path;
+}
+
+static tool_t sweep(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static tool_t sweep(const char *format, ...)
+{
+    char line[1024] = "sweep ";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + 6, sizeof line - 6, format, arguments);
+    va_end(arguments);
+    return tool_run(line, NULL);
+}
+
+static void expect_code(tool_t tool, int code, const char *words)
+{
+    if (tool.code != code || (words && !strstr(tool.err, words)))
+        fail_msg("exit code %d, not %d, or not '%s':\n%s%s", tool.code, code, words ? words : "", tool.out, tool.err);
+    tool_clear(&tool);
+}
+
+static void test_bad_input(void **state)
+{
+    static const struct { const char *line, *words; } bad[] = {
+        { "", "there is no torus" },
+        { "8x8", "tori are given as --torus=8x8" },
+        { "/nonexistent/grid.json", "/nonexistent/grid.json" },
+        { "a.json b.json", "two files" },
+        { "--tours=8", "did you mean --torus?" },
+        { "--torus=8y8", "is not a torus" },
+        { "--torus=8,,9", "empty entry" },
+        { "--torus=8 -a trivanse", "did you mean trivance?" },
+        { "--torus=8 -b 0", "at least 1 byte" },
+        { "--torus=8 -b 1K:64M:y4", "is no range" },
+        { "--torus=8 -c broadcast", "no collective 'broadcast'" },
+        { "--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate" },
+        { "--torus=8 --bandwidth=0Gb/s", "is not a rate" },
+        { "--torus=8 --alpha=1us,1.5", "alpha: '1.5' is not a time" },
+        { "--torus=8 --packet=1", "from 256 bytes to 1 MiB" },
+        { "--torus=8 --packet=64K --buffer=8K", "does not fit in a buffer" },
+        { "--torus=8 --slow-rank=9:2x", "there is no rank 9" },
+        { "--torus=8 -f xml", "no format 'xml'" },
+        { "--torus=8 -f csv -o out.csv", "--format is for stdout" },
+        { "--torus=8 --restart", "--restart empties the file" },
+        { "--torus=8 -o out.txt", "neither in .csv nor in .jsonl" },
+        { "--torus=8 -o /nonexistent/out.csv", "'/nonexistent/out.csv' can not be written: No such file" },
+        { "--torus=8 -j 0", "--workers" },
+        { "--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 -a ring",
+          "1,000,000,000,000 points (10000 of torus, 10000 of bytes, 10000 of seed); give --yes" },
+        { "--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 --alpha=1ns:9us:+1ns --gamma=1ns:9us:+1ns --yes",
+          "more than 2^62 points" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tool_t tool = sweep("%s", bad[i].line);
+        char *end = strchr(tool.err, '\n');
+        if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance sweep: ", 16) != 0 ||
+            !strstr(tool.err, bad[i].words) || !end || end[1])
+            fail_msg("sweep %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", bad[i].line,
+                     tool.code, tool.out, tool.err, bad[i].words);
+        tool_clear(&tool);
+    }
+}
+
+/* The four ways to write a grid have the same rows. */
+static void test_formats(void **state)
+{
+    static const char grid[] = "--torus=3x3,8 -a ring,trivance -b 64,1M --alpha=1us,1.5us";
+    static const char keys[] = "torus,algorithm,bytes,alpha_ns,time_ns,packet_hops,wall_s,chosen_for,error";
+    char line[256], *manual = tool_read_file(TRIVANCE_MAN "/trivance-sweep.1");
+    (void)state;
+    tool_t csv = sweep("%s -j 1 -f csv", grid), table = sweep("%s", grid);
+    assert_int_equal(csv.code, 0);
+    assert_int_equal(strncmp(csv.out, keys, strlen(keys)), 0);
+    assert_non_null(strstr(csv.out, "\n8,trivance-l,64,1500,4"));
+    assert_non_null(strstr(csv.out, "\n3x3,ring,64,1000,,,,ring,\"ring serves rings only, "));
+    /* A table stands in the order of the grid. */
+    assert_int_equal(table.code, 0);
+    char *first = strstr(table.out, "\n3x3  "), *last = strrchr(table.out, '\n');
+    assert_true(first && strstr(first, "\n8 ") && last);
+    assert_null(strstr(strstr(first, "\n8 "), "\n3x3 "));
+    snprintf(line, sizeof line, "sweep %s -j 1 -f json", grid);
+    json_t *array = tool_json(line), *value;
+    char *rest = csv.out, *row = strtok_r(rest, "\n", &rest);
+    const char *key;
+    assert_int_equal(json_array_size(array), 16);
+    json_object_foreach(json_array_get(array, 0), key, value)
+        if (!strstr(manual, key))
+            fail_msg("the key %s is not in the man page", key);
+    tool_t lines = sweep("%s -j 1 -o %s", grid, in_folder("formats.jsonl"));
+    assert_int_equal(lines.code, 0);
+    assert_non_null(strstr(lines.out, "all 16 points, 16 of them new, 4 of these with an error"));
+    char *text = tool_read_file(path), *lines_rest = text;
+    for (size_t i = 0; i < 16; i++) {
+        json_t *object = json_loads(strtok_r(lines_rest, "\n", &lines_rest), 0, NULL);
+        json_object_del(object, "wall_s");
+        json_object_del(json_array_get(array, i), "wall_s");
+        assert_true(json_equal(object, json_array_get(array, i)));
+        row = strtok_r(rest, "\n", &rest);
+        assert_non_null(row);
+        if (json_is_real(json_object_get(object, "time_ns"))) {
+            char number[64];
+            snprintf(number, sizeof number, ",%.3f,", json_real_value(json_object_get(object, "time_ns")));
+            assert_non_null(strstr(row, number));
+        }
+        json_decref(object);
+    }
+    free(text);
+    free(manual);
+    json_decref(array);
+    tool_clear(&csv);
+    tool_clear(&table);
+    tool_clear(&lines);
+}
+
+/* A description in a file is the same grid; options take the place of its keys. */
+static void test_description(void **state)
+{
+    static const char grid[] = "{\"torus\": [8, \"3x3\"], \"algorithm\": \"trivance,ring\", \"bytes\": [64, \"1K:2K\"],"
+                               " \"jitter\": [\"0%\", \"10%\"], \"seed\": 3}";
+    static const struct { const char *text, *words; } bad[] = {
+        { "{\"torus\": 8, \"bandwith\": 1}", "did you mean bandwidth?" },
+        { "{\"torus\": 8, \"zzzzzzzz\": 1}", "there is no key 'zzzzzzzz'" },
+        { "{\"torus\": []}", "the list of the key torus is empty" },
+        { "{\"torus\": {\"a\": 8}}", "the key torus takes a text" },
+        { "{\"torus\": 8, \"torus\": 9}", "duplicate" },
+        { "[8]", "is not a JSON object" },
+        { "{\"torus\": 8", "line 1" },
+        { "{\"torus\": 8, \"alpha\": 1.5}", "'1.5' is not a time" },
+    };
+    char file[512];
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("grid.json"));
+    tool_write_file(file, grid, 0600);
+    tool_t described = sweep("%s -f csv -j 1 -b 64", file);
+    tool_t typed = sweep("--torus=8,3x3 -a trivance --algorithm=ring -b 64 --jitter=0%%,10%% --seed=3 -f csv -j 1");
+    assert_int_equal(described.code, 0);
+    assert_int_equal(typed.code, 0);
+    assert_int_equal(strcspn(described.out, "\n"), strcspn(typed.out, "\n"));
+    assert_int_equal(strncmp(described.out, typed.out, strcspn(typed.out, "\n")), 0);
+    tool_clear(&described);
+    tool_clear(&typed);
+    tool_t all = sweep("%s -o %s", file, in_folder("described.csv"));
+    assert_non_null(strstr(all.out, "has all 24 points"));
+    expect_code(all, 0, NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tool_write_file(file, bad[i].text, 0600);
+        expect_code(sweep("%s", file), 2, bad[i].words);
+    }
+}
+
+/* Links that are cut and parameters that do not go together are rows that say so. */
+static void test_rows_without_numbers(void **state)
+{
+    (void)state;
+    json_t *array = tool_json("sweep --torus=8 -a ring -b 1K --slow-link=none,0:+0:2x,0:+0:down --packet=1K,64K "
+                              "--buffer=0,8K -j 1 -f json"), *row;
+    size_t i, errors = 0, unfit = 0;
+    assert_int_equal(json_array_size(array), 12);
+    json_array_foreach(array, i, row) {
+        const char *error = json_string_value(json_object_get(row, "error"));
+        const char *link = json_string_value(json_object_get(row, "slow_link"));
+        bool down = strcmp(link, "0:+0:down") == 0, fits = json_integer_value(json_object_get(row, "packet")) == 1024 ||
+                                                           json_integer_value(json_object_get(row, "buffer")) == 0;
+        assert_int_equal(error != NULL, down || !fits);
+        assert_int_equal(json_is_null(json_object_get(row, "time_ns")), error != NULL);
+        errors += error != NULL;
+        unfit += error && strstr(error, "does not fit in a buffer");
+    }
+    assert_int_equal(errors, 6);
+    assert_int_equal(unfit, 3);
+    json_decref(array);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    tool_remove_folder();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),    cmocka_unit_test(test_no_values),    cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_grid_ends), cmocka_unit_test(test_progress),     cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_formats),   cmocka_unit_test(test_description),
+        cmocka_unit_test(test_rows_without_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_folder);
+}

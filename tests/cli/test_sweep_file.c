@@ -1,0 +1,273 @@
+/*
+ * The file of results of trivance sweep: it is valid and is taken up again after kills, torn lines and full disks, and
+ * what is not a sweep's is left alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+static char path[512]; /* of a result in this test's folder */
+
+static const char *in_folder(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", tool_folder(), name);
+    return path;
+}
+
+static tool_t sweep(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static tool_t sweep(const char *format, ...)
+{
+    char line[1024] = "sweep ";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + 6, sizeof line - 6, format, arguments);
+    va_end(arguments);
+    return tool_run(line, NULL);
+}
+
+static void expect_code(tool_t tool, int code, const char *words)
+{
+    if (tool.code != code || (words && !strstr(tool.err, words)))
+        fail_msg("exit code %d, not %d, or not '%s':\n%s%s", tool.code, code, words ? words : "", tool.out, tool.err);
+    tool_clear(&tool);
+}
+
+static int compare(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* The lines of a CSV file, sorted, without the column wall_s, which is the seventh here. */
+static char *sorted_rows(const char *file)
+{
+    char *text = tool_read_file(file), *rest = text, *row, *line[4096];
+    size_t lines = 0, used = 0;
+    char *sorted = calloc(strlen(text) + 1, 1);
+    while ((row = strtok_r(rest, "\n", &rest)) != NULL && lines < 4096) {
+        char *cell = row;
+        for (int i = 0; i < 6; i++) {
+            cell = strchr(cell, ',');
+            if (!cell)
+                fail_msg("%s has the line '%s'", file, row);
+            cell++;
+        }
+        char *behind = strchr(cell, ',');
+        assert_non_null(behind);
+        memmove(cell, behind, strlen(behind) + 1);
+        line[lines++] = row;
+    }
+    qsort(line, lines, sizeof line[0], compare);
+    for (size_t i = 0; i < lines; i++)
+        used += (size_t)sprintf(sorted + used, "%s\n", line[i]);
+    free(text);
+    return sorted;
+}
+
+static void expect_same_rows(const char *file, const char *other)
+{
+    char *a = sorted_rows(file), *b = sorted_rows(other);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+}
+
+static size_t size_of(const char *file)
+{
+    struct stat status;
+    return stat(file, &status) == 0 ? (size_t)status.st_size : 0;
+}
+
+/* 364 points that take some tenths of a second. */
+#define GRID "--torus=8x8,3x5 -a all -b 32:128K:x2 --alpha=1us -j 1"
+
+static char whole[512]; /* the file of a sweep of GRID that nothing disturbed */
+
+static int make_whole(void **state)
+{
+    (void)state;
+    snprintf(whole, sizeof whole, "%s", in_folder("whole.csv"));
+    tool_t tool = sweep(GRID " -o %s", whole);
+    int code = tool.code;
+    tool_clear(&tool);
+    return code;
+}
+
+/* Starts a sweep into `file`, sends it a signal once it has written something, and returns how it ended. */
+static int interrupt(const char *file, int with, FILE *err)
+{
+    char line[1024];
+    int status = 0;
+    snprintf(line, sizeof line, "sweep " GRID " -o %s", file);
+    pid_t pid = tool_start(line, err);
+    while (size_of(file) < 1000)
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+    kill(pid, with);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(size_of(file) < size_of(whole));
+    return status;
+}
+
+static void test_killed(void **state)
+{
+    char file[512];
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("killed.csv"));
+    int status = interrupt(file, SIGKILL, stderr);
+    assert_true(WIFSIGNALED(status));
+    tool_t tool = sweep(GRID " -o %s", file);
+    assert_non_null(strstr(tool.out, "has all 364 points"));
+    assert_null(strstr(tool.out, "364 of them new"));
+    expect_code(tool, 0, NULL);
+    expect_same_rows(file, whole);
+    tool = sweep(GRID " -o %s", file);
+    assert_non_null(strstr(tool.out, "has all 364 points, 0 of them new"));
+    expect_code(tool, 0, NULL);
+    /* A grid that has grown keeps what is there. */
+    tool = sweep(GRID " --torus=2 -o %s", file);
+    assert_non_null(strstr(tool.out, "has all 546 points, 182 of them new"));
+    expect_code(tool, 0, NULL);
+    expect_code(sweep(GRID " --restart -o %s", file), 0, NULL);
+    expect_same_rows(file, whole);
+}
+
+static void test_interrupted(void **state)
+{
+    char file[512], text[512] = "";
+    FILE *err = tmpfile();
+    (void)state;
+    assert_non_null(err);
+    snprintf(file, sizeof file, "%s", in_folder("interrupted.csv"));
+    int status = interrupt(file, SIGINT, err);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 130);
+    rewind(err);
+    assert_non_null(fgets(text, sizeof text, err));
+    assert_non_null(strstr(text, "of 364 points; the same command goes on behind the last row of"));
+    assert_null(fgets(text, sizeof text, err));
+    fclose(err);
+    char *rows = tool_read_file(file);
+    assert_int_equal(rows[strlen(rows) - 1], '\n');
+    free(rows);
+    expect_code(sweep(GRID " -o %s", file), 0, NULL);
+    expect_same_rows(file, whole);
+}
+
+/* Cut anywhere: in the header, in a row, between rows. */
+static void test_torn(void **state)
+{
+    static const size_t cut[] = {0, 5, 60, 75, 100, 1000};
+    char file[512], *text = tool_read_file(whole);
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("torn.csv"));
+    for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+        tool_write_file(file, text, 0600);
+        assert_int_equal(truncate(file, (off_t)cut[i]), 0);
+        expect_code(sweep(GRID " -o %s", file), 0, NULL);
+        expect_same_rows(file, whole);
+    }
+    free(text);
+    snprintf(file, sizeof file, "%s", in_folder("torn.jsonl"));
+    expect_code(sweep("--torus=8 --jitter=0%%:1%%:+0.1%% -a ring -b 64,1K -o %s", file), 0, NULL);
+    assert_int_equal(truncate(file, (off_t)size_of(file) - 20), 0);
+    tool_t tool = sweep("--torus=8 --jitter=0%%:1%%:+0.1%% -a ring -b 64,1K -o %s", file);
+    assert_non_null(strstr(tool.out, "has all 22 points, 1 of them new"));
+    expect_code(tool, 0, NULL);
+}
+
+/* What a sweep would not have written is refused and left alone. */
+static void test_refused(void **state)
+{
+    static const char header[] = "torus,algorithm,bytes,alpha_ns,time_ns,packet_hops,wall_s,chosen_for,error\n";
+    static const struct { const char *name, *text, *words; } other[] = {
+        { "notes.csv", "my notes", "line 1 is not the beginning of a sweep" },
+        { "notes.csv", "my notes\n", "line 1 has not the columns" },
+        { "less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n", "has not the columns" },
+        { "grid.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\n9x9,ring,32,1000,1.000,1,1.0,ring,\n",
+          "line 3 has torus 9x9" },
+        { "bytes.csv", "*8x8,ring,33,1000,1.000,1,1.0,ring,\n", "has bytes 33" },
+        { "family.csv", "*8x8,ring,32,1000,1.000,1,1.0,trivance,\n", "has chosen_for trivance" },
+        { "short.csv", "*8x8,ring,32\n", "is no row of this sweep" },
+        { "quote.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\"\n", "is no row of this sweep" },
+        { "lines.jsonl", "{\"torus\": \"8x8\"}\n", "is no row of this sweep" },
+        { "lines.jsonl", "{\"my\": \"notes\"", "not the beginning" },
+        { "lines.jsonl", "[1]\n", "is no row" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
+        char text[1024];
+        bool headed = other[i].text[0] == '*';
+        snprintf(text, sizeof text, "%s%s", headed ? header : "", other[i].text + headed);
+        tool_write_file(in_folder(other[i].name), text, 0600);
+        expect_code(sweep(GRID " -o %s", path), 2, other[i].words);
+        char *after = tool_read_file(path);
+        assert_string_equal(after, text);
+        free(after);
+    }
+    /* A sweep with another bandwidth must not take rows of the usual one for its own. */
+    char *before = tool_read_file(whole);
+    expect_code(sweep(GRID " --bandwidth=400Gb/s -o %s", whole), 2, "has not the columns");
+    char *after = tool_read_file(whole);
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    assert_int_equal(mkdir(in_folder("locked"), 0700), 0);
+    expect_code(sweep(GRID " -o %s/locked/locked.csv/out.csv", tool_folder()), 2, "can not be written");
+    expect_code(sweep(GRID " -o %s", tool_folder()), 2, "neither in .csv");
+}
+
+/* A full disk, as a limit of the file's size and as the device that is always full. */
+static void test_disk_full(void **state)
+{
+    char file[512];
+    struct rlimit limit, small;
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("full.csv"));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = limit;
+    small.rlim_cur = 3000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    tool_t tool = sweep(GRID " -o %s", file);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    expect_code(tool, 2, "could not be written: File too large; the same command goes on behind its last row");
+    char *rows = tool_read_file(file);
+    assert_true(strlen(rows) > 2000 && rows[strlen(rows) - 1] == '\n');
+    free(rows);
+    tool = sweep(GRID " -o %s", file);
+    assert_null(strstr(tool.out, "364 of them new"));
+    expect_code(tool, 0, NULL);
+    expect_same_rows(file, whole);
+    assert_int_equal(symlink("/dev/full", in_folder("device.csv")), 0);
+    expect_code(sweep(GRID " -o %s", path), 2, "No space left on device");
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    tool_remove_folder();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_killed),  cmocka_unit_test(test_interrupted), cmocka_unit_test(test_torn),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_disk_full),
+    };
+    return cmocka_run_group_tests(tests, make_whole, remove_folder);
+}

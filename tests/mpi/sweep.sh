@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# A sweep on several ranks: the rows of one machine, taken up again after a kill; failures of any rank end all of them.
+# Usage: sweep.sh LAUNCHER TOOL [few]
+# few: what the MPI has a part in; Open MPI takes a while for every launch.
+set -u
+launcher=$1 tool=$2 few=${3:-}
+failures=0
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+grid=(--torus=3x3,8,5x5 --bytes=32:256K:x8 --alpha=1us,1.5us)
+
+# sweep RANKS ARGUMENTS…
+sweep() { timeout 60 "$launcher" -n "$1" "$tool" sweep "${@:2}" > out 2> err; }
+
+fail() {
+    echo "FAILED: $1"
+    echo "--- stdout"; cat out; echo "--- stderr"; cat err
+    failures=$((failures + 1))
+}
+
+# The rows of a file, in a fixed order, without wall_s, the seventh column.
+rows() { cut -d, -f1-6,8- "$1" | sort; }
+
+# same FILE: it has the rows of the sweep on one machine.
+same() { diff <(rows alone.csv) <(rows "$1") > out 2> err || fail "$1 has other rows"; }
+
+# bad WORDS RANKS ARGUMENTS…: exit code 2, one sentence with WORDS.
+bad() {
+    local words=$1 code
+    shift
+    sweep "$@"
+    code=$?
+    [ $code = 2 ] || fail "sweep $* exits $code, not 2"
+    [ "$(grep -c '^trivance sweep: ' err)" = 1 ] || fail "sweep $*: not one sentence"
+    grep -q -F -- "$words" err || fail "sweep $*: does not say '$words'"
+}
+
+"$tool" sweep "${grid[@]}" -o alone.csv > out 2> err || fail "the sweep without ranks exits $?"
+
+sweep 3 "${grid[@]}" -o three.csv || fail "the sweep on 3 ranks exits $?"
+grep -q 'has all 504 points' out || fail "the sweep on 3 ranks does not say what it did"
+same three.csv
+# The simulator refuses a step of hours, on whichever rank has the point.
+bad "an hour" 3 "${grid[@]}" --alpha=5000s -o hours.csv
+[ "$(tail -c 1 hours.csv | wc -l)" = 1 ] || fail "a failure leaves a torn line"
+ln -s /dev/full full.csv
+bad "No space left on device" 3 "${grid[@]}" -o full.csv
+if [ "$few" = few ]; then
+    [ $failures = 0 ] && echo "all as expected"
+    exit $((failures > 0))
+fi
+
+sweep 1 "${grid[@]}" -o one.csv --workers=2 || fail "the sweep on 1 rank exits $?"
+same one.csv
+
+# What a killed sweep leaves, with a line that is torn.
+head -c 2500 three.csv > torn.csv
+sweep 2 "${grid[@]}" -o torn.csv || fail "taking up a torn file exits $?"
+same torn.csv
+
+# From a file on rank 0, to stdout.
+echo '{"torus": "3x3", "algorithm": "ring,trivance", "bytes": 64}' > grid.json
+sweep 2 grid.json --format=csv || fail "the sweep of a description exits $?"
+grep -q '^3x3,trivance-l,64,' out && grep -q '^3x3,ring,64,,,,ring,"ring serves' out || fail "rows are missing"
+sweep 2 --help || fail "--help exits $?"
+[ "$(grep -c '^Usage: ' out)" = 1 ] || fail "--help is not printed once"
+
+bad "did you mean --torus?" 3 --tours=8
+bad "can not be written" 3 "${grid[@]}" -o /nonexistent/out.csv
+
+[ $failures = 0 ] && echo "all as expected"
+exit $((failures > 0))
