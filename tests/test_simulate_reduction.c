@@ -1,0 +1,172 @@
+/*
+ * The symmetry reduction: under one queue per link a schedule that is the same seen from every rank (or from every
+ * second one) is simulated on the ranks that differ. Time and counts must be those of the full simulation, to the
+ * femtosecond.
+ */
+#include "simulate_check.h"
+
+static void assert_same(const trv_simulator_t *simulator, const trv_schedule_t *schedule,
+                        const trv_simulate_options_t *options, uint64_t bytes)
+{
+    trv_simulate_options_t all = *options;
+    trv_simulation_t reduced = {0}, full = {0};
+    char text[TRV_TORUS_TEXT_MAX];
+    all.full = true;
+    assert_int_equal(trv_simulate(simulator, options, bytes, &reduced), TRV_OK);
+    assert_int_equal(trv_simulate(simulator, &all, bytes, &full), TRV_OK);
+    assert_int_equal(full.simulated_ranks, trv_schedule_torus(schedule)->ranks);
+    if (reduced.time_fs != full.time_fs || reduced.packet_hops != full.packet_hops ||
+        reduced.packets != full.packets || reduced.messages != full.messages)
+        fail_msg("%s on %s, %llu bytes: %llu fs and %llu packet-hops by %d ranks, %llu fs and %llu by all",
+                 trv_schedule_name(schedule), trv_torus_format(trv_schedule_torus(schedule), text, sizeof text),
+                 (unsigned long long)bytes, (unsigned long long)reduced.time_fs,
+                 (unsigned long long)reduced.packet_hops, reduced.simulated_ranks, (unsigned long long)full.time_fs,
+                 (unsigned long long)full.packet_hops);
+    trv_simulation_clear(&reduced);
+    trv_simulation_clear(&full);
+}
+
+/* Parameters that leave the ranks alike. */
+static trv_simulate_options_t random_options(void)
+{
+    static const double bandwidth[] = {800e9, 200e9, 2400e9, 777e9}, nic[] = {12800e9, 12800e9, 800e9, 300e9};
+    static const double alpha[] = {1500, 0, 400.5}, latency[] = {100, 0, 12.5};
+    static const uint32_t packet[] = {8192, 512, 1000};
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.model = TRV_FIFO;
+    options.delivery = random_below(2) ? TRV_DELIVERY_HEAD : TRV_DELIVERY_TAIL;
+    options.bandwidth_bps = ONE_OF(bandwidth);
+    options.nic_bandwidth_bps = ONE_OF(nic);
+    options.alpha_ns = ONE_OF(alpha);
+    options.link_latency_ns = ONE_OF(latency);
+    options.packet_bytes = ONE_OF(packet);
+    options.gamma_ns = random_below(2) ? 0 : 0.01;
+    options.message_overhead_ns = random_below(2) ? 0 : 7.5;
+    return options;
+}
+
+/* Compares the algorithm on the torus for `sizes` random sizes; returns whether it has a symmetry there. */
+static bool check(const trv_torus_t *torus, const char *algorithm, int sizes, int bytes_max)
+{
+    trv_schedule_t *schedule;
+    trv_simulator_t *simulator;
+    assert_int_equal(trv_schedule_create(&schedule, torus, algorithm, TRV_ALLREDUCE), TRV_OK);
+    bool symmetric = trv_schedule_symmetry(schedule) != TRV_SYMMETRY_NONE;
+    if (symmetric) {
+        assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+        for (int i = 0; i < sizes; i++) {
+            trv_simulate_options_t options = random_options();
+            assert_same(simulator, schedule, &options, (uint64_t)(1 + random_below(bytes_max)));
+        }
+        trv_simulator_destroy(simulator);
+    }
+    trv_schedule_destroy(schedule);
+    return symmetric;
+}
+
+static bool takes(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
+{
+    return trv_algorithm_supports(algorithm, torus, TRV_ALLREDUCE) == TRV_OK;
+}
+
+/* All tori of up to three dimensions with sides of up to 8, the sides in every order over the run; on the larger ones a
+ * few of the algorithms each. */
+static void equals_the_full_simulation_on_every_torus_up_to_8x8x8(void **state)
+{
+    (void)state;
+    int turn = 0, compared = 0, algorithms = trv_algorithms_count();
+    for (int a = 1; a <= 8; a++)
+        for (int b = 1; b <= a; b++)
+            for (int c = 1; c <= b; c++) {
+                int size[2][3] = {{a, b, c}, {c, a, b}};
+                trv_torus_t torus;
+                assert_int_equal(trv_torus_init(&torus, 3, size[turn % 2]), TRV_OK);
+                int step = torus.ranks <= 128 ? 1 : 2;
+                for (int i = turn++ % step; i < algorithms; i += step)
+                    if (takes(trv_algorithm_at(i), &torus))
+                        compared += check(&torus, trv_algorithm_name(trv_algorithm_at(i)), 1, 3000);
+            }
+    assert_true(compared > 600);
+}
+
+/* Larger vectors, where queues form, on a few tori. */
+static void equals_the_full_simulation_where_queues_form(void **state)
+{
+    static const char *const tori[] = {"7", "9", "12", "16", "27", "4x4", "5x3", "9x3", "8x8", "3x3x3", "2x4x6"};
+    (void)state;
+    for (size_t t = 0; t < COUNT(tori); t++)
+        for (int i = 0; i < trv_algorithms_count(); i++) {
+            trv_torus_t torus = torus_of(tori[t]);
+            if (takes(trv_algorithm_at(i), &torus))
+                check(&torus, trv_algorithm_name(trv_algorithm_at(i)), 2, 5000000 / torus.ranks);
+        }
+}
+
+/* The point of it: the cost does not grow with the torus. */
+static void few_ranks_stand_for_all(void **state)
+{
+    (void)state;
+    const struct {
+        const char *algorithm, *torus;
+        int ranks_max;
+    } expected[] = {{"trivance-b", "64x64", 64}, {"trivance-l", "27x27", 64}, {"swing-b", "32x32", 64},
+                    {"bucket", "8x8x8", 64}, {"bruck-b", "27x27", 64}};
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        trv_schedule_t *schedule = schedule_of(expected[i].algorithm, expected[i].torus);
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        options.model = TRV_FIFO;
+        trv_simulation_t result = simulate(schedule, &options, 1 << 20);
+        if (result.simulated_ranks > expected[i].ranks_max)
+            fail_msg("%s on %s: %d ranks were simulated", expected[i].algorithm, expected[i].torus,
+                     result.simulated_ranks);
+        assert_true(result.simulated_hops < result.packet_hops);
+        trv_simulation_clear(&result);
+        trv_schedule_destroy(schedule);
+    }
+}
+
+/* Where ranks differ, all of them are simulated, asked for or not. */
+static void what_breaks_the_symmetry_turns_it_off(void **state)
+{
+    (void)state;
+    trv_schedule_t *schedule = schedule_of("trivance-b", "9");
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS, plain = options;
+    plain.model = options.model = TRV_FIFO;
+    plain.full = true;
+    uint64_t all_alike_fs = simulated_fs(schedule, &plain, 100000);
+    const trv_slow_rank_t slow_rank = {5, 2};
+    const trv_slow_link_t slow_link = {4, 1, 3};
+
+    options.slow_ranks = 1;
+    options.slow_rank = &slow_rank;
+    trv_simulation_t result = simulate(schedule, &options, 100000);
+    assert_int_equal(result.simulated_ranks, 9);
+    assert_true(result.time_fs > all_alike_fs);
+    trv_simulation_clear(&result);
+
+    options.slow_ranks = 0;
+    options.slow_links = 1;
+    options.slow_link = &slow_link;
+    result = simulate(schedule, &options, 100000);
+    assert_int_equal(result.simulated_ranks, 9);
+    assert_true(result.time_fs > all_alike_fs);
+    trv_simulation_clear(&result);
+
+    options.slow_links = 0;
+    options.jitter = 0.5;
+    result = simulate(schedule, &options, 100000);
+    assert_int_equal(result.simulated_ranks, 9);
+    trv_simulation_clear(&result);
+    trv_schedule_destroy(schedule);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_the_full_simulation_on_every_torus_up_to_8x8x8),
+        cmocka_unit_test(equals_the_full_simulation_where_queues_form),
+        cmocka_unit_test(few_ranks_stand_for_all),
+        cmocka_unit_test(what_breaks_the_symmetry_turns_it_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
