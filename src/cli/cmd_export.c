@@ -147,7 +147,8 @@ int cli_export(int argc, char **argv)
     if (rc)
         return cli_bad_last(argv[0]);
     if (!options.schedule == !options.tori.count)
-        return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance export 9 --format=goal`");
+        return cli_bad(argv[0],
+                       "give either a torus or --schedule=FILE, for example `trivance export 9 --format=goal`");
     if (options.tori.count > 1)
         return cli_bad(argv[0], "one torus at a time, for example `trivance export 9 --format=goal`");
     if (!options.selection.single)

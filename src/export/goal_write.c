@@ -19,6 +19,7 @@
 #include "export/names.h"
 
 #define MESSAGES_MAX (INT64_C(1) << 26)
+#define ALPHA_NS_MAX 3.6e12
 #define FIELD_MAX 255 /* LogGOPSim keeps cpu and nic in a byte */
 
 typedef struct writer {
@@ -140,6 +141,8 @@ static int put_rank(writer_t *writer, int rank)
 
 int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, double alpha_ns, FILE *out)
 {
+    if (!(alpha_ns >= 0 && alpha_ns <= ALPHA_NS_MAX))
+        return trv_fail(TRV_ERR_ARGUMENT, "alpha is %g ns; it is a time from 0 to an hour, for example 1.5us", alpha_ns);
     writer_t writer = {schedule, vector_bytes, (int64_t)(alpha_ns + 0.5), 1, out, TRV_STEP_INIT};
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     char text[TRV_TORUS_TEXT_MAX], name[64];

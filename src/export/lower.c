@@ -10,7 +10,7 @@
 #include "common/error.h"
 
 #define RANKS_MAX 128
-#define BOUND_MAX (INT64_C(1) << 22)  /* ranks * registers * units of a slice */
+#define BOUND_MAX (INT64_C(1) << 24)  /* ranks * streams * registers * units of a slice */
 #define LISTED_MAX (INT64_C(1) << 26) /* cells in all operations */
 
 typedef struct lowering {
@@ -401,7 +401,8 @@ static int check(const trv_schedule_t *s)
 {
     int ranks = trv_schedule_torus(s)->ranks;
     int64_t units = trv_schedule_units(s);
-    if (ranks > RANKS_MAX || (double)ranks * trv_schedule_registers(s) * (double)units > (double)BOUND_MAX)
+    double bound = (double)ranks * trv_schedule_streams(s) * trv_schedule_registers(s) * (double)units;
+    if (ranks > RANKS_MAX || bound > (double)BOUND_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s on %d ranks is too large for this format; up to %d ranks are written",
                         trv_schedule_name(s), ranks, RANKS_MAX);
     if (trv_schedule_exactness(s) != TRV_EXACT)

@@ -297,17 +297,18 @@ static void put_cell(const document_t *document, const char *which, int32_t cell
 static void put_need(const document_t *document, const gpu_t *gpu, const need_t *need)
 {
     if (need)
-        fprintf(document->out, " depid=\"%d\" deps=\"%d\"", need->block, gpu->block[need->block].step[need->step].number);
+        fprintf(document->out, " depid=\"%d\" deps=\"%d\"", need->block,
+                gpu->block[need->block].step[need->step].number);
     else
         fprintf(document->out, " depid=\"-1\" deps=\"-1\"");
 }
 
 static void put_step(const document_t *document, const gpu_t *gpu, const step_t *step)
 {
-    const need_t *need = &gpu->need[step->first_need];
+    const need_t *need = step->needs > 0 ? &gpu->need[step->first_need] : NULL;
     for (int i = 0; i < step->needs - 1; i++) {
-        fprintf(document->out, "      <step s=\"%d\" type=\"nop\" srcbuf=\"i\" srcoff=\"-1\" dstbuf=\"o\" dstoff=\"-1\" "
-                "cnt=\"0\"", step->number - (step->needs - 1) + i);
+        fprintf(document->out, "      <step s=\"%d\" type=\"nop\" srcbuf=\"i\" srcoff=\"-1\" dstbuf=\"o\" "
+                "dstoff=\"-1\" cnt=\"0\"", step->number - (step->needs - 1) + i);
         put_need(document, gpu, &need[i]);
         fputs(" hasdep=\"0\"/>\n", document->out);
     }
@@ -315,7 +316,7 @@ static void put_step(const document_t *document, const gpu_t *gpu, const step_t 
     put_cell(document, "src", step->src);
     put_cell(document, "dst", step->dst);
     fprintf(document->out, " cnt=\"%d\"", step->count);
-    put_need(document, gpu, step->needs > 0 ? &need[step->needs - 1] : NULL);
+    put_need(document, gpu, need ? &need[step->needs - 1] : NULL);
     fprintf(document->out, " hasdep=\"%d\"/>\n", step->needed);
 }
 

@@ -26,7 +26,7 @@ static inline const char *trv_plain_name(const trv_schedule_t *schedule, char te
 {
     snprintf(text, 64, "%s", trv_schedule_name(schedule));
     for (char *c = text; *c; c++)
-        if (!isalnum((unsigned char)*c) && *c != '-' && *c != '.')
+        if ((unsigned char)*c > 127 || (!isalnum((unsigned char)*c) && *c != '-' && *c != '.'))
             *c = '_';
     return text;
 }

@@ -2,8 +2,8 @@
  * The driver for GOAL programs: groups of operations begin as what they wait for is complete.
  *
  * Timers: operation o has id o (the end of a calculation, or the moment of a send that pays an overhead), group g has
- * id ops + g (its begin, where it does not begin at once). What becomes ready while something is handled is queued and begun right after, so
- * that chains of any length need no recursion.
+ * id ops + g (its begin, where it does not begin at once). What becomes ready while something is handled is queued and
+ * begun right after, so that chains of any length need no recursion.
  */
 #include "simulate/goal.h"
 
@@ -218,7 +218,7 @@ static int on_arrived(void *context, uint32_t op)
 static int prepare(run_t *run, const trv_goal_t *goal, const trv_simulate_options_t *options)
 {
     size_t ops = (size_t)goal->ops + 1;
-    int rc = goal_program_create(&run->program, goal);
+    int rc = trv_goal_program_create(&run->program, goal);
     rc = rc ? rc : trv_net_fs(options->alpha_ns, "alpha", &run->alpha);
     rc = rc ? rc : trv_net_fs(options->message_overhead_ns, "the overhead of a message", &run->overhead);
     if (rc)
@@ -315,11 +315,19 @@ int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const tr
         rc = trv_net_results(run.net, result);
     }
     trv_net_destroy(run.net);
-    goal_program_clear(&run.program);
+    trv_goal_program_clear(&run.program);
     free(run.slowness);
     free(run.slot);
     free(run.slot_of);
     free(run.complete);
     free(run.ready);
     return rc;
+}
+
+void trv_goal_clear(trv_goal_t *goal)
+{
+    free(goal->op);
+    free(goal->need);
+    free(goal->name);
+    *goal = (trv_goal_t){0};
 }

@@ -228,7 +228,7 @@ static int prepare(goal_program_t *program, sorted_t *sorted)
     return rc;
 }
 
-int goal_program_create(goal_program_t *program, const trv_goal_t *goal)
+int trv_goal_program_create(goal_program_t *program, const trv_goal_t *goal)
 {
     sorted_t sorted = {NULL, NULL};
     *program = (goal_program_t){.goal = goal};
@@ -238,7 +238,7 @@ int goal_program_create(goal_program_t *program, const trv_goal_t *goal)
     return rc;
 }
 
-void goal_program_clear(goal_program_t *program)
+void trv_goal_program_clear(goal_program_t *program)
 {
     free(program->group);
     free(program->next_in_group);
@@ -246,12 +246,4 @@ void goal_program_clear(goal_program_t *program)
     free(program->edge);
     free(program->channel);
     free(program->channel_of);
-}
-
-void trv_goal_clear(trv_goal_t *goal)
-{
-    free(goal->op);
-    free(goal->need);
-    free(goal->name);
-    *goal = (trv_goal_t){0};
 }

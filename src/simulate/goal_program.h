@@ -41,7 +41,7 @@ typedef struct goal_program {
 } goal_program_t;
 
 /* TRV_ERR_INVALID where the sends and receives of a channel are not equally many. */
-int goal_program_create(goal_program_t *program, const trv_goal_t *goal);
-void goal_program_clear(goal_program_t *program);
+int trv_goal_program_create(goal_program_t *program, const trv_goal_t *goal);
+void trv_goal_program_clear(goal_program_t *program);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * MSCCL XML: the interpreter's rules. A threadblock goes through its steps; a step that names another threadblock's step
- * waits until that one is past it; sends and receives of a channel between two GPUs pass in order, and the next send
- * waits until the one before has been received.
+ * MSCCL XML: the interpreter's rules. A threadblock goes through its steps; a step that names another threadblock's
+ * step waits until that one is past it; sends and receives of a channel between two GPUs pass in order, and the next
+ * send waits until the one before has been received.
  */
 #include "formats.h"
 
@@ -12,6 +12,7 @@
 #define BLOCKS_MAX 108
 #define STEPS_MAX 256
 #define COUNT_MAX 71
+#define IDLE_MAX 20000 /* draws of a threadblock without progress, after which all are taken to wait for ever */
 
 /* ---- XML --------------------------------------------------------------------------------------------------------- */
 
@@ -22,22 +23,35 @@ typedef struct tag {
     bool closing, empty;
 } tag_t;
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
+/* Copies `length` characters; false if there are none or too many. */
+static bool take(const char **at, size_t length, char *to, size_t size)
+{
+    if (length == 0 || length >= size)
+        return false;
+    memcpy(to, *at, length);
+    to[length] = '\0';
+    *at += length;
+    return true;
+}
+
 /* Reads the next tag: blanks and line feeds between tags only, attributes as one blank and key="value". */
 static bool next_tag(const char **at, tag_t *tag)
 {
     const char *c = *at + strspn(*at, " \n");
-    int used = 0;
     memset(tag, 0, sizeof *tag);
     if (*c++ != '<')
         return false;
     tag->closing = *c == '/';
     c += tag->closing;
-    if (sscanf(c, "%15[a-z]%n", tag->name, &used) != 1)
+    if (!take(&c, strspn(c, LETTERS), tag->name, sizeof tag->name))
         return false;
-    for (c += used; *c == ' ' && tag->attributes < TAG_ATTRIBUTES_MAX; c += used) {
+    while (*c == ' ' && tag->attributes < TAG_ATTRIBUTES_MAX) {
         int i = tag->attributes++;
-        used = 0;
-        if (sscanf(c, " %15[a-zA-Z_]=\"%63[^\"<>\t]\"%n", tag->key[i], tag->value[i], &used) != 2 || used == 0)
+        c++;
+        if (!take(&c, strspn(c, LETTERS), tag->key[i], sizeof tag->key[i]) || *c++ != '=' || *c++ != '"' ||
+            !take(&c, strcspn(c, "\"<>\t"), tag->value[i], sizeof tag->value[i]) || *c++ != '"')
             return false;
     }
     tag->empty = *c == '/';
@@ -176,7 +190,8 @@ static const char *check_block(const gpu_t *gpu, const block_t *block)
     for (int b = 0; b < gpu->blocks; b++) {
         const block_t *other = &gpu->block[b];
         if (other != block && other->channel == block->channel &&
-            ((block->send >= 0 && other->send == block->send) || (block->receive >= 0 && other->receive == block->receive)))
+            ((block->send >= 0 && other->send == block->send) ||
+             (block->receive >= 0 && other->receive == block->receive)))
             return "two threadblocks share a connection";
     }
     for (int s = 0; s < block->steps; s++) {
@@ -247,7 +262,7 @@ static int run_step(algorithm_t *a, int g, int b, bool no_dependencies)
 static const char *run_all(algorithm_t *a, const msccl_options_t *options)
 {
     unsigned seed = options->seed;
-    for (int idle = 0; idle < 64 * BLOCKS_MAX * FORMAT_RANKS_MAX; idle++) {
+    for (int idle = 0; idle < IDLE_MAX; idle++) {
         int g = (int)(format_random(&seed) % (unsigned)a->gpus), moved;
         if (a->gpu[g].blocks == 0)
             continue;

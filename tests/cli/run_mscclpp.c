@@ -15,6 +15,7 @@
 #define PER_OP_MAX 8
 #define BARRIERS_MAX 16
 #define LAUNCHES 2
+#define IDLE_MAX 20000 /* draws of a threadblock without progress, after which all are taken to wait for ever */
 
 typedef struct block {
     json_t *ops, *channels, *buffers; /* ids of the GPU's */
@@ -126,8 +127,8 @@ static value_t *place(plan_t *plan, int g, const block_t *block, json_t *buffer,
     if (json_unpack(buffer, "{s:i, s:i, s:i !}", "buffer_id", &id, "index", &index, "size", size) == 0) {
         json_t *remote = json_array_get(plan->gpu[g].remote_buffers, (size_t)entry(block->buffers, id));
         const char *access;
-        if (json_unpack(remote, "{s:i, s:s, s:[s!] !}", "rank", &rank, "type", &type, "access_channel_types", &access) ||
-            rank < 0 || rank >= plan->gpus || rank == g)
+        if (json_unpack(remote, "{s:i, s:s, s:[s!] !}", "rank", &rank, "type", &type, "access_channel_types",
+                        &access) || rank < 0 || rank >= plan->gpus || rank == g)
             return NULL;
         m = &plan->gpu[rank].memory;
     } else if (json_unpack(buffer, "{s:s, s:i, s:i !}", "type", &type, "index", &index, "size", size)) {
@@ -181,7 +182,8 @@ static int run_reduce(plan_t *plan, int g, block_t *block, json_t *op, bool copy
     size_t sources = json_array_size(src);
     int size, other;
     value_t *to = place(plan, g, block, json_array_get(dst, 0), &size), sum[1024], *from[PER_OP_MAX];
-    if (!to || sources < (copy ? 1 : 2) || sources > (copy ? 1 : PER_OP_MAX) || json_array_size(dst) != 1 || size > 1024)
+    if (!to || sources < (copy ? 1 : 2) || sources > (copy ? 1 : PER_OP_MAX) || json_array_size(dst) != 1 ||
+        size > 1024)
         return -1;
     for (size_t s = 0; s < sources; s++) {
         from[s] = place(plan, g, block, json_array_get(src, s), &other);
@@ -316,7 +318,7 @@ static bool relaunch(gpu_t *gpu)
 
 static const char *run_all(plan_t *plan, unsigned seed)
 {
-    for (int idle = 0; idle < 100000; idle++) {
+    for (int idle = 0; idle < IDLE_MAX; idle++) {
         int g = (int)(format_random(&seed) % (unsigned)plan->gpus), moved;
         gpu_t *gpu = &plan->gpu[g];
         int b = gpu->blocks ? (int)(format_random(&seed) % (unsigned)gpu->blocks) : 0;

@@ -1,6 +1,6 @@
 /*
- * What `trivance export` writes is sound: GOAL programs end, MSCCL and MSCCL++ programs leave every contribution exactly
- * once on every GPU, in whatever order their threadblocks happen to run. And the tool refuses what does not fit.
+ * What `trivance export` writes is sound: GOAL programs end, MSCCL and MSCCL++ programs leave every contribution
+ * exactly once on every GPU, in whatever order their threadblocks happen to run. And the tool refuses what does not fit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static const char *const tori[] = {"2", "3", "4", "9", "2x4", "3x3"};
 static const char *const algorithms[] = {"trivance-l", "trivance-l-grouped", "trivance-l-gathered", "trivance-b",
                                          "ring",       "bucket",             "recdoub-l",           "recdoub-b",
                                          "swing-l",    "swing-b",            "bruck-l",             "bruck-b"};
-#define SEEDS 4
+#define SEEDS 3
 
 typedef int (*write_t)(const trv_schedule_t *schedule, FILE *out);
 
@@ -171,7 +171,7 @@ static int count(const char *text, const char *words)
     return number;
 }
 
-/* Trivance adds what comes from both sides and its own in one operation: two `re` in a row, or one with three sources. */
+/* Trivance adds what comes from both sides to its own in one operation: two `re` in a row, or one of three sources. */
 static void test_joint_reductions(void **state)
 {
     trv_schedule_t *schedule = create("9", "trivance-l", TRV_ALLREDUCE);
@@ -207,6 +207,7 @@ static void test_refusals(void **state)
         {"export 9 -a ring,swing --format=goal", "one algorithm"},
         {"export 9 --format=msccl --alpha=1us", "--alpha is for --format=goal"},
         {"export 9 --format=goal --alpha=1", "is not a time"},
+        {"export 9 --format=goal --alpha=3601s", "from 0 to an hour"},
         {"export 9 --format=goal -b 0", "at least 1"},
         {"export 9 --format=goal -o /nonexistent/x", "/nonexistent/x"},
         {"export 9 --fromat=goal", "did you mean --format?"},
@@ -263,6 +264,26 @@ static void test_tool(void **state)
     tool_remove_folder();
 }
 
+/* Every option of the help text is in the man page. */
+static void test_help(void **state)
+{
+    char *manual = tool_read_file(TRIVANCE_MAN "/trivance-export.1"), option[32];
+    tool_t tool = tool_run("export --help", NULL);
+    (void)state;
+    assert_int_equal(tool.code, 0);
+    assert_true(strncmp(tool.out, "Usage: ", 7) == 0);
+    int options = 0;
+    for (const char *at = tool.out; (at = strstr(at, "--")) != NULL; at += 2)
+        if (sscanf(at + 1, "%31[-a-z]", option) == 1 && option[1]) {
+            if (!strstr(manual, option))
+                fail_msg("-%s is not in the man page", option);
+            options++;
+        }
+    assert_true(options >= 8);
+    tool_clear(&tool);
+    free(manual);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_joint_reductions),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_tool),
+        cmocka_unit_test(test_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

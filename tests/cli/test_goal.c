@@ -191,10 +191,10 @@ static void test_dependencies(void **state)
     double early = time_of("num_ranks 3\nrank 0 {\nc: calc 100\ns: send 4096b to 1\ns irequires c\n}\n"
                            "rank 1 {\nrecv 4096b from 0\n}\nrank 2 {\n}\n", "3", &options);
     assert_true(fabs(early - one) < 1e-3);
-    /* Calculations that do not wait for each other run side by side; a receive that begins late is complete at once. */
+    /* Calculations that do not wait for each other run side by side; a receive that begins late is done at once. */
     double late = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\n"
-                          "rank 1 {\nc: calc 5000\nr: recv 4096b from 0\nr requires c\n}\nrank 2 {\ncalc 4000\ncalc 4500\n"
-                          "}\n", "3", &options);
+                          "rank 1 {\nc: calc 5000\nr: recv 4096b from 0\nr requires c\n}\n"
+                          "rank 2 {\ncalc 4000\ncalc 4500\n}\n", "3", &options);
     assert_true(fabs(late - 5000) < 1e-3);
     /* To oneself at once. */
     double self = time_of("num_ranks 1\nrank 0 {\ns: send 4096b to 0\nr: recv 4096b from 0\nc: calc 10\nc requires r\n"
@@ -207,7 +207,8 @@ static void test_matching(void **state)
 {
     trv_simulate_options_t options = without_alpha();
     static const char in_order[] = "num_ranks 2\nrank 0 {\na: send 8b to 1 tag 1\nb: send 1048576b to 1 tag %d\n"
-                                   "b requires a\n}\nrank 1 {\nr: recv 8b from 0 tag 1\nq: recv 1048576b from 0 tag %d\n"
+                                   "b requires a\n}\n"
+                                   "rank 1 {\nr: recv 8b from 0 tag 1\nq: recv 1048576b from 0 tag %d\n"
                                    "c: calc 100000\nc requires r\n}\n";
     char text[512];
     (void)state;
