@@ -8,6 +8,8 @@ build=${1:-build}
 "$build"/bench/plan
 echo
 "$build"/bench/reduce
+echo
+"$build"/bench/simulate
 for mpi in openmpi mpich; do
     [ -x "$build/bench/overhead.$mpi" ] || continue
     for ranks in 2 3; do
