@@ -175,11 +175,15 @@ static void test_progress(void **state)
     cli_progress_step(&progress, 5); /* too late, and no harm */
     dup2(saved, STDERR_FILENO);
     close(slave);
-    ssize_t length = read(terminal, text, sizeof text - 1);
+    size_t length = 0;
+    ssize_t more;
+    while (length < sizeof text - 1 && (more = read(terminal, text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)more;
     close(terminal);
     close(saved);
     assert_true(length > 0);
-    assert_non_null(strstr(text, "half done [####################....................]  50 %, 2 s left"));
+    assert_non_null(strstr(text, "half done [####################....................]  50 %, "));
+    assert_non_null(strstr(text, " s left"));
     assert_string_equal(text + length - 4, "\r\033[K");
 }
 
