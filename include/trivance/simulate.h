@@ -40,7 +40,8 @@ typedef enum trv_delivery {
                           later: what a real link does */
 } trv_delivery_t;
 
-/* A rank whose alpha, message overhead and reductions take `factor` times as long (>= 1). */
+/* A rank whose alpha, message overhead and reductions take `factor` times as long (>= 1). Of several entries for one
+ * rank, or link, the last counts. */
 typedef struct trv_slow_rank {
     int rank;
     double factor;

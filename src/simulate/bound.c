@@ -38,7 +38,7 @@ static int64_t stage_time(const bound_t *b, const stage_t *stage)
         return b->alpha;
     uint64_t flits = flits_of(b, stage->incoming_units, &last);
     return b->alpha + b->net->entry_delay + b->net->exit_delay +
-           stage->incoming_hops * (b->net->hop + b->net->flit) + (int64_t)(flits - last) * b->net->flit;
+           stage->incoming_hops * b->net->hop + (int64_t)(flits - last) * b->net->flit;
 }
 
 static int64_t chain(const bound_t *b)
@@ -98,7 +98,7 @@ static int64_t busiest_link(bound_t *b)
     if (longest_last < b->net->packet_flits) /* the last packet on the link may be any: it is not counted */
         longest_last = b->net->packet_flits;
     most -= most < longest_last ? most : longest_last;
-    return b->alpha + b->net->entry_delay + b->net->exit_delay + b->net->hop + b->net->flit + (int64_t)most * b->net->flit;
+    return b->alpha + b->net->entry_delay + b->net->exit_delay + b->net->hop + (int64_t)most * b->net->flit;
 }
 
 static int find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)

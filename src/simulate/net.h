@@ -31,7 +31,7 @@ enum {
 #define INFO_FROM_NIC 16u
 
 /* Kinds of events in the heap; of one moment they happen in this order. */
-enum { DUE_FLIGHT, DUE_ENTER, DUE_FREE, DUE_NIC, DUE_CREDIT, DUE_ARRIVED, DUE_SENT, DUE_TIMER };
+enum { DUE_FLIGHT, DUE_ENTER, DUE_CHOOSE, DUE_NIC, DUE_CREDIT, DUE_ARRIVED, DUE_SENT, DUE_TIMER };
 
 static inline uint64_t due_key(int kind, uint64_t id) { return (uint64_t)kind << 56 | id; }
 
@@ -54,9 +54,10 @@ typedef struct queue {
 
 typedef struct link {
     queue_t queue[2];
-    int64_t free_at;
     uint32_t next; /* the link straight on; the highest bit says that it starts at coordinate 0 */
-    uint8_t turn, active, key;
+    uint8_t turn, key;
+    uint8_t awake; /* it will choose a packet when it has woken, is free, or (blocked) gets a credit */
+    uint8_t blocked;
 } link_t;
 #define LINK_AT_ZERO (1u << 31)
 
@@ -116,12 +117,13 @@ struct trv_net {
 
     flight_lane_t flying, entering, injecting;
     tick_lane_t leaving;              /* messages on their way from router to node */
+    tick_lane_t waking;               /* links */
     tick_lane_t freeing[TRV_FREE_LANES];
     uint8_t *lane_of;                 /* flits -> lane, or one of the two below */
     int lanes;
     due_heap_t heap;
-    uint32_t *active;                 /* links to look at when everything has arrived that arrives now */
-    uint32_t active_count;
+    uint32_t *choosing;               /* links that choose a packet when everything has arrived that arrives now */
+    uint32_t choosing_count;
 
     uint64_t sent, delivered, sent_packets, hops;
 };

@@ -1,8 +1,8 @@
 /*
  * Packets over links: the loop of the simulator. The rules are stated in docs/simulator.md.
  *
- * At every moment first everything that arrives joins its queue, then every port that is free and has packets waiting
- * starts one. So the order in which events of a moment are taken does not matter; only the order inside a queue does,
+ * At every moment first everything that arrives joins its queue, then every port whose turn it is chooses a packet. A
+ * port with nothing to do sleeps, and takes one flit's time to wake. So the order in which events of a moment are taken does not matter; only the order inside a queue does,
  * and there simultaneous arrivals are ordered by the inputs that they come from.
  *
  * Functions with a `tracked` argument are compiled twice: without, and with the bookkeeping of single packets.
@@ -126,23 +126,31 @@ static int open_moment(trv_net_t *net, queue_t *queue)
     return append(net, queue, slot, 1, m->info | (queue->slot == TRV_NONE ? INFO_LAST : 0));
 }
 
-INLINE void activate(trv_net_t *net, uint32_t l)
+INLINE void choose_now(trv_net_t *net, uint32_t l)
+{
+    net->choosing[net->choosing_count++] = l;
+}
+
+INLINE int wake(trv_net_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
-    if (!link->active && link->free_at <= net->now) {
-        link->active = 1;
-        net->active[net->active_count++] = l;
-    }
+    if (link->awake)
+        return TRV_OK;
+    link->awake = 1;
+    if (tracked && net->slow && net->link_flit[l] != net->flit)
+        return trv_due_push(&net->heap, net->now + net->link_flit[l], due_key(DUE_CHOOSE, l));
+    return tick_push(&net->waking, net->now + net->flit, l);
 }
 
 INLINE int join(trv_net_t *net, uint32_t l, uint32_t message, uint32_t packets, uint32_t info, const bool tracked)
 {
     link_t *link = &net->link[l];
     queue_t *queue = &link->queue[info >> INFO_CHANNEL & 1];
-    int rc;
+    int rc = wake(net, l, tracked);
     if (tracked && ++net->waiting[l] > net->load[l].queue_max)
         net->load[l].queue_max = net->waiting[l];
-    activate(net, l);
+    if (rc)
+        return rc;
     if (queue->stamp == net->now)
         return insert_by_input(net, l, queue, message, packets, info);
     if (queue->slot == TRV_NONE) {
@@ -169,7 +177,11 @@ static int return_credit(trv_net_t *net, uint64_t id)
     if (id >> 39 & 1)
         return trv_net_nic_credit(net, buffer, flits);
     net->room[buffer] += (int64_t)flits * TRV_FLIT_BYTES;
-    activate(net, buffer / 2);
+    link_t *link = &net->link[buffer / 2];
+    if (link->blocked) {
+        link->blocked = 0;
+        choose_now(net, buffer / 2);
+    }
     return TRV_OK;
 }
 
@@ -235,12 +247,11 @@ static int enter(trv_net_t *net, const flight_t *flight, const bool tracked)
     if (net->trains) /* its last packet is the one that passes before the next message's first */
         net->pass[net->links + m->nic].last = net->now + (m->packets - 1) * net->gap;
     queue_t *queue = &net->link[flight->link].queue[0];
-    if (queue->slot != TRV_NONE && queue->stamp != net->now) {
-        int rc = open_moment(net, queue);
-        if (rc)
-            return rc;
-    }
-    activate(net, flight->link);
+    int rc = wake(net, flight->link, false);
+    if (!rc && queue->slot != TRV_NONE && queue->stamp != net->now)
+        rc = open_moment(net, queue);
+    if (rc)
+        return rc;
     if (net->trains && queue->slot == TRV_NONE) {
         if (queue->stamp != net->now) {
             queue->stamp = net->now;
@@ -253,7 +264,7 @@ static int enter(trv_net_t *net, const flight_t *flight, const bool tracked)
     flight_t next = *flight; /* the slot is taken: packet by packet */
     next.time = net->now + net->gap;
     m->injected = 1;
-    int rc = flight_push(&net->injecting, &next);
+    rc = flight_push(&net->injecting, &next);
     return rc ? rc : join(net, flight->link, flight->message, 1, m->info, false);
 }
 
@@ -295,7 +306,7 @@ INLINE int free_later(trv_net_t *net, uint32_t l, uint32_t flits, int64_t time)
     if (lane == LANE_UNKNOWN)
         lane = net->lane_of[flits] = net->lanes < TRV_FREE_LANES ? (uint8_t)net->lanes++ : (uint8_t)LANE_HEAP;
     if (lane == LANE_HEAP)
-        return trv_due_push(&net->heap, time, due_key(DUE_FREE, l));
+        return trv_due_push(&net->heap, time, due_key(DUE_CHOOSE, l));
     return tick_push(&net->freeing[lane], time, l);
 }
 
@@ -321,16 +332,18 @@ static int track(trv_net_t *net, uint32_t l, const entry_t *e, uint32_t channel,
     return rc;
 }
 
-/* A port that is free starts the packet whose turn it is. */
-INLINE int start(trv_net_t *net, uint32_t l, const bool tracked)
+/* A port starts the packet whose turn it is, or goes to sleep. */
+INLINE int choose(trv_net_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
     uint32_t channel = link->turn;
-    link->active = 0;
     if (!is_waiting(&link->queue[channel]) || (tracked && !has_room(net, l, (int)channel))) {
         channel ^= 1;
-        if (!is_waiting(&link->queue[channel]) || (tracked && !has_room(net, l, (int)channel)))
+        if (!is_waiting(&link->queue[channel]) || (tracked && !has_room(net, l, (int)channel))) {
+            link->blocked = tracked && (is_waiting(&link->queue[0]) || is_waiting(&link->queue[1]));
+            link->awake = link->blocked;
             return TRV_OK;
+        }
     }
     queue_t *queue = &link->queue[channel];
     if (queue->head == TRV_NONE) {
@@ -356,9 +369,8 @@ INLINE int start(trv_net_t *net, uint32_t l, const bool tracked)
     uint32_t flits = packet.info & INFO_LAST ? net->message[packet.message].last_flits : net->packet_flits;
     int64_t flit = tracked && net->slow ? net->link_flit[l] : net->flit;
     int64_t busy = flits * flit;
-    link->free_at = net->now + busy;
     uint32_t hops = (packet.info & INFO_HOPS_MASK) - 1, straight = link->next;
-    flight_t flight = {net->now + net->hop + flit, straight & ~LINK_AT_ZERO, packet.message, 0, packet.packets};
+    flight_t flight = {net->now + net->hop, straight & ~LINK_AT_ZERO, packet.message, 0, packet.packets};
     if (net->dateline)
         channel |= straight >> 31;
     flight.info = hops | (packet.info & (7u << INFO_LEG | INFO_LAST)) | channel << INFO_CHANNEL |
@@ -367,12 +379,12 @@ INLINE int start(trv_net_t *net, uint32_t l, const bool tracked)
     if (tracked) {
         rc = track(net, l, &packet, link->turn ^ 1u, flits, busy);
         if (!rc && net->slow && flit != net->flit) {
-            rc = trv_due_push(&net->heap, link->free_at, due_key(DUE_FREE, l));
-            return rc ? rc : trv_net_park(net, DUE_FLIGHT, &flight);
+            rc = trv_due_push(&net->heap, net->now + busy, due_key(DUE_CHOOSE, l));
+            return rc ? rc : flight_push(&net->flying, &flight);
         }
     }
     if (!rc)
-        rc = free_later(net, l, flits, link->free_at);
+        rc = free_later(net, l, flits, net->now + busy);
     return rc ? rc : flight_push(&net->flying, &flight);
 }
 
@@ -396,7 +408,7 @@ static int happen(trv_net_t *net, uint64_t key, const bool tracked)
     switch (key >> 56) {
     case DUE_FLIGHT: flight = trv_net_unpark(net, number); return arrive(net, &flight, tracked);
     case DUE_ENTER: flight = trv_net_unpark(net, number); return enter(net, &flight, tracked);
-    case DUE_FREE: activate(net, number); return TRV_OK;
+    case DUE_CHOOSE: choose_now(net, number); return TRV_OK;
     case DUE_NIC: return trv_net_inject(net, number);
     case DUE_CREDIT: return return_credit(net, id);
     case DUE_ARRIVED: return arrived(net, number);
@@ -410,6 +422,7 @@ INLINE int64_t next_time(const trv_net_t *net)
     int64_t time = flight_next(&net->flying), other;
     for (int i = 0; i < net->lanes; i++)
         time = (other = tick_next(&net->freeing[i])) < time ? other : time;
+    time = (other = tick_next(&net->waking)) < time ? other : time;
     time = (other = flight_next(&net->entering)) < time ? other : time;
     time = (other = flight_next(&net->injecting)) < time ? other : time;
     time = (other = tick_next(&net->leaving)) < time ? other : time;
@@ -434,14 +447,16 @@ INLINE int moment(trv_net_t *net, const bool tracked)
     }
     for (int i = 0; i < net->lanes; i++)
         while (tick_next(&net->freeing[i]) == now)
-            activate(net, tick_pop(&net->freeing[i]).id);
+            choose_now(net, tick_pop(&net->freeing[i]).id);
+    while (tick_next(&net->waking) == now)
+        choose_now(net, tick_pop(&net->waking).id);
     while (!rc && tick_next(&net->leaving) == now)
         rc = arrived(net, tick_pop(&net->leaving).id);
     while (!rc && due_next(&net->heap) == now)
         rc = happen(net, trv_due_pop(&net->heap).key, tracked);
-    for (uint32_t i = 0; i < net->active_count && !rc; i++)
-        rc = start(net, net->active[i], tracked);
-    net->active_count = 0;
+    for (uint32_t i = 0; i < net->choosing_count && !rc; i++)
+        rc = choose(net, net->choosing[i], tracked);
+    net->choosing_count = 0;
     return rc;
 }
 

@@ -118,13 +118,13 @@ static int allocate(trv_net_t *net)
     net->link = aligned_alloc(64, (links * sizeof *net->link + 63) / 64 * 64);
     net->nic = malloc(links * sizeof *net->nic);
     net->pass = malloc(2 * links * sizeof *net->pass);
-    net->active = malloc(links * sizeof *net->active);
+    net->choosing = malloc(links * sizeof *net->choosing);
     net->lane_of = malloc(net->packet_flits + 1);
     net->link_flit = net->slow ? malloc(links * sizeof *net->link_flit) : NULL;
     net->room = net->finite ? malloc(2 * links * sizeof *net->room) : NULL;
     net->load = net->tracked ? calloc(links, sizeof *net->load) : NULL;
     net->waiting = net->tracked ? calloc(links, sizeof *net->waiting) : NULL;
-    if (!net->link || !net->nic || !net->pass || !net->active || !net->lane_of || (net->slow && !net->link_flit) ||
+    if (!net->link || !net->nic || !net->pass || !net->choosing || !net->lane_of || (net->slow && !net->link_flit) ||
         (net->finite && !net->room) || (net->tracked && (!net->load || !net->waiting)))
         return trv_fail_memory();
     memset(net->link, 0, links * sizeof *net->link);
@@ -187,7 +187,7 @@ void trv_net_destroy(trv_net_t *net)
     free(net->link);
     free(net->nic);
     free(net->pass);
-    free(net->active);
+    free(net->choosing);
     free(net->lane_of);
     free(net->link_flit);
     free(net->room);
@@ -201,6 +201,7 @@ void trv_net_destroy(trv_net_t *net)
     free(net->entering.at);
     free(net->injecting.at);
     free(net->leaving.at);
+    free(net->waking.at);
     for (int i = 0; i < TRV_FREE_LANES; i++)
         free(net->freeing[i].at);
     free(net->heap.at);

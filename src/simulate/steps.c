@@ -203,12 +203,21 @@ static int on_sent(void *context, uint32_t index)
     return proceed(run, w);
 }
 
+static int unwanted(const run_t *run, const post_t *post)
+{
+    uint32_t streams = (uint32_t)run->simulator->streams;
+    return trv_fail(TRV_ERR_INVALID, "rank %u sends to rank %u in step %u of stream %u, which receives no such message "
+                    "there (verify the schedule first)", post->from / streams, post->to / streams, post->step,
+                    post->to % streams);
+}
+
 static int on_arrived(void *context, uint32_t index)
 {
     run_t *run = context;
     post_t post = run->post[index];
     uint32_t steps = (uint32_t)run->simulator->steps;
-    run->arrived[(size_t)post.to * steps + post.step]++;
+    if (++run->arrived[(size_t)post.to * steps + post.step] > stage_of(run, post.to, post.step)->receives)
+        return unwanted(run, &post);
     return run->walker[post.to].step == post.step ? proceed(run, post.to) : TRV_OK;
 }
 
