@@ -267,6 +267,25 @@ static void drop_in(void)
     MPI_Comm_free(&grid);
 }
 
+/* A coordinate per node: MPICH takes even and odd ranks for two nodes when it is told to, Open MPI the machine for one. */
+#ifdef MPICH_VERSION
+enum { NODES = 2 };
+#else
+enum { NODES = 1 };
+#endif
+
+static void one_per_node(void)
+{
+    const int nodes = NODES;
+    MPI_Comm early;
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank / 2, test_rank, &early);
+    expect_torus(early, "2", 1, 0, "before a collective on MPI_COMM_WORLD, as a ring");
+    MPI_Comm_free(&early);
+    expect_torus(MPI_COMM_WORLD, nodes == 2 ? "2" : "1", test_ranks / nodes, 0, "a coordinate per node");
+    try_results(MPI_COMM_WORLD, "a coordinate per node");
+    try_part(test_rank / 2, test_rank, nodes == 2 ? "2" : "1", 2 / nodes, 0, "two ranks");
+}
+
 /* With marks of the file. */
 static void marks(void)
 {
@@ -302,6 +321,7 @@ static const struct test_case {
     {"round-robin", NULL, HEAD "\"ranks\": [[0,0],[0,1],[1,0],[1,1],[0,0],[0,1],[1,0],[1,1]]}", nodes, NULL},
     {"four", NULL, "{\"format\": \"trivance-topology-1\", \"torus\": [2], "
      "\"ranks\": [[1],[0],[1],[0],[0],[1],[0],[1]]}", four_per_node, NULL},
+    {"nodes", "1,2", NULL, one_per_node, NULL},
     {"marks", NULL, HEAD "\"wrap\": [false, true], \"shared_port\": [false, true], "
      "\"ranks\": [[1,1],[1,0],[0,1],[0,0]]}", marks, NULL},
     {"drop-in", "2x2", NULL, drop_in, NULL},
@@ -333,6 +353,8 @@ int main(int argc, char **argv)
     if (at == sizeof cases / sizeof cases[0])
         return fprintf(stderr, "test_topology: there is no case '%s'\n", name), 2;
     const struct test_case *test = &cases[at];
+    if (test->run == one_per_node)
+        setenv("MPIR_CVAR_ODD_EVEN_CLIQUES", "1", 1);
     setenv("TRIVANCE_TORUS", test->torus ? test->torus : "", 1);
     if (test->file)
         write_file(test->file);
