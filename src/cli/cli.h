@@ -26,9 +26,13 @@ int cli_sweep(int argc, char **argv);
 int cli_figures(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_tune(int argc, char **argv);
+int cli_info(int argc, char **argv);
 
 /* What `trivance bench --help` prints. */
 extern const char cli_bench_help[];
+/* And `trivance tune --help`. */
+extern const char cli_tune_help[];
 
 /* Prints "trivance <command>: <sentence>" to stderr and returns CLI_BAD. */
 int cli_bad(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -28,8 +28,7 @@ const char *cli_launcher(void)
     return any_set(openmpi) ? "openmpi" : any_set(mpich) ? "mpich" : NULL;
 }
 
-/* Writes the path of trivance-mpi.<mpi> to `path` if it is in one of the places relative to this executable. */
-static bool find_beside(const char *mpi, char *path, size_t size)
+bool cli_find_program(const char *mpi, char *path, size_t size)
 {
     static const char *const place[] = {"", "../libexec/trivance/"};
     char self[4096];
@@ -50,7 +49,7 @@ static bool find_beside(const char *mpi, char *path, size_t size)
 int cli_hand_over(const char *mpi, char **argv)
 {
     char path[4608];
-    if (!find_beside(mpi, path, sizeof path))
+    if (!cli_find_program(mpi, path, sizeof path))
         snprintf(path, sizeof path, "trivance-mpi.%s", mpi);
     argv[-1] = path; /* main found the subcommand behind the tool's own name */
     fflush(stdout);
@@ -58,4 +57,24 @@ int cli_hand_over(const char *mpi, char **argv)
     return cli_bad(argv[0], "trivance-mpi.%s can not be started (%s); it belongs beside the trivance executable, in "
                    "../libexec/trivance or in PATH, and is built where %s is installed", mpi, strerror(errno),
                    strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH");
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+int cli_run_under_mpi(int argc, char **argv, const char *help, const char *example)
+{
+    const char *mpi = cli_launcher();
+    if (mpi)
+        return cli_hand_over(mpi, argv);
+    if (wants_help(argc, argv)) {
+        fputs(help, stdout);
+        return CLI_OK;
+    }
+    return cli_bad(argv[0], "no MPI launcher has started this process; start it with one, for example `%s`", example);
 }

@@ -1,5 +1,5 @@
 /*
- * trivance-mpi: what the tool hands over to, once per MPI. Its subcommands are bench and sweep.
+ * trivance-mpi: what the tool hands over to, once per MPI. Its subcommands are bench, sweep and tune.
  */
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,11 @@
 #include "cli/cli.h"
 #include "mpi/bench.h"
 #include "mpi/sweep.h"
+#include "mpi/tune.h"
 
 static int complain(int rank, const char *command)
 {
-    static const char commands[] = "there are bench and sweep (trivance-mpi bench --help)";
+    static const char commands[] = "there are bench, sweep and tune (trivance-mpi bench --help)";
     if (rank == 0 && command)
         fprintf(stderr, "trivance-mpi: there is no command '%.40s'; %s\n", command, commands);
     else if (rank == 0)
@@ -29,6 +30,8 @@ int main(int argc, char **argv)
         result = sweep_main(argc - 1, argv + 1, threads);
     } else if (command && strcmp(command, "bench") == 0) {
         result = bench_main(argc - 1, argv + 1);
+    } else if (command && strcmp(command, "tune") == 0) {
+        result = tune_main(argc - 1, argv + 1);
     } else if (command && strcmp(command, "--version") == 0) {
         if (rank == 0)
             printf("trivance-mpi %s\n", trv_version());

@@ -1,0 +1,209 @@
+/*
+ * trivance info: every variable of the environment with its meaning, default and present value, and the build.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/common.h>
+#include <trivance/reduce.h>
+
+#include "cli/cli.h"
+#include "cli/handover.h"
+#include "cli/table.h"
+#include "settings/settings.h"
+
+static const char help[] =
+    "Usage: trivance info [--format=table|json|csv]\n\n"
+    "The environment variables that the MPI layer reads: meaning, what is allowed, default, present value;\n"
+    "and how this Trivance was built, and for which MPIs. A value that is wrong is told with the reason.\n\n"
+    "Options:\n"
+    "  -f, --format=F  table (default), json or csv\n"
+    "  -h, --help      this text\n\n"
+    "Example:\n"
+    "  TRIVANCE_TORUS=8x8 trivance info\n";
+
+/* ---- The build --------------------------------------------------------------------------------------------------- */
+
+typedef struct fact {
+    const char *name, *meaning, *value;
+} fact_t;
+
+#define FACTS 5
+
+#if defined __SANITIZE_ADDRESS__
+#define BUILT_WITH "gcc " __VERSION__ ", sanitizers"
+#elif defined __clang__
+#define BUILT_WITH __VERSION__ /* names itself */
+#else
+#define BUILT_WITH "gcc " __VERSION__
+#endif
+
+static const char *program_of(const char *mpi, char path[4608])
+{
+    return cli_find_program(mpi, path, 4608) ? path : "none";
+}
+
+static void find_facts(fact_t fact[FACTS], char path[2][4608])
+{
+    const fact_t all[FACTS] = {
+        {"version", "of the tool and the libraries", trv_version()},
+        {"compiler", "that built the tool", BUILT_WITH},
+        {"kernels", "for reductions on this processor", trv_reduce_kernels()},
+        {"openmpi", "the program for Open MPI", program_of("openmpi", path[0])},
+        {"mpich", "the program for MPICH", program_of("mpich", path[1])},
+    };
+    memcpy(fact, all, sizeof all);
+}
+
+/* ---- The variables ----------------------------------------------------------------------------------------------- */
+
+typedef struct variable {
+    const trv_setting_t *setting;
+    const char *value; /* NULL: not set */
+    char fault[1024];  /* why it is wrong; "" if it is not */
+} variable_t;
+
+static void look(const trv_setting_t *setting, variable_t *variable)
+{
+    const char *value = getenv(setting->name);
+    *variable = (variable_t){.setting = setting, .value = value && *value ? value : NULL};
+    if (variable->value && trv_settings_check(setting, value) < 0)
+        snprintf(variable->fault, sizeof variable->fault, "%s", trv_last_error());
+}
+
+/* ---- As text ----------------------------------------------------------------------------------------------------- */
+
+#define WIDTH 100
+
+/* A paragraph, indented by four, its lines broken between words. */
+static void print_paragraph(const char *text)
+{
+    int column = 0;
+    for (const char *at = text; *at;) {
+        int word = (int)strcspn(at, " ");
+        if (column == 0 || column + 1 + word > WIDTH) {
+            printf("%s    %.*s", column ? "\n" : "", word, at);
+            column = 4 + word;
+        } else {
+            printf(" %.*s", word, at);
+            column += 1 + word;
+        }
+        at += word + (at[word] == ' ');
+    }
+    putchar('\n');
+}
+
+static void print_variable(const variable_t *variable)
+{
+    const trv_setting_t *setting = variable->setting;
+    char text[1024];
+    printf("\n%s%s%s\n", setting->name, variable->value ? "=" : "", variable->value ? variable->value : "");
+    if (variable->fault[0])
+        printf("    WRONG: %s\n", variable->fault);
+    snprintf(text, sizeof text, "%s Takes %s; default %s; example %s", setting->meaning, setting->allowed,
+             setting->standard, setting->example);
+    print_paragraph(text);
+}
+
+static void print_text(const fact_t fact[FACTS])
+{
+    for (int i = 0; i < FACTS; i++)
+        printf("%-10s%s\n", fact[i].name, fact[i].value);
+    for (int i = 0; i < trv_settings_count(); i++) {
+        variable_t variable;
+        look(trv_settings_at(i), &variable);
+        print_variable(&variable);
+    }
+}
+
+/* ---- As rows ----------------------------------------------------------------------------------------------------- */
+
+static void text_or_none(cli_table_t *table, const char *text)
+{
+    if (text && *text)
+        cli_cell_text(table, text);
+    else
+        cli_cell_none(table);
+}
+
+static void add_row(cli_table_t *table, const char *kind, const char *name, const char *value,
+                    const trv_setting_t *setting, const char *meaning, const char *fault)
+{
+    cli_cell_text(table, kind);
+    cli_cell_text(table, name);
+    text_or_none(table, value);
+    text_or_none(table, setting ? setting->standard : NULL);
+    text_or_none(table, setting ? setting->allowed : NULL);
+    text_or_none(table, setting ? setting->example : NULL);
+    cli_cell_text(table, meaning);
+    text_or_none(table, fault);
+    cli_row_end(table);
+}
+
+static int print_rows(const fact_t fact[FACTS], cli_format_t format)
+{
+    static const cli_column_t column[] = {
+        {"kind", NULL, false, 0},    {"name", NULL, false, 0},    {"value", NULL, false, 0},
+        {"default", NULL, false, 0}, {"allowed", NULL, false, 0}, {"example", NULL, false, 0},
+        {"meaning", NULL, false, 0}, {"fault", NULL, false, 0},
+    };
+    cli_table_t table;
+    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], false);
+    for (int i = 0; i < FACTS; i++)
+        add_row(&table, "build", fact[i].name, fact[i].value, NULL, fact[i].meaning, NULL);
+    for (int i = 0; i < trv_settings_count(); i++) {
+        variable_t variable;
+        look(trv_settings_at(i), &variable);
+        add_row(&table, "variable", variable.setting->name, variable.value, variable.setting,
+                variable.setting->meaning, variable.fault);
+    }
+    return cli_table_end(&table);
+}
+
+static void warn(void *context, const char *sentence)
+{
+    (void)context;
+    fflush(stdout);
+    fprintf(stderr, "trivance info: warning: %s\n", sentence);
+}
+
+/* What shows only when all is read together: misspelt names, what a rules file says. */
+static void warn_of_the_rest(void)
+{
+    trv_settings_t settings;
+    trv_settings_read(&settings, warn, NULL);
+    trv_settings_clear(&settings);
+}
+
+int cli_info(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    cli_format_t format = CLI_FORMAT_TABLE;
+    int option;
+    while ((option = cli_option(argc, argv, ":f:h", longs)) != -1)
+        switch (option) {
+        case 'f':
+            if (cli_parse_format(optarg, &format))
+                return cli_bad_last(argv[0]);
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return CLI_OK;
+        default:
+            return CLI_BAD;
+        }
+    if (optind < argc)
+        return cli_bad(argv[0], "'%.40s' is not needed: info takes options only, for example --format=json",
+                       argv[optind]);
+    static char path[2][4608];
+    fact_t fact[FACTS];
+    find_facts(fact, path);
+    if (format != CLI_FORMAT_TABLE && print_rows(fact, format))
+        return cli_bad_last(argv[0]);
+    if (format == CLI_FORMAT_TABLE)
+        print_text(fact);
+    warn_of_the_rest();
+    return CLI_OK;
+}
