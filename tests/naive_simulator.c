@@ -43,6 +43,7 @@ typedef struct packet {
 typedef struct server {
     packet_t *first[CHANNELS], *last[CHANNELS];
     int turn;
+    bool asleep; /* a link on which nothing is left to send; it takes a flit's time to wake */
     int64_t flit_fs, free_at;
     int64_t room[CHANNELS]; /* bytes, of the buffer it fills */
     int64_t passed_at;      /* when a packet from here last came into its next router; -1: never */
@@ -78,7 +79,7 @@ typedef struct world {
     size_t events, room;
     int64_t now, last;
     int unfinished;
-    int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues, and back; of a hop without its flit */
+    int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues, and back; of a hop */
     naive_result_t *result;
 } world_t;
 
@@ -129,7 +130,10 @@ static event_t pop(world_t *w)
 
 static bool is_nic(const world_t *w, int server) { return server >= w->ranks * w->ports; }
 
-static int channel_of(const packet_t *packet) { return packet->hop < 0 ? 0 : packet->message->hop[packet->hop].channel; }
+static int channel_of(const packet_t *packet)
+{
+    return packet->hop < 0 ? 0 : packet->message->hop[packet->hop].channel;
+}
 
 static void enqueue(world_t *w, packet_t *packet, int server)
 {
@@ -142,7 +146,10 @@ static void enqueue(world_t *w, packet_t *packet, int server)
     else
         s->first[channel] = packet;
     s->last[channel] = packet;
-    push(w, (event_t){.at = w->now, .kind = START, .which = server});
+    if (s->asleep)
+        s->free_at = w->now + s->flit_fs;
+    push(w, (event_t){.at = s->asleep ? s->free_at : w->now, .kind = START, .which = server});
+    s->asleep = false;
 }
 
 /* The packet leaves the buffer it is in; who fills it learns it a link's latency later. */
@@ -163,14 +170,13 @@ static bool can_go(const world_t *w, const server_t *server, int channel)
 static void go(world_t *w, packet_t *packet, int64_t busy_fs)
 {
     const message_t *message = packet->message;
-    const server_t *server = &w->server[packet->server];
     if (is_nic(w, packet->server)) {
         if (packet->index == message->packets - 1)
             push(w, (event_t){.at = w->now + busy_fs, .kind = SENT, .which = message->cell});
         push(w, (event_t){.at = w->now + w->in_fs, .kind = ARRIVE, .packet = packet});
     } else {
         w->result->packet_hops++;
-        push(w, (event_t){.at = w->now + server->flit_fs + w->hop_fs, .kind = ARRIVE, .packet = packet});
+        push(w, (event_t){.at = w->now + w->hop_fs, .kind = ARRIVE, .packet = packet});
     }
     packet->hop++;
 }
@@ -181,8 +187,10 @@ static void start(world_t *w, int number)
     if (w->now < server->free_at)
         return;
     int channel = can_go(w, server, server->turn) ? server->turn : 1 - server->turn;
-    if (!can_go(w, server, channel))
+    if (!can_go(w, server, channel)) {
+        server->asleep = !is_nic(w, number) && !server->first[0] && !server->first[1];
         return;
+    }
     packet_t *packet = server->first[channel];
     server->first[channel] = packet->next;
     server->turn = 1 - channel;
@@ -203,7 +211,7 @@ static double slowness(const world_t *w, int rank)
     double factor = 1;
     for (int i = 0; i < w->options->slow_ranks; i++)
         if (w->options->slow_rank[i].rank == rank)
-            factor *= w->options->slow_rank[i].factor;
+            factor = w->options->slow_rank[i].factor;
     return factor;
 }
 
@@ -439,9 +447,10 @@ static void make_servers(world_t *w)
         double factor = 1;
         for (int k = 0; k < options->slow_links && i < links; k++)
             if (options->slow_link[k].rank * w->ports + options->slow_link[k].port == i)
-                factor *= options->slow_link[k].factor;
+                factor = options->slow_link[k].factor;
         double bps = i < links ? options->bandwidth_bps / factor : options->nic_bandwidth_bps;
         w->server[i].passed_at = -1;
+        w->server[i].asleep = i < links;
         w->server[i].flit_fs = llround(FLIT_BYTES * 8 * 1e15 / bps);
         for (int c = 0; c < CHANNELS; c++)
             w->server[i].room[c] = (int64_t)options->buffer_bytes;
