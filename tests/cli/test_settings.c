@@ -1,0 +1,343 @@
+/*
+ * The environment and the rules: what is read, what is refused with which words, which rule wins; and that
+ * docs/environment.md and `trivance info` say the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/trivance.h>
+
+#include "settings/json_file.h"
+#include "settings/settings.h"
+#include "tool.h"
+
+/* ---- The environment --------------------------------------------------------------------------------------------- */
+
+typedef struct warnings {
+    int count;
+    char last[1024];
+} warnings_t;
+
+static void keep(void *context, const char *sentence)
+{
+    warnings_t *warnings = context;
+    warnings->count++;
+    snprintf(warnings->last, sizeof warnings->last, "%s", sentence);
+}
+
+/* Reads the environment with one variable set; the caller clears the settings. */
+static void read_with(const char *name, const char *value, trv_settings_t *settings, warnings_t *warnings)
+{
+    *warnings = (warnings_t){0};
+    setenv(name, value, 1);
+    trv_settings_read(settings, keep, warnings);
+    unsetenv(name);
+}
+
+static void test_defaults(void **state)
+{
+    const trv_network_t paper = TRV_NETWORK_PAPER;
+    trv_settings_t settings;
+    warnings_t warnings = {0};
+    (void)state;
+    trv_settings_read(&settings, keep, &warnings);
+    assert_int_equal(warnings.count, 0);
+    assert_null(settings.fault);
+    assert_true(settings.alpha_ns == paper.alpha_ns && settings.bandwidth_bps == paper.bandwidth_bps &&
+                settings.hop_ns == paper.hop_ns);
+    assert_int_equal(settings.debug, TRV_DEBUG_WARN);
+    assert_int_equal(settings.fallback, TRV_FALLBACK_SILENT);
+    assert_false(settings.info || settings.cart || settings.check || settings.allow_inconsistent);
+    assert_false(trv_settings_may_serve(&settings));
+    trv_settings_clear(&settings);
+}
+
+/* Every example of the table is a good value, and what it sets is no longer the default. */
+static void test_examples(void **state)
+{
+    (void)state;
+    for (int i = 0; i < trv_settings_count(); i++) {
+        const trv_setting_t *setting = trv_settings_at(i);
+        bool path = strstr(setting->example, ".json") != NULL;
+        int code = trv_settings_check(setting, setting->example);
+        if (code < 0 && !path)
+            fail_msg("%s=%s: %s", setting->name, setting->example, trv_last_error());
+        if (setting->kind != TRV_SETTING_TEXT)
+            assert_int_equal(trv_settings_check(setting, setting->standard), 0);
+        assert_true(strlen(setting->meaning) > 10 && setting->meaning[strlen(setting->meaning) - 1] == '.');
+    }
+}
+
+static void test_what_may_serve(void **state)
+{
+    static const struct { const char *name, *value; bool may; } cases[] = {
+        {"TRIVANCE_TORUS", "8x8", true}, {"TRIVANCE_TORUS", "", false}, {"TRIVANCE_TORUS", "8x", false},
+        {"TRIVANCE_ALGORITHM", "auto", false}, {"TRIVANCE_ALGORITHM", "trivance", true}, {"TRIVANCE_CART", "1", true},
+        {"TRIVANCE_CART", "0", false}, {"TRIVANCE_TUNE", "allreduce:@mpi", true}, {"TRIVANCE_ALPHA", "1us", false},
+        {"TRIVANCE_TOPOLOGY_FILE", "/nonexistent", true},
+        /* What a file holds may differ between ranks, so it does not count here. */
+        {"TRIVANCE_RULES_FILE", "/nonexistent", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        trv_settings_t settings;
+        warnings_t warnings;
+        read_with(cases[i].name, cases[i].value, &settings, &warnings);
+        if (trv_settings_may_serve(&settings) != cases[i].may)
+            fail_msg("%s=%s", cases[i].name, cases[i].value);
+        trv_settings_clear(&settings);
+    }
+}
+
+static void test_wrong_values(void **state)
+{
+    static const struct { const char *name, *value, *words; bool selects; } cases[] = {
+        {"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
+        {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
+        {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
+        {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
+        {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
+        {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
+        {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
+        {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' can not be read: No such file", true},
+        {"TRIVANCE_DEBUG", "loud", "'loud' is none of off|warn|info|trace; for example TRIVANCE_DEBUG=info. warn holds",
+         false},
+        {"TRIVANCE_FALLBACK", "shout", "silent holds", false},
+        {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. 0s holds", false},
+        {"TRIVANCE_KERNELS", "sse", "none of plain, avx2 and avx512", false},
+        {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
+        {"TRIVANCE_XYZZY", "1", "`trivance info` lists them", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        trv_settings_t settings;
+        warnings_t warnings;
+        read_with(cases[i].name, cases[i].value, &settings, &warnings);
+        const char *told = cases[i].selects ? settings.fault : warnings.last;
+        if (!told || !strstr(told, cases[i].words) || !strstr(told, cases[i].name) ||
+            (settings.fault != NULL) != cases[i].selects || warnings.count != !cases[i].selects)
+            fail_msg("%s=%s: fault '%s', %d warnings, '%s'; not: %s", cases[i].name, cases[i].value,
+                     settings.fault ? settings.fault : "", warnings.count, warnings.last, cases[i].words);
+        trv_settings_clear(&settings);
+    }
+}
+
+static void test_synonyms(void **state)
+{
+    static const struct { const char *value; int debug; } cases[] = {
+        {"0", TRV_DEBUG_OFF}, {"no", TRV_DEBUG_OFF}, {"off", TRV_DEBUG_OFF}, {"warn", TRV_DEBUG_WARN},
+        {"1", TRV_DEBUG_INFO}, {"info", TRV_DEBUG_INFO}, {"trace", TRV_DEBUG_TRACE}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        trv_settings_t settings;
+        warnings_t warnings;
+        read_with("TRIVANCE_DEBUG", cases[i].value, &settings, &warnings);
+        assert_int_equal(settings.debug, cases[i].debug);
+        assert_int_equal(settings.info, cases[i].debug >= TRV_DEBUG_INFO);
+        trv_settings_clear(&settings);
+    }
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+static const char *match(const trv_rules_t *rules, trv_collective_t collective, const char *torus, uint64_t bytes)
+{
+    trv_torus_t parsed;
+    assert_int_equal(trv_torus_parse(torus, &parsed), 0);
+    const trv_rule_t *rule = trv_rules_match(rules, collective, &parsed, parsed.ranks, bytes);
+    return rule ? rule->algorithm : "none";
+}
+
+static void test_line(void **state)
+{
+    trv_rules_t rules;
+    (void)state;
+    assert_int_equal(trv_rules_parse_line(&rules, "allreduce:0-64k:[8-64]:@trivance-l;allreduce:64k-inf:@auto;"
+                                                  "allgather:@mpi;reduce_scatter_block:8-8:@ring;"), 0);
+    assert_int_equal(rules.count, 4);
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "8", 65536), "trivance-l"); /* both rules hold: the first wins */
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 0), "trivance-l");
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "8", 65537), "auto");
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "7", 65535), "none");
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "65", 65536), "auto");
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "65", UINT64_C(1) << 60), "auto");
+    assert_string_equal(match(&rules, TRV_ALLGATHER, "2", 1), "mpi");
+    assert_string_equal(match(&rules, TRV_REDUCE_SCATTER, "2", 8), "ring");
+    assert_string_equal(match(&rules, TRV_REDUCE_SCATTER, "2", 9), "none");
+    trv_rules_clear(&rules);
+}
+
+static void test_wrong_lines(void **state)
+{
+    static const struct { const char *line, *words; } cases[] = {
+        {"", "no rule"}, {";", "a field is empty"}, {"allreduce", "no @ALGORITHM"}, {"allreduce:", "a field is empty"},
+        {"allreduce:@", "there is no algorithm ''"}, {"bcast:@mpi", "there is no collective 'bcast'"},
+        {"allreduce:@mpi:1-2", "the algorithm is the last field"}, {"allreduce:[1-2:@mpi", "a ] is missing"},
+        {"allreduce:9-8:@mpi", "ends before it begins"}, {"allreduce:64k:@mpi", "no range of sizes"},
+        {"allreduce:[4]:@mpi", "no range of ranks"}, {"allreduce:inf-inf:@mpi", "not a byte count"},
+        {"allreduce:@mpi;allreduce:@x", "(column 16): there is no algorithm 'x'"},
+        {"allreduce:1-2:[3-4]:5-6:@mpi", "too many"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        trv_rules_t rules;
+        if (trv_rules_parse_line(&rules, cases[i].line) == 0 || !strstr(trv_last_error(), cases[i].words))
+            fail_msg("'%s': '%s', not: %s", cases[i].line, trv_last_error(), cases[i].words);
+        assert_int_equal(rules.count, 0);
+    }
+}
+
+static const char good_file[] =
+    "{\"rule_file_version\": 1,\n"
+    " \"network\": {\"alpha\": \"2us\", \"hop_latency\": \"300ns\"},\n"
+    " \"collectives\": {\"allreduce\": [\n"
+    "   {\"comm_size_min\": 64, \"comm_size_max\": 128, \"torus\": \"8x8\",\n"
+    "    \"rules\": [{\"msg_size_max\": \"64KiB\", \"alg\": \"trivance-l\"}]},\n"
+    "   {\"comm_size_max\": 64, \"colour\": 1, \"rules\": [{\"alg\": \"swing\"}]}],\n"
+    "  \"bcast\": []}}\n";
+
+static void test_file(void **state)
+{
+    trv_rules_t rules;
+    warnings_t warnings = {0};
+    (void)state;
+    assert_int_equal(trv_rules_parse_file(&rules, "r.json", good_file, strlen(good_file), keep, &warnings), 0);
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 65536), "trivance-l");
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "64", 65536), "swing"); /* another torus */
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 65537), "swing");
+    assert_string_equal(match(&rules, TRV_ALLREDUCE, "65", 8), "none");
+    assert_true(rules.alpha_ns == 2000 && rules.hop_ns == 300 && rules.bandwidth_bps < 0);
+    assert_int_equal(warnings.count, 2);
+    assert_non_null(strstr(warnings.last, "r.json:7:3: \"bcast\" is no collective"));
+    trv_rules_clear(&rules);
+}
+
+/* The first place that is wrong is named, by line and column. */
+static void test_wrong_files(void **state)
+{
+    static const struct { const char *text, *words; } cases[] = {
+        {"", "r.json:1:"}, {"{", "r.json:1:1: it is not JSON: string or '}' expected"},
+        {"{\"a\": 1,\n \"a\": 2}", "r.json:2:4: it is not JSON: duplicate object key"},
+        {"[]", "r.json:1:1: rules are an object"}, {"{\"rule_file_version\": 2}", "r.json:1:2: \"rule_file_version\" must"},
+        {"{\"rule_file_version\": 1}", "r.json:1:1: \"collectives\" must be an object"},
+        {"{\"rule_file_version\": 1, \"collectives\":\n {\"allreduce\": {}}}", "r.json:2:3: \"allreduce\" must be a list"},
+        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [1]}}", "r.json:2:2: entry 0"},
+        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{}]}]}}",
+         "r.json:2:14: a rule needs \"alg\""},
+        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{\"alg\": \"x\"}]}]}}",
+         "r.json:2:15: there is no algorithm 'x'"},
+        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"comm_size_min\": -1, \"rules\": []}]}}",
+         "r.json:2:4: \"comm_size_min\" must be a whole number >= 0"},
+        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"torus\": \"3x\", \"rules\": []}]}}",
+         "r.json:2:4: '3x' is not a torus"},
+        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{\"msg_size_min\": 9, "
+         "\"msg_size_max\": 8, \"alg\": \"mpi\"}]}]}}", "\"msg_size_max\" must not be less than \"msg_size_min\""},
+        {"{\"rule_file_version\": 1, \"network\": {\"é\": 1,\n\"alpha\": 5}}", "r.json:2:1: \"alpha\" must be a text"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        trv_rules_t rules;
+        if (trv_rules_parse_file(&rules, "r.json", cases[i].text, strlen(cases[i].text), NULL, NULL) == 0 ||
+            !strstr(trv_last_error(), cases[i].words))
+            fail_msg("'%s': '%s', not: %s", cases[i].text, trv_last_error(), cases[i].words);
+        assert_int_equal(rules.count, 0);
+    }
+}
+
+/* The network of a rules file holds unless a variable says otherwise. */
+static void test_network_of_a_file(void **state)
+{
+    char path[300];
+    trv_settings_t settings;
+    (void)state;
+    snprintf(path, sizeof path, "%s/rules.json", tool_folder());
+    tool_write_file(path, good_file, 0644);
+    setenv("TRIVANCE_RULES_FILE", path, 1);
+    setenv("TRIVANCE_HOP_LATENCY", "7ns", 1);
+    trv_settings_read(&settings, NULL, NULL);
+    unsetenv("TRIVANCE_RULES_FILE");
+    unsetenv("TRIVANCE_HOP_LATENCY");
+    assert_null(settings.fault);
+    assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9);
+    trv_settings_clear(&settings);
+}
+
+/* ---- What is shown ----------------------------------------------------------------------------------------------- */
+
+static void test_info(void **state)
+{
+    static const char *const wrong[] = {"TRIVANCE_TORUS=3x", "TRIVANCE_TOPOLOGIE_FILE=t.json", NULL};
+    (void)state;
+    json_t *array = tool_json("info --format=json"), *row;
+    size_t i;
+    int variables = 0;
+    json_array_foreach(array, i, row) {
+        bool variable = strcmp(json_string_value(json_object_get(row, "kind")), "variable") == 0;
+        if (variable)
+            assert_string_equal(json_string_value(json_object_get(row, "name")), trv_settings_at(variables++)->name);
+        assert_true(json_is_null(json_object_get(row, "fault")));
+    }
+    assert_int_equal(variables, trv_settings_count());
+    json_decref(array);
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, "info", NULL, wrong);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "TRIVANCE_TORUS=3x\n    WRONG: TRIVANCE_TORUS: '3x' is not a torus"));
+    assert_string_equal(tool.err, "trivance info: warning: TRIVANCE_TOPOLOGIE_FILE is no variable of Trivance; did you "
+                                  "mean TRIVANCE_TOPOLOGY_FILE?\n");
+    tool_clear(&tool);
+}
+
+/* `text` with | as Markdown wants it in a table. */
+static void escape(const char *text, char *escaped)
+{
+    for (; *text; text++) {
+        if (*text == '|')
+            *escaped++ = '\\';
+        *escaped++ = *text;
+    }
+    *escaped = '\0';
+}
+
+static void test_document(void **state)
+{
+    char *document = tool_read_file(TRIVANCE_DOCS "/environment.md");
+    int rows = 0;
+    (void)state;
+    for (int i = 0; i < trv_settings_count(); i++) {
+        const trv_setting_t *setting = trv_settings_at(i);
+        char allowed[256], row[1024];
+        escape(setting->allowed, allowed);
+        snprintf(row, sizeof row, "| `%s` | %s; `%s` | %s | %s |\n", setting->name, allowed, setting->example,
+                 setting->standard, setting->meaning);
+        if (!strstr(document, row))
+            fail_msg("docs/environment.md lacks this row: %s", row);
+    }
+    for (const char *at = document; (at = strstr(at, "\n| `TRIVANCE_")) != NULL; at++)
+        rows++;
+    assert_int_equal(rows, trv_settings_count());
+    free(document);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    tool_remove_folder();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_what_may_serve), cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_synonyms),       cmocka_unit_test(test_line),
+        cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_file),
+        cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
+        cmocka_unit_test(test_info),           cmocka_unit_test(test_document),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_folder);
+}
