@@ -126,13 +126,7 @@ static int write_figure(const options_t *options, const fig_figure_t *figure)
     return rc;
 }
 
-/* Tables 1 and 2, as `trivance cost --paper` prints them. */
-static int write_tables(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
-{
-    (void)result, (void)figure;
-    return cli_cost_paper(out, CLI_FORMAT_CSV);
-}
-
+/* Tables 1 and 2, as `trivance cost --paper` has them. */
 static int read_tables(fig_result_t *result)
 {
     char *text = NULL;
@@ -159,7 +153,7 @@ static int write_all(options_t *options)
     for (int f = 0; f < result->figures && !rc; f++)
         rc = write_figure(options, &result->figure[f]);
     if (!rc)
-        rc = write_file(options, NULL, write_tables, "tables.csv");
+        rc = write_file(options, NULL, fig_write_tables, "tables.csv");
     if (!rc)
         rc = write_file(options, NULL, fig_write_report, "evaluation.md");
     if (!rc)
@@ -250,7 +244,7 @@ static void print_summary(const options_t *options)
            result->figures, result->figures == 1 ? "" : "s", result->simulations, result->wall_s, count[FIG_AGREES],
            count[FIG_DIFFERS], count[FIG_NOT_MEASURED], options->folder, options->folder);
     if (!result->drawn)
-        fprintf(stderr, "trivance %s: there is no gnuplot, so no SVG and PDF were drawn; the scripts for it are there\n",
+        fprintf(stderr, "trivance %s: there is no gnuplot, so SVG and PDF are left out; its scripts are there\n",
                 options->command);
 }
 

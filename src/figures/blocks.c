@@ -1,5 +1,5 @@
 /*
- * True blocks and idealised ones, and what reductions touch: computed from the schedules, for the reasons in the report.
+ * True blocks and idealised ones, and what reductions touch: from the schedules, for the reasons in the report.
  */
 #include "figures/figures.h"
 

@@ -201,12 +201,12 @@ const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, cha
 /* Writes one file: of the figure, or of the whole result (figure NULL). Errors of the stream are left to the caller. */
 typedef int fig_write_t(const fig_result_t *result, const fig_figure_t *figure, FILE *out);
 
-fig_write_t fig_write_csv, fig_write_gnuplot;  /* of a figure */
-fig_write_t fig_write_page, fig_write_report;  /* of the whole */
+fig_write_t fig_write_csv, fig_write_gnuplot;                   /* of a figure */
+fig_write_t fig_write_tables, fig_write_page, fig_write_report; /* of the whole */
 
 /* Whether gnuplot can be run. */
 bool fig_can_draw(void);
-#define FIG_SVG "svg size 760,440 font 'sans,14'"
+#define FIG_SVG "svg size 760,440 font 'sans,14' background '#ffffff'"
 #define FIG_PDF "pdfcairo size 19cm,11cm font 'sans,12'"
 /* Runs a script of fig_write_gnuplot with one of these terminals; the picture goes to `path`. */
 int fig_draw(const char *script, const char *terminal, const char *path);

@@ -159,7 +159,8 @@ function draw(chart) {
   drawSwitches(svg, figure, scales);
   const group = shape('g', { 'clip-path': `url(#clip-${figure.number})` });
   svg.append(shape('clipPath', { id: `clip-${figure.number}` },
-                   shape('rect', { x: frame.left - 5, y: frame.top - 5, width: frame.width - frame.left - frame.right + 10,
+                   shape('rect', { x: frame.left - 5, y: frame.top - 5,
+                                   width: frame.width - frame.left - frame.right + 10,
                                    height: frame.height - frame.top - frame.bottom + 10 })), group);
   for (const line of linesOf(figure)) drawLine(group, line, scales);
   chart.cross = shape('line', { class: 'cross', y1: frame.top, y2: frame.height - frame.bottom, visibility: 'hidden' });
@@ -286,8 +287,8 @@ function setMode(next) {
   document.querySelectorAll('[data-mode]').forEach(button =>
     button.setAttribute('aria-pressed', String(button.dataset.mode === mode)));
   byId('mode-hint').textContent = mode === 'relative'
-    ? 'Above the green line Trivance is faster, by that share of the other algorithm’s time; curves leave the frame at ' +
-      '±60 %. Each algorithm is the faster of its L and its B at each size.'
+    ? 'Above the green line Trivance is faster, by that share of the other algorithm’s time; curves leave the frame ' +
+      'at ±60 %. Each algorithm is the faster of its L and its B at each size.'
     : 'Both axes are logarithmic. Where the curves differ in a parameter, the dashed ones are Trivance’s.';
   charts.forEach(draw);
 }
@@ -311,30 +312,36 @@ function addTable(parent, caption, head, rows, dense) {
   return scroll;
 }
 
+const badge = verdict => element('span', { class: 'badge ' + verdict }, verdict);
+
 function showClaims(verdict) {
   const chosen = data.claims.filter(claim => !verdict || claim.verdict === verdict);
   const table = byId('claim-table'), body = element('tbody', {});
   for (const claim of chosen) {
     const figures = element('span', {});
-    claim.figures.forEach((number, i) => figures.append(i ? ', ' : '', element('a', { href: `#figure-${number}` }, String(number))));
+    claim.figures.forEach((number, i) =>
+      figures.append(i ? ', ' : '', element('a', { href: `#figure-${number}` }, String(number))));
     const text = element('td', {}, claim.text);
     if (claim.verdict === 'differs' && claim.why) text.append(element('span', { class: 'why' }, claim.why));
     body.append(element('tr', {}, element('td', {}, claim.where), text, element('td', {}, figures),
                         element('td', {}, claim.rule), element('td', {}, claim.measured),
-                        element('td', {}, element('span', { class: 'badge ' + claim.verdict }, claim.verdict))));
+                        element('td', {}, badge(claim.verdict))));
   }
   const head = ['Section', 'The paper', 'Figure', 'Rule', 'Measured', ''];
-  table.replaceChildren(element('thead', {}, element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name)))), body);
+  const titles = head.map(name => element('th', { scope: 'col' }, name));
+  table.replaceChildren(element('thead', {}, element('tr', {}, ...titles)), body);
 }
 
 function addClaims() {
   const count = verdict => data.claims.filter(claim => claim.verdict === verdict).length;
-  const kinds = [['', `All ${data.claims.length}`], ['agrees', `${count('agrees')} agree`], ['differs', `${count('differs')} differ`]];
+  const kinds = [['', `All ${data.claims.length}`], ['agrees', `${count('agrees')} agree`],
+                 ['differs', `${count('differs')} differ`]];
   if (count('not measured')) kinds.push(['not measured', `${count('not measured')} not measured`]);
   for (const [verdict, name] of kinds) {
     const button = element('button', { type: 'button', 'aria-pressed': String(!verdict) }, name);
     button.addEventListener('click', () => {
-      byId('claim-filter').querySelectorAll('button').forEach(other => other.setAttribute('aria-pressed', String(other === button)));
+      for (const other of byId('claim-filter').children)
+        other.setAttribute('aria-pressed', String(other === button));
       showClaims(verdict);
     });
     byId('claim-filter').append(button);
@@ -344,13 +351,15 @@ function addClaims() {
 
 function addStudies() {
   for (const study of data.studies.filter(one => one.rows.length)) {
-    const box = element('div', { class: 'study' }, element('h3', {}, study.title), element('p', {}, study.text.replaceAll('`', '')));
+    const box = element('div', { class: 'study' }, element('h3', {}, study.title),
+                        element('p', {}, study.text.replaceAll('`', '')));
     const change = row => 100 * (row.time[1] / row.time[0] - 1);
     const rows = study.rows.filter(row => Math.abs(change(row)) >= study.threshold);
     const head = ['Torus', 'Algorithm', 'Size', ...study.value.map(value => `--${study.option}=${value}`), 'Change',
                   'Advantage of Trivance', 'with the second'];
     const scroll = addTable(box, '', head, rows.map(row => [element('span', {}, row.torus), row.algorithm,
-      bytesText(row.bytes), timeText(row.time[0]), timeText(row.time[1]), (change(row) >= 0 ? '+' : '') + percentText(change(row)),
+      bytesText(row.bytes), timeText(row.time[0]), timeText(row.time[1]),
+      (change(row) >= 0 ? '+' : '') + percentText(change(row)),
       percentText(row.advantage[0]), percentText(row.advantage[1])]), true);
     if (rows.length < study.rows.length)
       scroll.append(element('div', { class: 'more' }, `The other ${study.rows.length - rows.length} of the ` +
@@ -368,7 +377,7 @@ function addTables() {
              rows.map(row => [row.algorithm, element('span', {}, row.torus), row.steps, digits(row.lambda),
                digits(row.paper_lambda), digits(row.delta), digits(row.paper_delta), digits(row.theta),
                digits(row.paper_theta), digits(row.paper_theta_limit),
-               element('span', { class: 'badge ' + (row.agrees ? 'agrees' : 'differs') }, row.agrees ? 'agrees' : 'differs')]), true);
+               badge(row.agrees ? 'agrees' : 'differs')]), true);
   }
 }
 
@@ -381,10 +390,12 @@ function addHead() {
     'Bucket? Every point below is a packet-level simulation, every claim of the paper stands beside what came out.';
   const facts = [['figures', data.figures.length], ['simulations', data.simulations.toLocaleString('en')],
                  ['packet-hops', (data.packetHops / 1e6).toLocaleString('en', { maximumFractionDigits: 0 }) + ' M'],
-                 ['seconds', data.seconds.toFixed(data.seconds < 10 ? 1 : 0)], ['claims agree', `${agree} of ${measured}`]];
+                 ['seconds', data.seconds.toFixed(data.seconds < 10 ? 1 : 0)],
+                 ['claims agree', `${agree} of ${measured}`]];
   for (const [name, value] of facts)
     byId('facts').append(element('div', {}, element('dt', {}, name), element('dd', {}, String(value))));
-  byId('made').append('Made by ', element('code', {}, data.command), ` (trivance ${data.version}). Network: ${data.network}.`);
+  byId('made').append('Made by ', element('code', {}, data.command),
+                      ` (trivance ${data.version}). Network: ${data.network}.`);
 }
 
 function setTheme(theme) {

@@ -1,5 +1,5 @@
 /*
- * A figure as CSV: absolute times, one row per curve and size, Trivance's own rows first.
+ * A figure as CSV: absolute times, one row per curve and size, Trivance's own rows first. And tables 1 and 2.
  */
 #include "figures/figures.h"
 
@@ -38,6 +38,35 @@ int fig_write_csv(const fig_result_t *result, const fig_figure_t *figure, FILE *
             add_row(result, figure, &figure->curve[c], true, i, &table);
         for (int i = 0; i < result->sizes; i++)
             add_row(result, figure, &figure->curve[c], false, i, &table);
+    }
+    return cli_table_end(&table);
+}
+
+int fig_write_tables(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
+{
+    cli_column_t column[CLI_COLUMNS_MAX];
+    cli_table_t table;
+    int columns = 0;
+    size_t i;
+    const char *key;
+    json_t *row, *value;
+    (void)figure;
+    json_object_foreach(json_array_get(result->tables, 0), key, value)
+        if (columns < CLI_COLUMNS_MAX)
+            column[columns++] = (cli_column_t){key, NULL, false, 0};
+    cli_table_begin(&table, out, CLI_FORMAT_CSV, column, columns, false);
+    json_array_foreach(result->tables, i, row) {
+        json_object_foreach(row, key, value) {
+            if (json_is_string(value))
+                cli_cell_text(&table, json_string_value(value));
+            else if (json_is_boolean(value))
+                cli_cell_bool(&table, json_is_true(value));
+            else if (json_is_null(value))
+                cli_cell_none(&table);
+            else
+                cli_cell_real(&table, json_number_value(value), json_is_integer(value) ? 0 : 4);
+        }
+        cli_row_end(&table);
     }
     return cli_table_end(&table);
 }

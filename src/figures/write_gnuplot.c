@@ -69,9 +69,9 @@ static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *o
           out);
     fprintf(out, "set yrange [%g:%g]\nset xrange [%" PRIu64 ":%" PRIu64 "]\n", low, high, result->bytes[0],
             result->bytes[result->sizes - 1]);
-    for (uint64_t bytes = 32; bytes <= result->bytes[result->sizes - 1]; bytes *= 4) {
+    for (uint64_t bytes = 32; bytes <= result->bytes[result->sizes - 1]; bytes *= 16) {
         char text[CLI_BYTES_TEXT_MAX];
-        fprintf(out, "%s'%s' %" PRIu64, bytes == 32 ? "set xtics rotate by -35 (" : ", ", cli_format_bytes(bytes, text),
+        fprintf(out, "%s'%s' %" PRIu64, bytes == 32 ? "set xtics (" : ", ", cli_format_bytes(bytes, text),
                 bytes);
     }
     fputs(")\n", out);

@@ -193,9 +193,10 @@ static void write_tables(const fig_result_t *result, FILE *out)
     if (!total[1])
         return;
     fprintf(out,
-            "## Tables 1 and 2\n\nThe optimality factors, every message routed: %d of %d rows of table 1 (rings) and %d "
-            "of %d of table 2 (tori) equal the exact sums of the paper's appendix. The others are Bruck, which does "
-            "better than its closed form because it is routed the shorter way, and Recursive Doubling B, whose "
+            "## Tables 1 and 2\n\n"
+            "The optimality factors, every message routed: %d of %d rows of table 1 (rings) and %d of %d of table 2 "
+            "(tori) equal the exact sums of the paper's appendix. The others are Bruck, which does better than its "
+            "closed form because it is routed the shorter way, and Recursive Doubling B, whose "
             "mirrored streams meet on the same links. `trivance cost --paper` prints them.\n",
             agree[1], total[1], agree[2], total[2]);
 }

@@ -351,7 +351,8 @@ static void test_claims(void **state)
                     spec = &fig_spec[i];
             assert_non_null(spec);
             for (int b = 0; b < FIG_BASELINES && claim->curve; b++)
-                known |= !spec->parameter && fig_has_baseline(spec, b) && strcmp(claim->curve, fig_baseline[b].key) == 0;
+                known |= !spec->parameter && fig_has_baseline(spec, b) &&
+                         strcmp(claim->curve, fig_baseline[b].key) == 0;
             for (int v = 0; spec->parameter && v < FIG_CURVES_MAX && spec->value[v] && claim->curve; v++)
                 known |= strcmp(claim->curve, spec->value[v]) == 0;
             if (!known)
