@@ -54,6 +54,47 @@ TRV_API int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_C
 TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
+/* ---- Non-blocking and persistent calls ---------------------------------------------------------------------------- */
+
+/* As MPI_Iallreduce and MPI_Allreduce_init & co., with large counts. Nothing in these calls waits for another rank: the
+ * first blocking call, plan or TRV_Comm_set on a communicator prepares it; before that, they go to the MPI library.
+ *
+ * Any number may be outstanding on a communicator, in the same order on all ranks (blocking calls included); persistent
+ * ones are created in the same order, and started and freed in any. The buffers are the library's until the end of the
+ * run. A freed communicator lives on for the requests that are outstanding on it.
+ *
+ * Progress is made inside TRV_ functions that wait or test, for all requests of the process: call TRV_Test now and then
+ * in a long computation, and let no rank wait inside MPI for what another one does only after TRV_Wait. TRIVANCE_CHECK
+ * does not look at these calls. */
+typedef struct trv_mpi_handle *TRV_Request;
+#define TRV_REQUEST_NULL ((TRV_Request)0)
+
+TRV_API int TRV_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                      MPI_Op op, MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                           MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request);
+
+/* `info` has no meaning to Trivance. Beside the buffers, what a run needs is made here. */
+TRV_API int TRV_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                               MPI_Comm comm, MPI_Info info, TRV_Request *request);
+TRV_API int TRV_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                          TRV_Request *request);
+TRV_API int TRV_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                               TRV_Request *request);
+
+/* Starts a persistent request. MPI_ERR_REQUEST: it is active, or not persistent. */
+TRV_API int TRV_Start(TRV_Request *request);
+/* Makes progress; *flag = 1 when the run is complete. A non-blocking request is then freed and set to TRV_REQUEST_NULL,
+ * a persistent one can be started again. TRV_REQUEST_NULL and inactive ones are complete. Returns what the run did. */
+TRV_API int TRV_Test(TRV_Request *request, int *flag);
+TRV_API int TRV_Wait(TRV_Request *request);
+/* Frees a persistent request that is not active, before MPI_Finalize, and sets it to TRV_REQUEST_NULL. */
+TRV_API int TRV_Request_free(TRV_Request *request);
+
 /* ---- The torus and the algorithm of a communicator --------------------------------------------------------------- */
 
 /* Sets both for all later calls and plans on `comm`. Collective: the same values on all ranks.

@@ -8,38 +8,25 @@
 #include <trivance/trivance_mpi.h>
 
 #include "common/error.h"
+#include "mpi/buffers.h"
 #include "mpi/call.h"
 #include "mpi/report.h"
 #include "mpi/gather.h"
 #include "mpi/settings.h"
 
-/* A rank whose buffers overlap does its part from a copy, so that no other rank waits for it. */
-static int run_from_copy(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const void *input, void *output)
+static int run(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
 {
-    const trv_mpi_want_t *want = &operation->want;
-    size_t blocks = want->collective == TRV_REDUCE_SCATTER ? (size_t)state->ranks : 1;
-    size_t bytes = blocks * want->count * want->elements.size;
-    void *copy = malloc(bytes);
-    if (!copy)
-        return trv_mpi_class(trv_fail_memory());
-    memcpy(copy, input, bytes);
-    int code = trv_mpi_operation_run(operation, copy, output);
-    free(copy);
-    if (code < 0)
-        return trv_mpi_class(code);
-    return trv_mpi_overlap(state, want, input, output);
-}
-
-static int run(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *call, bool overlap)
-{
+    trv_mpi_buffers_t buffers;
     trv_mpi_report_call(operation, state);
     if (!trv_mpi_operation_serves(operation))
         return trv_mpi_library_run(call, state->comm);
-    if (overlap)
-        return run_from_copy(operation, state, call->input, call->output);
-    const void *input = call->input == MPI_IN_PLACE ? call->output : call->input;
-    int code = trv_mpi_operation_run(operation, input, call->output);
-    return code == TRV_OK ? MPI_SUCCESS : trv_mpi_class(code);
+    int code = trv_mpi_buffers_begin(&buffers, state, &operation->want, call->input, call->output);
+    if (code == TRV_OK)
+        code = trv_mpi_buffers_end(&buffers, state,
+                                   trv_mpi_operation_run(operation, buffers.input, buffers.output));
+    if (code < 0)
+        return trv_mpi_class(code);
+    return buffers.overlapped ? trv_mpi_overlap(state, &operation->want, call->input, call->output) : MPI_SUCCESS;
 }
 
 /* A call whose plan is not kept yet, or that is to be checked. */
@@ -54,16 +41,14 @@ static int run_new(trv_mpi_state_t *state, const trv_mpi_arguments_t *call, cons
     bool buffers = fault == MPI_SUCCESS && want.count > 0 && want.elements.way != TRV_MPI_LIBRARY;
     if (buffers && (!call->output || !call->input))
         fault = (trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER);
-    bool overlap = buffers && fault == MPI_SUCCESS &&
-                   trv_mpi_overlap(state, &want, call->input, call->output) != MPI_SUCCESS;
-    if (trv_mpi_settings()->check && overlap)
-        fault = MPI_ERR_BUFFER;
+    if (trv_mpi_settings()->check && buffers && fault == MPI_SUCCESS)
+        fault = trv_mpi_overlap(state, &want, call->input, call->output);
     int code = trv_mpi_agree(state, call->collective, &want, fault);
     if (code != MPI_SUCCESS || want.count == 0)
         return code;
     trv_mpi_operation_t *operation;
     code = trv_mpi_cache_get(state, &want, &operation);
-    return code < 0 ? trv_mpi_class(code) : run(operation, state, call, overlap);
+    return code < 0 ? trv_mpi_class(code) : run(operation, state, call);
 }
 
 /* Once; what serves an intercommunicator never changes. */
@@ -92,9 +77,7 @@ static int collective(const trv_mpi_arguments_t *call, MPI_Comm comm)
         trv_mpi_operation_t *operation =
             trv_mpi_cache_find(state, call->collective, (size_t)call->count, call->datatype, call->op);
         if (operation)
-            return run(operation, state, call,
-                       trv_mpi_operation_serves(operation) &&
-                           trv_mpi_overlap(state, &operation->want, call->input, call->output) != MPI_SUCCESS);
+            return run(operation, state, call);
     }
     return run_new(state, call, NULL);
 }
@@ -136,20 +119,22 @@ int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
 
 /* ---- AllGather --------------------------------------------------------------------------------------------------- */
 
-static int gather_bytes(void *context, const void *input, void *output, size_t bytes)
+static int gather_bytes(trv_mpi_state_t *state, const void *input, void *output, size_t bytes)
 {
     trv_mpi_want_t want = trv_mpi_bytes(bytes);
     trv_mpi_arguments_t call = {TRV_ALLGATHER, input, output, (MPI_Count)bytes, MPI_BYTE, MPI_OP_NULL};
-    return run_new(context, &call, &want);
+    return run_new(state, &call, &want);
 }
 
-static int intercommunicator_gather(const trv_mpi_gather_t *g, MPI_Comm comm)
+static int gather_packed(trv_mpi_state_t *state, const trv_mpi_gather_t *gather, size_t bytes)
 {
-#if MPI_VERSION >= 4
-    return PMPI_Allgather_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm);
-#else
-    return PMPI_Allgather(g->sendbuf, (int)g->sendcount, g->sendtype, g->recvbuf, (int)g->recvcount, g->recvtype, comm);
-#endif
+    trv_mpi_buffers_t buffers;
+    int code = trv_mpi_buffers_begin_packed(&buffers, state, gather, bytes);
+    if (code < 0)
+        return trv_mpi_class(code);
+    int gathered = gather_bytes(state, MPI_IN_PLACE, buffers.output, bytes);
+    code = trv_mpi_buffers_end(&buffers, state, gathered == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT);
+    return gathered != MPI_SUCCESS || code == TRV_OK ? gathered : trv_mpi_class(code);
 }
 
 int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
@@ -165,7 +150,7 @@ int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         return code;
     if (!state) {
         say_intercommunicator(comm);
-        return intercommunicator_gather(&gather, comm);
+        return trv_mpi_library_gather(&gather, comm);
     }
     size_t bytes = 0;
     bool plain = false;
@@ -176,7 +161,7 @@ int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     }
     if (bytes == 0 || plain)
         return gather_bytes(state, sendbuf, recvbuf, bytes);
-    return trv_mpi_gather_packed(state, gather, bytes, gather_bytes, state);
+    return gather_packed(state, &gather, bytes);
 }
 
 int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,

@@ -35,14 +35,6 @@ int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *
     return MPI_SUCCESS;
 }
 
-/* MPI_Pack of a whole buffer; its position is an int. */
-static int pack(const trv_mpi_gather_t *gather, void *to, size_t bytes, MPI_Comm comm)
-{
-    int position = 0;
-    int code = PMPI_Pack(gather->sendbuf, (int)gather->sendcount, gather->sendtype, to, (int)bytes, &position, comm);
-    return code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Pack", code), MPI_ERR_TYPE);
-}
-
 /* Where a rank's block begins in the receive buffer. */
 static char *block_of(const trv_mpi_gather_t *gather, int rank)
 {
@@ -51,38 +43,39 @@ static char *block_of(const trv_mpi_gather_t *gather, int rank)
     return (char *)gather->recvbuf + (MPI_Aint)rank * gather->recvcount * extent;
 }
 
-static int unpack(const trv_mpi_gather_t *gather, const char *from, size_t bytes, const trv_mpi_state_t *state)
+int trv_mpi_gather_pack(const trv_mpi_state_t *state, trv_mpi_gather_t *gather, size_t bytes, void **packed)
 {
-    for (int rank = 0; rank < state->ranks; rank++) {
-        int position = 0;
-        int code = PMPI_Unpack(from + (size_t)rank * bytes, (int)bytes, &position, block_of(gather, rank),
-                               (int)gather->recvcount, gather->recvtype, state->comm);
-        if (code != MPI_SUCCESS)
-            return trv_mpi_transport_error("MPI_Unpack", code), MPI_ERR_TYPE;
-    }
-    return MPI_SUCCESS;
-}
-
-/* `gather` by value: what is in place is first packed from its place in the receive buffer. */
-int trv_mpi_gather_packed(const trv_mpi_state_t *state, trv_mpi_gather_t gather, size_t bytes, trv_mpi_gather_run_t run,
-                          void *context)
-{
-    if (bytes > INT32_MAX || gather.recvcount > INT32_MAX || gather.sendcount > INT32_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a type with gaps is gathered up to 2 GiB per rank; send it without gaps"),
-               MPI_ERR_COUNT;
-    if (gather.sendbuf == MPI_IN_PLACE) {
-        gather.sendbuf = block_of(&gather, state->rank);
-        gather.sendcount = gather.recvcount;
-        gather.sendtype = gather.recvtype;
+    *packed = NULL;
+    if (bytes > INT32_MAX || gather->recvcount > INT32_MAX || gather->sendcount > INT32_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a type with gaps is gathered up to 2 GiB per rank; send it without gaps");
+    if (gather->sendbuf == MPI_IN_PLACE) {
+        gather->sendbuf = block_of(gather, state->rank);
+        gather->sendcount = gather->recvcount;
+        gather->sendtype = gather->recvtype;
     }
     char *all = malloc(bytes * (size_t)state->ranks);
     if (!all)
-        return trv_mpi_class(trv_fail_memory());
-    int code = pack(&gather, all + (size_t)state->rank * bytes, bytes, state->comm);
-    if (code == MPI_SUCCESS)
-        code = run(context, MPI_IN_PLACE, all, bytes);
-    if (code == MPI_SUCCESS)
-        code = unpack(&gather, all, bytes, state);
-    free(all);
-    return code;
+        return trv_fail_memory();
+    int position = 0; /* MPI_Pack counts in ints */
+    int code = PMPI_Pack(gather->sendbuf, (int)gather->sendcount, gather->sendtype, all + (size_t)state->rank * bytes,
+                         (int)bytes, &position, state->comm);
+    if (code != MPI_SUCCESS) {
+        free(all);
+        return trv_mpi_transport_error("MPI_Pack", code);
+    }
+    *packed = all;
+    return TRV_OK;
+}
+
+int trv_mpi_gather_unpack(const trv_mpi_state_t *state, const trv_mpi_gather_t *gather, size_t bytes,
+                          const void *packed)
+{
+    for (int rank = 0; rank < state->ranks; rank++) {
+        int position = 0;
+        int code = PMPI_Unpack((const char *)packed + (size_t)rank * bytes, (int)bytes, &position,
+                               block_of(gather, rank), (int)gather->recvcount, gather->recvtype, state->comm);
+        if (code != MPI_SUCCESS)
+            return trv_mpi_transport_error("MPI_Unpack", code);
+    }
+    return TRV_OK;
 }

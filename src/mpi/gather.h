@@ -23,11 +23,11 @@ typedef struct trv_mpi_gather {
  * a sentence in trv_last_error(). */
 int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain);
 
-/* Gathers `bytes` bytes of every rank, in the order of the ranks; input may be MPI_IN_PLACE. */
-typedef int (*trv_mpi_gather_run_t)(void *context, const void *input, void *output, size_t bytes);
-
-/* Packs this rank's contribution, gathers it by `run`, unpacks what all ranks sent. At most 2 GiB per rank. */
-int trv_mpi_gather_packed(const trv_mpi_state_t *state, trv_mpi_gather_t gather, size_t bytes, trv_mpi_gather_run_t run,
-                          void *context);
+/* AllGather of types with gaps, at most 2 GiB per rank: packs this rank's contribution to its place in *packed, which is
+ * made for all ranks' and is the caller's to free; after the bytes are gathered in there, unpacks all. TRV_OK or a code
+ * of the core. What was in place is so no longer in `gather`. */
+int trv_mpi_gather_pack(const trv_mpi_state_t *state, trv_mpi_gather_t *gather, size_t bytes, void **packed);
+int trv_mpi_gather_unpack(const trv_mpi_state_t *state, const trv_mpi_gather_t *gather, size_t bytes,
+                          const void *packed);
 
 #endif

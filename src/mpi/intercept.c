@@ -10,9 +10,9 @@
 #include "mpi/intercept.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include "common/error.h"
+#include "mpi/buffers.h"
 #include "mpi/call.h"
 #include "mpi/device.h"
 #include "mpi/log.h"
@@ -81,11 +81,6 @@ static trv_mpi_operation_t *make_operation(trv_mpi_state_t *state, const trv_mpi
     return operation;
 }
 
-static bool is_on_device(const void *buffer)
-{
-    return buffer != MPI_IN_PLACE && trv_device_holds(buffer);
-}
-
 /* The operation that serves the call; NULL: pass. */
 static trv_mpi_operation_t *find_operation(trv_mpi_state_t *state, const trv_mpi_want_t *want, const void *input,
                                            const void *output)
@@ -93,40 +88,19 @@ static trv_mpi_operation_t *find_operation(trv_mpi_state_t *state, const trv_mpi
     trv_mpi_operation_t *operation = trv_mpi_cache_look(state, want);
     if (!operation)
         operation = make_operation(state, want,
-                                   trv_device_present() && (trv_device_unknown() || is_on_device(input) ||
-                                                            is_on_device(output)));
+                                   trv_mpi_on_device(input, output) || (trv_device_present() && trv_device_unknown()));
     return operation;
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* From copies on the host: for buffers on a GPU, and for buffers that overlap. */
-static int run_copied(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const void *input, void *output)
-{
-    const trv_mpi_want_t *want = &operation->want;
-    bool in_place = input == MPI_IN_PLACE;
-    size_t one = want->count * want->elements.size, all = one * (size_t)state->ranks;
-    size_t out_bytes = want->collective == TRV_ALLGATHER ? all : one;
-    size_t in_bytes = want->collective == TRV_REDUCE_SCATTER || (in_place && out_bytes == all) ? all : one;
-    char *from = malloc(in_bytes), *to = in_place ? from : malloc(out_bytes);
-    int code = from && to ? trv_device_copy(from, in_place ? output : input, in_bytes) : trv_fail_memory();
-    if (code == TRV_OK)
-        code = trv_mpi_operation_run(operation, from, to);
-    if (code == TRV_OK)
-        code = trv_device_copy(output, to, out_bytes);
-    if (!in_place)
-        free(to);
-    free(from);
-    return code;
-}
-
 static int run(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const void *input, void *output)
 {
-    bool simple = trv_mpi_overlap(state, &operation->want, input, output) == MPI_SUCCESS;
-    if (trv_device_present() && (is_on_device(input) || is_on_device(output)))
-        simple = false;
-    int code = simple ? trv_mpi_operation_run(operation, input == MPI_IN_PLACE ? output : input, output)
-                      : run_copied(operation, state, input, output);
+    trv_mpi_buffers_t buffers;
+    int code = trv_mpi_buffers_begin(&buffers, state, &operation->want, input, output);
+    if (code == TRV_OK)
+        code = trv_mpi_buffers_end(&buffers, state,
+                                   trv_mpi_operation_run(operation, buffers.input, buffers.output));
     return code == TRV_OK ? MPI_SUCCESS : trv_mpi_class(code);
 }
 
@@ -179,16 +153,15 @@ static bool reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code)
 
 /* ---- AllGather --------------------------------------------------------------------------------------------------- */
 
-typedef struct gathering {
-    trv_mpi_operation_t *operation;
-    const trv_mpi_state_t *state;
-} gathering_t;
-
-static int gather_bytes(void *context, const void *input, void *output, size_t bytes)
+static int gather_packed(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const trv_mpi_gather_t *gather,
+                         size_t bytes)
 {
-    const gathering_t *gathering = context;
-    (void)bytes; /* the operation's own */
-    return run(gathering->operation, gathering->state, input, output);
+    trv_mpi_buffers_t buffers;
+    int code = trv_mpi_buffers_begin_packed(&buffers, state, gather, bytes);
+    if (code == TRV_OK)
+        code = trv_mpi_buffers_end(&buffers, state,
+                                   trv_mpi_operation_run(operation, buffers.input, buffers.output));
+    return code == TRV_OK ? MPI_SUCCESS : trv_mpi_class(code);
 }
 
 static bool allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
@@ -202,11 +175,11 @@ static bool allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
     if (!state)
         return *code != MPI_SUCCESS;
     trv_mpi_want_t want = trv_mpi_bytes(bytes);
-    gathering_t gathering = {find_operation(state, &want, gather->sendbuf, gather->recvbuf), state};
-    if (!serves(gathering.operation, state))
+    trv_mpi_operation_t *operation = find_operation(state, &want, gather->sendbuf, gather->recvbuf);
+    if (!serves(operation, state))
         return false;
-    *code = plain ? gather_bytes(&gathering, gather->sendbuf, gather->recvbuf, bytes)
-                  : trv_mpi_gather_packed(state, *gather, bytes, gather_bytes, &gathering);
+    *code = plain ? run(operation, state, gather->sendbuf, gather->recvbuf)
+                  : gather_packed(operation, state, gather, bytes);
     return true;
 }
 

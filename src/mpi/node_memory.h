@@ -19,8 +19,10 @@
 #include <stdint.h>
 
 #include "mpi/node.h"
+#include "mpi/state.h"
 
-#define NODE_SLOTS 16 /* the first is that of the shared runs */
+#define NODE_POSITIONS (1 + TRV_MPI_TURNS) /* of shared runs: the first slots */
+#define NODE_SLOTS (NODE_POSITIONS + 15)   /* the others are each for one run at a time */
 #define NODE_CHUNKS 2 /* in flight */
 
 /* Alone on its line of the cache. */

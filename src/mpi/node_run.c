@@ -214,7 +214,7 @@ static int take(trv_mpi_node_run_t *run)
 /* The lowest; NODE_SLOTS where there is none. */
 static int free_slot(const trv_mpi_node_t *node)
 {
-    int slot = 1;
+    int slot = NODE_POSITIONS;
     while (slot < NODE_SLOTS && node->taken[slot])
         slot++;
     return slot;
@@ -231,7 +231,7 @@ int trv_mpi_node_run_create(trv_mpi_node_run_t **created, trv_mpi_node_t *node, 
     int slot = shared ? 0 : free_slot(node);
     if (slot == NODE_SLOTS)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the memory that the ranks of a node share serves %d plans at a time",
-                        NODE_SLOTS - 1);
+                        NODE_SLOTS - NODE_POSITIONS);
     trv_mpi_node_run_t *run = calloc(1, sizeof *run);
     if (run)
         run->source = calloc((size_t)node->ranks, sizeof *run->source);
@@ -257,10 +257,15 @@ void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run)
 {
     if (!run)
         return;
-    if (run->slot > 0)
+    if (run->slot >= NODE_POSITIONS)
         run->node->taken[run->slot] = false;
     free(run->source);
     free(run);
+}
+
+void trv_mpi_node_run_place(trv_mpi_node_run_t *run, int position)
+{
+    run->slot = position;
 }
 
 int trv_mpi_node_run_start(trv_mpi_node_run_t *run, const void *input, void *output)

@@ -5,6 +5,7 @@
 #ifndef TRIVANCE_MPI_OPERATION_H
 #define TRIVANCE_MPI_OPERATION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,6 +36,8 @@ typedef struct trv_mpi_operation {
     trv_torus_t torus; /* of the schedule */
     int steps;
     struct trv_mpi_tally *tally; /* where its runs are counted; NULL: nowhere */
+    atomic_int users;            /* requests that were started and run it, or wait for their turn to */
+    bool busy, failed;           /* a request runs it; one has failed */
 } trv_mpi_operation_t;
 
 /* Bytes of the whole vector that `want` describes. */
@@ -52,16 +55,27 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
 int trv_mpi_operation_test(trv_mpi_operation_t *operation);
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation);
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
+/* The tags, and the memory of the node, of later starts: those of a position. `run` runs kept ones, at position 0. */
+void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position);
+/* Waits for the requests that run it. */
+void trv_mpi_operation_await(const trv_mpi_operation_t *operation);
+/* The type and the operation of later starts: those of `want`, which is of the same shape. */
+void trv_mpi_operation_handles(trv_mpi_operation_t *operation, const trv_mpi_want_t *want);
 void trv_mpi_operation_describe(const trv_mpi_operation_t *operation, char *text, size_t size);
 
 /* The operation of a blocking call, made at its first use and kept with the latest ones. `look` finds a kept one, or
- * NULL; `make` makes one that is not kept yet; `get` does either. */
+ * NULL; `make` makes one that is not kept yet; `get` does either. `peek` finds one for a request to borrow. */
+trv_mpi_operation_t *trv_mpi_cache_peek(trv_mpi_state_t *state, const trv_mpi_want_t *want);
 trv_mpi_operation_t *trv_mpi_cache_look(trv_mpi_state_t *state, const trv_mpi_want_t *want);
 int trv_mpi_cache_make(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation);
 int trv_mpi_cache_get(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation);
 /* The same without a look at the type, for predefined types and operations; NULL if there is none. */
 trv_mpi_operation_t *trv_mpi_cache_find(trv_mpi_state_t *state, trv_collective_t collective, size_t count,
                                         MPI_Datatype datatype, MPI_Op op);
+/* An operation like `kept` for a request. Where there is no memory for another one it is `kept` itself, shared by turns
+ * with whoever else has it: run it when it is not busy. Never fails. */
+trv_mpi_operation_t *trv_mpi_cache_borrow(trv_mpi_state_t *state, trv_mpi_operation_t *kept);
+void trv_mpi_cache_give_back(trv_mpi_state_t *state, trv_mpi_operation_t *operation);
 void trv_mpi_cache_clear(trv_mpi_state_t *state);
 
 /* Which schedule serves; *entry = NULL where the MPI library does. `why` tells the reason, for the debug line. */

@@ -255,6 +255,11 @@ int trv_mpi_state_get(MPI_Comm comm, trv_mpi_state_t **state)
     return trv_mpi_state_set(*state, NULL, NULL);
 }
 
+bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state)
+{
+    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->configured && !(*state)->abandoned;
+}
+
 /* ---- Under the drop-in ------------------------------------------------------------------------------------------- */
 
 /* What hangs on a communicator instead of a state where a rank cannot have one: there is memory for nothing else. */

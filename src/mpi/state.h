@@ -5,6 +5,7 @@
 #ifndef TRIVANCE_MPI_STATE_H
 #define TRIVANCE_MPI_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,6 +34,14 @@ typedef struct trv_mpi_schedule {
 
 struct trv_mpi_entry;
 
+/* Non-blocking requests take turns at so many positions (request.h). */
+#define TRV_MPI_TURNS 16
+typedef struct trv_mpi_turns {
+    unsigned long posted;             /* requests, of all positions: the same on all ranks */
+    atomic_ulong done[TRV_MPI_TURNS]; /* requests of each position that are complete here */
+    int persistent;                   /* requests that were made: each has a position of its own, for good */
+} trv_mpi_turns_t;
+
 typedef struct trv_mpi_state {
     MPI_Comm user; /* whose attribute this is; MPI_COMM_NULL after it was freed */
     MPI_Comm comm; /* the library's own, errors are returned */
@@ -55,6 +64,9 @@ typedef struct trv_mpi_state {
     bool named;                       /* TRV_Comm_set named it: no rule of the environment comes before it */
     trv_mpi_schedule_t *schedules;    /* all that were made, of earlier tori too: plans read them */
     struct trv_mpi_entry *cache;      /* plans behind the blocking calls, latest first */
+    struct trv_mpi_entry *spare;      /* plans that requests gave back */
+    unsigned settings;                /* how often torus and algorithm have changed */
+    trv_mpi_turns_t turns;
     struct trv_mpi_state *next;       /* all states of the process */
 } trv_mpi_state_t;
 
@@ -69,6 +81,9 @@ int trv_mpi_state_adopt(MPI_Comm comm, trv_mpi_state_t **state);
 
 void trv_mpi_state_hold(trv_mpi_state_t *state);
 void trv_mpi_state_release(trv_mpi_state_t *state);
+
+/* The state that an earlier call made; false if there is none, or it is not configured. Local. */
+bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state);
 
 /* TRV_Comm_set. */
 int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus, const char *algorithm);

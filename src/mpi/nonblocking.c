@@ -1,0 +1,266 @@
+/*
+ * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init & co.
+ *
+ * Served are communicators whose state an earlier call has made, because making one waits for the other ranks; the rest
+ * goes to the MPI library. A plan is made where none is kept: that is this rank's own affair.
+ */
+#include <stdlib.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "common/error.h"
+#include "mpi/call.h"
+#include "mpi/request.h"
+#include "mpi/settings.h"
+#include "mpi/wait.h"
+
+/* One of the two serves; neither where there is nothing to do. */
+struct trv_mpi_handle {
+    trv_mpi_request_t *ours;
+    MPI_Request library;
+    bool persistent;
+    bool started; /* and its end has not been told yet */
+};
+
+/* What all six calls have in common. */
+typedef struct call {
+    trv_mpi_arguments_t arguments;  /* of a reduction */
+    const trv_mpi_gather_t *gather; /* or of AllGather */
+    MPI_Comm comm;
+    MPI_Info info;
+    bool persistent;
+} call_t;
+
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+
+/* Arguments into a job. *nothing: there is nothing to do. MPI_SUCCESS or an error class. */
+static int make_job(const call_t *call, trv_mpi_job_t *job, bool *nothing)
+{
+    if (!call->gather) {
+        *job = (trv_mpi_job_t){.input = call->arguments.input, .output = call->arguments.output};
+        int code = trv_mpi_want(&call->arguments, &job->want);
+        *nothing = job->want.count == 0;
+        return code;
+    }
+    size_t bytes = 0;
+    bool plain = false;
+    int code = trv_mpi_gather_measure(call->gather, &bytes, &plain);
+    *job = (trv_mpi_job_t){.want = trv_mpi_bytes(bytes), .input = call->gather->sendbuf,
+                           .output = call->gather->recvbuf, .packed = plain ? NULL : call->gather};
+    *nothing = bytes == 0;
+    return code;
+}
+
+static int pass(const call_t *call, MPI_Comm comm, MPI_Request *request)
+{
+    if (call->gather)
+        return call->persistent ? trv_mpi_library_gather_init(call->gather, comm, call->info, request)
+                                : trv_mpi_library_gather_start(call->gather, comm, request);
+    return call->persistent ? trv_mpi_library_init(&call->arguments, comm, call->info, request)
+                            : trv_mpi_library_start(&call->arguments, comm, request);
+}
+
+/* The operation whose like serves the job, made if there is none. */
+static int find_operation(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_operation_t **operation)
+{
+    *operation = trv_mpi_cache_peek(state, want);
+    int code = *operation ? TRV_OK : trv_mpi_cache_make(state, want, operation);
+    return code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
+}
+
+static int begin_on(trv_mpi_state_t *state, const call_t *call, const trv_mpi_job_t *job, TRV_Request handle)
+{
+    trv_mpi_operation_t *operation;
+    if (job->want.elements.way != TRV_MPI_LIBRARY && !job->packed && (!job->input || !job->output))
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER;
+    int code = find_operation(state, &job->want, &operation);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!trv_mpi_operation_serves(operation) || !trv_mpi_request_possible(state, call->persistent))
+        return pass(call, state->comm, &handle->library);
+    code = trv_mpi_request_create(&handle->ours, state, operation, job, call->persistent);
+    if (code < 0)
+        return trv_mpi_class(code);
+    if (!call->persistent)
+        trv_mpi_request_start(handle->ours);
+    return MPI_SUCCESS;
+}
+
+static int begin(const call_t *call, TRV_Request *request)
+{
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request; pass the address of a TRV_Request"),
+               MPI_ERR_ARG;
+    *request = TRV_REQUEST_NULL;
+    if (call->comm == MPI_COMM_NULL)
+        return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
+               MPI_ERR_COMM;
+    trv_mpi_job_t job;
+    bool nothing = false;
+    int code = make_job(call, &job, &nothing);
+    if (code != MPI_SUCCESS || (nothing && !call->persistent))
+        return code;
+    TRV_Request handle = malloc(sizeof *handle);
+    if (!handle)
+        return trv_mpi_class(trv_fail_memory());
+    *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL, .persistent = call->persistent,
+                                      .started = !call->persistent};
+    trv_mpi_state_t *state;
+    if (!nothing)
+        code = trv_mpi_state_known(call->comm, &state) ? begin_on(state, call, &job, handle)
+                                                       : pass(call, call->comm, &handle->library);
+    if (code == MPI_SUCCESS)
+        *request = handle;
+    else
+        free(handle);
+    return code;
+}
+
+static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,
+                     MPI_Datatype datatype, MPI_Op op, call_t call, TRV_Request *request)
+{
+    call.arguments = (trv_mpi_arguments_t){collective, sendbuf, recvbuf, count, datatype, op};
+    return begin(&call, request);
+}
+
+int TRV_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm, TRV_Request *request)
+{
+    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, (call_t){.comm = comm}, request);
+}
+
+int TRV_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                              MPI_Op op, MPI_Comm comm, TRV_Request *request)
+{
+    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op, (call_t){.comm = comm}, request);
+}
+
+int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request)
+{
+    trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
+    return begin(&(call_t){.gather = &gather, .comm = comm}, request);
+}
+
+int TRV_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                       MPI_Comm comm, MPI_Info info, TRV_Request *request)
+{
+    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op,
+                     (call_t){.comm = comm, .info = info, .persistent = true}, request);
+}
+
+int TRV_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                  MPI_Op op, MPI_Comm comm, MPI_Info info, TRV_Request *request)
+{
+    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op,
+                     (call_t){.comm = comm, .info = info, .persistent = true}, request);
+}
+
+int TRV_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, TRV_Request *request)
+{
+    trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
+    return begin(&(call_t){.gather = &gather, .comm = comm, .info = info, .persistent = true}, request);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+int TRV_Start(TRV_Request *request)
+{
+    TRV_Request handle = request ? *request : TRV_REQUEST_NULL;
+    if (!handle || !handle->persistent)
+        return trv_fail(TRV_ERR_STATE, "there is no persistent request; make one with TRV_Allreduce_init, for example"),
+               MPI_ERR_REQUEST;
+    if (handle->started)
+        return trv_fail(TRV_ERR_STATE, "the request is active; wait for it before it is started again"),
+               MPI_ERR_REQUEST;
+    if (handle->library != MPI_REQUEST_NULL) {
+        int code = PMPI_Start(&handle->library);
+        if (code != MPI_SUCCESS)
+            return trv_mpi_transport_error("MPI_Start", code), MPI_ERR_OTHER;
+    } else if (handle->ours) {
+        trv_mpi_request_start(handle->ours);
+    }
+    handle->started = true;
+    return MPI_SUCCESS;
+}
+
+static void release(TRV_Request *request)
+{
+    if ((*request)->ours)
+        trv_mpi_request_free((*request)->ours);
+    free(*request);
+    *request = TRV_REQUEST_NULL;
+}
+
+/* The end of a run is told once. */
+static int finish(TRV_Request *request, int code)
+{
+    const trv_mpi_request_t *ours = (*request)->ours;
+    if (ours) {
+        code = trv_mpi_request_outcome(ours);
+        code = code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
+        if (code == MPI_SUCCESS && trv_mpi_request_overlapped(ours))
+            code = (trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer overlapped; pass MPI_IN_PLACE "
+                                               "as the send buffer, or two buffers that do not overlap"),
+                    MPI_ERR_BUFFER);
+    }
+    (*request)->started = false;
+    if (!(*request)->persistent)
+        release(request);
+    return code;
+}
+
+/* Whether a run is complete; *code is the MPI library's. */
+static bool test(TRV_Request handle, int *code)
+{
+    int done = 1;
+    *code = MPI_SUCCESS;
+    trv_mpi_requests_progress();
+    if (handle->ours)
+        return !trv_mpi_request_active(handle->ours);
+    if (handle->library != MPI_REQUEST_NULL)
+        *code = PMPI_Test(&handle->library, &done, MPI_STATUS_IGNORE);
+    if (*code == MPI_SUCCESS)
+        return done != 0;
+    trv_mpi_transport_error("MPI_Test", *code);
+    *code = MPI_ERR_OTHER;
+    return true;
+}
+
+int TRV_Test(TRV_Request *request, int *flag)
+{
+    int code;
+    if (!request || !flag)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass its address", request ? "place for the answer"
+                                                                                     : "request"), MPI_ERR_ARG;
+    *flag = !*request || !(*request)->started;
+    if (*flag || !test(*request, &code))
+        return MPI_SUCCESS;
+    *flag = 1;
+    return finish(request, code);
+}
+
+int TRV_Wait(TRV_Request *request)
+{
+    int code;
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no request; pass its address"), MPI_ERR_ARG;
+    if (!*request || !(*request)->started)
+        return MPI_SUCCESS;
+    for (unsigned polls = 1; !test(*request, &code); polls++)
+        trv_mpi_pause(polls);
+    return finish(request, code);
+}
+
+int TRV_Request_free(TRV_Request *request)
+{
+    if (!request || !*request)
+        return trv_fail(TRV_ERR_STATE, "the request is TRV_REQUEST_NULL"), MPI_ERR_REQUEST;
+    if ((*request)->started)
+        return trv_fail(TRV_ERR_STATE, "the request is active; wait for it before it is freed"), MPI_ERR_REQUEST;
+    if ((*request)->library != MPI_REQUEST_NULL)
+        PMPI_Request_free(&(*request)->library);
+    release(request);
+    return MPI_SUCCESS;
+}
