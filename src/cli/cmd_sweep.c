@@ -89,7 +89,7 @@ static int run(cli_sweep_t *sweep)
     if (sweep->format == CLI_FORMAT_TABLE)
         chunk.kept = malloc(CHUNK * sizeof *chunk.kept);
     int rc = index && (chunk.kept || sweep->format != CLI_FORMAT_TABLE) ? TRV_OK : trv_fail_memory();
-    while (!rc && (points = cli_sweep_take(sweep, index, CHUNK)) > 0) {
+    while (!rc && (points = cli_sweep_take(sweep, index, CHUNK, 1)) > 0) {
         rc = cli_sweep_simulate(&sweep->grid, index, points, sweep->workers, done, &chunk);
         for (size_t i = 0; chunk.kept && i < points && !rc; i++)
             rc = cli_sweep_add(sweep, &chunk.kept[i]);

@@ -126,16 +126,10 @@ static double estimate_work(const run_t *run, const group_t *group, const cli_po
 
 /* ---- Groups and their simulators --------------------------------------------------------------------------------- */
 
-/* Makes room for one more in an array whose room is the power of two at or above `count`. */
-static int grow(void **array, size_t count, size_t size)
+/* The array with room for one more, its room being the power of two at or above `count`; NULL without memory. */
+static void *grow(void *array, size_t count, size_t size)
 {
-    if (count & (count - 1))
-        return TRV_OK;
-    void *grown = realloc(*array, (count ? 2 * count : 1) * size);
-    if (!grown)
-        return trv_fail_memory();
-    *array = grown;
-    return TRV_OK;
+    return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * size);
 }
 
 static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
@@ -151,13 +145,13 @@ static int find_shared(run_t *run, const cli_point_t *point, const trv_algorithm
             *index = i;
             return TRV_OK;
         }
-    int rc = grow((void **)&run->shared, run->shareds, sizeof *run->shared);
-    if (rc)
-        return rc;
-    shared_t *shared = &run->shared[run->shareds];
+    shared_t *shared = grow(run->shared, run->shareds, sizeof *shared);
+    if (!shared)
+        return trv_fail_memory();
+    run->shared = shared;
+    shared += run->shareds;
     *shared = (shared_t){.torus = point->torus, .collective = point->collective, .algorithm = algorithm};
     *index = run->shareds++;
-    pthread_mutex_init(&shared->lock, NULL);
     shared->rc = estimate(shared);
     if (shared->rc != TRV_ERR_UNSUPPORTED)
         return shared->rc;
@@ -179,11 +173,13 @@ static int find_group(run_t *run, const cli_point_t *point, size_t *index)
             *index = i;
             return TRV_OK;
         }
-    int rc = grow((void **)&run->group, run->groups, sizeof *run->group);
-    if (rc)
-        return rc;
-    group_t *group = &run->group[run->groups];
+    group_t *group = grow(run->group, run->groups, sizeof *group);
+    if (!group)
+        return trv_fail_memory();
+    run->group = group;
+    group += run->groups;
     *group = (group_t){.like = point};
+    int rc = TRV_OK;
     for (int i = 0; i < point->choice->members && !rc; i++)
         rc = find_shared(run, point, point->choice->member[i], &group->member[i]);
     *index = run->groups++;
@@ -341,18 +337,26 @@ static int cores(void)
 }
 
 /* This thread is one of the workers; where another can not be had, those that there are do the work. */
-static void work_together(run_t *run, int workers)
+static int work_together(run_t *run, int workers)
 {
     size_t most = (size_t)(workers > 0 ? workers : cores());
     most = most < run->points ? most : run->points;
     pthread_t *thread = most > 1 ? malloc((most - 1) * sizeof *thread) : NULL;
     size_t threads = 0;
+    pthread_mutex_init(&run->lock, NULL);
+    for (size_t i = 0; i < run->shareds; i++)
+        pthread_mutex_init(&run->shared[i].lock, NULL);
     while (thread && threads < most - 1 && pthread_create(&thread[threads], NULL, work, run) == 0)
         threads++;
     work(run);
     for (size_t i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
+    for (size_t i = 0; i < run->shareds; i++)
+        pthread_mutex_destroy(&run->shared[i].lock);
+    pthread_mutex_destroy(&run->lock);
     free(thread);
+    int rc = atomic_load(&run->rc);
+    return rc ? trv_fail(rc, "%s", run->sentence ? run->sentence : "out of memory") : TRV_OK;
 }
 
 /* Groups by their dearest point, points by their work; equal ones in the order of the grid. */
@@ -404,17 +408,10 @@ int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_
         return TRV_OK;
     run.order = malloc(points * sizeof *run.order);
     int rc = run.order ? prepare(&run) : trv_fail_memory();
-    if (!rc) {
-        pthread_mutex_init(&run.lock, NULL);
-        work_together(&run, workers);
-        pthread_mutex_destroy(&run.lock);
-        rc = atomic_load(&run.rc);
-        if (rc)
-            trv_fail(rc, "%s", run.sentence ? run.sentence : "out of memory");
-    }
+    if (!rc)
+        rc = work_together(&run, workers);
     for (size_t i = 0; i < run.shareds; i++) {
         trv_simulator_destroy(run.shared[i].simulator);
-        pthread_mutex_destroy(&run.shared[i].lock);
         free(run.shared[i].reason);
     }
     free(run.shared);

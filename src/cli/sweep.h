@@ -145,10 +145,11 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv);
 /* Closes the results and says in a line what they are; the exit code, `rc` being how the run went. */
 int cli_sweep_end(cli_sweep_t *sweep, int rc);
 
-/* The points that are still to do, and how many of them there are in all. */
+/* How many points have no row yet; by who holds the lock, or is alone. */
 uint64_t cli_sweep_pending(const cli_sweep_t *sweep);
-/* Writes the next points to `index`, at most `most`, and returns how many; any thread may call it. */
-size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most);
+/* Writes the next points to `index` and returns how many: at most `most`, and only one of `shares` parts of what is
+ * left. 0: there are no more. Any thread may call it. */
+size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares);
 /* Appends a row; any thread may call it. */
 int cli_sweep_add(cli_sweep_t *sweep, const cli_sweep_result_t *result);
 

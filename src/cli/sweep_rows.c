@@ -236,10 +236,8 @@ static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
     free(line);
     if (!rc)
         return ferror(file) ? trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read", rows->path) : TRV_OK;
-    char reason[256];
-    snprintf(reason, sizeof reason, "%s", trv_last_error());
     return trv_fail(rc, "'%.200s' is left as it is: its line %zu %s; give another file, or --restart to begin afresh",
-                    rows->path, number, reason);
+                    rows->path, number, trv_last_error());
 }
 
 static int compare(const void *left, const void *right)

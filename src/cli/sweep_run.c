@@ -45,10 +45,13 @@ uint64_t cli_sweep_pending(const cli_sweep_t *sweep)
     return sweep->grid.points - sweep->rows.dones - sweep->added;
 }
 
-size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most)
+size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares)
 {
     size_t count = 0;
     pthread_mutex_lock(&sweep->lock);
+    uint64_t left = sweep->grid.points - sweep->next - (sweep->rows.dones - sweep->skipped);
+    most = left / shares < most ? (size_t)(left / shares) : most;
+    most = most > 0 ? most : 1;
     for (; count < most && sweep->next < sweep->grid.points; sweep->next++)
         if (sweep->skipped < sweep->rows.dones && sweep->rows.done[sweep->skipped] == sweep->next)
             sweep->skipped++;

@@ -34,7 +34,7 @@ enum { STOPPED = 1 }; /* what a callback returns to end a run that has not faile
 
 #define BATCH_MAX 64     /* points handed out at once */
 #define BATCHES_A_RANK 4 /* that the rest of the grid is meant to last for */
-#define SENTENCE_MAX 512
+#define SENTENCE_MAX 1024 /* trv_last_error has no longer ones */
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
 
@@ -79,9 +79,8 @@ static void fail(server_t *server, int rc, const char *sentence)
 /* The next points for one rank: fewer and fewer, so that all end at about the same time. */
 static size_t take(server_t *server, uint64_t index[BATCH_MAX])
 {
-    uint64_t share = cli_sweep_pending(server->sweep) / ((uint64_t)server->ranks * BATCHES_A_RANK);
-    size_t most = share < 1 ? 1 : share > BATCH_MAX ? BATCH_MAX : (size_t)share;
-    return atomic_load(&server->stopped) ? 0 : cli_sweep_take(server->sweep, index, most);
+    unsigned shares = (unsigned)server->ranks * BATCHES_A_RANK;
+    return atomic_load(&server->stopped) ? 0 : cli_sweep_take(server->sweep, index, BATCH_MAX, shares);
 }
 
 static int add(server_t *server, const cli_sweep_result_t *result)

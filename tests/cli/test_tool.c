@@ -39,7 +39,8 @@ static void expect_same(const char *what, const char *got, const char *wanted)
 
 static void test_help(void **state)
 {
-    static const char *const subcommand[] = {"", "list ", "plan ", "verify ", "cost ", "simulate ", "bench "};
+    static const char *const subcommand[] = {"",      "list ",     "plan ",  "verify ",
+                                             "cost ", "simulate ", "sweep ", "bench "};
     (void)state;
     for (size_t i = 0; i < sizeof subcommand / sizeof subcommand[0]; i++)
         for (int brief = 0; brief < 2; brief++) {
