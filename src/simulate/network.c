@@ -134,6 +134,10 @@ INLINE void choose_now(trv_net_t *net, uint32_t l)
 INLINE int wake(trv_net_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
+    if (tracked && link->blocked) { /* perhaps there is room for this one */
+        link->blocked = 0;
+        choose_now(net, l);
+    }
     if (link->awake)
         return TRV_OK;
     link->awake = 1;
