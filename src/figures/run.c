@@ -33,23 +33,32 @@ typedef struct plan {
 
 /* ---- What to simulate -------------------------------------------------------------------------------------------- */
 
+static const cli_choice_t *known_choice(const plan_t *plan, const char *label)
+{
+    for (int i = 0; i < plan->choices; i++)
+        if (strcmp(plan->choice[i].label, label) == 0)
+            return &plan->choice[i];
+    return NULL;
+}
+
+static int keep_choice(plan_t *plan, const cli_choice_t *made, const cli_choice_t **choice)
+{
+    if (plan->choices == CHOICES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the figures compare more than %d algorithms", CHOICES_MAX);
+    plan->choice[plan->choices] = *made;
+    *choice = &plan->choice[plan->choices++];
+    return TRV_OK;
+}
+
 /* The choice of that name or family. */
 static int find_choice(plan_t *plan, const char *name, const cli_choice_t **choice)
 {
     cli_selection_t selection;
-    for (int i = 0; i < plan->choices; i++)
-        if (strcmp(plan->choice[i].label, name) == 0) {
-            *choice = &plan->choice[i];
-            return TRV_OK;
-        }
+    *choice = known_choice(plan, name);
+    if (*choice)
+        return TRV_OK;
     int rc = cli_select(name, &selection);
-    if (rc)
-        return rc;
-    if (plan->choices == CHOICES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "the figures compare more than %d algorithms", CHOICES_MAX);
-    plan->choice[plan->choices] = selection.choice[0];
-    *choice = &plan->choice[plan->choices++];
-    return TRV_OK;
+    return rc ? rc : keep_choice(plan, &selection.choice[0], choice);
 }
 
 static bool reducible(const char *key)
@@ -57,16 +66,13 @@ static bool reducible(const char *key)
     return strncmp(key, "recdoub", 7) != 0;
 }
 
-/* All baselines of the figure as one family: the fastest is found without simulating those that can not be. */
+/* All baselines as one family: the fastest is found without simulating those that can not be. */
 static int find_best(plan_t *plan, bool reducible_only, const cli_choice_t **choice)
 {
-    static const char label[] = "best baseline";
-    for (int i = 0; i < plan->choices; i++)
-        if (strcmp(plan->choice[i].label, label) == 0) {
-            *choice = &plan->choice[i];
-            return TRV_OK;
-        }
-    cli_choice_t best = {.label = label};
+    cli_choice_t best = {.label = "best baseline"};
+    *choice = known_choice(plan, best.label);
+    if (*choice)
+        return TRV_OK;
     for (int b = 0; b < FIG_BASELINES; b++) {
         const cli_choice_t *family;
         if (reducible_only && !reducible(fig_baseline[b].key))
@@ -77,11 +83,7 @@ static int find_best(plan_t *plan, bool reducible_only, const cli_choice_t **cho
         for (int i = 0; i < family->members && best.members < CLI_CHOICES_MAX; i++)
             best.member[best.members++] = family->member[i];
     }
-    if (plan->choices == CHOICES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "the figures compare more than %d algorithms", CHOICES_MAX);
-    plan->choice[plan->choices] = best;
-    *choice = &plan->choice[plan->choices++];
-    return TRV_OK;
+    return keep_choice(plan, &best, choice);
 }
 
 /* In what the figures and studies vary. */

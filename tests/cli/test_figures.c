@@ -52,8 +52,7 @@ static int entries(const char *run, const char *folder)
     return count;
 }
 
-/* The least time of all baselines at a size, or of one. */
-typedef struct row {
+typedef struct row { /* of a figure's CSV */
     int figure;
     char torus[32], parameter[32], value[32], family[32], algorithm[32];
     double bytes, time_ns, trivance_time_ns, relative;
