@@ -136,10 +136,15 @@ static double time_ns(trv_mpi_schedule_t *entry, size_t bytes)
            entry->hops * settings->hop_ns;
 }
 
+static bool is_trivance(const char *algorithm)
+{
+    return strncmp(algorithm, "trivance", strlen("trivance")) == 0;
+}
+
 static bool is_candidate(const trv_algorithm_t *algorithm, const char *asked)
 {
     if (strcmp(asked, TRV_MPI_AUTO) == 0)
-        return strncmp(trv_algorithm_name(algorithm), "trivance", strlen("trivance")) == 0;
+        return is_trivance(trv_algorithm_name(algorithm));
     return strcmp(trv_algorithm_name(algorithm), asked) == 0 || strcmp(trv_algorithm_family(algorithm), asked) == 0;
 }
 
@@ -192,38 +197,44 @@ static int choose_in_rank_order(trv_mpi_state_t *state, const trv_mpi_want_t *wa
     return trv_mpi_state_schedule(state, algorithm, want->collective, entry);
 }
 
+/* Why the drop-in may not serve the communicator by any schedule; NULL where it may. */
+static const char *drop_in_refuses(const trv_mpi_state_t *state)
+{
+    if (!trv_mpi_is_drop_in())
+        return NULL;
+    if (trv_mpi_settings()->fault)
+        return trv_mpi_settings()->fault;
+    return !state->serves && state->wiring && state->wiring->known == TRV_MPI_WRONG ? state->why : NULL;
+}
+
 int trv_mpi_choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_schedule_t **entry, const char **why)
 {
     *entry = NULL;
     *why = want->elements.reason;
     if (want->elements.way == TRV_MPI_LIBRARY)
         return TRV_OK;
-    *why = trv_mpi_wiring_refuses(state, want);
-    if (*why)
+    if ((*why = trv_mpi_wiring_refuses(state, want)) || (*why = drop_in_refuses(state)))
         return TRV_OK;
     if (!want->elements.commutative)
         return choose_in_rank_order(state, want, entry, why);
-    if (trv_mpi_is_drop_in() && trv_mpi_settings()->fault) {
-        *why = trv_mpi_settings()->fault;
-        return TRV_OK;
-    }
     request_t request = find_request(state, want);
     *why = request.why;
     if (strcmp(request.algorithm, TRV_RULE_MPI) == 0)
         return TRV_OK;
     bool automatic = strcmp(request.algorithm, TRV_MPI_AUTO) == 0, narrow = false;
-    if (automatic && trv_mpi_is_drop_in() && !state->serves) {
+    bool known = state->serves || !trv_mpi_is_drop_in();
+    if (automatic && !known) {
         *why = state->why;
         return TRV_OK;
     }
     int code = choose_best(state, want, request.algorithm, entry, &narrow);
-    if (code == TRV_OK && !*entry && !automatic) {
+    if (code == TRV_OK && !*entry && !automatic && (known || is_trivance(request.algorithm))) {
         *why = "what is asked for does not serve this collective or is not right for this operation; the fastest by the "
                "cost model";
         code = choose_best(state, want, TRV_MPI_AUTO, entry, &narrow);
     }
     if (code == TRV_OK && !*entry)
         *why = narrow ? "a dimension has no two separate paths, and every candidate sends both ways there"
-                      : "no algorithm serves it";
+                      : "no algorithm that is asked for serves this collective and is right for this operation";
     return code;
 }

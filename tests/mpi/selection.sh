@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The choice of algorithms as users set it and see it: rules, wrong values, lines and tables of TRIVANCE_DEBUG, files per
+# process, and tune. Usage: selection.sh LAUNCHER PROGRAM TRIVANCE-MPI [few]
+# few: without what no MPI has a part in; Open MPI takes a while for every launch.
+set -u
+launcher=$1 program=$2 tool=$3 few=${4:-}
+failures=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=$work/out
+
+ranks=4
+# run NAME=VALUE… -- ARGUMENTS…: what the ranks print, and their exit code.
+run() {
+    local -a settings=()
+    while [ "$1" != -- ]; do settings+=("$1"); shift; done
+    shift
+    env "${settings[@]}" "$launcher" -n $ranks "$@" > "$out" 2>&1
+    code=$?
+}
+
+fail() { echo "FAILED: $1"; cat "$out"; failures=$((failures + 1)); }
+# lines COUNT PATTERN: so many lines match.
+lines() { [ "$(grep -c -E -- "$2" "$out")" = "$1" ] || fail "not $1 lines like: $2"; }
+good() { [ $code = 0 ] || fail "$1: exit code $code"; }
+
+run TRIVANCE_FALLBACK=silent -- "$program" "$work"
+good "rules"
+
+run TRIVANCE_DEBUG=info TRIVANCE_TORUS=2x2 TRIVANCE_TUNE='allreduce:0-64:@mpi' TRIVANCE_ALGORTHM=x -- "$program" calls
+good "info"
+lines 1 '^trivance: comm 1 \(4 ranks, 2x2\), allreduce up to 4 KiB, float sum: trivance-[a-z-]+ \(the fastest by the cost'
+lines 1 '^trivance: comm 1 .* allreduce up to 8 B, float sum: mpi \(a rule of TRIVANCE_TUNE leaves it to the MPI library\)$'
+lines 1 '^trivance:   allreduce +trivance-[a-z-]+ +4 +16000$'
+lines 1 '^trivance:   allreduce +mpi +1 +8  a rule of TRIVANCE_TUNE'
+lines 1 'warning: TRIVANCE_ALGORTHM is no variable of Trivance; did you mean TRIVANCE_ALGORITHM\?$'
+
+printf '{"rule_file_version": 1,\n "collectives": {"allreduce": [{"rules": [{"alg": "x"}]}]}}' > "$work/wrong.json"
+run TRIVANCE_RULES_FILE="$work/wrong.json" -- "$program" calls
+good "a wrong rules file"
+lines 1 "^trivance: warning: TRIVANCE_RULES_FILE: .*/wrong.json:2:44: there is no algorithm 'x'"
+lines 1 '^trivance'
+
+run TRIVANCE_RULES_FILE="$work/wrong.json" TRIVANCE_FALLBACK=error -- "$program" calls
+[ $code != 0 ] || fail "TRIVANCE_FALLBACK=error: exit code 0"
+lines 1 '^trivance: TRIVANCE_RULES_FILE: .* TRIVANCE_FALLBACK=error ends the program$'
+
+run TRIVANCE_TORUS=2x2 TRIVANCE_DEBUG=trace TRIVANCE_DEBUG_FILE="$work/log.%h.%p" -- "$program" calls
+good "trace"
+lines 0 '^trivance'
+[ "$(ls "$work"/log."$(hostname)".* | wc -l)" = 4 ] || fail "not four files"
+[ "$(cat "$work"/log.* | grep -c 'allreduce of 4000 bytes: trivance')" = 16 ] || fail "not 16 calls in the files"
+
+ranks=2
+run -- "$tool" tune --torus 2 --bytes 8,64K --time 200ms -o "$work/rules.json" --collective allreduce,allgather
+good "tune"
+lines 4 '^(allreduce|allgather) +(8 B|64 KiB) +mpi '
+[ "$(grep -c '"comm_size_min": 2, "comm_size_max": 2, "torus": "2"' "$work/rules.json")" = 2 ] || fail "no rules for 2"
+run TRIVANCE_TORUS=2 TRIVANCE_RULES_FILE="$work/rules.json" -- "$program" calls
+good "the rules of tune"
+lines 0 '^trivance'
+
+if [ "$few" != few ]; then
+    # bad WORDS ARGUMENTS…: exit code 2 and one sentence.
+    bad() {
+        local words=$1
+        shift
+        run -- "$tool" tune "$@"
+        [ $code = 2 ] || fail "tune $*: exit code $code, not 2"
+        lines 1 '^trivance tune: '
+        grep -q -F -- "$words" "$out" || fail "tune $*: does not say '$words'"
+    }
+    bad "must be the number of ranks" --torus 3x3
+    bad "a size is 0" --bytes 0
+    bad "can not be written" -o /nonexistent/rules.json
+    bad "from 100ms to 86400s" --time 1ms
+    ranks=4
+    run TRIVANCE_TORUS=3x -- "$program" calls
+    good "a wrong torus"
+    lines 1 "^trivance: warning: TRIVANCE_TORUS: '3x' is not a torus"
+    run TRIVANCE_TORUS=2x2 TRIVANCE_ALGORITHM=ring TRIVANCE_FALLBACK=print -- "$program" calls
+    good "an algorithm that does not serve the torus"
+    lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring serves rings only, .* The MPI library serves$'
+    run TRIVANCE_TORUS=3x3 TRIVANCE_ALGORITHM=trivance TRIVANCE_FALLBACK=print -- "$program" calls
+    good "a torus that does not fit"
+    lines 1 '^trivance: warning: .*TRIVANCE_TORUS=3x3'
+fi
+[ $failures = 0 ] && echo "all as expected"
+exit $((failures > 0))

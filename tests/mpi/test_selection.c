@@ -1,0 +1,181 @@
+/*
+ * The choice of algorithms under the drop-in, on 4 ranks: test_selection FOLDER writes a rules file there, sets the
+ * environment, and asks which algorithm serves what. test_selection calls: a few calls only, whatever the environment.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trivance/trivance.h>
+#include <trivance/trivance_mpi.h>
+
+#include "harness.h"
+#include "mpi/intercept.h"
+#include "mpi/settings.h"
+#include "mpi/state.h"
+
+static const char tune[] = "allreduce:0-64:@mpi;allreduce:65-1k:[2-3]:@ring;allreduce:1k-4k:[4-4]:@trivance-l;"
+                           "allreduce:4k-inf:[2-2]:@mpi";
+static const char rules[] =
+    "{\"rule_file_version\": 1, \"collectives\": {\n"
+    " \"allreduce\": [{\"torus\": \"4\", \"rules\": [{\"msg_size_max\": 10000, \"alg\": \"mpi\"}]},\n"
+    "               {\"comm_size_min\": 4, \"rules\": [{\"msg_size_min\": 8000, \"msg_size_max\": 9000, "
+    "\"alg\": \"swing-b\"},\n                {\"msg_size_min\": 16000, \"alg\": \"swing\"}]}],\n"
+    " \"reduce-scatter\": [{\"rules\": [{\"alg\": \"mpi\"}]}]}}\n";
+
+static void swapped(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    memcpy(inout, in, (size_t)*count * sizeof(int)); /* the first operand: it does not commute */
+}
+
+/* The name of what serves a plan. */
+static const char *algorithm_of(TRV_Plan plan)
+{
+    static char name[64];
+    TRV_Plan_info info = {.algorithm = "?"};
+    TRV_Plan_query(plan, &info);
+    snprintf(name, sizeof name, "%s", info.algorithm);
+    TRV_Plan_free(&plan);
+    return name;
+}
+
+static const char *allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype type, MPI_Op op)
+{
+    TRV_Plan plan;
+    if (!expect_class(TRV_Allreduce_plan_create(count, type, op, comm, &plan), MPI_SUCCESS, NULL, "a plan"))
+        return "?";
+    return algorithm_of(plan);
+}
+
+static void expect_name(const char *got, const char *wanted, const char *what)
+{
+    expect(strcmp(got, wanted) == 0, "%s is served by %s, not %s", what, got, wanted);
+}
+
+/* A form of Trivance that gives all ranks the same bits. */
+static void expect_consistent(const char *got, const char *what)
+{
+    const trv_algorithm_t *algorithm = trv_algorithm_find(got);
+    expect(algorithm && strncmp(got, "trivance", 8) == 0 && trv_algorithm_consistent(algorithm), "%s is served by %s", what,
+           got);
+}
+
+/* First found wins: TRIVANCE_TUNE, TRIVANCE_RULES_FILE, the cost model. */
+static void test_rules(void)
+{
+    TRV_Plan plan;
+    expect_name(allreduce(MPI_COMM_WORLD, 16, MPI_FLOAT, MPI_SUM), "mpi", "64 bytes");
+    expect_consistent(allreduce(MPI_COMM_WORLD, 128, MPI_FLOAT, MPI_SUM), "512 bytes, for which no rule is");
+    expect_name(allreduce(MPI_COMM_WORLD, 512, MPI_INT, MPI_SUM), "trivance-l", "2 KiB of integers");
+    expect_consistent(allreduce(MPI_COMM_WORLD, 512, MPI_FLOAT, MPI_SUM), "2 KiB of floats");
+    expect_name(allreduce(MPI_COMM_WORLD, 2048, MPI_FLOAT, MPI_SUM), "swing-b", "8 KiB");
+    expect(strncmp(allreduce(MPI_COMM_WORLD, 1 << 20, MPI_FLOAT, MPI_SUM), "swing-", 6) == 0, "4 MiB is not swing's");
+    if (expect_class(TRV_Reduce_scatter_block_plan_create(100, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_SUCCESS, NULL,
+                     "a plan"))
+        expect_name(algorithm_of(plan), "mpi", "Reduce-Scatter");
+}
+
+static void test_operations(void)
+{
+    MPI_Op op;
+    MPI_Op_create(swapped, 0, &op);
+    expect_name(allreduce(MPI_COMM_WORLD, 128, MPI_INT, op), "mpi", "an operation that does not commute");
+    MPI_Op_free(&op);
+    expect_consistent(allreduce(MPI_COMM_WORLD, 128, MPI_DOUBLE_INT, MPI_MINLOC), "MINLOC");
+}
+
+/* What the program says comes before all rules. */
+static void test_comm_set(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    expect_class(TRV_Comm_set(comm, NULL, "bucket"), MPI_SUCCESS, NULL, "TRV_Comm_set");
+    expect_name(allreduce(comm, 16, MPI_FLOAT, MPI_SUM), "bucket", "64 bytes by name");
+    expect_class(TRV_Comm_set(comm, NULL, "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set");
+    expect_name(allreduce(comm, 16, MPI_FLOAT, MPI_SUM), "mpi", "64 bytes by auto");
+    expect_class(TRV_Comm_set(comm, "4", "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set");
+    expect_name(allreduce(comm, 2048, MPI_FLOAT, MPI_SUM), "mpi", "8 KiB on the ring, which has a rule");
+    MPI_Comm_free(&comm);
+}
+
+/* Three of four ranks are no part of 2x2 that is a torus: only what is asked for by name serves them. */
+static void test_parts(void)
+{
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, 0, &part);
+    if (test_rank != 3) {
+        expect_name(allreduce(part, 128, MPI_FLOAT, MPI_SUM), "ring", "512 bytes on three ranks");
+        expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi", "2 KiB on three ranks");
+    }
+    MPI_Comm_free(&part);
+}
+
+/* On a ring of three with one port for both directions every form of Trivance sends both ways. */
+static void test_two_paths(void)
+{
+    MPI_Comm part;
+    trv_mpi_state_t *state;
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, 0, &part);
+    if (test_rank != 3 && expect_class(TRV_Comm_set(part, "3", "auto"), MPI_SUCCESS, NULL, "TRV_Comm_set") &&
+        trv_mpi_state_find(part, &state) == MPI_SUCCESS) {
+        expect_consistent(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "two paths");
+        state->shared_port = 1;
+        expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi", "a shared port");
+        state->shared_port = 0, state->one_way = 1;
+        expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi", "no way round");
+        TRV_Comm_set(part, NULL, "trivance-b");
+        state->one_way = 1;
+        expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "trivance-b", "no way round, but by name");
+    }
+    MPI_Comm_free(&part);
+}
+
+static void set_environment(const char *folder)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/rules-%ld.json", folder, (long)getpid());
+    FILE *file = fopen(path, "w");
+    if (file) {
+        fputs(rules, file);
+        fclose(file);
+    }
+    setenv("TRIVANCE_RULES_FILE", path, 1);
+    setenv("TRIVANCE_TUNE", tune, 1);
+    setenv("TRIVANCE_TORUS", "2x2", 1);
+}
+
+static void test_calls(void)
+{
+    for (int i = 0; i < 5; i++) {
+        float in[1000], out[1000];
+        for (int k = 0; k < 1000; k++)
+            in[k] = (float)(test_rank + k);
+        trv_mpi_arguments_t call = {TRV_ALLREDUCE, in, out, i == 4 ? 2 : 1000, MPI_FLOAT, MPI_SUM};
+        int code = MPI_SUCCESS;
+        if (!trv_mpi_may_serve() || !trv_mpi_intercept_reduce(&call, MPI_COMM_WORLD, &code))
+            code = PMPI_Allreduce(in, out, (int)call.count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        expect_class(code, MPI_SUCCESS, NULL, "a call");
+        expect(out[1] == (float)(test_ranks * (test_ranks - 1) / 2 + test_ranks), "the sum is %g", (double)out[1]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bool calls = argc > 1 && strcmp(argv[1], "calls") == 0;
+    if (!calls)
+        set_environment(argc > 1 ? argv[1] : "/tmp");
+    trv_mpi_mode(TRV_MPI_DROP_IN);
+    test_begin(&argc, &argv);
+    if (calls) {
+        test_calls();
+        return test_end();
+    }
+    test_rules();
+    test_operations();
+    test_comm_set();
+    test_parts();
+    test_two_paths();
+    return test_end();
+}
