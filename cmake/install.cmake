@@ -39,6 +39,11 @@ if(mpis)
   install(FILES include/trivance/trivance_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trivance)
 endif()
 
+# ---- The component of Open MPI: OMPI_MCA_mca_base_component_path=<libdir>/trivance/openmpi:SYSTEM_DEFAULT -----------
+if(TARGET mca_coll_trivance)
+  install(TARGETS mca_coll_trivance LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/trivance/openmpi)
+endif()
+
 install(EXPORT trivance-targets NAMESPACE trivance:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/trivance-config.cmake.in trivance-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(trivance-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -123,17 +123,23 @@ static bool is_named(MPI_Datatype datatype)
            combiner == MPI_COMBINER_NAMED;
 }
 
+/* False: the arguments are wrong. */
+static bool want_of(const trv_mpi_arguments_t *call, trv_mpi_want_t *want)
+{
+    if (trv_mpi_want(call, want) != MPI_SUCCESS)
+        return false;
+    if (want->elements.way == TRV_MPI_LOCAL && !is_named(call->datatype)) {
+        want->elements.way = TRV_MPI_LIBRARY;
+        want->elements.reason = "a derived type";
+    }
+    return true;
+}
+
 /* The operation of a shape that is not the latest; NULL: pass. */
 static trv_mpi_operation_t *find_reduction(trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
 {
     trv_mpi_want_t want;
-    if (trv_mpi_want(call, &want) != MPI_SUCCESS)
-        return NULL;
-    if (want.elements.way == TRV_MPI_LOCAL && !is_named(call->datatype)) {
-        want.elements.way = TRV_MPI_LIBRARY;
-        want.elements.reason = "a derived type";
-    }
-    return find_operation(state, &want, call->input, call->output);
+    return want_of(call, &want) ? find_operation(state, &want, call->input, call->output) : NULL;
 }
 
 static bool reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code)
@@ -164,12 +170,18 @@ static int gather_packed(trv_mpi_operation_t *operation, const trv_mpi_state_t *
     return code == TRV_OK ? MPI_SUCCESS : trv_mpi_class(code);
 }
 
+/* False: nothing to serve. */
+static bool measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain)
+{
+    return trv_mpi_gather_measure(gather, bytes, plain) == MPI_SUCCESS && *bytes > 0 && *bytes <= INT_MAX &&
+           (!*plain || (gather->sendbuf && gather->recvbuf));
+}
+
 static bool allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
 {
     size_t bytes = 0;
     bool plain = false;
-    if (trv_mpi_gather_measure(gather, &bytes, &plain) != MPI_SUCCESS || bytes == 0 || bytes > INT_MAX ||
-        (plain && (!gather->sendbuf || !gather->recvbuf)))
+    if (!measure(gather, &bytes, &plain))
         return false;
     trv_mpi_state_t *state = find_state(comm, code);
     if (!state)
@@ -181,6 +193,38 @@ static bool allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
     *code = plain ? run(operation, state, gather->sendbuf, gather->recvbuf)
                   : gather_packed(operation, state, gather, bytes);
     return true;
+}
+
+/* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
+
+static bool make_job(const trv_mpi_arguments_t *call, const trv_mpi_gather_t *gather, trv_mpi_job_t *job)
+{
+    size_t bytes = 0;
+    bool plain = false;
+    if (call) {
+        *job = (trv_mpi_job_t){.input = call->input, .output = call->output};
+        return call->count > 0 && call->input && call->output && call->output != MPI_IN_PLACE &&
+               want_of(call, &job->want);
+    }
+    if (gather->recvcount <= 0 || gather->recvbuf == MPI_IN_PLACE || !measure(gather, &bytes, &plain))
+        return false;
+    *job = (trv_mpi_job_t){.want = trv_mpi_bytes(bytes), .input = gather->sendbuf, .output = gather->recvbuf,
+                           .packed = plain ? NULL : gather};
+    return true;
+}
+
+static trv_mpi_request_t *post(const trv_mpi_job_t *job, MPI_Comm comm, bool persistent)
+{
+    trv_mpi_state_t *state;
+    trv_mpi_request_t *request = NULL;
+    if (!trv_mpi_state_known(comm, &state))
+        return NULL;
+    trv_mpi_operation_t *kept = trv_mpi_cache_peek(state, &job->want);
+    if (!kept || !trv_mpi_operation_serves(kept) || !trv_mpi_request_possible(state, persistent))
+        return NULL;
+    if (trv_mpi_request_create(&request, state, kept, job, persistent) < 0)
+        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM); /* the other ranks serve it: no way back */
+    return request;
 }
 
 /* ---- The entries ------------------------------------------------------------------------------------------------- */
@@ -196,7 +240,7 @@ static bool enter(void)
 static bool leave(bool served, MPI_Comm comm, const int *code)
 {
     depth--;
-    if (served && *code != MPI_SUCCESS)
+    if (served && *code != MPI_SUCCESS && !trv_mpi_is_component())
         PMPI_Comm_call_errhandler(comm, *code);
     return served;
 }
@@ -219,6 +263,23 @@ bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
 {
     unsigned char in = 0, out = 0;
     return trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, &in, &out, 1, MPI_BYTE, MPI_BOR}, comm, code);
+}
+
+trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_arguments_t *call, const trv_mpi_gather_t *gather,
+                                          MPI_Comm comm, bool persistent, void (*done)(void *context, int code),
+                                          void *context)
+{
+    trv_mpi_job_t job;
+    if (!enter())
+        return NULL;
+    trv_mpi_request_t *request = NULL;
+    if (make_job(call, gather, &job)) {
+        job.done = done;
+        job.context = context;
+        request = post(&job, comm, persistent);
+    }
+    depth--;
+    return request;
 }
 
 void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm)

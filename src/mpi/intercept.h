@@ -1,5 +1,6 @@
 /*
- * What stands between a program and its MPI library: one entry per collective, behind the preload libraries.
+ * What stands between a program and its MPI library: one entry per collective, behind the preload
+ * libraries and the Open MPI component.
  *
  * An entry returns true when the call was served; *code is then what the program's call returns, its error handler has
  * been called if it is an error. False means pass: the caller hands the program's own arguments to the PMPI_ function.
@@ -18,6 +19,7 @@
 
 #include "mpi/fallback.h"
 #include "mpi/gather.h"
+#include "mpi/request.h"
 
 /* AllReduce, and Reduce-Scatter in its block form. */
 bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code);
@@ -26,6 +28,13 @@ bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, 
 
 /* AllReduce of one byte. */
 bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code);
+
+/* Non-blocking and persistent calls: a request that can be started, or NULL: pass. Nothing in here waits for another
+ * rank, so only what a blocking call of the same shape on the same communicator has made ready is served. One of
+ * `call` and `gather` is NULL. */
+trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_arguments_t *call, const trv_mpi_gather_t *gather,
+                                          MPI_Comm comm, bool persistent, void (*done)(void *context, int code),
+                                          void *context);
 
 /* Counts a call that always passes, and says why at the level info. */
 void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm);

@@ -58,7 +58,12 @@ void trv_mpi_mode(trv_mpi_use_t wanted)
 
 bool trv_mpi_is_drop_in(void)
 {
-    return atomic_load(&use) == TRV_MPI_DROP_IN;
+    return atomic_load(&use) != TRV_MPI_API;
+}
+
+bool trv_mpi_is_component(void)
+{
+    return atomic_load(&use) == TRV_MPI_COMPONENT;
 }
 
 bool trv_mpi_may_serve(void)

@@ -17,11 +17,16 @@ const trv_mpi_settings_t *trv_mpi_settings(void);
 
 /* Who calls us. The API serves everything it can, as a ring where no torus is known; the drop-in (a preload library's
  * constructor sets it) leaves to the MPI library whatever has no torus and no algorithm asked for by name. */
-typedef enum trv_mpi_use { TRV_MPI_API, TRV_MPI_DROP_IN } trv_mpi_use_t;
+typedef enum trv_mpi_use {
+    TRV_MPI_API,
+    TRV_MPI_DROP_IN,  /* before the MPI library: errors call the communicator's handler */
+    TRV_MPI_COMPONENT /* inside it: a drop-in, too, whose errors the MPI library handles */
+} trv_mpi_use_t;
 
 /* Sets the mode of the process, before its first collective. */
 void trv_mpi_mode(trv_mpi_use_t use);
 bool trv_mpi_is_drop_in(void);
+bool trv_mpi_is_component(void);
 
 /* False when nothing in the environment could ever make the drop-in serve a call: no torus, no topology, no algorithm
  * by name, no rules, or a wrong value among them. One load after the first call. */
