@@ -54,22 +54,21 @@ typedef struct event {
     int kind;
     int64_t key; /* order among events of the same moment and kind */
     int which;   /* server, message or cell */
-    packet_t *packet;
     int64_t amount;
+    packet_t *packet;
 } event_t;
 
 typedef struct cell { /* a rank's step of a stream */
-    int first, sends; /* its messages */
-    int waits;        /* for so many of its sends and receives */
-    bool busy;        /* sends or receives anything */
-    bool posted;
-    uint64_t reduced; /* bytes of all operands of its reductions */
+    int first, sends;  /* its messages */
+    int waits;         /* for so many of its sends and receives */
+    bool busy, posted; /* sends or receives anything; has begun to */
+    uint64_t reduced;  /* bytes of all operands of its reductions */
 } cell_t;
 
 typedef struct world {
     const trv_schedule_t *schedule;
-    const trv_simulate_options_t *options;
     const trv_torus_t *torus;
+    const trv_simulate_options_t *options;
     int streams, steps, ranks, ports;
     server_t *server; /* links, rank * ports + port, then network interfaces, numbered alike */
     cell_t *cell;
@@ -231,6 +230,13 @@ static void check_end(world_t *w, int number)
     }
 }
 
+/* One of the step's sends or receives is complete. */
+static void complete_one(world_t *w, int number)
+{
+    w->cell[number].waits--;
+    check_end(w, number);
+}
+
 /* Whether the rank has sent or received anything in an earlier step of the stream. */
 static bool has_been_busy(const world_t *w, int number)
 {
@@ -298,10 +304,8 @@ static void send(world_t *w, const message_t *message)
 static void deliver(world_t *w, packet_t *packet)
 {
     const message_t *message = packet->message;
-    if (packet->index == message->packets - 1) {
-        w->cell[message->to_cell].waits--;
-        check_end(w, message->to_cell);
-    }
+    if (packet->index == message->packets - 1)
+        complete_one(w, message->to_cell);
     free(packet);
 }
 
@@ -349,36 +353,31 @@ static void arrive_all(world_t *w, packet_t *first)
     free(packet);
 }
 
+static void get_room(world_t *w, const event_t *event)
+{
+    w->server[event->which].room[event->key] += event->amount;
+    push(w, (event_t){.at = w->now, .kind = START, .which = event->which});
+}
+
+static void post(world_t *w, const event_t *event)
+{
+    w->cell[event->which].posted = true;
+    if (event->amount != NOTHING)
+        send(w, &w->message[event->amount]);
+    else
+        check_end(w, event->which);
+}
+
 static void handle(world_t *w, const event_t *event)
 {
     switch (event->kind) {
-    case CREDIT:
-        w->server[event->which].room[event->key] += event->amount;
-        push(w, (event_t){.at = w->now, .kind = START, .which = event->which});
-        break;
-    case ARRIVE:
-        arrive_all(w, event->packet);
-        break;
-    case DELIVER:
-        deliver(w, event->packet);
-        break;
-    case SENT:
-        w->cell[event->which].waits--;
-        check_end(w, event->which);
-        break;
-    case POST:
-        w->cell[event->which].posted = true;
-        if (event->amount != NOTHING)
-            send(w, &w->message[event->amount]);
-        else
-            check_end(w, event->which);
-        break;
-    case ENTER:
-        enter(w, event->which);
-        break;
-    case START:
-        start(w, event->which);
-        break;
+    case CREDIT: get_room(w, event); break;
+    case ARRIVE: arrive_all(w, event->packet); break;
+    case DELIVER: deliver(w, event->packet); break;
+    case SENT: complete_one(w, event->which); break;
+    case ENTER: enter(w, event->which); break;
+    case POST: post(w, event); break;
+    case START: start(w, event->which); break;
     }
 }
 

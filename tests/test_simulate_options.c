@@ -1,0 +1,378 @@
+/*
+ * What each parameter does, against closed forms; and what is refused, with a sentence.
+ *
+ * One message of p full packets over h hops takes alpha + 300.40 + h (200.16 + F) + 32 F (p - 1) ns, F being the time of
+ * a flit of 256 bytes on the link.
+ */
+#include "simulate_check.h"
+
+#include <math.h>
+
+static double flit_ns(double bps) { return 2048e9 / bps; }
+
+static double message_ns(double bps, int hops, int packets)
+{
+    return 1500 + 300.40 + hops * (200.16 + flit_ns(bps)) + 32 * flit_ns(bps) * (packets - 1);
+}
+
+static void assert_ns(const trv_schedule_t *schedule, const trv_simulate_options_t *options, uint64_t bytes,
+                      double expected_ns)
+{
+    double time_ns = (double)simulated_fs(schedule, options, bytes) / 1e6;
+    if (fabs(time_ns - expected_ns) > 0.001)
+        fail_msg("%s, %llu bytes: %.3f ns, expected %.3f", trv_schedule_name(schedule), (unsigned long long)bytes,
+                 time_ns, expected_ns);
+}
+
+/* ---- Closed forms ------------------------------------------------------------------------------------------------- */
+
+static void single_messages_take_the_closed_form(void **state)
+{
+    static const double bandwidth[] = {100e9, 200e9, 400e9, 800e9, 1600e9, 3200e9};
+    (void)state;
+    for (int hops = 1; hops <= 4; hops++) {
+        trv_schedule_t *schedule = single_message("3x9", hops, 2);
+        for (size_t b = 0; b < COUNT(bandwidth); b++)
+            for (int packets = 1; packets <= 50; packets += 7) {
+                trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+                options.bandwidth_bps = bandwidth[b];
+                uint64_t bytes = 8192 * (uint64_t)packets;
+                assert_ns(schedule, &options, bytes, message_ns(bandwidth[b], hops, packets));
+                options.model = TRV_FIFO;
+                assert_ns(schedule, &options, bytes, message_ns(bandwidth[b], hops, packets));
+                options.delivery = TRV_DELIVERY_TAIL;
+                assert_ns(schedule, &options, bytes,
+                          message_ns(bandwidth[b], hops, packets) + 32 * flit_ns(bandwidth[b]));
+            }
+        trv_schedule_destroy(schedule);
+    }
+}
+
+/* More bandwidth never makes a single message later; other latencies add up. */
+static void single_messages_are_monotone(void **state)
+{
+    (void)state;
+    trv_schedule_t *schedule = single_message("8", 3, 0);
+    for (uint64_t bytes = 1; bytes < 1000000; bytes *= 7) {
+        uint64_t before_fs = UINT64_MAX;
+        for (double bps = 10e9; bps < 20e12; bps *= 1.37) {
+            trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            options.bandwidth_bps = bps;
+            uint64_t time_fs = simulated_fs(schedule, &options, bytes);
+            assert_true(time_fs <= before_fs);
+            before_fs = time_fs;
+        }
+    }
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.alpha_ns = 10;
+    options.host_latency_ns = 7;
+    options.router_in_ns = 3;
+    options.router_out_ns = 2;
+    options.link_latency_ns = 1000;
+    assert_ns(schedule, &options, 100, 10 + (7 + 3 + 0.2) + 3 * (2 + 1000 + 3 + 0.16 + 2.56) + (2 + 7 + 0.2));
+    trv_schedule_destroy(schedule);
+}
+
+/* A ring's steps are all alike: k packets to the next rank, 2(n - 1) times; from the second step on the interfaces fall
+ * into step with the router's clock, 0.08 ns. */
+static void the_ring_takes_the_closed_form(void **state)
+{
+    (void)state;
+    for (int ranks = 3; ranks <= 16; ranks += 3)
+        for (int packets = 1; packets <= 9; packets += 4) {
+            char text[16];
+            snprintf(text, sizeof text, "%d", ranks);
+            trv_schedule_t *schedule = schedule_of("ring", text);
+            trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            int steps = 2 * (ranks - 1);
+            double expected_ns = steps * (2003.12 + (packets - 1) * 81.92) + (steps - 1) * 0.08;
+            for (int model = 0; model < 2; model++) {
+                options.model = model ? TRV_FIFO : TRV_DATELINE;
+                assert_ns(schedule, &options, (uint64_t)(2 * ranks * packets) * 8192, expected_ns);
+            }
+            trv_schedule_destroy(schedule);
+        }
+}
+
+/* An interface slower than the link is what counts, and its own packets keep it busy. */
+static void a_slow_interface_sets_the_pace(void **state)
+{
+    (void)state;
+    trv_schedule_t *schedule = single_message("8", 2, 0);
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.nic_bandwidth_bps = 200e9;
+    options.host_latency_ns = 0;
+    options.link_latency_ns = 0;
+    double nic_ns = flit_ns(200e9), times[2];
+    for (int i = 0; i < 2; i++)
+        times[i] = (double)simulated_fs(schedule, &options, i ? 10 * 8192 : 8192) / 1e6;
+    assert_true(fabs(times[1] - times[0] - 9 * 32 * nic_ns) < 0.001);
+    trv_schedule_destroy(schedule);
+}
+
+static void slow_ranks_and_links_take_the_closed_form(void **state)
+{
+    (void)state;
+    trv_schedule_t *schedule = single_message("8", 3, 0);
+    const trv_slow_rank_t ranks[] = {{0, 2.5}, {5, 100}};
+    const trv_slow_link_t links[] = {{1, 0, 4}, {3, 0, 100}, {1, 1, 100}};
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.slow_ranks = (int)COUNT(ranks);
+    options.slow_rank = ranks;
+    assert_ns(schedule, &options, 5 * 8192, message_ns(800e9, 3, 5) + 1.5 * 1500);
+
+    options.slow_ranks = 0;
+    options.slow_links = (int)COUNT(links);
+    options.slow_link = links; /* the second hop takes 4 F per flit; the others are not on the way */
+    assert_ns(schedule, &options, 5 * 8192, message_ns(800e9, 3, 5) + 3 * 2.56 + 3 * 4 * 81.92);
+    trv_schedule_destroy(schedule);
+}
+
+/* Messages of a step follow each other: of two, the second leaves two overheads after alpha. */
+static void message_overhead_is_paid_per_message(void **state)
+{
+    (void)state;
+    const struct {
+        const char *algorithm;
+        int messages; /* of a rank and stream in each of the steps */
+    } expected[] = {{"ring", 1}, {"trivance-l", 2}, {"trivance-b", 2}};
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        trv_schedule_t *schedule = schedule_of(expected[i].algorithm, "9");
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        double without_ns = (double)simulated_fs(schedule, &options, 512) / 1e6;
+        options.message_overhead_ns = 50;
+        assert_ns(schedule, &options, 512, without_ns + trv_schedule_steps(schedule) * expected[i].messages * 50.0);
+        trv_schedule_destroy(schedule);
+    }
+}
+
+/* The paper's reduction volume (section 6): per rank 1.5 m (1 - 1/n) for Trivance B, whose joint reductions read three
+ * operands, against 2 m (1 - 1/n) for the rings, of which each of the two streams reads half at the same time. */
+static void gamma_is_paid_per_byte_that_reductions_read(void **state)
+{
+    (void)state;
+    const uint64_t bytes = 9 * 9 * 1024;
+    const struct {
+        const char *algorithm;
+        double volume; /* of one stream, as a part of the vector */
+    } expected[] = {{"trivance-b", 1.5 * (1 - 1 / 9.0)}, {"ring", 2 * (1 - 1 / 9.0) / 2}, {"trivance-l", 6}};
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        trv_schedule_t *schedule = schedule_of(expected[i].algorithm, "9");
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        double without_ns = (double)simulated_fs(schedule, &options, bytes) / 1e6;
+        options.gamma_ns = 0.01;
+        assert_ns(schedule, &options, bytes, without_ns + 0.01 * expected[i].volume * (double)bytes);
+        trv_schedule_destroy(schedule);
+    }
+}
+
+static void jitter_stretches_alpha_as_the_seed_says(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"trivance-l", "ring", "swing-b", "bruck-b"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        trv_schedule_t *schedule = schedule_of(names[i], "8");
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        uint64_t without_fs = simulated_fs(schedule, &options, 512);
+        options.jitter = 0.5;
+        uint64_t with_fs = simulated_fs(schedule, &options, 512);
+        assert_int_equal(simulated_fs(schedule, &options, 512), with_fs);
+        options.seed = 2;
+        assert_true(simulated_fs(schedule, &options, 512) != with_fs);
+        for (options.seed = 3; options.seed < 20; options.seed++) {
+            double more_ns = ((double)simulated_fs(schedule, &options, 512) - (double)without_fs) / 1e6;
+            /* a little slack: late packets can also stay out of each other's way */
+            assert_true(more_ns > 0 && more_ns < trv_schedule_steps(schedule) * (0.5 * 1500 + 20));
+        }
+        trv_schedule_destroy(schedule);
+    }
+}
+
+/* ---- Buffers ------------------------------------------------------------------------------------------------------ */
+
+/* With one packet of room a link waits until the packet ahead has left the buffer at the other end, and for the news of
+ * it (the link's latency). */
+static void small_buffers_hold_packets_back(void **state)
+{
+    (void)state;
+    for (int hops = 1; hops <= 3; hops++) {
+        trv_schedule_t *schedule = single_message("9", hops, 0);
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        options.buffer_bytes = 8192;
+        double wait_ns = 200.16 + 100 + (hops > 1 ? 2.56 : 0); /* the next link is asleep each time */
+        assert_ns(schedule, &options, 4 * 8192, message_ns(800e9, hops, 1) + 3 * wait_ns);
+        uint64_t before_fs = UINT64_MAX;
+        for (; options.buffer_bytes <= 1 << 20; options.buffer_bytes *= 2) {
+            uint64_t time_fs = simulated_fs(schedule, &options, 100 * 8192);
+            assert_true(time_fs <= before_fs);
+            before_fs = time_fs;
+        }
+        options.buffer_bytes = 0;
+        assert_int_equal(simulated_fs(schedule, &options, 100 * 8192), before_fs);
+        trv_schedule_destroy(schedule);
+    }
+}
+
+/* Rings full of packets that wait for each other: the second channel is what lets them go on. */
+static void nothing_deadlocks_with_one_packet_of_room(void **state)
+{
+    static const char *const tori[] = {"8", "9", "4x4", "3x5", "2x3x4"};
+    (void)state;
+    for (size_t t = 0; t < COUNT(tori); t++)
+        for (int a = 0; a < trv_algorithms_count(); a++) {
+            trv_torus_t torus = torus_of(tori[t]);
+            if (trv_algorithm_supports(trv_algorithm_at(a), &torus, TRV_ALLREDUCE))
+                continue;
+            trv_schedule_t *schedule = schedule_of(trv_algorithm_name(trv_algorithm_at(a)), tori[t]);
+            trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            options.packet_bytes = 512;
+            options.buffer_bytes = 512;
+            assert_true(simulated_fs(schedule, &options, 40000) > 0);
+            trv_schedule_destroy(schedule);
+        }
+}
+
+/* ---- What is refused ---------------------------------------------------------------------------------------------- */
+
+/* The error, and that a sentence comes with it that has `word` in it. */
+static void assert_refused(const trv_schedule_t *schedule, const trv_simulate_options_t *options, int error,
+                           const char *word)
+{
+    trv_simulator_t *simulator;
+    trv_simulation_t result = {0};
+    assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+    assert_int_equal(trv_simulate(simulator, options, 1000, &result), error);
+    if (!strstr(trv_last_error(), word))
+        fail_msg("'%s' does not speak of '%s'", trv_last_error(), word);
+    trv_simulator_destroy(simulator);
+}
+
+static void options_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    trv_schedule_t *schedule = schedule_of("trivance-l", "9");
+    const trv_simulate_options_t good = TRV_SIMULATE_DEFAULTS;
+    const struct {
+        size_t offset;
+        double value;
+    } bad[] = {
+        {offsetof(trv_simulate_options_t, bandwidth_bps), 0},
+        {offsetof(trv_simulate_options_t, bandwidth_bps), -1},
+        {offsetof(trv_simulate_options_t, bandwidth_bps), NAN},
+        {offsetof(trv_simulate_options_t, nic_bandwidth_bps), 0},
+        {offsetof(trv_simulate_options_t, alpha_ns), -0.5},
+        {offsetof(trv_simulate_options_t, alpha_ns), INFINITY},
+        {offsetof(trv_simulate_options_t, link_latency_ns), -1},
+        {offsetof(trv_simulate_options_t, host_latency_ns), NAN},
+        {offsetof(trv_simulate_options_t, router_in_ns), -1},
+        {offsetof(trv_simulate_options_t, router_out_ns), 1e30},
+        {offsetof(trv_simulate_options_t, message_overhead_ns), -1},
+        {offsetof(trv_simulate_options_t, gamma_ns), -1},
+        {offsetof(trv_simulate_options_t, jitter), -0.1},
+        {offsetof(trv_simulate_options_t, jitter), 1.1},
+    };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        trv_simulate_options_t options = good;
+        memcpy((char *)&options + bad[i].offset, &bad[i].value, sizeof(double));
+        assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "");
+    }
+    static const uint32_t packet[] = {0, 255, (1 << 20) + 1};
+    for (size_t i = 0; i < COUNT(packet); i++) {
+        trv_simulate_options_t options = good;
+        options.packet_bytes = packet[i];
+        assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "packet");
+    }
+    trv_simulate_options_t options = good;
+    options.buffer_bytes = 8191; /* not even one packet */
+    assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "buffer");
+    options.model = TRV_FIFO;
+    options.buffer_bytes = 1 << 20; /* a ring with one queue deadlocks when it is full */
+    assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "buffer");
+    trv_schedule_destroy(schedule);
+}
+
+static void slow_ranks_and_links_must_be_there(void **state)
+{
+    (void)state;
+    trv_schedule_t *schedule = schedule_of("trivance-l", "9");
+    const trv_slow_rank_t ranks[] = {{-1, 2}, {9, 2}, {0, 0.5}, {0, NAN}};
+    const trv_slow_link_t links[] = {{-1, 0, 2}, {9, 0, 2}, {0, -1, 2}, {0, 2, 2}, {0, 0, 0.5}, {0, 0, NAN}};
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    for (size_t i = 0; i < COUNT(ranks); i++) {
+        options.slow_ranks = 1;
+        options.slow_rank = &ranks[i];
+        assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "rank");
+    }
+    options.slow_ranks = 0;
+    for (size_t i = 0; i < COUNT(links); i++) {
+        options.slow_links = 1;
+        options.slow_link = &links[i];
+        assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "link");
+    }
+    trv_schedule_destroy(schedule);
+}
+
+static void messages_cannot_pass_a_link_that_is_cut(void **state)
+{
+    (void)state;
+    const trv_slow_link_t cut = {4, 0, INFINITY};
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.slow_links = 1;
+    options.slow_link = &cut;
+    trv_schedule_t *through = single_message("9", 5, 0), *around = single_message("9", 5, 1);
+    trv_schedule_t *all = schedule_of("trivance-b", "9");
+    assert_refused(through, &options, TRV_ERR_UNSUPPORTED, "link");
+    assert_refused(all, &options, TRV_ERR_UNSUPPORTED, "link");
+    assert_ns(around, &options, 100, message_ns(800e9, 4, 1));
+    trv_schedule_destroy(through);
+    trv_schedule_destroy(around);
+    trv_schedule_destroy(all);
+}
+
+/* A message that only its sender, or only its receiver, knows of ends the simulation instead of hanging it. */
+static void messages_with_one_side_are_refused(void **state)
+{
+    (void)state;
+    for (int side = TRV_SEND; side <= TRV_RECEIVE; side++) {
+        trv_torus_t torus = torus_of("4");
+        trv_explicit_options_t shape = {.streams = 1, .steps = 1, .registers = 2, .units = 1};
+        trv_explicit_part_t part = {.to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        trv_schedule_t *schedule;
+        assert_int_equal(trv_explicit_create(&schedule, &torus, "broken", &shape), TRV_OK);
+        assert_int_equal(trv_explicit_message(schedule, 0, 0, 0, 1, 0, -1, side, 1, &part), TRV_OK);
+        assert_refused(schedule, &options, TRV_ERR_INVALID, "");
+        trv_schedule_destroy(schedule);
+    }
+}
+
+static void one_rank_is_done_at_once(void **state)
+{
+    (void)state;
+    trv_schedule_t *schedule = schedule_of("trivance-l", "1");
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    assert_int_equal(simulated_fs(schedule, &options, 1 << 20), 0);
+    trv_schedule_destroy(schedule);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(single_messages_take_the_closed_form),
+        cmocka_unit_test(single_messages_are_monotone),
+        cmocka_unit_test(the_ring_takes_the_closed_form),
+        cmocka_unit_test(a_slow_interface_sets_the_pace),
+        cmocka_unit_test(slow_ranks_and_links_take_the_closed_form),
+        cmocka_unit_test(message_overhead_is_paid_per_message),
+        cmocka_unit_test(gamma_is_paid_per_byte_that_reductions_read),
+        cmocka_unit_test(jitter_stretches_alpha_as_the_seed_says),
+        cmocka_unit_test(small_buffers_hold_packets_back),
+        cmocka_unit_test(nothing_deadlocks_with_one_packet_of_room),
+        cmocka_unit_test(options_out_of_range_are_refused),
+        cmocka_unit_test(slow_ranks_and_links_must_be_there),
+        cmocka_unit_test(messages_cannot_pass_a_link_that_is_cut),
+        cmocka_unit_test(messages_with_one_side_are_refused),
+        cmocka_unit_test(one_rank_is_done_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
