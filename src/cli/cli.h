@@ -26,11 +26,15 @@ int cli_sweep(int argc, char **argv);
 int cli_figures(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_topology(int argc, char **argv);
 int cli_tune(int argc, char **argv);
 int cli_info(int argc, char **argv);
 
 /* What `trivance bench --help` prints. */
 extern const char cli_bench_help[];
+/* And `trivance topology --help`. */
+extern const char cli_topology_help[];
+
 /* And `trivance tune --help`. */
 extern const char cli_tune_help[];
 

@@ -1,17 +1,18 @@
 /*
- * trivance-mpi: what the tool hands over to, once per MPI. Its subcommands are bench, sweep and tune.
+ * trivance-mpi: what the tool hands over to, once per MPI. Its subcommands are bench, sweep, topology and tune.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "mpi/bench.h"
+#include "mpi/dump.h"
 #include "mpi/sweep.h"
 #include "mpi/tune.h"
 
 static int complain(int rank, const char *command)
 {
-    static const char commands[] = "there are bench, sweep and tune (trivance-mpi bench --help)";
+    static const char commands[] = "there are bench, sweep, topology and tune (trivance-mpi bench --help)";
     if (rank == 0 && command)
         fprintf(stderr, "trivance-mpi: there is no command '%.40s'; %s\n", command, commands);
     else if (rank == 0)
@@ -30,6 +31,8 @@ int main(int argc, char **argv)
         result = sweep_main(argc - 1, argv + 1, threads);
     } else if (command && strcmp(command, "bench") == 0) {
         result = bench_main(argc - 1, argv + 1);
+    } else if (command && strcmp(command, "topology") == 0) {
+        result = dump_main(argc - 1, argv + 1);
     } else if (command && strcmp(command, "tune") == 0) {
         result = tune_main(argc - 1, argv + 1);
     } else if (command && strcmp(command, "--version") == 0) {

@@ -325,7 +325,6 @@ static const struct test_case {
     {"marks", NULL, HEAD "\"wrap\": [false, true], \"shared_port\": [false, true], "
      "\"ranks\": [[1,1],[1,0],[0,1],[0,0]]}", marks, NULL},
     {"drop-in", "2x2", NULL, drop_in, NULL},
-    {"cut", NULL, HEAD "\n\"ranks\": [[0,0],", NULL, ":2:16: it is not JSON"},
     {"outside", NULL, HEAD "\n\"ranks\": [[0,0], [0,1], [1,0], [1,2]]}", NULL,
      "2:35: the coordinate in dimension 1 must be a whole number from 0 to 1"},
     {"few", NULL, HEAD "\"ranks\": [[0,0], [0,1], [1,0]]}", NULL, "coordinates for 3 ranks, and MPI_COMM_WORLD has 4"},

@@ -1,0 +1,178 @@
+/*
+ * trivance topology: checks topology files and draws them. With --dump, under a launcher, trivance-mpi writes one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/handover.h"
+#include "common/error.h"
+#include "settings/topology_file.h"
+
+const char cli_topology_help[] =
+    "Usage: trivance topology FILE…\n"
+    "       mpirun -n N trivance topology --dump [--torus=T] [--hosts] [-o FILE]\n\n"
+    "Checks topology files (TRIVANCE_TOPOLOGY_FILE): which coordinate of the torus each rank, or each host,\n"
+    "has. Draws the ranks at their coordinates, the last dimension across, the one before it down.\n\n"
+    "Options:\n"
+    "  -d, --dump     write the topology of the ranks that are started: of TRIVANCE_TOPOLOGY_FILE, else of\n"
+    "                 TRIVANCE_TORUS\n"
+    "  -t, --torus=T  of this torus instead; it has as many coordinates as there are ranks, or nodes\n"
+    "  -H, --hosts    a coordinate per host rather than per rank\n"
+    "  -o, --output=FILE  write here instead of to the standard output\n"
+    "  -h, --help     this text\n\n"
+    "Exit status: 0 good, 2 bad input.\n\n"
+    "Examples:\n"
+    "  mpirun -n 64 trivance topology --dump --torus=4x4x4 -o torus.json\n"
+    "  trivance topology torus.json\n"
+    "  TRIVANCE_TOPOLOGY_FILE=torus.json trivance run -- mpirun -n 64 ./program\n";
+
+#define DRAWN_MAX 4096 /* coordinates; more are not drawn */
+#define ACROSS_MAX 32
+#define CELL_MAX 24
+
+/* ---- Drawing ----------------------------------------------------------------------------------------------------- */
+
+/* The entries of every place as texts, "0,8" or "node3", cut to what a cell takes. */
+static char (*fill_cells(const trv_topology_t *topology, int *width))[CELL_MAX]
+{
+    char (*cell)[CELL_MAX] = calloc((size_t)topology->torus.ranks, sizeof *cell);
+    *width = 1;
+    for (int i = 0; cell && i < topology->count; i++) {
+        char *text = cell[topology->place[i]], name[CELL_MAX], both[2 * CELL_MAX];
+        if (topology->host)
+            snprintf(name, sizeof name, "%.*s", CELL_MAX - 1, topology->host[i]);
+        else
+            snprintf(name, sizeof name, "%d", i);
+        snprintf(both, sizeof both, "%s%s%s", text, *text ? "," : "", name);
+        bool fits = strlen(both) < CELL_MAX - 4;
+        if (fits || !*text)
+            snprintf(text, CELL_MAX, "%.*s", CELL_MAX - 1, both);
+        else if (!strstr(text, "…"))
+            strcat(text, "…"); /* three bytes, for which room was left */
+        int columns = (int)strlen(text) - (strstr(text, "…") ? 2 : 0);
+        *width = columns > *width ? columns : *width;
+    }
+    return cell;
+}
+
+static void print_cell(const char *text, int width)
+{
+    int columns = (int)strlen(text) - (strstr(text, "…") ? 2 : 0);
+    printf("  %*s%s", width - columns, "", *text ? text : ".");
+}
+
+/* One plane per coordinate of the dimensions before the last two. */
+static int draw(const trv_topology_t *topology)
+{
+    const trv_torus_t *torus = &topology->torus;
+    int width, at[TRV_DIMS_MAX];
+    int across = torus->size[torus->dims - 1], down = torus->dims > 1 ? torus->size[torus->dims - 2] : 1;
+    if (torus->ranks > DRAWN_MAX || across > ACROSS_MAX)
+        return puts("(too large to be drawn)"), CLI_OK;
+    char (*cell)[CELL_MAX] = fill_cells(topology, &width);
+    if (!cell) {
+        trv_fail_memory();
+        return cli_bad_last("topology");
+    }
+    for (int place = 0; place < torus->ranks; place++) {
+        trv_torus_coordinates(torus, place, at);
+        if (place % (across * down) == 0) {
+            putchar('\n');
+            for (int d = 0; d < torus->dims - 2; d++)
+                printf("%sdimension %d at %d", d ? ", " : "", d, at[d]);
+            if (torus->dims > 2)
+                putchar('\n');
+        }
+        print_cell(cell[place], *cell[place] ? width : width - 1);
+        if (place % across == across - 1)
+            putchar('\n');
+    }
+    free(cell);
+    return CLI_OK;
+}
+
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
+
+static void count_places(const trv_topology_t *topology, int *places, int *least, int *most)
+{
+    int *count = calloc((size_t)topology->torus.ranks, sizeof *count);
+    *places = *most = 0;
+    *least = topology->count;
+    for (int i = 0; count && i < topology->count; i++)
+        count[topology->place[i]]++;
+    for (int p = 0; count && p < topology->torus.ranks; p++) {
+        if (count[p] == 0)
+            continue;
+        ++*places;
+        *least = count[p] < *least ? count[p] : *least;
+        *most = count[p] > *most ? count[p] : *most;
+    }
+    free(count);
+}
+
+static int show(const char *path, const trv_topology_t *topology)
+{
+    const char *what = topology->host ? "host" : "rank";
+    char text[TRV_TORUS_TEXT_MAX];
+    int places, least, most;
+    count_places(topology, &places, &least, &most);
+    printf("%s: torus %s, %d %s%s at %d coordinate%s", path, trv_torus_format(&topology->torus, text, sizeof text),
+           topology->count, what, topology->count == 1 ? "" : "s", places, places == 1 ? "" : "s");
+    if (least == most)
+        printf(", %d at each\n", most);
+    else
+        printf(", %d to %d at each%s\n", least, most, topology->host ? "" : ": uneven, so the MPI library serves all of "
+               "them together");
+    for (int d = 0; d < topology->torus.dims; d++) {
+        bool one_way = (topology->one_way >> d) & 1, shared = (topology->shared_port >> d) & 1;
+        if (one_way || shared)
+            printf("dimension %d: %s%s%s\n", d, one_way ? "no wrap-around" : "", one_way && shared ? ", " : "",
+                   shared ? "both directions share a port" : "");
+    }
+    return draw(topology);
+}
+
+static void warn(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "trivance topology: warning: %s\n", sentence);
+}
+
+static int check(const char *path)
+{
+    trv_topology_t topology;
+    if (trv_topology_read(&topology, path, warn, NULL) < 0)
+        return cli_bad_last("topology");
+    int code = show(path, &topology);
+    trv_topology_clear(&topology);
+    return code;
+}
+
+int cli_topology(int argc, char **argv)
+{
+    static const struct option longs[] = {{"dump", no_argument, NULL, 'd'}, {"torus", required_argument, NULL, 't'},
+                                          {"hosts", no_argument, NULL, 'H'}, {"output", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    bool dump = false, of_dump = false;
+    int option, code = CLI_OK;
+    while ((option = cli_option(argc, argv, ":dt:Ho:h", longs)) != -1) {
+        if (option == '?')
+            return CLI_BAD;
+        if (option == 'h')
+            return fputs(cli_topology_help, stdout), CLI_OK;
+        dump = dump || option == 'd';
+        of_dump = of_dump || option != 'd';
+    }
+    if (dump)
+        return cli_run_under_mpi(argc, argv, cli_topology_help, "mpirun -n 8 trivance topology --dump --torus=2x4");
+    if (of_dump)
+        return cli_bad("topology", "--torus, --hosts and --output say what --dump writes; add --dump");
+    if (optind == argc)
+        return cli_bad("topology", "there is no file to check; name one, or write one with `mpirun -n 8 trivance "
+                       "topology --dump --torus=2x4 -o torus.json`");
+    for (int i = optind; i < argc && code == CLI_OK; i++)
+        code = check(argv[i]);
+    return code;
+}

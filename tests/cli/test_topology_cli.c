@@ -1,0 +1,144 @@
+/*
+ * trivance topology: what it draws, and what it says of files that are wrong; and how hosts find their coordinates.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "settings/topology_file.h"
+#include "tool.h"
+
+#define HEAD "{\"format\": \"trivance-topology-1\", "
+
+static const char *file_with(const char *text)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/topology.json", tool_folder());
+    tool_write_file(path, text, 0644);
+    return path;
+}
+
+/* The tool's answer to a file with this text. */
+static tool_t check(const char *text)
+{
+    char line[4200];
+    snprintf(line, sizeof line, "topology %s", file_with(text));
+    return tool_run(line, NULL);
+}
+
+static void expect_out(const char *text, const char *words)
+{
+    tool_t tool = check(text);
+    if (tool.code != 0 || !strstr(tool.out, words))
+        fail_msg("exit code %d, without '%s':\n%s%s", tool.code, words, tool.out, tool.err);
+    tool_clear(&tool);
+}
+
+static void drawings(void **state)
+{
+    (void)state;
+    expect_out(HEAD "\"torus\": [2, 3], \"ranks\": [[0,0],[0,1],[0,2],[1,2],[1,1],[1,0]]}",
+               "torus 2x3, 6 ranks at 6 coordinates, 1 at each\n\n  0  1  2\n  5  4  3\n");
+    expect_out(HEAD "\"torus\": [3], \"ranks\": [[0],[2],[0],[2]]}",
+               "torus 3, 4 ranks at 2 coordinates, 2 at each\n\n  0,2    .  1,3\n");
+    expect_out(HEAD "\"torus\": [2, 1, 2], \"wrap\": [false, true, true], \"shared_port\": [true, false, true], "
+               "\"hosts\": {\"a\": [0,0,0], \"bc\": [1,0,1]}}",
+               "torus 2x1x2, 2 hosts at 2 coordinates, 1 at each\n"
+               "dimension 0: no wrap-around, both directions share a port\n"
+               "dimension 2: both directions share a port\n"
+               "\ndimension 0 at 0\n   a   .\n\ndimension 0 at 1\n   .  bc\n");
+    expect_out(HEAD "\"torus\": [2], \"ranks\": [[0],[1],[1]]}", "1 to 2 at each: uneven");
+    expect_out(HEAD "\"torus\": [1000000, 1000], \"ranks\": [[999999,999]]}", "too large to be drawn");
+    expect_out(HEAD "\"torus\": [1], \"hosts\": {\"a-host-with-a-very-long-name\": [0], \"b\": [0]}}",
+               "\n  a-host-with-a-very-long");
+}
+
+static void sentences(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *words; } cases[] = {
+        {"", ":1:"},
+        {"[1, 2]", ":1:1: a topology must be an object"},
+        {"{\"torus\": [2]}", ":1:1: \"format\" must be \"trivance-topology-1\""},
+        {"{\"format\": \"trivance-schedule-1\"}", ":1:2: \"format\" must be"},
+        {HEAD "\"ranks\": [[0]]}", ":1:1: \"torus\" must be a list of 1 to 8 sizes"},
+        {HEAD "\n \"torus\": \"2x2\"}", ":2:2: \"torus\" must be a list of 1 to 8 sizes"},
+        {HEAD "\n \"torus\": [2, 0]}", ":2:15: the size of dimension 1 must be a whole number from 1 on"},
+        {HEAD "\n \"torus\": [65536, 65536]}", ":2:11: "},
+        {HEAD "\n \"torus\": [2],\n \"wrap\": [true, true]}", ":3:2: \"wrap\" must be a list of true and false"},
+        {HEAD "\n \"torus\": [2],\n \"shared_port\": [1]}", ":3:2: \"shared_port\" must be a list of true and false"},
+        {HEAD "\n \"torus\": [2]}", ":1:1: there must be either \"ranks\" or \"hosts\""},
+        {HEAD "\n \"torus\": [2], \"ranks\": [[0]], \"hosts\": {\"a\": [0]}}", ":2:32: there must be either"},
+        {HEAD "\n \"torus\": [2], \"ranks\": []}", ":2:16: \"ranks\" must be a list of coordinates"},
+        {HEAD "\n \"torus\": [2], \"hosts\": {}}", ":2:16: \"hosts\" must be an object"},
+        {HEAD "\n \"torus\": [2], \"ranks\": [[0], 1]}", ":2:31: a coordinate must be a list of 1 numbers"},
+        {HEAD "\n \"torus\": [2], \"ranks\": [[0], [2]]}", ":2:32: the coordinate in dimension 0 must be a whole"},
+        {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0.5]}}", ":2:32: the coordinate in dimension 0 must be a whole"},
+        {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0], \"a\": [1]}}", ":2:"},
+        {HEAD "\n \"torus\": [2], \"ranks\": [[0],", ":2:29: it is not JSON"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tool_t tool = check(cases[i].text);
+        if (tool.code != 2 || !strstr(tool.err, cases[i].words) || strchr(tool.err, '\n') != strrchr(tool.err, '\n'))
+            fail_msg("'%s': exit code %d, without '%s':\n%s", cases[i].text, tool.code, cases[i].words, tool.err);
+        assert_string_equal(tool.out, "");
+        tool_clear(&tool);
+    }
+}
+
+static void arguments(void **state)
+{
+    static const struct { const char *line, *words; } cases[] = {
+        {"topology", "there is no file to check"},
+        {"topology --torus=3", "add --dump"},
+        {"topology --dump", "no MPI launcher"},
+        {"topology --dupm", "did you mean --dump?"},
+        {"topology /no/such/file", "can not be read"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tool_t tool = tool_run(cases[i].line, NULL);
+        assert_int_equal(tool.code, 2);
+        assert_non_null(strstr(tool.err, cases[i].words));
+        tool_clear(&tool);
+    }
+    tool_t tool = check(HEAD "\n\"tours\": 1, \"torus\": [1], \"ranks\": [[0]]}");
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.err, "topology.json:2:1: the key \"tours\" is unknown and ignored"));
+    tool_clear(&tool);
+}
+
+static void hosts(void **state)
+{
+    static const char text[] = HEAD "\"torus\": [4], \"hosts\": {\"n1.a\": [1], \"n1\": [0], \"n2.a\": [2], \"n3\": [3]}}";
+    trv_topology_t topology;
+    (void)state;
+    assert_int_equal(trv_topology_parse(&topology, "text", text, strlen(text), NULL, NULL), TRV_OK);
+    assert_int_equal(trv_topology_place(&topology, 0, "n1"), 0);     /* in full */
+    assert_int_equal(trv_topology_place(&topology, 0, "n1.a"), 1);
+    assert_int_equal(trv_topology_place(&topology, 0, "n1.b"), 0);   /* up to the dot: "n1" names any n1 */
+    assert_int_equal(trv_topology_place(&topology, 0, "n2"), 2);
+    assert_int_equal(trv_topology_place(&topology, 0, "n2.b"), -1);  /* two full names that differ */
+    assert_int_equal(trv_topology_place(&topology, 0, "n3.x.y"), 3);
+    assert_int_equal(trv_topology_place(&topology, 0, "n"), -1);
+    assert_int_equal(trv_topology_place(&topology, 0, "n33"), -1);
+    trv_topology_clear(&topology);
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    tool_remove_folder();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(drawings), cmocka_unit_test(sentences),
+                                       cmocka_unit_test(arguments), cmocka_unit_test(hosts)};
+    return cmocka_run_group_tests(tests, NULL, clean);
+}
