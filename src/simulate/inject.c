@@ -137,12 +137,15 @@ static int enqueue(trv_net_t *net, uint32_t n, uint32_t index)
 
 /* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
-/* The port's own interface, or while it is busy the other one of its dimension, if that is free sooner. */
+/* The port's own interface, or while it is busy the other one of its dimension, if that is free sooner. With finite
+ * buffers nobody knows when an interface will be free: its own. */
 static uint32_t choose_nic(const trv_net_t *net, int node, int nic, uint32_t port)
 {
     uint32_t base = (uint32_t)node << net->shift, own = base | port, other = base | (port ^ 1);
     if (nic >= 0)
         return base | (uint32_t)nic;
+    if (net->finite)
+        return own;
     int64_t own_free = net->nic[own].free_at, other_free = net->nic[other].free_at;
     return own_free <= net->now || (other_free > net->now && own_free <= other_free) ? own : other;
 }
