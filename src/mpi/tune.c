@@ -10,6 +10,7 @@
 #include "cli/parse.h"
 #include "cli/select.h"
 #include "common/error.h"
+#include "mpi/state.h"
 #include "mpi/transport.h"
 #include "mpi/wait.h"
 
@@ -46,6 +47,15 @@ int tune_share(const tune_t *tune, void *data, int bytes)
     if (code == MPI_SUCCESS)
         code = trv_mpi_poll(&request);
     return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("MPI_Ibcast", code);
+}
+
+int tune_most(const tune_t *tune, double *value, int count)
+{
+    MPI_Request request;
+    int code = PMPI_Iallreduce(MPI_IN_PLACE, value, count, MPI_DOUBLE, MPI_MAX, tune->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_poll(&request);
+    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("MPI_Iallreduce", code);
 }
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -113,7 +123,7 @@ static int apply(int option, tune_t *tune)
 {
     tune_options_t *options = &tune->options;
     switch (option) {
-    case OPTION_TORUS: return read_torus(optarg, tune->ranks, &options->torus);
+    case OPTION_TORUS: options->has_torus = true; return read_torus(optarg, tune->ranks, &options->torus);
     case OPTION_COLLECTIVE: return read_collectives(optarg, options);
     case OPTION_BYTES: return read_bytes(optarg, options);
     case OPTION_TIME: return read_time(optarg, &options->seconds);
@@ -127,10 +137,9 @@ static int apply(int option, tune_t *tune)
 static int read_options(int argc, char **argv, tune_t *tune)
 {
     tune_options_t *options = &tune->options;
-    int option, ranks = tune->ranks;
+    int option;
     options->seconds = 5;
     options->collectives = 1; /* AllReduce, which is 0 */
-    trv_torus_init(&options->torus, 1, &ranks);
     read_bytes("8,64,512,4K,32K,256K,2M", options);
     while ((option = cli_option(argc, argv, ":o:f:h", longs)) != -1) {
         if (option == 'h') {
@@ -175,10 +184,27 @@ static int get_memory(tune_t *tune)
                     "--bytes", most);
 }
 
+/* The torus of the options, or that of the environment, or a ring, as the collectives will see it. */
+static int find_torus(tune_t *tune)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    trv_mpi_state_t *state = NULL;
+    if (tune->options.has_torus)
+        trv_torus_format(&tune->options.torus, text, sizeof text);
+    if (TRV_Comm_set(tune->comm, tune->options.has_torus ? text : NULL, TRV_MPI_AUTO) != MPI_SUCCESS ||
+        trv_mpi_state_find(tune->comm, &state) != MPI_SUCCESS || !state)
+        return TRV_ERR_ARGUMENT; /* the sentence is there */
+    tune->options.torus = state->torus;
+    tune->member = state->member;
+    return TRV_OK;
+}
+
 static int measure_all(tune_t *tune)
 {
     const tune_options_t *options = &tune->options;
-    int all = options->collectives * options->sizes, code = tune_network(tune);
+    int all = options->collectives * options->sizes, code = find_torus(tune);
+    if (code == TRV_OK)
+        code = tune_network(tune);
     for (int c = 0; c < options->collectives && code == TRV_OK; c++)
         for (int i = 0; i < options->sizes && code == TRV_OK; i++)
             code = tune_measure(tune, options->collective[c], options->bytes[i], options->seconds / all,

@@ -26,6 +26,7 @@
 #define TUNE_RUNS_MAX 101
 
 typedef struct tune_options {
+    bool has_torus; /* --torus was given; otherwise the environment says it */
     trv_torus_t torus;
     int collectives, sizes;
     trv_collective_t collective[3];
@@ -65,6 +66,7 @@ typedef struct tune {
     tune_options_t options;
     MPI_Comm comm;
     int rank, ranks;
+    const int *member; /* the rank at every place of the torus; NULL: place p has rank p */
     float *send, *receive;
     trv_network_t network;
     int cells;
@@ -88,6 +90,8 @@ int tune_write_rules(const tune_t *tune, FILE *out);
 int tune_barrier(const tune_t *tune);
 /* All ranks: takes rank 0's data. */
 int tune_share(const tune_t *tune, void *data, int bytes);
+/* All ranks: the largest of all ranks' values instead of this rank's own. */
+int tune_most(const tune_t *tune, double *value, int count);
 
 /* The whole program: the exit code. */
 int tune_main(int argc, char **argv);

@@ -54,16 +54,6 @@ bool tune_wins(const tune_times_t *ours, const tune_times_t *library)
     return ours->runs > 0 && ours->high_us < library->median_us && ours->median_us < MARGIN * library->median_us;
 }
 
-/* The slowest rank's times instead of this rank's own. */
-static int share_times(const job_t *job, double *us, int count)
-{
-    MPI_Request request;
-    int code = PMPI_Iallreduce(MPI_IN_PLACE, us, count, MPI_DOUBLE, MPI_MAX, job->tune->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = trv_mpi_poll(&request);
-    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("comparing times", code);
-}
-
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
 static int run_once(const job_t *job, const tune_candidate_t *candidate)
@@ -97,7 +87,7 @@ static int run_round(job_t *job, int round)
             code = run_batch(job, &job->candidate[at], &us[at]);
     }
     if (code == TRV_OK)
-        code = share_times(job, us, job->candidates);
+        code = tune_most(job->tune, us, job->candidates);
     for (int i = 0; i < job->candidates; i++)
         if (!job->candidate[i].left_out)
             job->candidate[i].run_us[job->candidate[i].runs++] = us[i];
@@ -152,7 +142,7 @@ static int warm_up(job_t *job)
         for (int i = 0; i < job->candidates && code == TRV_OK; i++)
             code = run_batch(job, &job->candidate[i], &us[i]);
     if (code == TRV_OK)
-        code = share_times(job, us, job->candidates);
+        code = tune_most(job->tune, us, job->candidates);
     double fit = us[LIBRARY] > 0 ? 1e6 * BATCH_SECONDS / us[LIBRARY] : BATCH_MAX;
     job->batch = fit < 1 ? 1 : fit > BATCH_MAX ? BATCH_MAX : (int)fit;
     return code;
@@ -165,7 +155,7 @@ static int create_plan(const job_t *job, tune_candidate_t *candidate)
     char torus[TRV_TORUS_TEXT_MAX];
     MPI_Comm comm = job->tune->comm;
     trv_torus_format(&job->tune->options.torus, torus, sizeof torus);
-    int code = TRV_Comm_set(comm, torus, candidate->name);
+    int code = TRV_Comm_set(comm, job->tune->options.has_torus ? torus : NULL, candidate->name);
     if (code == MPI_SUCCESS && job->collective == TRV_ALLREDUCE)
         code = TRV_Allreduce_plan_create(job->count, MPI_FLOAT, MPI_SUM, comm, &candidate->plan);
     else if (code == MPI_SUCCESS && job->collective == TRV_REDUCE_SCATTER)
@@ -173,6 +163,13 @@ static int create_plan(const job_t *job, tune_candidate_t *candidate)
     else if (code == MPI_SUCCESS)
         code = TRV_Allgather_plan_create(job->count, MPI_FLOAT, comm, &candidate->plan);
     return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_ARGUMENT; /* the sentence is there */
+}
+
+/* Whether the plan is what it was asked to be: several ranks at a place, for example, are served in AllReduce only. */
+static bool is_as_asked(const tune_candidate_t *candidate)
+{
+    TRV_Plan_info info;
+    return TRV_Plan_query(candidate->plan, &info) == MPI_SUCCESS && strcmp(info.algorithm, candidate->name) == 0;
 }
 
 static bool is_candidate(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
@@ -191,9 +188,13 @@ static int make_candidates(job_t *job)
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (!is_candidate(algorithm, &job->tune->options.torus, job->collective))
             continue;
-        tune_candidate_t *candidate = &job->candidate[job->candidates++];
+        tune_candidate_t *candidate = &job->candidate[job->candidates];
         snprintf(candidate->name, sizeof candidate->name, "%s", trv_algorithm_name(algorithm));
         code = create_plan(job, candidate);
+        if (code == TRV_OK && is_as_asked(candidate))
+            job->candidates++;
+        else if (code == TRV_OK)
+            TRV_Plan_free(&candidate->plan);
     }
     return code;
 }

@@ -1,10 +1,12 @@
 /*
- * The network's parameters for the cost model, by ping-pong of rank 0 with its neighbours while all others wait.
+ * The network's parameters for the cost model, by ping-pong between the torus's first place and its neighbours while
+ * all others wait.
  *
  * alpha      one way for 8 bytes to a neighbour: what a step costs at least
  * bandwidth  what 1 MiB takes more than 8 bytes, in the slowest dimension
  * hop        what 8 bytes take more to the farthest rank than to a neighbour, per hop in between
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/error.h"
@@ -18,12 +20,6 @@
 #define WARMUP 4
 #define TAG 0
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* A message there or here, polled for. */
 static int pass(const tune_t *tune, void *data, int bytes, int peer, bool sends)
 {
@@ -33,40 +29,49 @@ static int pass(const tune_t *tune, void *data, int bytes, int peer, bool sends)
     return code == MPI_SUCCESS ? trv_mpi_poll(&request) : code;
 }
 
-/* One way between rank 0 and `peer`, in ns: half the median of the rounds. Known to these two only. */
-static int ping_pong(const tune_t *tune, int peer, char *data, int bytes, double *one_way_ns)
+/* One way between this rank and `peer`, in ns: half the fastest round, since all that disturbs makes rounds longer. */
+static int ping_pong(const tune_t *tune, int peer, bool first, char *data, int bytes, double *one_way_ns)
 {
-    double round[ROUNDS];
-    int code = MPI_SUCCESS, other = tune->rank == 0 ? peer : 0;
+    double least = INFINITY;
+    int code = MPI_SUCCESS;
     for (int i = -WARMUP; i < ROUNDS && code == MPI_SUCCESS; i++) {
         double start = PMPI_Wtime();
-        code = pass(tune, data, bytes, other, tune->rank == 0);
+        code = pass(tune, data, bytes, peer, first);
         if (code == MPI_SUCCESS)
-            code = pass(tune, data, bytes, other, tune->rank != 0);
+            code = pass(tune, data, bytes, peer, !first);
         if (i >= 0)
-            round[i] = PMPI_Wtime() - start;
+            least = fmin(least, PMPI_Wtime() - start);
     }
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("ping-pong", code);
-    qsort(round, ROUNDS, sizeof round[0], by_value);
-    *one_way_ns = 1e9 * round[ROUNDS / 2] / 2;
+    *one_way_ns = 1e9 * least / 2;
     return TRV_OK;
 }
 
-/* Between rank 0 and `peer`, for all ranks: zeros on those that only wait. */
-static int measure_pair(const tune_t *tune, int peer, char *data, double *small_ns, double *large_ns)
+static int rank_at(const tune_t *tune, int place)
 {
-    int code = TRV_OK;
-    *small_ns = *large_ns = 0;
-    if (peer != 0 && (tune->rank == 0 || tune->rank == peer)) {
-        code = ping_pong(tune, peer, data, SMALL, small_ns);
-        if (code == TRV_OK)
-            code = ping_pong(tune, peer, data, LARGE, large_ns);
-    }
-    return code == TRV_OK ? tune_barrier(tune) : code;
+    return tune->member ? tune->member[place] : place;
 }
 
-/* The rank half-way round in every dimension, and how many hops away it is. */
+/* Between the first place and `place`; the same on all ranks. */
+static int measure_pair(const tune_t *tune, int place, char *data, double *small_ns, double *large_ns)
+{
+    int code = TRV_OK, from = rank_at(tune, 0), to = rank_at(tune, place);
+    double time_ns[2] = {0};
+    if (place != 0 && (tune->rank == from || tune->rank == to)) {
+        bool first = tune->rank == from;
+        code = ping_pong(tune, first ? to : from, first, data, SMALL, &time_ns[0]);
+        if (code == TRV_OK)
+            code = ping_pong(tune, first ? to : from, first, data, LARGE, &time_ns[1]);
+    }
+    if (code == TRV_OK)
+        code = tune_most(tune, time_ns, 2);
+    *small_ns = time_ns[0];
+    *large_ns = time_ns[1];
+    return code;
+}
+
+/* The place half-way round in every dimension, and how many hops away it is. */
 static int farthest(const trv_torus_t *torus, int *hops)
 {
     int place[TRV_DIMS_MAX] = {0};
@@ -91,11 +96,11 @@ static int measure_all(tune_t *tune, char *data)
     int far = farthest(torus, &hops);
     if (code == TRV_OK && hops > 1)
         code = measure_pair(tune, far, data, &far_ns, &large_ns);
-    if (tune->rank == 0 && alpha > 0)
+    if (alpha > 0)
         tune->network.alpha_ns = alpha;
-    if (tune->rank == 0 && slowest > 0)
+    if (slowest > 0)
         tune->network.bandwidth_bps = 8e9 * (LARGE - SMALL) / slowest;
-    if (tune->rank == 0 && far_ns > alpha)
+    if (far_ns > alpha)
         tune->network.hop_ns = (far_ns - alpha) / (hops - 1);
     return code;
 }
@@ -108,5 +113,5 @@ int tune_network(tune_t *tune)
         return trv_fail_memory();
     int code = measure_all(tune, data);
     free(data);
-    return code == TRV_OK ? tune_share(tune, &tune->network, sizeof tune->network) : code;
+    return code;
 }
