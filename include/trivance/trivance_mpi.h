@@ -18,6 +18,7 @@
  *     TRIVANCE_ALGORITHM=NAME   an algorithm, a family (trivance, swing, …) or auto
  *     TRIVANCE_DEBUG=info       one line on stderr per decision, from rank 0 of the communicator
  *     TRIVANCE_CHECK=1          all ranks compare their arguments before every call, and all of them return the error
+ * and more, which docs/environment.md and `trivance info` list. A wrong value is the error of the calls that need it.
  */
 #ifndef TRIVANCE_TRIVANCE_MPI_H
 #define TRIVANCE_TRIVANCE_MPI_H
