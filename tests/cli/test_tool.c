@@ -40,7 +40,8 @@ static void expect_same(const char *what, const char *got, const char *wanted)
 static void test_help(void **state)
 {
     static const char *const subcommand[] = {"",      "list ",     "plan ",  "verify ",
-                                             "cost ", "simulate ", "sweep ", "bench "};
+                                             "cost ", "simulate ", "sweep ", "bench ",
+                                             "tune ", "info "};
     (void)state;
     for (size_t i = 0; i < sizeof subcommand / sizeof subcommand[0]; i++)
         for (int brief = 0; brief < 2; brief++) {
@@ -135,6 +136,9 @@ static void test_bad_input(void **state)
         { "cost 9 -b 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 32" },
         { "bench", "mpirun -n 9 trivance bench" },
         { "bench --torus 3x3", "no MPI launcher" },
+        { "tune", "mpirun -n 9 trivance tune" },
+        { "info 9", "info takes options only" },
+        { "info --format=xml", "no format 'xml'" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -188,6 +192,7 @@ static void test_keys(void **state)
                 "torus,algorithm,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
                 "fault_rank,fault_stream,fault_step,fault_block,reason",
                 "trivance-verify.1");
+    expect_keys("info --format=json", "kind,name,value,default,allowed,example,meaning,fault", "trivance-info.1");
     expect_keys("cost 9 3x3 --format=json",
                 "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
                 "paper_theta,paper_theta_limit,bytes,time_ns,best",
