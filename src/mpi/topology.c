@@ -285,7 +285,7 @@ static int gather_places(MPI_Comm comm, int ranks, const world_t *world, fact_t 
     if (code == TRV_OK)
         code = agree(fact, ranks, place);
     if (code < 0 && !world)
-        return trv_fail(code, "the nodes of TRIVANCE_TORUS are told apart by the first collective on MPI_COMM_WORLD, "
+        return trv_fail(TRV_ERR_STATE, "the nodes of TRIVANCE_TORUS are told apart by the first collective on MPI_COMM_WORLD, "
                         "and there was none yet");
     return code < 0 && world->code < 0 ? trv_fail(world->code, "%s", world->fault) : code; /* says more */
 }
@@ -333,11 +333,4 @@ int trv_mpi_places(MPI_Comm comm, trv_mpi_places_t *places)
         places->place = NULL;
     }
     return code;
-}
-
-void trv_mpi_topology_prepare(void)
-{
-    trv_mpi_places_t places;
-    if (!atomic_load(&known) && trv_mpi_places(MPI_COMM_WORLD, &places) > 0)
-        free(places.place);
 }

@@ -22,13 +22,10 @@ typedef struct trv_mpi_places {
     int *place; /* in `torus`, of every rank of the communicator; the caller frees it */
 } trv_mpi_places_t;
 
-/* Where the ranks of a communicator are: 1; 0 where nothing is set. A negative code with a sentence where what is set is
- * wrong or does not fit MPI_COMM_WORLD. Collective where anything is set, and the same answer on all ranks. */
+/* Where the ranks of a communicator are: 1; 0 where nothing is set. TRV_ERR_STATE where nodes are not told apart yet,
+ * TRV_ERR_UNSUPPORTED for ranks of several worlds, another negative code where what is set is wrong or does not fit
+ * MPI_COMM_WORLD. Collective where anything is set, and the same answer on all ranks. */
 int trv_mpi_places(MPI_Comm comm, trv_mpi_places_t *places);
-
-/* Learns, on all of MPI_COMM_WORLD at once, what trv_mpi_places would ask for: the earliest point at which later calls
- * on parts of it need nothing of the others. Collective; does nothing where nothing is set. */
-void trv_mpi_topology_prepare(void);
 
 /* Finds the first torus of TRIVANCE_TORUS, a comma-separated list, that has `ranks` ranks. */
 bool trv_mpi_torus_from_list(const char *list, int ranks, trv_torus_t *torus);

@@ -76,6 +76,8 @@ static int fit_places(trv_mpi_wiring_t *wiring, const trv_mpi_state_t *state, co
     }
     if (code < 0)
         return code;
+    if (fit->torus.ranks == 1 && trv_mpi_is_drop_in())
+        return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks are all on one node, so there is no torus between them");
     wiring->place = index_of(fit, places->place, state->rank);
     wiring->in_order = fit->ranks_per_place == 1;
     for (int p = 0; wiring->in_order && p < fit->torus.ranks; p++)
@@ -92,7 +94,8 @@ static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_state_t *state, bo
         return;
     }
     if (code < 0) {
-        conclude(wiring, TRV_MPI_WRONG, "%s", trv_last_error());
+        bool right = code == TRV_ERR_STATE || code == TRV_ERR_UNSUPPORTED;
+        conclude(wiring, right ? TRV_MPI_MISFITS : TRV_MPI_WRONG, "%s", trv_last_error());
         return;
     }
     code = fit_places(wiring, state, &places, room);

@@ -225,7 +225,37 @@ static void parts_of_3x3(void)
     try_part((row + column) % 3, test_rank, "3", 1, 0, "a diagonal: a ring in the order of ranks");
 }
 
-/* 8 ranks at 4 coordinates; `place` says where each is. */
+/* How often this process has the memory of a node mapped. */
+static int mapped(void)
+{
+    char line[512];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        count += strstr(line, "memfd:trivance") != NULL;
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
+/* What a communicator has of its nodes goes with it. */
+static void come_and_go(void)
+{
+    int before = mapped(), in = test_rank, out = 0, most = 0;
+    expect(before > 0, "the memory of MPI_COMM_WORLD's nodes is not there");
+    for (int i = 0; i < 20; i++) {
+        MPI_Comm dup;
+        MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+        expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, dup), MPI_SUCCESS, NULL, "a dup");
+        expect(out == test_ranks * (test_ranks - 1) / 2, "on a dup the sum is %d", out);
+        most = mapped() > most ? mapped() : most;
+        MPI_Comm_free(&dup);
+    }
+    expect(most == before + 1 && mapped() == before, "memories of nodes: %d, at most %d, then %d", before, most,
+           mapped());
+}
+
+/* 8 ranks at 4 coordinates. */
 static void nodes(void)
 {
     expect_torus(MPI_COMM_WORLD, "2x2", 2, 0, "two ranks per node");
@@ -257,7 +287,7 @@ static void drop_in(void)
     expect_torus(MPI_COMM_WORLD, "2x2", 1, 0, "all");
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, test_rank, &part);
     expect_class(trv_mpi_state_get(part, &state), MPI_SUCCESS, NULL, "three ranks of 2x2");
-    expect(state->serves == (test_rank == 3), "a part of %d ranks: %s", state->ranks, state->why);
+    expect(!state->serves, "a part of %d ranks: %s", state->ranks, state->why);
     if (test_rank != 3)
         expect(strstr(state->why, "form no torus") != NULL, "the reason is '%s'", state->why);
     try_results(part, "three ranks of 2x2");
@@ -265,6 +295,10 @@ static void drop_in(void)
     MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){4}, (int[]){1}, 0, &grid);
     expect_torus(grid, "2x2", 1, 0, "a Cartesian communicator, whose grid counts for nothing where a torus is known");
     MPI_Comm_free(&grid);
+    MPI_Comm_dup(MPI_COMM_SELF, &part);
+    expect_class(trv_mpi_state_get(part, &state), MPI_SUCCESS, NULL, "one rank");
+    expect(!state->serves && strstr(state->why, "on one node"), "one rank: the reason is '%s'", state->why);
+    MPI_Comm_free(&part);
 }
 
 /* A coordinate per node: MPICH takes even and odd ranks for two nodes when it is told to, Open MPI the machine for one. */
@@ -284,6 +318,7 @@ static void one_per_node(void)
     expect_torus(MPI_COMM_WORLD, nodes == 2 ? "2" : "1", test_ranks / nodes, 0, "a coordinate per node");
     try_results(MPI_COMM_WORLD, "a coordinate per node");
     try_part(test_rank / 2, test_rank, nodes == 2 ? "2" : "1", 2 / nodes, 0, "two ranks");
+    come_and_go();
 }
 
 /* With marks of the file. */
