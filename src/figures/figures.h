@@ -194,6 +194,7 @@ void fig_check(const fig_result_t *result, const fig_claim_t *claim, fig_finding
 
 /* Why a claim differs: the first variant in which it holds, and what is measured there, or the claim's own reason. */
 #define FIG_REASON_MAX 1024
+extern const char fig_assumptions[]; /* what the variants are, for readers */
 const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, char text[FIG_REASON_MAX]);
 
 /* ---- Writing it down --------------------------------------------------------------------------------------------- */

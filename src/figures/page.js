@@ -333,6 +333,7 @@ function showClaims(verdict) {
 }
 
 function addClaims() {
+  byId('assumptions').textContent = data.assumptions.replaceAll('`', '');
   const count = verdict => data.claims.filter(claim => claim.verdict === verdict).length;
   const kinds = [['', `All ${data.claims.length}`], ['agrees', `${count('agrees')} agree`],
                  ['differs', `${count('differs')} differ`]];

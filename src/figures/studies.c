@@ -18,8 +18,8 @@ const fig_study_spec_t fig_study_spec[FIG_STUDIES] = {
      {"128K", "2M", "32M", NULL}, 2.0},
     {"Heads or tails",
      "In the paper's simulator a packet has arrived when its head has (`--delivery=head`); on a real link a message "
-     "has arrived when its last byte has (`--delivery=tail`), the serialisation of one packet (82 ns) later in every step. "
-     "That is most for algorithms of many steps with short messages.",
+     "has arrived when its last byte has (`--delivery=tail`), the serialisation of one packet (82 ns) later in every "
+     "step. That is most for algorithms of many steps with short messages.",
      "delivery", {"head", "tail"},
      {"8", "64", "32x32", "27x27", "8x8", "8x8x8", NULL},
      {"trivance-b", "bruck-b", "swing-b", "recdoub-b", "bucket", NULL},

@@ -100,11 +100,11 @@ static json_t *page_data(const fig_result_t *result)
         claims = append(claims, claim_data(result, &fig_claim[c]));
     for (int s = 0; s < FIG_STUDIES; s++)
         studies = append(studies, study_data(&result->study[s]));
-    return json_pack("{ss, ss, ss, sb, si, sI, sf, so, so, so, so, sO}", "version", trv_version(), "command",
+    return json_pack("{ss, ss, ss, sb, si, sI, sf, so, so, so, so, ss, sO}", "version", trv_version(), "command",
                      result->command, "network", cli_network_format(&result->network, network), "drawn", result->drawn,
                      "simulations", result->simulations, "packetHops", (json_int_t)result->packet_hops, "seconds",
                      result->wall_s, "sizes", sizes, "figures", figures, "claims", claims, "studies", studies,
-                     "tables", result->tables);
+                     "assumptions", fig_assumptions, "tables", result->tables);
 }
 
 /* Prints up to `mark`, which is skipped; returns what follows. */
