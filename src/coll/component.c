@@ -88,7 +88,7 @@ __attribute__((visibility("default"))) mca_coll_base_component_t mca_coll_trivan
         .mca_close_component = close_component,
         .mca_register_component_params = register_parameters,
     },
-    .collm_data = {MCA_BASE_METADATA_PARAM_NONE}, /* no checkpoints */
+    .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE}, /* no checkpoints */
     .collm_init_query = init_query,
     .collm_comm_query = trv_coll_comm_query,
 };

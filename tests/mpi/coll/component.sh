@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Programs that know nothing of Trivance run with the component: results, what it says, what ompi_info says of it.
+# Usage: component.sh FOLDER-OF-THE-COMPONENT OMPI_INFO|none MPIRUN C-PROGRAM [FORTRAN-PROGRAM]
+set -eu -o pipefail
+export OMPI_MCA_mca_base_component_path=$1:SYSTEM_DEFAULT
+info=$2 mpirun=$3 program=$4 fortran=${5:-}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+fail() {
+    echo "component: $*"
+    tail -n 60 "$log"
+    exit 1
+}
+
+launch() { # RANKS OPTION… PROGRAM…: with the component
+    local ranks=$1
+    shift
+    "$mpirun" -n "$ranks" --mca coll_trivance_priority 60 --mca coll_trivance_torus "$ranks" \
+        --mca coll_trivance_debug info "$@" > "$log" 2>&1 || fail "the program ends with $?: $*"
+    grep -q ' 0 failed$' "$log" || fail "no result: $*"
+}
+
+served() { # REGULAR-EXPRESSION: a row of the table at the end
+    grep -qE "^trivance: +$1" "$log" || fail "the table has no row '$1'"
+}
+
+[ "$info" = none ] || "$info" --param coll trivance --level 9 > "$log"
+for parameter in priority torus topology_file algorithm tune rules_file timeout fallback debug; do
+    [ "$info" = none ] || grep -q "coll_trivance_$parameter\"" "$log" || fail "ompi_info does not list coll_trivance_$parameter"
+done
+
+launch 4 "$program" all
+served 'allreduce +trivance[^ ]* +[0-9]{2,}'
+served 'reduce-scatter +trivance'
+served 'allgather +trivance'
+launch 3 "$program" threads
+launch 2 "$program" thousands
+if [ -n "$fortran" ]; then
+    launch 3 "$fortran"
+    served 'allreduce +trivance[^ ]* +3 '
+fi
+
+# The priority decides: without one nothing of ours runs, whatever is set.
+"$mpirun" -n 2 --mca coll_trivance_torus 2 --mca coll_trivance_debug trace "$program" threads > "$log" 2>&1 ||
+    fail "without a priority"
+! grep -q '^trivance' "$log" || fail "used without a priority"
+# A wrong value: said, and the program goes on without.
+"$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2y "$program" threads > "$log" 2>&1 ||
+    fail "with a torus that is none"
+grep -q "TRIVANCE_TORUS.*2y" "$log" || fail "nothing is said of a torus that is none"

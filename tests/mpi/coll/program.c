@@ -1,0 +1,294 @@
+/*
+ * A program that knows nothing of Trivance: collectives of all forms on all kinds of communicators, every result checked.
+ * component.sh runs it with the component. Its argument is a case, so that one program serves several launches.
+ */
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static int rank, ranks, failed;
+
+static void check(int holds, const char *what)
+{
+    if (holds)
+        return;
+    if (failed++ < 10)
+        fprintf(stderr, "rank %d: %s\n", rank, what);
+}
+
+static void fill(double *buffer, int count, int salt)
+{
+    for (int i = 0; i < count; i++)
+        buffer[i] = (rank + 1) * (i % 100 + salt);
+}
+
+static int right(const double *buffer, int count, int salt, int members)
+{
+    for (int i = 0; i < count; i++)
+        if (buffer[i] != members * (members + 1) / 2 * (double)(i % 100 + salt))
+            return 0;
+    return 1;
+}
+
+/* ---- Forms ------------------------------------------------------------------------------------------------------- */
+
+enum { COUNT = 500, REQUESTS = 30 };
+static double in[REQUESTS][COUNT], out[REQUESTS][COUNT];
+
+static void blocking(void)
+{
+    int *all = malloc((size_t)ranks * sizeof *all), wrong = 0;
+    fill(in[0], COUNT, 1);
+    MPI_Allreduce(in[0], out[0], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check(right(out[0], COUNT, 1, ranks), "MPI_Allreduce");
+    MPI_Allreduce(MPI_IN_PLACE, in[0], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check(right(in[0], COUNT, 1, ranks), "MPI_Allreduce in place");
+    MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; r++)
+        wrong += all[r] != r;
+    double *wide = malloc((size_t)ranks * COUNT * sizeof *wide);
+    fill(wide, ranks * COUNT, 2);
+    MPI_Reduce_scatter_block(wide, out[0], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++)
+        wrong += out[0][i] != ranks * (ranks + 1) / 2 * (double)((rank * COUNT + i) % 100 + 2);
+    check(wrong == 0, "MPI_Allgather and MPI_Reduce_scatter_block");
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(all);
+    free(wide);
+}
+
+static void outstanding(void)
+{
+    MPI_Request request[REQUESTS];
+    for (int r = 0; r < REQUESTS; r++) {
+        fill(in[r], COUNT, r);
+        MPI_Iallreduce(in[r], out[r], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request[r]);
+        if (r == REQUESTS / 2)
+            MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank % 2)
+        MPI_Wait(&request[REQUESTS - 1], MPI_STATUS_IGNORE);
+    MPI_Waitall(REQUESTS, request, MPI_STATUSES_IGNORE);
+    for (int r = 0; r < REQUESTS; r++)
+        check(right(out[r], COUNT, r, ranks), "one of many MPI_Iallreduce");
+}
+
+/* Rank 0 is inside MPI_Recv, for a message that comes when the others have their result. */
+static void progress_in_mpi(void)
+{
+    MPI_Request request;
+    int word = 0;
+    fill(in[0], COUNT, 5);
+    MPI_Iallreduce(in[0], out[0], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    if (rank == 0)
+        for (int r = 1; r < ranks; r++)
+            MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank > 0)
+        MPI_Send(&word, 1, MPI_INT, 0, rank, MPI_COMM_WORLD);
+    check(right(out[0], COUNT, 5, ranks), "MPI_Iallreduce while another rank receives");
+}
+
+static void tested(void)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int done = 0;
+    fill(in[0], COUNT, 6);
+    MPI_Iallreduce(in[0], out[0], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    while (!done)
+        MPI_Test(&request, &done, &status);
+    check(request == MPI_REQUEST_NULL, "a complete request is left");
+    check(right(out[0], COUNT, 6, ranks), "MPI_Iallreduce by MPI_Test alone");
+}
+
+static void add(void *from, void *to, int *length, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *length; i++)
+        ((double *)to)[i] += ((double *)from)[i];
+}
+
+/* An operation may be freed as soon as a call has begun. (Open MPI 4.1 itself keeps none for persistent requests.) */
+static void own_operation(void)
+{
+    MPI_Request request[2];
+    MPI_Op op, lasting;
+    MPI_Op_create(add, 1, &op);
+    MPI_Op_create(add, 1, &lasting);
+    fill(in[0], COUNT, 7);
+    MPI_Allreduce(in[0], out[0], COUNT, MPI_DOUBLE, op, MPI_COMM_WORLD);
+    MPI_Iallreduce(in[0], out[1], COUNT, MPI_DOUBLE, op, MPI_COMM_WORLD, &request[0]);
+    MPIX_Allreduce_init(in[0], out[2], COUNT, MPI_DOUBLE, lasting, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+    MPI_Start(&request[1]);
+    MPI_Op_free(&op);
+    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    MPI_Start(&request[1]);
+    MPI_Wait(&request[1], MPI_STATUS_IGNORE);
+    MPI_Request_free(&request[1]);
+    MPI_Op_free(&lasting);
+    for (int i = 0; i < 3; i++)
+        check(right(out[i], COUNT, 7, ranks), "an operation of the program's own");
+}
+
+static void persistent(void)
+{
+    enum { KEPT = 5 };
+    MPI_Request request[KEPT];
+    for (int r = 0; r < KEPT; r++)
+        MPIX_Allreduce_init(in[r], out[r], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request[r]);
+    for (int round = 0; round < 4; round++) {
+        for (int r = 0; r < KEPT; r++)
+            fill(in[r], COUNT, r + round);
+        MPI_Startall(KEPT, request);
+        MPI_Waitall(KEPT, request, MPI_STATUSES_IGNORE);
+        for (int r = 0; r < KEPT; r++)
+            check(right(out[r], COUNT, r + round, ranks), "MPIX_Allreduce_init");
+    }
+    for (int r = 0; r < KEPT; r++)
+        MPI_Request_free(&request[(r + rank) % KEPT]);
+}
+
+/* ---- Communicators ----------------------------------------------------------------------------------------------- */
+
+static void use(MPI_Comm comm, const char *what)
+{
+    int members, one = 1, sum = 0;
+    MPI_Request request;
+    MPI_Comm_size(comm, &members);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    check(sum == members, what);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(sum == members, what);
+}
+
+static void kinds(void)
+{
+    int size[] = {ranks}, periodic[] = {1}, *memory;
+    MPI_Comm comm, cart, soon;
+    MPI_Request request;
+    MPI_Win window;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comm);
+    use(comm, "a split communicator");
+    MPI_Comm_free(&comm);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, size, periodic, 0, &cart);
+    use(cart, "a Cartesian communicator");
+    MPI_Comm_idup(cart, &soon, &request);
+    for (int i = 0; i < 5; i++)
+        use(cart, "a communicator that is being copied");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    use(soon, "a copied communicator");
+    MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, soon, &memory, &window);
+    MPI_Win_fence(0, window);
+    MPI_Win_free(&window);
+    MPI_Comm_free(&soon);
+    MPI_Comm_free(&cart);
+    use(MPI_COMM_SELF, "MPI_COMM_SELF");
+}
+
+static long kilobytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* Many more than are kept at a time. */
+static void thousands(void)
+{
+    enum { FIRST = 300, ALL = 1200 };
+    long before = 0;
+    for (int i = 0; i < ALL; i++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        use(comm, "one of thousands");
+        MPI_Comm_free(&comm);
+        if (i == FIRST)
+            before = kilobytes();
+    }
+    if (!getenv("NO_MEMORY_CHECK")) /* sanitizers keep what is freed; they look for leaks themselves */
+        check(kilobytes() - before < 8192, "thousands of communicators leave memory behind");
+}
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+static void *work(void *argument)
+{
+    MPI_Comm comm = *(MPI_Comm *)argument;
+    for (int i = 0; i < 200; i++) {
+        double mine[40], sum[40], again[40];
+        MPI_Request request;
+        fill(mine, 40, i);
+        MPI_Allreduce(mine, sum, 40, MPI_DOUBLE, MPI_SUM, comm);
+        MPI_Iallreduce(mine, again, 40, MPI_DOUBLE, MPI_SUM, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check(right(sum, 40, i, ranks) && right(again, 40, i, ranks), "a thread's result");
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    enum { THREADS = 3 };
+    pthread_t thread[THREADS];
+    MPI_Comm comm[THREADS];
+    for (int t = 0; t < THREADS; t++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[t]);
+    for (int t = 0; t < THREADS; t++)
+        pthread_create(&thread[t], NULL, work, &comm[t]);
+    for (int t = 0; t < THREADS; t++) {
+        pthread_join(thread[t], NULL);
+        MPI_Comm_free(&comm[t]);
+    }
+}
+
+/* ---- Tools' view ------------------------------------------------------------------------------------------------- */
+
+static void control_variable(void)
+{
+    int provided, index, count;
+    char value[256] = "";
+    MPI_T_cvar_handle handle;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    if (MPI_T_cvar_get_index("coll_trivance_torus", &index) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
+        MPI_T_cvar_read(handle, value);
+        MPI_T_cvar_handle_free(&handle);
+    }
+    check(atoi(value) == ranks, "MPI_T does not show coll_trivance_torus");
+    MPI_T_finalize();
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    int provided, all;
+    MPI_Init_thread(&argc, &argv, strcmp(name, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (strcmp(name, "threads") == 0) {
+        threads();
+    } else if (strcmp(name, "thousands") == 0) {
+        thousands();
+    } else {
+        outstanding(); /* nothing is known of the communicator yet */
+        blocking();
+        outstanding();
+        progress_in_mpi();
+        tested();
+        own_operation();
+        persistent();
+        kinds();
+        control_variable();
+    }
+    MPI_Reduce(&failed, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s: %d failed\n", name, all);
+    MPI_Finalize();
+    return failed > 0;
+}
