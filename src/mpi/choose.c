@@ -7,8 +7,8 @@
  *
  * Of these only what is right for the type and the operation counts: windows and overlaps for exact operations,
  * consistent schedules for the rest, and for operations that do not commute the gathered form, which adds in rank order
- * (under the drop-in the MPI library serves those). Unless an algorithm is asked for by name, a schedule that sends both
- * ways in a dimension that has no two separate paths does not count either (paper, appendix E).
+ * (under the drop-in the MPI library serves those). Unless an algorithm is asked for by name, a schedule that sends
+ * both ways in a dimension that has no two separate paths does not count either (paper, appendix E).
  *
  * Among several the cost model decides (paper section 2.1): steps * alpha + load * bytes / bandwidth + hops * latency.
  *
@@ -229,8 +229,8 @@ int trv_mpi_choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_s
     }
     int code = choose_best(state, want, request.algorithm, entry, &narrow);
     if (code == TRV_OK && !*entry && !automatic && (known || is_trivance(request.algorithm))) {
-        *why = "what is asked for does not serve this collective or is not right for this operation; the fastest by the "
-               "cost model";
+        *why = "what is asked for does not serve this collective or is not right for this operation; the fastest by "
+               "the cost model";
         code = choose_best(state, want, TRV_MPI_AUTO, entry, &narrow);
     }
     if (code == TRV_OK && !*entry)

@@ -39,8 +39,9 @@ void trv_mpi_refuse(int rank, const char *format, ...) __attribute__((format(pri
 typedef struct trv_mpi_tally trv_mpi_tally_t;
 
 /* A decision about vectors of `bytes` on the communicator called `where` ("comm 4 (64 ranks, 8x8)"). `type` is that of
- * the elements in words, or "". With algorithm NULL the MPI library serves; `meant`: because somebody wanted it so, else
- * TRIVANCE_FALLBACK applies. Says it if it is new, and returns the row for trv_mpi_log_call; NULL where nobody counts. */
+ * the elements in words, or "". With algorithm NULL the MPI library serves; `meant`: because somebody wanted it so,
+ * else TRIVANCE_FALLBACK applies. Says it if it is new, and returns the row for trv_mpi_log_call; NULL where nobody
+ * counts. */
 trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *collective, size_t bytes,
                                       const char *type, const char *algorithm, const char *why, bool meant);
 

@@ -1,5 +1,6 @@
 /*
- * The command line, and all in order. Rank 0 reads the options, gives them to the others, and alone is heard and writes.
+ * The command line, and all in order. Rank 0 reads the options, gives them to the others, and alone is heard and
+ * writes.
  */
 #include "mpi/tune.h"
 
@@ -101,7 +102,8 @@ static int read_bytes(const char *list, tune_options_t *options)
         return code;
     qsort(options->bytes, (size_t)sizes, sizeof options->bytes[0], by_size);
     if (options->bytes[0] == 0 || options->bytes[sizes - 1] > BYTES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "a size is 0 or larger than 1 GiB; take sizes in between, for example 8,4K,1M");
+        return trv_fail(TRV_ERR_ARGUMENT, "a size is 0 or larger than 1 GiB; take sizes in between, for example "
+                        "8,4K,1M");
     options->sizes = 0;
     for (int i = 0; i < sizes; i++)
         if (i == 0 || options->bytes[i] != options->bytes[i - 1])

@@ -3,7 +3,7 @@
  * disturbs all of them. A time is that of the slowest rank; what ranks decide by it is the same on all of them.
  *
  * Algorithms that are twice as slow as the best after a few rounds are not run any more. The fastest of ours that beats
- * the library then has to do it once more, in rounds of these two alone: the best of many is lucky more often than good.
+ * the library then has to do it once more, in rounds of these two alone: the best of many is lucky more often than not.
  */
 #include <stdlib.h>
 #include <string.h>

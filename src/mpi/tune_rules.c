@@ -24,7 +24,8 @@ typedef struct writer {
 
 static void put_rule(writer_t *writer, const char *algorithm, uint64_t from, uint64_t to)
 {
-    fprintf(writer->out, "%s\n        {\"msg_size_min\": %" PRIu64 ", \"msg_size_max\": ", writer->first ? "" : ",", from);
+    fprintf(writer->out, "%s\n        {\"msg_size_min\": %" PRIu64 ", \"msg_size_max\": ", writer->first ? "" : ",",
+            from);
     if (to == UINT64_MAX)
         fprintf(writer->out, "\"inf\"");
     else
@@ -131,8 +132,8 @@ int tune_print(const tune_t *tune, FILE *out)
     bool brief = tune->options.format == CLI_FORMAT_TABLE;
     trv_torus_format(&tune->options.torus, torus, sizeof torus);
     if (brief)
-        fprintf(out, "%d ranks, torus %s; alpha %.2f us, bandwidth %.2f Gb/s, hop latency %.0f ns\n\n", tune->ranks, torus,
-                tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns);
+        fprintf(out, "%d ranks, torus %s; alpha %.2f us, bandwidth %.2f Gb/s, hop latency %.0f ns\n\n", tune->ranks,
+                torus, tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns);
     cli_table_begin(&table, out, tune->options.format, column, sizeof column / sizeof column[0], false);
     for (int i = 0; i < tune->cells; i++)
         for (int at = 0; at < tune->cell[i].candidates; at++)

@@ -64,7 +64,7 @@ void trv_json_file_close(trv_json_file_t *file)
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-/* A walk over text that jansson has accepted, its values beside it: it keeps the members of an object in their order. */
+/* A walk over text that jansson has accepted, its values beside it; jansson keeps the order of an object's members. */
 typedef struct walk {
     const char *at;
     const json_t *value; /* what is looked for, */

@@ -146,7 +146,9 @@ static void read_rules(teller_t *teller)
     trv_settings_t *settings = teller->settings;
     if (settings->tune)
         trv_rules_parse_line(&settings->tune_rules, settings->tune); /* which was checked already */
-    int code = settings->rules_file ? trv_rules_read(&settings->file_rules, settings->rules_file, tell, teller) : TRV_OK;
+    if (!settings->rules_file)
+        return;
+    int code = trv_rules_read(&settings->file_rules, settings->rules_file, tell, teller);
     settings->file_fault = code < 0 && !settings->fault;
     for (int i = 0; i < trv_settings_count() && code < 0; i++)
         if (trv_settings_at(i)->offset == offsetof(trv_settings_t, rules_file))
@@ -186,7 +188,8 @@ static void find_unknown(teller_t *teller)
             continue;
         const char *nearest = cli_nearest(bare, name, names);
         if (nearest)
-            snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; did you mean " PREFIX "%s?", bare, nearest);
+            snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; did you mean " PREFIX "%s?", bare,
+                     nearest);
         else
             snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; `trivance info` lists them", bare);
         tell(teller, line);
@@ -237,7 +240,8 @@ static uint64_t hash_rules(uint64_t seed, const trv_rules_t *rules)
 {
     for (int i = 0; i < rules->count; i++) {
         const trv_rule_t *rule = &rules->rule[i];
-        const uint64_t number[] = {rule->collective, rule->ranks_min, rule->ranks_max, rule->bytes_min, rule->bytes_max};
+        const uint64_t number[] = {rule->collective, rule->ranks_min, rule->ranks_max, rule->bytes_min,
+                                   rule->bytes_max};
         seed = hash(seed, number, sizeof number);
         seed = hash(seed, rule->torus.size, sizeof rule->torus.size);
         seed = hash(seed, rule->algorithm, strlen(rule->algorithm) + 1);

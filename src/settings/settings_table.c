@@ -54,24 +54,25 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_ALGORITHM", TRV_SETTING_TEXT, AT(algorithm), true, "auto", "auto, a name or a family of `trivance list`",
      "trivance-b", "The algorithm: auto takes the fastest by the cost model where a torus is known; a name or a family "
      "is taken on any communicator.", trv_rules_check_algorithm},
-    {"TRIVANCE_TUNE", TRV_SETTING_TEXT, AT(tune), true, "none", "rules COLLECTIVE:SIZES:[RANKS]:@ALGORITHM with ; between",
+    {"TRIVANCE_TUNE", TRV_SETTING_TEXT, AT(tune), true, "none",
+     "rules COLLECTIVE:SIZES:[RANKS]:@ALGORITHM with ; between",
      "allreduce:0-64k:@trivance-l;allreduce:64k-inf:[8-64]:@auto",
      "Rules, of which the first that matches wins; they come before TRIVANCE_ALGORITHM.", check_rules},
     {"TRIVANCE_RULES_FILE", TRV_SETTING_TEXT, AT(rules_file), true, "none", "a path", "rules.json",
-     "Rules and network parameters from a file, as `trivance tune` writes it; a name in TRIVANCE_ALGORITHM comes before "
-     "it.", NULL},
+     "Rules and network parameters from a file, as `trivance tune` writes it; a name in TRIVANCE_ALGORITHM comes "
+     "before it.", NULL},
     {"TRIVANCE_ALPHA", TRV_SETTING_TIME, AT(alpha_ns), true, "1.5us", NUMBER_AND_UNIT, "2us",
      "For the cost model: what starting a step takes.", NULL},
-    {"TRIVANCE_BANDWIDTH", TRV_SETTING_RATE, AT(bandwidth_bps), true, "800Gb/s", "a number and Mb/s, Gb/s, Tb/s or GB/s",
-     "100Gb/s", "For the cost model: the bandwidth of a link in one direction.", NULL},
+    {"TRIVANCE_BANDWIDTH", TRV_SETTING_RATE, AT(bandwidth_bps), true, "800Gb/s",
+     "a number and Mb/s, Gb/s, Tb/s or GB/s", "100Gb/s", "For the cost model: the bandwidth of a link in one direction.", NULL},
     {"TRIVANCE_HOP_LATENCY", TRV_SETTING_TIME, AT(hop_ns), true, "0ns", NUMBER_AND_UNIT, "300ns",
      "For the cost model: what a hop adds to a message.", NULL},
     {"TRIVANCE_ALLOW_INCONSISTENT", TRV_SETTING_FLAG, AT(allow_inconsistent), true, "0", "0 or 1", "1",
      "Whether algorithms may serve floating-point operations whose results can differ in the last bits between ranks.",
      NULL},
     {"TRIVANCE_DEBUG", TRV_SETTING_WORD, AT(debug), false, "warn", "off|warn|info|trace", "info",
-     "What is said: warnings; with info a line per new decision and a table at MPI_Finalize; with trace a line per call.",
-     NULL},
+     "What is said: warnings; with info a line per new decision and a table at MPI_Finalize; with trace a line per "
+     "call.", NULL},
     {"TRIVANCE_DEBUG_FILE", TRV_SETTING_TEXT, AT(debug_file), false, "stderr",
      "a file name; %h becomes the host, %p the process", "trivance.%h.%p",
      "Where it is said; with %p in the name every rank writes a file of its own, otherwise rank 0 of each communicator "

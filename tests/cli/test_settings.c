@@ -223,9 +223,11 @@ static void test_wrong_files(void **state)
     static const struct { const char *text, *words; } cases[] = {
         {"", "r.json:1:"}, {"{", "r.json:1:1: it is not JSON: string or '}' expected"},
         {"{\"a\": 1,\n \"a\": 2}", "r.json:2:4: it is not JSON: duplicate object key"},
-        {"[]", "r.json:1:1: rules are an object"}, {"{\"rule_file_version\": 2}", "r.json:1:2: \"rule_file_version\" must"},
+        {"[]", "r.json:1:1: rules are an object"},
+        {"{\"rule_file_version\": 2}", "r.json:1:2: \"rule_file_version\" must"},
         {"{\"rule_file_version\": 1}", "r.json:1:1: \"collectives\" must be an object"},
-        {"{\"rule_file_version\": 1, \"collectives\":\n {\"allreduce\": {}}}", "r.json:2:3: \"allreduce\" must be a list"},
+        {"{\"rule_file_version\": 1, \"collectives\":\n {\"allreduce\": {}}}",
+         "r.json:2:3: \"allreduce\" must be a list"},
         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [1]}}", "r.json:2:2: entry 0"},
         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{}]}]}}",
          "r.json:2:14: a rule needs \"alg\""},
@@ -237,7 +239,8 @@ static void test_wrong_files(void **state)
          "r.json:2:4: '3x' is not a torus"},
         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{\"msg_size_min\": 9, "
          "\"msg_size_max\": 8, \"alg\": \"mpi\"}]}]}}", "\"msg_size_max\" must not be less than \"msg_size_min\""},
-        {"{\"rule_file_version\": 1, \"network\": {\"é\": 1,\n\"alpha\": 5}}", "r.json:2:1: \"alpha\" must be a text"}};
+        {"{\"rule_file_version\": 1, \"network\": {\"é\": 1,\n\"alpha\": 5}}",
+         "r.json:2:1: \"alpha\" must be a text"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_rules_t rules;

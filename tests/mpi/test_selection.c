@@ -58,8 +58,8 @@ static void expect_name(const char *got, const char *wanted, const char *what)
 static void expect_consistent(const char *got, const char *what)
 {
     const trv_algorithm_t *algorithm = trv_algorithm_find(got);
-    expect(algorithm && strncmp(got, "trivance", 8) == 0 && trv_algorithm_consistent(algorithm), "%s is served by %s", what,
-           got);
+    expect(algorithm && strncmp(got, "trivance", 8) == 0 && trv_algorithm_consistent(algorithm), "%s is served by %s",
+           what, got);
 }
 
 /* First found wins: TRIVANCE_TUNE, TRIVANCE_RULES_FILE, the cost model. */
@@ -72,8 +72,8 @@ static void test_rules(void)
     expect_consistent(allreduce(MPI_COMM_WORLD, 512, MPI_FLOAT, MPI_SUM), "2 KiB of floats");
     expect_name(allreduce(MPI_COMM_WORLD, 2048, MPI_FLOAT, MPI_SUM), "swing-b", "8 KiB");
     expect(strncmp(allreduce(MPI_COMM_WORLD, 1 << 20, MPI_FLOAT, MPI_SUM), "swing-", 6) == 0, "4 MiB is not swing's");
-    if (expect_class(TRV_Reduce_scatter_block_plan_create(100, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_SUCCESS, NULL,
-                     "a plan"))
+    if (expect_class(TRV_Reduce_scatter_block_plan_create(100, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_SUCCESS,
+                     NULL, "a plan"))
         expect_name(algorithm_of(plan), "mpi", "Reduce-Scatter");
 }
 
