@@ -149,9 +149,11 @@ static uint32_t new_post(run_t *run)
     return run->posts++;
 }
 
-static int send_one(run_t *run, uint32_t w, const sending_t *sending)
+/* The next message of the walker's step. */
+static int send_one(run_t *run, uint32_t w, const stage_t *stage)
 {
     const trv_simulator_t *s = run->simulator;
+    const sending_t *sending = &s->sending[stage->first_sending + run->walker[w].sent];
     uint32_t streams = (uint32_t)s->streams, index = new_post(run);
     int rank = (int)(w / streams), to = rank;
     trv_legs_t legs = {.count = sending->legs};
@@ -176,18 +178,17 @@ static int on_timer(void *context, uint32_t w)
     run_t *run = context;
     walker_t *walker = &run->walker[w];
     const stage_t *stage = stage_of(run, w, walker->step);
-    const sending_t *sending = &run->simulator->sending[stage->first_sending];
     if (walker->phase == REDUCING)
         return leave(run, w);
     if (run->overhead > 0 && walker->sent < stage->sendings) { /* a message each time, its overhead before it */
-        int rc = walker->phase == SENDING ? send_one(run, w, &sending[walker->sent]) : TRV_OK;
+        int rc = walker->phase == SENDING ? send_one(run, w, stage) : TRV_OK;
         walker->phase = SENDING;
         if (rc || walker->sent < stage->sendings)
             return rc ? rc : trv_net_timer(run->net, trv_net_now(run->net) +
                                            (int64_t)((double)run->overhead * slowness(run, w) + 0.5), w);
     }
     while (walker->sent < stage->sendings) {
-        int rc = send_one(run, w, &sending[walker->sent]);
+        int rc = send_one(run, w, stage);
         if (rc)
             return rc;
     }
