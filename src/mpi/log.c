@@ -21,8 +21,9 @@
 #define SAID_MAX 4096 /* different lines; later ones are not said */
 
 static const trv_settings_t *settings;
-static FILE *out;
 static bool file_per_process;
+static FILE *out;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the one below */
 static struct {
@@ -52,27 +53,27 @@ static void expand(const char *pattern, char *name, size_t size)
     name[used] = '\0';
 }
 
-static void open_file(void)
+/* At the first line: who says nothing leaves no file. */
+static void open_output(void)
 {
     char name[4096];
+    out = stderr;
+    if (!settings || !settings->debug_file)
+        return;
     expand(settings->debug_file, name, sizeof name);
-    out = fopen(name, "a");
-    if (!out) {
-        out = stderr;
-        file_per_process = false;
-        trv_mpi_warn("TRIVANCE_DEBUG_FILE: the file '%.200s' can not be written (%s); stderr holds", name,
-                     strerror(errno));
-    }
+    FILE *file = fopen(name, "a");
+    if (file)
+        out = file;
+    else
+        fprintf(stderr,
+                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' can not be written (%s); stderr holds\n", name,
+                strerror(errno));
 }
 
 void trv_mpi_log_begin(const trv_settings_t *given)
 {
     settings = given;
-    out = stderr;
     file_per_process = settings->debug_file && strstr(settings->debug_file, "%p");
-    /* Files only of those who may have something to say. */
-    if (settings->debug_file && settings->debug > TRV_DEBUG_OFF && (file_per_process || settings->info))
-        open_file();
 }
 
 int trv_mpi_log_rank(void)
@@ -102,9 +103,9 @@ bool trv_mpi_heard(trv_debug_t level, int rank)
 
 static void write_line(const char *text)
 {
-    FILE *to = out ? out : stderr;
-    fprintf(to, "trivance: %s\n", text);
-    fflush(to);
+    pthread_once(&opened, open_output);
+    fprintf(out, "trivance: %s\n", text);
+    fflush(out);
 }
 
 bool trv_mpi_log_is_new(const char *text)

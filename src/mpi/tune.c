@@ -227,7 +227,7 @@ static int run(tune_t *tune)
     if (code == TRV_OK)
         code = measure_all(tune);
     if (code == TRV_OK && open)
-        code = tune_write_rules(tune, output.stream);
+        tune_write_rules(tune, output.stream);
     if (open && cli_output_end(&output, code == TRV_OK) < 0 && code == TRV_OK)
         code = TRV_ERR_ARGUMENT;
     if (code == TRV_OK && tune->rank == 0)

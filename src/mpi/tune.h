@@ -84,7 +84,7 @@ bool tune_wins(const tune_times_t *ours, const tune_times_t *library);
 
 /* Rank 0: the measurements, and the rules of the cells. */
 int tune_print(const tune_t *tune, FILE *out);
-int tune_write_rules(const tune_t *tune, FILE *out);
+void tune_write_rules(const tune_t *tune, FILE *out);
 
 /* All ranks: waits without taking a core from those that work. */
 int tune_barrier(const tune_t *tune);

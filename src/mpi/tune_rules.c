@@ -81,7 +81,7 @@ static void write_collective(const tune_t *tune, trv_collective_t collective, FI
     put_rule(&writer, TRV_RULE_MPI, 0, UINT64_MAX);
 }
 
-int tune_write_rules(const tune_t *tune, FILE *out)
+void tune_write_rules(const tune_t *tune, FILE *out)
 {
     char torus[TRV_TORUS_TEXT_MAX];
     trv_torus_format(&tune->options.torus, torus, sizeof torus);
@@ -96,7 +96,6 @@ int tune_write_rules(const tune_t *tune, FILE *out)
         fprintf(out, "]}]");
     }
     fprintf(out, "}}\n");
-    return TRV_OK;
 }
 
 /* ---- The measurements -------------------------------------------------------------------------------------------- */

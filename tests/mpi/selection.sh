@@ -27,9 +27,10 @@ good() { [ $code = 0 ] || fail "$1: exit code $code"; }
 run TRIVANCE_FALLBACK=silent -- "$program" "$work"
 good "rules"
 
-run TRIVANCE_DEBUG=info TRIVANCE_TORUS=2x2 TRIVANCE_TUNE='allreduce:0-64:@mpi' TRIVANCE_ALGORTHM=x -- "$program" calls
+run TRIVANCE_DEBUG=info TRIVANCE_TORUS=2x2 TRIVANCE_TUNE='allreduce:0-64:@mpi' TRIVANCE_ALPHA=1s TRIVANCE_ALGORTHM=x \
+    -- "$program" calls
 good "info"
-lines 1 '^trivance: comm 1 \(4 ranks, 2x2\), allreduce up to 4 KiB, float sum: trivance-[a-z-]+ \(the fastest by'
+lines 1 '^trivance: comm 1 \(4 ranks, 2x2\), allreduce up to 4 KiB, float sum: trivance-l-[a-z]+ \(the fastest by'
 lines 1 '^trivance: comm 1 .* allreduce up to 8 B, float sum: mpi \(a rule of TRIVANCE_TUNE leaves it to the'
 lines 1 '^trivance:   allreduce +trivance-[a-z-]+ +4 +16000$'
 lines 1 '^trivance:   allreduce +mpi +1 +8  a rule of TRIVANCE_TUNE'
@@ -45,11 +46,11 @@ run TRIVANCE_RULES_FILE="$work/wrong.json" TRIVANCE_FALLBACK=error -- "$program"
 [ $code != 0 ] || fail "TRIVANCE_FALLBACK=error: exit code 0"
 lines 1 '^trivance: TRIVANCE_RULES_FILE: .* TRIVANCE_FALLBACK=error ends the program$'
 
-run TRIVANCE_TORUS=2x2 TRIVANCE_DEBUG=trace TRIVANCE_DEBUG_FILE="$work/log.%h.%p" -- "$program" calls
+run TRIVANCE_TORUS=2x2 TRIVANCE_DEBUG=trace TRIVANCE_DEBUG_FILE="$work/log.%h.%p" TRIVANCE_ALPHA=0ns -- "$program" calls
 good "trace"
 lines 0 '^trivance'
 [ "$(ls "$work"/log."$(hostname)".* | wc -l)" = 4 ] || fail "not four files"
-[ "$(cat "$work"/log.* | grep -c 'allreduce of 4000 bytes: trivance')" = 16 ] || fail "not 16 calls in the files"
+[ "$(cat "$work"/log.* | grep -c 'allreduce of 4000 bytes: trivance-b')" = 16 ] || fail "not 16 calls in the files"
 
 ranks=2
 run -- "$tool" tune --torus 2 --bytes 8,64K --time 200ms -o "$work/rules.json" --collective allreduce,allgather
