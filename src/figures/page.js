@@ -322,7 +322,7 @@ function showClaims(verdict) {
     claim.figures.forEach((number, i) =>
       figures.append(i ? ', ' : '', element('a', { href: `#figure-${number}` }, String(number))));
     const text = element('td', {}, claim.text);
-    if (claim.verdict === 'differs' && claim.why) text.append(element('span', { class: 'why' }, claim.why));
+    if (claim.verdict === 'differs' && claim.why) text.append(element('span', { class: 'why' }, claim.why.replaceAll('`', '')));
     body.append(element('tr', {}, element('td', {}, claim.where), text, element('td', {}, figures),
                         element('td', {}, claim.rule), element('td', {}, claim.measured),
                         element('td', {}, badge(claim.verdict))));
