@@ -230,12 +230,13 @@ static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
 
 int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
 {
+    *state = NULL;
+    if (comm == MPI_COMM_NULL) /* MPI would abort */
+        return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
+               MPI_ERR_COMM;
     if (find_kept(comm, state))
         return MPI_SUCCESS;
     *state = NULL;
-    if (comm == MPI_COMM_NULL)
-        return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
-               MPI_ERR_COMM;
     if (state_key == MPI_KEYVAL_INVALID) {
         int code = make_key();
         if (code != MPI_SUCCESS)
