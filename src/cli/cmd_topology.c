@@ -31,6 +31,7 @@ const char cli_topology_help[] =
 #define DRAWN_MAX 4096 /* coordinates; more are not drawn */
 #define ACROSS_MAX 32
 #define CELL_MAX 24
+#define TEXT_MAX (CELL_MAX - (int)sizeof "…") /* leaves room for the sign that there is more */
 
 /* ---- Drawing ----------------------------------------------------------------------------------------------------- */
 
@@ -42,15 +43,14 @@ static char (*fill_cells(const trv_topology_t *topology, int *width))[CELL_MAX]
     for (int i = 0; cell && i < topology->count; i++) {
         char *text = cell[topology->place[i]], name[CELL_MAX], both[2 * CELL_MAX];
         if (topology->host)
-            snprintf(name, sizeof name, "%.*s", CELL_MAX - 1, topology->host[i]);
+            snprintf(name, sizeof name, "%.*s", TEXT_MAX, topology->host[i]);
         else
             snprintf(name, sizeof name, "%d", i);
         snprintf(both, sizeof both, "%s%s%s", text, *text ? "," : "", name);
-        bool fits = strlen(both) < CELL_MAX - 4;
-        if (fits || !*text)
-            snprintf(text, CELL_MAX, "%.*s", CELL_MAX - 1, both);
-        else if (!strstr(text, "…"))
-            strcat(text, "…"); /* three bytes, for which room was left */
+        bool cut = strstr(text, "…") != NULL;
+        if (!cut)
+            snprintf(text + strlen(text), CELL_MAX - strlen(text), "%s",
+                     strlen(both) <= (size_t)TEXT_MAX ? both + strlen(text) : "…");
         int columns = (int)strlen(text) - (strstr(text, "…") ? 2 : 0);
         *width = columns > *width ? columns : *width;
     }
@@ -123,8 +123,8 @@ static int show(const char *path, const trv_topology_t *topology)
     if (least == most)
         printf(", %d at each\n", most);
     else
-        printf(", %d to %d at each%s\n", least, most, topology->host ? "" : ": uneven, so the MPI library serves all of "
-               "them together");
+        printf(", %d to %d at each%s\n", least, most,
+               topology->host ? "" : ": uneven, so the MPI library serves all of them together");
     for (int d = 0; d < topology->torus.dims; d++) {
         bool one_way = (topology->one_way >> d) & 1, shared = (topology->shared_port >> d) & 1;
         if (one_way || shared)

@@ -52,7 +52,7 @@ char *trv_mpi_node_result(const trv_mpi_node_t *node, int slot, uint64_t chunk)
     return buffer(node, slot, node->ranks + 1, chunk);
 }
 
-/* ---- Making it ---------------------------------------------------------------------------------------------------- */
+/* ---- Making it --------------------------------------------------------------------------------------------------- */
 
 /* What the leader tells the others: where its file is, and what stands at its beginning until all have found it. */
 typedef struct ticket {
@@ -125,8 +125,9 @@ static int agree(MPI_Comm comm, int code)
         posted = trv_mpi_poll(&request);
     if (posted != MPI_SUCCESS)
         return trv_mpi_transport_error("MPI_Iallreduce", posted);
-    return code < 0 || worst == TRV_OK ? code
-                                       : trv_fail(worst, "the ranks of another node share no memory, or have none left");
+    if (code == TRV_OK && worst < 0)
+        code = trv_fail(worst, "the ranks of another node share no memory, or have none left");
+    return code;
 }
 
 /* All ranks go through all of it, whatever fails, because the others wait. */

@@ -41,17 +41,17 @@ bool trv_mpi_node_has_room(const trv_mpi_node_t *node);
  * other; any other has a part of the memory to itself, and all ranks make and destroy these in the same order. */
 typedef struct trv_mpi_node_run trv_mpi_node_run_t;
 
-/* `plan`: the leaders' (NULL on other ranks), which must outlive the run. TRV_ERR_UNSUPPORTED, on all ranks alike, where
- * there are too many runs that are not shared. */
+/* `plan`: the leaders' (NULL on other ranks), which must outlive the run. TRV_ERR_UNSUPPORTED, on all ranks alike,
+ * where there are too many runs that are not shared. */
 int trv_mpi_node_run_create(trv_mpi_node_run_t **run, trv_mpi_node_t *node, const trv_elements_t *elements,
                             size_t count, trv_plan_t *plan, bool shared);
 /* The position of a shared run's later starts, 0 … TRV_MPI_TURNS. */
 void trv_mpi_node_run_place(trv_mpi_node_run_t *run, int position);
 void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run);
 
-/* As trv_plan_start, trv_plan_test and trv_plan_describe. */
+/* As trv_plan_start, trv_plan_test and trv_plan_describe_as. */
 int trv_mpi_node_run_start(trv_mpi_node_run_t *run, const void *input, void *output);
 int trv_mpi_node_run_test(trv_mpi_node_run_t *run);
-void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, char *text, size_t size);
+void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, const int *name, char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * An AllReduce on a node. Each rank of the node goes through its chunks on its own, as far as the counters of the others
- * let it; trv_mpi_node_run_test does what can be done and returns.
+ * An AllReduce on a node. Each rank of the node goes through its chunks on its own, as far as the counters of the
+ * others let it; trv_mpi_node_run_test does what can be done and returns.
  *
  *     give      copy a chunk of the input into the memory        when the chunk two before is added
  *     reduce    add all ranks' inputs, of a part of the chunk    when all have given it
@@ -136,8 +136,8 @@ static int reduce(trv_mpi_node_run_t *run)
             run->source[r] = trv_mpi_node_input(node, run->slot, r, number) + own.first * run->size;
         size_t at = (chunk.first + own.first) * run->size;
         run->source[node->rank] = run->input + at;
-        int code = add(run, leads ? run->output + at : trv_mpi_node_sum(node, run->slot, number) + own.first * run->size,
-                       own.count);
+        char *sum = trv_mpi_node_sum(node, run->slot, number) + own.first * run->size;
+        int code = add(run, leads ? run->output + at : sum, own.count);
         if (code < 0)
             return code;
     }
@@ -209,7 +209,7 @@ static int take(trv_mpi_node_run_t *run)
     return 1;
 }
 
-/* ---- Runs --------------------------------------------------------------------------------------------------------- */
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
 /* The lowest; NODE_SLOTS where there is none. */
 static int free_slot(const trv_mpi_node_t *node)
@@ -316,13 +316,27 @@ int trv_mpi_node_run_test(trv_mpi_node_run_t *run)
     return 0;
 }
 
-void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, char *text, size_t size)
+/* " 1, 3": the ranks of the node, counted on it, that have not given so many chunks. */
+static void list_late(const trv_mpi_node_run_t *run, uint64_t chunks, char *text, size_t size)
 {
-    if (run->torus_started && !run->torus_done)
-        trv_plan_describe(run->plan, text, size);
-    else
-        snprintf(text, size, "chunk %llu of %llu on the node, waits for %s",
-                 (unsigned long long)(run->reduced < run->chunks ? run->reduced : run->finished),
-                 (unsigned long long)run->chunks,
-                 run->reduced < run->chunks ? "the inputs of its other ranks" : "the result of its leader");
+    const node_head_t *head = trv_mpi_node_head(run->node, run->slot);
+    size_t used = 0;
+    text[0] = '\0';
+    for (int r = 0; r < run->node->ranks && used + 16 < size; r++)
+        if (r != run->node->rank && value_of(&head->rank[r].given) < chunks)
+            used += (size_t)snprintf(text + used, size - used, "%s%d", used ? ", " : " ", r);
+}
+
+void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, const int *name, char *text, size_t size)
+{
+    char late[64];
+    bool adding = run->reduced < run->chunks;
+    if (run->torus_started && !run->torus_done) {
+        trv_plan_describe_as(run->plan, name, text, size);
+        return;
+    }
+    list_late(run, run->base + run->reduced + 1, late, sizeof late);
+    snprintf(text, size, "rank %d of its node, chunk %llu of %llu, waits for %s%s", run->node->rank,
+             (unsigned long long)(adding ? run->reduced : run->finished), (unsigned long long)run->chunks,
+             adding ? "the inputs of the node's ranks" : "the result of its leader", adding ? late : "");
 }

@@ -60,7 +60,7 @@ static int wait_for(int posted, MPI_Request *request, const char *what)
 static int least_of(MPI_Comm comm, uint64_t *word, int words)
 {
     int code = trv_mpi_least(comm, word, words);
-    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("comparing what the ranks know of the topology", code);
+    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("comparing what ranks know of the topology", code);
 }
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
@@ -238,7 +238,7 @@ static void find_world(MPI_Comm comm, world_t *world, int *room)
     learn(world);
 }
 
-/* ---- A communicator ----------------------------------------------------------------------------------------------- */
+/* ---- A communicator ---------------------------------------------------------------------------------------------- */
 
 /* Every rank sees the same: processes of two worlds can not all be of one. */
 static bool within_world(MPI_Comm comm, int ranks)
@@ -285,8 +285,8 @@ static int gather_places(MPI_Comm comm, int ranks, const world_t *world, fact_t 
     if (code == TRV_OK)
         code = agree(fact, ranks, place);
     if (code < 0 && !world)
-        return trv_fail(TRV_ERR_STATE, "the nodes of TRIVANCE_TORUS are told apart by the first collective on MPI_COMM_WORLD, "
-                        "and there was none yet");
+        return trv_fail(TRV_ERR_STATE, "the nodes of TRIVANCE_TORUS are told apart by the first collective on "
+                        "MPI_COMM_WORLD, and there was none yet");
     return code < 0 && world->code < 0 ? trv_fail(world->code, "%s", world->fault) : code; /* says more */
 }
 

@@ -106,7 +106,7 @@ static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_state_t *state, bo
         conclude(wiring, TRV_MPI_FITS, "the torus is by %s", places.source);
 }
 
-/* ---- By the communicator ------------------------------------------------------------------------------------------ */
+/* ---- By the communicator ----------------------------------------------------------------------------------------- */
 
 /* Stencil codes make periodic grids on any network, so the drop-in believes them only when it is told to. */
 static bool believes_cartesian(void)

@@ -40,7 +40,8 @@ static int read_torus(const trv_json_file_t *file, trv_torus_t *torus)
     json_array_foreach(list, i, entry) {
         json_int_t value = json_integer_value(entry); /* 0 where it is no integer */
         if (value < 1 || value > 1 << 30)
-            return trv_json_file_fail(file, entry, NULL, "the size of dimension %zu must be a whole number from 1 on", i);
+            return trv_json_file_fail(file, entry, NULL, "the size of dimension %zu must be a whole number from 1 on",
+                                      i);
         size[i] = (int)value;
     }
     if (trv_torus_init(torus, (int)json_array_size(list), size) < 0)
@@ -63,8 +64,8 @@ static int read_flags(const trv_json_file_t *file, const trv_torus_t *torus, con
         if (right && json_is_true(entry) == marked)
             *bits |= 1u << i;
     }
-    return right ? TRV_OK : trv_json_file_fail(file, file->root, key, "\"%s\" must be a list of true and false, one for "
-                                               "each of the %d dimensions", key, torus->dims);
+    return right ? TRV_OK : trv_json_file_fail(file, file->root, key, "\"%s\" must be a list of true and false, one "
+                                               "for each of the %d dimensions", key, torus->dims);
 }
 
 static int read_place(const trv_json_file_t *file, const trv_torus_t *torus, const json_t *list, int *place)
@@ -89,8 +90,8 @@ static int read_ranks(const trv_json_file_t *file, const json_t *list, trv_topol
     const json_t *entry;
     size_t i;
     if (!json_is_array(list) || json_array_size(list) < 1 || json_array_size(list) > 1 << 30)
-        return trv_json_file_fail(file, file->root, "ranks", "\"ranks\" must be a list of coordinates, one for each rank "
-                                  "of MPI_COMM_WORLD");
+        return trv_json_file_fail(file, file->root, "ranks", "\"ranks\" must be a list of coordinates, one for each "
+                                  "rank of MPI_COMM_WORLD");
     topology->place = calloc(json_array_size(list), sizeof *topology->place);
     if (!topology->place)
         return trv_fail_memory();

@@ -54,7 +54,7 @@ static void drawings(void **state)
     expect_out(HEAD "\"torus\": [2], \"ranks\": [[0],[1],[1]]}", "1 to 2 at each: uneven");
     expect_out(HEAD "\"torus\": [1000000, 1000], \"ranks\": [[999999,999]]}", "too large to be drawn");
     expect_out(HEAD "\"torus\": [1], \"hosts\": {\"a-host-with-a-very-long-name\": [0], \"b\": [0]}}",
-               "\n  a-host-with-a-very-long");
+               "\n  a-host-with-a-very-l");
 }
 
 static void sentences(void **state)
@@ -114,7 +114,8 @@ static void arguments(void **state)
 
 static void hosts(void **state)
 {
-    static const char text[] = HEAD "\"torus\": [4], \"hosts\": {\"n1.a\": [1], \"n1\": [0], \"n2.a\": [2], \"n3\": [3]}}";
+    static const char text[] = HEAD "\"torus\": [4], \"hosts\": "
+                               "{\"n1.a\": [1], \"n1\": [0], \"n2.a\": [2], \"n3\": [3]}}";
     trv_topology_t topology;
     (void)state;
     assert_int_equal(trv_topology_parse(&topology, "text", text, strlen(text), NULL, NULL), TRV_OK);

@@ -301,7 +301,7 @@ static void drop_in(void)
     MPI_Comm_free(&part);
 }
 
-/* A coordinate per node: MPICH takes even and odd ranks for two nodes when it is told to, Open MPI the machine for one. */
+/* A coordinate per node: MPICH takes even and odd ranks for two nodes when it is told to; elsewhere there is one. */
 #ifdef MPICH_VERSION
 enum { NODES = 2 };
 #else
