@@ -35,6 +35,37 @@ int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *
     return MPI_SUCCESS;
 }
 
+/* Elements in memory as MPI_Pack and MPI_Unpack take them: MPICH's refuse MPI_BOTTOM, so what lies at absolute addresses
+ * is described from the first of these. */
+typedef struct view {
+    void *buffer;
+    int count;
+    MPI_Datatype type;
+    bool own_type;
+} view_t;
+
+static int view_init(view_t *view, const void *buffer, MPI_Count count, MPI_Datatype type)
+{
+    *view = (view_t){(void *)buffer, (int)count, type, false};
+    if (buffer != MPI_BOTTOM)
+        return MPI_SUCCESS;
+    MPI_Aint first = 0, back = 0, extent = 0;
+    int code = PMPI_Type_get_true_extent(type, &first, &extent);
+    back = -first;
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_create_hindexed(1, &view->count, &back, type, &view->type);
+    if (code != MPI_SUCCESS)
+        return code;
+    *view = (view_t){(char *)MPI_BOTTOM + first, 1, view->type, true};
+    return PMPI_Type_commit(&view->type);
+}
+
+static void view_clear(view_t *view)
+{
+    if (view->own_type)
+        PMPI_Type_free(&view->type);
+}
+
 /* Where a rank's block begins in the receive buffer. */
 static char *block_of(const trv_mpi_gather_t *gather, int rank)
 {
@@ -57,8 +88,12 @@ int trv_mpi_gather_pack(const trv_mpi_state_t *state, trv_mpi_gather_t *gather, 
     if (!all)
         return trv_fail_memory();
     int position = 0; /* MPI_Pack counts in ints */
-    int code = PMPI_Pack(gather->sendbuf, (int)gather->sendcount, gather->sendtype, all + (size_t)state->rank * bytes,
-                         (int)bytes, &position, state->comm);
+    view_t view;
+    int code = view_init(&view, gather->sendbuf, gather->sendcount, gather->sendtype);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Pack(view.buffer, view.count, view.type, all + (size_t)state->rank * bytes, (int)bytes, &position,
+                         state->comm);
+    view_clear(&view);
     if (code != MPI_SUCCESS) {
         free(all);
         return trv_mpi_transport_error("MPI_Pack", code);
@@ -72,8 +107,12 @@ int trv_mpi_gather_unpack(const trv_mpi_state_t *state, const trv_mpi_gather_t *
 {
     for (int rank = 0; rank < state->ranks; rank++) {
         int position = 0;
-        int code = PMPI_Unpack((const char *)packed + (size_t)rank * bytes, (int)bytes, &position,
-                               block_of(gather, rank), (int)gather->recvcount, gather->recvtype, state->comm);
+        view_t view;
+        int code = view_init(&view, block_of(gather, rank), gather->recvcount, gather->recvtype);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Unpack((const char *)packed + (size_t)rank * bytes, (int)bytes, &position, view.buffer,
+                               view.count, view.type, state->comm);
+        view_clear(&view);
         if (code != MPI_SUCCESS)
             return trv_mpi_transport_error("MPI_Unpack", code);
     }

@@ -240,8 +240,11 @@ static bool enter(void)
 static bool leave(bool served, MPI_Comm comm, const int *code)
 {
     depth--;
-    if (served && *code != MPI_SUCCESS && !trv_mpi_is_component())
-        PMPI_Comm_call_errhandler(comm, *code);
+    if (served && *code != MPI_SUCCESS) {
+        trv_mpi_warn("a collective failed: %s", trv_last_error());
+        if (!trv_mpi_is_component())
+            PMPI_Comm_call_errhandler(comm, *code);
+    }
     return served;
 }
 

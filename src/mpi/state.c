@@ -274,6 +274,21 @@ static bool has_room(void)
     return room;
 }
 
+/* NULL with the sentence where this rank cannot have a state. */
+static trv_mpi_state_t *new_state(MPI_Comm comm)
+{
+    if (!world_exists())
+        return trv_fail(TRV_ERR_STATE, "MPI_Init was not called, and sessions have no MPI_COMM_WORLD"), NULL;
+    if (!has_room())
+        return trv_fail(TRV_ERR_UNSUPPORTED, "more than %d communicators are in use", ADOPTED_MAX), NULL;
+    trv_mpi_state_t *state = calloc(1, sizeof *state);
+    if (state)
+        *state = (trv_mpi_state_t){.user = comm, .comm = MPI_COMM_NULL, .references = 1};
+    else
+        trv_fail_memory();
+    return state;
+}
+
 /* Makes this rank's state if it can, and takes part in the others' in any case. */
 static bool take_part(MPI_Comm comm, trv_mpi_state_t *state)
 {
@@ -286,10 +301,9 @@ static bool take_part(MPI_Comm comm, trv_mpi_state_t *state)
 
 static int adopt(MPI_Comm comm, trv_mpi_state_t **adopted)
 {
-    trv_mpi_state_t *state = world_exists() && has_room() ? calloc(1, sizeof *state) : NULL;
-    if (state)
-        *state = (trv_mpi_state_t){.user = comm, .comm = MPI_COMM_NULL, .references = 1};
-    else
+    trv_mpi_state_t *state = new_state(comm);
+    int rank = 0;
+    if (!state)
         state = &nobody;
     int code = PMPI_Comm_set_attr(comm, state_key, state);
     if (code != MPI_SUCCESS) {
@@ -298,10 +312,13 @@ static int adopt(MPI_Comm comm, trv_mpi_state_t **adopted)
     }
     if (state != &nobody)
         enlist(state);
-    uint64_t able = take_part(comm, state);
-    code = trv_mpi_least(comm, &able, 1);
+    bool able = take_part(comm, state);
+    uint64_t all_able = able;
+    code = trv_mpi_least(comm, &all_able, 1);
     if (state != &nobody)
-        state->abandoned = code != MPI_SUCCESS || !able;
+        state->abandoned = code != MPI_SUCCESS || !all_able;
+    if (!all_able && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+        trv_mpi_refuse(rank, "a communicator is left alone: %s", able ? "another rank can not" : trv_last_error());
     *adopted = state;
     return code;
 }

@@ -11,7 +11,6 @@
 #include <pthread.h>
 
 #include "mpi/intercept.h"
-#include "mpi/log.h"
 #include "mpi/settings.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -22,8 +21,6 @@ static void begin(void)
 {
     trv_mpi_mode(TRV_MPI_DROP_IN);
     idle = !trv_mpi_may_serve();
-    if (idle && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
-        trv_mpi_say("no torus, topology, algorithm or rule is set: every collective goes to the MPI library");
 }
 
 bool trv_preload_idle(void)
