@@ -88,8 +88,11 @@ TRV_API int trv_plan_run(trv_plan_t *plan, const void *input, void *output);
 /* Bytes of payload this rank sends in one run (the executor's, element-exact), and bytes of scratch it holds. */
 TRV_API size_t trv_plan_bytes_sent(const trv_plan_t *plan);
 TRV_API size_t trv_plan_scratch_bytes(const trv_plan_t *plan);
-/* One line for a hang's diagnosis: "lane 3 of 8, step 2 of 4, waits for ranks 1, 8". Writes at most text_size bytes. */
+/* One line for a hang's diagnosis: "rank 0: lane 3 of 8, chunk 11 of 16, step 2 of 4, waits for ranks 1, 8; …" for the
+ * lanes that are not done, the first four of them. Writes at most text_size bytes. */
 TRV_API void trv_plan_describe(const trv_plan_t *plan, char *text, size_t text_size);
+/* The same, with rank r of the plan called name[r]; name may be NULL. */
+TRV_API void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *text, size_t text_size);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
  * messages travel another one's reductions run. Progress is made by polling only and allocates nothing.
  */
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -236,59 +237,86 @@ void trv_run_cancel(trv_plan_t *plan)
     }
 }
 
-/* Adds "before 1, 2" for the peers whose bits are set; returns the new length, which may exceed `size`. */
-static size_t list_peers(char *text, size_t size, size_t used, const char *before, const trv_extent_t *message,
-                         int messages, const uint64_t *pending)
+/* ---- What a run waits for ---------------------------------------------------------------------------------------- */
+
+#define LANES_TOLD 4
+
+/* Text that grows to at most `size` bytes; `used` may exceed it. `name` is what ranks are called. */
+typedef struct text {
+    char *at;
+    size_t size, used;
+    const int *name;
+} text_t;
+
+static void add(text_t *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    bool room = text->used < text->size;
+    int length = vsnprintf(room ? text->at + text->used : NULL, room ? text->size - text->used : 0, format, arguments);
+    va_end(arguments);
+    text->used += (size_t)length;
+}
+
+static int name_of(const text_t *text, int rank)
+{
+    return text->name ? text->name[rank] : rank;
+}
+
+/* "before 1, 2" for the peers whose bits are set. */
+static void add_peers(text_t *text, const char *before, const trv_extent_t *message, int messages,
+                      const uint64_t *pending)
 {
     for (int i = 0; i < messages; i++)
         if (pending[i / 64] >> (i % 64) & 1) {
-            int length = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, "%s%d", before,
-                                  message[i].peer);
-            used += (size_t)length;
+            add(text, "%s%d", before, name_of(text, message[i].peer));
             before = ", ";
         }
-    return used;
 }
 
-static size_t describe_lane(const trv_plan_t *plan, const trv_lane_t *lane, char *text, size_t size, size_t used)
+static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lane)
 {
     const trv_program_t *program = lane->program;
     const trv_stage_t *stage = &program->stage[lane->stage];
     const trv_ready_t *ready = &lane->ready[lane->stage % 2];
-    int length = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0,
-                          "lane %d of %d, step %d of %d, waits for ", lane->number, plan->lanes, stage->step,
-                          trv_schedule_steps(plan->schedule));
-    used += (size_t)length;
+    add(text, "lane %d of %d, ", lane->number, plan->lanes);
+    if (plan->chunks > 1)
+        add(text, "chunk %zu of %zu, ", lane->chunk, plan->chunks);
+    add(text, "step %d of %d, waits for ", stage->step, trv_schedule_steps(plan->schedule));
     if (ready->missing)
-        used = list_peers(text, size, used, "ranks ", program->receive + stage->receive, stage->receives,
-                          ready->pending);
+        add_peers(text, "ranks ", program->receive + stage->receive, stage->receives, ready->pending);
     if (lane->sending) {
-        used = list_peers(text, size, used, ready->missing ? " and for " : "", program->send + stage->send,
-                          stage->sends, lane->pending_send);
-        used += (size_t)snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, " to take its data");
+        add_peers(text, ready->missing ? " and for " : "", program->send + stage->send, stage->sends,
+                  lane->pending_send);
+        add(text, " to take its data");
     }
-    return used;
+}
+
+void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, size_t size)
+{
+    static const char *const states[] = { "never started", "comparing notes with the other ranks", "running",
+                                          "complete", "failed" };
+    text_t text = {.at = at, .size = size, .name = name};
+    int told = 0, more = 0;
+    if (!size)
+        return;
+    add(&text, "rank %d: %s", name_of(&text, plan->rank), plan->state == TRV_PLAN_RUNNING ? "" : states[plan->state]);
+    for (int i = 0; plan->state == TRV_PLAN_RUNNING && i < plan->lanes; i++) {
+        if (plan->lane[i].done)
+            continue;
+        if (told++ >= LANES_TOLD) {
+            more++;
+            continue;
+        }
+        if (told > 1)
+            add(&text, "; ");
+        add_lane(&text, plan, &plan->lane[i]);
+    }
+    if (more)
+        add(&text, "; and %d more lane%s", more, more == 1 ? "" : "s");
 }
 
 void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)
 {
-    static const char *const states[] = { "never started", "comparing notes with the other ranks", "running",
-                                          "complete", "failed" };
-    if (!size)
-        return;
-    text[0] = 0;
-    if (plan->state != TRV_PLAN_RUNNING) {
-        snprintf(text, size, "rank %d: %s", plan->rank, states[plan->state]);
-        return;
-    }
-    size_t used = (size_t)snprintf(text, size, "rank %d: ", plan->rank);
-    bool first = true;
-    for (int i = 0; i < plan->lanes && used < size; i++) {
-        if (plan->lane[i].done)
-            continue;
-        if (!first)
-            used += (size_t)snprintf(text + used, size - used, "; ");
-        used = describe_lane(plan, &plan->lane[i], text, size, used);
-        first = false;
-    }
+    trv_plan_describe_as(plan, NULL, text, size);
 }

@@ -105,7 +105,7 @@ static int run(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, con
 }
 
 /* Counts the call. Whether we serve it. */
-static bool serves(const trv_mpi_operation_t *operation, const trv_mpi_state_t *state)
+static bool serves(trv_mpi_operation_t *operation, trv_mpi_state_t *state)
 {
     if (!operation)
         return false;
@@ -276,12 +276,16 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_arguments_t *call, const
     if (!enter())
         return NULL;
     trv_mpi_request_t *request = NULL;
-    if (make_job(call, gather, &job)) {
+    bool good = make_job(call, gather, &job);
+    if (good) {
         job.done = done;
         job.context = context;
         request = post(&job, comm, persistent);
     }
     depth--;
+    if (good && !request)
+        trv_mpi_intercept_note(persistent ? "persistent calls" : "non-blocking calls",
+                               "no blocking call of the same shape has made it ready", comm);
     return request;
 }
 

@@ -8,6 +8,7 @@
 #include "mpi/report.h"
 #include "mpi/request.h"
 #include "mpi/wait.h"
+#include "mpi/watch.h"
 
 size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
@@ -43,7 +44,7 @@ static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, con
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
                            bool shared)
 {
-    *operation = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
+    *operation = (trv_mpi_operation_t){.want = *want, .state = state, .algorithm = "mpi"};
     const trv_schedule_t *schedule = want->schedule;
     const char *why = "the caller's own schedule";
     int code = TRV_OK;
@@ -95,16 +96,22 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
 
 int trv_mpi_operation_test(trv_mpi_operation_t *operation)
 {
-    return operation->run ? trv_mpi_node_run_test(operation->run) : trv_plan_test(operation->plan);
+    int state = operation->run ? trv_mpi_node_run_test(operation->run) : trv_plan_test(operation->plan);
+    if (state != 0)
+        trv_mpi_record_end(operation, state);
+    return state;
 }
 
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
 {
+    trv_mpi_watch_t watch = {0};
     int code;
     for (unsigned polls = 1; (code = trv_mpi_operation_test(operation)) == 0; polls++) {
         trv_mpi_requests_progress();
+        trv_mpi_watch_poll(&watch, operation, true, polls);
         trv_mpi_pause(polls);
     }
+    trv_mpi_watch_end(&watch, operation);
     return code < 0 ? code : TRV_OK;
 }
 
@@ -140,7 +147,7 @@ int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, voi
 void trv_mpi_operation_describe(const trv_mpi_operation_t *operation, char *text, size_t size)
 {
     if (operation->run)
-        trv_mpi_node_run_describe(operation->run, text, size);
+        trv_mpi_node_run_describe(operation->run, trv_mpi_channel_members(operation->channel), text, size);
     else
-        trv_plan_describe(operation->plan, text, size);
+        trv_plan_describe_as(operation->plan, trv_mpi_channel_members(operation->channel), text, size);
 }

@@ -28,6 +28,7 @@ typedef struct trv_mpi_want {
 
 typedef struct trv_mpi_operation {
     trv_mpi_want_t want;
+    const trv_mpi_state_t *state; /* that it was made for; NULL for an intercommunicator */
     trv_plan_t *plan; /* NULL on ranks that a leader stands for, and where the MPI library's own function serves */
     struct trv_mpi_node_run *run; /* where several ranks share every place of the torus; else NULL */
     trv_mpi_channel_t *channel;
@@ -36,6 +37,7 @@ typedef struct trv_mpi_operation {
     trv_torus_t torus; /* of the schedule */
     int steps;
     struct trv_mpi_tally *tally; /* where its runs are counted; NULL: nowhere */
+    unsigned long call;          /* the number of its latest one, where calls are recorded */
     atomic_int users;            /* requests that were started and run it, or wait for their turn to */
     bool busy, failed;           /* a request runs it; one has failed */
 } trv_mpi_operation_t;

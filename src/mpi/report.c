@@ -6,16 +6,14 @@
 #include <stdio.h>
 
 #include "mpi/log.h"
+#include "mpi/recorder.h"
 #include "mpi/settings.h"
 
-#define WHERE_MAX (64 + TRV_TORUS_TEXT_MAX)
-
-/* "comm 4 (64 ranks, 8x8)" */
-static const char *describe(const trv_mpi_state_t *state, char text[WHERE_MAX])
+const char *trv_mpi_report_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
 {
     char torus[TRV_TORUS_TEXT_MAX];
     trv_torus_format(&state->torus, torus, sizeof torus);
-    snprintf(text, WHERE_MAX, "comm %d (%d rank%s%s%s)", state->number, state->ranks, state->ranks == 1 ? "" : "s",
+    snprintf(text, TRV_MPI_WHERE_MAX, "comm %d (%d rank%s%s%s)", state->number, state->ranks, state->ranks == 1 ? "" : "s",
              state->serves ? ", " : "", state->serves ? torus : "");
     return text;
 }
@@ -23,24 +21,25 @@ static const char *describe(const trv_mpi_state_t *state, char text[WHERE_MAX])
 void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const char *why)
 {
     const trv_mpi_want_t *want = &operation->want;
-    char type[64] = "", where[WHERE_MAX];
+    char type[64] = "", where[TRV_MPI_WHERE_MAX];
     if (want->elements.way == TRV_MPI_KERNEL && want->collective != TRV_ALLGATHER)
         snprintf(type, sizeof type, "%s %s", trv_type_name(want->elements.type), trv_op_name(want->elements.op));
     bool serves = trv_mpi_operation_serves(operation);
-    operation->tally = trv_mpi_log_decision(state->rank, describe(state, where),
+    operation->tally = trv_mpi_log_decision(state->rank, trv_mpi_report_where(state, where),
                                             trv_rules_collective_name(want->collective),
                                             trv_mpi_vector_bytes(state, want), type,
                                             serves ? operation->algorithm : NULL, why, trv_mpi_was_meant(why));
 }
 
-void trv_mpi_report_call(const trv_mpi_operation_t *operation, const trv_mpi_state_t *state)
+void trv_mpi_report_call(trv_mpi_operation_t *operation, trv_mpi_state_t *state)
 {
-    char where[WHERE_MAX];
+    char where[TRV_MPI_WHERE_MAX];
+    trv_mpi_record_call(operation, state);
     if (!operation->tally)
         return;
     size_t bytes = trv_mpi_vector_bytes(state, &operation->want);
     trv_mpi_log_call(operation->tally, bytes);
     if (trv_mpi_heard(TRV_DEBUG_TRACE, state->rank))
-        trv_mpi_say("%s, %s of %zu bytes: %s", describe(state, where),
+        trv_mpi_say("%s, %s of %zu bytes: %s", trv_mpi_report_where(state, where),
                     trv_rules_collective_name(operation->want.collective), bytes, operation->algorithm);
 }

@@ -9,7 +9,11 @@
 /* Says which algorithm serves the operation, and why, if that is new, and finds the operation's row of the table. */
 void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const char *why);
 
-/* Counts a run of the operation. */
-void trv_mpi_report_call(const trv_mpi_operation_t *operation, const trv_mpi_state_t *state);
+/* Counts a run of the operation, and records it (recorder.h). */
+void trv_mpi_report_call(trv_mpi_operation_t *operation, trv_mpi_state_t *state);
+
+/* "comm 4 (64 ranks, 8x8)" */
+#define TRV_MPI_WHERE_MAX (64 + TRV_TORUS_TEXT_MAX)
+const char *trv_mpi_report_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX]);
 
 #endif

@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "mpi/buffers.h"
 #include "mpi/report.h"
+#include "mpi/watch.h"
 
 #define REASON_MAX 256
 
@@ -30,6 +31,7 @@ struct trv_mpi_request {
     atomic_int phase;
     trv_mpi_want_t lent; /* the operation's want before this request ran it */
     trv_mpi_buffers_t buffers;
+    trv_mpi_watch_t watch;
     int code;
     char reason[REASON_MAX]; /* of a failure; errors are told in the thread that asks */
     struct trv_mpi_request *next;
@@ -113,6 +115,7 @@ static int begin_buffers(trv_mpi_request_t *request)
 static void complete(trv_mpi_request_t *request, int code)
 {
     trv_mpi_operation_t *operation = request->operation;
+    trv_mpi_watch_end(&request->watch, operation);
     code = trv_mpi_buffers_end(&request->buffers, request->state, code);
     if (code < 0)
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
@@ -170,15 +173,19 @@ static void take_out(trv_mpi_request_t **place)
 
 int trv_mpi_requests_progress(void)
 {
+    static unsigned rounds; /* under `moving` */
     int completed = 0;
     if (atomic_load_explicit(&active, memory_order_relaxed) == 0 || pthread_mutex_trylock(&moving) != 0)
         return 0;
+    rounds++;
     pthread_mutex_lock(&lock);
     for (trv_mpi_request_t **place = &first; *place;) {
         trv_mpi_request_t *request = *place;
         int code = TRV_OK;
         pthread_mutex_unlock(&lock);
         int over = move(request, &code);
+        if (!over)
+            trv_mpi_watch_poll(&request->watch, request->operation, request->phase == RUNNING, rounds);
         pthread_mutex_lock(&lock);
         if (!over) {
             place = &request->next;
@@ -201,6 +208,7 @@ void trv_mpi_request_start(trv_mpi_request_t *request)
     trv_mpi_report_call(request->operation, request->state);
     request->next = NULL;
     request->code = TRV_OK;
+    request->watch = (trv_mpi_watch_t){0};
     atomic_store(&request->phase, QUEUED);
     atomic_fetch_add(&request->operation->users, 1);
     pthread_mutex_lock(&lock);

@@ -2,6 +2,7 @@
  * The environment of this process.
  */
 #include "mpi/settings.h"
+#include "mpi/recorder.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,6 +35,7 @@ static void read_environment(void)
     trv_settings_read(&settings, keep_warning, &warnings);
     may_serve = trv_settings_may_serve(&settings);
     trv_mpi_log_begin(&settings);
+    trv_mpi_recorder_begin(&settings);
     for (int i = 0; i < warnings.count; i++) {
         if (warnings.text[i])
             trv_mpi_warn("%s", warnings.text[i]);

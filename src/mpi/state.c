@@ -15,7 +15,9 @@
 #include "common/error.h"
 #include "mpi/call.h"
 #include "mpi/operation.h"
+#include "mpi/recorder.h"
 #include "mpi/settings.h"
+#include "mpi/watch.h"
 #include "mpi/wiring.h"
 
 /* States that the drop-in makes in a process: some MPI libraries have no more than 2048 communicators, and they are the
@@ -67,6 +69,7 @@ static void destroy(trv_mpi_state_t *state)
     unlink_state(state);
     trv_mpi_cache_clear(state);
     trv_mpi_wiring_destroy(state->wiring);
+    trv_mpi_recorder_destroy(state->recorder);
     while (state->schedules) {
         trv_mpi_schedule_t *entry = state->schedules;
         state->schedules = entry->next;
@@ -76,6 +79,14 @@ static void destroy(trv_mpi_state_t *state)
     if (state->comm != MPI_COMM_NULL)
         PMPI_Comm_free(&state->comm);
     free(state);
+}
+
+void trv_mpi_state_each(void (*visit)(const trv_mpi_state_t *state))
+{
+    pthread_mutex_lock(&lock);
+    for (trv_mpi_state_t *state = states; state; state = state->next)
+        visit(state);
+    pthread_mutex_unlock(&lock);
 }
 
 void trv_mpi_state_hold(trv_mpi_state_t *state)
@@ -157,7 +168,9 @@ static int split(MPI_Comm comm, bool wanted, int rank, MPI_Comm *own)
         code = PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     if (code != MPI_SUCCESS)
         return code;
-    code = PMPI_Comm_split(comm, wanted ? 0 : MPI_UNDEFINED, rank, own);
+    code = trv_mpi_watch_arrival(comm);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_split(comm, wanted ? 0 : MPI_UNDEFINED, rank, own);
     PMPI_Comm_set_errhandler(comm, handler);
     PMPI_Errhandler_free(&handler);
     return code;

@@ -263,6 +263,11 @@ void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member)
     channel->member = member;
 }
 
+const int *trv_mpi_channel_members(const trv_mpi_channel_t *channel)
+{
+    return channel->member;
+}
+
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel)
 {
     if (channel)

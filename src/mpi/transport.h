@@ -43,6 +43,7 @@ int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, trv_mpi_t
 void trv_mpi_channel_place(trv_mpi_channel_t *channel, int position);
 /* The rank that a plan's rank stands for, one for each; they must outlive the channel. NULL, as at first: itself. */
 void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member);
+const int *trv_mpi_channel_members(const trv_mpi_channel_t *channel);
 /* After the plan that used it. */
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel);
 const trv_transport_t *trv_mpi_channel_transport(const trv_mpi_channel_t *channel);

@@ -19,7 +19,7 @@ typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_t
  * there. */
 typedef struct trv_settings {
     char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file, *kernels;
-    bool cart, allow_inconsistent, check;
+    bool cart, allow_inconsistent, check, recorder;
     int debug;      /* trv_debug_t */
     int fallback;   /* trv_fallback_t */
     int on_timeout; /* trv_on_timeout_t */

@@ -84,6 +84,9 @@ static const trv_setting_t table[] = {
      "After what time in one collective a rank prints what it waits for; 0s is never.", NULL},
     {"TRIVANCE_ON_TIMEOUT", TRV_SETTING_WORD, AT(on_timeout), false, "continue", "continue|abort", "abort",
      "What happens then.", NULL},
+    {"TRIVANCE_RECORDER", TRV_SETTING_FLAG, AT(recorder), false, "0", "0 or 1", "1",
+     "Whether every rank keeps the last 256 collectives of each communicator, to print them on SIGUSR1; TRIVANCE_TIMEOUT "
+     "does so, too.", NULL},
     {"TRIVANCE_CHECK", TRV_SETTING_FLAG, AT(check), false, "0", "0 or 1", "1",
      "Whether all ranks compare arguments and settings before every call, and all of them return the error.", NULL},
     {"TRIVANCE_KERNELS", TRV_SETTING_TEXT, AT(kernels), false, "the best of the processor", "plain, avx2 or avx512",

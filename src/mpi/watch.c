@@ -1,0 +1,84 @@
+/*
+ * Timeouts and what is said then.
+ */
+#include "mpi/watch.h"
+
+#include <stdio.h>
+
+#include "mpi/log.h"
+#include "mpi/report.h"
+#include "mpi/settings.h"
+#include "mpi/wait.h"
+
+#define GAP_MAX_MS 1000 /* more between two looks was not waiting */
+
+/* Whether the time has just run out. */
+static bool runs_out(trv_mpi_watch_t *watch)
+{
+    double timeout_ms = trv_mpi_settings()->timeout_ns / 1e6;
+    long long now = trv_mpi_now_ms(), gap = watch->looked_ms ? now - watch->looked_ms : 0;
+    watch->looked_ms = now;
+    watch->waited_ms += gap < GAP_MAX_MS ? gap : GAP_MAX_MS;
+    if (watch->told || timeout_ms <= 0 || (double)watch->waited_ms < timeout_ms)
+        return false;
+    watch->told = true;
+    return true;
+}
+
+static void abort_if_wanted(void)
+{
+    if (trv_mpi_settings()->on_timeout != TRV_TIMEOUT_ABORT)
+        return;
+    trv_mpi_say("TRIVANCE_ON_TIMEOUT=abort ends the program");
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_operation_t *operation, bool started)
+{
+    char where[TRV_MPI_WHERE_MAX], what[800];
+    const trv_mpi_state_t *state = operation->state;
+    trv_mpi_recorder_answer();
+    if (!runs_out(watch))
+        return;
+    if (started)
+        trv_mpi_operation_describe(operation, what, sizeof what);
+    else
+        snprintf(what, sizeof what, "waits for earlier requests to be complete");
+    trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s in %s, call %lu: %s of %zu bytes, by %s; %s",
+                trv_mpi_log_rank(), (double)watch->waited_ms / 1e3, trv_mpi_report_where(state, where),
+                trv_mpi_record_number(operation), trv_rules_collective_name(operation->want.collective),
+                trv_mpi_vector_bytes(state, &operation->want), operation->algorithm, what);
+    trv_mpi_recorder_print(state);
+    abort_if_wanted();
+}
+
+void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_operation_t *operation)
+{
+    if (watch->told)
+        trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s in call %lu", trv_mpi_log_rank(),
+                    (double)watch->waited_ms / 1e3, trv_mpi_record_number(operation));
+}
+
+int trv_mpi_watch_arrival(MPI_Comm comm)
+{
+    trv_mpi_watch_t watch = {0};
+    MPI_Request request;
+    int done = 0, ranks = 0;
+    if (trv_mpi_settings()->timeout_ns <= 0)
+        return MPI_SUCCESS;
+    PMPI_Comm_size(comm, &ranks);
+    int code = PMPI_Ibarrier(comm, &request);
+    for (unsigned polls = 1; code == MPI_SUCCESS && !done; polls++) {
+        code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (polls % 64 == 0 && runs_out(&watch)) {
+            trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to make their "
+                        "first call on it", trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks);
+            abort_if_wanted();
+        }
+        trv_mpi_pause(polls);
+    }
+    if (watch.told)
+        trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s", trv_mpi_log_rank(),
+                    (double)watch.waited_ms / 1e3);
+    return code;
+}
