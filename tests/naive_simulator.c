@@ -14,7 +14,7 @@
 #define CHANNELS   2
 
 /* In the order in which events of one moment are handled. */
-enum { CREDIT, ARRIVE, DELIVER, SENT, ENTER, POST, START };
+enum { CREDIT, ARRIVE, ADMIT, DELIVER, SENT, ENTER, POST, START };
 enum { NOTHING = -1 }; /* posted in a step of receives only */
 
 typedef struct hop {
@@ -46,7 +46,10 @@ typedef struct server {
     bool asleep; /* a link on which nothing is left to send; it takes a flit's time to wake */
     int64_t flit_fs, free_at;
     int64_t room[CHANNELS]; /* bytes, of the buffer it fills */
-    int64_t passed_at;      /* when a packet from here last came into its next router; -1: never */
+    int64_t passed_at;      /* when a packet from here was last admitted by its next router; -1: never */
+    packet_t *in, *in_last; /* have come to that router, in this order, and wait */
+    int64_t hidden_at, hidden_round; /* what has just become the first of these is not looked at yet */
+    int64_t admits_at;      /* a link: when its router can move the next packet to it */
 } server_t;
 
 typedef struct event {
@@ -309,48 +312,73 @@ static void deliver(world_t *w, packet_t *packet)
     free(packet);
 }
 
-/* The packet has come into the router at the end of its hop. */
+static void look(world_t *w, int link, int64_t at, int64_t round)
+{
+    push(w, (event_t){.at = at, .kind = ADMIT, .key = round, .which = link});
+}
+
+static int output_of(const packet_t *packet) { return packet->message->hop[packet->hop].link; }
+
+/* The packet has come to the router at the end of its hop. */
 static void arrive(world_t *w, packet_t *packet)
 {
     const message_t *message = packet->message;
-    w->server[packet->server].passed_at = w->now;
+    server_t *input = &w->server[packet->server];
     if (packet->hop < message->hops) {
-        enqueue(w, packet, message->hop[packet->hop].link);
+        packet->next = NULL;
+        if (input->in)
+            input->in_last->next = packet;
+        else
+            input->in = packet;
+        input->in_last = packet;
+        if (input->in == packet)
+            look(w, output_of(packet), w->now, 0);
         return;
     }
+    input->passed_at = w->now;
     leave(w, packet); /* a node takes whatever comes */
     int64_t tail = w->options->delivery == TRV_DELIVERY_TAIL ? packet->flits * message->slowest_flit_fs : 0;
     push(w, (event_t){.at = w->now + w->out_fs + tail, .kind = DELIVER, .packet = packet});
 }
 
-/* Whether `a` goes before `b` when both arrive at one moment: the input that has not been used for longer is first,
- * then links by port, then network interfaces. */
-static bool arrives_before(const world_t *w, const packet_t *a, const packet_t *b)
+/* Whether input `a` goes before `b`: the one that has not been used for longer is first, then links by port, then
+ * network interfaces. */
+static bool goes_before(const world_t *w, int a, int b)
 {
-    int64_t last_a = w->server[a->server].passed_at, last_b = w->server[b->server].passed_at;
+    int64_t last_a = w->server[a].passed_at, last_b = w->server[b].passed_at;
     if (last_a != last_b)
         return last_a < last_b;
-    if (is_nic(w, a->server) != is_nic(w, b->server))
-        return is_nic(w, b->server);
-    return a->server % w->ports < b->server % w->ports;
+    if (is_nic(w, a) != is_nic(w, b))
+        return is_nic(w, b);
+    return a % w->ports < b % w->ports;
 }
 
-/* All arrivals of this moment, `first` and those at the top of the heap, in their order. */
-static void arrive_all(world_t *w, packet_t *first)
+/* A router moves one packet at a time to the queues of a link, and takes a flit of an interface for each flit. */
+static void admit(world_t *w, int link, int64_t round)
 {
-    size_t count = 1;
-    packet_t **packet = need(malloc((w->events + 1) * sizeof *packet));
-    packet[0] = first;
-    while (w->events > 0 && w->heap[0].at == w->now && w->heap[0].kind == ARRIVE) {
-        packet_t *next = pop(w).packet;
-        size_t i = count++;
-        for (; i > 0 && arrives_before(w, next, packet[i - 1]); i--)
-            packet[i] = packet[i - 1];
-        packet[i] = next;
+    int best = -1;
+    if (w->now < w->server[link].admits_at)
+        return;
+    for (int i = 0; i < 2 * w->ranks * w->ports; i++) {
+        const server_t *s = &w->server[i];
+        bool hidden = s->hidden_at == w->now && s->hidden_round >= round;
+        if (s->in && !hidden && output_of(s->in) == link && (best < 0 || goes_before(w, i, best)))
+            best = i;
     }
-    for (size_t i = 0; i < count; i++)
-        arrive(w, packet[i]);
-    free(packet);
+    if (best < 0)
+        return;
+    server_t *input = &w->server[best];
+    packet_t *packet = input->in;
+    input->in = packet->next;
+    input->passed_at = w->now;
+    w->server[link].admits_at = w->now + packet->flits * w->server[w->ranks * w->ports].flit_fs;
+    look(w, link, w->server[link].admits_at, 0);
+    if (input->in) { /* what stood behind it has its turn when all others have had theirs */
+        input->hidden_at = w->now;
+        input->hidden_round = round;
+        look(w, output_of(input->in), w->now, round + 1);
+    }
+    enqueue(w, packet, link);
 }
 
 static void get_room(world_t *w, const event_t *event)
@@ -372,7 +400,8 @@ static void handle(world_t *w, const event_t *event)
 {
     switch (event->kind) {
     case CREDIT: get_room(w, event); break;
-    case ARRIVE: arrive_all(w, event->packet); break;
+    case ARRIVE: arrive(w, event->packet); break;
+    case ADMIT: admit(w, event->which, event->key); break;
     case DELIVER: deliver(w, event->packet); break;
     case SENT: complete_one(w, event->which); break;
     case ENTER: enter(w, event->which); break;
@@ -448,7 +477,7 @@ static void make_servers(world_t *w)
             if (options->slow_link[k].rank * w->ports + options->slow_link[k].port == i)
                 factor = options->slow_link[k].factor;
         double bps = i < links ? options->bandwidth_bps / factor : options->nic_bandwidth_bps;
-        w->server[i].passed_at = -1;
+        w->server[i].passed_at = w->server[i].hidden_at = -1;
         w->server[i].asleep = i < links;
         w->server[i].flit_fs = llround(FLIT_BYTES * 8 * 1e15 / bps);
         for (int c = 0; c < CHANNELS; c++)
@@ -460,15 +489,22 @@ static void make_servers(world_t *w)
     w->hop_fs = fs(options->router_out_ns) + fs(options->link_latency_ns) + fs(options->router_in_ns) + tick;
 }
 
+static void free_all(packet_t *packet)
+{
+    for (packet_t *next; packet; packet = next) {
+        next = packet->next;
+        free(packet);
+    }
+}
+
 /* Packets that wait for ever are still in their queues. */
 static void destroy(world_t *w)
 {
-    for (int i = 0; i < 2 * w->ranks * w->ports; i++)
+    for (int i = 0; i < 2 * w->ranks * w->ports; i++) {
+        free_all(w->server[i].in);
         for (int c = 0; c < CHANNELS; c++)
-            for (packet_t *packet = w->server[i].first[c], *next; packet; packet = next) {
-                next = packet->next;
-                free(packet);
-            }
+            free_all(w->server[i].first[c]);
+    }
     for (int m = 0; m < w->messages; m++)
         free(w->message[m].hop);
     free(w->message);

@@ -180,7 +180,7 @@ static void fill_message(const trv_net_t *net, message_t *m, const trv_legs_t *l
     m->tail = net->options.delivery == TRV_DELIVERY_TAIL ? m->last_flits * slowest : 0;
     m->legs = (uint32_t)legs->count;
     memcpy(m->leg, legs->leg, (size_t)legs->count * sizeof legs->leg[0]);
-    m->info = legs->leg[0].hops | (INFO_FROM_NIC + (m->nic & ((1u << net->shift) - 1))) << INFO_KEY;
+    m->info = legs->leg[0].hops;
 }
 
 static int send_now(trv_net_t *net, uint32_t index, uint32_t link)

@@ -1,10 +1,11 @@
 /*
  * The inside of the network: network.c moves packets, inject.c puts them in, setup.c makes and measures.
  *
- * A packet in a queue, or on its way, is a message number and one word of `info`. The packets of a message that a fast
- * interface delivers are not queued one by one: the queue has a *slot* for one message that is still being injected,
- * and packets move from the slot to the queue when somebody else joins it or its turn comes, which is early enough
- * because they arrive faster than the link sends.
+ * A packet in a queue, or on its way, is a message number and one word of `info`. In a router it first waits at the
+ * *input* it came by, the link's or the interface's, then stands in the queue of the output it goes to; an output admits
+ * one packet at a time. The packets of a message that a fast interface delivers are a *train*: one entry at their input.
+ * A train that nobody competes with is admitted in arrears, when somebody looks: an output does not send faster than
+ * the train comes.
  *
  * All this is for the plain case. With finite buffers, link loads or an observer (`tracked`) every packet has a
  * record and is queued by itself; the functions of network.c are compiled once for each case.
@@ -24,46 +25,47 @@ enum {
     INFO_HOPS = 22,      /* bits: hops left in the present leg */
     INFO_LEG = 22,       /* shift: number of the leg, 3 bits */
     INFO_LAST = 1 << 25, /* the last packet of its message */
-    INFO_CHANNEL = 26,   /* shift: the channel of the link it goes to next */
-    INFO_KEY = 27        /* shift: its input, 5 bits: the port it came by, or INFO_FROM_NIC + the interface */
+    INFO_CHANNEL = 26    /* shift: the channel of the link it goes to next */
 };
 #define INFO_HOPS_MASK ((1u << INFO_HOPS) - 1)
-#define INFO_FROM_NIC 16u
 
 /* Kinds of events in the heap; of one moment they happen in this order. */
-enum { DUE_FLIGHT, DUE_ENTER, DUE_CHOOSE, DUE_NIC, DUE_CREDIT, DUE_ARRIVED, DUE_SENT, DUE_TIMER };
+enum { DUE_FLIGHT, DUE_ENTER, DUE_ADMIT, DUE_CHOOSE, DUE_NIC, DUE_CREDIT, DUE_ARRIVED, DUE_SENT, DUE_TIMER };
 
 static inline uint64_t due_key(int kind, uint64_t id) { return (uint64_t)kind << 56 | id; }
 
-/* An input of a router: when its last packet passed, and the one before. */
-typedef struct pass {
-    int64_t last, before;
-} pass_t;
-
 typedef struct entry {
     uint32_t next, message;
-    uint32_t packets; /* that stand here one behind the other; tracked: the packet's record */
+    uint32_t packets; /* of the message that stand here one behind the other; tracked: the packet's record */
     uint32_t info;
 } entry_t;
 
+/* What came in by one link or interface and is not admitted yet; the first is in the lobby of the output it goes to. */
+typedef struct input {
+    int64_t last; /* when its latest packet was admitted */
+    uint32_t head, tail;
+    uint32_t next; /* input in the same lobby */
+} input_t;
+
 typedef struct queue {
-    int64_t stamp;             /* when it was last joined */
-    uint32_t head, tail, mark; /* mark: the last entry before those that joined at `stamp` */
-    uint32_t slot;             /* the message that is being injected, or TRV_NONE */
+    uint32_t head, tail;
 } queue_t;
 
 typedef struct link {
     queue_t queue[2];
-    uint32_t next; /* the link straight on; the highest bit says that it starts at coordinate 0 */
-    uint8_t turn, key;
-    uint8_t awake; /* it will choose a packet when it has woken, is free, or (blocked) gets a credit */
+    int64_t admits_at; /* when the queues can take the next packet */
+    uint32_t lobby;    /* inputs that wait for that */
+    uint32_t next;     /* the link straight on; the highest bit says that it starts at coordinate 0 */
+    uint8_t turn;
+    uint8_t awake;     /* it will choose a packet when it has woken, is free, or (blocked) gets a credit */
     uint8_t blocked;
+    uint8_t admitting; /* an event, or this moment's end, admits from the lobby; else a lobby has at most a lone train */
 } link_t;
 #define LINK_AT_ZERO (1u << 31)
 
 typedef struct message {
     int64_t first;              /* when its first packet is at the router */
-    uint32_t packets, injected; /* all; those that are at the router (tracked), or have left the slot */
+    uint32_t packets, injected; /* all; those that have been injected one by one, or admitted of a train */
     uint32_t last_flits, last_bytes, id, nic, legs;
     uint32_t info;              /* of its packets when they join the first queue */
     uint32_t next;              /* message behind it at the interface (finite buffers); next free one */
@@ -100,7 +102,7 @@ struct trv_net {
 
     link_t *link;
     nic_t *nic;               /* node << shift | port */
-    pass_t *pass;             /* inputs: (node << shift | port) of links, then of interfaces */
+    input_t *input;           /* node << shift | the port that the packets left their last node by, then interfaces */
     int64_t *link_flit;       /* per link, where some are slow; TRV_NEVER: cut */
     int64_t *room;            /* link * 2 + channel, finite buffers */
     trv_link_load_t *load;    /* tracked */
@@ -117,16 +119,21 @@ struct trv_net {
 
     flight_lane_t flying, entering, injecting;
     tick_lane_t leaving;              /* messages on their way from router to node */
-    tick_lane_t waking;               /* links */
+    tick_lane_t waking, admitting;    /* links */
     tick_lane_t freeing[TRV_FREE_LANES];
     uint8_t *lane_of;                 /* flits -> lane, or one of the two below */
     int lanes;
     due_heap_t heap;
-    uint32_t *choosing;               /* links that choose a packet when everything has arrived that arrives now */
-    uint32_t choosing_count;
+    /* Links that admit, then links that choose, when everything has arrived that arrives now. */
+    uint32_t *touched, *choosing;
+    uint32_t *following; /* inputs whose next packet attends its output after that */
+    uint32_t touched_count, choosing_count, following_count;
 
     uint64_t sent, delivered, sent_packets, hops;
 };
+/* Whether what waits at an input are trains. */
+static inline bool is_train(const trv_net_t *net, uint32_t input) { return net->trains && input >= net->links; }
+
 enum { LANE_UNKNOWN = 254, LANE_HEAP = 255 };
 
 /* ---- inject.c ---------------------------------------------------------------------------------------------------- */

@@ -84,12 +84,12 @@ static void wire_links(trv_net_t *net)
             link->next = (uint32_t)ahead << net->shift | (uint32_t)port;
             if (trv_torus_coordinate(torus, ahead, d) == 0)
                 link->next |= LINK_AT_ZERO;
-            link->key = (uint8_t)port;
+            link->lobby = TRV_NONE;
             for (int c = 0; c < 2; c++)
-                link->queue[c] = (queue_t){-1, TRV_NONE, TRV_NONE, TRV_NONE, TRV_NONE};
+                link->queue[c] = (queue_t){TRV_NONE, TRV_NONE};
         }
     for (uint32_t n = 0; n < 2 * net->links; n++)
-        net->pass[n] = (pass_t){-1, -1};
+        net->input[n] = (input_t){-1, TRV_NONE, TRV_NONE, TRV_NONE};
     for (uint32_t n = 0; n < net->links; n++)
         net->nic[n] = (nic_t){0, TRV_NONE, TRV_NONE, true, (int64_t)net->options.buffer_bytes};
 }
@@ -117,14 +117,16 @@ static int allocate(trv_net_t *net)
     size_t links = net->links;
     net->link = aligned_alloc(64, (links * sizeof *net->link + 63) / 64 * 64);
     net->nic = malloc(links * sizeof *net->nic);
-    net->pass = malloc(2 * links * sizeof *net->pass);
+    net->input = malloc(2 * links * sizeof *net->input);
+    net->touched = malloc(2 * links * sizeof *net->touched);
+    net->following = malloc(2 * links * sizeof *net->following);
     net->choosing = malloc(links * sizeof *net->choosing);
     net->lane_of = malloc(net->packet_flits + 1);
     net->link_flit = net->slow ? malloc(links * sizeof *net->link_flit) : NULL;
     net->room = net->finite ? malloc(2 * links * sizeof *net->room) : NULL;
     net->load = net->tracked ? calloc(links, sizeof *net->load) : NULL;
     net->waiting = net->tracked ? calloc(links, sizeof *net->waiting) : NULL;
-    if (!net->link || !net->nic || !net->pass || !net->choosing || !net->lane_of || (net->slow && !net->link_flit) ||
+    if (!net->link || !net->nic || !net->input || !net->touched || !net->following || !net->choosing || !net->lane_of || (net->slow && !net->link_flit) ||
         (net->finite && !net->room) || (net->tracked && (!net->load || !net->waiting)))
         return trv_fail_memory();
     memset(net->link, 0, links * sizeof *net->link);
@@ -186,7 +188,9 @@ void trv_net_destroy(trv_net_t *net)
         return;
     free(net->link);
     free(net->nic);
-    free(net->pass);
+    free(net->input);
+    free(net->touched);
+    free(net->following);
     free(net->choosing);
     free(net->lane_of);
     free(net->link_flit);
@@ -202,6 +206,7 @@ void trv_net_destroy(trv_net_t *net)
     free(net->injecting.at);
     free(net->leaving.at);
     free(net->waking.at);
+    free(net->admitting.at);
     for (int i = 0; i < TRV_FREE_LANES; i++)
         free(net->freeing[i].at);
     free(net->heap.at);

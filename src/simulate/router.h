@@ -1,0 +1,301 @@
+/*
+ * A router: what comes in by an input waits until its output admits it into a queue. Part of network.c.
+ *
+ * An output admits one packet at a time, for as long as the router's crossbar takes for it. Of the inputs in its lobby
+ * the one that has not been served for longest goes first, then links in order of their port, then interfaces.
+ */
+#ifndef TRIVANCE_SIMULATE_ROUTER_H
+#define TRIVANCE_SIMULATE_ROUTER_H
+
+#include "simulate/net.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- Entries ----------------------------------------------------------------------------------------------------- */
+
+static int grow_entries(trv_net_t *net)
+{
+    uint32_t room = net->entry_room ? 2 * net->entry_room : 1024;
+    entry_t *entry = room < net->entry_room ? NULL : realloc(net->entry, room * sizeof *entry);
+    if (!entry)
+        return trv_fail_memory();
+    net->entry = entry;
+    net->entry_room = room;
+    return TRV_OK;
+}
+
+INLINE uint32_t entry_new(trv_net_t *net, uint32_t message, uint32_t packets, uint32_t info)
+{
+    uint32_t e = net->entry_free;
+    if (e != TRV_NONE)
+        net->entry_free = net->entry[e].next;
+    else if (net->entries == net->entry_room && grow_entries(net))
+        return TRV_NONE;
+    else
+        e = net->entries++;
+    net->entry[e] = (entry_t){TRV_NONE, message, packets, info};
+    return e;
+}
+
+INLINE void entry_drop(trv_net_t *net, uint32_t e)
+{
+    net->entry[e].next = net->entry_free;
+    net->entry_free = e;
+}
+
+/* ---- Waking ------------------------------------------------------------------------------------------------------ */
+
+INLINE void choose_now(trv_net_t *net, uint32_t l)
+{
+    net->choosing[net->choosing_count++] = l;
+}
+
+INLINE int wake(trv_net_t *net, uint32_t l, const bool tracked)
+{
+    link_t *link = &net->link[l];
+    if (tracked && link->blocked) { /* perhaps there is room for this one */
+        link->blocked = 0;
+        choose_now(net, l);
+    }
+    if (link->awake)
+        return TRV_OK;
+    link->awake = 1;
+    if (tracked && net->slow && net->link_flit[l] != net->flit)
+        return trv_due_push(&net->heap, net->now + net->link_flit[l], due_key(DUE_CHOOSE, l));
+    return tick_push(&net->waking, net->now + net->flit, l);
+}
+
+/* ---- Admission --------------------------------------------------------------------------------------------------- */
+
+INLINE void append(trv_net_t *net, queue_t *queue, uint32_t e)
+{
+    net->entry[e].next = TRV_NONE;
+    if (queue->tail == TRV_NONE)
+        queue->head = e;
+    else
+        net->entry[queue->tail].next = e;
+    queue->tail = e;
+}
+
+/* When the first packet at an input of trains is there. */
+INLINE int64_t train_time(const trv_net_t *net, uint32_t input)
+{
+    const message_t *m = &net->message[net->entry[net->input[input].head].message];
+    return m->first + m->injected * net->gap;
+}
+
+/* A train that an output admits in arrears. */
+INLINE bool has_lone_train(const link_t *link)
+{
+    return link->lobby != TRV_NONE && !link->admitting;
+}
+
+/* When that train's next packet is admitted. */
+INLINE int64_t lone_time(const trv_net_t *net, const link_t *link)
+{
+    int64_t time = train_time(net, link->lobby);
+    return time > link->admits_at ? time : link->admits_at;
+}
+
+/* The output looks at its lobby as soon as it can admit. */
+static int look_at_lobby(trv_net_t *net, uint32_t l)
+{
+    link_t *link = &net->link[l];
+    if (link->admitting)
+        return TRV_OK;
+    link->admitting = 1;
+    if (link->admits_at > net->now)
+        return trv_due_push(&net->heap, link->admits_at, due_key(DUE_ADMIT, l));
+    net->touched[net->touched_count++] = l;
+    return TRV_OK;
+}
+
+/* Admits the packets of a lone train whose time is before `time`, as one entry. */
+static int catch_up(trv_net_t *net, uint32_t l, int64_t time)
+{
+    link_t *link = &net->link[l];
+    input_t *input = &net->input[link->lobby];
+    int64_t next = lone_time(net, link);
+    if (next >= time)
+        return TRV_OK;
+    uint32_t e = input->head;
+    message_t *m = &net->message[net->entry[e].message];
+    uint32_t left = m->packets - m->injected;
+    int64_t admitted = (time - next - 1) / net->gap + 1;
+    admitted = admitted < left ? admitted : left;
+    m->injected += (uint32_t)admitted;
+    input->last = next + (admitted - 1) * net->gap;
+    link->admits_at = input->last + net->gap;
+    if (admitted == left) { /* the entry itself moves on */
+        link->admits_at = input->last + m->last_flits * net->nic_flit;
+        input->head = input->tail = TRV_NONE;
+        link->lobby = TRV_NONE;
+        net->entry[e].info |= INFO_LAST;
+    } else if ((e = entry_new(net, net->entry[e].message, 0, m->info)) == TRV_NONE) {
+        return TRV_ERR_MEMORY;
+    }
+    net->entry[e].packets = (uint32_t)admitted;
+    append(net, &link->queue[0], e);
+    return TRV_OK;
+}
+
+/* The first of an input enters the lobby of its output. */
+INLINE int attend(trv_net_t *net, uint32_t i, uint32_t l)
+{
+    link_t *link = &net->link[l];
+    if (has_lone_train(link)) {
+        int rc = catch_up(net, l, net->now);
+        if (rc)
+            return rc;
+    }
+    net->input[i].next = link->lobby;
+    link->lobby = i;
+    if (link->admitting)
+        return TRV_OK;
+    if (link->admits_at > net->now)
+        return look_at_lobby(net, l);
+    link->admitting = 1;
+    net->touched[net->touched_count++] = l;
+    return TRV_OK;
+}
+
+/* The output that the first entry of an input goes to. */
+static uint32_t output_of(const trv_net_t *net, uint32_t i)
+{
+    const entry_t *e = &net->entry[net->input[i].head];
+    uint32_t node = (i >= net->links ? i - net->links : i) >> net->shift << net->shift;
+    return node | net->message[e->message].leg[e->info >> INFO_LEG & 7].port;
+}
+
+/* A packet, or a train, comes in by `i` and goes to output `l`. */
+INLINE int come_in(trv_net_t *net, uint32_t i, uint32_t l, uint32_t message, uint32_t packets, uint32_t info)
+{
+    input_t *input = &net->input[i];
+    uint32_t e = entry_new(net, message, packets, info);
+    if (e == TRV_NONE)
+        return TRV_ERR_MEMORY;
+    if (input->head == TRV_NONE) {
+        input->head = input->tail = e;
+        return attend(net, i, l);
+    }
+    uint32_t first = output_of(net, i); /* somebody has to see when the one before is gone */
+    if (has_lone_train(&net->link[first])) {
+        int rc = catch_up(net, first, net->now);
+        if (!rc && input->head != TRV_NONE)
+            rc = look_at_lobby(net, first);
+        if (rc)
+            return rc;
+    }
+    if (input->head == TRV_NONE) {
+        input->head = input->tail = e;
+        return attend(net, i, l);
+    }
+    net->entry[input->tail].next = e;
+    input->tail = e;
+    return TRV_OK;
+}
+
+/* The input whose turn it is, or TRV_NONE and in *later when a train has its next packet there. */
+static uint32_t first_in_lobby(const trv_net_t *net, uint32_t lobby, int64_t *later)
+{
+    uint32_t best = TRV_NONE;
+    *later = TRV_NEVER;
+    for (uint32_t i = lobby; i != TRV_NONE; i = net->input[i].next) {
+        int64_t time = is_train(net, i) ? train_time(net, i) : net->now;
+        if (time > net->now)
+            *later = time < *later ? time : *later;
+        else if (best == TRV_NONE || net->input[i].last < net->input[best].last ||
+                 (net->input[i].last == net->input[best].last && i < best))
+            best = i;
+    }
+    return best;
+}
+
+/* Removes the first entry of an input and the input from the lobby; what stands behind attends its own output when all
+ * outputs have looked, so that their order does not matter. */
+static void advance(trv_net_t *net, link_t *link, uint32_t i)
+{
+    input_t *input = &net->input[i];
+    uint32_t *place = &link->lobby;
+    while (*place != i)
+        place = &net->input[*place].next;
+    *place = input->next;
+    input->head = net->entry[input->head].next;
+    if (input->head != TRV_NONE)
+        net->following[net->following_count++] = i;
+    else
+        input->tail = TRV_NONE;
+}
+
+/* Moves the first packet of an input into the queue. */
+INLINE int take(trv_net_t *net, uint32_t l, uint32_t i, const bool tracked)
+{
+    link_t *link = &net->link[l];
+    input_t *input = &net->input[i];
+    uint32_t e = input->head, taken = e;
+    message_t *m = &net->message[net->entry[e].message];
+    uint32_t info = net->entry[e].info, flits = net->packet_flits;
+    input->last = net->now;
+    if (is_train(net, i) && ++m->injected == m->packets)
+        info |= INFO_LAST;
+    if (info & INFO_LAST)
+        flits = m->last_flits;
+    link->admits_at = net->now + flits * net->nic_flit;
+    if (is_train(net, i) && !(info & INFO_LAST)) {
+        if ((taken = entry_new(net, net->entry[e].message, 1, info)) == TRV_NONE)
+            return TRV_ERR_MEMORY;
+    } else {
+        advance(net, link, i);
+        net->entry[taken].info = info;
+        if (is_train(net, i))
+            net->entry[taken].packets = 1;
+    }
+    append(net, &link->queue[info >> INFO_CHANNEL & 1], taken);
+    if (tracked && ++net->waiting[l] > net->load[l].queue_max)
+        net->load[l].queue_max = net->waiting[l];
+    return wake(net, l, tracked);
+}
+
+/* Looks at the lobby of an output, at most one packet of which is admitted now. */
+INLINE int admit(trv_net_t *net, uint32_t l, const bool tracked)
+{
+    link_t *link = &net->link[l];
+    int64_t later;
+    link->admitting = 0;
+    if (link->lobby != TRV_NONE && link->admits_at <= net->now) {
+        uint32_t i = first_in_lobby(net, link->lobby, &later);
+        if (i == TRV_NONE) {
+            link->admitting = 1;
+            return trv_due_push(&net->heap, later, due_key(DUE_ADMIT, l));
+        }
+        int rc = take(net, l, i, tracked);
+        if (rc)
+            return rc;
+    }
+    uint32_t i = link->lobby;
+    bool lone = i == TRV_NONE || (is_train(net, i) && net->input[i].next == TRV_NONE &&
+                                  net->entry[net->input[i].head].next == TRV_NONE);
+    if (lone)
+        return TRV_OK;
+    link->admitting = 1;
+    if (link->admits_at == net->now + net->gap)
+        return tick_push(&net->admitting, link->admits_at, l);
+    return trv_due_push(&net->heap, link->admits_at, due_key(DUE_ADMIT, l));
+}
+
+/* All outputs that can admit now. */
+INLINE int admit_all(trv_net_t *net, const bool tracked)
+{
+    int rc = TRV_OK;
+    for (uint32_t done = 0; done < net->touched_count && !rc;) {
+        for (uint32_t round = net->touched_count; done < round && !rc; done++)
+            rc = admit(net, net->touched[done], tracked);
+        for (uint32_t i = 0; i < net->following_count && !rc; i++)
+            rc = attend(net, net->following[i], output_of(net, net->following[i]));
+        net->following_count = 0;
+    }
+    net->touched_count = 0;
+    return rc;
+}
+
+#endif
