@@ -4,6 +4,7 @@
 #include "mpi/watch.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "mpi/log.h"
 #include "mpi/report.h"
@@ -30,6 +31,7 @@ static void abort_if_wanted(void)
     if (trv_mpi_settings()->on_timeout != TRV_TIMEOUT_ABORT)
         return;
     trv_mpi_say("TRIVANCE_ON_TIMEOUT=abort ends the program");
+    sleep(1); /* the launcher passes on what was said, and the other ranks speak */
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
