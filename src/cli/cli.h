@@ -29,6 +29,7 @@ int cli_bench(int argc, char **argv);
 int cli_topology(int argc, char **argv);
 int cli_tune(int argc, char **argv);
 int cli_info(int argc, char **argv);
+int cli_run(int argc, char **argv);
 
 /* What `trivance bench --help` prints. */
 extern const char cli_bench_help[];

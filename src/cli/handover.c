@@ -28,9 +28,8 @@ const char *cli_launcher(void)
     return any_set(openmpi) ? "openmpi" : any_set(mpich) ? "mpich" : NULL;
 }
 
-bool cli_find_program(const char *mpi, char *path, size_t size)
+bool cli_find_beside(const char *const *place, const char *file, int access_mode, char *path, size_t size)
 {
-    static const char *const place[] = {"", "../libexec/trivance/"};
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0)
@@ -40,10 +39,18 @@ bool cli_find_program(const char *mpi, char *path, size_t size)
     if (!slash)
         return false;
     slash[1] = '\0';
-    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++)
-        if (snprintf(path, size, "%s%strivance-mpi.%s", self, place[i], mpi) < (int)size && access(path, X_OK) == 0)
+    for (; *place; place++)
+        if (snprintf(path, size, "%s%s%s", self, *place, file) < (int)size && access(path, access_mode) == 0)
             return true;
     return false;
+}
+
+bool cli_find_program(const char *mpi, char *path, size_t size)
+{
+    static const char *const place[] = {"", "../libexec/trivance/", NULL};
+    char file[64];
+    snprintf(file, sizeof file, "trivance-mpi.%s", mpi);
+    return cli_find_beside(place, file, X_OK, path, size);
 }
 
 int cli_hand_over(const char *mpi, char **argv)

@@ -10,6 +10,10 @@
 /* "openmpi" or "mpich", by the environment that the launcher of this process made; NULL without a launcher. */
 const char *cli_launcher(void);
 
+/* Looks for a file in places relative to this executable's folder ("", "../lib/"; NULL at the end), to which access()
+ * grants `access_mode`. Writes its path to `path` (`size` bytes). */
+bool cli_find_beside(const char *const *place, const char *file, int access_mode, char *path, size_t size);
+
 /* Writes the path of trivance-mpi.<mpi> to `path` (`size` bytes) if it is in one of the places relative to this
  * executable. */
 bool cli_find_program(const char *mpi, char *path, size_t size);

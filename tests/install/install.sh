@@ -56,4 +56,7 @@ for mpi in openmpi mpich; do
     TRIVANCE_TORUS=2x2 mpirun.$mpi -n 4 ./allreduce_mpi.$mpi
     mpirun.$mpi -n 3 ./cmake/allreduce_mpi.$mpi
     mpirun.$mpi -n 3 "$prefix/bin/trivance" bench --bytes 8,1000 --algorithm trivance
+    # Preloaded into a program that links Trivance itself; LD_PRELOAD takes no path with a blank.
+    "$work/static/bin/trivance" run --torus 3 -- mpirun.$mpi -n 3 ./cmake/allreduce_mpi.$mpi
+    ! "$prefix/bin/trivance" run --torus 3 -- mpirun.$mpi -n 3 ./cmake/allreduce_mpi.$mpi
 done

@@ -38,6 +38,19 @@ for library in "$build"/src/mpi/libtrivance_mpi_*.so; do
     [ ! -e "$library" ] || compare "$library" "$source"/include/trivance/trivance_mpi.h
 done
 
+# What is preloaded shows MPI's names alone, and calls the PMPI_ ones alone.
+for library in "$build"/src/preload/libtrivance_pmpi_*.so; do
+    [ -e "$library" ] || continue
+    if nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v -E '^(MPIX?|mpi)_'; then
+        echo "symbols: $library exports the names above"
+        code=1
+    fi
+    if nm -D --undefined-only "$library" | awk '{ print $2 }' | grep -E '^MPIX?_[A-Z][a-z]'; then
+        echo "symbols: $library calls the names above, which a tool beneath it defines"
+        code=1
+    fi
+done
+
 needed=$(readelf -d "$core" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
     grep -v -E '^(libc|libm|libpthread)\.so|^ld-linux' || true)
 if [ -n "$needed" ]; then

@@ -1,0 +1,247 @@
+/*
+ * trivance run: starts an MPI program with the preload library of its MPI.
+ *
+ * The ranks get LD_PRELOAD and the variables, the launcher itself is spared: Open MPI's takes -x, once for every program
+ * of the command line, MPICH's -genv. Another launcher (srun, a script) gets them in its environment and hands them on.
+ * Options are the variables of the settings' table, under their own names.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trivance/common.h>
+
+#include "cli/cli.h"
+#include "cli/handover.h"
+#include "cli/mpi_start.h"
+#include "settings/settings.h"
+
+#define PREFIX "TRIVANCE_"
+#define NAME_BYTES 40
+#define OPTIONS_MAX 64
+#define PATH_BYTES 4608
+
+extern char **environ;
+
+static const char help[] =
+    "Usage: trivance run [OPTIONS] [--] LAUNCHER [ARGUMENTS]\n\n"
+    "Starts an MPI program, unchanged, with its AllReduce, Reduce-Scatter and AllGather served by Trivance:\n"
+    "finds out which MPI it is by looking at the program, or at the launcher, preloads the library for it,\n"
+    "and says so. What Trivance does not serve goes to the MPI library as ever.\n\n"
+    "Options:\n"
+    "      --mpi=M          openmpi or mpich, where it can not be found out\n"
+    "      --torus=T        how the ranks are wired: 9, 8x8, 4x4x4 …; without it nothing is served\n"
+    "      --algorithm=A    a name or a family of `trivance list`; auto by default\n"
+    "      --debug=LEVEL    off, warn (default), info or trace\n"
+    "  -h, --help           this text\n"
+    "  Every other variable of `trivance info` is an option too: --topology-file, --rules-file, --cart, …\n\n"
+    "Examples:\n"
+    "  trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"
+    "  trivance run --torus 4x4x4 --debug=info srun -n 64 ./a.out\n";
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+/* TRIVANCE_DEBUG_FILE -> debug-file */
+static void option_name(const trv_setting_t *setting, char name[NAME_BYTES])
+{
+    snprintf(name, NAME_BYTES, "%s", setting->name + strlen(PREFIX));
+    for (char *at = name; *at; at++)
+        *at = *at == '_' ? '-' : *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+}
+
+/* The options, of which those of the table return OPTION + their index. */
+enum { OPTION = 256 };
+static const struct option *all_options(void)
+{
+    static struct option longs[OPTIONS_MAX];
+    static char name[OPTIONS_MAX][NAME_BYTES];
+    int count = trv_settings_count();
+    for (int i = 0; i < count && i < OPTIONS_MAX - 3; i++) {
+        option_name(trv_settings_at(i), name[i]);
+        bool flag = trv_settings_at(i)->kind == TRV_SETTING_FLAG;
+        longs[i] = (struct option){name[i], flag ? no_argument : required_argument, NULL, OPTION + i};
+    }
+    longs[count] = (struct option){"mpi", required_argument, NULL, 'm'};
+    longs[count + 1] = (struct option){"help", no_argument, NULL, 'h'};
+    return longs;
+}
+
+/* Checks a value and puts it into our environment, from where it is handed on. */
+static int set_variable(const char *command, const trv_setting_t *setting, const char *value)
+{
+    if (trv_settings_check(setting, value) < 0)
+        return cli_bad_last(command); /* it names the variable */
+    return setenv(setting->name, value, 1) == 0 ? CLI_OK : cli_bad(command, "the environment has no room");
+}
+
+/* CLI_OK, CLI_BAD after a sentence, or -1 after the help. */
+static int read_options(int argc, char **argv, const char **mpi)
+{
+    int option, code = CLI_OK;
+    while (code == CLI_OK && (option = cli_option(argc, argv, "+:h", all_options())) != -1)
+        if (option >= OPTION) {
+            code = set_variable(argv[0], trv_settings_at(option - OPTION), optarg ? optarg : "1");
+        } else if (option == 'h') {
+            fputs(help, stdout);
+            return -1;
+        } else if (option == 'm') {
+            *mpi = strcmp(optarg, "openmpi") == 0 ? "openmpi" : strcmp(optarg, "mpich") == 0 ? "mpich" : NULL;
+            if (!*mpi)
+                return cli_bad(argv[0], "--mpi: '%.40s' is none of openmpi and mpich", optarg);
+        } else {
+            return CLI_BAD;
+        }
+    return code;
+}
+
+/* ---- Which MPI, which library ------------------------------------------------------------------------------------ */
+
+typedef struct start {
+    const char *mpi;      /* of the program, or of the launcher, or as given */
+    const char *launcher; /* the launcher's, NULL where it is not known */
+    const char *found_by; /* in words */
+    char library[PATH_BYTES];
+} start_t;
+
+static int find_mpi(const char *command, char **words, int count, const char *given, start_t *start)
+{
+    const char *linked;
+    int at = cli_find_mpi_program(words + 1, count - 1, &linked);
+    const char *program = at < 0 ? NULL : words[1 + at];
+    start->launcher = cli_mpi_of_launcher(words[0]);
+    if (!given && start->launcher && linked && strcmp(start->launcher, linked) != 0)
+        return cli_bad(command, "%.200s is linked with %s, and %.200s is the launcher of %s; start it with the launcher "
+                       "of its own MPI", program, cli_mpi_title(linked), words[0], cli_mpi_title(start->launcher));
+    start->mpi = given ? given : linked ? linked : start->launcher;
+    start->found_by = given ? "--mpi" : linked ? program : words[0];
+    if (!start->mpi)
+        return cli_bad(command, "neither %.200s nor a program behind it shows which MPI this is; say --mpi=openmpi or "
+                       "--mpi=mpich", words[0]);
+    return CLI_OK;
+}
+
+static int find_library(const char *command, start_t *start)
+{
+    static const char *const place[] = {"../src/preload/", TRIVANCE_LIBRARY_PLACE "/", NULL};
+    char file[64], path[PATH_BYTES];
+    snprintf(file, sizeof file, "libtrivance_pmpi_%s.so", start->mpi);
+    if (cli_find_beside(place, file, R_OK, path, sizeof path) && realpath(path, start->library))
+        return strpbrk(start->library, " :") ? cli_bad(command, "LD_PRELOAD can not hold %s, because of the blank or "
+                                                       "colon in it; install Trivance elsewhere", start->library)
+                                             : CLI_OK;
+    return cli_bad(command, "%s is not in %s beside the tool's folder; it is built where %s is installed, and `make "
+                   "install` puts it there", file, TRIVANCE_LIBRARY_PLACE, cli_mpi_title(start->mpi));
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+
+typedef struct words {
+    char **word;
+    int count;
+} words_t;
+
+static void add(words_t *words, const char *word)
+{
+    words->word[words->count++] = (char *)word;
+}
+
+static bool is_ours(const char *setting)
+{
+    return strncmp(setting, PREFIX, strlen(PREFIX)) == 0;
+}
+
+static int variables(void)
+{
+    int count = 0;
+    for (char **at = environ; *at; at++)
+        count += is_ours(*at);
+    return count;
+}
+
+/* Open MPI's launcher hands on what it is told by -x; what stands in the environment is enough for this node only. */
+static void add_openmpi(words_t *words, const char *preload)
+{
+    add(words, "-x");
+    add(words, preload);
+    for (char **at = environ; *at; at++)
+        if (is_ours(*at)) {
+            add(words, "-x");
+            add(words, *at);
+        }
+}
+
+/* The command line with the options for its launcher; NULL where there is no memory. `preload`: "LD_PRELOAD=…". */
+static char **command_line(char **given, int count, const start_t *start, const char *preload)
+{
+    const bool openmpi = start->launcher && strcmp(start->launcher, "openmpi") == 0;
+    int programs = 1;
+    for (int i = 0; i < count; i++)
+        programs += strcmp(given[i], ":") == 0;
+    size_t room = (size_t)count + (size_t)programs * (2 + 2 * (size_t)variables()) + 4;
+    words_t words = {calloc(room, sizeof *words.word), 0};
+    if (!words.word)
+        return NULL;
+    for (int i = 0; i < count; i++) {
+        add(&words, given[i]);
+        if (openmpi && (i == 0 || strcmp(given[i], ":") == 0))
+            add_openmpi(&words, preload);
+        if (i == 0 && start->launcher && !openmpi) {
+            add(&words, "-genv");
+            add(&words, "LD_PRELOAD");
+            add(&words, strchr(preload, '=') + 1);
+        }
+    }
+    return words.word;
+}
+
+static void say(const start_t *start)
+{
+    fprintf(stderr, "trivance run: %s (by %s), preloading %s", cli_mpi_title(start->mpi), start->found_by,
+            start->library);
+    for (char **at = environ; *at; at++)
+        if (is_ours(*at))
+            fprintf(stderr, ", %s", *at);
+    fputc('\n', stderr);
+}
+
+static int launch(const char *command, char **given, int count, const start_t *start)
+{
+    const char *before = getenv("LD_PRELOAD");
+    size_t room = sizeof "LD_PRELOAD=:" + strlen(start->library) + (before ? strlen(before) : 0);
+    char *preload = malloc(room);
+    if (preload)
+        snprintf(preload, room, "LD_PRELOAD=%s%s%s", start->library, before && *before ? ":" : "",
+                 before ? before : "");
+    char **words = preload ? command_line(given, count, start, preload) : NULL;
+    if (!words || (!start->launcher && setenv("LD_PRELOAD", strchr(preload, '=') + 1, 1) != 0)) {
+        free(preload);
+        return cli_bad(command, "there is no memory for the command line");
+    }
+    say(start);
+    fflush(NULL);
+    execvp(words[0], words);
+    int code = cli_bad(command, "%.200s can not be started: %s", words[0], strerror(errno));
+    free(words);
+    free(preload);
+    return code;
+}
+
+int cli_run(int argc, char **argv)
+{
+    start_t start = {0};
+    const char *given = NULL;
+    int code = read_options(argc, argv, &given);
+    if (code != CLI_OK)
+        return code < 0 ? CLI_OK : code;
+    char **words = argv + optind;
+    int count = argc - optind;
+    if (count == 0)
+        return cli_bad(argv[0], "the command to start is missing, for example `trivance run --torus 3x3 -- mpirun -n 9 "
+                       "./a.out`");
+    code = find_mpi(argv[0], words, count, given, &start);
+    if (code == CLI_OK)
+        code = find_library(argv[0], &start);
+    return code == CLI_OK ? launch(argv[0], words, count, &start) : code;
+}

@@ -1,0 +1,152 @@
+/*
+ * trivance run: which MPI it finds, what it hands to the launcher, and what it refuses. Launchers are scripts that tell
+ * their version and print what they were given; the libraries are empty files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+static char tool[300], openmpi[300], mpich[300], other[300], folder[256];
+
+static void write_launcher(char *path, size_t size, const char *name, const char *version)
+{
+    char text[512];
+    snprintf(path, size, "%s/bin/%s", tool_folder(), name);
+    snprintf(text, sizeof text,
+             "#!/bin/sh\n[ \"$1\" = --version ] && { echo '%s'; exit 0; }\n"
+             "printf '%%s\\n' \"$*\"\necho \"preload=$LD_PRELOAD torus=$TRIVANCE_TORUS cart=$TRIVANCE_CART\"\nexit 7\n",
+             version);
+    tool_write_file(path, text, 0755);
+}
+
+static int make_folder(void **state)
+{
+    char command[2048];
+    (void)state;
+    /* The tool gives the real path of a library. */
+    char *real = realpath(tool_folder(), NULL);
+    snprintf(folder, sizeof folder, "%s", real);
+    free(real);
+    snprintf(command, sizeof command,
+             "mkdir -p '%s/bin' '%s/src/preload' && cp '%s' '%s/bin/trivance' && "
+             "touch '%s/src/preload/libtrivance_pmpi_openmpi.so' '%s/src/preload/libtrivance_pmpi_mpich.so'",
+             folder, folder, TRIVANCE_TOOL, folder, folder, folder);
+    snprintf(tool, sizeof tool, "%s/bin/trivance", folder);
+    int code = system(command);
+    if (code == 0)
+        write_launcher(openmpi, sizeof openmpi, "mpirun.one", "mpirun (Open MPI) 4.1.4");
+    return code;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    tool_remove_folder();
+    return 0;
+}
+
+static tool_t run(const char *format, const char *launcher)
+{
+    char line[600];
+    snprintf(line, sizeof line, format, launcher);
+    return tool_run_as(tool, line, NULL, NULL);
+}
+
+static void expect(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("'%s' is not in: %s", words, text);
+}
+
+/* Its launcher is told by -x, once for each program of the line; the launcher's own environment has no preload. */
+static void test_openmpi(void **state)
+{
+    char wanted[1024];
+    (void)state;
+    tool_t got = run("run --torus 3x3 --cart %s -n 2 /bin/true : -n 7 /bin/true", openmpi);
+    assert_int_equal(got.code, 7);
+    snprintf(wanted, sizeof wanted,
+             "-x LD_PRELOAD=%s/src/preload/libtrivance_pmpi_openmpi.so -x TRIVANCE_TORUS=3x3 -x TRIVANCE_CART=1 -n 2 "
+             "/bin/true : -x LD_PRELOAD=%s/src/preload/libtrivance_pmpi_openmpi.so",
+             folder, folder);
+    expect(got.out, wanted);
+    expect(got.out, "preload= torus=3x3 cart=1\n");
+    expect(got.err, "trivance run: Open MPI (by ");
+    expect(got.err, "libtrivance_pmpi_openmpi.so, TRIVANCE_TORUS=3x3, TRIVANCE_CART=1\n");
+    tool_clear(&got);
+}
+
+static void test_mpich(void **state)
+{
+    static const char *const before[] = {"LD_PRELOAD=libc.so.6", NULL};
+    char line[600], wanted[1024];
+    (void)state;
+    write_launcher(mpich, sizeof mpich, "mpiexec.two", "HYDRA build details:");
+    snprintf(line, sizeof line, "run --debug=info -- %s -n 2 /bin/true", mpich);
+    tool_t got = tool_run_as(tool, line, NULL, before);
+    assert_int_equal(got.code, 7);
+    snprintf(wanted, sizeof wanted,
+             "-genv LD_PRELOAD %s/src/preload/libtrivance_pmpi_mpich.so:libc.so.6 -n 2 /bin/true\n", folder);
+    expect(got.out, wanted);
+    expect(got.err, "MPICH (by ");
+    expect(got.err, ", TRIVANCE_DEBUG=info\n");
+    tool_clear(&got);
+}
+
+/* A launcher that is not known is not asked anything, and hands on its environment. */
+static void test_other_launcher(void **state)
+{
+    char wanted[600];
+    (void)state;
+    write_launcher(other, sizeof other, "srun", "never asked");
+    tool_t got = run("run --mpi=mpich --torus=9 %s -n 9 /bin/true", other);
+    assert_int_equal(got.code, 7);
+    expect(got.out, "-n 9 /bin/true\n");
+    snprintf(wanted, sizeof wanted, "preload=%s/src/preload/libtrivance_pmpi_mpich.so torus=9", folder);
+    expect(got.out, wanted);
+    tool_clear(&got);
+}
+
+static void expect_bad(const char *format, const char *launcher, const char *words)
+{
+    tool_t got = run(format, launcher);
+    if (got.code != 2 || !strstr(got.err, words) || got.out[0] || strncmp(got.err, "trivance run: ", 14) != 0)
+        fail_msg("'%s': exit code %d, %s%s, without '%s'", format, got.code, got.out, got.err, words);
+    tool_clear(&got);
+}
+
+static void test_bad_input(void **state)
+{
+    char path[600];
+    (void)state;
+    expect_bad("run", NULL, "the command to start is missing");
+    expect_bad("run --torus=3x %s -n 3 a", openmpi, "'3x' is not a torus");
+    expect_bad("run --debug=loud %s -n 3 a", openmpi, "TRIVANCE_DEBUG");
+    expect_bad("run --toros=3 %s -n 3 a", openmpi, "did you mean --torus?");
+    expect_bad("run --torus", NULL, "needs a value");
+    expect_bad("run --mpi=lam %s", openmpi, "none of openmpi and mpich");
+    expect_bad("run --torus=3 srun.not.here -n 3 /bin/true", NULL, "say --mpi=openmpi or --mpi=mpich");
+    snprintf(path, sizeof path, "%s/src/preload/libtrivance_pmpi_openmpi.so", folder);
+    assert_int_equal(remove(path), 0);
+    expect_bad("run --torus=3 %s -n 3 /bin/true", openmpi, "libtrivance_pmpi_openmpi.so is not in ");
+    tool_write_file(path, "", 0644);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_openmpi),
+        cmocka_unit_test(test_mpich),
+        cmocka_unit_test(test_other_launcher),
+        cmocka_unit_test(test_bad_input),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
