@@ -56,7 +56,7 @@ static int view_init(view_t *view, const void *buffer, MPI_Count count, MPI_Data
         code = PMPI_Type_create_hindexed(1, &view->count, &back, type, &view->type);
     if (code != MPI_SUCCESS)
         return code;
-    *view = (view_t){(char *)MPI_BOTTOM + first, 1, view->type, true};
+    *view = (view_t){(void *)((uintptr_t)MPI_BOTTOM + (uintptr_t)first), 1, view->type, true};
     return PMPI_Type_commit(&view->type);
 }
 
