@@ -8,6 +8,8 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
+#include "common/error.h"
+#include "mpi/operation.h"
 #include "mpi/wait.h"
 
 enum { MANY = 40, COUNT = 700 };
@@ -202,6 +204,38 @@ static void own_operations(MPI_Comm comm)
     MPI_Op_free(&op[1]);
 }
 
+/* The linker puts this in front of the one in the library. */
+static bool no_memory;
+int __real_trv_mpi_operation_init(trv_mpi_operation_t *, trv_mpi_state_t *, const trv_mpi_want_t *, bool);
+int __wrap_trv_mpi_operation_init(trv_mpi_operation_t *, trv_mpi_state_t *, const trv_mpi_want_t *, bool);
+
+int __wrap_trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                                  bool shared)
+{
+    return no_memory ? trv_fail_memory() : __real_trv_mpi_operation_init(operation, state, want, shared);
+}
+
+/* Every second rank has memory for no plan but the one of blocking calls, which then serves all. */
+static void scarce(MPI_Comm comm)
+{
+    enum { REQUESTS = 6 };
+    static int in[REQUESTS + 1][COUNT], out[REQUESTS + 1][COUNT];
+    TRV_Request request[REQUESTS];
+    for (int r = 0; r <= REQUESTS; r++)
+        fill(in[r], COUNT, r);
+    expect_class(TRV_Allreduce(in[0], out[0], COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a blocking call");
+    no_memory = test_rank % 2;
+    for (int r = 0; r < REQUESTS; r++)
+        expect_class(TRV_Iallreduce(in[r], out[r], COUNT, MPI_INT, MPI_SUM, comm, &request[r]), MPI_SUCCESS, NULL,
+                     "a request without memory");
+    expect_class(TRV_Allreduce(in[REQUESTS], out[REQUESTS], COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL,
+                 "a blocking call in between");
+    complete(request, REQUESTS, "requests without memory");
+    no_memory = false;
+    for (int r = 0; r <= REQUESTS; r++)
+        right(out[r], COUNT, r, "without memory");
+}
+
 static void freed_communicator(void)
 {
     int value = test_rank + 1, sum = 0;
@@ -257,6 +291,9 @@ int main(int argc, char **argv)
     persistent(comm);
     others(comm);
     own_operations(comm);
+    MPI_Comm_free(&fresh);
+    MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+    scarce(fresh);
     freed_communicator();
     refused(comm);
     MPI_Comm_free(&comm);
