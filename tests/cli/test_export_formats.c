@@ -261,7 +261,7 @@ static void test_tool(void **state)
     assert_int_equal(count(tool.out, ": send 49152b to "), 8 * 2);
     assert_null(goal_run(tool.out, 8, 8 * 2 * (49152 + 32768 + 2 * 16384)));
     tool_clear(&tool);
-    tool_remove_folder();
+    tool_remove_folder(state);
 }
 
 /* Every option of the help text is in the man page. */

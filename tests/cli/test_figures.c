@@ -384,13 +384,6 @@ static int make_run(void **state)
     return 0;
 }
 
-static int remove_run(void **state)
-{
-    (void)state;
-    tool_remove_folder();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,5 +393,5 @@ int main(void)
         cmocka_unit_test(test_measures),  cmocka_unit_test(test_rules),
         cmocka_unit_test(test_claims),    cmocka_unit_test(test_blocks),
     };
-    return cmocka_run_group_tests(tests, make_run, remove_run);
+    return cmocka_run_group_tests(tests, make_run, tool_remove_folder);
 }

@@ -46,13 +46,6 @@ static int make_folder(void **state)
     return code;
 }
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    tool_remove_folder();
-    return 0;
-}
-
 static tool_t run(const char *format, const char *launcher)
 {
     char line[600];
@@ -148,5 +141,5 @@ int main(void)
         cmocka_unit_test(test_other_launcher),
         cmocka_unit_test(test_bad_input),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, tool_remove_folder);
 }

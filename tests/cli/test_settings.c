@@ -325,13 +325,6 @@ static void test_document(void **state)
     free(document);
 }
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    tool_remove_folder();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,5 +335,5 @@ int main(void)
         cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
         cmocka_unit_test(test_info),           cmocka_unit_test(test_document),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_folder);
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

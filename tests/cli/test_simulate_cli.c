@@ -453,13 +453,6 @@ static void test_bad_schedule(void **state)
     tool_clear(&tool);
 }
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    tool_remove_folder();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,5 +469,5 @@ int main(void)
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_bad_schedule),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_folder);
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -368,13 +368,6 @@ static void test_rows_without_numbers(void **state)
     json_decref(array);
 }
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    tool_remove_folder();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,5 +376,5 @@ int main(void)
         cmocka_unit_test(test_formats),   cmocka_unit_test(test_description),
         cmocka_unit_test(test_rows_without_numbers),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_folder);
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -256,18 +256,11 @@ static void test_disk_full(void **state)
     expect_code(sweep(GRID " -o %s", path), 2, "No space left on device");
 }
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    tool_remove_folder();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed),  cmocka_unit_test(test_interrupted), cmocka_unit_test(test_torn),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_disk_full),
     };
-    return cmocka_run_group_tests(tests, make_whole, remove_folder);
+    return cmocka_run_group_tests(tests, make_whole, tool_remove_folder);
 }

@@ -499,13 +499,6 @@ static void test_bench_hands_over(void **state)
     tool_clear(&tool);
 }
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    tool_remove_folder();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,5 +518,5 @@ int main(void)
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_bench_hands_over),
     };
-    return cmocka_run_group_tests(tests, NULL, remove_folder);
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

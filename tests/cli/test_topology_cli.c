@@ -130,16 +130,9 @@ static void hosts(void **state)
     trv_topology_clear(&topology);
 }
 
-static int clean(void **state)
-{
-    (void)state;
-    tool_remove_folder();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(drawings), cmocka_unit_test(sentences),
                                        cmocka_unit_test(arguments), cmocka_unit_test(hosts)};
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -122,14 +122,16 @@ const char *tool_folder(void)
     return folder;
 }
 
-void tool_remove_folder(void)
+int tool_remove_folder(void **state)
 {
+    (void)state;
     char command[300];
     if (folder[0]) {
         snprintf(command, sizeof command, "rm -r '%s'", folder);
         assert_int_equal(system(command), 0);
     }
     folder[0] = '\0';
+    return 0;
 }
 
 void tool_write_file(const char *path, const char *text, int mode)

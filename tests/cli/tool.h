@@ -24,9 +24,9 @@ void tool_clear(tool_t *tool);
 /* Starts the tool without input and output, its messages going to `err`, and leaves the waiting to the caller. */
 pid_t tool_start(const char *line, FILE *err);
 
-/* A folder of this test's own, removed by tool_remove_folder. */
+/* A folder of this test's own; tool_remove_folder, the group's teardown, removes it. */
 const char *tool_folder(void);
-void tool_remove_folder(void);
+int tool_remove_folder(void **state);
 void tool_write_file(const char *path, const char *text, int mode);
 char *tool_read_file(const char *path);
 
