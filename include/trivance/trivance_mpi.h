@@ -55,7 +55,7 @@ TRV_API int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_C
 TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/* ---- Non-blocking and persistent calls ---------------------------------------------------------------------------- */
+/* ---- Non-blocking and persistent calls --------------------------------------------------------------------------- */
 
 /* As MPI_Iallreduce and MPI_Allreduce_init & co., with large counts. Nothing in these calls waits for another rank: the
  * first blocking call, plan or TRV_Comm_set on a communicator prepares it; before that, they go to the MPI library.

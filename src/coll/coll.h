@@ -1,10 +1,10 @@
 /*
  * mca_coll_trivance: Trivance as a collective component of Open MPI 4.1.
  *
- * Open MPI asks every component for a module per communicator, and takes each collective function from the module of the
- * highest priority. Ours hands every call to the interceptor (mpi/intercept.h), which the preload libraries share, and
- * what that passes to the module below, as other components do. Being inside the MPI library it sees Fortran's calls,
- * and requests of non-blocking and persistent calls move on in MPI's own progress.
+ * Open MPI asks every component for a module per communicator, and takes each collective function from the module of
+ * the highest priority. Ours hands every call to the interceptor (mpi/intercept.h), which the preload libraries
+ * share, and what that passes to the module below, as other components do. Being inside the MPI library it sees
+ * Fortran's calls, and requests of non-blocking and persistent calls move on in MPI's own progress.
  */
 #ifndef TRIVANCE_COLL_COLL_H
 #define TRIVANCE_COLL_COLL_H

@@ -51,8 +51,9 @@ static int allgather(const void *sbuf, int scount, ompi_datatype_t *stype, void 
 static int barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
     int code;
-    return trv_mpi_intercept_barrier(comm, &code) ? code
-                                                  : below(module)->coll_barrier(comm, below(module)->coll_barrier_module);
+    if (trv_mpi_intercept_barrier(comm, &code))
+        return code;
+    return below(module)->coll_barrier(comm, below(module)->coll_barrier_module);
 }
 
 /* ---- Non-blocking ------------------------------------------------------------------------------------------------ */

@@ -11,8 +11,8 @@
 #include "mpi/request.h"
 #include "mpi/state.h"
 
-/* Derived from the type that Open MPI takes all requests of collectives for: it keeps the program's operations and types
- * alive by its fields. */
+/* Derived from the type that Open MPI takes all requests of collectives for: it keeps the program's operations and
+ * types alive by its fields. */
 typedef struct trv_coll_request {
     ompi_coll_base_nbc_request_t super;
     trv_mpi_request_t *ours;

@@ -1,6 +1,7 @@
 /*
- * The memory that an operation runs on: the program's own, or copies on the host where that lies on a GPU, where send and
- * receive buffer overlap (the rank does its part, so that no other waits for it), or where AllGather's types have gaps.
+ * The memory that an operation runs on: the program's own, or copies on the host where that lies on a GPU, where send
+ * and receive buffer overlap (the rank does its part, so that no other waits for it), or where AllGather's types have
+ * gaps.
  */
 #ifndef TRIVANCE_MPI_BUFFERS_H
 #define TRIVANCE_MPI_BUFFERS_H

@@ -2,12 +2,12 @@
  * Kept operations: behind the blocking calls, and lent to requests.
  *
  * The blocking calls of a communicator never run at the same time and share their tags, so it does not matter whether
- * the ranks keep the same ones; they do, because only the order of calls decides. How many are kept is bounded in number
- * and in bytes of their vectors.
+ * the ranks keep the same ones; they do, because only the order of calls decides. How many are kept is bounded in
+ * number and in bytes of their vectors.
  *
- * A request borrows one of the same shape: a spare one that an earlier request gave back, else a new one. This is each
- * rank's own affair; who runs with whom is said by the position (transport.h). With no memory for a new one the kept one
- * itself is lent, and whoever has it runs it by turns.
+ * A request borrows one of the same shape: a spare one that an earlier request gave back, else a new one. This is
+ * each rank's own affair; who runs with whom is said by the position (transport.h). With no memory for a new one the
+ * kept one itself is lent, and whoever has it runs it by turns.
  */
 #include <pthread.h>
 #include <stdlib.h>

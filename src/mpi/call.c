@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "mpi/settings.h"
-#include "mpi/wait.h"
+#include "mpi/watch.h"
 
 int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
 {
@@ -53,7 +53,7 @@ int trv_mpi_least(MPI_Comm comm, uint64_t *word, int words)
 {
     MPI_Request request;
     int code = PMPI_Iallreduce(MPI_IN_PLACE, word, words, MPI_UINT64_T, MPI_MIN, comm, &request);
-    return code == MPI_SUCCESS ? trv_mpi_poll(&request) : code;
+    return code == MPI_SUCCESS ? trv_mpi_watch_all(comm, &request, "make the same call") : code;
 }
 
 /* ---- TRIVANCE_CHECK ---------------------------------------------------------------------------------------------- */

@@ -23,9 +23,9 @@ typedef struct trv_mpi_gather {
  * a sentence in trv_last_error(). */
 int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain);
 
-/* AllGather of types with gaps, at most 2 GiB per rank: packs this rank's contribution to its place in *packed, which is
- * made for all ranks' and is the caller's to free; after the bytes are gathered in there, unpacks all. TRV_OK or a code
- * of the core. What was in place is so no longer in `gather`. */
+/* AllGather of types with gaps, at most 2 GiB per rank: packs this rank's contribution to its place in *packed, which
+ * is made for all ranks' and is the caller's to free; after the bytes are gathered in there, unpacks all. TRV_OK or a
+ * code of the core. What was in place is so no longer in `gather`. */
 int trv_mpi_gather_pack(const trv_mpi_state_t *state, trv_mpi_gather_t *gather, size_t bytes, void **packed);
 int trv_mpi_gather_unpack(const trv_mpi_state_t *state, const trv_mpi_gather_t *gather, size_t bytes,
                           const void *packed);

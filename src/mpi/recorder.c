@@ -1,7 +1,7 @@
 /*
- * The flight recorder. A communicator's collectives are called one after the other, so its ring has one writer at a time;
- * ends are written by whoever makes progress, into a record that is still the same one. Nothing is locked: who prints
- * while another thread writes may see a record half changed.
+ * The flight recorder. A communicator's collectives are called one after the other, so its ring has one writer at a
+ * time; ends are written by whoever makes progress, into a record that is still the same one. Nothing is locked: who
+ * prints while another thread writes may see a record half changed.
  */
 #include "mpi/recorder.h"
 

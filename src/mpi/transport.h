@@ -15,9 +15,9 @@
 
 #include <trivance/execute.h>
 
-/* The tags of one communicator. The lower half is cut into positions of the same size, each for plans that run one after
- * the other; position 0 is that of the blocking calls. The upper half is given out range by range, lowest first: ranks
- * that create and free plans in the same order get the same ranges. */
+/* The tags of one communicator. The lower half is cut into positions of the same size, each for plans that run one
+ * after the other; position 0 is that of the blocking calls. The upper half is given out range by range, lowest
+ * first: ranks that create and free plans in the same order get the same ranges. */
 #define TRV_MPI_POSITION_TAGS 128 /* more than a plan has lanes */
 typedef struct trv_mpi_range {
     int first, count;
@@ -35,8 +35,9 @@ int trv_mpi_tags_positions(const trv_mpi_tags_t *tags);
 
 typedef struct trv_mpi_channel trv_mpi_channel_t;
 
-/* Messages above `piece_bytes` travel in pieces of at most so many bytes; 0: INT_MAX, what one MPI call takes. `shared`:
- * runs at a position, 0 at first; otherwise the channel has a range of its own. `tags` must outlive the channel. */
+/* Messages above `piece_bytes` travel in pieces of at most so many bytes; 0: INT_MAX, what one MPI call takes.
+ * `shared`: runs at a position, 0 at first; otherwise the channel has a range of its own. `tags` must outlive the
+ * channel. */
 int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, trv_mpi_tags_t *tags, bool shared,
                            size_t piece_bytes);
 /* The position of a shared channel's later runs. */

@@ -61,26 +61,31 @@ void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_operation_t *
                     (double)watch->waited_ms / 1e3, trv_mpi_record_number(operation));
 }
 
-int trv_mpi_watch_arrival(MPI_Comm comm)
+int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what)
 {
     trv_mpi_watch_t watch = {0};
-    MPI_Request request;
-    int done = 0, ranks = 0;
-    if (trv_mpi_settings()->timeout_ns <= 0)
-        return MPI_SUCCESS;
-    PMPI_Comm_size(comm, &ranks);
-    int code = PMPI_Ibarrier(comm, &request);
+    int done = 0, ranks = 0, code = PMPI_Comm_size(comm, &ranks);
     for (unsigned polls = 1; code == MPI_SUCCESS && !done; polls++) {
-        code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (polls % 64 == 0 && runs_out(&watch)) {
-            trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to make their "
-                        "first call on it", trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks);
+        code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (trv_mpi_recording && polls % 64 == 0 && runs_out(&watch)) {
+            trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
+                        trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, what);
             abort_if_wanted();
         }
-        trv_mpi_pause(polls);
+        if (!done)
+            trv_mpi_pause(polls);
     }
     if (watch.told)
         trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s", trv_mpi_log_rank(),
                     (double)watch.waited_ms / 1e3);
     return code;
+}
+
+int trv_mpi_watch_arrival(MPI_Comm comm)
+{
+    MPI_Request request;
+    if (trv_mpi_settings()->timeout_ns <= 0)
+        return MPI_SUCCESS;
+    int code = PMPI_Ibarrier(comm, &request);
+    return code == MPI_SUCCESS ? trv_mpi_watch_all(comm, &request, "make their first call on it") : code;
 }

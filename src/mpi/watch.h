@@ -31,8 +31,11 @@ static inline void trv_mpi_watch_poll(trv_mpi_watch_t *watch, const trv_mpi_oper
 /* At the end of waiting: says so if anything was said. */
 void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_operation_t *operation);
 
-/* Where waiting is watched, waits for all ranks of a communicator to come here, before what the MPI library does without
- * telling where it waits: the first collective of all on the communicator. MPI's code. */
+/* Waits for a request that all ranks of the communicator take part in; `what` they have to do. MPI's code. */
+int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what);
+
+/* Where waiting is watched, waits for all ranks of a communicator to come here, before what the MPI library does
+ * without telling where it waits: the first collective of all on the communicator. MPI's code. */
 int trv_mpi_watch_arrival(MPI_Comm comm);
 
 #endif

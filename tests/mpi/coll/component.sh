@@ -4,8 +4,9 @@
 set -eu -o pipefail
 export OMPI_MCA_mca_base_component_path=$1:SYSTEM_DEFAULT
 info=$2 mpirun=$3 program=$4 fortran=${5:-}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+log=$work/log
 
 fail() {
     echo "component: $*"
@@ -27,7 +28,8 @@ served() { # REGULAR-EXPRESSION: a row of the table at the end
 
 [ "$info" = none ] || "$info" --param coll trivance --level 9 > "$log"
 for parameter in priority torus topology_file algorithm tune rules_file timeout fallback debug; do
-    [ "$info" = none ] || grep -q "coll_trivance_$parameter\"" "$log" || fail "ompi_info does not list coll_trivance_$parameter"
+    [ "$info" = none ] || grep -q "coll_trivance_$parameter\"" "$log" ||
+        fail "ompi_info does not list coll_trivance_$parameter"
 done
 
 launch 4 "$program" all
@@ -36,6 +38,9 @@ served 'reduce-scatter +trivance'
 served 'allgather +trivance'
 launch 3 "$program" threads
 launch 2 "$program" thousands
+launch 3 --mca coll_trivance_timeout 300ms --mca coll_trivance_debug_file "$work/said.%p" "$program" late
+grep -qh 'rank 0 of MPI_COMM_WORLD has waited .* waits for ranks 1' "$work"/said.* || fail "nobody waits for the request"
+grep -qh 'rank 0 of MPI_COMM_WORLD has waited .* for all 3 ranks' "$work"/said.* || fail "nobody waits for the new shape"
 if [ -n "$fortran" ]; then
     launch 3 "$fortran"
     served 'allreduce +trivance[^ ]* +3 '

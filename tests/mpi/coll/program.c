@@ -1,6 +1,7 @@
 /*
- * A program that knows nothing of Trivance: collectives of all forms on all kinds of communicators, every result checked.
- * component.sh runs it with the component. Its argument is a case, so that one program serves several launches.
+ * A program that knows nothing of Trivance: collectives of all forms on all kinds of communicators, every result
+ * checked. component.sh runs it with the component. Its argument is a case, so that one program serves several
+ * launches.
  */
 #include <mpi.h>
 #include <mpi-ext.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 static int rank, ranks, failed;
 
@@ -247,6 +249,23 @@ static void threads(void)
     }
 }
 
+/* ---- Late ranks -------------------------------------------------------------------------------------------------- */
+
+/* Rank 1 keeps the others waiting for a request, and for the first call of a new shape. */
+static void late(void)
+{
+    const struct timespec time = {.tv_nsec = 700000000};
+    int in[3] = {1, 1, 1}, out[3];
+    blocking();
+    if (rank == 1)
+        nanosleep(&time, NULL);
+    outstanding();
+    if (rank == 1)
+        nanosleep(&time, NULL);
+    MPI_Allreduce(in, out, 3, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    check(out[2] == ranks, "a new shape");
+}
+
 /* ---- Tools' view ------------------------------------------------------------------------------------------------- */
 
 static void control_variable(void)
@@ -275,6 +294,8 @@ int main(int argc, char **argv)
         threads();
     } else if (strcmp(name, "thousands") == 0) {
         thousands();
+    } else if (strcmp(name, "late") == 0) {
+        late();
     } else {
         outstanding(); /* nothing is known of the communicator yet */
         blocking();
