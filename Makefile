@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all demo check bench fuzz install uninstall clean help
+.PHONY: all demo check check-programs bench fuzz install uninstall clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -20,6 +20,11 @@ demo:
 check:
 	@scripts/dependencies.sh build check
 	@JOBS=$(JOBS) scripts/check.sh $(BUILD)
+
+# Programs of Debian without and with the preload libraries.
+check-programs: all
+	@scripts/dependencies.sh build check programs
+	@scripts/programs.sh $(BUILD)
 
 bench: all
 	@scripts/bench.sh $(BUILD)
@@ -52,6 +57,7 @@ clean:
 help:
 	@echo "make demo               AllReduce on 9 MPI ranks by every algorithm, then a drawn plan"
 	@echo "make check              every test: both MPIs, sanitizers, valgrind, fuzzers"
+	@echo "make check-programs     mpi4py, NetPIPE, HPCC, LAMMPS and MUMPS without and with Trivance"
 	@echo "make                    build everything into $(BUILD)/"
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
 	@echo "make uninstall          remove what the last 'make install' put there"

@@ -6,14 +6,17 @@ set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev
        libopenmpi-dev openmpi-bin libmpich-dev mpich"
-check="valgrind clang libclang-rt-dev llvm mandoc gnuplot-nox"
+check="valgrind clang libclang-rt-dev llvm mandoc gnuplot-nox
+       gfortran python3-mpi4py netpipe-openmpi netpipe-mpich2"
+programs="hpcc lammps mumps-test"
 
 wanted=""
 for group in "$@"; do
     case $group in
     build) wanted="$wanted $build" ;;
     check) wanted="$wanted $check" ;;
-    *) echo "dependencies.sh: '$group' is no group of packages; there are build and check" >&2; exit 2 ;;
+    programs) wanted="$wanted $programs" ;;
+    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check and programs" >&2; exit 2 ;;
     esac
 done
 
