@@ -18,6 +18,7 @@ exec /usr/bin/make -C "$source" --no-print-directory -n "\$@" > /dev/null
 SHIM
 chmod +x "$work/bin/make"
 export PATH="$work/bin:$PATH"
+mpicc.openmpi "$source/tests/readme/program.c" -o "$work/empty/program" # the reader's MPI program, in the README
 
 # blocks DOCUMENT: writes block-<line>.sh and block-<line>.c
 blocks() {
