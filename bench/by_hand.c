@@ -94,8 +94,8 @@ void hand_parts(const hand_t *hand, const double *input, double *output, size_t 
         if (r != mine) {
             PMPI_Irecv(output + first(hand, r, count), (int)(length(hand, r, count) * sizeof *output), MPI_BYTE, r, 1,
                       hand->comm, &request[requests++]);
-            PMPI_Isend(output + first(hand, mine, count), (int)(length(hand, mine, count) * sizeof *output), MPI_BYTE, r,
-                      1, hand->comm, &request[requests++]);
+            PMPI_Isend(output + first(hand, mine, count), (int)(length(hand, mine, count) * sizeof *output), MPI_BYTE,
+                       r, 1, hand->comm, &request[requests++]);
         }
     complete(hand, requests, request);
 }

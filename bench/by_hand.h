@@ -1,6 +1,6 @@
 /*
- * AllReduce written by hand for 2 and for 3 ranks, in the two ways that there are: what a library's overhead is measured
- * against. The messages are MPI's, by PMPI_ names, so that a preload library leaves them alone.
+ * AllReduce written by hand for 2 and for 3 ranks, in the two ways that there are: what a library's overhead is
+ * measured against. The messages are MPI's, by PMPI_ names, so that a preload library leaves them alone.
  */
 #ifndef TRIVANCE_BENCH_BY_HAND_H
 #define TRIVANCE_BENCH_BY_HAND_H

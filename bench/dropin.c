@@ -10,8 +10,8 @@
  * rank's time per call in microseconds.
  *
  * Open MPI keeps an algorithm per communicator, chosen when that is made by the control variable (needs
- * coll_tuned_use_dynamic_rules=1); MPICH looks at its variable in every call (needs DEVICE_COLLECTIVES=none; its radix 3
- * is set by the environment, see scripts/bench.sh).
+ * coll_tuned_use_dynamic_rules=1); MPICH looks at its variable in every call (needs DEVICE_COLLECTIVES=none; its radix
+ * 3 is set by the environment, see scripts/bench.sh).
  */
 #include <stdio.h>
 #include <stdlib.h>

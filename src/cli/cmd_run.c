@@ -1,8 +1,9 @@
 /*
  * trivance run: starts an MPI program with the preload library of its MPI.
  *
- * The ranks get LD_PRELOAD and the variables, the launcher itself is spared: Open MPI's takes -x, once for every program
- * of the command line, MPICH's -genv. Another launcher (srun, a script) gets them in its environment and hands them on.
+ * The ranks get LD_PRELOAD and the variables, the launcher itself is spared: Open MPI's takes -x, once for every
+ * program of the command line, MPICH's -genv. Another launcher (srun, a script) gets them in its environment and hands
+ * them on.
  * Options are the variables of the settings' table, under their own names.
  */
 #include <errno.h>
@@ -112,8 +113,8 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     const char *program = at < 0 ? NULL : words[1 + at];
     start->launcher = cli_mpi_of_launcher(words[0]);
     if (!given && start->launcher && linked && strcmp(start->launcher, linked) != 0)
-        return cli_bad(command, "%.200s is linked with %s, and %.200s is the launcher of %s; start it with the launcher "
-                       "of its own MPI", program, cli_mpi_title(linked), words[0], cli_mpi_title(start->launcher));
+        return cli_bad(command, "%.200s is linked with %s, and %.200s is the launcher of %s; start it with the "
+                       "launcher of its own MPI", program, cli_mpi_title(linked), words[0], cli_mpi_title(start->launcher));
     start->mpi = given ? given : linked ? linked : start->launcher;
     start->found_by = given ? "--mpi" : linked ? program : words[0];
     if (!start->mpi)

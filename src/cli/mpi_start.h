@@ -1,5 +1,6 @@
 /*
- * What a command line like `mpirun -n 9 ./a.out` starts: which MPI its launcher belongs to, and which its program links.
+ * What a command line like `mpirun -n 9 ./a.out` starts: which MPI its launcher belongs to, and which its program
+ * links.
  */
 #ifndef TRIVANCE_CLI_MPI_START_H
 #define TRIVANCE_CLI_MPI_START_H

@@ -160,8 +160,9 @@ int trv_device_copy(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
         return TRV_OK;
     }
-    bool copied = cuda_holds(on_device) ? cuda_copy(to, from, bytes, on_device)
-                                        : runtime.hip_copy && runtime.hip_copy(to, from, bytes, HIP_MEMCPY_DEFAULT) == 0;
+    bool copied = cuda_holds(on_device)
+                      ? cuda_copy(to, from, bytes, on_device)
+                      : runtime.hip_copy && runtime.hip_copy(to, from, bytes, HIP_MEMCPY_DEFAULT) == 0;
     return copied ? TRV_OK
                   : trv_fail(TRV_ERR_TRANSPORT, "%zu bytes could not be copied between the host and a GPU", bytes);
 }

@@ -35,8 +35,8 @@ int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *
     return MPI_SUCCESS;
 }
 
-/* Elements in memory as MPI_Pack and MPI_Unpack take them: MPICH's refuse MPI_BOTTOM, so what lies at absolute addresses
- * is described from the first of these. */
+/* Elements in memory as MPI_Pack and MPI_Unpack take them: MPICH's refuse MPI_BOTTOM, so what lies at absolute
+ * addresses is described from the first of these. */
 typedef struct view {
     void *buffer;
     int count;

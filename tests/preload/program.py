@@ -22,7 +22,8 @@ part = array("i", [0])
 world.Reduce_scatter_block(array("i", range(size)), part)
 assert part[0] == rank * size
 
-assert world.allreduce({"rank": rank}, op=lambda a, b: {"rank": a["rank"] + b["rank"]}) == {"rank": size * (size - 1) / 2}
+added = world.allreduce({"rank": rank}, op=lambda a, b: {"rank": a["rank"] + b["rank"]})
+assert added == {"rank": size * (size - 1) / 2}
 assert world.allgather(("object", rank)) == [("object", r) for r in range(size)]
 
 concat = MPI.Op.Create(lambda a, b, t: None, commute=False)

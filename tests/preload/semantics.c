@@ -1,6 +1,6 @@
 /*
- * What MPI promises: an ordinary MPI program that must behave the same with and without a preload library. Each function
- * is one promise.
+ * What MPI promises: an ordinary MPI program that must behave the same with and without a preload library. Each
+ * function is one promise.
  *
  *     mpirun -n 4 semantics        mpirun -n 2 semantics communicators
  */

@@ -120,8 +120,8 @@ static void end_call(call_t *call, const char *name)
     const char *behind = call->output + touched * call->element.size;
     compared++;
     if (at < call->out)
-        complain("%s of %d elements, %s%s: element %zu of %zu is wrong", name, call->count, elements_name(&call->element),
-                 call->in_place ? ", in place" : "", at, call->out);
+        complain("%s of %d elements, %s%s: element %zu of %zu is wrong", name, call->count,
+                 elements_name(&call->element), call->in_place ? ", in place" : "", at, call->out);
     for (size_t i = 0; i < CANARY; i++)
         if (behind[i] != CANARY_BYTE) {
             complain("%s wrote behind the receive buffer", name);
