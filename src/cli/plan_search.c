@@ -21,6 +21,7 @@
 typedef struct found {
     int first, last; /* rings */
     int steps;       /* 0: the front */
+    bool at_once;    /* with the rows that composing needs, too */
     int count, room;
     trv_distances_t *row;
 } found_t;
@@ -60,16 +61,21 @@ static int add(found_t *found, const trv_distances_t *distances)
 static int search_ring(found_t *found, int size, cli_progress_t *progress)
 {
     int first = found->steps, last = found->steps, rc = TRV_OK;
-    int64_t least = INT64_MAX;
+    int64_t least = INT64_MAX, least_at_once = INT64_MAX;
     if (!first)
         trv_distances_front_steps(size, &first, &last);
     for (int steps = first; steps <= last && !rc; steps++) {
-        trv_distances_t distances;
-        rc = trv_distances_search(size, steps, SEARCH_WORK, &distances);
-        if (!rc && distances.hops < least)
-            rc = add(found, &distances);
-        if (!rc && distances.hops < least)
+        trv_distances_t distances, at_once;
+        rc = trv_distances_search(size, steps, SEARCH_WORK, &distances, &at_once);
+        if (!rc && distances.hops < least) {
             least = distances.hops;
+            rc = add(found, &distances);
+        }
+        if (!rc && found->at_once && at_once.hops < least_at_once) {
+            least_at_once = at_once.hops;
+            if (at_once.hops > least)
+                rc = add(found, &at_once);
+        }
         cli_progress_step(progress, (double)size / (last - first + 1));
     }
     return rc;
@@ -131,21 +137,21 @@ static int print_table(const found_t *found, cli_format_t format, FILE *out)
     return rc ? rc : end;
 }
 
-/* One line per ring. */
 static void print_source(const found_t *found, FILE *out)
 {
     fprintf(out,
-            "/*\n * Distances for rings of 2 to %d. Generated; do not edit. Made by\n *\n"
-            " *     trivance plan --search=2-%d --format=c --output=src/planner/distances_table.c\n *\n"
+            "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
+            " *     trivance plan --search=%d-%d --format=c --output=src/planner/distances_table.c\n *\n"
             " * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).\n */\n"
             "#include \"planner/distances.h\"\n\nconst unsigned short trv_distances_table[] = {\n",
-            TRV_DISTANCES_TABLE_MAX, TRV_DISTANCES_TABLE_MAX);
+            found->first, found->last, found->first, found->last);
     for (int r = 0, next; r < found->count; r = next) {
         for (next = r; next < found->count && found->row[next].size == found->row[r].size;)
             next++;
-        fprintf(out, "    /*%d*/ %d,", found->row[r].size, next - r);
+        fprintf(out, "    /* %d */ %d,", found->row[r].size, next - r);
         for (int i = r; i < next; i++) {
-            fprintf(out, " %d,%lld,", found->row[i].steps, (long long)found->row[i].hops);
+            fprintf(out, "%s %d,%lld,", (i - r) % 4 == 3 ? "\n       " : "", found->row[i].steps,
+                    (long long)found->row[i].hops);
             for (int k = 0; k < found->row[i].steps; k++)
                 fprintf(out, "%d,", found->row[i].distance[k]);
         }
@@ -172,13 +178,13 @@ int cli_plan_search(const cli_plan_search_t *search)
 {
     found_t found = {0};
     cli_format_t format = CLI_FORMAT_TABLE;
-    bool source = search->format && strcmp(search->format, "c") == 0;
+    bool source = found.at_once = search->format && strcmp(search->format, "c") == 0;
     int rc = search->format && !source ? cli_parse_format(search->format, &format) : TRV_OK;
     if (!rc)
         rc = parse_rings(search->rings, &found.first, &found.last);
     if (!rc && search->steps)
         rc = cli_parse_int(search->steps, "--steps", 1, TRV_DISTANCES_STEPS_MAX, &found.steps);
-    if (!rc && source && (found.first != 2 || found.last != TRV_DISTANCES_TABLE_MAX || found.steps))
+    if (!rc && source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))
         rc = trv_fail(TRV_ERR_ARGUMENT, "--format=c is for the planner's own table: --search=2-%d without --steps",
                       TRV_DISTANCES_TABLE_MAX);
     if (!rc)

@@ -50,26 +50,30 @@ int trv_distances_paper(int size, trv_distances_t *paper)
         int power = trv_power(3, k);
         paper->distance[steps - 1 - k] = k < steps - 1 ? power : (size - power + 1) / 2;
     }
-    return trv_distances_evaluate(paper);
+    return trv_distances_evaluate(paper, false);
 }
 
 /* ---- Fronts ------------------------------------------------------------------------------------------------------ */
 
-static int table_front(int size, trv_distances_t *front)
+/* The front of the table, or, `at_once`, that of trees which defer nothing. */
+static int table_front(int size, bool at_once, trv_distances_t *front)
 {
     const unsigned short *entry = trv_distances_table;
     for (int n = 2;; n++) {
-        int rows = *entry++;
+        int rows = *entry++, count = 0;
         for (int r = 0; r < rows; r++) {
             trv_distances_t row = {.size = n, .steps = entry[0], .hops = entry[1], .exact = true};
             for (int k = 0; k < row.steps; k++)
                 row.distance[k] = entry[2 + k];
             entry += 2 + row.steps;
-            if (n == size)
-                front[r] = row;
+            bool again = count > 0 && front[count - 1].steps == row.steps;
+            if (at_once)
+                front[again ? count - 1 : count++] = row;
+            else if (count == 0 || row.hops < front[count - 1].hops)
+                front[count++] = row;
         }
         if (n == size)
-            return rows;
+            return count;
     }
 }
 
@@ -94,7 +98,7 @@ static void compose_all(const trv_distances_t *done, int rest, int largest, trv_
         trv_distances_t row[TRV_DISTANCES_FRONT_MAX], both;
         if (rest % h != 0 || (done && (int64_t)h * largest <= TRV_DISTANCES_TABLE_MAX))
             continue;
-        int rows = table_front(h, row);
+        int rows = table_front(h, true, row);
         for (int r = 0; r < rows; r++) {
             both = row[r];
             if (done && !compose(done, &row[r], &both))
@@ -120,7 +124,7 @@ int trv_distances_front(int size, trv_distances_t front[TRV_DISTANCES_FRONT_MAX]
     if (size < 2)
         return trv_fail(TRV_ERR_ARGUMENT, "a ring has 2 ranks at least, not %d", size);
     if (size <= TRV_DISTANCES_TABLE_MAX)
-        return table_front(size, front);
+        return table_front(size, false, front);
     int least, most, rows = 0, rc = TRV_OK;
     trv_distances_front_steps(size, &least, &most);
     trv_distances_t best[TRV_DISTANCES_STEPS_MAX + 1];
@@ -129,25 +133,9 @@ int trv_distances_front(int size, trv_distances_t front[TRV_DISTANCES_FRONT_MAX]
         rc = trv_distances_paper(size, &best[least]);
     for (int k = least; k <= most && !rc; k++) {
         if (size <= TRV_DISTANCES_SEARCH_MAX)
-            rc = trv_distances_search(size, k, FRONT_WORK, &best[k]);
+            rc = trv_distances_search(size, k, FRONT_WORK, &best[k], NULL);
         if (!rc && best[k].hops && (rows == 0 || best[k].hops < front[rows - 1].hops))
             front[rows++] = best[k];
     }
     return rc ? rc : rows;
-}
-
-/* ---- Pattern ----------------------------------------------------------------------------------------------------- */
-
-trv_pattern_t *trv_distances_pattern(const trv_distances_t *distances)
-{
-    int offset[2 * TRV_DISTANCES_STEPS_MAX], steps = distances->steps;
-    bool digits = trv_is_power(3, distances->size) && trv_power(3, steps) == distances->size;
-    for (int level = 0; level < steps; level++) { /* the reduce-scatter's order */
-        int distance = distances->distance[steps - 1 - level];
-        offset[2 * level] = distance;
-        offset[2 * level + 1] = -distance;
-        digits = digits && distance == trv_power(3, level);
-    }
-    return trv_tree_pattern(&(trv_tree_options_t){.size = distances->size, .levels = steps, .offset = offset,
-                                                  .balanced = true, .radix = digits ? 3 : 0});
 }

@@ -24,16 +24,30 @@ typedef struct search {
     int distance[TRV_DISTANCES_STEPS_MAX]; /* the ones at hand */
     trv_distances_t best;                  /* hops: INT64_MAX while there are none */
     uint64_t *set;                         /* of displacements: after k steps those at set + k * words */
+    bool deferring;                        /* looks for the best deferred tree, too, among what is nearly best */
+    trv_distances_t deferred;              /* that one */
+    unsigned char *step;                   /* its room */
 } search_t;
+
+static void search_end(search_t *search)
+{
+    free(search->set);
+    free(search->step);
+}
 
 static int search_begin(search_t *search, int size, int steps)
 {
     size_t words = ((size_t)size + 63) / 64;
     *search = (search_t){.size = size, .steps = steps, .words = (int)words};
     search->best = (trv_distances_t){.size = size, .steps = steps, .hops = INT64_MAX};
+    search->deferred = search->best;
+    search->deferring = size <= TRV_DISTANCES_TABLE_MAX;
     search->set = calloc(((size_t)steps + 1) * words, sizeof *search->set);
-    if (!search->set)
+    search->step = malloc(2 * (size_t)size);
+    if (!search->set || !search->step) {
+        search_end(search);
         return trv_fail_memory();
+    }
     search->set[0] = 1;
     return TRV_OK;
 }
@@ -102,6 +116,21 @@ static void keep_if_better(search_t *search, int64_t hops)
     memcpy(search->best.distance, search->distance, sizeof search->distance);
 }
 
+static void keep_if_better_deferred(search_t *search, const int *distance)
+{
+    trv_distances_t tree = {.size = search->size, .steps = search->steps};
+    memcpy(tree.distance, distance, sizeof tree.distance);
+    tree.hops = trv_distances_tree(&tree, true, search->step);
+    if (tree.hops < search->deferred.hops)
+        search->deferred = tree;
+}
+
+/* Hops from which on a search gives up: those of the best, or, as deferring may gain that much, half as many more. */
+static int64_t enough(const search_t *search)
+{
+    return search->best.hops + (search->deferring ? search->best.hops / 2 : 0);
+}
+
 /* Evaluates the distances at hand. */
 static void try_distances(search_t *search)
 {
@@ -162,6 +191,8 @@ static void branch(search_t *search, int step, int count, int64_t hops)
         for (int k = step; k < search->steps; k++)
             search->distance[k] = 1;
         keep_if_better(search, hops);
+        if (search->deferring)
+            keep_if_better_deferred(search, search->distance);
     }
     if (left == 0 || count == search->size)
         return;
@@ -170,33 +201,17 @@ static void branch(search_t *search, int step, int count, int64_t hops)
     int threshold = needed(search, left - 1);
     int must = threshold - count > 1 ? threshold - count : 1;
     for (int d = least; d <= largest && search->work < search->limit; d++) {
-        if (hops + (search->size - count) + (int64_t)must * (d - 1) >= search->best.hops)
+        if (hops + (search->size - count) + (int64_t)must * (d - 1) >= enough(search))
             return; /* and so for all larger ones */
         search->distance[step] = d;
         int grown = extend(search, step, d);
         int64_t after = hops + (int64_t)(grown - count) * d;
-        if (grown >= threshold && grown > count && after + (search->size - grown) < search->best.hops)
+        if (grown >= threshold && grown > count && after + (search->size - grown) < enough(search))
             branch(search, step + 1, grown, after);
     }
 }
 
 /* ---- What others call -------------------------------------------------------------------------------------------- */
-
-int trv_distances_evaluate(trv_distances_t *distances)
-{
-    search_t search;
-    int rc = search_begin(&search, distances->size, distances->steps);
-    if (rc)
-        return rc;
-    memcpy(search.distance, distances->distance, sizeof search.distance);
-    try_distances(&search);
-    free(search.set);
-    if (search.best.hops == INT64_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "these %d distances do not reach every rank of a ring of %d",
-                        distances->steps, distances->size);
-    distances->hops = search.best.hops;
-    return TRV_OK;
-}
 
 /* What descent begins with: the paper's distances, filled up with 1, or composed ones. */
 static void choose_start(search_t *search, const trv_distances_t *paper)
@@ -210,11 +225,14 @@ static void choose_start(search_t *search, const trv_distances_t *paper)
         return; /* found at once, and what makes the table does not read it */
     trv_distances_t composed[TRV_DISTANCES_STEPS_MAX + 1];
     trv_distances_compose(search->size, search->steps, composed);
-    if (composed[search->steps].hops && composed[search->steps].hops < search->best.hops)
-        search->best = composed[search->steps];
+    if (composed[search->steps].hops == 0)
+        return;
+    memcpy(search->distance, composed[search->steps].distance, sizeof search->distance);
+    try_distances(search);
+    keep_if_better_deferred(search, search->distance);
 }
 
-int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *found)
+int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *found, trv_distances_t *at_once)
 {
     if (size < 2 || size > TRV_DISTANCES_SEARCH_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "distances are searched for rings of 2 to %d, not %d",
@@ -234,8 +252,11 @@ int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *fo
     choose_start(&search, &paper);
     descend(&search);
     branch(&search, 0, 1, 0);
-    free(search.set);
-    *found = search.best;
-    found->exact = search.work < limit;
+    keep_if_better_deferred(&search, search.best.distance);
+    search_end(&search);
+    search.best.exact = search.deferred.exact = search.work < limit;
+    *found = search.deferred.hops < search.best.hops ? search.deferred : search.best;
+    if (at_once)
+        *at_once = search.best;
     return TRV_OK;
 }
