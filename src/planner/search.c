@@ -10,7 +10,8 @@
  *   - every displacement that is missing costs one hop at least, and those that the next step must bring, for the steps
  *     behind it to be enough, cost its distance.
  *
- * With these the search is complete within milliseconds up to rings of 256, and stops at its limit beyond.
+ * With these the search is complete within milliseconds up to rings of 256, and stops at its limit beyond. Up to the
+ * size of the table it goes on through what is nearly best, as deferring (tree.c) may make that the best.
  */
 #include <stdlib.h>
 #include <string.h>
