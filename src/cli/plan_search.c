@@ -61,7 +61,7 @@ static int add(found_t *found, const trv_distances_t *distances)
 static int search_ring(found_t *found, int size, cli_progress_t *progress)
 {
     int first = found->steps, last = found->steps, rc = TRV_OK;
-    int64_t least = INT64_MAX, least_at_once = INT64_MAX;
+    int64_t least = INT64_MAX;
     if (!first)
         trv_distances_front_steps(size, &first, &last);
     for (int steps = first; steps <= last && !rc; steps++) {
@@ -71,11 +71,8 @@ static int search_ring(found_t *found, int size, cli_progress_t *progress)
             least = distances.hops;
             rc = add(found, &distances);
         }
-        if (!rc && found->at_once && at_once.hops < least_at_once) {
-            least_at_once = at_once.hops;
-            if (at_once.hops > least)
-                rc = add(found, &at_once);
-        }
+        if (!rc && found->at_once && at_once.hops > least)
+            rc = add(found, &at_once);
         cli_progress_step(progress, (double)size / (last - first + 1));
     }
     return rc;

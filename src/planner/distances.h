@@ -1,10 +1,10 @@
 /*
- * Distances for the trees of bandwidth-optimal phases on a ring.
+ * Distances for the trees of bandwidth-optimal phases on a ring (docs/distances.md).
  *
  * A phase of s steps with distances d_0 … d_(s-1), in the allgather's order: C = {0}; in step k C gains some of C + d_k
- * and C - d_k, until it has every displacement. Each displacement that is new travels one edge of that length, so a step
- * moves new_k * d_k block-hops. C is its own mirror image at all times, so each direction carries exactly half of what is
- * new, in whole blocks or, for displacement size / 2, in halves. The phase therefore keeps the busiest link for
+ * and C - d_k, until it has every displacement. Each displacement that is new travels one edge of that length, so a
+ * step moves new_k * d_k block-hops. C is its own mirror image at all times, so each direction carries exactly half of
+ * what is new, in whole blocks or, for displacement size / 2, in halves. The phase therefore keeps the busiest link for
  *
  *     transmission = sum over the steps of new_k * d_k / 2 blocks; over size, that is a fraction of the vector m.
  *
@@ -60,8 +60,8 @@ int trv_distances_paper(int size, trv_distances_t *paper);
 void trv_distances_compose(int size, int steps_max, trv_distances_t *best);
 
 /* Looks for the distances with the least transmission in `steps` steps, and stops after the work `limit`, counted in
- * 64-bit words of sets. `at_once` (may be NULL): the best where nothing is deferred. 0, TRV_ERR_ARGUMENT (no such size or
- * step count) or TRV_ERR_MEMORY. */
+ * 64-bit words of sets. `at_once` (may be NULL): the best where nothing is deferred. 0, TRV_ERR_ARGUMENT (no such size
+ * or step count) or TRV_ERR_MEMORY. */
 int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *found, trv_distances_t *at_once);
 
 /* The front of a ring of 2 or more: distances for more and more steps, each with less transmission than those before
@@ -69,13 +69,13 @@ int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *fo
 #define TRV_DISTANCES_FRONT_MAX 24
 int trv_distances_front(int size, trv_distances_t front[TRV_DISTANCES_FRONT_MAX]);
 
-/* The pattern (scatter.h) of these distances, deferred: its busiest link carries exactly the transmission promised. NULL
- * when out of memory. */
+/* The pattern (scatter.h) of these distances, deferred: its busiest link carries exactly the transmission promised.
+ * NULL when out of memory. */
 trv_pattern_t *trv_distances_pattern(const trv_distances_t *distances);
 
 /* distances_table.c, generated: for every size from 2 to TRV_DISTANCES_TABLE_MAX in order: the number of its rows; per
- * row: steps, hops, distances. Rows that have more hops than one before are the best where nothing is deferred, which is
- * what larger rings are composed of; where there is none for a step count, the row that is there defers nothing. */
+ * row: steps, hops, distances. Rows that have more hops than one before are the best where nothing is deferred, which
+ * is what larger rings are composed of; where there is none for a step count, the row that is there defers nothing. */
 extern const unsigned short trv_distances_table[];
 
 #endif

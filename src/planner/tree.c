@@ -8,8 +8,8 @@
  *     deferred   5: 5 11     2: 2 7 9 14          1: 1 3 4 6 8 10 …       5*2 + 2*4 + 1*9 = 27
  *
  * So displacements are moved to later steps one by one, each together with its mirror image, while all that are reached
- * from it have another parent, or come after. Which go first matters; two orders are tried. (No tree is better on the rings
- * where a test tries them all, up to 17 in three steps.)
+ * from it have another parent, or come after. Which go first matters; two orders are tried. (No tree is better on the
+ * rings where a test tries them all, up to 17 in three steps.)
  */
 #include <stdlib.h>
 #include <string.h>
