@@ -65,10 +65,12 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
  * signed and their sign is the direction in which the allgather goes, unless `shortest`, where it goes the shorter way
  * (half way round: +). A displacement reachable by both offsets takes, with `balanced`, the first if it is less than
  * half way round, the second if it is more, and one for each half of its block at exactly half; otherwise it takes the
- * first. `radix` as in trv_pattern_t. NULL when out of memory. */
+ * first. With `level`, a displacement x > 0 is gained in level[x] only, not as soon as it is reached. `radix` as in
+ * trv_pattern_t. NULL when out of memory. */
 typedef struct trv_tree_options {
     int size, levels;
     const int *offset; /* 2 * levels */
+    const unsigned char *level; /* NULL, or one per displacement */
     bool balanced, shortest;
     int radix;
 } trv_tree_options_t;

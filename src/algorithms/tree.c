@@ -137,7 +137,8 @@ static void grow(tree_t *tree, const trv_tree_options_t *options, int half, unsi
         for (int x = 0; x < size; x++)
             covered[x] = marks[x] == COVERED;
         for (int x = 0; x < size; x++) {
-            int e = covered[x] ? -1 : parent_edge(tree, options, covered, level, half, x);
+            bool later = options->level && options->level[x] != level;
+            int e = covered[x] || later ? -1 : parent_edge(tree, options, covered, level, half, x);
             if (e >= 0)
                 marks[x] = (unsigned char)(NEW + e);
         }

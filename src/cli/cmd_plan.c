@@ -9,16 +9,19 @@
 #include "cli/input.h"
 #include "cli/parse.h"
 #include "cli/plan.h"
+#include "cli/plan_search.h"
 #include "cli/select.h"
 #include "common/error.h"
 #include "export/svg.h"
 
 static const char help[] =
     "Usage: trivance plan TORUS [OPTIONS]\n"
-    "       trivance plan --schedule=FILE [OPTIONS]\n\n"
+    "       trivance plan --schedule=FILE [OPTIONS]\n"
+    "       trivance plan --search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n\n"
     "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages\n"
     "share the busiest link; and draws it. Text shows the messages of one rank and a picture of the\n"
-    "steps.\n\n"
+    "steps. Or searches the distances that bandwidth-optimal phases on a ring transmit least with: a line\n"
+    "for each number of steps that gains something.\n\n"
     "Options:\n"
     "  -a, --algorithm=A     a name or a family, whose better member is taken (default trivance)\n"
     "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
@@ -28,18 +31,23 @@ static const char help[] =
     "      --stream=S        one stream only\n"
     "  -s, --schedule=FILE   a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
     "  -f, --format=F        text (default), svg (a picture) or json (the format trivance-schedule-1)\n"
+    "      --search=RINGS    distances for a ring (32) or all rings of a range (2-64) instead; --format is\n"
+    "                        table (default), json, csv, or c (the planner's own table)\n"
+    "      --steps=K         of the search: distances for K steps per phase only\n"
     "  -o, --output=FILE     write there instead of to the terminal\n"
     "  -h, --help            this text\n\n"
     "Examples:\n"
     "  trivance plan 9\n"
     "  trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
     "  trivance plan 8 --algorithm=swing-b --rank=3\n"
-    "  trivance plan 4x4 --algorithm=bucket --format=json -o bucket.json\n";
+    "  trivance plan 4x4 --algorithm=bucket --format=json -o bucket.json\n"
+    "  trivance plan --search=30-32\n";
 
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
 typedef struct options {
-    const char *command, *schedule, *output, *rank, *stream;
+    const char *command, *schedule, *output, *rank, *stream, *format_name;
+    cli_plan_search_t search;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes; /* 0: not given */
@@ -216,11 +224,12 @@ static int read_bytes(const char *text, uint64_t *bytes)
 
 int cli_plan(int argc, char **argv)
 {
-    enum { OPTION_STREAM = 256 };
+    enum { OPTION_STREAM = 256, OPTION_SEARCH, OPTION_STEPS };
     static const struct option longs[] = {
         {"algorithm", required_argument, NULL, 'a'}, {"collective", required_argument, NULL, 'c'},
         {"bytes", required_argument, NULL, 'b'},     {"rank", required_argument, NULL, 'r'},
         {"stream", required_argument, NULL, OPTION_STREAM}, {"schedule", required_argument, NULL, 's'},
+        {"search", required_argument, NULL, OPTION_SEARCH}, {"steps", required_argument, NULL, OPTION_STEPS},
         {"format", required_argument, NULL, 'f'},    {"output", required_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},            {NULL, 0, NULL, 0}};
     static options_t options;
@@ -234,15 +243,28 @@ int cli_plan(int argc, char **argv)
         case 'r': options.rank = optarg; break;
         case OPTION_STREAM: options.stream = optarg; break;
         case 's': options.schedule = optarg; break;
-        case 'f': rc = read_format(optarg, &options.format); break;
+        case OPTION_SEARCH: options.search.rings = optarg; break;
+        case OPTION_STEPS: options.search.steps = optarg; break;
+        case 'f': options.format_name = optarg; break;
         case 'o': options.output = optarg; break;
         case 'h': fputs(help, stdout); return CLI_OK;
         default: return CLI_BAD;
         }
+    if (!rc && !options.search.rings && options.format_name)
+        rc = read_format(options.format_name, &options.format);
     if (!rc)
         rc = cli_read_tori(argc, argv, optind, &options.tori);
     if (rc)
         return cli_bad_last(argv[0]);
+    if (options.search.rings && (options.tori.count || options.schedule))
+        return cli_bad(argv[0], "--search takes its ring itself, for example `trivance plan --search=32`");
+    if (options.search.steps && !options.search.rings)
+        return cli_bad(argv[0], "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`");
+    if (options.search.rings) {
+        options.search.format = options.format_name;
+        options.search.output = options.output;
+        return cli_plan_search(&options.search) ? cli_bad_last(argv[0]) : CLI_OK;
+    }
     if (!options.schedule == !options.tori.count)
         return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance plan 9`");
     if (options.tori.count > 1)

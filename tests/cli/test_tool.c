@@ -112,6 +112,18 @@ static void test_bad_input(void **state)
         { "plan --schedule /nonexistent.json", "/nonexistent.json" },
         { "plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt" },
         { "plan 9 --schedule x.json", "give either" },
+        { "plan --search=1", "from 2 to 4096" },
+        { "plan --search=9-", "from 2 to 4096" },
+        { "plan --search=-9", "from 2 to 4096" },
+        { "plan --search=9-8", "no range of rings" },
+        { "plan --search=9x9", "from 2 to 4096" },
+        { "plan --search=4097", "from 2 to 4096" },
+        { "plan --search=30 --steps=3", "takes 4 to 15 steps, not 3" },
+        { "plan --search=30 --steps=0", "from 1 to 40" },
+        { "plan --search=30 --format=svg", "no format 'svg'" },
+        { "plan --search=30 --format=c", "--search=2-128" },
+        { "plan --search=30 30", "takes its ring itself" },
+        { "plan 30 --steps=4", "--steps belongs to --search" },
         { "verify", "give either a torus" },
         { "verify 3x", "is not a torus" },
         { "verify 9 3x3 0", "size 0" },
@@ -150,6 +162,26 @@ static void test_bad_input(void **state)
                      tool.code, tool.out, tool.err, bad[i].words);
         tool_clear(&tool);
     }
+}
+
+/* The planner's table is what its first lines say it is made by: tried on its first rings. */
+static void test_distances_table(void **state)
+{
+    static const char begin[] = "[] = {\n", end[] = "};\n";
+    (void)state;
+    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/planner/distances_table.c");
+    tool_t tool = tool_run("plan --search=2-48 --format=c", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(checked_in, "trivance plan --search=2-128 --format=c"));
+    char *made = strstr(tool.out, begin), *wanted = strstr(checked_in, begin);
+    assert_non_null(made);
+    assert_non_null(wanted);
+    size_t length = strlen(made) - strlen(end);
+    assert_string_equal(made + length, end);
+    made[length] = wanted[length] = '\0';
+    expect_same("distances_table.c", made, wanted);
+    tool_clear(&tool);
+    free(checked_in);
 }
 
 /* The keys of the first object are these, in this order, and stand in the man page; CSV has them as its header. */
@@ -192,6 +224,8 @@ static void test_keys(void **state)
                 "torus,algorithm,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
                 "fault_rank,fault_stream,fault_step,fault_block,reason",
                 "trivance-verify.1");
+    expect_keys("plan --search=7-9 --format=json",
+                "ring,steps,distances,transmission,paper_transmission,bound,complete", "trivance-plan.1");
     expect_keys("info --format=json", "kind,name,value,default,allowed,example,meaning,fault", "trivance-info.1");
     expect_keys("cost 9 3x3 --format=json",
                 "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
@@ -503,6 +537,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_help),
+        cmocka_unit_test(test_distances_table),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_list),
