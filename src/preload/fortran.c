@@ -40,13 +40,11 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool idle; /* also where MPI_IN_PLACE is not to be told */
 
-/* Usually in the global scope; not where Python, say, loads an extension that is written in Fortran. */
+/* Usually in the global scope; not where Python, say, has loaded an extension that is written in Fortran. */
 static void find(const char *name, void *function)
 {
-    static void *bindings;
-    *(void **)function = dlsym(RTLD_NEXT, name);
-    if (!*(void **)function && (bindings = trv_loaded_library("libmpi_mpifh.so")) != NULL)
-        *(void **)function = dlsym(bindings, name);
+    void *found = dlsym(RTLD_NEXT, name), *bindings = found ? NULL : trv_loaded_library("libmpi_mpifh.so");
+    *(void **)function = bindings ? dlsym(bindings, name) : found;
 }
 
 static void begin(void)
@@ -61,6 +59,7 @@ static void begin(void)
     idle = !known || trv_preload_idle();
 }
 
+/* Also finds the library's own functions, so it comes before every call of them. */
 static bool is_idle(void)
 {
     pthread_once(&once, begin);
@@ -91,7 +90,7 @@ static void give(MPI_Fint *ierror, MPI_Fint code)
 
 /* ---- The collectives --------------------------------------------------------------------------------------------- */
 
-static void reduce(trv_collective_t collective, reduce_t pass, const void *sendbuf, void *recvbuf,
+static void reduce(trv_collective_t collective, const reduce_t *pass, const void *sendbuf, void *recvbuf,
                    const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
                    MPI_Fint *ierror)
 {
@@ -103,23 +102,21 @@ static void reduce(trv_collective_t collective, reduce_t pass, const void *sendb
                                                PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
-        pass(sendbuf, recvbuf, count, datatype, op, comm, &error);
+        (*pass)(sendbuf, recvbuf, count, datatype, op, comm, &error);
     give(ierror, error);
 }
 
 void mpi_allreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
                           const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    is_idle(); /* finds the library's own */
-    reduce(TRV_ALLREDUCE, library.allreduce, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+    reduce(TRV_ALLREDUCE, &library.allreduce, sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 void mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
                                      const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
                                      MPI_Fint *ierror)
 {
-    is_idle();
-    reduce(TRV_REDUCE_SCATTER, library.reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+    reduce(TRV_REDUCE_SCATTER, &library.reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
 void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
