@@ -225,7 +225,8 @@ static void a_queue_is_first_come_first_served(void **state)
     trv_schedule_t *schedule;
     assert_int_equal(trv_explicit_create(&schedule, &torus, "incast", &shape), TRV_OK);
     for (int rank = 0; rank < SENDERS; rank++)
-        assert_int_equal(trv_explicit_message(schedule, rank, 0, rank, SENDERS, 0, -1, TRV_SEND | TRV_RECEIVE, 1, &part),
+        assert_int_equal(trv_explicit_message(schedule, rank, 0, rank, SENDERS, 0, -1, TRV_SEND | TRV_RECEIVE, 1,
+                                              &part),
                          TRV_OK);
     seen_t seen = {0};
     const trv_simulate_observer_t observer = {&seen, NULL, see_packet};

@@ -2,10 +2,10 @@
  * The inside of the network: network.c moves packets, inject.c puts them in, setup.c makes and measures.
  *
  * A packet in a queue, or on its way, is a message number and one word of `info`. In a router it first waits at the
- * *input* it came by, the link's or the interface's, then stands in the queue of the output it goes to; an output admits
- * one packet at a time. The packets of a message that a fast interface delivers are a *train*: one entry at their input.
- * A train that nobody competes with is admitted in arrears, when somebody looks: an output does not send faster than
- * the train comes.
+ * *input* that it came by, a link's or an interface's, then stands in a queue of the output that it goes to; an output
+ * admits one packet at a time. The packets of a message that a fast interface delivers are a *train*: one entry at
+ * their input. A train that nobody competes with is admitted in arrears, when somebody looks: an output does not send
+ * faster than the train comes.
  *
  * All this is for the plain case. With finite buffers, link loads or an observer (`tracked`) every packet has a
  * record and is queued by itself; the functions of network.c are compiled once for each case.
@@ -59,7 +59,7 @@ typedef struct link {
     uint8_t turn;
     uint8_t awake;     /* it will choose a packet when it has woken, is free, or (blocked) gets a credit */
     uint8_t blocked;
-    uint8_t admitting; /* an event, or this moment's end, admits from the lobby; else a lobby has at most a lone train */
+    uint8_t admitting; /* an event, or this moment's end, admits from the lobby; else it has at most a lone train */
 } link_t;
 #define LINK_AT_ZERO (1u << 31)
 

@@ -1,9 +1,9 @@
 /*
  * Packets over links: the loop of the simulator. The rules are stated in docs/simulator.md.
  *
- * At every moment first everything that arrives comes in, then outputs admit, then ports choose what to send. A
- * port with nothing to do sleeps, and takes one flit's time to wake. So the order in which events of a moment are taken does not matter; only the order inside a queue does,
- * and there simultaneous arrivals are ordered by the inputs that they come from.
+ * At every moment first everything that arrives comes in, then outputs admit, then ports choose what to send; so the
+ * order in which the events of a moment are taken does not matter. A port with nothing to do sleeps, and takes one
+ * flit's time to wake.
  *
  * Functions with a `tracked` argument are compiled twice: without, and with the bookkeeping of single packets.
  */

@@ -62,8 +62,8 @@ static int check_options(const trv_simulate_options_t *o)
                         o->packet_bytes);
     uint64_t whole = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * (uint64_t)TRV_FLIT_BYTES;
     if (o->buffer_bytes && o->buffer_bytes < whole)
-        return trv_fail(TRV_ERR_ARGUMENT, "a buffer of %llu bytes does not hold a packet of %llu; it takes at least one",
-                        (unsigned long long)o->buffer_bytes, (unsigned long long)whole);
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer of %llu bytes does not hold a packet of %llu; it takes at least "
+                        "one", (unsigned long long)o->buffer_bytes, (unsigned long long)whole);
     if (o->buffer_bytes && o->model == TRV_FIFO)
         return trv_fail(TRV_ERR_ARGUMENT, "with one queue per link (fifo) full buffers of a ring wait for one another "
                         "for ever; a finite buffer needs the model dateline");
@@ -126,8 +126,9 @@ static int allocate(trv_net_t *net)
     net->room = net->finite ? malloc(2 * links * sizeof *net->room) : NULL;
     net->load = net->tracked ? calloc(links, sizeof *net->load) : NULL;
     net->waiting = net->tracked ? calloc(links, sizeof *net->waiting) : NULL;
-    if (!net->link || !net->nic || !net->input || !net->touched || !net->following || !net->choosing || !net->lane_of || (net->slow && !net->link_flit) ||
-        (net->finite && !net->room) || (net->tracked && (!net->load || !net->waiting)))
+    bool some = net->link && net->nic && net->input && net->touched && net->following && net->choosing && net->lane_of;
+    if (!some || (net->slow && !net->link_flit) || (net->finite && !net->room) ||
+        (net->tracked && (!net->load || !net->waiting)))
         return trv_fail_memory();
     memset(net->link, 0, links * sizeof *net->link);
     memset(net->lane_of, LANE_UNKNOWN, net->packet_flits + 1);

@@ -167,8 +167,8 @@ static int send_one(run_t *run, uint32_t w, const stage_t *stage)
     run->post[index] = (post_t){w, (uint32_t)to * streams + w % streams, run->walker[w].step};
     run->walker[w].sent++;
     run->walker[w].unsent++;
-    return trv_net_send(run->net, rank, sending->nic, &legs, trv_share_bytes(sending->units, s->units, run->vector_bytes),
-                        index);
+    uint64_t bytes = trv_share_bytes(sending->units, s->units, run->vector_bytes);
+    return trv_net_send(run->net, rank, sending->nic, &legs, bytes, index);
 }
 
 /* ---- What the network tells -------------------------------------------------------------------------------------- */
@@ -256,7 +256,8 @@ static int check(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *
         rc = trv_fail(TRV_ERR_ARGUMENT, "the jitter is %g; it is a share of alpha from 0 to 1, for example 0.1",
                       o->jitter);
     if (!rc && vector_bytes > (uint64_t)1 << 50)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; it has at most 2^50", (unsigned long long)vector_bytes);
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; it has at most 2^50",
+                      (unsigned long long)vector_bytes);
     return rc;
 }
 
@@ -311,8 +312,10 @@ static int unfold(const run_t *run, trv_simulation_t *result)
     trv_link_load_t *link = malloc((size_t)s->torus.ranks * ports * sizeof *link);
     if (!link)
         return trv_fail_memory();
-    for (int r = 0; r < s->torus.ranks; r++)
-        memcpy(&link[(size_t)r * ports], &result->link[(size_t)trv_simulator_class(s, r) * ports], ports * sizeof *link);
+    for (int r = 0; r < s->torus.ranks; r++) {
+        size_t class = (size_t)trv_simulator_class(s, r);
+        memcpy(&link[(size_t)r * ports], &result->link[class * ports], ports * sizeof *link);
+    }
     free(result->link);
     result->link = link;
     return TRV_OK;
