@@ -52,7 +52,7 @@ uint32_t trv_net_packet(trv_net_t *net, uint32_t from, uint32_t number)
     return index;
 }
 
-int trv_net_park(trv_net_t *net, int kind, const flight_t *flight)
+int trv_net_park(trv_net_t *net, const flight_t *flight)
 {
     uint32_t index = net->parked_free;
     if (index != TRV_NONE) {
@@ -66,7 +66,7 @@ int trv_net_park(trv_net_t *net, int kind, const flight_t *flight)
         index = net->parked_count++;
     }
     net->parked[index] = *flight;
-    return trv_due_push(&net->heap, flight->time, due_key(kind, index));
+    return trv_due_push(&net->heap, flight->time, due_key(DUE_ENTER, index));
 }
 
 flight_t trv_net_unpark(trv_net_t *net, uint32_t index)
@@ -193,7 +193,7 @@ static int send_now(trv_net_t *net, uint32_t index, uint32_t link)
     m->first = begin + net->entry_delay;
     m->injected = 0;
     flight_t flight = {m->first, link, index, m->info, 0};
-    int rc = free ? flight_push(&net->entering, &flight) : trv_net_park(net, DUE_ENTER, &flight);
+    int rc = free ? flight_push(&net->entering, &flight) : trv_net_park(net, &flight);
     return rc || !net->driver.sent ? rc : trv_due_push(&net->heap, nic->free_at, due_key(DUE_SENT, m->id));
 }
 

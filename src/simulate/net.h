@@ -30,7 +30,7 @@ enum {
 #define INFO_HOPS_MASK ((1u << INFO_HOPS) - 1)
 
 /* Kinds of events in the heap; of one moment they happen in this order. */
-enum { DUE_FLIGHT, DUE_ENTER, DUE_ADMIT, DUE_CHOOSE, DUE_NIC, DUE_CREDIT, DUE_ARRIVED, DUE_SENT, DUE_TIMER };
+enum { DUE_ENTER, DUE_ADMIT, DUE_CHOOSE, DUE_NIC, DUE_CREDIT, DUE_ARRIVED, DUE_SENT, DUE_TIMER };
 
 static inline uint64_t due_key(int kind, uint64_t id) { return (uint64_t)kind << 56 | id; }
 
@@ -142,8 +142,8 @@ enum { LANE_UNKNOWN = 254, LANE_HEAP = 255 };
 int trv_net_inject(trv_net_t *net, uint32_t nic);
 /* A packet has left the buffer behind the interface. */
 int trv_net_nic_credit(trv_net_t *net, uint32_t nic, uint32_t flits);
-/* A flight at a time that no lane suits: DUE_FLIGHT, or DUE_ENTER. */
-int trv_net_park(trv_net_t *net, int kind, const flight_t *flight);
+/* A message whose interface is busy enters later, at a time that no lane suits. */
+int trv_net_park(trv_net_t *net, const flight_t *flight);
 /* The reverse. */
 flight_t trv_net_unpark(trv_net_t *net, uint32_t index);
 /* A new record, TRV_NONE without memory. */

@@ -182,15 +182,10 @@ INLINE int choose(trv_net_t *net, uint32_t l, const bool tracked)
     if (net->dateline)
         channel |= straight >> 31;
     flight.info = hops | (packet.info & (7u << INFO_LEG | INFO_LAST)) | channel << INFO_CHANNEL;
-    int rc = TRV_OK;
-    if (tracked) {
-        rc = track(net, l, &packet, link->turn ^ 1u, flits, busy);
-        if (!rc && net->slow && flit != net->flit) {
-            rc = trv_due_push(&net->heap, net->now + busy, due_key(DUE_CHOOSE, l));
-            return rc ? rc : flight_push(&net->flying, &flight);
-        }
-    }
-    if (!rc)
+    int rc = tracked ? track(net, l, &packet, link->turn ^ 1u, flits, busy) : TRV_OK;
+    if (!rc && flit != net->flit)
+        rc = trv_due_push(&net->heap, net->now + busy, due_key(DUE_CHOOSE, l));
+    else if (!rc)
         rc = free_later(net, l, flits, net->now + busy);
     return rc ? rc : flight_push(&net->flying, &flight);
 }
@@ -213,7 +208,6 @@ static int happen(trv_net_t *net, uint64_t key, const bool tracked)
     uint32_t number = (uint32_t)id;
     flight_t flight;
     switch (key >> 56) {
-    case DUE_FLIGHT: flight = trv_net_unpark(net, number); return arrive(net, &flight, tracked);
     case DUE_ENTER: flight = trv_net_unpark(net, number); return enter(net, &flight, tracked);
     case DUE_ADMIT: net->touched[net->touched_count++] = number; return TRV_OK;
     case DUE_CHOOSE: choose_now(net, number); return TRV_OK;

@@ -98,7 +98,7 @@ INLINE int64_t lone_time(const trv_net_t *net, const link_t *link)
 }
 
 /* The output looks at its lobby as soon as it can admit. */
-static int look_at_lobby(trv_net_t *net, uint32_t l)
+INLINE int look_at_lobby(trv_net_t *net, uint32_t l)
 {
     link_t *link = &net->link[l];
     if (link->admitting)
@@ -150,13 +150,7 @@ INLINE int attend(trv_net_t *net, uint32_t i, uint32_t l)
     }
     net->input[i].next = link->lobby;
     link->lobby = i;
-    if (link->admitting)
-        return TRV_OK;
-    if (link->admits_at > net->now)
-        return look_at_lobby(net, l);
-    link->admitting = 1;
-    net->touched[net->touched_count++] = l;
-    return TRV_OK;
+    return look_at_lobby(net, l);
 }
 
 /* The output that the first entry of an input goes to. */

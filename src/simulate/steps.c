@@ -25,8 +25,11 @@ typedef struct walker {
 } walker_t;
 
 typedef struct post { /* a message on its way */
-    uint32_t from, to, step; /* walkers; the step it belongs to */
+    uint32_t from, to; /* walkers */
+    uint32_t step;     /* it belongs to; next free one */
+    uint32_t awaited;  /* of its two ends: injected, arrived */
 } post_t;
+#define NO_POST UINT32_MAX
 
 typedef struct run {
     const trv_simulator_t *simulator;
@@ -132,7 +135,7 @@ static int proceed(run_t *run, uint32_t w)
 static uint32_t new_post(run_t *run)
 {
     uint32_t index = run->post_free;
-    if (index != UINT32_MAX) {
+    if (index != NO_POST) {
         run->post_free = run->post[index].step;
         return index;
     }
@@ -141,7 +144,7 @@ static uint32_t new_post(run_t *run)
         post_t *post = room > INT32_MAX ? NULL : realloc(run->post, room * sizeof *post);
         if (!post) {
             trv_fail_memory();
-            return UINT32_MAX;
+            return NO_POST;
         }
         run->post = post;
         run->post_room = room;
@@ -157,14 +160,14 @@ static int send_one(run_t *run, uint32_t w, const stage_t *stage)
     uint32_t streams = (uint32_t)s->streams, index = new_post(run);
     int rank = (int)(w / streams), to = rank;
     trv_legs_t legs = {.count = sending->legs};
-    if (index == UINT32_MAX)
+    if (index == NO_POST)
         return TRV_ERR_MEMORY;
     for (int l = 0; l < legs.count; l++) {
         int port = (int)s->leg[sending->first_leg + (uint32_t)l].port;
         legs.leg[l] = s->leg[sending->first_leg + (uint32_t)l];
         to = trv_torus_shift(run->torus, to, trv_port_dimension(port), trv_port_sign(port) * (int)legs.leg[l].hops);
     }
-    run->post[index] = (post_t){w, (uint32_t)to * streams + w % streams, run->walker[w].step};
+    run->post[index] = (post_t){w, (uint32_t)to * streams + w % streams, run->walker[w].step, 2};
     run->walker[w].sent++;
     run->walker[w].unsent++;
     uint64_t bytes = trv_share_bytes(sending->units, s->units, run->vector_bytes);
@@ -196,10 +199,20 @@ static int on_timer(void *context, uint32_t w)
     return proceed(run, w);
 }
 
+/* A message that has been injected and has arrived is forgotten. */
+static void forget(run_t *run, uint32_t index)
+{
+    if (--run->post[index].awaited > 0)
+        return;
+    run->post[index].step = run->post_free;
+    run->post_free = index;
+}
+
 static int on_sent(void *context, uint32_t index)
 {
     run_t *run = context;
     uint32_t w = run->post[index].from;
+    forget(run, index);
     run->walker[w].unsent--;
     return proceed(run, w);
 }
@@ -219,6 +232,7 @@ static int on_arrived(void *context, uint32_t index)
     uint32_t steps = (uint32_t)run->simulator->steps;
     if (++run->arrived[(size_t)post.to * steps + post.step] > stage_of(run, post.to, post.step)->receives)
         return unwanted(run, &post);
+    forget(run, index);
     return run->walker[post.to].step == post.step ? proceed(run, post.to) : TRV_OK;
 }
 
@@ -324,7 +338,7 @@ static int unfold(const run_t *run, trv_simulation_t *result)
 int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                  trv_simulation_t *result)
 {
-    run_t run = {.simulator = simulator, .options = options, .vector_bytes = vector_bytes, .post_free = UINT32_MAX,
+    run_t run = {.simulator = simulator, .options = options, .vector_bytes = vector_bytes, .post_free = NO_POST,
                  .torus = may_fold(options) ? &simulator->fold : &simulator->torus};
     memset(result, 0, sizeof *result);
     int rc = check(options, vector_bytes, &run);
