@@ -21,7 +21,7 @@
 #include "cli/grid.h"
 #include "cli/progress.h"
 #include "cli/sweep.h"
-#include "tool.h"
+#include "sweep_tool.h"
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
@@ -188,32 +188,6 @@ static void test_progress(void **state)
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
-
-static char path[512]; /* of a result in this test's folder */
-
-static const char *in_folder(const char *name)
-{
-    snprintf(path, sizeof path, "%s/%s", tool_folder(), name);
-    return path;
-}
-
-static tool_t sweep(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static tool_t sweep(const char *format, ...)
-{
-    char line[1024] = "sweep ";
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line + 6, sizeof line - 6, format, arguments);
-    va_end(arguments);
-    return tool_run(line, NULL);
-}
-
-static void expect_code(tool_t tool, int code, const char *words)
-{
-    if (tool.code != code || (words && !strstr(tool.err, words)))
-        fail_msg("exit code %d, not %d, or not '%s':\n%s%s", tool.code, code, words ? words : "", tool.out, tool.err);
-    tool_clear(&tool);
-}
 
 static void test_bad_input(void **state)
 {
