@@ -178,25 +178,10 @@ static void warn_of_the_rest(void)
 
 int cli_info(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     cli_format_t format = CLI_FORMAT_TABLE;
-    int option;
-    while ((option = cli_option(argc, argv, ":f:h", longs)) != -1)
-        switch (option) {
-        case 'f':
-            if (cli_parse_format(optarg, &format))
-                return cli_bad_last(argv[0]);
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return CLI_OK;
-        default:
-            return CLI_BAD;
-        }
-    if (optind < argc)
-        return cli_bad(argv[0], "'%.40s' is not needed: info takes options only, for example --format=json",
-                       argv[optind]);
+    int code = cli_format_option(argc, argv, help, &format);
+    if (code >= 0)
+        return code;
     static char path[2][4608];
     fact_t fact[FACTS];
     find_facts(fact, path);

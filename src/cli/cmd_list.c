@@ -87,8 +87,6 @@ static void print_families(void)
 
 int cli_list(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     static const cli_column_t column[] = {
         { "name", "algorithm", false, 0 },    { "family", NULL, false, 0 },
         { "title", NULL, false, 0 },          { "variant", NULL, false, 0 },
@@ -98,22 +96,9 @@ int cli_list(int argc, char **argv)
         { "source", NULL, false, 0 },
     };
     cli_format_t format = CLI_FORMAT_TABLE;
-    int option;
-    while ((option = cli_option(argc, argv, ":f:h", longs)) != -1)
-        switch (option) {
-        case 'f':
-            if (cli_parse_format(optarg, &format))
-                return cli_bad_last(argv[0]);
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return CLI_OK;
-        default:
-            return CLI_BAD;
-        }
-    if (optind < argc)
-        return cli_bad(argv[0], "'%.40s' is not needed: list takes options only, for example --format=json",
-                       argv[optind]);
+    int code = cli_format_option(argc, argv, help, &format);
+    if (code >= 0)
+        return code;
 
     cli_table_t table;
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
