@@ -8,6 +8,7 @@
  *     trivance/verify.h      proof that a schedule is exact and consistent
  *     trivance/cost.h        steps, bytes, congestion, time by the Hockney model
  *     trivance/simulate.h    time on a torus, packet by packet
+ *     trivance/plan.h        the fastest schedule for a torus, a size and a network
  *     trivance/reduce.h      element types, operations, reduction kernels
  *     trivance/execute.h     real data over a transport
  */
@@ -18,6 +19,7 @@
 #include <trivance/common.h>
 #include <trivance/cost.h>
 #include <trivance/execute.h>
+#include <trivance/plan.h>
 #include <trivance/reduce.h>
 #include <trivance/schedule.h>
 #include <trivance/simulate.h>

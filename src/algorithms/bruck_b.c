@@ -11,7 +11,7 @@
  * Sizes: any; where a displacement is within reach of both offsets it takes the nearer one.
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
  */
-#include "algorithms/radix.h"
+#include "common/radix.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
 

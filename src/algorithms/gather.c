@@ -3,7 +3,7 @@
  */
 #include "algorithms/gather.h"
 
-#include "algorithms/radix.h"
+#include "common/radix.h"
 
 trv_window_t trv_gather_window(int size, int step)
 {

@@ -3,7 +3,7 @@
  */
 #include "algorithms/pairs.h"
 
-#include "algorithms/radix.h"
+#include "common/radix.h"
 
 trv_pairs_t trv_pairs(int size, int (*partner)(int index, int level, int core))
 {

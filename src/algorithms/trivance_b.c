@@ -14,7 +14,7 @@
  * Messages are contiguous where every dimension is 3^s (blocks numbered by their digits in the order of the steps).
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
  */
-#include "algorithms/radix.h"
+#include "common/radix.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
 

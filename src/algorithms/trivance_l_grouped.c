@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #include "algorithms/gather.h"
-#include "algorithms/radix.h"
+#include "common/radix.h"
 #include "algorithms/range.h"
 #include "algorithms/table.h"
 #include "algorithms/visit.h"

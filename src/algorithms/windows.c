@@ -14,7 +14,7 @@
  */
 #include <stdlib.h>
 
-#include "algorithms/radix.h"
+#include "common/radix.h"
 #include "algorithms/windows.h"
 #include "common/error.h"
 

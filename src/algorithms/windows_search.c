@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/radix.h"
+#include "common/radix.h"
 #include "algorithms/windows.h"
 
 #define SINGLE_OPERATIONS_MAX 200000

@@ -1,6 +1,6 @@
 /*
  * trivance plan --search: looks for the distances of bandwidth-optimal phases, and writes what it finds as a table for
- * people or programs, or as the C source of the planner's own table (src/planner/distances_table.c).
+ * people or programs, or as the C source of the planner's own table (src/distances/distances_table.c).
  */
 #include "cli/plan_search.h"
 
@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "common/error.h"
-#include "planner/distances.h"
+#include "distances/distances.h"
 
 /* Work of one search: complete up to rings of some hundreds; ten seconds for larger ones. */
 #define SEARCH_WORK (INT64_C(1) << 30)
@@ -138,9 +138,9 @@ static void print_source(const found_t *found, FILE *out)
 {
     fprintf(out,
             "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
-            " *     trivance plan --search=%d-%d --format=c --output=src/planner/distances_table.c\n *\n"
+            " *     trivance plan --search=%d-%d --format=c --output=src/distances/distances_table.c\n *\n"
             " * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).\n */\n"
-            "#include \"planner/distances.h\"\n\nconst unsigned short trv_distances_table[] = {\n",
+            "#include \"distances/distances.h\"\n\nconst unsigned short trv_distances_table[] = {\n",
             found->first, found->last, found->first, found->last);
     for (int r = 0, next; r < found->count; r = next) {
         for (next = r; next < found->count && found->row[next].size == found->row[r].size;)

@@ -167,7 +167,7 @@ static void test_distances_table(void **state)
 {
     static const char begin[] = "[] = {\n", end[] = "};\n";
     (void)state;
-    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/planner/distances_table.c");
+    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/distances/distances_table.c");
     tool_t tool = tool_run("plan --search=2-48 --format=c", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(checked_in, "trivance plan --search=2-128 --format=c"));

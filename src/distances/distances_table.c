@@ -1,11 +1,11 @@
 /*
  * Distances for rings of 2 to 128. Generated; do not edit. Made by
  *
- *     trivance plan --search=2-128 --format=c --output=src/planner/distances_table.c
+ *     trivance plan --search=2-128 --format=c --output=src/distances/distances_table.c
  *
  * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).
  */
-#include "planner/distances.h"
+#include "distances/distances.h"
 
 const unsigned short trv_distances_table[] = {
     /* 2 */ 1, 1,1,1,

@@ -3,11 +3,11 @@
  * size = g * h takes the distances of a ring of g, h times as far, then those of a ring of h; the transmissions, as
  * fractions of the vector, add up.
  */
-#include "planner/distances.h"
+#include "distances/distances.h"
 
 #include <string.h>
 
-#include "algorithms/radix.h"
+#include "common/radix.h"
 #include "common/error.h"
 
 /* Work of one search at run time: tens of milliseconds, and complete up to rings of about 256. */

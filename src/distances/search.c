@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "planner/distances.h"
+#include "distances/distances.h"
 
 typedef struct search {
     int size, steps, words;

@@ -13,13 +13,11 @@
  *
  * All of this is deterministic: searches are limited by work, never by time, so that all ranks decide alike.
  */
-#ifndef TRIVANCE_PLANNER_DISTANCES_H
-#define TRIVANCE_PLANNER_DISTANCES_H
+#ifndef TRIVANCE_DISTANCES_DISTANCES_H
+#define TRIVANCE_DISTANCES_DISTANCES_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "algorithms/scatter.h"
 
 #define TRV_DISTANCES_STEPS_MAX 40
 /* Up to this size fronts come from the table; up to the next they are searched; larger rings have composed ones. */
@@ -68,10 +66,6 @@ int trv_distances_search(int size, int steps, int64_t limit, trv_distances_t *fo
  * (step counts that gain nothing are left out). Returns how many, or an error. */
 #define TRV_DISTANCES_FRONT_MAX 24
 int trv_distances_front(int size, trv_distances_t front[TRV_DISTANCES_FRONT_MAX]);
-
-/* The pattern (scatter.h) of these distances, deferred: its busiest link carries exactly the transmission promised.
- * NULL when out of memory. */
-trv_pattern_t *trv_distances_pattern(const trv_distances_t *distances);
 
 /* distances_table.c, generated: for every size from 2 to TRV_DISTANCES_TABLE_MAX in order: the number of its rows; per
  * row: steps, hops, distances. Rows that have more hops than one before are the best where nothing is deferred, which

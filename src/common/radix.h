@@ -1,8 +1,8 @@
 /*
  * Small integer mathematics of the algorithms.
  */
-#ifndef TRIVANCE_ALGORITHMS_RADIX_H
-#define TRIVANCE_ALGORITHMS_RADIX_H
+#ifndef TRIVANCE_COMMON_RADIX_H
+#define TRIVANCE_COMMON_RADIX_H
 
 #include <stdbool.h>
 

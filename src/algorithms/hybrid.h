@@ -1,0 +1,38 @@
+/*
+ * Hybrids: what lies between Trivance L and B (hybrid.c explains them). In every dimension of size a = g * h: a
+ * reduce-scatter over g, an AllReduce of whole pieces among the h ranks at stride g, an allgather over g.
+ *
+ * Their names say all about them:
+ *
+ *     hybrid:G[xG…][:FORM][:VISIT]       G: g, or g/s for s steps per phase; one for each dimension, or one for all
+ *
+ *     hybrid:4        g = 4 in every dimension, in the fewest steps
+ *     hybrid:8/4x4    g = 8 in dimension 0, in 4 steps with less transmission (docs/distances.md); g = 4 in dimension 1
+ *     hybrid:9:grouped                   the L part in groups: the same bits on every rank
+ *     hybrid:1:sequential                Trivance L, one dimension after the other
+ */
+#ifndef TRIVANCE_ALGORITHMS_HYBRID_H
+#define TRIVANCE_ALGORITHMS_HYBRID_H
+
+#include "algorithms/visit.h"
+#include "schedule/schedule.h"
+
+typedef enum trv_hybrid_form { TRV_HYBRID_WINDOWS, TRV_HYBRID_GROUPED } trv_hybrid_form_t;
+
+typedef struct trv_hybrid {
+    struct {
+        int g;     /* divides the dimension's size */
+        int steps; /* of one phase: those of a row of trv_distances_front(g); 0 for g = 1 */
+    } dimension[TRV_DIMS_MAX];
+    trv_hybrid_form_t form;
+    trv_visit_t visit; /* of reduce-scatter and allgather; the L part interleaves where its windows allow it */
+} trv_hybrid_t;
+
+/* Reads what follows "hybrid:" (NULL or "": g the divisor nearest to the root of each size, windows, interleaved).
+ * TRV_ERR_ARGUMENT with the reason: factors that do not divide, step counts that no row has, words that are none. */
+int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_hybrid_t *hybrid);
+
+/* The name, shortest way to say it. */
+void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int room);
+
+#endif
