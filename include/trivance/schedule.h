@@ -50,19 +50,31 @@ typedef struct trv_schedule trv_schedule_t;
 
 /* ---- Sets of units ------------------------------------------------------------------------------------------- */
 
+/* A list of displacements of a space: `count` vectors of one coordinate per dimension, each 0 … size - 1. */
+typedef struct trv_shifts {
+    int count;
+    const int *vector;
+} trv_shifts_t;
+
+#define TRV_SHIFTS_MAX 30 /* lists of one set: each at least doubles it */
+
 /* A product set: all units whose block has, in every dimension d of the space, one of count[d] coordinates value[d]
  * (ascending; NULL means every coordinate, count[d] is then the dimension's size), and whose half is in the mask
- * `halves` (bit h for half h). */
+ * `halves` (bit h for half h).
+ * With shifts, the sum of the product and of `shifts` lists of displacements: every block of the product moved by every
+ * sum of one vector out of each list, around the torus. No two of these may be the same block. */
 typedef struct trv_product {
     int halves;
     int count[TRV_DIMS_MAX];
     const int *value[TRV_DIMS_MAX];
+    int shifts; /* 0 … TRV_SHIFTS_MAX */
+    const trv_shifts_t *shift;
 } trv_product_t;
 
 #define TRV_TERMS_MAX 2
 
 /* A set of units: the union of disjoint products. Stored this way because a message of a torus schedule may hold n/3
- * blocks but is described by a few coordinates per dimension. */
+ * blocks but is described by a few coordinates per dimension, or by a few displacements. */
 typedef struct trv_blocks {
     const trv_torus_t *space; /* the blocks are numbered as the ranks of this torus */
     int halves;               /* units per block, 1 or 2 */
@@ -75,6 +87,23 @@ TRV_API int64_t trv_blocks_count(const trv_blocks_t *blocks);
 TRV_API bool trv_blocks_contains(const trv_blocks_t *blocks, int64_t unit);
 /* Writes all units, ascending, to `unit` (room for trv_blocks_count of them). */
 TRV_API void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit);
+
+/* Goes through the sums of a product's shifts, one vector out of each list; without shifts there is one, 0:
+ *
+ *     trv_moves_t moves;
+ *     for (bool more = trv_moves_begin(&moves, space, product); more; more = trv_moves_next(&moves))
+ *         … the product, moved by moves.by …
+ */
+typedef struct trv_moves {
+    const trv_torus_t *space;
+    const trv_product_t *product;
+    int index[TRV_SHIFTS_MAX];
+    int sum[TRV_SHIFTS_MAX + 1][TRV_DIMS_MAX]; /* sum[i]: of the vectors out of the first i lists */
+    const int *by;                             /* sum[shifts] */
+} trv_moves_t;
+
+TRV_API bool trv_moves_begin(trv_moves_t *moves, const trv_torus_t *space, const trv_product_t *product);
+TRV_API bool trv_moves_next(trv_moves_t *moves);
 
 /* ---- One rank's step ------------------------------------------------------------------------------------------- */
 

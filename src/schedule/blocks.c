@@ -1,7 +1,8 @@
 /*
- * Sets of units: unions of disjoint products of coordinates.
+ * Sets of units: unions of disjoint products of coordinates, moved by sums of displacements.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "schedule/schedule.h"
 #include "torus/torus.h"
@@ -18,10 +19,60 @@ int64_t trv_blocks_count(const trv_blocks_t *blocks)
         int64_t count = halves_in(blocks->term[t].halves);
         for (int d = 0; d < blocks->space->dims; d++)
             count *= blocks->term[t].count[d];
+        for (int i = 0; i < blocks->term[t].shifts; i++)
+            count *= blocks->term[t].shift[i].count;
         total += count;
     }
     return total;
 }
+
+/* ---- Sums of displacements --------------------------------------------------------------------------------------- */
+
+/* Around a ring: 0 <= coordinate, by < size. */
+static int moved(int coordinate, int by, int size)
+{
+    int sum = coordinate + by;
+    return sum < size ? sum : sum - size;
+}
+
+/* The sums of the lists from `first` on, whose indices have changed. */
+static void add_up(trv_moves_t *moves, int first)
+{
+    const int dims = moves->space->dims;
+    for (int i = first; i < moves->product->shifts; i++) {
+        const int *vector = moves->product->shift[i].vector + moves->index[i] * dims;
+        for (int d = 0; d < dims; d++)
+            moves->sum[i + 1][d] = moved(moves->sum[i][d], vector[d], moves->space->size[d]);
+    }
+}
+
+bool trv_moves_begin(trv_moves_t *moves, const trv_torus_t *space, const trv_product_t *product)
+{
+    moves->space = space;
+    moves->product = product;
+    moves->by = moves->sum[product->shifts];
+    memset(moves->sum[0], 0, sizeof moves->sum[0]);
+    for (int i = 0; i < product->shifts; i++) {
+        moves->index[i] = 0;
+        if (product->shift[i].count == 0)
+            return false;
+    }
+    add_up(moves, 0);
+    return true;
+}
+
+bool trv_moves_next(trv_moves_t *moves)
+{
+    int i = moves->product->shifts - 1;
+    while (i >= 0 && ++moves->index[i] == moves->product->shift[i].count)
+        moves->index[i--] = 0;
+    if (i < 0)
+        return false;
+    add_up(moves, i);
+    return true;
+}
+
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
 
 static int compare_int(const void *a, const void *b)
 {
@@ -29,13 +80,12 @@ static int compare_int(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool product_contains(const trv_blocks_t *blocks, const trv_product_t *product, int block, int half)
+/* Whether the product, moved, has the block. */
+static bool product_contains(const trv_torus_t *space, const trv_product_t *product, const int *by, int block)
 {
-    if (!(product->halves >> half & 1))
-        return false;
-    for (int d = blocks->space->dims - 1; d >= 0; d--) {
-        int coordinate = block % blocks->space->size[d];
-        block /= blocks->space->size[d];
+    for (int d = space->dims - 1; d >= 0; d--) {
+        int coordinate = moved(block % space->size[d], by[d] ? space->size[d] - by[d] : 0, space->size[d]);
+        block /= space->size[d];
         if (product->value[d] &&
             !bsearch(&coordinate, product->value[d], (size_t)product->count[d], sizeof(int), compare_int))
             return false;
@@ -45,14 +95,20 @@ static bool product_contains(const trv_blocks_t *blocks, const trv_product_t *pr
 
 bool trv_blocks_contains(const trv_blocks_t *blocks, int64_t unit)
 {
-    for (int t = 0; t < blocks->terms; t++)
-        if (product_contains(blocks, &blocks->term[t], (int)(unit / blocks->halves), (int)(unit % blocks->halves)))
-            return true;
+    trv_moves_t moves;
+    for (int t = 0; t < blocks->terms; t++) {
+        const trv_product_t *product = &blocks->term[t];
+        if (!(product->halves >> unit % blocks->halves & 1))
+            continue;
+        for (bool more = trv_moves_begin(&moves, blocks->space, product); more; more = trv_moves_next(&moves))
+            if (product_contains(blocks->space, product, moves.by, (int)(unit / blocks->halves)))
+                return true;
+    }
     return false;
 }
 
-/* Writes the units of one product, ascending; returns how many. */
-static int64_t product_list(const trv_blocks_t *blocks, const trv_product_t *product, int64_t *unit)
+/* Writes the units of one product, moved; returns how many. Those of a product that is not moved ascend. */
+static int64_t product_list(const trv_blocks_t *blocks, const trv_product_t *product, const int *by, int64_t *unit)
 {
     const trv_torus_t *space = blocks->space;
     int index[TRV_DIMS_MAX] = {0};
@@ -62,8 +118,10 @@ static int64_t product_list(const trv_blocks_t *blocks, const trv_product_t *pro
             return 0;
     for (;;) {
         int64_t block = 0;
-        for (int d = 0; d < space->dims; d++)
-            block = block * space->size[d] + (product->value[d] ? product->value[d][index[d]] : index[d]);
+        for (int d = 0; d < space->dims; d++) {
+            int coordinate = product->value[d] ? product->value[d][index[d]] : index[d];
+            block = block * space->size[d] + moved(coordinate, by[d], space->size[d]);
+        }
         for (int h = 0; h < blocks->halves; h++)
             if (product->halves >> h & 1)
                 unit[written++] = block * blocks->halves + h;
@@ -83,10 +141,16 @@ static int compare_unit(const void *a, const void *b)
 
 void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit)
 {
+    trv_moves_t moves;
     int64_t written = 0;
-    for (int t = 0; t < blocks->terms; t++)
-        written += product_list(blocks, &blocks->term[t], unit + written);
-    if (blocks->terms > 1) /* each product is ascending already, their union is not */
+    bool ascending = blocks->terms <= 1; /* each product ascends, their union and their sums do not */
+    for (int t = 0; t < blocks->terms; t++) {
+        const trv_product_t *product = &blocks->term[t];
+        ascending = ascending && product->shifts == 0;
+        for (bool more = trv_moves_begin(&moves, blocks->space, product); more; more = trv_moves_next(&moves))
+            written += product_list(blocks, product, moves.by, unit + written);
+    }
+    if (!ascending)
         qsort(unit, (size_t)written, sizeof *unit, compare_unit);
 }
 

@@ -24,19 +24,15 @@ static bool fault(const place_t *at, int64_t unit, const char *text)
 
 /* ---- Sets and registers ---------------------------------------------------------------------------------------- */
 
-/* The largest offset in a set of slots. */
-static int64_t last_slot(const trv_blocks_t *blocks)
+/* The largest offset in a sane set of slots. */
+static int64_t last_slot(const trv_verifier_t *v, const trv_blocks_t *blocks)
 {
-    int64_t last = 0;
-    for (int t = 0; t < blocks->terms; t++) {
-        int64_t block = 0;
-        for (int d = 0; d < blocks->space->dims; d++) {
-            int count = blocks->term[t].count[d];
-            const int *value = blocks->term[t].value[d];
-            block = block * blocks->space->size[d] + (value && count > 0 ? value[count - 1] : count - 1);
-        }
-        last = block > last ? block : last;
-    }
+    int64_t count = trv_blocks_count(blocks), last = 0;
+    if (count > v->registers) /* more than v->list has room for, and too many in any case */
+        return count - 1;
+    size_t listed = trv_units_list(blocks, 0, blocks->space->ranks, v->list);
+    for (size_t i = 0; i < listed; i++)
+        last = v->list[i] > last ? v->list[i] : last;
     return last;
 }
 
@@ -44,7 +40,7 @@ static bool check_set(const place_t *at, const trv_blocks_t *blocks, int reg, bo
 {
     char text[160];
     const trv_torus_t *space = trv_schedule_space(at->v->schedule);
-    int64_t last = reg + (slots && trv_units_sane(blocks) ? last_slot(blocks) : 0);
+    int64_t last = reg + (slots && trv_units_sane(blocks) ? last_slot(at->v, blocks) : 0);
     if (reg < 0 || last >= at->v->registers) {
         snprintf(text, sizeof text, "%s register %lld, but has registers 0 to %d only", what, (long long)last,
                  at->v->registers - 1);

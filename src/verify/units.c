@@ -71,19 +71,65 @@ static size_t list_product(const trv_blocks_t *blocks, const trv_product_t *prod
     }
 }
 
+/* The block at `index` in every list of a product's coordinates, moved. */
+static int64_t block_at(const trv_torus_t *space, const trv_product_t *product, const int *index, const int *by)
+{
+    int64_t block = 0;
+    for (int d = 0; d < space->dims; d++) {
+        int coordinate = (product->value[d] ? product->value[d][index[d]] : index[d]) + by[d];
+        block = block * space->size[d] + (coordinate < space->size[d] ? coordinate : coordinate - space->size[d]);
+    }
+    return block;
+}
+
+/* A product with shifts: the same for every sum of them, in no order. */
+static size_t list_moved(const trv_blocks_t *blocks, const trv_product_t *product, int64_t first, int64_t count,
+                         uint32_t *list)
+{
+    const trv_torus_t *space = blocks->space;
+    trv_moves_t moves;
+    size_t written = 0;
+    if (product_empty(blocks, product))
+        return 0;
+    for (bool more = trv_moves_begin(&moves, space, product); more; more = trv_moves_next(&moves)) {
+        int index[TRV_DIMS_MAX] = { 0 };
+        for (int d = 0; d >= 0;) {
+            int64_t unit = block_at(space, product, index, moves.by) * blocks->halves - first;
+            for (int h = 0; h < blocks->halves; h++)
+                if (product->halves >> h & 1 && unit + h >= 0 && unit + h < count)
+                    list[written++] = (uint32_t)(unit + h);
+            for (d = space->dims - 1; d >= 0 && ++index[d] == product->count[d]; d--)
+                index[d] = 0;
+        }
+    }
+    return written;
+}
+
 size_t trv_units_list(const trv_blocks_t *blocks, int64_t first, int64_t count, uint32_t *list)
 {
     size_t written = 0;
     for (int t = 0; t < blocks->terms; t++)
-        written += list_product(blocks, &blocks->term[t], first, count, list + written);
+        written += (blocks->term[t].shifts > 0 ? list_moved : list_product)(blocks, &blocks->term[t], first, count,
+                                                                            list + written);
     return written;
+}
+
+static bool shifts_sane(const trv_torus_t *space, const trv_product_t *product)
+{
+    if (product->shifts < 0 || product->shifts > TRV_SHIFTS_MAX)
+        return false;
+    for (int i = 0; i < product->shifts; i++)
+        for (int c = 0; c < product->shift[i].count * space->dims; c++)
+            if (product->shift[i].vector[c] < 0 || product->shift[i].vector[c] >= space->size[c % space->dims])
+                return false;
+    return true;
 }
 
 bool trv_units_sane(const trv_blocks_t *blocks)
 {
     for (int t = 0; t < blocks->terms; t++) {
         const trv_product_t *product = &blocks->term[t];
-        if (product->halves < 0 || product->halves >> blocks->halves)
+        if (product->halves < 0 || product->halves >> blocks->halves || !shifts_sane(blocks->space, product))
             return false;
         for (int d = 0; d < blocks->space->dims; d++) {
             const int *value = product->value[d];
@@ -100,13 +146,19 @@ bool trv_units_sane(const trv_blocks_t *blocks)
 
 static bool same_product(const trv_torus_t *space, const trv_product_t *a, const trv_product_t *b)
 {
-    if (a->halves != b->halves)
+    if (a->halves != b->halves || a->shifts != b->shifts)
         return false;
     for (int d = 0; d < space->dims; d++) {
         if (a->count[d] != b->count[d])
             return false;
         /* NULL and a full list are the same set, as full lists are: equal counts of the whole size. */
         if (a->count[d] != space->size[d] && memcmp(a->value[d], b->value[d], (size_t)a->count[d] * sizeof(int)) != 0)
+            return false;
+    }
+    for (int i = 0; i < a->shifts; i++) {
+        size_t vectors = (size_t)a->shift[i].count;
+        if (a->shift[i].count != b->shift[i].count ||
+            memcmp(a->shift[i].vector, b->shift[i].vector, vectors * (size_t)space->dims * sizeof(int)) != 0)
             return false;
     }
     return true;
