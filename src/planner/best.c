@@ -1,0 +1,124 @@
+/*
+ * Plans that are kept: answers, and the planners that gave the last of them, so that a question that was asked before
+ * costs nothing, and another size on a torus that was asked about before costs little.
+ *
+ * One mutex guards both; who asks while another one's plan is being made waits for it. Both are bounded, and what was
+ * kept longest makes room.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "planner/constraints.h"
+
+#define ANSWERS_MAX 1024 /* a power of two */
+#define PLANNERS_MAX 4
+
+/* Everything that a plan depends on but the size. Compared and hashed as bytes, so it is cleared before it is filled. */
+typedef struct key {
+    int collective, dims, size[TRV_DIMS_MAX];
+    double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, host_latency_ns, router_in_ns, router_out_ns;
+    double message_overhead_ns, gamma_ns;
+    uint64_t memory_bytes;
+    uint32_t delivery, packet_bytes;
+    uint32_t consistent, idempotent, messages_per_port, narrow;
+} question_t;
+
+static struct {
+    pthread_mutex_t mutex;
+    struct {
+        bool used;
+        question_t key;
+        uint64_t vector_bytes;
+        trv_plan_t plan;
+    } answer[ANSWERS_MAX]; /* where a question's hash points to */
+    struct {
+        trv_planner_t *planner;
+        question_t key;
+    } planner[PLANNERS_MAX]; /* the last one used first */
+} kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t collective,
+                     const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
+{
+    memset(key, 0, sizeof *key);
+    key->collective = (int)collective;
+    key->dims = torus->dims;
+    memcpy(key->size, torus->size, sizeof key->size);
+    key->bandwidth_bps = network->bandwidth_bps;
+    key->nic_bandwidth_bps = network->nic_bandwidth_bps;
+    key->alpha_ns = network->alpha_ns;
+    key->link_latency_ns = network->link_latency_ns;
+    key->host_latency_ns = network->host_latency_ns;
+    key->router_in_ns = network->router_in_ns;
+    key->router_out_ns = network->router_out_ns;
+    key->message_overhead_ns = network->message_overhead_ns;
+    key->gamma_ns = network->gamma_ns;
+    key->delivery = (uint32_t)network->delivery;
+    key->packet_bytes = network->packet_bytes;
+    key->consistent = constraints->consistent;
+    key->idempotent = constraints->idempotent;
+    key->memory_bytes = constraints->memory_bytes;
+    key->messages_per_port = (uint32_t)constraints->messages_per_port;
+    key->narrow = constraints->narrow;
+}
+
+/* FNV-1a. */
+static size_t place_of(const question_t *key, uint64_t vector_bytes)
+{
+    uint64_t hash = UINT64_C(14695981039346656037) ^ vector_bytes;
+    for (size_t i = 0; i < sizeof *key; i++)
+        hash = (hash ^ ((const unsigned char *)key)[i]) * UINT64_C(1099511628211);
+    return (size_t)(hash >> 32) % ANSWERS_MAX;
+}
+
+/* The planner for these questions, in the first place; made if there is none. */
+static int find_planner(const question_t *key, const trv_torus_t *torus, trv_collective_t collective,
+                        const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
+{
+    int found = 0;
+    while (found < PLANNERS_MAX - 1 && kept.planner[found].planner &&
+           memcmp(&kept.planner[found].key, key, sizeof *key) != 0)
+        found++;
+    trv_planner_t *planner = kept.planner[found].planner;
+    if (!planner || memcmp(&kept.planner[found].key, key, sizeof *key) != 0) {
+        int rc = trv_planner_create(&planner, torus, collective, network, constraints);
+        if (rc)
+            return rc;
+        trv_planner_destroy(kept.planner[found].planner);
+    }
+    memmove(&kept.planner[1], &kept.planner[0], (size_t)found * sizeof kept.planner[0]);
+    kept.planner[0].planner = planner;
+    kept.planner[0].key = *key;
+    return TRV_OK;
+}
+
+int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
+                  const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, trv_plan_t *plan)
+{
+    static const trv_plan_constraints_t none;
+    question_t key;
+    fill_key(&key, torus, collective, network, constraints ? constraints : &none);
+    size_t place = place_of(&key, vector_bytes);
+    int rc = TRV_OK;
+    pthread_mutex_lock(&kept.mutex);
+    if (!kept.answer[place].used || kept.answer[place].vector_bytes != vector_bytes ||
+        memcmp(&kept.answer[place].key, &key, sizeof key) != 0) {
+        trv_plan_t made;
+        rc = find_planner(&key, torus, collective, network, constraints);
+        if (!rc)
+            rc = trv_planner_rank(kept.planner[0].planner, vector_bytes, 1, &made);
+        if (rc == 1) {
+            kept.answer[place].used = true;
+            kept.answer[place].key = key;
+            kept.answer[place].vector_bytes = vector_bytes;
+            kept.answer[place].plan = made;
+            rc = TRV_OK;
+        }
+    }
+    if (!rc)
+        *plan = kept.answer[place].plan;
+    pthread_mutex_unlock(&kept.mutex);
+    return rc;
+}

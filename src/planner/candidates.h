@@ -1,0 +1,54 @@
+/*
+ * The planner's candidates: schedules of one torus and collective, by name. Each has a model, which is known before the
+ * schedule is made, and reads the schedule, and simulates it, only when somebody asks.
+ */
+#ifndef TRIVANCE_PLANNER_CANDIDATES_H
+#define TRIVANCE_PLANNER_CANDIDATES_H
+
+#include <trivance/plan.h>
+
+/* The model: time = steps * (alpha + what a message of no bytes takes) + hops * time of a hop + load * vector /
+ * bandwidth. Hops are those of the longest message of each step, added up, load what the busiest link carries in each
+ * step as a fraction of the vector, added up. */
+typedef struct trv_model {
+    double steps, hops, load;
+} trv_model_t;
+
+/* What constraints ask for. */
+typedef struct trv_facts {
+    int steps, registers, messages_per_port;
+    bool consistent, covers;
+    bool ways_known;
+    unsigned both_ways; /* bit d: some rank sends both ways in dimension d in one step; once ways_known */
+} trv_facts_t;
+
+typedef struct trv_candidate {
+    char name[TRV_PLAN_NAME_MAX];
+    trv_model_t model;
+    bool always;  /* considered whatever the model says: what a plan must not be slower than */
+    bool guest;   /* never considered: somebody asked for its time */
+    bool known;   /* its facts are */
+    trv_facts_t facts;
+    trv_simulator_t *simulator; /* NULL until it is needed */
+} trv_candidate_t;
+
+typedef struct trv_candidates {
+    trv_torus_t torus;
+    trv_collective_t collective;
+    int count, room;
+    trv_candidate_t *candidate;
+} trv_candidates_t;
+
+/* Adds one at the end; *added (may be NULL) is it, until the next is added. */
+int trv_candidates_add(trv_candidates_t *list, const char *name, const trv_model_t *model, trv_candidate_t **added);
+void trv_candidates_clear(trv_candidates_t *list);
+
+/* Sources: each adds the candidates it knows. */
+int trv_candidates_named(trv_candidates_t *list); /* every algorithm of the table that serves the torus */
+
+/* Makes the facts known, `both_ways` only where `ways` says so. */
+int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate, bool ways);
+/* Makes the simulator. */
+int trv_candidate_read(const trv_candidates_t *list, trv_candidate_t *candidate);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * Every constraint is a line of the table below: whether it is set, whether a candidate breaks it, how to call it.
+ */
+#include "planner/constraints.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/error.h"
+
+#define NAMES_MAX 3 /* of excluded candidates, per constraint, in a sentence */
+
+typedef struct question {
+    const trv_plan_constraints_t *asked;
+    const trv_facts_t *facts;
+    uint64_t vector_bytes;
+} question_t;
+
+static bool is_inexact(const question_t *q) { return !q->asked->idempotent && q->facts->covers; }
+static bool is_inconsistent(const question_t *q) { return q->asked->consistent && !q->facts->consistent; }
+static bool is_narrow(const question_t *q) { return q->asked->narrow & q->facts->both_ways; }
+
+static bool is_large(const question_t *q)
+{
+    return q->asked->memory_bytes &&
+           (double)(q->facts->registers - 1) * (double)q->vector_bytes > (double)q->asked->memory_bytes;
+}
+
+static bool is_crowded(const question_t *q)
+{
+    return q->asked->messages_per_port && q->facts->messages_per_port > q->asked->messages_per_port;
+}
+
+enum { INEXACT, INCONSISTENT, LARGE, CROWDED, NARROW, RULES };
+
+static bool (*const is_broken[RULES])(const question_t *) = {is_inexact, is_inconsistent, is_large, is_crowded,
+                                                             is_narrow};
+
+static void name_rule(const trv_plan_constraints_t *asked, int rule, char *text, size_t room)
+{
+    switch (rule) {
+    case INEXACT: snprintf(text, room, "to be exact"); break;
+    case INCONSISTENT: snprintf(text, room, "to be consistent"); break;
+    case LARGE: snprintf(text, room, "scratch memory of at most %" PRIu64 " bytes", asked->memory_bytes); break;
+    case CROWDED: snprintf(text, room, "at most %d message%s per port", asked->messages_per_port,
+                           asked->messages_per_port == 1 ? "" : "s"); break;
+    default: snprintf(text, room, "one way at a time in narrow dimensions"); break;
+    }
+}
+
+int trv_constraints_check(const trv_plan_constraints_t *constraints, const trv_torus_t *torus)
+{
+    if (constraints->messages_per_port < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "at most %d messages per port: it is a number from 1, or 0 for any",
+                        constraints->messages_per_port);
+    if (constraints->narrow >> torus->dims)
+        return trv_fail(TRV_ERR_ARGUMENT, "the narrow dimensions are %#x; on a torus of %d dimensions there are bits "
+                        "0 to %d", constraints->narrow, torus->dims, torus->dims - 1);
+    return TRV_OK;
+}
+
+/* Which rules the candidate breaks, as bits. */
+static int find_broken(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
+                       trv_candidate_t *candidate, uint64_t vector_bytes, unsigned *broken)
+{
+    question_t question = {constraints, &candidate->facts, vector_bytes};
+    int rc = trv_candidate_facts(list, candidate, constraints->narrow != 0);
+    *broken = 0;
+    for (int rule = 0; rule < RULES && !rc; rule++)
+        if (is_broken[rule](&question))
+            *broken |= 1u << rule;
+    return rc;
+}
+
+int trv_constraints_keep(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
+                         trv_candidate_t *candidate, uint64_t vector_bytes, bool *keeps)
+{
+    unsigned broken;
+    int rc = find_broken(constraints, list, candidate, vector_bytes, &broken);
+    *keeps = broken == 0;
+    return rc;
+}
+
+/* ---- The sentence ------------------------------------------------------------------------------------------------ */
+
+typedef struct sentence {
+    size_t used;
+    char text[1024];
+} sentence_t;
+
+static void say(sentence_t *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(sentence_t *sentence, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence->text + sentence->used, sizeof sentence->text - sentence->used, format, values);
+    va_end(values);
+    sentence->used = strlen(sentence->text);
+}
+
+static int say_excluded(sentence_t *sentence, const trv_plan_constraints_t *constraints, int rule,
+                        const trv_candidates_t *list, uint64_t vector_bytes)
+{
+    char name[80];
+    int excluded = 0;
+    name_rule(constraints, rule, name, sizeof name);
+    for (int i = 0; i < list->count; i++) {
+        unsigned broken;
+        int rc = find_broken(constraints, list, &list->candidate[i], vector_bytes, &broken);
+        if (rc)
+            return rc;
+        if (list->candidate[i].guest || !(broken >> rule & 1))
+            continue;
+        if (excluded == 0)
+            say(sentence, "%s%s excludes ", sentence->used ? "; " : "", name);
+        if (excluded < NAMES_MAX)
+            say(sentence, "%s%s", excluded ? ", " : "", list->candidate[i].name);
+        excluded++;
+    }
+    if (excluded > NAMES_MAX)
+        say(sentence, " and %d more", excluded - NAMES_MAX);
+    return TRV_OK;
+}
+
+int trv_constraints_refuse(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
+                           trv_candidate_t *candidate, uint64_t vector_bytes)
+{
+    sentence_t sentence = {0, ""};
+    char name[80];
+    unsigned broken;
+    int rc = find_broken(constraints, list, candidate, vector_bytes, &broken);
+    if (rc)
+        return rc;
+    for (int rule = 0; rule < RULES; rule++)
+        if (broken >> rule & 1) {
+            name_rule(constraints, rule, name, sizeof name);
+            say(&sentence, "%s%s", sentence.used ? ", nor " : "", name);
+        }
+    return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not keep to what is asked for: %s", candidate->name, sentence.text);
+}
+
+int trv_constraints_refuse_all(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
+                               uint64_t vector_bytes)
+{
+    sentence_t sentence = {0, ""};
+    char torus[TRV_TORUS_TEXT_MAX];
+    for (int rule = 0; rule < RULES; rule++) {
+        int rc = say_excluded(&sentence, constraints, rule, list, vector_bytes);
+        if (rc)
+            return rc;
+    }
+    return trv_fail(TRV_ERR_UNSUPPORTED, "no schedule on %s keeps to all constraints: %s",
+                    trv_torus_format(&list->torus, torus, sizeof torus), sentence.text);
+}

@@ -1,0 +1,298 @@
+/*
+ * A planner: the model ranks its candidates, the simulator decides.
+ *
+ * Simulated are, in the order of the model, the candidates that come near the best one's estimate, then the named
+ * algorithms, all of them. What a lower bound on its time excludes is not simulated: first the bound that the number of
+ * steps gives, then the simulator's own (trv_simulate_bound_ns). So nothing named is ever faster than what is chosen.
+ *
+ * The links have one queue each (TRV_FIFO), whatever model the network asks for: then a schedule's symmetry makes a few
+ * ranks stand for all, and a simulation takes less than a millisecond whatever the torus. What makes ranks differ
+ * (slow links and ranks, jitter, finite buffers) is left away.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "planner/candidates.h"
+#include "planner/constraints.h"
+
+#define NEAR 1.25    /* of the best estimate: the others are not simulated */
+#define NEAR_MAX 16  /* so many at most, or as many as are asked for */
+
+struct trv_planner {
+    trv_simulate_options_t network;
+    trv_plan_constraints_t constraints;
+    trv_candidates_t list;
+};
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static trv_simulate_options_t plain_network(const trv_simulate_options_t *network)
+{
+    trv_simulate_options_t plain = *network;
+    plain.model = TRV_FIFO;
+    plain.buffer_bytes = 0;
+    plain.jitter = 0;
+    plain.full = plain.link_loads = false;
+    plain.slow_ranks = plain.slow_links = 0;
+    plain.slow_rank = NULL;
+    plain.slow_link = NULL;
+    plain.observer = NULL;
+    return plain;
+}
+
+/* The simulator's own opinion of the options, on a torus of two ranks. */
+static int check_network(const trv_simulate_options_t *asked)
+{
+    trv_simulate_options_t network = *asked;
+    network.slow_ranks = network.slow_links = 0; /* they are of another torus */
+    network.link_loads = false;
+    network.observer = NULL;
+    trv_schedule_t *schedule;
+    trv_simulator_t *simulator = NULL;
+    trv_simulation_t result;
+    int rc = trv_schedule_create(&schedule, &(trv_torus_t){.dims = 1, .size = {2}, .ranks = 2}, "trivance-b",
+                                 TRV_ALLREDUCE);
+    if (!rc)
+        rc = trv_simulator_create(&simulator, schedule);
+    if (!rc)
+        rc = trv_simulate(simulator, &network, 1, &result);
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(schedule);
+    return rc;
+}
+
+int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_collective_t collective,
+                       const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
+{
+    static const trv_plan_constraints_t none;
+    *created = NULL;
+    if (collective != TRV_ALLREDUCE && collective != TRV_REDUCE_SCATTER && collective != TRV_ALLGATHER)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no collective %d; there are AllReduce, Reduce-Scatter and "
+                        "AllGather", (int)collective);
+    trv_planner_t *planner = calloc(1, sizeof *planner);
+    if (!planner)
+        return trv_fail_memory();
+    planner->network = plain_network(network);
+    planner->constraints = constraints ? *constraints : none;
+    planner->list = (trv_candidates_t){.torus = *torus, .collective = collective};
+    int rc = trv_constraints_check(&planner->constraints, torus);
+    if (!rc)
+        rc = check_network(network);
+    if (!rc)
+        rc = trv_candidates_named(&planner->list);
+    if (rc)
+        trv_planner_destroy(planner);
+    else
+        *created = planner;
+    return rc;
+}
+
+void trv_planner_destroy(trv_planner_t *planner)
+{
+    if (!planner)
+        return;
+    trv_candidates_clear(&planner->list);
+    free(planner);
+}
+
+/* ---- One candidate ----------------------------------------------------------------------------------------------- */
+
+static int simulate(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
+                    double *time_ns)
+{
+    trv_simulation_t result;
+    int rc = trv_simulate(candidate->simulator, &planner->network, vector_bytes, &result);
+    *time_ns = rc ? INFINITY : result.time_ns;
+    return rc;
+}
+
+/* The candidate's time, INFINITY where a bound says that it is more than `enough_ns`. */
+static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
+                     double enough_ns, double *time_ns)
+{
+    double bound_ns;
+    *time_ns = INFINITY;
+    int rc = trv_candidate_facts(&planner->list, candidate, false);
+    if (rc || candidate->facts.steps * planner->network.alpha_ns > enough_ns)
+        return rc;
+    rc = trv_candidate_read(&planner->list, candidate);
+    if (!rc)
+        rc = trv_simulate_bound_ns(candidate->simulator, &planner->network, vector_bytes, &bound_ns);
+    if (rc || bound_ns > enough_ns)
+        return rc;
+    return simulate(planner, candidate, vector_bytes, time_ns);
+}
+
+/* Makes a plan of a candidate whose time is known. */
+static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candidate, double time_ns, trv_plan_t *plan)
+{
+    double empty_ns;
+    int rc = simulate(planner, candidate, 1, &empty_ns);
+    if (rc)
+        return rc;
+    *plan = (trv_plan_t){.steps = candidate->facts.steps, .consistent = candidate->facts.consistent,
+                         .time_ns = time_ns, .alpha_ns = candidate->facts.steps * planner->network.alpha_ns};
+    memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
+    plan->hops_ns = empty_ns - plan->alpha_ns;
+    plan->transmission_ns = time_ns - empty_ns;
+    return TRV_OK;
+}
+
+/* ---- The ranking ------------------------------------------------------------------------------------------------- */
+
+typedef struct entry {
+    int candidate;  /* number in the list */
+    bool always;
+    double estimate_ns, time_ns;
+    int steps;
+} entry_t;
+
+typedef struct ranking {
+    trv_planner_t *planner;
+    uint64_t vector_bytes;
+    int room;
+    entry_t *entry;  /* all candidates, in the order of examination */
+    int timed;       /* of these have a time … */
+    entry_t *best;   /* … and are here, the fastest first */
+} ranking_t;
+
+static double estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
+{
+    const trv_simulate_options_t *n = &planner->network;
+    double router_ns = n->router_in_ns + n->router_out_ns; /* a way of h hops passes h + 1 of them */
+    return model->steps * (n->alpha_ns + 2 * n->host_latency_ns + router_ns) +
+           model->hops * (n->link_latency_ns + router_ns) +
+           model->load * (double)vector_bytes * 8e9 / n->bandwidth_bps;
+}
+
+/* By the model; what is considered always comes last, in the order of the list. */
+static int by_estimate(const void *a, const void *b)
+{
+    const entry_t *x = a, *y = b;
+    if (x->always != y->always)
+        return x->always ? 1 : -1;
+    if (x->estimate_ns != y->estimate_ns)
+        return x->estimate_ns < y->estimate_ns ? -1 : 1;
+    return x->candidate - y->candidate;
+}
+
+/* By time; ties are decided by the steps, then by the order of the list. */
+static bool is_better(const entry_t *a, const entry_t *b)
+{
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns;
+    return a->steps != b->steps ? a->steps < b->steps : a->candidate < b->candidate;
+}
+
+static void insert(ranking_t *ranking, const entry_t *entry)
+{
+    int at = ranking->timed++;
+    for (; at > 0 && is_better(entry, &ranking->best[at - 1]); at--)
+        ranking->best[at] = ranking->best[at - 1];
+    ranking->best[at] = *entry;
+}
+
+static int examine(ranking_t *ranking, entry_t *entry)
+{
+    trv_candidate_t *candidate = &ranking->planner->list.candidate[entry->candidate];
+    double enough_ns = ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY;
+    int rc = find_time(ranking->planner, candidate, ranking->vector_bytes, enough_ns, &entry->time_ns);
+    entry->steps = candidate->facts.steps;
+    if (!rc && !isinf(entry->time_ns))
+        insert(ranking, entry);
+    return rc;
+}
+
+/* Examines what keeps to the constraints and comes near, and what is considered always. */
+static int examine_all(ranking_t *ranking, int entries)
+{
+    const trv_planner_t *planner = ranking->planner;
+    int near = 0, near_max = ranking->room > NEAR_MAX ? ranking->room : NEAR_MAX, rc = TRV_OK;
+    double near_ns = INFINITY;
+    for (int i = 0; i < entries && !rc; i++) {
+        entry_t *entry = &ranking->entry[i];
+        bool keeps;
+        if (!entry->always && (near == near_max || entry->estimate_ns > near_ns))
+            continue;
+        rc = trv_constraints_keep(&planner->constraints, &planner->list, &planner->list.candidate[entry->candidate],
+                                  ranking->vector_bytes, &keeps);
+        if (rc || !keeps)
+            continue;
+        if (!entry->always && near++ == 0)
+            near_ns = NEAR * entry->estimate_ns;
+        rc = examine(ranking, entry);
+    }
+    return rc;
+}
+
+static int rank_all(ranking_t *ranking)
+{
+    trv_planner_t *planner = ranking->planner;
+    int entries = 0;
+    for (int i = 0; i < planner->list.count; i++) {
+        const trv_candidate_t *candidate = &planner->list.candidate[i];
+        if (!candidate->guest)
+            ranking->entry[entries++] =
+                (entry_t){.candidate = i, .always = candidate->always,
+                          .estimate_ns = estimate(planner, &candidate->model, ranking->vector_bytes)};
+    }
+    qsort(ranking->entry, (size_t)entries, sizeof *ranking->entry, by_estimate);
+    int rc = examine_all(ranking, entries);
+    if (!rc && ranking->timed == 0)
+        return trv_constraints_refuse_all(&planner->constraints, &planner->list, ranking->vector_bytes);
+    return rc;
+}
+
+int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_plan_t *plan)
+{
+    if (room < 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is room for %d plans; it takes room for one at least", room);
+    size_t entries = (size_t)planner->list.count + 1;
+    entry_t *memory = malloc(2 * entries * sizeof *memory);
+    if (!memory)
+        return trv_fail_memory();
+    ranking_t ranking = {planner, vector_bytes, room, memory, 0, memory + entries};
+    int rc = rank_all(&ranking), plans = ranking.timed < room ? ranking.timed : room;
+    for (int i = 0; i < plans && !rc; i++)
+        rc = make_plan(planner, &planner->list.candidate[ranking.best[i].candidate], ranking.best[i].time_ns, &plan[i]);
+    free(memory);
+    return rc ? rc : plans;
+}
+
+/* The candidate of that name; made, as a guest, if there is none. */
+static int find_candidate(trv_planner_t *planner, const char *name, trv_candidate_t **candidate)
+{
+    trv_candidates_t *list = &planner->list;
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->candidate[i].name, name) == 0) {
+            *candidate = &list->candidate[i];
+            return TRV_OK;
+        }
+    if (strlen(name) >= TRV_PLAN_NAME_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d letters", TRV_PLAN_NAME_MAX - 1);
+    trv_candidate_t guest = {.guest = true};
+    strcpy(guest.name, name);
+    int rc = trv_candidate_facts(list, &guest, false); /* what is no algorithm becomes no candidate */
+    if (!rc)
+        rc = trv_candidates_add(list, name, &guest.model, candidate);
+    if (!rc)
+        **candidate = guest;
+    return rc;
+}
+
+int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_plan_t *plan)
+{
+    trv_candidate_t *candidate;
+    double time_ns;
+    bool keeps;
+    int rc = find_candidate(planner, algorithm, &candidate);
+    if (!rc)
+        rc = trv_constraints_keep(&planner->constraints, &planner->list, candidate, vector_bytes, &keeps);
+    if (!rc && !keeps)
+        rc = trv_constraints_refuse(&planner->constraints, &planner->list, candidate, vector_bytes);
+    if (!rc)
+        rc = find_time(planner, candidate, vector_bytes, INFINITY, &time_ns);
+    return rc ? rc : make_plan(planner, candidate, time_ns, plan);
+}

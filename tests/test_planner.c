@@ -1,0 +1,336 @@
+/*
+ * The planner: never slower than anything named, deterministic, true to its constraints, and clear where it refuses.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <trivance/trivance.h>
+
+static const trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS;
+
+static trv_torus_t torus_of(const char *text)
+{
+    trv_torus_t torus;
+    if (trv_torus_parse(text, &torus))
+        fail_msg("%s", trv_last_error());
+    return torus;
+}
+
+static trv_plan_t best(const char *torus_text, trv_collective_t collective, uint64_t bytes,
+                       const trv_plan_constraints_t *constraints)
+{
+    trv_torus_t torus = torus_of(torus_text);
+    trv_plan_t plan;
+    if (trv_plan_best(&torus, collective, bytes, &paper, constraints, &plan))
+        fail_msg("%s, %llu bytes: %s", torus_text, (unsigned long long)bytes, trv_last_error());
+    return plan;
+}
+
+static double simulated(const trv_torus_t *torus, trv_collective_t collective, const char *algorithm, uint64_t bytes)
+{
+    trv_simulate_options_t options = paper;
+    trv_schedule_t *schedule;
+    trv_simulator_t *simulator;
+    trv_simulation_t result;
+    options.model = TRV_FIFO;
+    assert_int_equal(trv_schedule_create(&schedule, torus, algorithm, collective), 0);
+    assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
+    assert_int_equal(trv_simulate(simulator, &options, bytes, &result), 0);
+    double time_ns = result.time_ns;
+    trv_simulation_clear(&result);
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(schedule);
+    return time_ns;
+}
+
+/* Those without a symmetry are no candidates on large tori; here they count. */
+static void test_never_slower(void **state)
+{
+    static const char *const text[] = {"1", "2", "7", "8", "25", "64", "8x8", "6x1x5", "4x8", "4x4x4"};
+    (void)state;
+    for (size_t t = 0; t < sizeof text / sizeof text[0]; t++)
+        for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 32)
+            for (trv_collective_t collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++) {
+                trv_torus_t torus = torus_of(text[t]);
+                trv_plan_t plan = best(text[t], collective, bytes, NULL);
+                double time_ns = simulated(&torus, collective, plan.algorithm, bytes);
+                if (plan.time_ns != time_ns)
+                    fail_msg("%s, %llu bytes, %s: %.6f ns, simulated %.6f ns", text[t], (unsigned long long)bytes,
+                             plan.algorithm, plan.time_ns, time_ns);
+                for (int i = 0; i < trv_algorithms_count(); i++) {
+                    const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+                    if (trv_algorithm_exactness(algorithm) == TRV_COVERS ||
+                        trv_algorithm_supports(algorithm, &torus, collective))
+                        continue;
+                    double named = simulated(&torus, collective, trv_algorithm_name(algorithm), bytes);
+                    if (plan.time_ns > named)
+                        fail_msg("%s, %llu bytes: %s takes %.3f ns, %s %.3f ns", text[t], (unsigned long long)bytes,
+                                 plan.algorithm, plan.time_ns, trv_algorithm_name(algorithm), named);
+                }
+            }
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    trv_plan_t plan = best("9x9", TRV_ALLREDUCE, 1 << 20, NULL), empty = best("9x9", TRV_ALLREDUCE, 1, NULL);
+    assert_true(plan.alpha_ns == plan.steps * paper.alpha_ns);
+    assert_true(fabs(plan.alpha_ns + plan.hops_ns + plan.transmission_ns - plan.time_ns) < 1e-6 * plan.time_ns);
+    assert_true(plan.hops_ns > 0 && plan.transmission_ns > 0);
+    /* Trivance L: 4 steps of 1 and 3 hops, 200 ns for a hop, 300 ns for a step's nodes and its last router. */
+    assert_int_equal(empty.steps, 4);
+    assert_true(empty.transmission_ns == 0 && fabs(empty.hops_ns - 8 * 200 - 4 * 300) < 50);
+}
+
+static void test_plans_are_schedules(void **state)
+{
+    static const char *const text[] = {"8", "9", "12", "4x6", "8x8", "3x4x5"};
+    (void)state;
+    for (size_t t = 0; t < sizeof text / sizeof text[0]; t++)
+        for (uint64_t bytes = 8; bytes <= 64 << 20; bytes *= 128)
+            for (int consistent = 0; consistent < 2; consistent++) {
+                trv_torus_t torus = torus_of(text[t]);
+                trv_plan_t plan = best(text[t], TRV_ALLREDUCE, bytes, &(trv_plan_constraints_t){consistent, .narrow = 0});
+                trv_schedule_t *schedule;
+                trv_verdict_t verdict;
+                assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
+                assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, NULL, NULL), 0);
+                if (!verdict.valid)
+                    fail_msg("%s: %s", plan.algorithm, verdict.fault);
+                assert_int_equal(trv_schedule_steps(schedule), plan.steps);
+                assert_true(plan.consistent == trv_schedule_consistent(schedule));
+                assert_true(trv_schedule_exactness(schedule) == TRV_EXACT);
+                assert_true(!consistent || verdict.consistent);
+                trv_schedule_destroy(schedule);
+            }
+}
+
+/* ---- One planner, many questions --------------------------------------------------------------------------------- */
+
+static trv_planner_t *planner_of(const char *torus_text, const trv_plan_constraints_t *constraints)
+{
+    trv_torus_t torus = torus_of(torus_text);
+    trv_planner_t *planner;
+    assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, &paper, constraints), 0);
+    return planner;
+}
+
+static void assert_same(const trv_plan_t *a, const trv_plan_t *b)
+{
+    assert_string_equal(a->algorithm, b->algorithm);
+    assert_int_equal(a->steps, b->steps);
+    assert_true(a->time_ns == b->time_ns && a->alpha_ns == b->alpha_ns && a->hops_ns == b->hops_ns &&
+                a->transmission_ns == b->transmission_ns && a->consistent == b->consistent);
+}
+
+/* Whatever was asked before, and how often: the same answer. */
+static void test_same_answer(void **state)
+{
+    static const uint64_t sizes[] = {1 << 20, 64, 1 << 16, 1 << 20, 64};
+    trv_planner_t *planner = planner_of("8x16", NULL);
+    trv_plan_t plan[5], other;
+    (void)state;
+    assert_int_equal(trv_planner_time(planner, 4096, "recdoub-b", &other), 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(trv_planner_rank(planner, sizes[i], 1, &plan[i]), 1);
+        other = best("8x16", TRV_ALLREDUCE, sizes[i], NULL);
+        assert_same(&plan[i], &other);
+        trv_planner_t *fresh = planner_of("8x16", NULL);
+        assert_int_equal(trv_planner_rank(fresh, sizes[i], 1, &other), 1);
+        assert_same(&plan[i], &other);
+        trv_planner_destroy(fresh);
+    }
+    trv_planner_destroy(planner);
+}
+
+/* More questions than are kept. */
+static void test_cache(void **state)
+{
+    static const char *const text[] = {"3", "4", "5", "6", "7", "3x3"};
+    (void)state;
+    for (uint64_t bytes = 1; bytes < 300; bytes++) {
+        const char *torus = text[bytes % 6];
+        trv_plan_t plan = best(torus, TRV_ALLREDUCE, bytes, NULL), again = best(torus, TRV_ALLREDUCE, bytes, NULL);
+        assert_same(&plan, &again);
+    }
+    trv_plan_t fast, slow;
+    trv_torus_t torus = torus_of("8x8");
+    trv_simulate_options_t network = paper;
+    network.bandwidth_bps /= 8;
+    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, 1 << 20, &paper, NULL, &fast), 0);
+    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, 1 << 20, &network, NULL, &slow), 0);
+    assert_true(slow.time_ns > 1.5 * fast.time_ns);
+}
+
+static void test_rank(void **state)
+{
+    trv_planner_t *planner = planner_of("8x8", NULL);
+    trv_plan_t plan[64], again;
+    (void)state;
+    int plans = trv_planner_rank(planner, 1 << 16, 64, plan);
+    assert_true(plans >= 5);
+    for (int i = 0; i < plans; i++) {
+        assert_true(i == 0 || plan[i].time_ns >= plan[i - 1].time_ns);
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(plan[i].algorithm, plan[j].algorithm);
+        assert_int_equal(trv_planner_time(planner, 1 << 16, plan[i].algorithm, &again), 0);
+        assert_same(&plan[i], &again);
+    }
+    assert_int_equal(trv_planner_rank(planner, 1 << 16, 2, plan), 2);
+    assert_int_equal(trv_planner_rank(planner, 1 << 16, 0, plan), TRV_ERR_ARGUMENT);
+    trv_planner_destroy(planner);
+}
+
+/* ---- Constraints ------------------------------------------------------------------------------------------------- */
+
+typedef struct facts {
+    int registers, messages_per_port;
+} facts_t;
+
+static facts_t facts_of(const char *torus_text, const char *algorithm)
+{
+    trv_torus_t torus = torus_of(torus_text);
+    trv_schedule_t *schedule;
+    assert_int_equal(trv_schedule_create(&schedule, &torus, algorithm, TRV_ALLREDUCE), 0);
+    facts_t facts = {trv_schedule_registers(schedule), trv_schedule_messages_per_port(schedule)};
+    trv_schedule_destroy(schedule);
+    return facts;
+}
+
+static void test_constraints(void **state)
+{
+    (void)state;
+    trv_plan_t any = best("9x9", TRV_ALLREDUCE, 64, NULL);
+    assert_false(any.consistent);
+    trv_plan_t consistent = best("9x9", TRV_ALLREDUCE, 64, &(trv_plan_constraints_t){.consistent = true});
+    assert_true(consistent.consistent && consistent.time_ns >= any.time_ns);
+
+    /* Two messages by one port: grouped L. */
+    trv_plan_constraints_t two = {.consistent = true}, single = {.consistent = true, .messages_per_port = 1};
+    assert_int_equal(facts_of("9", best("9", TRV_ALLREDUCE, 16384, &two).algorithm).messages_per_port, 2);
+    assert_int_equal(facts_of("9", best("9", TRV_ALLREDUCE, 16384, &single).algorithm).messages_per_port, 1);
+
+    /* Grouped on a ring of 25 keeps 25 vectors. */
+    trv_plan_constraints_t little = {.consistent = true, .memory_bytes = 4 * 64};
+    assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64, &(trv_plan_constraints_t){.consistent = true}).algorithm)
+                    .registers > 25);
+    assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64, &little).algorithm).registers <= 5);
+
+    /* What covers is faster on 25, where windows need two vectors in some messages, and serves MAX only. */
+    trv_plan_constraints_t idempotent = {.idempotent = true};
+    assert_string_equal(best("25", TRV_ALLREDUCE, 1 << 16, &idempotent).algorithm, "trivance-l-overlap");
+    assert_string_not_equal(best("25", TRV_ALLREDUCE, 1 << 16, NULL).algorithm, "trivance-l-overlap");
+}
+
+static void test_narrow(void **state)
+{
+    (void)state;
+    trv_torus_t torus = torus_of("4x8");
+    trv_plan_t plan = best("4x8", TRV_ALLREDUCE, 1 << 16, &(trv_plan_constraints_t){.narrow = 3});
+    trv_schedule_t *schedule;
+    trv_step_t room = TRV_STEP_INIT;
+    assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
+    for (int rank = 0; rank < torus.ranks; rank++)
+        for (int step = 0; step < trv_schedule_steps(schedule); step++) {
+            unsigned ports = 0;
+            for (int stream = 0; stream < trv_schedule_streams(schedule); stream++) {
+                assert_int_equal(trv_schedule_step(schedule, rank, stream, step, &room), 0);
+                for (int i = 0; i < room.sends; i++)
+                    ports |= 1u << room.send[i].port;
+            }
+            assert_true((ports & 3) != 3 && (ports & 12) != 12);
+        }
+    trv_step_clear(&room);
+    trv_schedule_destroy(schedule);
+}
+
+/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
+
+static void assert_said(const char *first, const char *second)
+{
+    if (!strstr(trv_last_error(), first) || !strstr(trv_last_error(), second))
+        fail_msg("neither '%s' nor '%s' may be missing in: %s", first, second, trv_last_error());
+}
+
+static int ask(const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
+{
+    trv_torus_t torus = torus_of("9x9");
+    trv_plan_t plan = {.algorithm = "untouched"};
+    int rc = trv_plan_best(&torus, TRV_ALLREDUCE, 1 << 20, network, constraints, &plan);
+    if (rc)
+        assert_string_equal(plan.algorithm, "untouched");
+    return rc;
+}
+
+static void test_impossible(void **state)
+{
+    (void)state;
+    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){.consistent = true, .memory_bytes = 1024}),
+                     TRV_ERR_UNSUPPORTED);
+    assert_said("to be consistent excludes trivance-l", "memory of at most 1024 bytes excludes trivance-l");
+    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){.messages_per_port = -1}), TRV_ERR_ARGUMENT);
+    assert_said("-1 messages", "0 for any");
+    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){.narrow = 4}), TRV_ERR_ARGUMENT);
+    assert_said("0x4", "bits 0 to 1");
+}
+
+static void test_bad_networks(void **state)
+{
+    (void)state;
+    trv_simulate_options_t bad = paper;
+    bad.bandwidth_bps = 0;
+    assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
+    assert_said("0 b/s", "800 Gb/s");
+    bad = paper;
+    bad.link_latency_ns = -1;
+    assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
+    assert_said("-1 ns", "100 ns");
+    bad = paper;
+    bad.alpha_ns = NAN;
+    assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
+    assert_said("alpha", "100 ns");
+    bad = paper;
+    bad.packet_bytes = 0;
+    assert_int_equal(ask(&bad, NULL), TRV_ERR_ARGUMENT);
+    assert_said("packet", "8192");
+}
+
+static void test_bad_names(void **state)
+{
+    trv_planner_t *planner = planner_of("9x9", &(trv_plan_constraints_t){.consistent = true});
+    trv_plan_t plan, before;
+    char long_name[400];
+    (void)state;
+    assert_int_equal(trv_planner_rank(planner, 4096, 1, &before), 1);
+    assert_int_equal(trv_planner_time(planner, 4096, "fast", &plan), TRV_ERR_ARGUMENT);
+    assert_said("'fast'", "trivance-b");
+    assert_int_equal(trv_planner_time(planner, 4096, "ring", &plan), TRV_ERR_UNSUPPORTED);
+    assert_int_equal(trv_planner_time(planner, 4096, "trivance-l", &plan), TRV_ERR_UNSUPPORTED);
+    assert_said("trivance-l", "to be consistent");
+    memset(long_name, 'x', sizeof long_name);
+    long_name[sizeof long_name - 1] = 0;
+    assert_int_equal(trv_planner_time(planner, 4096, long_name, &plan), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_planner_rank(planner, 4096, 1, &plan), 1);
+    assert_same(&plan, &before);
+    trv_planner_destroy(planner);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_never_slower), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_plans_are_schedules), cmocka_unit_test(test_same_answer),
+        cmocka_unit_test(test_cache), cmocka_unit_test(test_rank), cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_narrow), cmocka_unit_test(test_impossible), cmocka_unit_test(test_bad_networks),
+        cmocka_unit_test(test_bad_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
