@@ -18,8 +18,8 @@
 
 static int create(trv_schedule_t *schedule)
 {
-    schedule->messages_per_port = 2;
-    return trv_windows_create(schedule, trv_window_plan_bruck);
+    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_plan_bruck, 2));
 }
 
 const trv_algorithm_t trv_bruck_l = {

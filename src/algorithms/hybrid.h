@@ -4,7 +4,7 @@
  *
  * Their names say all about them:
  *
- *     hybrid:G[xG…][:FORM][:VISIT]       G: g, or g/s for s steps per phase; one for each dimension, or one for all
+ *     hybrid:G[xG…][:grouped][:sequential]     G: g, or g/s for s steps per phase; one for each dimension, or one for all
  *
  *     hybrid:4        g = 4 in every dimension, in the fewest steps
  *     hybrid:8/4x4    g = 8 in dimension 0, in 4 steps with less transmission (docs/distances.md); g = 4 in dimension 1
@@ -28,9 +28,12 @@ typedef struct trv_hybrid {
     trv_visit_t visit; /* of reduce-scatter and allgather; the L part interleaves where its windows allow it */
 } trv_hybrid_t;
 
-/* Reads what follows "hybrid:" (NULL or "": g the divisor nearest to the root of each size, windows, interleaved).
- * TRV_ERR_ARGUMENT with the reason: factors that do not divide, step counts that no row has, words that are none. */
-int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_hybrid_t *hybrid);
+/* Reads what follows "hybrid:" (NULL or "": g the divisor nearest to the root of each size, windows, interleaved; for
+ * Reduce-Scatter and AllGather g is the size).
+ * With the reason, TRV_ERR_ARGUMENT: words that are none; TRV_ERR_UNSUPPORTED: factors that do not fit the torus. (Step
+ * counts that no row has are found when the schedule is made.) */
+int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
+                     trv_hybrid_t *hybrid);
 
 /* The name, shortest way to say it. */
 void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int room);

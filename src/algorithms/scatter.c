@@ -19,14 +19,16 @@ typedef struct tables {
     trv_pattern_t *pattern[TRV_DIMS_MAX];    /* of dimension[i] */
     int levels[TRV_DIMS_MAX];                /* of pattern[i] */
     int steps;                               /* the levels of all dimensions together: the steps of one phase */
+    bool share_port;                         /* two messages of a step may leave by one port */
+    trv_stage_t *stage;                      /* between the phases, or NULL */
 } tables_t;
 
-/* One rank's view of a step: its coordinates, and what it holds along every dimension. */
+/* One rank's view of a step: its place in the space of the blocks, and what it holds along every dimension. */
 typedef struct view {
     const trv_schedule_t *schedule;
     const tables_t *tables;
     trv_step_t *out;
-    int rank, coordinate[TRV_DIMS_MAX];
+    int rank, coordinate[TRV_DIMS_MAX]; /* modulo the patterns' sizes */
     bool mirrored;
     trv_turn_t place;
     trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
@@ -132,6 +134,8 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
                      .mirrored = trv_schedule_mirrored(schedule, stream)};
     view->place = trv_visit_turn(tables->visit, tables->active, tables->levels, stream, step);
     trv_torus_coordinates(&schedule->torus, rank, view->coordinate);
+    for (int d = 0; d < schedule->torus.dims; d++)
+        view->coordinate[d] %= schedule->space.size[d];
     for (int i = 0; i < tables->active; i++) {
         const trv_pattern_t *pattern = tables->pattern[i];
         for (int h = 0; h < schedule->halves && i != view->place.turn; h++) {
@@ -162,18 +166,26 @@ static int nic_of(const view_t *view, int e)
     int dimension = view->out->dimension;
     if (trv_schedule_streams(view->schedule) > view->tables->active)
         return trv_port(dimension, view->mirrored ? -1 : 1);
-    return view->schedule->messages_per_port > 1 ? trv_port(dimension, e > 0 ? -1 : 1) : -1;
+    return view->tables->share_port ? trv_port(dimension, e > 0 ? -1 : 1) : -1;
 }
 
-/* Adds message `e` of the step; a message without blocks is none. Returns 1 if it was added, 0 if not, or an error. */
-static int add_message(const view_t *view, bool send, int e, int coordinate, int sign, int reg,
-                       const trv_residues_t *along)
+/* How far along the dimension the edge's receiver is from its sender: in the direction of travel, less than the
+ * pattern's ring. */
+static int travel(const trv_edge_t *edge, int size)
+{
+    int distance = edge->sign * (edge->to - edge->from) % size;
+    return edge->sign * (distance < 0 ? distance + size : distance);
+}
+
+/* Adds message `e` of the step, to or from the rank `delta` away along the dimension; a message without blocks is none.
+ * Returns 1 if it was added, 0 if not, or an error. */
+static int add_message(const view_t *view, bool send, int e, int delta, int sign, int reg, const trv_residues_t *along)
 {
     trv_blocks_t blocks = widen(view, along);
     if (blocks.terms == 0)
         return 0;
     int dimension = view->out->dimension;
-    int peer = trv_torus_move(&view->schedule->torus, view->rank, dimension, coordinate);
+    int peer = trv_torus_shift(&view->schedule->torus, view->rank, dimension, delta);
     trv_part_t *part = (send ? trv_step_send_by : trv_step_receive_by)(view->out, peer, trv_port(dimension, sign),
                                                                        nic_of(view, e), 1);
     if (!part)
@@ -240,7 +252,7 @@ static int reduce_scatter_step(view_t *view)
     int edges = find_edges(view, true, edge);
     for (int e = 0; e < edges; e++) {
         spread_halves(view, pattern, &edge[e]);
-        int rc = add_message(view, true, e, edge[e].to, edge[e].sign, 0, edge[e].blocks);
+        int rc = add_message(view, true, e, travel(&edge[e], pattern->size), edge[e].sign, 0, edge[e].blocks);
         if (rc < 0)
             return rc;
     }
@@ -249,7 +261,7 @@ static int reduce_scatter_step(view_t *view)
     for (int e = 0; e < edges; e++) {
         spread_halves(view, pattern, &edge[e]);
         int reg = edge[e].move ? 0 : 1 + e;
-        int added = add_message(view, false, e, edge[e].from, edge[e].sign, reg, edge[e].blocks);
+        int added = add_message(view, false, e, -travel(&edge[e], pattern->size), edge[e].sign, reg, edge[e].blocks);
         if (added < 0)
             return added;
         if (added && !edge[e].move)
@@ -268,8 +280,8 @@ static int allgather_step(view_t *view)
         int edges = find_edges(view, !send, edge);
         for (int e = 0; e < edges; e++) {
             spread_halves(view, pattern, &edge[e]);
-            int rc = add_message(view, send, e, send ? edge[e].from : edge[e].to, edge[e].reverse_sign, 0,
-                                 edge[e].blocks);
+            int delta = travel(&edge[e], pattern->size);
+            int rc = add_message(view, send, e, send ? -delta : delta, edge[e].reverse_sign, 0, edge[e].blocks);
             if (rc < 0)
                 return rc;
         }
@@ -279,9 +291,29 @@ static int allgather_step(view_t *view)
     return TRV_OK;
 }
 
+/* A step of the stage, on the block that is the rank's own after the reduce-scatter. */
+static int stage_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    const tables_t *tables = schedule->tables;
+    int *own = trv_step_alloc(out, TRV_DIMS_MAX * sizeof *own);
+    if (!own)
+        return TRV_ERR_MEMORY;
+    trv_torus_coordinates(&schedule->torus, rank, own);
+    trv_blocks_t block = {.space = &schedule->space, .halves = schedule->halves, .terms = 1};
+    block.term[0].halves = (1 << schedule->halves) - 1;
+    for (int d = 0; d < schedule->torus.dims; d++) {
+        own[d] %= schedule->space.size[d];
+        block.term[0].count[d] = 1;
+        block.term[0].value[d] = &own[d];
+    }
+    return tables->stage->step(tables->stage, schedule, rank, stream, step, &block, out);
+}
+
 static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
+    if (tables->stage && step >= tables->steps && step < tables->steps + tables->stage->steps)
+        return stage_step(schedule, rank, stream, step - tables->steps, out);
     bool gather = schedule->collective == TRV_ALLGATHER || step >= tables->steps;
     view_t view;
     int rc = view_begin(&view, schedule, rank, stream, gather ? schedule->steps - 1 - step : step, out);
@@ -302,7 +334,7 @@ static int64_t digit_position(const trv_schedule_t *schedule, int stream, int64_
     int coordinate[TRV_DIMS_MAX], done[TRV_DIMS_MAX] = {0};
     int64_t position = 0;
     int turn = stream % tables->active;
-    trv_torus_coordinates(&schedule->torus, (int)unit, coordinate);
+    trv_torus_coordinates(&schedule->space, (int)unit, coordinate);
     for (int step = 0; step < tables->steps; turn = (turn + 1) % tables->active) {
         const trv_pattern_t *pattern = tables->pattern[turn];
         int *c = &coordinate[tables->dimension[turn]];
@@ -326,7 +358,37 @@ static void tables_destroy(void *memory)
     for (int i = 0; i < tables->active; i++)
         if (tables->pattern[i])
             tables->pattern[i]->destroy(tables->pattern[i]);
+    if (tables->stage)
+        tables->stage->destroy(tables->stage);
     free(tables);
+}
+
+/* The blocks are numbered by the classes of all patterns. */
+static int add_patterns(trv_schedule_t *schedule, tables_t *tables)
+{
+    trv_torus_t space = schedule->torus;
+    bool digits = tables->active > 0 && schedule->collective == TRV_ALLREDUCE;
+    for (int i = 0; i < tables->active; i++) {
+        const trv_pattern_t *pattern = tables->pattern[i];
+        if (!pattern)
+            return trv_fail_memory();
+        space.size[tables->dimension[i]] = pattern->size;
+        tables->levels[i] = pattern->levels;
+        tables->steps += pattern->levels;
+        schedule->halves = pattern->halves > schedule->halves ? pattern->halves : schedule->halves;
+        digits = digits && pattern->radix > 0;
+    }
+    if (digits && schedule->halves == 1)
+        schedule->position = digit_position;
+    return trv_torus_init(&schedule->space, space.dims, space.size);
+}
+
+static void add_stage(trv_schedule_t *schedule, const trv_stage_t *stage)
+{
+    schedule->steps += stage->steps;
+    schedule->registers = stage->registers > schedule->registers ? stage->registers : schedule->registers;
+    if (stage->messages_per_port > schedule->messages_per_port)
+        schedule->messages_per_port = stage->messages_per_port;
 }
 
 int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options)
@@ -337,28 +399,25 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
     schedule->tables = tables;
     schedule->destroy = tables_destroy;
     schedule->step = scatter_step;
-    schedule->space = schedule->torus;
     schedule->registers = 1 + TRV_EDGES_MAX;
     tables->visit = options->visit;
     tables->ties_split = options->ties_split;
+    tables->share_port = schedule->messages_per_port > 1;
+    tables->stage = options->stage;
     tables->active = trv_torus_active(&schedule->torus, tables->dimension);
-    bool digits = tables->active > 0 && schedule->collective == TRV_ALLREDUCE;
-    for (int i = 0; i < tables->active; i++) {
-        trv_pattern_t *pattern = options->pattern(schedule->torus.size[tables->dimension[i]], schedule->collective);
-        if (!pattern)
-            return trv_fail_memory();
-        tables->pattern[i] = pattern;
-        tables->levels[i] = pattern->levels;
-        tables->steps += pattern->levels;
-        schedule->halves = pattern->halves > schedule->halves ? pattern->halves : schedule->halves;
-        digits = digits && pattern->radix > 0;
-    }
-    if (digits && schedule->halves == 1)
-        schedule->position = digit_position;
+    for (int i = 0; i < tables->active; i++)
+        tables->pattern[i] = options->pattern ? options->pattern(schedule->torus.size[tables->dimension[i]],
+                                                                 schedule->collective)
+                                              : options->made[i];
+    int rc = add_patterns(schedule, tables);
+    if (rc)
+        return rc;
     if (tables->active > 0) {
         schedule->streams = options->mirrored ? 2 * tables->active : tables->active;
         schedule->mirrored_from = tables->active;
     }
     schedule->steps = schedule->collective == TRV_ALLREDUCE ? 2 * tables->steps : tables->steps;
+    if (tables->stage)
+        add_stage(schedule, tables->stage);
     return TRV_OK;
 }

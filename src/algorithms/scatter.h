@@ -1,5 +1,5 @@
 /*
- * Reduce-scatter and allgather on a torus, put together from one *pattern* per dimension.
+ * Reduce-scatter and allgather on a torus, put together from one *pattern* per dimension, and a stage between the two.
  *
  * A pattern says how the blocks of one ring of `size` coordinates travel in a reduce-scatter: in level l, which
  * coordinate sends the partial sums of which blocks to which other one. On a torus the patterns multiply: a step works
@@ -7,14 +7,18 @@
  * the rank still holds along every other dimension. The allgather is the exact reversal in time, with every message
  * turned round, so it is never written down. An algorithm file therefore only makes patterns and says in which order
  * the dimensions are visited.
+ *
+ * A pattern's ring may be smaller than the torus (a hybrid's): its coordinates are then classes, those of the ranks
+ * modulo its size. Blocks belong to classes, messages travel as far as in the small ring, and after the reduce-scatter
+ * the ranks of a class hold partial sums of the same block, which a *stage* (stage.h) adds up.
  */
 #ifndef TRIVANCE_ALGORITHMS_SCATTER_H
 #define TRIVANCE_ALGORITHMS_SCATTER_H
 
 #include <stdbool.h>
 
+#include "algorithms/stage.h"
 #include "algorithms/visit.h"
-#include "schedule/schedule.h"
 
 /* A set of coordinates of one dimension, ascending. */
 typedef struct trv_residues {
@@ -53,9 +57,12 @@ typedef struct trv_scatter_options {
     bool mirrored;        /* 2D streams, the second D of them with every coordinate negated; else D streams */
     bool ties_split;      /* half way round goes - in the mirrored streams; else + everywhere */
     trv_pattern_t *(*pattern)(int size, trv_collective_t collective); /* makes one dimension's; NULL: no memory */
+    trv_pattern_t **made; /* or, with pattern NULL: those of the dimensions larger than 1, taken over, as is … */
+    trv_stage_t *stage;   /* … the stage after the reduce-scatter, or NULL */
 } trv_scatter_options_t;
 
-/* Completes a schedule whose steps are those of the patterns' reduce-scatter, allgather, or both. */
+/* Completes a schedule whose steps are those of the patterns' reduce-scatter, allgather, or both. NULL among `made` is
+ * TRV_ERR_MEMORY. */
 int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options);
 
 /* ---- Patterns -------------------------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ static const trv_algorithm_t *const table[] = {
     &trv_swing_b,
     &trv_bruck_l,
     &trv_bruck_b,
+    &trv_hybrid,
 };
 
 #define ALGORITHMS ((int)(sizeof table / sizeof table[0]))
@@ -40,9 +41,15 @@ const trv_algorithm_t *trv_algorithm_at(int index)
 const trv_algorithm_t *trv_algorithm_find(const char *name)
 {
     char names[512] = "";
+    const size_t length = strcspn(name, ":"); /* parameters may follow */
     for (int i = 0; i < ALGORITHMS; i++) {
-        if (strcmp(table[i]->name, name) == 0)
-            return table[i];
+        if (strlen(table[i]->name) == length && strncmp(table[i]->name, name, length) == 0) {
+            if (!name[length] || table[i]->parameters)
+                return table[i];
+            trv_fail(TRV_ERR_ARGUMENT, "%s takes no parameters: that is its whole name, not '%.80s'", table[i]->name,
+                     name);
+            return NULL;
+        }
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, i ? ", %s" : "%s", table[i]->name);
     }
@@ -57,6 +64,7 @@ const char *trv_algorithm_source(const trv_algorithm_t *algorithm) { return algo
 const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm) { return algorithm->sizes; }
 const char *trv_algorithm_steps_formula(const trv_algorithm_t *algorithm) { return algorithm->steps_formula; }
 const char *trv_algorithm_bytes_formula(const trv_algorithm_t *algorithm) { return algorithm->bytes_formula; }
+const char *trv_algorithm_parameters(const trv_algorithm_t *algorithm) { return algorithm->parameters; }
 trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm) { return algorithm->symmetry; }
 trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm) { return algorithm->exactness; }
 bool trv_algorithm_consistent(const trv_algorithm_t *algorithm) { return algorithm->consistent; }

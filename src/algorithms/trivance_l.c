@@ -20,7 +20,8 @@
 
 static int create(trv_schedule_t *schedule)
 {
-    return trv_windows_create(schedule, trv_window_plan_trivance);
+    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_plan_trivance, 1));
 }
 
 const trv_algorithm_t trv_trivance_l = {

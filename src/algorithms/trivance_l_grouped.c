@@ -22,8 +22,8 @@
 #include <stdlib.h>
 
 #include "algorithms/gather.h"
+#include "algorithms/stage.h"
 #include "common/radix.h"
-#include "algorithms/range.h"
 #include "algorithms/table.h"
 #include "algorithms/visit.h"
 #include "common/error.h"
@@ -38,12 +38,21 @@ typedef struct factors {
     long long load; /* vectors times hops on the busiest link, all levels together */
 } factors_t;
 
-typedef struct tables {
-    int active, dimension[TRV_DIMS_MAX], levels[TRV_DIMS_MAX];
+typedef struct groups {
+    trv_stage_t base;
+    trv_lattice_t lattice;
+    int levels[TRV_DIMS_MAX];
     factors_t factors[TRV_DIMS_MAX];
     trv_visit_t visit;
-    trv_torus_t slots; /* the space of the slots */
-} tables_t;
+} groups_t;
+
+/* What one rank's step is made of. */
+typedef struct view {
+    const trv_schedule_t *schedule;
+    const trv_blocks_t *blocks;
+    trv_step_t *out;
+    int rank, stride; /* of the lattice */
+} view_t;
 
 /* ---- Factorisation ----------------------------------------------------------------------------------------------- */
 
@@ -105,30 +114,28 @@ static group_t find_group(const factors_t *factors, int coordinate, int level)
     return group;
 }
 
-/* Adds a message with the partial sums of some members of the group. A single one, the sender's own, comes from its
- * register 0. */
-static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank, const group_t *group,
-                       const trv_gather_message_t *message)
+static int compare_parts(const void *a, const void *b)
 {
-    const tables_t *tables = schedule->tables;
-    int peer = trv_torus_shift(&schedule->torus, rank, out->dimension, message->delta * group->stride);
-    int port = trv_port(out->dimension, message->sign);
-    trv_part_t *part = (message->send ? trv_step_send : trv_step_receive)(out, peer, port, 1);
+    const int x = ((const trv_part_t *)a)->reg, y = ((const trv_part_t *)b)->reg;
+    return (x > y) - (x < y);
+}
+
+/* Adds a message with the partial sums of some members of the group, a part for each. A single one, the sender's own,
+ * comes from its register 0. */
+static int add_message(const view_t *view, const group_t *group, const trv_gather_message_t *message)
+{
+    const int delta = message->delta * group->stride * view->stride;
+    const int peer = trv_torus_shift(&view->schedule->torus, view->rank, view->out->dimension, delta);
+    const int port = trv_port(view->out->dimension, message->sign);
+    trv_part_t *part = (message->send ? trv_step_send : trv_step_receive)(view->out, peer, port, message->count);
     if (!part)
         return TRV_ERR_MEMORY;
-    if (group->level == 0) {
-        part->reg = message->send ? 0 : SLOTS + (message->first % group->p + group->p) % group->p;
-        part->blocks = trv_blocks_all(schedule);
-        return TRV_OK;
+    for (int i = 0; i < message->count; i++) {
+        const int member = ((message->first + i) % group->p + group->p) % group->p;
+        part[i].reg = group->level == 0 && message->send ? 0 : SLOTS + member;
+        part[i].blocks = *view->blocks;
     }
-    int *value = trv_range(out, group->p, message->first, message->count);
-    if (!value)
-        return TRV_ERR_MEMORY;
-    part->reg = SLOTS;
-    part->slots = true;
-    part->blocks = trv_blocks_whole(&tables->slots, 1);
-    part->blocks.term[0].count[0] = message->count;
-    part->blocks.term[0].value[0] = value;
+    qsort(part, (size_t)message->count, sizeof *part, compare_parts); /* the run may go around the ring */
     return TRV_OK;
 }
 
@@ -148,66 +155,74 @@ static int line_messages(const group_t *group, trv_gather_message_t *message)
 }
 
 /* After the group's last step: register 0 := the members' partial sums in digit order. */
-static int add_up(const trv_schedule_t *schedule, trv_step_t *out, const group_t *group)
+static int add_up(const view_t *view, const group_t *group)
 {
-    trv_blocks_t all = trv_blocks_all(schedule);
     if (group->p > 3)
-        return trv_step_combine(out, 0, group->p, NULL, SLOTS, &all);
+        return trv_step_combine(view->out, 0, group->p, NULL, SLOTS, view->blocks);
     int source[3];
     for (int i = 0; i < group->p; i++)
         source[i] = i == group->digit ? 0 : SLOTS + i;
-    return trv_step_combine(out, 0, group->p, source, 0, &all);
+    return trv_step_combine(view->out, 0, group->p, source, 0, view->blocks);
 }
 
-static int grouped_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+static int groups_step(const trv_stage_t *stage, const trv_schedule_t *schedule, int rank, int stream, int step,
+                       const trv_blocks_t *blocks, trv_step_t *out)
 {
-    const tables_t *tables = schedule->tables;
-    trv_turn_t place = trv_visit_turn(tables->visit, tables->active, tables->levels, stream, step);
-    out->dimension = tables->dimension[place.turn];
-    int coordinate = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
-    group_t group = find_group(&tables->factors[place.turn], coordinate, place.level);
+    const groups_t *groups = (const groups_t *)stage;
+    const trv_turn_t place = trv_visit_turn(groups->visit, groups->lattice.active, groups->levels, stream, step);
+    const view_t view = {schedule, blocks, out, rank, groups->lattice.stride[place.turn]};
+    out->dimension = groups->lattice.dimension[place.turn];
+    const int coordinate = trv_torus_coordinate(&schedule->torus, rank, out->dimension) / view.stride;
+    const group_t group = find_group(&groups->factors[place.turn], coordinate, place.level);
     int rc = trv_step_reserve(out, 2, 2, 2);
     trv_gather_message_t message[TRV_GATHER_MESSAGES_MAX];
     int messages = group.last ? trv_gather_messages(group.p, group.level, group.digit, message)
                               : line_messages(&group, message);
     for (int i = 0; i < messages && !rc; i++)
-        rc = add_message(schedule, out, rank, &group, &message[i]);
-    if (!rc && group.p > 3 && group.level == 0) { /* several steps follow: the own partial sum goes to its slot */
-        trv_blocks_t all = trv_blocks_all(schedule);
-        rc = trv_step_combine(out, SLOTS + group.digit, 1, NULL, 0, &all);
-    }
+        rc = add_message(&view, &group, &message[i]);
+    if (!rc && group.p > 3 && group.level == 0) /* several steps follow: the own partial sum goes to its slot */
+        rc = trv_step_combine(out, SLOTS + group.digit, 1, NULL, 0, blocks);
     if (!rc && group.level == trv_log_ceil(3, group.p) - 1)
-        rc = add_up(schedule, out, &group);
+        rc = add_up(&view, &group);
     return rc;
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static void destroy(trv_stage_t *stage)
+{
+    free(stage);
+}
+
+trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice)
+{
+    groups_t *groups = calloc(1, sizeof *groups);
+    if (!groups) {
+        trv_fail_memory();
+        return NULL;
+    }
+    groups->lattice = *lattice;
+    groups->visit = TRV_INTERLEAVED;
+    groups->base = (trv_stage_t){.messages_per_port = 2, .step = groups_step, .destroy = destroy};
+    int slots = 3;
+    for (int i = 0; i < lattice->active; i++) {
+        factors_t *factors = &groups->factors[i];
+        *factors = factorise(lattice->size[i]);
+        int p = factors->factor[factors->count - 1];
+        slots = p > slots ? p : slots;
+        if (p > 3)
+            groups->visit = TRV_SEQUENTIAL;
+        groups->levels[i] = trv_log_ceil(3, lattice->size[i]);
+        groups->base.steps += groups->levels[i];
+    }
+    groups->base.registers = SLOTS + slots;
+    return &groups->base;
 }
 
 static int create(trv_schedule_t *schedule)
 {
-    tables_t *tables = calloc(1, sizeof *tables);
-    if (!tables)
-        return trv_fail_memory();
-    schedule->tables = tables;
-    schedule->destroy = free;
-    schedule->step = grouped_step;
-    schedule->messages_per_port = 2;
-    tables->visit = TRV_INTERLEAVED;
-    tables->active = trv_torus_active(&schedule->torus, tables->dimension);
-    int slots = 3;
-    for (int i = 0; i < tables->active; i++) {
-        int size = schedule->torus.size[tables->dimension[i]];
-        factors_t *factors = &tables->factors[i];
-        *factors = factorise(size);
-        int p = factors->factor[factors->count - 1];
-        slots = p > slots ? p : slots;
-        if (p > 3)
-            tables->visit = TRV_SEQUENTIAL;
-        tables->levels[i] = trv_log_ceil(3, size);
-        schedule->steps += tables->levels[i];
-    }
-    trv_torus_init(&tables->slots, 1, &slots);
-    schedule->streams = tables->active > 0 ? tables->active : 1;
-    schedule->registers = SLOTS + slots;
-    return TRV_OK;
+    const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    return trv_stage_create(schedule, trv_groups_stage(&lattice));
 }
 
 const trv_algorithm_t trv_trivance_l_grouped = {

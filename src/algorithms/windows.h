@@ -17,7 +17,7 @@
 #ifndef TRIVANCE_ALGORITHMS_WINDOWS_H
 #define TRIVANCE_ALGORITHMS_WINDOWS_H
 
-#include "schedule/schedule.h"
+#include "algorithms/stage.h"
 
 #define TRV_WINDOW_STEPS_MAX 19  /* ceil(log3 2^30) */
 #define TRV_WINDOW_MESSAGES_MAX 2
@@ -83,9 +83,9 @@ trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth);
 
 /* ---- On a torus (windows_torus.c) -------------------------------------------------------------------------------- */
 
-/* Completes a latency-optimal schedule: one stream per dimension larger than 1, each running the plans of all
- * dimensions on the whole slice. Where all plans are `whole`, stream i works on dimension (i + t) mod D in step t, and
- * dimensions that are done are skipped; elsewhere it finishes dimension i before it goes on to i + 1. */
-int trv_windows_create(trv_schedule_t *schedule, trv_window_maker_t *maker);
+/* The stage in which every stream runs the plans of all dimensions of the lattice. Where all plans are `whole`, stream i
+ * works on dimension (i + t) mod D in step t, and dimensions that are done are skipped; elsewhere it finishes dimension
+ * i before it goes on to i + 1. `messages_per_port` as in a schedule. NULL when out of memory. */
+trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port);
 
 #endif

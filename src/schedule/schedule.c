@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/error.h"
 
@@ -32,12 +33,19 @@ int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, con
     const trv_algorithm_t *algorithm = trv_algorithm_find(name);
     if (!algorithm)
         return TRV_ERR_ARGUMENT;
+    const char *colon = strchr(name, ':');
     int rc = trv_algorithm_supports(algorithm, torus, collective);
     if (rc)
         return rc;
     trv_schedule_t *s = trv_schedule_allocate(torus, name, collective);
     if (!s)
         return trv_fail_memory();
+    if (colon && strlen(name) >= sizeof s->name) {
+        trv_schedule_destroy(s);
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name with its parameters has at most %zu characters",
+                        name, sizeof s->name - 1);
+    }
+    s->parameters = colon ? s->name + (colon - name) + 1 : NULL;
     s->symmetry = algorithm->symmetry;
     s->exactness = algorithm->exactness;
     s->consistent = algorithm->consistent;

@@ -15,7 +15,8 @@
 #include <trivance/schedule.h>
 
 struct trv_schedule {
-    char name[64];
+    char name[128];
+    const char *parameters; /* what follows the colon in the name, or NULL */
     trv_torus_t torus;
     trv_collective_t collective;
     int streams, steps, registers;
@@ -39,6 +40,7 @@ struct trv_schedule {
 /* One line of the table of algorithms. */
 struct trv_algorithm {
     const char *name, *family, *title, *source, *sizes, *steps_formula, *bytes_formula;
+    const char *parameters; /* how those in a name are written, "G[xG...]"; NULL: there are none */
     bool latency_optimal;
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
@@ -46,9 +48,9 @@ struct trv_algorithm {
     /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal.
      */
     int (*supports)(const trv_torus_t *torus, trv_collective_t collective);
-    /* Fills the schedule: streams, steps, registers, space, halves, step, tables … What is already there: name, torus,
-     * collective, symmetry, exactness, consistent and owned from the table's line, one stream, no step, one register,
-     * a space of one block, halves = 1, messages_per_port = 1, no mirrored streams. */
+    /* Fills the schedule: streams, steps, registers, space, halves, step, tables … What is already there: name and its
+     * parameters, torus, collective, symmetry, exactness, consistent and owned from the table's line, one stream, no
+     * step, one register, a space of one block, halves = 1, messages_per_port = 1, no mirrored streams. */
     int (*create)(trv_schedule_t *schedule);
 };
 

@@ -1,0 +1,198 @@
+/*
+ * Hybrids: exact for every divisor, row and form on every ring, on tori with any mix of them; consistent where they say
+ * so; g = 1 is Trivance L, g = a moves what its distances promise; names go both ways.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <trivance/trivance.h>
+
+#include "algorithms/hybrid.h"
+#include "distances/distances.h"
+
+static trv_torus_t torus_of(const char *text)
+{
+    trv_torus_t torus;
+    assert_int_equal(trv_torus_parse(text, &torus), 0);
+    return torus;
+}
+
+static void check(const trv_torus_t *torus, const char *name, bool consistent)
+{
+    trv_schedule_t *schedule;
+    trv_verdict_t verdict;
+    if (trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE))
+        fail_msg("%s: %s", name, trv_last_error());
+    assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, NULL, NULL), 0);
+    if (!verdict.valid || trv_schedule_consistent(schedule) != consistent)
+        fail_msg("%s on %d ranks: %s", name, torus->ranks, verdict.valid ? "consistency" : verdict.fault);
+    assert_string_equal(trv_schedule_name(schedule), name);
+    trv_schedule_destroy(schedule);
+}
+
+static void every_factor_of_every_ring_is_exact(void **state)
+{
+    (void)state;
+    for (int a = 2; a <= 128; a++) {
+        const trv_torus_t torus = {.dims = 1, .size = {a}, .ranks = a};
+        for (int g = 1; g <= a; g++) {
+            trv_distances_t front[TRV_DISTANCES_FRONT_MAX] = {{0}};
+            int rows = a % g ? 0 : g == 1 ? 1 : trv_distances_front(g, front);
+            for (int r = 0; r < rows; r++)
+                for (int grouped = 0; grouped < 2; grouped++) {
+                    trv_hybrid_t hybrid = {.form = grouped ? TRV_HYBRID_GROUPED : TRV_HYBRID_WINDOWS};
+                    char name[TRV_PLAN_NAME_MAX];
+                    hybrid.dimension[0].g = g;
+                    hybrid.dimension[0].steps = front[r].steps;
+                    trv_hybrid_name(&hybrid, &torus, name, sizeof name);
+                    check(&torus, name, grouped || g == a);
+                }
+        }
+    }
+}
+
+static void tori_take_any_mix_of_factors(void **state)
+{
+    (void)state;
+    static const struct { const char *torus, *name; bool consistent; } cases[] = {
+        {"2x2", "hybrid:2x1", false},      {"2x3", "hybrid:1x3", false},       {"8x4", "hybrid:8/4x2", false},
+        {"8x8", "hybrid:4", false},        {"8x8", "hybrid:8/4", true},        {"8x8", "hybrid:2:grouped", true},
+        {"4x6", "hybrid:2x3", false},      {"4x6", "hybrid:4x2:sequential", false},
+        {"4x6", "hybrid:2x6:grouped:sequential", true},                        {"9x9", "hybrid:3", false},
+        {"5x7", "hybrid:1x7", false},      {"3x4x5", "hybrid:3x2x1", false},   {"4x1x8", "hybrid:2x1x4", false},
+        {"6x6x6", "hybrid:3x2x6", false},  {"4x4x4", "hybrid:2:grouped", true}, {"2x2x2x2", "hybrid:2x1x2x1", false},
+        {"10x14", "hybrid:5x7", false},    {"25x3", "hybrid:1x1", false},      {"12x10", "hybrid:6/3x5", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        trv_torus_t torus = torus_of(cases[i].torus);
+        trv_hybrid_t hybrid;
+        char name[TRV_PLAN_NAME_MAX];
+        check(&torus, cases[i].name, cases[i].consistent);
+        assert_int_equal(trv_hybrid_parse(strchr(cases[i].name, ':') + 1, &torus, TRV_ALLREDUCE, &hybrid), 0);
+        trv_hybrid_name(&hybrid, &torus, name, sizeof name);
+        if (strcmp(name, "hybrid:1") != 0) /* the one that has a shorter name */
+            assert_string_equal(name, cases[i].name);
+    }
+}
+
+static double simulate(const char *name, const trv_torus_t *torus, uint64_t bytes, bool full)
+{
+    trv_schedule_t *schedule;
+    trv_simulator_t *simulator;
+    trv_simulation_t result;
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.model = TRV_FIFO;
+    options.full = full;
+    assert_int_equal(trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE), 0);
+    assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
+    assert_int_equal(trv_simulate(simulator, &options, bytes, &result), 0);
+    double time_ns = result.time_ns;
+    trv_simulation_clear(&result);
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(schedule);
+    return time_ns;
+}
+
+/* The whole torus takes the time of one rank of it, and factor 1 is Trivance L. */
+static void simulations_agree(void **state)
+{
+    (void)state;
+    static const char *const tori[] = {"8", "27", "6x4", "9x9", "4x4x4"};
+    for (size_t i = 0; i < sizeof tori / sizeof tori[0]; i++) {
+        const trv_torus_t torus = torus_of(tori[i]);
+        for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 64) {
+            assert_true(simulate("hybrid", &torus, bytes, false) == simulate("hybrid", &torus, bytes, true));
+            assert_true(simulate("hybrid:1", &torus, bytes, false) == simulate("trivance-l", &torus, bytes, false));
+        }
+    }
+}
+
+/* On one ring the busiest link of each phase carries what the distances promise. */
+static void links_carry_what_the_distances_promise(void **state)
+{
+    (void)state;
+    for (int a = 2; a <= 40; a++) {
+        trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
+        const trv_torus_t torus = {.dims = 1, .size = {a}, .ranks = a};
+        for (int r = 0, rows = trv_distances_front(a, front); r < rows; r++) {
+            char name[TRV_PLAN_NAME_MAX];
+            trv_schedule_t *schedule;
+            trv_cost_t cost;
+            snprintf(name, sizeof name, "hybrid:%d/%d", a, front[r].steps);
+            assert_int_equal(trv_schedule_create(&schedule, &torus, name, TRV_ALLREDUCE), 0);
+            assert_int_equal(trv_cost_measure(schedule, &cost), 0);
+            assert_int_equal(cost.steps, 2 * front[r].steps);
+            assert_true(fabs(cost.theta - 2 * trv_distances_transmission(&front[r])) < 1e-9);
+            trv_cost_clear(&cost);
+            trv_schedule_destroy(schedule);
+        }
+    }
+}
+
+static void phases_of_their_own(void **state)
+{
+    (void)state;
+    const trv_torus_t torus = torus_of("8x6");
+    for (trv_collective_t collective = TRV_REDUCE_SCATTER; collective <= TRV_ALLGATHER; collective++) {
+        trv_schedule_t *schedule;
+        trv_verdict_t verdict;
+        assert_int_equal(trv_schedule_create(&schedule, &torus, "hybrid:8/4x6", collective), 0);
+        assert_int_equal(trv_verify(schedule, TRV_VERIFY_EXHAUSTIVE, &verdict, NULL, NULL), 0);
+        assert_true(verdict.valid);
+        trv_schedule_destroy(schedule);
+        assert_int_equal(trv_schedule_create(&schedule, &torus, "hybrid:4x6", collective), TRV_ERR_UNSUPPORTED);
+        assert_non_null(strstr(trv_last_error(), "adds up whole pieces, which AllReduce alone does"));
+    }
+}
+
+static void bad_names_are_refused(void **state)
+{
+    (void)state;
+    static const struct { const char *name; int code; const char *sentence; } cases[] = {
+        {"hybrid:5", TRV_ERR_UNSUPPORTED, "5 is no factor of dimension 0, whose size is 8"},
+        {"hybrid:2x2x2", TRV_ERR_UNSUPPORTED, "each of the torus's 2 dimensions, or one for all, not 3"},
+        {"hybrid:8/7", TRV_ERR_ARGUMENT, "in 2 to 4 steps, each of which must gain something"},
+        {"hybrid:1/2", TRV_ERR_ARGUMENT, "no steps to choose"},
+        {"hybrid:0", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+        {"hybrid:4x", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+        {"hybrid:-4", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+        {"hybrid:4/", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+        {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+        {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+        {"hybrid:4:blue", TRV_ERR_ARGUMENT, "'blue' says nothing of a hybrid"},
+        {"hybrid:4:", TRV_ERR_ARGUMENT, "'' says nothing of a hybrid"},
+        {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
+        {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"}};
+    const trv_torus_t torus = torus_of("8x8");
+    trv_schedule_t *schedule;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(trv_schedule_create(&schedule, &torus, cases[i].name, TRV_ALLREDUCE), cases[i].code);
+        assert_null(schedule);
+        if (!strstr(trv_last_error(), cases[i].sentence))
+            fail_msg("%s: %s", cases[i].name, trv_last_error());
+    }
+    char name[300] = "hybrid:";
+    memset(name + 7, '1', sizeof name - 8);
+    assert_int_equal(trv_schedule_create(&schedule, &torus, name, TRV_ALLREDUCE), TRV_ERR_ARGUMENT);
+    assert_non_null(strstr(trv_last_error(), "is too long"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_factor_of_every_ring_is_exact),
+        cmocka_unit_test(tori_take_any_mix_of_factors),
+        cmocka_unit_test(simulations_agree),
+        cmocka_unit_test(links_carry_what_the_distances_promise),
+        cmocka_unit_test(phases_of_their_own),
+        cmocka_unit_test(bad_names_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
