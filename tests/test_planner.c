@@ -24,11 +24,11 @@ static trv_torus_t torus_of(const char *text)
     return torus;
 }
 
-static trv_plan_t best(const char *torus_text, trv_collective_t collective, uint64_t bytes,
+static trv_planned_t best(const char *torus_text, trv_collective_t collective, uint64_t bytes,
                        const trv_plan_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of(torus_text);
-    trv_plan_t plan;
+    trv_planned_t plan;
     if (trv_plan_best(&torus, collective, bytes, &paper, constraints, &plan))
         fail_msg("%s, %llu bytes: %s", torus_text, (unsigned long long)bytes, trv_last_error());
     return plan;
@@ -60,7 +60,7 @@ static void test_never_slower(void **state)
         for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 32)
             for (trv_collective_t collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++) {
                 trv_torus_t torus = torus_of(text[t]);
-                trv_plan_t plan = best(text[t], collective, bytes, NULL);
+                trv_planned_t plan = best(text[t], collective, bytes, NULL);
                 double time_ns = simulated(&torus, collective, plan.algorithm, bytes);
                 if (plan.time_ns != time_ns)
                     fail_msg("%s, %llu bytes, %s: %.6f ns, simulated %.6f ns", text[t], (unsigned long long)bytes,
@@ -81,7 +81,7 @@ static void test_never_slower(void **state)
 static void test_parts(void **state)
 {
     (void)state;
-    trv_plan_t plan = best("9x9", TRV_ALLREDUCE, 1 << 20, NULL), empty = best("9x9", TRV_ALLREDUCE, 1, NULL);
+    trv_planned_t plan = best("9x9", TRV_ALLREDUCE, 1 << 20, NULL), empty = best("9x9", TRV_ALLREDUCE, 1, NULL);
     assert_true(plan.alpha_ns == plan.steps * paper.alpha_ns);
     assert_true(fabs(plan.alpha_ns + plan.hops_ns + plan.transmission_ns - plan.time_ns) < 1e-6 * plan.time_ns);
     assert_true(plan.hops_ns > 0 && plan.transmission_ns > 0);
@@ -98,7 +98,7 @@ static void test_plans_are_schedules(void **state)
         for (uint64_t bytes = 8; bytes <= 64 << 20; bytes *= 128)
             for (int consistent = 0; consistent < 2; consistent++) {
                 trv_torus_t torus = torus_of(text[t]);
-                trv_plan_t plan = best(text[t], TRV_ALLREDUCE, bytes, &(trv_plan_constraints_t){consistent, .narrow = 0});
+                trv_planned_t plan = best(text[t], TRV_ALLREDUCE, bytes, &(trv_plan_constraints_t){consistent, .narrow = 0});
                 trv_schedule_t *schedule;
                 trv_verdict_t verdict;
                 assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
@@ -123,7 +123,7 @@ static trv_planner_t *planner_of(const char *torus_text, const trv_plan_constrai
     return planner;
 }
 
-static void assert_same(const trv_plan_t *a, const trv_plan_t *b)
+static void assert_same(const trv_planned_t *a, const trv_planned_t *b)
 {
     assert_string_equal(a->algorithm, b->algorithm);
     assert_int_equal(a->steps, b->steps);
@@ -136,7 +136,7 @@ static void test_same_answer(void **state)
 {
     static const uint64_t sizes[] = {1 << 20, 64, 1 << 16, 1 << 20, 64};
     trv_planner_t *planner = planner_of("8x16", NULL);
-    trv_plan_t plan[5], other;
+    trv_planned_t plan[5], other;
     (void)state;
     assert_int_equal(trv_planner_time(planner, 4096, "recdoub-b", &other), 0);
     for (int i = 0; i < 5; i++) {
@@ -158,10 +158,10 @@ static void test_cache(void **state)
     (void)state;
     for (uint64_t bytes = 1; bytes < 300; bytes++) {
         const char *torus = text[bytes % 6];
-        trv_plan_t plan = best(torus, TRV_ALLREDUCE, bytes, NULL), again = best(torus, TRV_ALLREDUCE, bytes, NULL);
+        trv_planned_t plan = best(torus, TRV_ALLREDUCE, bytes, NULL), again = best(torus, TRV_ALLREDUCE, bytes, NULL);
         assert_same(&plan, &again);
     }
-    trv_plan_t fast, slow;
+    trv_planned_t fast, slow;
     trv_torus_t torus = torus_of("8x8");
     trv_simulate_options_t network = paper;
     network.bandwidth_bps /= 8;
@@ -173,7 +173,7 @@ static void test_cache(void **state)
 static void test_rank(void **state)
 {
     trv_planner_t *planner = planner_of("8x8", NULL);
-    trv_plan_t plan[64], again;
+    trv_planned_t plan[64], again;
     (void)state;
     int plans = trv_planner_rank(planner, 1 << 16, 64, plan);
     assert_true(plans >= 5);
@@ -208,9 +208,9 @@ static facts_t facts_of(const char *torus_text, const char *algorithm)
 static void test_constraints(void **state)
 {
     (void)state;
-    trv_plan_t any = best("9x9", TRV_ALLREDUCE, 64, NULL);
+    trv_planned_t any = best("9x9", TRV_ALLREDUCE, 64, NULL);
     assert_false(any.consistent);
-    trv_plan_t consistent = best("9x9", TRV_ALLREDUCE, 64, &(trv_plan_constraints_t){.consistent = true});
+    trv_planned_t consistent = best("9x9", TRV_ALLREDUCE, 64, &(trv_plan_constraints_t){.consistent = true});
     assert_true(consistent.consistent && consistent.time_ns >= any.time_ns);
 
     /* Two messages by one port: grouped L. */
@@ -234,7 +234,7 @@ static void test_narrow(void **state)
 {
     (void)state;
     trv_torus_t torus = torus_of("4x8");
-    trv_plan_t plan = best("4x8", TRV_ALLREDUCE, 1 << 16, &(trv_plan_constraints_t){.narrow = 3});
+    trv_planned_t plan = best("4x8", TRV_ALLREDUCE, 1 << 16, &(trv_plan_constraints_t){.narrow = 3});
     trv_schedule_t *schedule;
     trv_step_t room = TRV_STEP_INIT;
     assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
@@ -263,7 +263,7 @@ static void assert_said(const char *first, const char *second)
 static int ask(const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of("9x9");
-    trv_plan_t plan = {.algorithm = "untouched"};
+    trv_planned_t plan = {.algorithm = "untouched"};
     int rc = trv_plan_best(&torus, TRV_ALLREDUCE, 1 << 20, network, constraints, &plan);
     if (rc)
         assert_string_equal(plan.algorithm, "untouched");
@@ -306,7 +306,7 @@ static void test_bad_networks(void **state)
 static void test_bad_names(void **state)
 {
     trv_planner_t *planner = planner_of("9x9", &(trv_plan_constraints_t){.consistent = true});
-    trv_plan_t plan, before;
+    trv_planned_t plan, before;
     char long_name[400];
     (void)state;
     assert_int_equal(trv_planner_rank(planner, 4096, 1, &before), 1);

@@ -33,7 +33,7 @@ typedef struct trv_plan_constraints {
 
 #define TRV_PLAN_NAME_MAX 128
 
-typedef struct trv_plan {
+typedef struct trv_planned {
     char algorithm[TRV_PLAN_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
     int steps;
     bool consistent;
@@ -41,7 +41,7 @@ typedef struct trv_plan {
      * vector of one byte takes on top of that; the rest. Streams overlap, so the parts are those of the whole, not of
      * each stream. */
     double time_ns, alpha_ns, hops_ns, transmission_ns;
-} trv_plan_t;
+} trv_planned_t;
 
 /* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options; of these the link model, finite
  * buffers, jitter, slow ranks and links are left out of account. constraints may be NULL. Plans are kept, so a question
@@ -50,7 +50,7 @@ typedef struct trv_plan {
  * TRV_ERR_UNSUPPORTED where nothing keeps to the constraints, with a sentence that says which of them excludes what. */
 TRV_API int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
                           const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints,
-                          trv_plan_t *plan);
+                          trv_planned_t *plan);
 
 /* A planner holds the candidates for one torus, collective, network and set of constraints; for many sizes, and for the
  * runners-up. One thread at a time. */
@@ -60,11 +60,11 @@ TRV_API int trv_planner_create(trv_planner_t **planner, const trv_torus_t *torus
 TRV_API void trv_planner_destroy(trv_planner_t *planner);
 
 /* The fastest plans, best first: writes at most `room` of them and returns how many, or an error. */
-TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_plan_t *plan);
+TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan);
 
-/* The plan of one algorithm (a name as in trv_plan_t.algorithm), timed in the same way. TRV_ERR_UNSUPPORTED, with the
+/* The plan of one algorithm (a name as in trv_planned_t.algorithm), timed in the same way. TRV_ERR_UNSUPPORTED, with the
  * reason, where it does not serve the torus or does not keep to the constraints. */
-TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_plan_t *plan);
+TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ static struct {
         bool used;
         question_t key;
         uint64_t vector_bytes;
-        trv_plan_t plan;
+        trv_planned_t plan;
     } answer[ANSWERS_MAX]; /* where a question's hash points to */
     struct {
         trv_planner_t *planner;
@@ -95,7 +95,7 @@ static int find_planner(const question_t *key, const trv_torus_t *torus, trv_col
 }
 
 int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
-                  const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, trv_plan_t *plan)
+                  const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, trv_planned_t *plan)
 {
     static const trv_plan_constraints_t none;
     question_t key;
@@ -105,7 +105,7 @@ int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_
     pthread_mutex_lock(&kept.mutex);
     if (!kept.answer[place].used || kept.answer[place].vector_bytes != vector_bytes ||
         memcmp(&kept.answer[place].key, &key, sizeof key) != 0) {
-        trv_plan_t made;
+        trv_planned_t made;
         rc = find_planner(&key, torus, collective, network, constraints);
         if (!rc)
             rc = trv_planner_rank(kept.planner[0].planner, vector_bytes, 1, &made);

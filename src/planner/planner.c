@@ -126,13 +126,13 @@ static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, u
 }
 
 /* Makes a plan of a candidate whose time is known. */
-static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candidate, double time_ns, trv_plan_t *plan)
+static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candidate, double time_ns, trv_planned_t *plan)
 {
     double empty_ns;
     int rc = simulate(planner, candidate, 1, &empty_ns);
     if (rc)
         return rc;
-    *plan = (trv_plan_t){.steps = candidate->facts.steps, .consistent = candidate->facts.consistent,
+    *plan = (trv_planned_t){.steps = candidate->facts.steps, .consistent = candidate->facts.consistent,
                          .time_ns = time_ns, .alpha_ns = candidate->facts.steps * planner->network.alpha_ns};
     memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
     plan->hops_ns = empty_ns - plan->alpha_ns;
@@ -245,7 +245,7 @@ static int rank_all(ranking_t *ranking)
     return rc;
 }
 
-int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_plan_t *plan)
+int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan)
 {
     if (room < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "there is room for %d plans; it takes room for one at least", room);
@@ -282,7 +282,7 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
     return rc;
 }
 
-int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_plan_t *plan)
+int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan)
 {
     trv_candidate_t *candidate;
     double time_ns;
