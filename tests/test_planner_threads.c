@@ -19,7 +19,7 @@ enum { QUESTIONS = 24 };
 
 typedef struct asker {
     int first, rc;
-    trv_plan_t plan[QUESTIONS];
+    trv_planned_t plan[QUESTIONS];
 } asker_t;
 
 static void *ask_all(void *argument)
