@@ -13,7 +13,7 @@
  * rank's contribution flows to one rank of the class, so the sum over the class counts it once: exact for any g and h.
  * On a torus: the reduce-scatters of all dimensions interleaved, the stage of all of them, the allgathers backwards.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
- * Consistent: if the middle is: where h = 1 everywhere, or in groups (which have no symmetry).
+ * Consistent: if the middle is: where h = 1 everywhere, or in groups (which repeat after g * h / p ranks, see trivance_l_grouped.c).
  */
 #include "algorithms/hybrid.h"
 
@@ -83,8 +83,10 @@ static int make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
     if (split && !(options.stage = grouped ? trv_groups_stage(&lattice)
                                            : trv_windows_stage(&lattice, trv_window_plan_trivance, 1)))
         return TRV_ERR_MEMORY;
-    for (int i = 0; i < lattice.active; i++)
+    for (int i = 0; i < lattice.active; i++) {
+        schedule->period[lattice.dimension[i]] = split ? options.stage->period[i] : 0;
         made[i] = make_pattern(&row[i]);
+    }
     return trv_scatter_create(schedule, &options);
 }
 

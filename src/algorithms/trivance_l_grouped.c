@@ -16,7 +16,7 @@
  * Registers: 1 + i holds the partial sum of the group's member i.
  * On a torus stream i works on dimension (i + t) mod D in step t if every factor takes a single step; else it finishes
  * dimension i, then i + 1, …
- * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: none.
+ * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: translation by a / p in each dimension.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -213,6 +213,7 @@ trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice)
         if (p > 3)
             groups->visit = TRV_SEQUENTIAL;
         groups->levels[i] = trv_log_ceil(3, lattice->size[i]);
+        groups->base.period[i] = p == lattice->size[i] ? 1 : lattice->stride[i] * (lattice->size[i] / p);
         groups->base.steps += groups->levels[i];
     }
     groups->base.registers = SLOTS + slots;

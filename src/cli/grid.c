@@ -82,12 +82,10 @@ static int add_hops(const trv_schedule_t *schedule, int stream, int step, double
 
 static double reduced_ranks(const trv_schedule_t *schedule)
 {
-    const trv_torus_t *torus = trv_schedule_torus(schedule);
-    switch (trv_schedule_symmetry(schedule)) {
-    case TRV_SYMMETRY_TRANSLATION: return 1;
-    case TRV_SYMMETRY_PARITY: return torus->ranks < 1 << torus->dims ? torus->ranks : 1 << torus->dims;
-    default: return torus->ranks;
-    }
+    double ranks = 1;
+    for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
+        ranks *= trv_schedule_period(schedule, d);
+    return ranks;
 }
 
 /* By what rank 0 does; of very many steps a sample will do. */

@@ -53,18 +53,9 @@ static int class_of_rank(const meter_t *meter, int rank)
 
 static void choose_period(meter_t *meter)
 {
-    trv_symmetry_t symmetry = trv_schedule_symmetry(meter->schedule);
     meter->classes = 1;
-    for (int d = 0; d < meter->torus->dims; d++) {
-        int size = meter->torus->size[d];
-        if (symmetry == TRV_SYMMETRY_TRANSLATION)
-            meter->period[d] = 1;
-        else if (symmetry == TRV_SYMMETRY_PARITY)
-            meter->period[d] = size % 2 ? 1 : 2; /* on an odd ring, translation by 2 gets everywhere */
-        else
-            meter->period[d] = size;
-        meter->classes *= meter->period[d];
-    }
+    for (int d = 0; d < meter->torus->dims; d++)
+        meter->classes *= meter->period[d] = trv_schedule_period(meter->schedule, d);
 }
 
 static int meter_open(meter_t *meter, const trv_schedule_t *schedule, uint64_t vector_bytes)

@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 
-int trv_candidates_add(trv_candidates_t *list, const char *name, const trv_model_t *model, trv_candidate_t **added)
+int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
 {
     if (list->count == list->room) {
         int room = 2 * list->room + 32;
@@ -18,11 +18,7 @@ int trv_candidates_add(trv_candidates_t *list, const char *name, const trv_model
         list->candidate = grown;
         list->room = room;
     }
-    trv_candidate_t *candidate = &list->candidate[list->count++];
-    *candidate = (trv_candidate_t){.model = *model};
-    snprintf(candidate->name, sizeof candidate->name, "%s", name);
-    if (added)
-        *added = candidate;
+    list->candidate[list->count++] = *candidate;
     return TRV_OK;
 }
 
@@ -49,15 +45,27 @@ static int add_ports(const trv_schedule_t *schedule, int rank, int step, trv_ste
     return TRV_OK;
 }
 
+/* Whether no rank of a lower number is the same up to the schedule's symmetry. */
+static bool is_first_of_its_kind(const trv_schedule_t *schedule, int rank)
+{
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    int coordinate[TRV_DIMS_MAX];
+    trv_torus_coordinates(torus, rank, coordinate);
+    for (int d = 0; d < torus->dims; d++)
+        if (coordinate[d] >= trv_schedule_period(schedule, d))
+            return false;
+    return true;
+}
+
 /* The dimensions in which some rank sends both ways in the same step. */
 static int find_both_ways(const trv_schedule_t *schedule, unsigned *dimensions)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    int ranks = trv_schedule_symmetry(schedule) == TRV_SYMMETRY_TRANSLATION ? 1 : torus->ranks, rc = TRV_OK;
     trv_step_t room = TRV_STEP_INIT;
+    int rc = TRV_OK;
     *dimensions = 0;
-    for (int rank = 0; rank < ranks && !rc; rank++)
-        for (int step = 0; step < trv_schedule_steps(schedule) && !rc; step++) {
+    for (int rank = 0; rank < torus->ranks && !rc; rank++)
+        for (int step = 0; is_first_of_its_kind(schedule, rank) && step < trv_schedule_steps(schedule) && !rc; step++) {
             unsigned ports = 0;
             rc = add_ports(schedule, rank, step, &room, &ports);
             for (int d = 0; d < torus->dims; d++)
@@ -76,6 +84,9 @@ static int find_facts(trv_candidate_t *candidate, const trv_schedule_t *schedule
     facts->messages_per_port = trv_schedule_messages_per_port(schedule);
     facts->consistent = trv_schedule_consistent(schedule);
     facts->covers = trv_schedule_exactness(schedule) == TRV_COVERS;
+    facts->fold = 1;
+    for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
+        facts->fold *= trv_schedule_period(schedule, d);
     candidate->known = true;
     if (!ways)
         return TRV_OK;

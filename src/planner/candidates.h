@@ -17,6 +17,7 @@ typedef struct trv_model {
 /* What constraints ask for. */
 typedef struct trv_facts {
     int steps, registers, messages_per_port;
+    int fold; /* ranks that differ, which is how many must be simulated */
     bool consistent, covers;
     bool ways_known;
     unsigned both_ways; /* bit d: some rank sends both ways in dimension d in one step; once ways_known */
@@ -39,8 +40,8 @@ typedef struct trv_candidates {
     trv_candidate_t *candidate;
 } trv_candidates_t;
 
-/* Adds one at the end; *added (may be NULL) is it, until the next is added. */
-int trv_candidates_add(trv_candidates_t *list, const char *name, const trv_model_t *model, trv_candidate_t **added);
+/* Adds one at the end. */
+int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate);
 void trv_candidates_clear(trv_candidates_t *list);
 
 /* Sources: each adds the candidates it knows. */

@@ -276,9 +276,8 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
     strcpy(guest.name, name);
     int rc = trv_candidate_facts(list, &guest, false); /* what is no algorithm becomes no candidate */
     if (!rc)
-        rc = trv_candidates_add(list, name, &guest.model, candidate);
-    if (!rc)
-        **candidate = guest;
+        rc = trv_candidates_add(list, &guest);
+    *candidate = &list->candidate[list->count - 1];
     return rc;
 }
 

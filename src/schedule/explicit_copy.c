@@ -2,6 +2,7 @@
  * A deep copy of any schedule as an explicit one.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/error.h"
 #include "schedule/schedule.h"
@@ -120,6 +121,7 @@ int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
         return rc;
     }
     copier.to->owned = schedule->owned;
+    memcpy(copier.to->period, schedule->period, sizeof schedule->period);
     *copy = copier.to;
     return TRV_OK;
 }

@@ -77,6 +77,19 @@ int trv_schedule_registers(const trv_schedule_t *schedule) { return schedule->re
 const trv_torus_t *trv_schedule_space(const trv_schedule_t *schedule) { return &schedule->space; }
 int trv_schedule_halves(const trv_schedule_t *schedule) { return schedule->halves; }
 trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule) { return schedule->symmetry; }
+
+int trv_schedule_period(const trv_schedule_t *schedule, int dimension)
+{
+    int size = schedule->torus.size[dimension];
+    if (schedule->period[dimension] > 0)
+        return schedule->period[dimension];
+    switch (schedule->symmetry) {
+    case TRV_SYMMETRY_TRANSLATION: return 1;
+    case TRV_SYMMETRY_PARITY: return size % 2 ? 1 : 2;
+    default: return size;
+    }
+}
+
 trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule) { return schedule->exactness; }
 bool trv_schedule_consistent(const trv_schedule_t *schedule) { return schedule->consistent; }
 int trv_schedule_messages_per_port(const trv_schedule_t *schedule) { return schedule->messages_per_port; }

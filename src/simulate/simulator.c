@@ -18,15 +18,6 @@ typedef struct reading {
     trv_step_t step;
 } reading_t;
 
-static int fold_size(trv_symmetry_t symmetry, int size)
-{
-    if (symmetry == TRV_SYMMETRY_TRANSLATION)
-        return 1;
-    if (symmetry == TRV_SYMMETRY_PARITY)
-        return size % 2 ? 1 : 2; /* on an odd ring, translation by 2 gets everywhere */
-    return size;
-}
-
 int trv_simulator_class(const trv_simulator_t *simulator, int rank)
 {
     int coordinates[TRV_DIMS_MAX];
@@ -155,7 +146,7 @@ int trv_simulator_create(trv_simulator_t **created, const trv_schedule_t *schedu
     s->steps = trv_schedule_steps(schedule);
     s->units = (uint64_t)trv_schedule_units(schedule) * (uint64_t)s->streams;
     for (int d = 0; d < s->torus.dims; d++)
-        fold[d] = fold_size(trv_schedule_symmetry(schedule), s->torus.size[d]);
+        fold[d] = trv_schedule_period(schedule, d);
     int rc = trv_torus_init(&s->fold, s->torus.dims, fold);
     reading_t reading = {.simulator = s, .schedule = schedule, .step = TRV_STEP_INIT};
     if (!rc)

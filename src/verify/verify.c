@@ -85,11 +85,7 @@ static int allocate(trv_verifier_t *v)
     size_t listed = (size_t)(v->units > v->registers ? v->units : v->registers);
     size_t classes = 1;
     for (size_t d = 0; d < dims; d++) {
-        int size = v->torus->size[d];
-        trv_symmetry_t symmetry = trv_schedule_symmetry(v->schedule);
-        v->period[d] = symmetry == TRV_SYMMETRY_TRANSLATION ? 1
-                       : symmetry == TRV_SYMMETRY_PARITY    ? (size % 2 ? 1 : 2)
-                                                            : size;
+        v->period[d] = trv_schedule_period(v->schedule, (int)d);
         classes *= (size_t)v->period[d];
     }
     v->step = calloc(ranks, sizeof *v->step);
