@@ -13,7 +13,8 @@
  * rank's contribution flows to one rank of the class, so the sum over the class counts it once: exact for any g and h.
  * On a torus: the reduce-scatters of all dimensions interleaved, the stage of all of them, the allgathers backwards.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
- * Consistent: if the middle is: where h = 1 everywhere, or in groups (which repeat after g * h / p ranks, see trivance_l_grouped.c).
+ * Consistent: if the middle is: where h = 1 everywhere, or in groups (whose symmetry is translation by a / p, see
+ * trivance_l_grouped.c).
  */
 #include "algorithms/hybrid.h"
 

@@ -283,7 +283,7 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
 
 int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan)
 {
-    trv_candidate_t *candidate;
+    trv_candidate_t *candidate = NULL;
     double time_ns;
     bool keeps;
     int rc = find_candidate(planner, algorithm, &candidate);
