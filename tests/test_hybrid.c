@@ -69,7 +69,10 @@ static void tori_take_any_mix_of_factors(void **state)
         {"4x6", "hybrid:2x6:grouped:sequential", true},                        {"9x9", "hybrid:3", false},
         {"5x7", "hybrid:1x7", false},      {"3x4x5", "hybrid:3x2x1", false},   {"4x1x8", "hybrid:2x1x4", false},
         {"6x6x6", "hybrid:3x2x6", false},  {"4x4x4", "hybrid:2:grouped", true}, {"2x2x2x2", "hybrid:2x1x2x1", false},
-        {"10x14", "hybrid:5x7", false},    {"25x3", "hybrid:1x1", false},      {"12x10", "hybrid:6/3x5", false}};
+        {"10x14", "hybrid:5x7", false},    {"25x3", "hybrid:1x1", false},      {"12x10", "hybrid:6/3x5", false},
+        {"4x4", "hybrid:4:own", false},    {"8x6", "hybrid:4x6:own", false},   {"9x9", "hybrid:9:own", false},
+        {"2x16", "hybrid:2x8:own", false}, {"4x6x3", "hybrid:4x3x3:own2", false}, {"9x3", "hybrid:3:own:grouped", true},
+        {"6x6x6", "hybrid:6:own", false},  {"8x4x4", "hybrid:8x4x4:own2:grouped:sequential", true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_torus_t torus = torus_of(cases[i].torus);
         trv_hybrid_t hybrid;
@@ -104,11 +107,15 @@ static double simulate(const char *name, const trv_torus_t *torus, uint64_t byte
 static void simulations_agree(void **state)
 {
     (void)state;
-    static const char *const tori[] = {"8", "27", "6x4", "9x9", "4x4x4"};
-    for (size_t i = 0; i < sizeof tori / sizeof tori[0]; i++) {
-        const trv_torus_t torus = torus_of(tori[i]);
+    static const struct { const char *torus, *own; } cases[] = {
+        {"8", "hybrid:2:own"}, {"27", "hybrid:9:own"}, {"6x4", "hybrid:3x4:own"}, {"9x9", "hybrid:9:own"},
+        {"4x4x4", "hybrid:4:own2"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const trv_torus_t torus = torus_of(cases[i].torus);
+        const char *own = cases[i].own;
         for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 64) {
             assert_true(simulate("hybrid", &torus, bytes, false) == simulate("hybrid", &torus, bytes, true));
+            assert_true(simulate(own, &torus, bytes, false) == simulate(own, &torus, bytes, true));
             assert_true(simulate("hybrid:1", &torus, bytes, false) == simulate("trivance-l", &torus, bytes, false));
         }
     }
@@ -167,6 +174,8 @@ static void bad_names_are_refused(void **state)
         {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
         {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
         {"hybrid:4:blue", TRV_ERR_ARGUMENT, "'blue' says nothing of a hybrid"},
+        {"hybrid:4:own2", TRV_ERR_ARGUMENT, "'own2' says nothing of a hybrid on this torus"},
+        {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' says nothing"},
         {"hybrid:4:", TRV_ERR_ARGUMENT, "'' says nothing of a hybrid"},
         {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
         {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"}};

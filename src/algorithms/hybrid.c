@@ -11,7 +11,9 @@
  *
  * The distances of the reduce-scatter are those that transmit least in its number of steps (docs/distances.md). Every
  * rank's contribution flows to one rank of the class, so the sum over the class counts it once: exact for any g and h.
- * On a torus: the reduce-scatters of all dimensions interleaved, the stage of all of them, the allgathers backwards.
+ * On a torus: the reduce-scatters of all dimensions interleaved, the stage of all of them, the allgathers backwards; or
+ * stream i scatters over its own dimension i only (or i and i + 1, …) and does the others whole, in its stage: fewer
+ * steps, and no two streams in one dimension.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
  * Consistent: if the middle is: where h = 1 everywhere, or in groups (whose symmetry is translation by a / p, see
  * trivance_l_grouped.c).
@@ -49,46 +51,76 @@ static trv_pattern_t *make_pattern(const trv_distances_t *row)
     return trv_distances_pattern(row);
 }
 
-static bool is_split(const trv_lattice_t *lattice)
+/* The lattice of stream `stream`: in the dimensions that it scatters over the ranks of a class, else all of them. Returns
+ * whether there is anything to add up. */
+static bool make_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, int stream,
+                         trv_lattice_t *lattice)
 {
     bool split = false;
-    for (int i = 0; i < lattice->active; i++)
+    *lattice = trv_lattice_whole(&schedule->torus);
+    for (int i = 0; i < lattice->active; i++) {
+        const int turn = (i - stream + lattice->active) % lattice->active;
+        if (hybrid->own == 0 || turn < hybrid->own) {
+            lattice->stride[i] = hybrid->dimension[lattice->dimension[i]].g;
+            lattice->size[i] /= lattice->stride[i];
+        }
         split = split || lattice->size[i] > 1;
+    }
     return split;
+}
+
+/* Makes the stage of every stream; all or none are NULL. */
+static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_stage_t **stage)
+{
+    trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
+    for (int k = 0; k < lattice.active; k++) {
+        make_lattice(schedule, hybrid, k, &lattice);
+        stage[k] = hybrid->form == TRV_HYBRID_GROUPED ? trv_groups_stage(&lattice)
+                                                      : trv_windows_stage(&lattice, trv_window_plan_trivance, 1);
+        if (!stage[k]) {
+            while (k-- > 0)
+                stage[k]->destroy(stage[k]);
+            return TRV_ERR_MEMORY;
+        }
+    }
+    return TRV_OK;
+}
+
+static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_distances_t *row)
+{
+    int dimension[TRV_DIMS_MAX], rc = TRV_OK;
+    for (int i = 0, active = trv_torus_active(&schedule->torus, dimension); i < active && !rc; i++) {
+        const int g = hybrid->dimension[dimension[i]].g;
+        row[i] = (trv_distances_t){.size = 1};
+        if (g > 1)
+            rc = find_row(g, hybrid->dimension[dimension[i]].steps, &row[i]);
+    }
+    return rc;
 }
 
 static int make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
+    trv_lattice_t lattice;
     trv_distances_t row[TRV_DIMS_MAX];
     trv_pattern_t *made[TRV_DIMS_MAX];
-    trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
-    trv_scatter_options_t options = {.visit = hybrid->visit, .made = made};
-    int rc = TRV_OK;
-    for (int i = 0; i < lattice.active && !rc; i++) {
-        const int d = lattice.dimension[i], g = hybrid->dimension[d].g;
-        lattice.size[i] = schedule->torus.size[d] / g;
-        lattice.stride[i] = g;
-        row[i] = (trv_distances_t){.size = 1};
-        rc = g > 1 ? find_row(g, hybrid->dimension[d].steps, &row[i]) : TRV_OK;
-    }
-    if (rc)
-        return rc;
-    const bool split = is_split(&lattice), grouped = hybrid->form == TRV_HYBRID_GROUPED;
+    trv_stage_t *stage[TRV_DIMS_MAX];
+    const bool split = make_lattice(schedule, hybrid, 0, &lattice), grouped = hybrid->form == TRV_HYBRID_GROUPED;
     if (split && schedule->collective != TRV_ALLREDUCE)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s adds up whole pieces, which AllReduce alone does; for Reduce-Scatter and "
                         "AllGather take the sizes of the torus themselves as factors", schedule->name);
+    int rc = find_rows(schedule, hybrid, row);
+    if (!rc && split)
+        rc = make_stages(schedule, hybrid, stage);
+    if (rc)
+        return rc;
+    for (int i = 0; i < lattice.active; i++)
+        made[i] = make_pattern(&row[i]);
     schedule->consistent = !split || grouped;
     schedule->owned = !split;
     if (split && grouped)
         schedule->symmetry = TRV_SYMMETRY_NONE;
-    if (split && !(options.stage = grouped ? trv_groups_stage(&lattice)
-                                           : trv_windows_stage(&lattice, trv_window_plan_trivance, 1)))
-        return TRV_ERR_MEMORY;
-    for (int i = 0; i < lattice.active; i++) {
-        schedule->period[lattice.dimension[i]] = split ? options.stage->period[i] : 0;
-        made[i] = make_pattern(&row[i]);
-    }
-    return trv_scatter_create(schedule, &options);
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = hybrid->visit, .made = made,
+                                                                 .stage = split ? stage : NULL, .own = hybrid->own});
 }
 
 static int create(trv_schedule_t *schedule)
@@ -101,7 +133,7 @@ static int create(trv_schedule_t *schedule)
 const trv_algorithm_t trv_hybrid = {
     .name = "hybrid", .family = "hybrid", .title = "Hybrid of Trivance L and B",
     .source = "docs/algorithms.md; after Juerss, Addanki, Schmid: Trivance", .sizes = "any torus",
-    .parameters = "G[/S][xG[/S]...][:grouped][:sequential]",
+    .parameters = "G[/S][xG[/S]...][:own[K]][:grouped][:sequential]",
     .steps_formula = "sum of 2 * steps(g) + ceil(log3 a/g)", .bytes_formula = "between those of Trivance L and B",
     .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = false, .create = create,
 };

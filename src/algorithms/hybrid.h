@@ -4,12 +4,14 @@
  *
  * Their names say all about them:
  *
- *     hybrid:G[xG…][:grouped][:sequential]     G: g, or g/s for s steps per phase; one for each dimension, or one for all
+ *     hybrid:G[xG…][:own[K]][:grouped][:sequential]   G: g, or g/s for s steps per phase; one for each dimension, or one
+ *                                                      for all
  *
  *     hybrid:4        g = 4 in every dimension, in the fewest steps
  *     hybrid:8/4x4    g = 8 in dimension 0, in 4 steps with less transmission (docs/distances.md); g = 4 in dimension 1
  *     hybrid:9:grouped                   the L part in groups: the same bits on every rank
- *     hybrid:1:sequential                Trivance L, one dimension after the other
+ *     hybrid:8:own                       every stream scatters over its own dimension only, the others it does whole
+ *     hybrid:8:own2                      … over its own and the next
  */
 #ifndef TRIVANCE_ALGORITHMS_HYBRID_H
 #define TRIVANCE_ALGORITHMS_HYBRID_H
@@ -24,6 +26,7 @@ typedef struct trv_hybrid {
         int g;     /* divides the dimension's size */
         int steps; /* of one phase: those of a row of trv_distances_front(g); 0 for g = 1 */
     } dimension[TRV_DIMS_MAX];
+    int own; /* dimensions that a stream scatters over, its own first; 0: all */
     trv_hybrid_form_t form;
     trv_visit_t visit; /* of reduce-scatter and allgather; the L part interleaves where its windows allow it */
 } trv_hybrid_t;

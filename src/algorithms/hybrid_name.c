@@ -10,6 +10,7 @@
 #include "algorithms/hybrid.h"
 #include "common/error.h"
 #include "distances/distances.h"
+#include "torus/torus.h"
 
 #define EXAMPLE "for example hybrid:4x8/3:grouped"
 
@@ -76,17 +77,30 @@ static int read_factors(const char **text, int *factors, int *g, int *steps)
                     "for all, with x between them and /STEPS after them if it is to be more than the fewest; " EXAMPLE);
 }
 
-static int read_words(const char *text, trv_hybrid_t *hybrid)
+/* own, or own2 …; at most what all dimensions are. */
+static bool read_own(const char *text, size_t length, const trv_torus_t *torus, int *own)
+{
+    int dimension[TRV_DIMS_MAX], active = trv_torus_active(torus, dimension);
+    if (length < 3 || length > 4 || strncmp(text, "own", 3) != 0)
+        return false;
+    *own = length == 3 ? 1 : text[3] - '0';
+    return *own >= 1 && *own < (active > 1 ? active : 2);
+}
+
+static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *hybrid)
 {
     while (*text == ':') {
         const size_t length = strcspn(++text, ":");
-        if (length == 7 && strncmp(text, "grouped", length) == 0)
+        if (!hybrid->own && read_own(text, length, torus, &hybrid->own))
+            ;
+        else if (length == 7 && strncmp(text, "grouped", length) == 0)
             hybrid->form = TRV_HYBRID_GROUPED;
         else if (length == 10 && strncmp(text, "sequential", length) == 0)
             hybrid->visit = TRV_SEQUENTIAL;
         else
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.*s' says nothing of a hybrid; what does is grouped and sequential, "
-                            EXAMPLE, (int)(length < 40 ? length : 40), text);
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.*s' says nothing of a hybrid on this torus; what does is own, own2 … "
+                            "(fewer than all dimensions), grouped and sequential, " EXAMPLE,
+                            (int)(length < 40 ? length : 40), text);
         text += length;
     }
     return TRV_OK;
@@ -114,7 +128,7 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
     }
     int rc = read_factors(&parameters, &factors, g, steps);
     if (!rc)
-        rc = read_words(parameters, hybrid);
+        rc = read_words(parameters, torus, hybrid);
     if (!rc && factors != 1 && factors != torus->dims)
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "a hybrid has a factor for each of the torus's %d dimensions, or one for all, "
                       "not %d; " EXAMPLE, torus->dims, factors);
@@ -142,6 +156,8 @@ void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char 
         if (steps != fewest_steps(g) && used < room)
             used += snprintf(name + used, (size_t)(room - used), "/%d", steps);
     }
+    if (hybrid->own && used < room)
+        used += snprintf(name + used, (size_t)(room - used), hybrid->own > 1 ? ":own%d" : ":own", hybrid->own);
     if (used < room)
         snprintf(name + used, (size_t)(room - used), "%s%s", hybrid->form == TRV_HYBRID_GROUPED ? ":grouped" : "",
                  hybrid->visit == TRV_SEQUENTIAL ? ":sequential" : "");

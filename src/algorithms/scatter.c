@@ -17,10 +17,14 @@ typedef struct tables {
     bool ties_split;
     int active, dimension[TRV_DIMS_MAX];     /* the dimensions with more than one rank */
     trv_pattern_t *pattern[TRV_DIMS_MAX];    /* of dimension[i] */
-    int levels[TRV_DIMS_MAX];                /* of pattern[i] */
-    int steps;                               /* the levels of all dimensions together: the steps of one phase */
+    int own;                                 /* dimensions that a stream scatters over */
     bool share_port;                         /* two messages of a step may leave by one port */
-    trv_stage_t *stage;                      /* between the phases, or NULL */
+    bool digits;                             /* blocks are told apart by digits in all dimensions */
+    struct {                                 /* of stream i and, mirrored, stream active + i */
+        int levels[TRV_DIMS_MAX];            /* of pattern[i]; 0 where the stream does not scatter */
+        int steps;                           /* of one phase: the levels of all dimensions together */
+        trv_stage_t *stage;                  /* between the phases, or NULL */
+    } stream[TRV_DIMS_MAX];
 } tables_t;
 
 /* One rank's view of a step: its place in the space of the blocks, and what it holds along every dimension. */
@@ -29,10 +33,17 @@ typedef struct view {
     const tables_t *tables;
     trv_step_t *out;
     int rank, coordinate[TRV_DIMS_MAX]; /* modulo the patterns' sizes */
+    int stream; /* among those that are not mirrored */
     bool mirrored;
     trv_turn_t place;
     trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
 } view_t;
+
+/* Whether the stream scatters over dimension[i]. */
+static bool is_scattered(const tables_t *tables, int stream, int i)
+{
+    return (i - stream + tables->active) % tables->active < tables->own;
+}
 
 /* ---- Mirrored streams: every coordinate negated ------------------------------------------------------------------ */
 
@@ -131,18 +142,22 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
 {
     const tables_t *tables = schedule->tables;
     *view = (view_t){.schedule = schedule, .tables = tables, .out = out, .rank = rank,
-                     .mirrored = trv_schedule_mirrored(schedule, stream)};
-    view->place = trv_visit_turn(tables->visit, tables->active, tables->levels, stream, step);
+                     .stream = stream % tables->active, .mirrored = trv_schedule_mirrored(schedule, stream)};
+    view->place = trv_visit_turn(tables->visit, tables->active, tables->stream[view->stream].levels, stream, step);
     trv_torus_coordinates(&schedule->torus, rank, view->coordinate);
     for (int d = 0; d < schedule->torus.dims; d++)
         view->coordinate[d] %= schedule->space.size[d];
     for (int i = 0; i < tables->active; i++) {
         const trv_pattern_t *pattern = tables->pattern[i];
         for (int h = 0; h < schedule->halves && i != view->place.turn; h++) {
-            int rc = h < pattern->halves
-                         ? find_held(view, pattern, view->coordinate[tables->dimension[i]], view->place.done[i], h,
-                                     &view->held[i][h])
-                         : (view->held[i][h] = view->held[i][0], TRV_OK);
+            int rc = TRV_OK;
+            if (!is_scattered(tables, view->stream, i))
+                view->held[i][h] = (trv_residues_t){pattern->size, NULL};
+            else if (h < pattern->halves)
+                rc = find_held(view, pattern, view->coordinate[tables->dimension[i]], view->place.done[i], h,
+                               &view->held[i][h]);
+            else
+                view->held[i][h] = view->held[i][0];
             if (rc)
                 return rc;
         }
@@ -291,54 +306,59 @@ static int allgather_step(view_t *view)
     return TRV_OK;
 }
 
-/* A step of the stage, on the block that is the rank's own after the reduce-scatter. */
+/* A step of the stage, on what the rank holds after the stream's reduce-scatter. */
 static int stage_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
+    const trv_stage_t *stage = tables->stream[stream].stage;
+    trv_blocks_t blocks = trv_blocks_all(schedule);
     int *own = trv_step_alloc(out, TRV_DIMS_MAX * sizeof *own);
     if (!own)
         return TRV_ERR_MEMORY;
     trv_torus_coordinates(&schedule->torus, rank, own);
-    trv_blocks_t block = {.space = &schedule->space, .halves = schedule->halves, .terms = 1};
-    block.term[0].halves = (1 << schedule->halves) - 1;
-    for (int d = 0; d < schedule->torus.dims; d++) {
+    for (int i = 0; i < tables->active; i++) {
+        const int d = tables->dimension[i];
         own[d] %= schedule->space.size[d];
-        block.term[0].count[d] = 1;
-        block.term[0].value[d] = &own[d];
+        if (is_scattered(tables, stream, i)) {
+            blocks.term[0].count[d] = 1;
+            blocks.term[0].value[d] = &own[d];
+        }
     }
-    return tables->stage->step(tables->stage, schedule, rank, stream, step, &block, out);
+    return stage->step(stage, schedule, rank, stream, step, &blocks, out);
 }
 
 static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
-    if (tables->stage && step >= tables->steps && step < tables->steps + tables->stage->steps)
-        return stage_step(schedule, rank, stream, step - tables->steps, out);
-    bool gather = schedule->collective == TRV_ALLGATHER || step >= tables->steps;
+    const int i = stream % tables->active, phase = tables->stream[i].steps;
+    const int middle = tables->stream[i].stage ? tables->stream[i].stage->steps : 0;
+    const int scatter = schedule->collective == TRV_ALLGATHER ? 0 : phase;
+    const int gather = schedule->collective == TRV_REDUCE_SCATTER ? 0 : phase;
+    if (step >= scatter && step < scatter + middle)
+        return stage_step(schedule, rank, i, step - scatter, out);
+    const bool back = step >= scatter + middle;
+    const int left = scatter + middle + gather - 1 - step;
+    if (left < 0)
+        return TRV_OK; /* another stream has more steps */
     view_t view;
-    int rc = view_begin(&view, schedule, rank, stream, gather ? schedule->steps - 1 - step : step, out);
+    int rc = view_begin(&view, schedule, rank, stream, back ? left : step, out);
     if (!rc)
         rc = trv_step_reserve(out, TRV_EDGES_MAX, TRV_EDGES_MAX, 3);
     if (rc)
         return rc;
-    return gather ? allgather_step(&view) : reduce_scatter_step(&view);
+    return back ? allgather_step(&view) : reduce_scatter_step(&view);
 }
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-/* Blocks in the order in which the steps split them, the first step's digit most significant: every message is then one
- * contiguous range. */
-static int64_t digit_position(const trv_schedule_t *schedule, int stream, int64_t unit)
+/* Appends the digits of a block, in the order in which the stream's steps split it. */
+static int64_t add_digits(const tables_t *tables, int stream, int *coordinate, int64_t position)
 {
-    const tables_t *tables = schedule->tables;
-    int coordinate[TRV_DIMS_MAX], done[TRV_DIMS_MAX] = {0};
-    int64_t position = 0;
-    int turn = stream % tables->active;
-    trv_torus_coordinates(&schedule->space, (int)unit, coordinate);
-    for (int step = 0; step < tables->steps; turn = (turn + 1) % tables->active) {
+    int done[TRV_DIMS_MAX] = {0}, turn = stream;
+    for (int step = 0; step < tables->stream[stream].steps; turn = (turn + 1) % tables->active) {
         const trv_pattern_t *pattern = tables->pattern[turn];
         int *c = &coordinate[tables->dimension[turn]];
-        while (done[turn] < pattern->levels) {
+        while (done[turn] < tables->stream[stream].levels[turn]) {
             position = position * pattern->radix + *c % pattern->radix;
             *c /= pattern->radix;
             done[turn]++;
@@ -350,16 +370,37 @@ static int64_t digit_position(const trv_schedule_t *schedule, int stream, int64_
     return position;
 }
 
+/* Blocks in the order in which the steps split them, the first step's digit most significant: every message is then one
+ * contiguous range. Without digits, by the coordinates in the stream's order of dimensions: runs of blocks stay together
+ * and so do the dimensions that are never split. */
+static int64_t split_position(const trv_schedule_t *schedule, int stream, int64_t unit)
+{
+    const tables_t *tables = schedule->tables;
+    int coordinate[TRV_DIMS_MAX];
+    int64_t position = 0;
+    stream %= tables->active;
+    trv_torus_coordinates(&schedule->space, (int)(unit / schedule->halves), coordinate);
+    if (tables->digits)
+        position = add_digits(tables, stream, coordinate, 0);
+    for (int k = 0; k < tables->active; k++) {
+        const int i = (stream + k) % tables->active, d = tables->dimension[i];
+        if (!tables->digits || !is_scattered(tables, stream, i))
+            position = position * schedule->space.size[d] + coordinate[d];
+    }
+    return position * schedule->halves + unit % schedule->halves;
+}
+
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 static void tables_destroy(void *memory)
 {
     tables_t *tables = memory;
-    for (int i = 0; i < tables->active; i++)
+    for (int i = 0; i < tables->active; i++) {
         if (tables->pattern[i])
             tables->pattern[i]->destroy(tables->pattern[i]);
-    if (tables->stage)
-        tables->stage->destroy(tables->stage);
+        if (tables->stream[i].stage)
+            tables->stream[i].stage->destroy(tables->stream[i].stage);
+    }
     free(tables);
 }
 
@@ -367,28 +408,38 @@ static void tables_destroy(void *memory)
 static int add_patterns(trv_schedule_t *schedule, tables_t *tables)
 {
     trv_torus_t space = schedule->torus;
-    bool digits = tables->active > 0 && schedule->collective == TRV_ALLREDUCE;
+    tables->digits = true;
     for (int i = 0; i < tables->active; i++) {
         const trv_pattern_t *pattern = tables->pattern[i];
         if (!pattern)
             return trv_fail_memory();
         space.size[tables->dimension[i]] = pattern->size;
-        tables->levels[i] = pattern->levels;
-        tables->steps += pattern->levels;
         schedule->halves = pattern->halves > schedule->halves ? pattern->halves : schedule->halves;
-        digits = digits && pattern->radix > 0;
+        tables->digits = tables->digits && pattern->radix > 0;
+        for (int k = 0; k < tables->active; k++)
+            if (is_scattered(tables, k, i)) {
+                tables->stream[k].levels[i] = pattern->levels;
+                tables->stream[k].steps += pattern->levels;
+            }
     }
-    if (digits && schedule->halves == 1)
-        schedule->position = digit_position;
+    tables->digits = tables->digits && schedule->halves == 1;
+    if (tables->active > 0 && schedule->collective == TRV_ALLREDUCE && (tables->digits || tables->own < tables->active))
+        schedule->position = split_position;
     return trv_torus_init(&schedule->space, space.dims, space.size);
 }
 
-static void add_stage(trv_schedule_t *schedule, const trv_stage_t *stage)
+/* The schedule has as many steps and registers as its longest stream. */
+static void add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
 {
-    schedule->steps += stage->steps;
-    schedule->registers = stage->registers > schedule->registers ? stage->registers : schedule->registers;
-    if (stage->messages_per_port > schedule->messages_per_port)
-        schedule->messages_per_port = stage->messages_per_port;
+    const trv_stage_t *stage = tables->stream[i].stage;
+    int steps = (schedule->collective == TRV_ALLREDUCE ? 2 : 1) * tables->stream[i].steps;
+    if (stage) {
+        steps += stage->steps;
+        schedule->registers = stage->registers > schedule->registers ? stage->registers : schedule->registers;
+        if (stage->messages_per_port > schedule->messages_per_port)
+            schedule->messages_per_port = stage->messages_per_port;
+    }
+    schedule->steps = steps > schedule->steps ? steps : schedule->steps;
 }
 
 int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options)
@@ -403,21 +454,20 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
     tables->visit = options->visit;
     tables->ties_split = options->ties_split;
     tables->share_port = schedule->messages_per_port > 1;
-    tables->stage = options->stage;
     tables->active = trv_torus_active(&schedule->torus, tables->dimension);
-    for (int i = 0; i < tables->active; i++)
+    tables->own = options->own ? options->own : tables->active;
+    for (int i = 0; i < tables->active; i++) {
         tables->pattern[i] = options->pattern ? options->pattern(schedule->torus.size[tables->dimension[i]],
                                                                  schedule->collective)
                                               : options->made[i];
+        tables->stream[i].stage = options->stage ? options->stage[i] : NULL;
+    }
     int rc = add_patterns(schedule, tables);
-    if (rc)
-        return rc;
+    for (int i = 0; i < tables->active && !rc; i++)
+        add_stream(schedule, tables, i);
     if (tables->active > 0) {
         schedule->streams = options->mirrored ? 2 * tables->active : tables->active;
         schedule->mirrored_from = tables->active;
     }
-    schedule->steps = schedule->collective == TRV_ALLREDUCE ? 2 * tables->steps : tables->steps;
-    if (tables->stage)
-        add_stage(schedule, tables->stage);
-    return TRV_OK;
+    return rc;
 }

@@ -57,8 +57,9 @@ typedef struct trv_scatter_options {
     bool mirrored;        /* 2D streams, the second D of them with every coordinate negated; else D streams */
     bool ties_split;      /* half way round goes - in the mirrored streams; else + everywhere */
     trv_pattern_t *(*pattern)(int size, trv_collective_t collective); /* makes one dimension's; NULL: no memory */
-    trv_pattern_t **made; /* or, with pattern NULL: those of the dimensions larger than 1, taken over, as is … */
-    trv_stage_t *stage;   /* … the stage after the reduce-scatter, or NULL */
+    trv_pattern_t **made; /* or, with pattern NULL: those of the dimensions larger than 1, taken over, as are … */
+    trv_stage_t **stage;  /* … the stages after each stream's reduce-scatter; NULL: there are none */
+    int own;              /* a stream scatters over so many dimensions only, its own and those after it; 0: all */
 } trv_scatter_options_t;
 
 /* Completes a schedule whose steps are those of the patterns' reduce-scatter, allgather, or both. NULL among `made` is
