@@ -45,7 +45,8 @@ int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
 void trv_candidates_clear(trv_candidates_t *list);
 
 /* Sources: each adds the candidates it knows. */
-int trv_candidates_named(trv_candidates_t *list); /* every algorithm of the table that serves the torus */
+int trv_candidates_named(trv_candidates_t *list); /* every algorithm of the table without parameters */
+int trv_candidates_hybrids(trv_candidates_t *list, bool consistent);
 
 /* Makes the facts known, `both_ways` only where `ways` says so. */
 int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate, bool ways);
