@@ -107,15 +107,17 @@ static double simulate(const char *name, const trv_torus_t *torus, uint64_t byte
 static void simulations_agree(void **state)
 {
     (void)state;
-    static const struct { const char *torus, *own; } cases[] = {
-        {"8", "hybrid:2:own"}, {"27", "hybrid:9:own"}, {"6x4", "hybrid:3x4:own"}, {"9x9", "hybrid:9:own"},
-        {"4x4x4", "hybrid:4:own2"}};
+    static const struct { const char *torus, *own, *grouped; } cases[] = {
+        {"8", "hybrid:2:own", "hybrid:2:grouped"}, {"27", "hybrid:9:own", "hybrid:3:grouped"},
+        {"6x4", "hybrid:3x4:own", "hybrid:1x2:grouped"}, {"9x9", "hybrid:9:own", "hybrid:3:own:grouped"},
+        {"4x4x4", "hybrid:4:own2", "hybrid:4:own:grouped"}, {"36", "hybrid:4", "hybrid:2:grouped"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const trv_torus_t torus = torus_of(cases[i].torus);
-        const char *own = cases[i].own;
+        const char *own = cases[i].own, *grouped = cases[i].grouped;
         for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 64) {
             assert_true(simulate("hybrid", &torus, bytes, false) == simulate("hybrid", &torus, bytes, true));
             assert_true(simulate(own, &torus, bytes, false) == simulate(own, &torus, bytes, true));
+            assert_true(simulate(grouped, &torus, bytes, false) == simulate(grouped, &torus, bytes, true));
             assert_true(simulate("hybrid:1", &torus, bytes, false) == simulate("trivance-l", &torus, bytes, false));
         }
     }
