@@ -9,7 +9,7 @@
 #include "common/error.h"
 #include "stars/lattice.h"
 #include "stars/stars.h"
-#include "stars/text.h"
+#include "stars/vector.h"
 
 /* Sums are listed one by one up to so many ranks. Beyond, every tail has to be a subgroup. */
 #define RANKS_LISTED_MAX (1 << 24)
@@ -18,8 +18,7 @@
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-/* Ports by which a message over -at may leave: the shorter way in a dimension, both where that is half way round. */
-static unsigned ports_of(const trv_torus_t *torus, const int *at)
+unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at)
 {
     unsigned ports = 0;
     for (int d = 0; d < torus->dims; d++) {
@@ -56,7 +55,7 @@ static int assign_ports(trv_star_chain_t *chain, int k)
     memset(owner, -1, sizeof owner);
     for (int i = 0; i < step->vectors; i++) {
         unsigned tried = 0;
-        ports[i] = ports_of(&chain->torus, step->vector[i].at);
+        ports[i] = trv_star_vector_ports(&chain->torus, step->vector[i].at);
         trv_star_vector_text(&chain->torus, step->vector[i].at, text[0]);
         if (ports[i] == 0)
             return trv_fail(TRV_ERR_UNSUPPORTED, "the vector %s in step %d of the chain leads nowhere", text[0], k + 1);

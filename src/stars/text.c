@@ -1,13 +1,14 @@
 /*
  * Chains as text: 1.0/0.1/-1.0_2.1/0.2/2.-1.
  */
-#include "stars/text.h"
+#include "stars/vector.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/error.h"
+#include "stars/stars.h"
 
 #define EXAMPLE "for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4"
 

@@ -1,0 +1,194 @@
+/*
+ * The chains of a torus: known ones, or a search. Dimensions of 1 are left out and the others sorted, so that 8x4, 4x8
+ * and 4x1x8 are one torus here.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "stars/cover.h"
+#include "stars/search.h"
+#include "stars/stars.h"
+#include "stars/store.h"
+
+/* Of a search at plan time: about a second. */
+#define FIND_WORK 10000000
+
+/* A torus without its dimensions of 1, the sizes ascending; dimension[d] is the one of the user's torus. */
+typedef struct shape {
+    trv_torus_t torus;
+    int dimension[TRV_DIMS_MAX];
+    char key[TRV_STAR_KEY_MAX];
+} shape_t;
+
+static int make_shape(const trv_torus_t *torus, const char *kind, shape_t *shape)
+{
+    int size[TRV_DIMS_MAX], dims = 0;
+    for (int d = 0; d < torus->dims; d++) {
+        int place = dims;
+        if (torus->size[d] == 1)
+            continue;
+        for (; place > 0 && size[place - 1] > torus->size[d]; place--) {
+            size[place] = size[place - 1];
+            shape->dimension[place] = shape->dimension[place - 1];
+        }
+        size[place] = torus->size[d];
+        shape->dimension[place] = d;
+        dims++;
+    }
+    if (dims == 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a torus of one rank has no chain: nobody is there to exchange with");
+    int rc = trv_torus_init(&shape->torus, dims, size);
+    trv_torus_format(&shape->torus, shape->key, sizeof shape->key);
+    strcat(shape->key, kind);
+    return rc;
+}
+
+/* The chain of the shape as one of the user's torus. */
+static int restore(trv_star_chain_t *chain, const shape_t *shape, const trv_torus_t *torus)
+{
+    const trv_star_chain_t sorted = *chain;
+    chain->torus = *torus;
+    for (int k = 0; k < chain->steps; k++)
+        for (int i = 0; i < chain->step[k].vectors; i++) {
+            int *at = chain->step[k].vector[i].at;
+            memset(at, 0, sizeof chain->step[k].vector[i].at);
+            for (int d = 0; d < shape->torus.dims; d++)
+                at[shape->dimension[d]] = sorted.step[k].vector[i].at[d];
+        }
+    return trv_star_check(chain, !sorted.direct);
+}
+
+/* ---- Known ones -------------------------------------------------------------------------------------------------- */
+
+/* Reads the lines of a text; at most `room`. Returns how many, or an error. */
+static int read_chains(const shape_t *shape, char *text, bool covering, trv_star_chain_t *chain, int room)
+{
+    int count = 0;
+    for (char *line = text, *end; *line && count < room; line = end + 1) {
+        end = strchr(line, '\n');
+        if (!end)
+            return trv_fail(TRV_ERR_INVALID, "a line of the star chains of %s has no end", shape->key);
+        *end = '\0';
+        int rc = trv_star_parse(&chain[count++], &shape->torus, line, covering);
+        if (rc)
+            return rc;
+    }
+    return count;
+}
+
+/* How many known chains there are; 0 where none is, or what is known is damaged. */
+static int recall(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
+{
+    char *text = trv_star_recall(shape->key);
+    int count = text ? read_chains(shape, text, covering, chain, room) : 0;
+    free(text);
+    return count > 0 ? count : 0;
+}
+
+static void remember(const shape_t *shape, const trv_star_chain_t *chain, int count)
+{
+    size_t length = 0, used = 0;
+    for (int i = 0; i < count; i++)
+        length += trv_star_format(&chain[i], NULL, 0) + 1;
+    char *text = malloc(length + 1);
+    if (!text)
+        return;
+    for (int i = 0; i < count; i++) {
+        used += trv_star_format(&chain[i], text + used, length + 1 - used);
+        text[used++] = '\n';
+    }
+    text[used] = '\0';
+    trv_star_remember(shape->key, text);
+    free(text);
+}
+
+/* ---- Searching --------------------------------------------------------------------------------------------------- */
+
+static int largest_prime(int value)
+{
+    int prime = 1;
+    for (int p = 2; p * (int64_t)p <= value; p++)
+        for (; value % p == 0; value /= p)
+            prime = p;
+    return value > 1 ? value : prime;
+}
+
+int trv_star_possible(const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    int dims = 0, prime = largest_prime(torus->ranks);
+    for (int d = 0; d < torus->dims; d++)
+        dims += torus->size[d] > 1;
+    trv_torus_format(torus, text, sizeof text);
+    if (prime > 2 * dims + 1)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s has no star chain: its %d ranks have the factor %d, but a rank has %d ports here, so a step "
+                        "multiplies by %d at most", text, torus->ranks, prime, 2 * dims, 2 * dims + 1);
+    if (torus->ranks > TRV_STAR_SEARCH_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "star chains are searched for tori of at most %d ranks; %s has %d",
+                        TRV_STAR_SEARCH_MAX, text, torus->ranks);
+    return TRV_OK;
+}
+
+int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
+{
+    shape_t shape;
+    int rc = make_shape(torus, "", &shape);
+    if (!rc)
+        rc = trv_star_possible(torus);
+    if (rc)
+        return rc;
+    int count = recall(&shape, false, chain, TRV_STAR_FOUND_MAX);
+    if (count == 0) {
+        count = trv_star_search(&shape.torus, FIND_WORK, chain);
+        if (count > 0)
+            remember(&shape, chain, count);
+    }
+    for (int i = 0; i < count && !rc; i++)
+        rc = restore(&chain[i], &shape, torus);
+    return rc ? rc : count;
+}
+
+/* The direct sum of a torus that has the fewest steps; `steps` 0 where there is none. */
+static int find_direct(const trv_torus_t *torus, trv_star_chain_t *chain)
+{
+    trv_star_chain_t *found = malloc(TRV_STAR_FOUND_MAX * sizeof *found);
+    int count = found ? trv_star_find(torus, found) : trv_fail_memory();
+    chain->steps = 0;
+    if (count > 0)
+        *chain = found[0];
+    free(found);
+    return count == TRV_ERR_MEMORY ? count : TRV_OK;
+}
+
+/* A covering of the shape that is known or found; else windows, or the direct sum `chain` where that has fewer steps. */
+static int find_cover(const shape_t *shape, trv_star_chain_t *chain)
+{
+    trv_star_chain_t windows;
+    if (recall(shape, true, chain, 1))
+        return TRV_OK;
+    const trv_star_chain_t direct = *chain;
+    int rc = trv_star_cover_search(&shape->torus, FIND_WORK, chain);
+    if (rc == TRV_ERR_UNSUPPORTED) {
+        trv_star_cover_windows(&shape->torus, &windows);
+        *chain = direct.steps && direct.steps <= windows.steps ? direct : windows;
+        rc = trv_star_check(chain, true);
+    }
+    if (!rc)
+        remember(shape, chain, 1);
+    return rc;
+}
+
+int trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain)
+{
+    shape_t shape;
+    int rc = make_shape(torus, "-cover", &shape);
+    if (!rc)
+        rc = find_direct(&shape.torus, chain);
+    if (!rc && chain->steps != trv_star_steps_least(torus))
+        rc = find_cover(&shape, chain);
+    return rc ? rc : restore(chain, &shape, torus);
+}
