@@ -15,7 +15,7 @@
  *
  * Environment, read once, the same on all ranks:
  *     TRIVANCE_TORUS=3x3        the torus of communicators with that many ranks; a list (9,3x3x3) serves several sizes
- *     TRIVANCE_ALGORITHM=NAME   an algorithm, a family (trivance, swing, …) or auto
+ *     TRIVANCE_ALGORITHM=NAME   an algorithm (trivance-b, hybrid:4, …), a family (trivance, swing, …), planned or auto
  *     TRIVANCE_DEBUG=info       one line on stderr per decision, from rank 0 of the communicator
  *     TRIVANCE_CHECK=1          all ranks compare their arguments before every call, and all of them return the error
  * and more, which docs/environment.md and `trivance info` list. A wrong value is the error of the calls that need it.
@@ -103,9 +103,11 @@ TRV_API int TRV_Request_free(TRV_Request *request);
  * torus: "3x3", its product the number of ranks, rank numbers row-major with the last dimension fastest. NULL: by
  * TRIVANCE_TORUS, else by the communicator's topology if it is Cartesian and periodic in every dimension, else a ring.
  *
- * algorithm: a name or a family of `trivance list`, or "auto": the fastest by the cost model among the algorithms that
- * are right for the type and the operation. NULL: by TRIVANCE_ALGORITHM, else auto. It must serve AllReduce on the
- * torus; a collective that it does not serve (Reduce-Scatter by trivance-l, say) chooses as auto does. */
+ * algorithm: a name or a family of `trivance list` ("trivance-b", "hybrid:4x8/3", "swing"), "planned": what the planner
+ * (trivance/plan.h) finds fastest of all that is right for the type and the operation, or "auto": the same unless a
+ * rules file says otherwise, for example that the MPI library is faster. NULL: by TRIVANCE_ALGORITHM, else auto. Where
+ * no torus is known, planned and auto plan for a ring. A name must serve AllReduce on the torus; a collective that it
+ * does not serve (Reduce-Scatter by trivance-l, say) is planned. */
 TRV_API int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static const char help[] =
     "Options:\n"
     "      --mpi=M          openmpi or mpich, where it can not be found out\n"
     "      --torus=T        how the ranks are wired: 9, 8x8, 4x4x4 …; without it nothing is served\n"
-    "      --algorithm=A    a name or a family of `trivance list`; auto by default\n"
+    "      --algorithm=A    planned, a name or a family of `trivance list`; auto by default\n"
     "      --debug=LEVEL    off, warn (default), info or trace\n"
     "  -h, --help           this text\n"
     "  Every other variable of `trivance info` is an option too: --topology-file, --rules-file, --cart, …\n\n"

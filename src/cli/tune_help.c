@@ -6,8 +6,9 @@
 const char cli_tune_help[] =
     "Usage: mpirun -n N trivance tune [OPTIONS]\n\n"
     "Measures, on N MPI ranks, the network between them and, for every size, the MPI library's own collective\n"
-    "and every algorithm of Trivance that gives all ranks the same bits, turn by turn; then writes rules in\n"
-    "which an algorithm stands only where it was faster than the library by more than noise, twice.\n\n"
+    "every algorithm of Trivance that gives all ranks the same bits, and the four plans that should be the\n"
+    "fastest there, turn by turn; then writes rules in which an algorithm stands only where it was faster than\n"
+    "the library by more than noise, twice.\n\n"
     "Options:\n"
     "  --torus=T          the torus of the N ranks (default: what TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS\n"
     "                     says, else a ring of N)\n"

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "mpi/operation.h"
+#include "mpi/planned.h"
 #include "mpi/settings.h"
 #include "mpi/state.h"
 #include "mpi/wiring.h"
@@ -91,28 +92,26 @@ static int default_torus(trv_mpi_state_t *state, trv_torus_t *torus)
 
 /* ---- Algorithm --------------------------------------------------------------------------------------------------- */
 
-/* 0 if `name` is auto, or an algorithm or a family with a member that serves AllReduce on the torus. */
+/* 0 if `name` is auto, planned, an algorithm that serves AllReduce on the torus or a family with a member that does;
+ * else TRV_ERR_ARGUMENT for what is no name, or TRV_ERR_UNSUPPORTED with the algorithm's own sentence. */
 static int algorithm_serves(const trv_torus_t *torus, const char *name)
 {
-    if (strcmp(name, TRV_MPI_AUTO) == 0)
-        return TRV_OK;
+    int code = trv_rules_check_algorithm(name);
+    if (code < 0 || strcmp(name, TRV_MPI_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
+        return code;
     bool family = false;
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        bool named = strcmp(trv_algorithm_name(algorithm), name) == 0;
-        if (!named && strcmp(trv_algorithm_family(algorithm), name) != 0)
+        if (strcmp(trv_algorithm_name(algorithm), name) == 0 || strcmp(trv_algorithm_family(algorithm), name) != 0)
             continue;
         family = true;
         if (trv_algorithm_supports(algorithm, torus, TRV_ALLREDUCE) == TRV_OK)
             return TRV_OK;
-        if (named)
-            break;
     }
-    if (family)
-        return TRV_ERR_UNSUPPORTED; /* the sentence is the algorithm's own */
-    if (strlen(name) >= TRV_MPI_NAME_MAX || !trv_algorithm_find(name))
-        return TRV_ERR_ARGUMENT;
-    return TRV_OK;
+    trv_schedule_t *schedule = NULL;
+    code = family ? TRV_ERR_UNSUPPORTED : trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE);
+    trv_schedule_destroy(schedule);
+    return code;
 }
 
 static int default_algorithm(const trv_mpi_state_t *state, const trv_torus_t *torus, const char **name)
@@ -141,6 +140,7 @@ int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus_text, const char
     if (code < 0)
         return trv_mpi_class(code);
     trv_mpi_cache_clear(state);
+    trv_mpi_planned_clear(state);
     if (torus_text)
         take_given(state, &torus);
     else

@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "mpi/buffers.h"
 #include "mpi/call.h"
+#include "mpi/choose.h"
 #include "mpi/device.h"
 #include "mpi/log.h"
 #include "mpi/operation.h"
@@ -58,12 +59,11 @@ typedef enum readiness { NO_MEMORY, ON_DEVICE, READY } readiness_t;
 /* Makes the operation of a new shape, on all ranks or on none; NULL: pass. */
 static trv_mpi_operation_t *make_operation(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device)
 {
-    trv_mpi_schedule_t *entry = NULL;
+    trv_mpi_choice_t choice;
     trv_mpi_operation_t *operation = NULL;
-    const char *why = NULL;
-    int chosen = trv_mpi_choose(state, want, &entry, &why);
+    int chosen = trv_mpi_choose(state, want, &choice);
     int made = trv_mpi_cache_make(state, want, &operation);
-    if (chosen == TRV_OK && !entry)
+    if (chosen == TRV_OK && !choice.schedule)
         return made == TRV_OK ? operation : NULL; /* the same choice on all ranks: nothing to agree on */
     uint64_t ready = made < 0 ? NO_MEMORY : on_device ? ON_DEVICE : READY;
     if (trv_mpi_least(state->comm, &ready, 1) != MPI_SUCCESS || ready == NO_MEMORY) {
@@ -76,7 +76,8 @@ static trv_mpi_operation_t *make_operation(trv_mpi_state_t *state, const trv_mpi
     if (ready == ON_DEVICE) {
         trv_mpi_operation_clear(operation);
         operation->algorithm = "mpi";
-        trv_mpi_report_choice(operation, state, "a rank's buffer is, or may be, on a GPU");
+        choice = (trv_mpi_choice_t){.why = "a rank's buffer is, or may be, on a GPU"};
+        trv_mpi_report_choice(operation, state, &choice);
     }
     return operation;
 }

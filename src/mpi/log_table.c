@@ -11,13 +11,14 @@
 #include "cli/parse.h"
 #include "mpi/log.h"
 #include "mpi/log_table.h"
+#include "mpi/planned.h"
 #include "mpi/settings.h"
 
 #define ROWS_MAX 128
 #define WHY_MAX 160
 
 struct trv_mpi_tally {
-    char collective[24], algorithm[48], why[WHY_MAX];
+    char collective[24], algorithm[TRV_PLAN_NAME_MAX], why[WHY_MAX];
     atomic_ullong calls, bytes;
 };
 
@@ -45,24 +46,17 @@ static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, 
     return &row[i < ROWS_MAX ? i : ROWS_MAX - 1];
 }
 
-static size_t size_class(size_t bytes)
-{
-    size_t least = 1;
-    while (least < bytes && least <= SIZE_MAX / 2)
-        least *= 2;
-    return least;
-}
-
 trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *collective, size_t bytes,
                                       const char *type, const char *algorithm, const char *why, bool meant)
 {
     const trv_settings_t *settings = trv_mpi_settings();
     bool falls_back = !algorithm && !meant;
     char line[1200], size[CLI_BYTES_TEXT_MAX];
+    uint64_t class = trv_mpi_size_class(bytes);
     if (!settings->info && !(falls_back && settings->fallback != TRV_FALLBACK_SILENT))
         return NULL;
-    snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", where, collective, bytes ? " up to " : "",
-             bytes ? cli_format_bytes(size_class(bytes), size) : "", *type ? ", " : "", type,
+    snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", where, collective,
+             !bytes ? "" : bytes <= class ? " up to " : " about ", bytes ? cli_format_bytes(class, size) : "", *type ? ", " : "", type,
              algorithm ? algorithm : "mpi", why);
     if (falls_back)
         trv_mpi_log_stop(rank, line);

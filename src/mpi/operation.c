@@ -4,6 +4,7 @@
 #include "mpi/operation.h"
 
 #include "common/error.h"
+#include "mpi/choose.h"
 #include "mpi/node.h"
 #include "mpi/report.h"
 #include "mpi/request.h"
@@ -45,18 +46,11 @@ int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *stat
                            bool shared)
 {
     *operation = (trv_mpi_operation_t){.want = *want, .state = state, .algorithm = "mpi"};
-    const trv_schedule_t *schedule = want->schedule;
-    const char *why = "the caller's own schedule";
-    int code = TRV_OK;
-    if (!schedule) {
-        trv_mpi_schedule_t *entry = NULL;
-        code = trv_mpi_choose(state, want, &entry, &why);
-        schedule = code == TRV_OK && entry ? entry->schedule : NULL;
-    }
-    if (schedule && !want->schedule && state->node && !shared && !trv_mpi_node_has_room(state->node)) {
-        schedule = NULL;
-        why = "the memory that the ranks of a node share has no room for another plan";
-    }
+    trv_mpi_choice_t choice = {.schedule = want->schedule, .why = "the caller's own schedule"};
+    int code = want->schedule ? TRV_OK : trv_mpi_choose(state, want, &choice);
+    if (choice.schedule && !want->schedule && state->node && !shared && !trv_mpi_node_has_room(state->node))
+        choice = (trv_mpi_choice_t){.why = "the memory that the ranks of a node share has no room for another plan"};
+    const trv_schedule_t *schedule = code == TRV_OK ? choice.schedule : NULL;
     if (schedule) {
         operation->algorithm = trv_schedule_name(schedule);
         operation->steps = trv_schedule_steps(schedule);
@@ -66,7 +60,7 @@ int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *stat
     if (code < 0)
         trv_mpi_operation_clear(operation);
     else
-        trv_mpi_report_choice(operation, state, why);
+        trv_mpi_report_choice(operation, state, &choice);
     return code;
 }
 

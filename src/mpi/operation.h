@@ -80,9 +80,4 @@ trv_mpi_operation_t *trv_mpi_cache_borrow(trv_mpi_state_t *state, trv_mpi_operat
 void trv_mpi_cache_give_back(trv_mpi_state_t *state, trv_mpi_operation_t *operation);
 void trv_mpi_cache_clear(trv_mpi_state_t *state);
 
-/* Which schedule serves; *entry = NULL where the MPI library does. `why` tells the reason, for the debug line. */
-int trv_mpi_choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_schedule_t **entry, const char **why);
-/* Whether the user wanted the MPI library to serve: `why` is one of trv_mpi_choose. */
-bool trv_mpi_was_meant(const char *why);
-
 #endif

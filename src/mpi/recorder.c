@@ -18,7 +18,7 @@
 typedef struct record {
     atomic_ulong number; /* from 1 on; 0: none yet */
     trv_collective_t collective;
-    char algorithm[32];
+    char algorithm[TRV_PLAN_NAME_MAX];
     size_t bytes;
     long long began_ms;
     _Atomic long long ended_ms; /* 0: not yet */
@@ -78,7 +78,7 @@ void trv_mpi_record_call(trv_mpi_operation_t *operation, trv_mpi_state_t *state)
     record_t *record = &recorder->record[number % TRV_MPI_RECORDS];
     atomic_store(&record->number, 0);
     record->collective = operation->want.collective;
-    strncpy(record->algorithm, operation->algorithm, sizeof record->algorithm - 1);
+    snprintf(record->algorithm, sizeof record->algorithm, "%s", operation->algorithm);
     record->bytes = trv_mpi_vector_bytes(state, &operation->want);
     record->began_ms = trv_mpi_now_ms();
     atomic_store(&record->ended_ms, 0);

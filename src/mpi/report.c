@@ -18,7 +18,7 @@ const char *trv_mpi_report_where(const trv_mpi_state_t *state, char text[TRV_MPI
     return text;
 }
 
-void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const char *why)
+void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const trv_mpi_choice_t *choice)
 {
     const trv_mpi_want_t *want = &operation->want;
     char type[64] = "", where[TRV_MPI_WHERE_MAX];
@@ -28,7 +28,7 @@ void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t
     operation->tally = trv_mpi_log_decision(state->rank, trv_mpi_report_where(state, where),
                                             trv_rules_collective_name(want->collective),
                                             trv_mpi_vector_bytes(state, want), type,
-                                            serves ? operation->algorithm : NULL, why, trv_mpi_was_meant(why));
+                                            serves ? operation->algorithm : NULL, choice->why, choice->meant);
 }
 
 void trv_mpi_report_call(trv_mpi_operation_t *operation, trv_mpi_state_t *state)

@@ -4,10 +4,12 @@
 #ifndef TRIVANCE_MPI_REPORT_H
 #define TRIVANCE_MPI_REPORT_H
 
+#include "mpi/choose.h"
 #include "mpi/operation.h"
 
 /* Says which algorithm serves the operation, and why, if that is new, and finds the operation's row of the table. */
-void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t *state, const char *why);
+void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t *state,
+                           const trv_mpi_choice_t *choice);
 
 /* Counts a run of the operation, and records it (recorder.h). */
 void trv_mpi_report_call(trv_mpi_operation_t *operation, trv_mpi_state_t *state);

@@ -11,10 +11,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/error.h"
 #include "mpi/call.h"
 #include "mpi/operation.h"
+#include "mpi/planned.h"
 #include "mpi/recorder.h"
 #include "mpi/settings.h"
 #include "mpi/watch.h"
@@ -23,6 +25,11 @@
 /* States that the drop-in makes in a process: some MPI libraries have no more than 2048 communicators, and they are the
  * program's. */
 #define ADOPTED_MAX 256
+
+struct trv_mpi_schedule {
+    trv_schedule_t *schedule;
+    struct trv_mpi_schedule *next;
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the three below */
 static trv_mpi_state_t *states;
@@ -68,10 +75,11 @@ static void destroy(trv_mpi_state_t *state)
 {
     unlink_state(state);
     trv_mpi_cache_clear(state);
+    trv_mpi_planned_clear(state);
     trv_mpi_wiring_destroy(state->wiring);
     trv_mpi_recorder_destroy(state->recorder);
     while (state->schedules) {
-        trv_mpi_schedule_t *entry = state->schedules;
+        struct trv_mpi_schedule *entry = state->schedules;
         state->schedules = entry->next;
         trv_schedule_destroy(entry->schedule);
         free(entry);
@@ -359,27 +367,27 @@ static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
     return same;
 }
 
-int trv_mpi_state_schedule(trv_mpi_state_t *state, const trv_algorithm_t *algorithm, trv_collective_t collective,
-                           trv_mpi_schedule_t **found)
+int trv_mpi_state_schedule(trv_mpi_state_t *state, const char *algorithm, trv_collective_t collective,
+                           const trv_schedule_t **schedule)
 {
-    for (trv_mpi_schedule_t *entry = state->schedules; entry; entry = entry->next)
-        if (entry->algorithm == algorithm && trv_schedule_collective(entry->schedule) == collective &&
+    *schedule = NULL;
+    for (struct trv_mpi_schedule *entry = state->schedules; entry; entry = entry->next)
+        if (strcmp(trv_schedule_name(entry->schedule), algorithm) == 0 &&
+            trv_schedule_collective(entry->schedule) == collective &&
             same_torus(trv_schedule_torus(entry->schedule), &state->torus)) {
-            *found = entry;
+            *schedule = entry->schedule;
             return TRV_OK;
         }
-    trv_mpi_schedule_t *entry = calloc(1, sizeof *entry);
+    struct trv_mpi_schedule *entry = calloc(1, sizeof *entry);
     if (!entry)
         return trv_fail_memory();
-    int code = trv_schedule_create(&entry->schedule, &state->torus, trv_algorithm_name(algorithm), collective);
+    int code = trv_schedule_create(&entry->schedule, &state->torus, algorithm, collective);
     if (code < 0) {
         free(entry);
         return code;
     }
-    entry->algorithm = algorithm;
-    entry->steps = trv_schedule_steps(entry->schedule);
     entry->next = state->schedules;
     state->schedules = entry;
-    *found = entry;
+    *schedule = entry->schedule;
     return TRV_OK;
 }

@@ -12,26 +12,16 @@
 #include <mpi.h>
 
 #include <trivance/algorithms.h>
+#include <trivance/plan.h>
 #include <trivance/schedule.h>
 
 #include "mpi/transport.h"
 
 #define TRV_MPI_AUTO "auto"
-#define TRV_MPI_NAME_MAX 64
-#define TRV_MPI_WHY_MAX 400
+#define TRV_MPI_WHY_MAX 640
 
-/* A schedule and what the cost model says of it: steps * alpha + load * vector bytes / bandwidth +
- * hops * latency. */
-typedef struct trv_mpi_schedule {
-    trv_schedule_t *schedule;
-    const trv_algorithm_t *algorithm;
-    bool costed;
-    int steps;
-    double load;
-    int hops; /* of each step's longest message, summed */
-    struct trv_mpi_schedule *next;
-} trv_mpi_schedule_t;
-
+struct trv_mpi_schedule;
+struct trv_mpi_answer;
 struct trv_mpi_entry;
 
 /* Non-blocking requests take turns at so many positions (request.h). */
@@ -60,9 +50,10 @@ typedef struct trv_mpi_state {
     int place;                   /* this rank's place */
     struct trv_mpi_node *node;   /* several ranks share every place, which member[place] leads; NULL: one at each */
     struct trv_mpi_wiring *wiring; /* what the environment says of the torus, found at first need and kept */
-    char algorithm[TRV_MPI_NAME_MAX]; /* a name, a family, or TRV_MPI_AUTO */
+    char algorithm[TRV_PLAN_NAME_MAX]; /* a name, a family, TRV_RULE_PLANNED or TRV_MPI_AUTO */
     bool named;                       /* TRV_Comm_set named it: no rule of the environment comes before it */
-    trv_mpi_schedule_t *schedules;    /* all that were made, of earlier tori too: plans read them */
+    struct trv_mpi_schedule *schedules; /* all that were made, of earlier tori too: plans read them */
+    struct trv_mpi_answer *answers;     /* of the planner (planned.h) */
     struct trv_mpi_entry *cache;      /* plans behind the blocking calls, latest first */
     struct trv_mpi_entry *spare;      /* plans that requests gave back */
     unsigned settings;                /* how often torus and algorithm have changed */
@@ -92,9 +83,10 @@ void trv_mpi_state_each(void (*visit)(const trv_mpi_state_t *state));
 /* TRV_Comm_set. */
 int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus, const char *algorithm);
 
-/* The schedule of an algorithm for the state's present torus, made at first use. */
-int trv_mpi_state_schedule(trv_mpi_state_t *state, const trv_algorithm_t *algorithm, trv_collective_t collective,
-                           trv_mpi_schedule_t **entry);
+/* The schedule of an algorithm's name, parameters included, for the state's present torus; made at first use, and as
+ * long-lived as the state. As trv_schedule_create. */
+int trv_mpi_state_schedule(trv_mpi_state_t *state, const char *algorithm, trv_collective_t collective,
+                           const trv_schedule_t **schedule);
 
 /* As trv_mpi_state_get, but perhaps not configured: TRV_Comm_set puts right what the environment has wrong. */
 int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state);

@@ -16,13 +16,15 @@
 #include <mpi.h>
 
 #include <trivance/cost.h>
+#include <trivance/plan.h>
 #include <trivance/torus.h>
 #include <trivance/trivance_mpi.h>
 
 #include "cli/table.h"
 
 #define TUNE_SIZES_MAX 64
-#define TUNE_CANDIDATES_MAX 33 /* the MPI library and our algorithms */
+#define TUNE_CANDIDATES_MAX 40 /* the MPI library, our algorithms, and plans */
+#define TUNE_PLANS_MAX 4       /* of which so many */
 #define TUNE_RUNS_MAX 101
 
 typedef struct tune_options {
@@ -43,7 +45,7 @@ typedef struct tune_times {
 } tune_times_t;
 
 typedef struct tune_candidate {
-    char name[48]; /* "mpi" for the library's own, which is candidate 0 */
+    char name[TRV_PLAN_NAME_MAX]; /* "mpi" for the library's own, which is candidate 0 */
     TRV_Plan plan; /* TRV_PLAN_NULL: the library's own */
     bool left_out; /* twice as slow as the best: not run any more */
     int runs;
@@ -56,7 +58,7 @@ typedef struct tune_cell {
     trv_collective_t collective;
     uint64_t bytes; /* as measured: whole elements on every rank */
     int candidates;
-    char name[TUNE_CANDIDATES_MAX][48];
+    char name[TUNE_CANDIDATES_MAX][TRV_PLAN_NAME_MAX];
     tune_times_t times[TUNE_CANDIDATES_MAX];
     int best;   /* the fastest of ours; 0 where none serves */
     bool wins;  /* it was faster than the library by more than noise, twice */

@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "mpi/call.h"
+#include "mpi/planned.h"
 #include "mpi/transport.h"
 #include "mpi/tune.h"
 #include "mpi/wait.h"
@@ -179,24 +180,49 @@ static bool is_candidate(const trv_algorithm_t *algorithm, const trv_torus_t *to
            trv_algorithm_supports(algorithm, torus, collective) == TRV_OK;
 }
 
-static int make_candidates(job_t *job)
+static int add_candidate(job_t *job, const char *name)
+{
+    for (int i = 0; i < job->candidates; i++)
+        if (strcmp(job->candidate[i].name, name) == 0)
+            return TRV_OK;
+    tune_candidate_t *candidate = &job->candidate[job->candidates];
+    snprintf(candidate->name, sizeof candidate->name, "%s", name);
+    int code = create_plan(job, candidate);
+    if (code == TRV_OK && is_as_asked(candidate))
+        job->candidates++;
+    else if (code == TRV_OK)
+        TRV_Plan_free(&candidate->plan);
+    return code;
+}
+
+/* The plans that should be the fastest on the network that was measured. */
+static int add_plans(job_t *job, uint64_t bytes)
+{
+    const trv_network_t *measured = &job->tune->network;
+    trv_simulate_options_t network = trv_mpi_network(measured->alpha_ns, measured->bandwidth_bps, measured->hop_ns);
+    const trv_plan_constraints_t constraints = {.consistent = job->collective != TRV_ALLGATHER};
+    trv_planner_t *planner = NULL;
+    trv_planned_t plan[TUNE_PLANS_MAX];
+    int code = trv_planner_create(&planner, &job->tune->options.torus, job->collective, &network, &constraints);
+    int plans = code < 0 ? code : trv_planner_rank(planner, bytes, TUNE_PLANS_MAX, plan);
+    trv_planner_destroy(planner);
+    for (int i = 0; i < plans && code == TRV_OK; i++)
+        code = add_candidate(job, plan[i].algorithm);
+    return plans < 0 ? plans : code;
+}
+
+static int make_candidates(job_t *job, uint64_t bytes)
 {
     int code = TRV_OK;
     strcpy(job->candidate[LIBRARY].name, "mpi");
     job->candidates = 1;
-    for (int i = 0; i < trv_algorithms_count() && code == TRV_OK && job->candidates < TUNE_CANDIDATES_MAX; i++) {
+    for (int i = 0; i < trv_algorithms_count() && code == TRV_OK; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (!is_candidate(algorithm, &job->tune->options.torus, job->collective))
-            continue;
-        tune_candidate_t *candidate = &job->candidate[job->candidates];
-        snprintf(candidate->name, sizeof candidate->name, "%s", trv_algorithm_name(algorithm));
-        code = create_plan(job, candidate);
-        if (code == TRV_OK && is_as_asked(candidate))
-            job->candidates++;
-        else if (code == TRV_OK)
-            TRV_Plan_free(&candidate->plan);
+        if (is_candidate(algorithm, &job->tune->options.torus, job->collective) &&
+            job->candidates < TUNE_CANDIDATES_MAX - TUNE_PLANS_MAX)
+            code = add_candidate(job, trv_algorithm_name(algorithm));
     }
-    return code;
+    return code == TRV_OK ? add_plans(job, bytes) : code;
 }
 
 static void free_plans(job_t *job)
@@ -240,7 +266,7 @@ int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, doub
     job_t job = {.tune = tune, .collective = collective, .count = (MPI_Count)count, .candidate = candidate};
     memset(candidate, 0, sizeof candidate);
     *cell = (tune_cell_t){.collective = collective, .bytes = count * unit};
-    int code = make_candidates(&job);
+    int code = make_candidates(&job, cell->bytes);
     if (code == TRV_OK)
         code = warm_up(&job);
     if (code == TRV_OK)

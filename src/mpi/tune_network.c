@@ -1,8 +1,8 @@
 /*
- * The network's parameters for the cost model, by ping-pong between the torus's first place and its neighbours while
+ * The network's parameters for the planner, by ping-pong between the torus's first place and its neighbours while
  * all others wait.
  *
- * alpha      one way for 8 bytes to a neighbour: what a step costs at least
+ * alpha      one way for 8 bytes to a neighbour, less what the planner's network takes for it beside alpha
  * bandwidth  what 1 MiB takes more than 8 bytes, in the slowest dimension
  * hop        what 8 bytes take more to the farthest rank than to a neighbour, per hop in between
  */
@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 #include "common/error.h"
-#include "mpi/tune.h"
+#include "mpi/planned.h"
 #include "mpi/transport.h"
+#include "mpi/tune.h"
 #include "mpi/wait.h"
 
 #define SMALL 8
@@ -81,27 +82,34 @@ static int farthest(const trv_torus_t *torus, int *hops)
     return trv_torus_rank(torus, place);
 }
 
+/* From one node to its neighbour: both hosts, two routers, a link. */
+static double beside_alpha_ns(double hop_ns)
+{
+    trv_simulate_options_t network = trv_mpi_network(0, 1e9, hop_ns);
+    return 2 * network.host_latency_ns + 2 * (network.router_in_ns + network.router_out_ns) + network.link_latency_ns;
+}
+
 static int measure_all(tune_t *tune, char *data)
 {
     const trv_torus_t *torus = &tune->options.torus;
-    double alpha = 0, slowest = 0, near_ns = 0, far_ns = 0, large_ns = 0;
+    double near = 0, slowest = 0, near_ns = 0, far_ns = 0, large_ns = 0;
     int hops, code = TRV_OK;
     for (int d = 0; d < torus->dims && code == TRV_OK; d++) {
         int place[TRV_DIMS_MAX] = {0};
         place[d] = 1 % torus->size[d];
         code = measure_pair(tune, trv_torus_rank(torus, place), data, &near_ns, &large_ns);
-        alpha = near_ns > alpha ? near_ns : alpha;
+        near = near_ns > near ? near_ns : near;
         slowest = large_ns - near_ns > slowest ? large_ns - near_ns : slowest;
     }
     int far = farthest(torus, &hops);
     if (code == TRV_OK && hops > 1)
         code = measure_pair(tune, far, data, &far_ns, &large_ns);
-    if (alpha > 0)
-        tune->network.alpha_ns = alpha;
     if (slowest > 0)
         tune->network.bandwidth_bps = 8e9 * (LARGE - SMALL) / slowest;
-    if (far_ns > alpha)
-        tune->network.hop_ns = (far_ns - alpha) / (hops - 1);
+    if (far_ns > near)
+        tune->network.hop_ns = (far_ns - near) / (hops - 1);
+    if (near > 0)
+        tune->network.alpha_ns = fmax(near - beside_alpha_ns(tune->network.hop_ns), 0);
     return code;
 }
 

@@ -37,18 +37,24 @@ bool trv_rules_collective(const char *name, trv_collective_t *collective)
 
 int trv_rules_check_algorithm(const char *name)
 {
-    if (strcmp(name, TRV_RULE_AUTO) == 0)
+    if (strcmp(name, TRV_RULE_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
         return TRV_OK;
     for (int i = 0; i < trv_algorithms_count(); i++)
         if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), name) == 0)
             return TRV_OK;
-    return trv_algorithm_find(name) ? TRV_OK : TRV_ERR_ARGUMENT;
+    if (!trv_algorithm_find(name))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s%s", trv_last_error(),
+                        strchr(name, ':') ? "" : "; families, planned and auto");
+    if (strlen(name) >= TRV_PLAN_NAME_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is longer than the %d letters that a name may have", name,
+                        TRV_PLAN_NAME_MAX - 1);
+    return TRV_OK;
 }
 
 int trv_rules_set_algorithm(trv_rule_t *rule, const char *name)
 {
     if (strcmp(name, TRV_RULE_MPI) != 0 && trv_rules_check_algorithm(name) < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s; families, auto and mpi", trv_last_error());
+        return trv_fail(TRV_ERR_ARGUMENT, "%s, or mpi", trv_last_error());
     snprintf(rule->algorithm, sizeof rule->algorithm, "%s", name);
     return TRV_OK;
 }
@@ -97,7 +103,7 @@ const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t col
 /* ---- One line ---------------------------------------------------------------------------------------------------- */
 
 #define FIELDS_MAX 4
-#define FIELD_BYTES 72
+#define FIELD_BYTES (1 + TRV_PLAN_NAME_MAX) /* the longest: @ and a name */
 
 static int bound(const char *text, bool upper, uint64_t *value)
 {
@@ -139,7 +145,7 @@ static int read_field(char *field, trv_rule_t *rule)
     return read_range(field + 1, "ranks", &rule->ranks_min, &rule->ranks_max);
 }
 
-/* One rule: "collective[:sizes][:[ranks]]:@algorithm". */
+/* One rule: "collective[:sizes][:[ranks]]:@algorithm"; the algorithm's own parameters have colons, too. */
 static int read_item(const char *item, size_t length, trv_rule_t *rule)
 {
     size_t at = 0;
@@ -147,14 +153,13 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule)
     for (int fields = 0; at <= length; fields++) {
         char field[FIELD_BYTES];
         size_t size = 0;
-        while (at + size < length && item[at + size] != ':')
+        bool last = item[at] == '@';
+        while (at + size < length && (last || item[at + size] != ':'))
             size++;
         if (size == 0 || size >= sizeof field || fields == FIELDS_MAX)
             return trv_fail(TRV_ERR_ARGUMENT, size == 0 ? "a field is empty" : "it has too many or too long fields");
         memcpy(field, item + at, size);
         field[size] = '\0';
-        if (rule->algorithm[0])
-            return trv_fail(TRV_ERR_ARGUMENT, "the algorithm is the last field of a rule, and '%s' follows", field);
         if (fields == 0 && !trv_rules_collective(field, &rule->collective))
             return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%s'; there are allreduce, reduce-scatter and "
                             "allgather", field);

@@ -13,8 +13,8 @@
  *                                     "rules": [{"msg_size_min": 0, "msg_size_max": "inf", "alg": "trivance-b"}]}]}}
  *
  * Bounds count as inside. A size is that of the whole vector in bytes (of all ranks' blocks for Reduce-Scatter and
- * AllGather). An algorithm is a name or a family of `trivance list`, "auto" (by the cost model) or "mpi" (the MPI
- * library's own).
+ * AllGather). An algorithm is a name (with parameters: "hybrid:4x8/3") or a family of `trivance list`, "planned" (the
+ * planner's plan), "auto" (the same, where a torus is known) or "mpi" (the MPI library's own).
  */
 #ifndef TRIVANCE_SETTINGS_RULES_H
 #define TRIVANCE_SETTINGS_RULES_H
@@ -22,18 +22,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <trivance/plan.h>
 #include <trivance/schedule.h>
 #include <trivance/torus.h>
 
 #define TRV_RULE_AUTO "auto"
+#define TRV_RULE_PLANNED "planned"
 #define TRV_RULE_MPI "mpi"
-#define TRV_RULE_NAME_MAX 64
 
 typedef struct trv_rule {
     trv_collective_t collective;
     uint64_t ranks_min, ranks_max, bytes_min, bytes_max; /* UINT64_MAX: no bound */
     trv_torus_t torus;                                   /* dims 0: any */
-    char algorithm[TRV_RULE_NAME_MAX];
+    char algorithm[TRV_PLAN_NAME_MAX];
 } trv_rule_t;
 
 typedef struct trv_rules {
@@ -60,7 +61,8 @@ const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t col
 /* "allreduce", "reduce-scatter", "allgather". */
 const char *trv_rules_collective_name(trv_collective_t collective);
 
-/* 0 if `name` is an algorithm, a family or "auto"; else TRV_ERR_ARGUMENT with a sentence that lists the names. */
+/* 0 if `name` is an algorithm, a family, "planned" or "auto"; else TRV_ERR_ARGUMENT with a sentence that lists the
+ * names. Whether parameters fit a torus is not asked. */
 int trv_rules_check_algorithm(const char *name);
 
 #endif

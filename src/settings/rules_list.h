@@ -13,7 +13,7 @@
 /* The collective of a name, also as MPI spells it; false where there is none. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective);
 
-/* A name, a family, "auto" or "mpi"; TRV_ERR_ARGUMENT for anything else. */
+/* What trv_rules_check_algorithm takes, or "mpi"; TRV_ERR_ARGUMENT for anything else. */
 int trv_rules_set_algorithm(trv_rule_t *rule, const char *name);
 
 int trv_rules_add(trv_rules_t *rules, const trv_rule_t *rule);

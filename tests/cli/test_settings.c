@@ -44,7 +44,7 @@ static void read_with(const char *name, const char *value, trv_settings_t *setti
 
 static void test_defaults(void **state)
 {
-    const trv_network_t paper = TRV_NETWORK_PAPER;
+    const trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS; /* what `trivance plan` starts from, too */
     trv_settings_t settings;
     warnings_t warnings = {0};
     (void)state;
@@ -52,7 +52,7 @@ static void test_defaults(void **state)
     assert_int_equal(warnings.count, 0);
     assert_null(settings.fault);
     assert_true(settings.alpha_ns == paper.alpha_ns && settings.bandwidth_bps == paper.bandwidth_bps &&
-                settings.hop_ns == paper.hop_ns);
+                settings.hop_ns == paper.router_out_ns + paper.link_latency_ns + paper.router_in_ns);
     assert_int_equal(settings.debug, TRV_DEBUG_WARN);
     assert_int_equal(settings.fallback, TRV_FALLBACK_SILENT);
     assert_false(settings.info || settings.cart || settings.check || settings.allow_inconsistent);
@@ -159,8 +159,10 @@ static void test_line(void **state)
     trv_rules_t rules;
     (void)state;
     assert_int_equal(trv_rules_parse_line(&rules, "allreduce:0-64k:[8-64]:@trivance-l;allreduce:64k-inf:@auto;"
-                                                  "allgather:@mpi;reduce_scatter_block:8-8:@ring;"), 0);
-    assert_int_equal(rules.count, 4);
+                                                  "allgather:@mpi;reduce_scatter_block:8-8:@ring;"
+                                                  "allgather:9-9:@hybrid:4x8/3:grouped;"), 0);
+    assert_int_equal(rules.count, 5);
+    assert_string_equal(rules.rule[4].algorithm, "hybrid:4x8/3:grouped");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8", 65536), "trivance-l"); /* both rules hold: the first wins */
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 0), "trivance-l");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8", 65537), "auto");
@@ -178,7 +180,7 @@ static void test_wrong_lines(void **state)
     static const struct { const char *line, *words; } cases[] = {
         {"", "no rule"}, {";", "a field is empty"}, {"allreduce", "no @ALGORITHM"}, {"allreduce:", "a field is empty"},
         {"allreduce:@", "there is no algorithm ''"}, {"bcast:@mpi", "there is no collective 'bcast'"},
-        {"allreduce:@mpi:1-2", "the algorithm is the last field"}, {"allreduce:[1-2:@mpi", "a ] is missing"},
+        {"allreduce:@mpi:1-2", "there is no algorithm 'mpi:1-2'"}, {"allreduce:[1-2:@mpi", "a ] is missing"},
         {"allreduce:9-8:@mpi", "ends before it begins"}, {"allreduce:64k:@mpi", "no range of sizes"},
         {"allreduce:[4]:@mpi", "no range of ranks"}, {"allreduce:inf-inf:@mpi", "not a byte count"},
         {"allreduce:@mpi;allreduce:@x", "(column 16): there is no algorithm 'x'"},

@@ -1,9 +1,10 @@
 /*
  * Every algorithm on every torus of this number of ranks, every collective that it serves, counts around the number of
- * ranks, in place and not, against the exact result.
+ * ranks, in place and not, against the exact result; and what the planner chooses, and names with parameters.
  *
  *     test_collectives [short]     short: a few algorithms and counts only
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,35 @@ static void try_algorithm(run_t *run, const trv_algorithm_t *algorithm, const tr
     }
 }
 
+/* "hybrid:2x3:grouped": of every dimension the least factor, a hybrid where a dimension has two. */
+static void name_hybrid(const trv_torus_t *torus, char name[TRV_PLAN_NAME_MAX])
+{
+    int used = snprintf(name, TRV_PLAN_NAME_MAX, "hybrid:");
+    for (int d = 0; d < torus->dims; d++) {
+        int factor = torus->size[d] > 1 ? 2 : 1;
+        while (torus->size[d] % factor != 0)
+            factor++;
+        used += snprintf(name + used, (size_t)(TRV_PLAN_NAME_MAX - used), "%s%d", d ? "x" : "", factor);
+    }
+    snprintf(name + used, (size_t)(TRV_PLAN_NAME_MAX - used), ":grouped");
+}
+
+static void try_plans(run_t *run, const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX], hybrid[TRV_PLAN_NAME_MAX];
+    const char *const name[] = {"auto", "planned", hybrid};
+    name_hybrid(torus, hybrid);
+    run->torus = trv_torus_format(torus, text, sizeof text);
+    for (int i = 0; i < 3; i++) {
+        run->algorithm = name[i];
+        expect_class(TRV_Comm_set(run->comm, run->torus, name[i]), MPI_SUCCESS, NULL, name[i]);
+        for (int c = 0; c < 3; c++) { /* the hybrid is an AllReduce: the others are planned */
+            run->collective = (trv_collective_t)c;
+            try_type(run, c == 1 ? TRV_INT64 : TRV_FLOAT, c == 1 ? TRV_MAX : TRV_SUM);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
@@ -127,9 +157,12 @@ int main(int argc, char **argv)
     trv_torus_t torus[TORI_MAX];
     MPI_Comm_dup(MPI_COMM_WORLD, &run.comm);
     int tori = tori_of(test_ranks, torus, brief ? 2 : 5);
-    for (int t = 0; t < tori; t++)
+    for (int t = 0; t < tori; t++) {
         for (int a = 0; a < trv_algorithms_count(); a++)
             try_algorithm(&run, trv_algorithm_at(a), &torus[t]);
+        if (test_ranks <= 9)
+            try_plans(&run, &torus[t]);
+    }
     MPI_Comm_free(&run.comm);
     free(run.send);
     free(run.receive);

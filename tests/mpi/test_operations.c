@@ -180,6 +180,7 @@ static void all_identical(MPI_Comm comm)
     for (int c = 0; c < 4; c++) {
         identical(comm, NULL, "auto", count[c]);
         identical(comm, NULL, "trivance", count[c]);
+        identical(comm, test_ranks == 9 ? "3x3" : NULL, "planned", count[c]);
     }
     trv_torus_t torus;
     trv_torus_init(&torus, 1, &test_ranks);
@@ -189,6 +190,7 @@ static void all_identical(MPI_Comm comm)
             trv_algorithm_supports(algorithm, &torus, TRV_ALLREDUCE) == TRV_OK)
             identical(comm, NULL, trv_algorithm_name(algorithm), 1000);
     }
+    identical(comm, NULL, test_ranks % 3 ? "hybrid:1:grouped" : "hybrid:3:grouped", 1000);
     TRV_Comm_set(comm, NULL, NULL);
 }
 

@@ -16,6 +16,8 @@
 #include "mpi/state.h"
 
 static const char tune[] = "allreduce:0-64:@mpi;allreduce:65-1k:[2-3]:@ring;allreduce:1k-4k:[4-4]:@trivance-l;"
+                           "allreduce:5000-5000:@hybrid:1x2:grouped;allreduce:5200-5200:@hybrid:3;"
+                           "allreduce:5400-5400:@planned;"
                            "allreduce:4k-inf:[2-2]:@mpi";
 static const char rules[] =
     "{\"rule_file_version\": 1, \"collectives\": {\n"
@@ -33,7 +35,7 @@ static void swapped(void *in, void *inout, int *count, MPI_Datatype *type)
 /* The name of what serves a plan. */
 static const char *algorithm_of(TRV_Plan plan)
 {
-    static char name[64];
+    static char name[TRV_PLAN_NAME_MAX];
     TRV_Plan_info info = {.algorithm = "?"};
     TRV_Plan_query(plan, &info);
     snprintf(name, sizeof name, "%s", info.algorithm);
@@ -54,15 +56,18 @@ static void expect_name(const char *got, const char *wanted, const char *what)
     expect(strcmp(got, wanted) == 0, "%s is served by %s, not %s", what, got, wanted);
 }
 
-/* A form of Trivance that gives all ranks the same bits. */
+/* An algorithm that gives all ranks the same bits. */
 static void expect_consistent(const char *got, const char *what)
 {
-    const trv_algorithm_t *algorithm = trv_algorithm_find(got);
-    expect(algorithm && strncmp(got, "trivance", 8) == 0 && trv_algorithm_consistent(algorithm), "%s is served by %s",
-           what, got);
+    trv_torus_t torus;
+    trv_schedule_t *schedule = NULL;
+    trv_torus_init(&torus, 2, (int[]){2, 2});
+    expect(trv_schedule_create(&schedule, &torus, got, TRV_ALLREDUCE) == TRV_OK && trv_schedule_consistent(schedule),
+           "%s is served by %s", what, got);
+    trv_schedule_destroy(schedule);
 }
 
-/* First found wins: TRIVANCE_TUNE, TRIVANCE_RULES_FILE, the cost model. */
+/* First found wins: TRIVANCE_TUNE, TRIVANCE_RULES_FILE, the planner. What does not fit the torus is planned. */
 static void test_rules(void)
 {
     TRV_Plan plan;
@@ -70,6 +75,9 @@ static void test_rules(void)
     expect_consistent(allreduce(MPI_COMM_WORLD, 128, MPI_FLOAT, MPI_SUM), "512 bytes, for which no rule is");
     expect_name(allreduce(MPI_COMM_WORLD, 512, MPI_INT, MPI_SUM), "trivance-l", "2 KiB of integers");
     expect_consistent(allreduce(MPI_COMM_WORLD, 512, MPI_FLOAT, MPI_SUM), "2 KiB of floats");
+    expect_name(allreduce(MPI_COMM_WORLD, 1250, MPI_FLOAT, MPI_SUM), "hybrid:1x2:grouped", "5000 bytes");
+    expect_consistent(allreduce(MPI_COMM_WORLD, 1300, MPI_FLOAT, MPI_SUM), "5200 bytes, whose rule does not fit");
+    expect_consistent(allreduce(MPI_COMM_WORLD, 1350, MPI_FLOAT, MPI_SUM), "5400 bytes, which are planned");
     expect_name(allreduce(MPI_COMM_WORLD, 2048, MPI_FLOAT, MPI_SUM), "swing-b", "8 KiB");
     expect(strncmp(allreduce(MPI_COMM_WORLD, 1 << 20, MPI_FLOAT, MPI_SUM), "swing-", 6) == 0, "4 MiB is not swing's");
     if (expect_class(TRV_Reduce_scatter_block_plan_create(100, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_SUCCESS,
@@ -112,6 +120,31 @@ static void test_parts(void)
     MPI_Comm_free(&part);
 }
 
+/* Whether some rank of a ring of three sends both ways in a step. */
+static bool sends_both_ways(const char *algorithm)
+{
+    trv_torus_t ring;
+    trv_schedule_t *schedule;
+    trv_step_t room = TRV_STEP_INIT;
+    bool both = false;
+    trv_torus_init(&ring, 1, &(int){3});
+    if (!expect(trv_schedule_create(&schedule, &ring, algorithm, TRV_ALLREDUCE) == TRV_OK, "%s: %s", algorithm,
+                trv_last_error()))
+        return true;
+    for (int i = 0; i < 3 * trv_schedule_steps(schedule); i++) {
+        unsigned ports = 0;
+        for (int stream = 0; stream < trv_schedule_streams(schedule); stream++) {
+            trv_schedule_step(schedule, i % 3, stream, i / 3, &room);
+            for (int k = 0; k < room.sends; k++)
+                ports |= 1u << room.send[k].port;
+        }
+        both = both || ports == 3;
+    }
+    trv_step_clear(&room);
+    trv_schedule_destroy(schedule);
+    return both;
+}
+
 /* On a ring of three with one port for both directions every form of Trivance sends both ways. */
 static void test_two_paths(void)
 {
@@ -122,9 +155,9 @@ static void test_two_paths(void)
         trv_mpi_state_find(part, &state) == MPI_SUCCESS) {
         expect_consistent(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "two paths");
         state->shared_port = 1;
-        expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi", "a shared port");
+        expect(!sends_both_ways(allreduce(part, 512, MPI_FLOAT, MPI_SUM)), "a shared port is sent both ways through");
         state->shared_port = 0, state->one_way = 1;
-        expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi", "no way round");
+        expect(!sends_both_ways(allreduce(part, 512, MPI_FLOAT, MPI_SUM)), "both ways go where no way round is");
         TRV_Comm_set(part, NULL, "trivance-b");
         state->one_way = 1;
         expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "trivance-b", "no way round, but by name");
