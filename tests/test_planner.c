@@ -213,10 +213,15 @@ static void test_constraints(void **state)
     trv_planned_t consistent = best("9x9", TRV_ALLREDUCE, 64, &(trv_plan_constraints_t){.consistent = true});
     assert_true(consistent.consistent && consistent.time_ns >= any.time_ns);
 
-    /* Two messages by one port: grouped L. */
-    trv_plan_constraints_t two = {.consistent = true}, single = {.consistent = true, .messages_per_port = 1};
-    assert_int_equal(facts_of("9", best("9", TRV_ALLREDUCE, 16384, &two).algorithm).messages_per_port, 2);
-    assert_int_equal(facts_of("9", best("9", TRV_ALLREDUCE, 16384, &single).algorithm).messages_per_port, 1);
+    /* Two messages by one port: Bruck. */
+    trv_torus_t ring = torus_of("9");
+    trv_planner_t *planner;
+    for (int most = 0; most <= 2; most++) {
+        const trv_plan_constraints_t constraints = {.messages_per_port = most};
+        assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, &paper, &constraints), 0);
+        assert_int_equal(trv_planner_time(planner, 64, "bruck-l", &any), most == 1 ? TRV_ERR_UNSUPPORTED : 0);
+        trv_planner_destroy(planner);
+    }
 
     /* Grouped on a ring of 25 keeps 25 vectors. */
     trv_plan_constraints_t little = {.consistent = true, .memory_bytes = 4 * 64};

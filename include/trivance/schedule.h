@@ -178,7 +178,7 @@ TRV_API int64_t trv_schedule_units(const trv_schedule_t *schedule);
 TRV_API trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule);
 /* Translation by so many ranks along `dimension` maps the messages onto themselves: 1 for TRV_SYMMETRY_TRANSLATION, 2
  * (1 on an odd ring, where translation by 2 gets everywhere) for TRV_SYMMETRY_PARITY; for TRV_SYMMETRY_NONE the
- * dimension's size or, where a schedule repeats itself after fewer ranks, as grouped ones do, a divisor of it. */
+ * dimension's size. */
 TRV_API int trv_schedule_period(const trv_schedule_t *schedule, int dimension);
 TRV_API trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule);
 /* Every rank ends with bitwise the same result for floating point. Proved by the verifier. */

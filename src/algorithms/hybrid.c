@@ -15,8 +15,7 @@
  * stream i scatters over its own dimension i only (or i and i + 1, …) and does the others whole, in its stage: fewer
  * steps, and no two streams in one dimension.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
- * Consistent: if the middle is: where h = 1 everywhere, or in groups (whose symmetry is translation by a / p, see
- * trivance_l_grouped.c).
+ * Consistent: if the middle is: where h = 1 everywhere, or in groups.
  */
 #include "algorithms/hybrid.h"
 
@@ -117,8 +116,6 @@ static int make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
         made[i] = make_pattern(&row[i]);
     schedule->consistent = !split || grouped;
     schedule->owned = !split;
-    if (split && grouped)
-        schedule->symmetry = TRV_SYMMETRY_NONE;
     return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = hybrid->visit, .made = made,
                                                                  .stage = split ? stage : NULL, .own = hybrid->own});
 }

@@ -428,17 +428,6 @@ static int add_patterns(trv_schedule_t *schedule, tables_t *tables)
     return trv_torus_init(&schedule->space, space.dims, space.size);
 }
 
-/* Patterns are the same for all ranks; stages may repeat themselves after a few only, and then so do all together. */
-static void add_period(int *period, int stage_period)
-{
-    if (stage_period == 0)
-        return;
-    int common = *period > 0 ? *period : 1;
-    while (common % stage_period != 0) /* both are divisors of the dimension's size */
-        common += *period > 0 ? *period : 1;
-    *period = common;
-}
-
 /* The schedule has as many steps and registers as its longest stream. */
 static void add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
 {
@@ -446,8 +435,6 @@ static void add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
     int steps = (schedule->collective == TRV_ALLREDUCE ? 2 : 1) * tables->stream[i].steps;
     if (stage) {
         steps += stage->steps;
-        for (int k = 0; k < tables->active; k++)
-            add_period(&schedule->period[tables->dimension[k]], stage->period[k]);
         schedule->registers = stage->registers > schedule->registers ? stage->registers : schedule->registers;
         if (stage->messages_per_port > schedule->messages_per_port)
             schedule->messages_per_port = stage->messages_per_port;

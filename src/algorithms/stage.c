@@ -34,8 +34,6 @@ int trv_stage_create(trv_schedule_t *schedule, trv_stage_t *stage)
     if (!stage)
         return TRV_ERR_MEMORY;
     int dimension[TRV_DIMS_MAX], active = trv_torus_active(&schedule->torus, dimension);
-    for (int i = 0; i < active; i++)
-        schedule->period[dimension[i]] = stage->period[i];
     schedule->tables = stage;
     schedule->destroy = destroy;
     schedule->step = whole_step;

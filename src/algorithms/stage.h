@@ -21,7 +21,6 @@ trv_lattice_t trv_lattice_whole(const trv_torus_t *torus);
 typedef struct trv_stage trv_stage_t;
 struct trv_stage {
     int steps, registers, messages_per_port;
-    int period[TRV_DIMS_MAX]; /* of dimension[i], see trv_schedule_period; 0: what follows from the symmetry */
     /* What `rank` does in step `step` of the stage, on `blocks` of every register; `out` is empty. */
     int (*step)(const trv_stage_t *stage, const trv_schedule_t *schedule, int rank, int stream, int step,
                 const trv_blocks_t *blocks, trv_step_t *out);

@@ -1,22 +1,21 @@
 /*
  * Trivance L, grouped: a latency-optimal AllReduce whose floating-point result is the same on every rank.
  *
- * The windows of Trivance L add in a different order on every rank. Here the ranks of a ring exchange inside groups
- * instead: a = q_0 * q_1 * … , in level k the q_k ranks that differ in digit k alone give each other their partial
- * sums, and each adds them in the order of the digit. All q_k = 3:
+ * The windows of Trivance L add in a different order on every rank. Here a = q_0 * q_1 * …, and the steps go from far to
+ * near: first the q_0 ranks that lie a / q_0 apart give each other their values, and each adds them in the order of
+ * their coordinates. So the ranks of such a *coset* hold the same bits, and from then on any one of them will do: the
+ * ring is one of a / q_0 cosets, whose neighbours are the nearest ranks. All q_k = 3:
  *
- *   ring of 9, level 0   groups {0 1 2} {3 4 5} {6 7 8}     0 -> 1, 0 => 2 (two hops); 1 -> 0, 1 -> 2; …
- *              level 1   groups {0 3 6} {1 4 7} {2 5 8}     0 -> 3, 0 -> 6 the other way round: the group closes the
- * ring
+ *   ring of 9, step 0   … 6 <-3-> 0 <-3-> 3 <-3-> 6 …     0, 3 and 6 hold 0 + 3 + 6
+ *              step 1   … 8 <-1-> 0 <-1-> 1 <-1-> 2 …     everybody adds (036) + (147) + (258), in this order
  *
- * The end members of a group send two messages by one port, so a level of stride g costs congestion 2g, the last one g.
- * Sizes: any. a = (threes and at most two twos, smallest stride first) * p; the last factor p is *gathered*: each rank
- * collects the p partial sums in ceil(log3 p) steps (gather.h) and adds them in digit order. Among the factorisations
- * that need ceil(log3 a) steps in all, the one with the least load on the links is taken.
- * Registers: 1 + i holds the partial sum of the group's member i.
+ * These are the messages of Trivance L in the opposite order: on 3^s the same bits cost nothing. Elsewhere a factor
+ * larger than 3 is *gathered*: each rank collects its q partial sums in ceil(log3 q) steps (gather.h). Of the
+ * factorisations that need ceil(log3 a) steps in all, the one with the least load on the links is taken.
+ * Sizes: any.   Registers: 1 + i holds the partial sum of the coset's member i.
  * On a torus stream i works on dimension (i + t) mod D in step t if every factor takes a single step; else it finishes
  * dimension i, then i + 1, …
- * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: translation by a / p in each dimension.
+ * Steps: sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: translation (of the messages).
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -29,10 +28,10 @@
 #include "common/error.h"
 #include "torus/torus.h"
 
-#define SLOTS 1 /* the register of a group's member 0 */
+#define SLOTS 1 /* the register of a coset's member 0 */
 #define FACTORS_MAX 24
 
-/* One ring's factors; the last one is gathered around the ring, the others are groups of 2 or 3 on a line. */
+/* One ring's factors, the farthest first. */
 typedef struct factors {
     int count, factor[FACTORS_MAX];
     long long load; /* vectors times hops on the busiest link, all levels together */
@@ -56,61 +55,59 @@ typedef struct view {
 
 /* ---- Factorisation ----------------------------------------------------------------------------------------------- */
 
-static long long gather_load(int p, int stride)
+/* What gathering `q` partial sums, `stride` apart, loads the links with. */
+static long long gather_load(int q, int stride)
 {
     long long load = 0;
-    for (int k = 0; k < trv_log_ceil(3, p); k++) {
-        trv_window_t w = trv_gather_window(p, k);
+    for (int k = 0; k < trv_log_ceil(3, q); k++) {
+        trv_window_t w = trv_gather_window(q, k);
         load += (long long)w.from_right * w.from_right * stride;
     }
     return load;
 }
 
-/* Tries every sequence of groups that starts with those in `tried`; keeps the best in `best`. */
-static void search(int rest, int stride, int steps, int twos, factors_t *tried, factors_t *best)
+/* Tries every sequence of factors that starts with those in `tried`; keeps the best in `best`. */
+static void search(int rest, int steps, const factors_t *tried, factors_t *best)
 {
-    if (trv_log_ceil(3, rest) == steps) {
-        factors_t whole = *tried;
-        whole.factor[whole.count++] = rest;
-        whole.load += gather_load(rest, stride);
-        if (whole.load < best->load)
-            *best = whole;
-    }
-    for (int q = 3; q >= 2; q--) {
-        if (rest % q != 0 || rest == q || steps < 2 || (q == 2 && twos == 2))
+    if (rest == 1 && tried->load < best->load)
+        *best = *tried;
+    for (int q = 2; q <= rest; q++) {
+        if (rest % q != 0 || trv_log_ceil(3, q) + trv_log_ceil(3, rest / q) > steps)
             continue;
         factors_t longer = *tried;
         longer.factor[longer.count++] = q;
-        longer.load += q == 3 ? 2LL * stride : stride;
-        search(rest / q, stride * q, steps - 1, twos + (q == 2), &longer, best);
+        longer.load += gather_load(q, rest / q);
+        if (longer.load < best->load)
+            search(rest / q, steps - trv_log_ceil(3, q), &longer, best);
     }
 }
 
 static factors_t factorise(int size)
 {
     factors_t none = {0}, best = {.load = LLONG_MAX};
-    search(size, 1, trv_log_ceil(3, size), 0, &none, &best);
+    search(size, trv_log_ceil(3, size), &none, &best);
     return best;
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* A rank's place in its group in one level: digit `digit` of `p`, members `stride` apart; `level` of the gathering. */
+/* A rank's place in one step: it is member `digit` of the `q` whose partial sums are gathered, the nearest of which are
+ * `stride` apart; `level` of the gathering. */
 typedef struct group {
-    int p, stride, digit, level;
-    bool last; /* the factor that closes around the ring */
+    int q, stride, digit, level;
 } group_t;
 
-static group_t find_group(const factors_t *factors, int coordinate, int level)
+static group_t find_group(const factors_t *factors, int size, int coordinate, int step)
 {
-    group_t group = {.stride = 1};
-    int f = 0;
-    for (; f < factors->count - 1 && level > 0; f++, level--)
-        group.stride *= factors->factor[f];
-    group.p = factors->factor[f];
-    group.last = f == factors->count - 1;
-    group.level = level;
-    group.digit = coordinate / group.stride % group.p;
+    group_t group = {.stride = size, .level = step};
+    for (int f = 0;; f++) {
+        group.q = factors->factor[f];
+        group.stride /= group.q;
+        if (group.level < trv_log_ceil(3, group.q))
+            break;
+        group.level -= trv_log_ceil(3, group.q);
+    }
+    group.digit = coordinate / group.stride % group.q;
     return group;
 }
 
@@ -120,8 +117,7 @@ static int compare_parts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds a message with the partial sums of some members of the group, a part for each. A single one, the sender's own,
- * comes from its register 0. */
+/* Adds a message with the partial sums of some members, a part for each. The sender's own comes from its register 0. */
 static int add_message(const view_t *view, const group_t *group, const trv_gather_message_t *message)
 {
     const int delta = message->delta * group->stride * view->stride;
@@ -131,7 +127,7 @@ static int add_message(const view_t *view, const group_t *group, const trv_gathe
     if (!part)
         return TRV_ERR_MEMORY;
     for (int i = 0; i < message->count; i++) {
-        const int member = ((message->first + i) % group->p + group->p) % group->p;
+        const int member = ((message->first + i) % group->q + group->q) % group->q;
         part[i].reg = group->level == 0 && message->send ? 0 : SLOTS + member;
         part[i].blocks = *view->blocks;
     }
@@ -139,30 +135,15 @@ static int add_message(const view_t *view, const group_t *group, const trv_gathe
     return TRV_OK;
 }
 
-/* A group of 2 or 3 on a line: everybody sends its partial sum to everybody else. */
-static int line_messages(const group_t *group, trv_gather_message_t *message)
-{
-    int messages = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int other = 0; other < group->p; other++) {
-            int delta = other - group->digit;
-            bool send = pass == 0;
-            if (delta != 0)
-                message[messages++] = (trv_gather_message_t){send, delta, (delta > 0) == send ? 1 : -1,
-                                                             send ? group->digit : other, 1};
-        }
-    return messages;
-}
-
-/* After the group's last step: register 0 := the members' partial sums in digit order. */
+/* After the last step of a gathering: register 0 := the members' partial sums in the order of their digits. */
 static int add_up(const view_t *view, const group_t *group)
 {
-    if (group->p > 3)
-        return trv_step_combine(view->out, 0, group->p, NULL, SLOTS, view->blocks);
+    if (group->q > 3)
+        return trv_step_combine(view->out, 0, group->q, NULL, SLOTS, view->blocks);
     int source[3];
-    for (int i = 0; i < group->p; i++)
+    for (int i = 0; i < group->q; i++)
         source[i] = i == group->digit ? 0 : SLOTS + i;
-    return trv_step_combine(view->out, 0, group->p, source, 0, view->blocks);
+    return trv_step_combine(view->out, 0, group->q, source, 0, view->blocks);
 }
 
 static int groups_step(const trv_stage_t *stage, const trv_schedule_t *schedule, int rank, int stream, int step,
@@ -173,16 +154,16 @@ static int groups_step(const trv_stage_t *stage, const trv_schedule_t *schedule,
     const view_t view = {schedule, blocks, out, rank, groups->lattice.stride[place.turn]};
     out->dimension = groups->lattice.dimension[place.turn];
     const int coordinate = trv_torus_coordinate(&schedule->torus, rank, out->dimension) / view.stride;
-    const group_t group = find_group(&groups->factors[place.turn], coordinate, place.level);
+    const group_t group = find_group(&groups->factors[place.turn], groups->lattice.size[place.turn], coordinate,
+                                     place.level);
     int rc = trv_step_reserve(out, 2, 2, 2);
     trv_gather_message_t message[TRV_GATHER_MESSAGES_MAX];
-    int messages = group.last ? trv_gather_messages(group.p, group.level, group.digit, message)
-                              : line_messages(&group, message);
+    const int messages = trv_gather_messages(group.q, group.level, group.digit, message);
     for (int i = 0; i < messages && !rc; i++)
         rc = add_message(&view, &group, &message[i]);
-    if (!rc && group.p > 3 && group.level == 0) /* several steps follow: the own partial sum goes to its slot */
+    if (!rc && group.q > 3 && group.level == 0) /* several steps follow: the own partial sum goes to its slot */
         rc = trv_step_combine(out, SLOTS + group.digit, 1, NULL, 0, blocks);
-    if (!rc && group.level == trv_log_ceil(3, group.p) - 1)
+    if (!rc && group.level == trv_log_ceil(3, group.q) - 1)
         rc = add_up(&view, &group);
     return rc;
 }
@@ -203,17 +184,17 @@ trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice)
     }
     groups->lattice = *lattice;
     groups->visit = TRV_INTERLEAVED;
-    groups->base = (trv_stage_t){.messages_per_port = 2, .step = groups_step, .destroy = destroy};
+    groups->base = (trv_stage_t){.messages_per_port = 1, .step = groups_step, .destroy = destroy};
     int slots = 3;
     for (int i = 0; i < lattice->active; i++) {
         factors_t *factors = &groups->factors[i];
         *factors = factorise(lattice->size[i]);
-        int p = factors->factor[factors->count - 1];
-        slots = p > slots ? p : slots;
-        if (p > 3)
-            groups->visit = TRV_SEQUENTIAL;
+        for (int f = 0; f < factors->count; f++) {
+            slots = factors->factor[f] > slots ? factors->factor[f] : slots;
+            if (factors->factor[f] > 3)
+                groups->visit = TRV_SEQUENTIAL;
+        }
         groups->levels[i] = trv_log_ceil(3, lattice->size[i]);
-        groups->base.period[i] = p == lattice->size[i] ? 1 : lattice->stride[i] * (lattice->size[i] / p);
         groups->base.steps += groups->levels[i];
     }
     groups->base.registers = SLOTS + slots;
@@ -232,5 +213,5 @@ const trv_algorithm_t trv_trivance_l_grouped = {
     .source = "after Juerss, Addanki, Schmid: Trivance; k-ary butterflies",
     .sizes = "any torus", .steps_formula = "sum of ceil(log3 a)",
     .bytes_formula = "2m per step on 3^s; more where gathered", .latency_optimal = true,
-    .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
 };

@@ -121,7 +121,6 @@ int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
         return rc;
     }
     copier.to->owned = schedule->owned;
-    memcpy(copier.to->period, schedule->period, sizeof schedule->period);
     *copy = copier.to;
     return TRV_OK;
 }

@@ -81,8 +81,6 @@ trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule) { return sc
 int trv_schedule_period(const trv_schedule_t *schedule, int dimension)
 {
     int size = schedule->torus.size[dimension];
-    if (schedule->period[dimension] > 0)
-        return schedule->period[dimension];
     switch (schedule->symmetry) {
     case TRV_SYMMETRY_TRANSLATION: return 1;
     case TRV_SYMMETRY_PARITY: return size % 2 ? 1 : 2;

@@ -25,7 +25,6 @@ struct trv_schedule {
     int mirrored_from; /* streams with this number and above are mirrored ones; = streams if there are none */
     int messages_per_port;
     trv_symmetry_t symmetry;
-    int period[TRV_DIMS_MAX]; /* see trv_schedule_period; 0: what follows from the symmetry */
     trv_exactness_t exactness;
     bool consistent;
     bool owned; /* unit u belongs to rank u / (units / ranks) */

@@ -315,12 +315,9 @@ static bool check_symmetry(const place_t *at)
     }
     if (v->signature[class] == signature)
         return true;
-    static const char *const same_under[] = {[TRV_SYMMETRY_NONE] = "translation by its periods",
-                                             [TRV_SYMMETRY_PARITY] = "translation by 2",
-                                             [TRV_SYMMETRY_TRANSLATION] = "every translation"};
     char text[200];
     snprintf(text, sizeof text, "does not send what rank %d sends, moved: the schedule claims to be the same under %s",
-             model, same_under[trv_schedule_symmetry(v->schedule)]);
+             model, trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_PARITY ? "translation by 2" : "every translation");
     return fault(at, -1, text);
 }
 
