@@ -18,7 +18,7 @@ demo:
 
 # Every test: normal build, sanitizers, valgrind, both MPIs, fuzzers.
 check:
-	@scripts/dependencies.sh build check
+	@scripts/dependencies.sh build check testbed
 	@JOBS=$(JOBS) scripts/check.sh $(BUILD)
 
 # Programs of Debian without and with the preload libraries.

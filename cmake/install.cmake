@@ -57,6 +57,10 @@ install(FILES ${PROJECT_BINARY_DIR}/trivance-config.cmake ${PROJECT_BINARY_DIR}/
 if(TARGET trivance)
   install(TARGETS trivance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET trivance-torusnet) # what `trivance testbed` starts
+  install(TARGETS trivance-torusnet trivance-testbed-agent trivance_ranks
+    RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance)
+endif()
 install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -8,6 +8,7 @@ build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev
        libopenmpi-dev openmpi-bin libmpich-dev mpich"
 check="valgrind clang libclang-rt-dev llvm mandoc gnuplot-nox
        gfortran python3-mpi4py netpipe-openmpi netpipe-mpich2"
+testbed="iproute2"
 programs="hpcc lammps mumps-test"
 
 wanted=""
@@ -15,8 +16,9 @@ for group in "$@"; do
     case $group in
     build) wanted="$wanted $build" ;;
     check) wanted="$wanted $check" ;;
+    testbed) wanted="$wanted $testbed" ;;
     programs) wanted="$wanted $programs" ;;
-    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check and programs" >&2; exit 2 ;;
+    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check, testbed and programs" >&2; exit 2 ;;
     esac
 done
 

@@ -30,6 +30,7 @@ int cli_topology(int argc, char **argv);
 int cli_tune(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_testbed(int argc, char **argv);
 
 /* What `trivance bench --help` prints. */
 extern const char cli_bench_help[];

@@ -25,6 +25,7 @@ static const struct subcommand {
     {"export", cli_export, "a schedule as GOAL, MSCCL XML or MSCCL++ JSON"},
     {"bench", cli_bench, "AllReduce on real MPI ranks (under mpirun)"},
     {"run", cli_run, "an MPI program, unchanged, with Trivance preloaded"},
+    {"testbed", cli_testbed, "real MPI jobs over a torus that is emulated on this machine"},
     {"topology", cli_topology, "check and draw topology files, or write one (under mpirun)"},
     {"tune", cli_tune, "measure this machine, and write rules that never lose to its MPI (under mpirun)"},
     {"info", cli_info, "the variables of the environment and their values, and the build"},

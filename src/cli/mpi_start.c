@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define OUTPUT_MAX 65536
-#define PATH_BYTES 4096
 
 /* Runs a command without input and messages, and returns the beginning of its output, to be freed; NULL if that can not
  * be. */
@@ -88,17 +87,16 @@ const char *cli_mpi_of_launcher(const char *name)
     return mpi;
 }
 
-/* The executable file that a word names, by PATH where it has no slash. */
-static bool find_program(const char *word, char path[PATH_BYTES])
+bool cli_find_executable(const char *word, char path[CLI_PATH_BYTES])
 {
     struct stat what;
     if (strchr(word, '/')) {
-        snprintf(path, PATH_BYTES, "%s", word);
+        snprintf(path, CLI_PATH_BYTES, "%s", word);
         return access(path, X_OK) == 0 && stat(path, &what) == 0 && S_ISREG(what.st_mode);
     }
     for (const char *at = getenv("PATH"); at && *at; at += *at == ':') {
         int length = (int)strcspn(at, ":");
-        snprintf(path, PATH_BYTES, "%.*s/%s", length, at, word);
+        snprintf(path, CLI_PATH_BYTES, "%.*s/%s", length, at, word);
         at += length;
         if (access(path, X_OK) == 0 && stat(path, &what) == 0 && S_ISREG(what.st_mode))
             return true;
@@ -108,9 +106,9 @@ static bool find_program(const char *word, char path[PATH_BYTES])
 
 int cli_find_mpi_program(char **words, int count, const char **mpi)
 {
-    char path[PATH_BYTES];
+    char path[CLI_PATH_BYTES];
     for (int i = 0; i < count; i++)
-        if (words[i][0] != '-' && find_program(words[i], path) && (*mpi = cli_mpi_of_program(path)) != NULL)
+        if (words[i][0] != '-' && cli_find_executable(words[i], path) && (*mpi = cli_mpi_of_program(path)) != NULL)
             return i;
     *mpi = NULL;
     return -1;

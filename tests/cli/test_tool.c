@@ -39,7 +39,7 @@ static void test_help(void **state)
 {
     static const char *const subcommand[] = {"",      "list ",     "plan ",  "verify ",
                                              "cost ", "simulate ", "sweep ", "bench ",
-                                             "tune ", "info ", "run "};
+                                             "tune ", "info ", "run ",      "testbed "};
     (void)state;
     for (size_t i = 0; i < sizeof subcommand / sizeof subcommand[0]; i++)
         for (int brief = 0; brief < 2; brief++) {

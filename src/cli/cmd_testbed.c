@@ -1,0 +1,273 @@
+/*
+ * trivance testbed: real MPI jobs over an emulated torus on this machine. Finds the command; up, down, status and set
+ * are here, the others have files of their own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trivance/common.h>
+
+#include "cli/cli.h"
+#include "cli/handover.h"
+#include "cli/network.h"
+#include "cli/parse.h"
+#include "cli/table.h"
+#include "cli/testbed.h"
+
+const char cli_testbed_help[] =
+    "Usage: trivance testbed up TORUS [--bandwidth=RATE] [--hop-latency=TIME]\n"
+    "       trivance testbed run [--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+    "       trivance testbed check | status | down\n"
+    "       trivance testbed set link NODE:PORT|node NODE ORDER…\n\n"
+    "Real MPI jobs over a torus that is emulated on this machine: every rank in a network namespace of its own,\n"
+    "all messages packet by packet over links with a bandwidth, a latency and a queue. Needs root.\n\n"
+    "  up      makes the nodes and starts the emulator\n"
+    "  run     starts an MPI program, unchanged, one rank on every node; the job knows the torus by itself\n"
+    "  check   measures the network against theory, and whether this machine keeps up\n"
+    "  status  the links: bytes, utilisation, queues, and how late the emulator is\n"
+    "  set     slows, delays or cuts a link or all links of a node, also while a job runs\n"
+    "  down    ends everything on the testbed and removes it, whatever state it is in\n\n"
+    "Options of up:\n"
+    "  -B, --bandwidth=RATE     of a link in each direction (default 50Mb/s)\n"
+    "  -L, --hop-latency=TIME   of a link (default 2ms)\n"
+    "Options of run:\n"
+    "  -m, --mpi=M              openmpi or mpich, where the program does not show it (Python, a script)\n"
+    "  -n, --ranks=N            on the first N nodes only\n"
+    "  -d, --drop-in            with Trivance preloaded, as by `trivance run`; TRIVANCE_… variables are handed on\n"
+    "      --no-rendezvous      messages of any size are sent without asking the receiver\n"
+    "Orders of set:\n"
+    "      --bandwidth=RATE, --latency=TIME, --down, --up\n"
+    "Options of check and status:\n"
+    "  -f, --format=F           table (default), json or csv\n"
+    "  -h, --help               this text\n\n"
+    "Exit status: 0 good (run: that of the program), 1 check: not faithful, 2 bad input, or the machine can not.\n\n"
+    "Examples:\n"
+    "  trivance testbed up 3x3 && trivance testbed check\n"
+    "  trivance testbed run -- ./program\n"
+    "  TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n"
+    "  trivance testbed set link 0:+0 --bandwidth=5Mb/s\n"
+    "  trivance testbed down\n";
+
+int cli_testbed_no_arguments(int argc, char **argv)
+{
+    static const struct option longs[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int option = cli_option(argc, argv, ":h", longs);
+    if (option == 'h')
+        return fputs(cli_testbed_help, stdout), CLI_OK;
+    if (option != -1)
+        return CLI_BAD;
+    return optind == argc ? -1 : cli_bad(argv[0], "it takes no arguments, and there is '%.40s'", argv[optind]);
+}
+
+int cli_testbed_program(const char *command, const char *file, char *path, size_t size)
+{
+    static const char *const place[] = {"", "../libexec/trivance/", "../src/testbed/", NULL};
+    if (cli_find_beside(place, file, R_OK, path, size))
+        return CLI_OK;
+    return cli_bad(command, "%s is missing; it belongs beside the trivance executable or in ../libexec/trivance", file);
+}
+
+/* ---- up and down -------------------------------------------------------------------------------------------------- */
+
+static int read_up(int argc, char **argv, tb_network_t *network)
+{
+    static const struct option longs[] = {{"bandwidth", required_argument, NULL, 'B'},
+                                          {"hop-latency", required_argument, NULL, 'L'},
+                                          {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int option, code = TRV_OK;
+    while (code == TRV_OK && (option = cli_option(argc, argv, ":B:L:h", longs)) != -1) {
+        if (option == 'h')
+            return fputs(cli_testbed_help, stdout), -1;
+        if (option == '?')
+            return CLI_BAD;
+        code = option == 'B' ? cli_parse_rate_bps(optarg, &network->bandwidth_bps)
+                             : cli_parse_time_ns(optarg, &network->latency_ns);
+    }
+    if (code < 0)
+        return cli_bad_last(argv[0]);
+    if (argc - optind != 1)
+        return cli_bad(argv[0], "one torus is wanted, for example `trivance testbed up 3x3`");
+    if (trv_torus_parse(argv[optind], &network->torus) < 0)
+        return cli_bad_last(argv[0]);
+    if (network->bandwidth_bps < 1e3 || network->bandwidth_bps > 1e12 || network->latency_ns > 1e12)
+        return cli_bad(argv[0], "the bandwidth may be from 1Kb/s to 1Tb/s, the hop latency up to 1000s, for example "
+                       "--bandwidth=50Mb/s --hop-latency=2ms");
+    return CLI_OK;
+}
+
+static int up(int argc, char **argv)
+{
+    tb_network_t network = {.bandwidth_bps = 50e6, .latency_ns = 2e6};
+    char emulator[4608], torus[TRV_TORUS_TEXT_MAX];
+    int code = read_up(argc, argv, &network);
+    if (code == CLI_OK)
+        code = cli_testbed_program(argv[0], "trivance-torusnet", emulator, sizeof emulator);
+    if (code != CLI_OK)
+        return code < 0 ? CLI_OK : code;
+    if (trv_testbed_up(&network, emulator) < 0)
+        return cli_bad_last(argv[0]);
+    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms. `trivance testbed run -- PROGRAM` starts a job.\n",
+           trv_torus_format(&network.torus, torus, sizeof torus), network.torus.ranks, network.bandwidth_bps / 1e6,
+           network.latency_ns / 1e6);
+    return CLI_OK;
+}
+
+static int down(int argc, char **argv)
+{
+    int nodes, code = cli_testbed_no_arguments(argc, argv);
+    if (code >= 0)
+        return code;
+    if (trv_testbed_down(&nodes) < 0)
+        return cli_bad_last(argv[0]);
+    puts(nodes ? "The testbed is removed." : "There was no testbed.");
+    return CLI_OK;
+}
+
+/* ---- status ------------------------------------------------------------------------------------------------------ */
+
+static void print_summary(const tb_status_t *status)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    printf("torus %s, links of %g Mb/s and %g ms; emulator %d %s, %s\n",
+           trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
+           status->network.latency_ns / 1e6, status->process,
+           status->core < 0 ? "without a core of its own" : "with a core of its own",
+           status->realtime ? "in real time" : "without real-time priority, which this machine refuses");
+    printf("%.1f s: %llu packets delivered, %llu lost on links that were cut; late by %.0f us at the median, %.0f us "
+           "at the 99th percentile, %.0f us at most\n\n", status->seconds, (unsigned long long)status->packets,
+           (unsigned long long)status->dropped, status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3,
+           status->lateness_max_ns / 1e3);
+}
+
+/* A line of the emulator's answer as a row. */
+static void add_link(cli_table_t *table, const char *line)
+{
+    int node, port, up;
+    double bandwidth_bps, latency_ns, utilisation;
+    unsigned long long packets, bytes, queue, dropped;
+    char name[CLI_PORT_TEXT_MAX];
+    if (sscanf(line, "%d %d %lf %lf %d %llu %llu %lf %llu %llu", &node, &port, &bandwidth_bps, &latency_ns, &up,
+               &packets, &bytes, &utilisation, &queue, &dropped) != 10)
+        return;
+    cli_cell_int(table, node);
+    cli_cell_text(table, cli_format_port(port, name));
+    cli_cell_text(table, up ? "up" : "down");
+    cli_cell_real(table, bandwidth_bps / 1e6, 3);
+    cli_cell_real(table, latency_ns / 1e6, 3);
+    cli_cell_int(table, (int64_t)packets);
+    cli_cell_int(table, (int64_t)bytes);
+    cli_cell_real(table, 100 * utilisation, 2);
+    cli_cell_int(table, (int64_t)queue);
+    cli_cell_int(table, (int64_t)dropped);
+    cli_row_end(table);
+}
+
+static int status(int argc, char **argv)
+{
+    static const cli_column_t column[] = {
+        {"node", "node", true, 0}, {"port", "port", false, 0}, {"state", "state", false, 0},
+        {"bandwidth_mbps", "Mb/s", true, 0}, {"latency_ms", "ms", true, 0}, {"packets", "packets", true, 0},
+        {"bytes", "bytes", true, 0}, {"utilisation_percent", "busy %", true, 0},
+        {"queue_max_bytes", "longest queue", true, 0}, {"lost", "lost", true, 0}};
+    cli_format_t format = CLI_FORMAT_TABLE;
+    tb_status_t now;
+    cli_table_t table;
+    char *links;
+    int code = cli_format_option(argc, argv, cli_testbed_help, &format);
+    if (code >= 0)
+        return code;
+    if (trv_testbed_status(&now) < 0 || trv_testbed_ask("links", &links) < 0)
+        return cli_bad_last(argv[0]);
+    if (format == CLI_FORMAT_TABLE)
+        print_summary(&now);
+    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    for (char *line = strtok(links, "\n"); line; line = strtok(NULL, "\n"))
+        add_link(&table, line);
+    free(links);
+    return cli_table_end(&table) < 0 ? cli_bad_last(argv[0]) : CLI_OK;
+}
+
+/* ---- set --------------------------------------------------------------------------------------------------------- */
+
+/* "link 0:+1" or "node 3" into the beginning of a request. */
+static int read_place(char **argv, int words, char *request, size_t size)
+{
+    char sign = 0, rest;
+    int node, dimension;
+    if (words == 2 && strcmp(argv[0], "link") == 0 &&
+        sscanf(argv[1], "%d:%c%1d%c", &node, &sign, &dimension, &rest) == 3 && (sign == '+' || sign == '-'))
+        snprintf(request, size, "link %d %d", node, trv_port(dimension, sign == '+' ? 1 : -1));
+    else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%d%c", &node, &rest) == 1)
+        snprintf(request, size, "node %d", node);
+    else
+        return cli_bad("testbed set", "it wants a link, as `link 0:+0` (the one that leaves node 0 in dimension 0 "
+                       "upwards), or a node, as `node 3`");
+    return CLI_OK;
+}
+
+#define ORDERS_MAX 4
+
+static int set(int argc, char **argv)
+{
+    static const struct option longs[] = {{"bandwidth", required_argument, NULL, 'B'},
+                                          {"latency", required_argument, NULL, 'L'}, {"down", no_argument, NULL, 'd'},
+                                          {"up", no_argument, NULL, 'u'}, {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    char order[ORDERS_MAX][64] = {""}, request[64], line[sizeof request + sizeof order[0] + 1];
+    int option, orders = 0, code = TRV_OK;
+    double value = 0;
+    while (code == TRV_OK && (option = cli_option(argc, argv, ":B:L:h", longs)) != -1) {
+        if (option == 'h')
+            return fputs(cli_testbed_help, stdout), CLI_OK;
+        if (option == '?')
+            return CLI_BAD;
+        if (orders == ORDERS_MAX)
+            return cli_bad(argv[0], "there are more than %d orders", ORDERS_MAX);
+        code = option == 'B'   ? cli_parse_rate_bps(optarg, &value)
+               : option == 'L' ? cli_parse_time_ns(optarg, &value) : TRV_OK;
+        snprintf(order[orders], sizeof order[orders], option == 'B' ? "bandwidth %.0f" : option == 'L' ? "latency %.0f"
+                 : option == 'd' ? "down" : "up", value);
+        orders++;
+    }
+    if (code < 0)
+        return cli_bad_last(argv[0]);
+    code = read_place(argv + optind, argc - optind, request, sizeof request);
+    if (code != CLI_OK)
+        return code;
+    if (orders == 0)
+        return cli_bad(argv[0], "it wants at least one of --bandwidth, --latency, --down and --up");
+    for (int i = 0; i < orders; i++) {
+        snprintf(line, sizeof line, "%s %.60s", request, order[i]);
+        if (trv_testbed_ask(line, NULL) < 0)
+            return cli_bad_last(argv[0]);
+    }
+    return CLI_OK;
+}
+
+/* ---- The commands ------------------------------------------------------------------------------------------------ */
+
+int cli_testbed(int argc, char **argv)
+{
+    static const struct { const char *name, *full; int (*run)(int argc, char **argv);
+    } command[] = {{"up", "testbed up", up}, {"down", "testbed down", down}, {"status", "testbed status", status},
+                   {"run", "testbed run", cli_testbed_run}, {"check", "testbed check", cli_testbed_check},
+                   {"set", "testbed set", set}};
+    enum { COMMANDS = sizeof command / sizeof command[0] };
+    const char *word = argc > 1 ? argv[1] : "", *name[COMMANDS];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return fputs(cli_testbed_help, stdout), CLI_OK;
+    for (int i = 0; i < COMMANDS; i++) {
+        name[i] = command[i].name;
+        if (strcmp(word, name[i]) == 0) {
+            argv[1] = (char *)(uintptr_t)command[i].full;
+            return command[i].run(argc - 1, argv + 1);
+        }
+    }
+    const char *nearest = cli_nearest(word, name, COMMANDS);
+    if (nearest)
+        return cli_bad("testbed", "there is no command '%.40s'; did you mean %s?", word, nearest);
+    return cli_bad("testbed", "%s%.40s%s; there are up, down, status, run, check and set",
+                   *word ? "there is no command '" : "a command is missing", word, *word ? "'" : "");
+}

@@ -1,0 +1,304 @@
+/*
+ * trivance testbed run: an MPI job on the testbed, one rank per node.
+ *
+ * The launcher runs on the testbed's head and starts its daemons on the nodes through an agent that takes the place of
+ * rsh. What it is told stands in its environment, which the daemons and the ranks inherit: for the MPI library which
+ * network is the torus and which is for its own business, for Trivance the topology file and the network's parameters.
+ * What the user has set there is kept.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <trivance/common.h>
+
+#include "cli/cli.h"
+#include "cli/mpi_start.h"
+#include "cli/parse.h"
+#include "cli/testbed.h"
+#include "testbed/names.h"
+
+#define PATH_BYTES 4608
+#define HOST_BYTES 16
+
+/* ---- The environment --------------------------------------------------------------------------------------------- */
+
+typedef struct variable {
+    const char *name, *value;
+} variable_t;
+
+static void set_all(const variable_t *variable)
+{
+    for (; variable->name; variable++)
+        setenv(variable->name, variable->value, 0);
+}
+
+static void set_openmpi(bool rendezvous, const char *agent)
+{
+    static const variable_t always[] = {
+        {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+        {"OMPI_MCA_plm", "rsh"}, {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"}, {"OMPI_MCA_plm_rsh_num_concurrent", "64"},
+        {"OMPI_MCA_orte_keep_fqdn_hostnames", "1"}, {"OMPI_MCA_oob_tcp_if_include", TB_MANAGEMENT_NETWORK},
+        {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "tcp,self"}, {"OMPI_MCA_btl_tcp_if_include", TB_TORUS_NETWORK},
+        {"OMPI_MCA_mpi_yield_when_idle", "1"}, {"OMPI_MCA_rmaps_base_mapping_policy", "node"},
+        {"OMPI_MCA_hwloc_base_binding_policy", "none"}, {NULL, NULL}};
+    static const variable_t eager[] = {{"OMPI_MCA_btl_tcp_eager_limit", "8388608"},
+                                       {"OMPI_MCA_btl_tcp_rndv_eager_limit", "8388608"},
+                                       {"OMPI_MCA_btl_tcp_max_send_size", "8388608"}, {NULL, NULL}};
+    setenv("OMPI_MCA_plm_rsh_agent", agent, 1);
+    set_all(always);
+    if (!rendezvous)
+        set_all(eager);
+}
+
+static void set_mpich(bool rendezvous)
+{
+    static const variable_t always[] = {{"UCX_TLS", "tcp,self"}, {"UCX_NET_DEVICES", TB_TUN},
+                                        {"MPIR_CVAR_NOLOCAL", "1"}, {NULL, NULL}};
+    static const variable_t eager[] = {{"UCX_RNDV_THRESH", "inf"}, {NULL, NULL}};
+    set_all(always);
+    if (!rendezvous)
+        set_all(eager);
+}
+
+/* What the job learns of the torus. */
+static void set_trivance(const tb_network_t *network)
+{
+    char bandwidth[48], latency[48];
+    snprintf(bandwidth, sizeof bandwidth, "%.6fMb/s", network->bandwidth_bps / 1e6);
+    snprintf(latency, sizeof latency, "%.0fns", network->latency_ns);
+    const variable_t variable[] = {{"TRIVANCE_TOPOLOGY_FILE", TB_TOPOLOGY}, {"TRIVANCE_BANDWIDTH", bandwidth},
+                                   {"TRIVANCE_HOP_LATENCY", latency}, {"TRIVANCE_ALPHA", "300us"}, {NULL, NULL}};
+    set_all(variable);
+}
+
+/* ---- The launcher ------------------------------------------------------------------------------------------------ */
+
+/* "mpirun.openmpi" where that is installed (Debian's name), else whichever launcher says that it is this MPI's. */
+static const char *find_launcher(const char *mpi)
+{
+    static char name[32];
+    const char *const candidate[] = {name, "mpirun", "mpiexec", "mpiexec.hydra"};
+    snprintf(name, sizeof name, "mpirun.%s", mpi);
+    for (size_t i = 0; i < sizeof candidate / sizeof candidate[0]; i++) {
+        const char *found = cli_mpi_of_launcher(candidate[i]);
+        if (found && strcmp(found, mpi) == 0)
+            return candidate[i];
+    }
+    return NULL;
+}
+
+/* "trv-0:1,trv-1:1,…" (Open MPI wants slots) or without them; to be freed. */
+static char *host_list(int ranks, const char *slots)
+{
+    char *list = malloc((size_t)ranks * HOST_BYTES);
+    size_t used = 0;
+    for (int i = 0; list && i < ranks; i++)
+        used += (size_t)snprintf(list + used, HOST_BYTES, "%s" TB_NODE "%s", i ? "," : "", i, slots);
+    return list;
+}
+
+typedef struct line {
+    char **word;
+    int words;
+} line_t;
+
+static void add(line_t *line, const char *word)
+{
+    line->word[line->words++] = (char *)(uintptr_t)word;
+}
+
+/* The launcher's command line; `trivance run`'s before it for the drop-in. NULL: no memory. */
+static char **command_line(const cli_job_t *job, const char *launcher, const char *agent, int *words)
+{
+    static char ranks[16];
+    bool openmpi = strcmp(job->mpi, "openmpi") == 0;
+    line_t line = {calloc((size_t)job->words + 32, sizeof *line.word), 0};
+    char *hosts = host_list(job->ranks, openmpi ? ":1" : "");
+    if (!line.word || !hosts)
+        return NULL;
+    snprintf(ranks, sizeof ranks, "%d", job->ranks);
+    if (job->drop_in) {
+        add(&line, "run");
+        add(&line, openmpi ? "--mpi=openmpi" : "--mpi=mpich");
+        add(&line, "--");
+    }
+    add(&line, launcher);
+    if (!openmpi) {
+        static const char *const more[] = {"-launcher", "rsh", "-iface", TB_BRIDGE, "-disable-hostname-propagation",
+                                           "-launcher-exec"};
+        for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+            add(&line, more[i]);
+        add(&line, agent);
+    }
+    add(&line, "-n");
+    add(&line, ranks);
+    add(&line, openmpi ? "--host" : "-hosts");
+    add(&line, hosts);
+    add(&line, agent);
+    add(&line, "--");
+    for (int i = 0; i < job->words; i++)
+        add(&line, job->word[i]);
+    *words = line.words;
+    return line.word;
+}
+
+/* ---- The job ----------------------------------------------------------------------------------------------------- */
+
+/* In the child; returns the exit code only where it fails. */
+static int become_launcher(const char *command, const cli_job_t *job, const tb_status_t *status, const char *launcher,
+                           const char *agent)
+{
+    int words;
+    char **line = command_line(job, launcher, agent, &words);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    trv_testbed_before_children(status->core);
+    if (strcmp(job->mpi, "openmpi") == 0)
+        set_openmpi(job->rendezvous, agent);
+    else
+        set_mpich(job->rendezvous);
+    set_trivance(&status->network);
+    if (!line)
+        return cli_bad(command, "there is no memory for the command line");
+    if (trv_testbed_enter(TB_HEAD) < 0)
+        return cli_bad_last(command);
+    fflush(NULL);
+    if (job->drop_in) {
+        optind = 0;
+        return cli_run(words, line);
+    }
+    execvp(line[0], line);
+    return cli_bad(command, "%.200s can not be started: %s", line[0], strerror(errno));
+}
+
+static volatile sig_atomic_t launcher_process, ended_by;
+
+/* Ctrl-C reaches the launcher by the terminal, other signals by us. */
+static void hand_on(int signal)
+{
+    ended_by = signal;
+    if (signal != SIGINT && launcher_process > 0)
+        kill((pid_t)launcher_process, signal);
+}
+
+/* Waits for the launcher, which ends the job where a signal asks for it (and may call that a success). */
+static int wait_for(pid_t child)
+{
+    struct sigaction action = {.sa_handler = hand_on}, term, interrupt;
+    int status = 0;
+    launcher_process = child;
+    ended_by = 0;
+    sigaction(SIGTERM, &action, &term);
+    sigaction(SIGINT, &action, &interrupt);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    launcher_process = 0;
+    sigaction(SIGTERM, &term, NULL);
+    sigaction(SIGINT, &interrupt, NULL);
+    return ended_by ? 128 + ended_by : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int cli_testbed_job(const char *command, const cli_job_t *job)
+{
+    static char agent[PATH_BYTES], preload[PATH_BYTES];
+    tb_status_t status;
+    int code = cli_testbed_program(command, "trivance-testbed-agent", agent, sizeof agent);
+    if (code == CLI_OK)
+        code = cli_testbed_program(command, "libtrivance_testbed.so", preload, sizeof preload);
+    if (code != CLI_OK)
+        return code;
+    const char *launcher = find_launcher(job->mpi);
+    if (!launcher)
+        return cli_bad(command, "there is no launcher of %s (mpirun.%s, mpirun or mpiexec) on this machine",
+                       cli_mpi_title(job->mpi), job->mpi);
+    if (trv_testbed_status(&status) < 0)
+        return cli_bad_last(command);
+    int lock = trv_testbed_lock_job();
+    if (lock < 0 || trv_testbed_end_processes(status.network.torus.ranks, false) < 0)
+        return cli_bad_last(command);
+    char core[16];
+    snprintf(core, sizeof core, "%d", status.core);
+    setenv(TB_PRELOAD_VARIABLE, preload, 1);
+    setenv(TB_CORE_VARIABLE, core, 1);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(become_launcher(command, job, &status, launcher, agent));
+    code = child > 0 ? wait_for(child) : cli_bad(command, "there is no process for the launcher: %s", strerror(errno));
+    if (trv_testbed_end_processes(status.network.torus.ranks, false) < 0)
+        code = cli_bad_last(command);
+    close(lock);
+    return code;
+}
+
+/* ---- run --------------------------------------------------------------------------------------------------------- */
+
+static int read_run(int argc, char **argv, cli_job_t *job)
+{
+    enum { NO_RENDEZVOUS = 256 };
+    static const struct option longs[] = {{"mpi", required_argument, NULL, 'm'}, {"ranks", required_argument, NULL, 'n'},
+                                          {"drop-in", no_argument, NULL, 'd'},
+                                          {"no-rendezvous", no_argument, NULL, NO_RENDEZVOUS},
+                                          {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = cli_option(argc, argv, "+:m:n:dh", longs)) != -1)
+        switch (option) {
+        case 'h': return fputs(cli_testbed_help, stdout), -1;
+        case 'd': job->drop_in = true; break;
+        case NO_RENDEZVOUS: job->rendezvous = false; break;
+        case 'n':
+            if (cli_parse_int(optarg, "--ranks", 1, TB_NODES_MAX, &job->ranks) < 0)
+                return cli_bad_last(argv[0]);
+            break;
+        case 'm':
+            job->mpi = optarg;
+            if (strcmp(optarg, "openmpi") != 0 && strcmp(optarg, "mpich") != 0)
+                return cli_bad(argv[0], "--mpi: '%.40s' is none of openmpi and mpich", optarg);
+            break;
+        default: return CLI_BAD;
+        }
+    job->word = argv + optind;
+    job->words = argc - optind;
+    return job->words ? CLI_OK : cli_bad(argv[0], "the program to start is missing, for example `trivance testbed run -- "
+                                         "./a.out`");
+}
+
+/* Which MPI it is. A program that shows none (Python, a script) may become one. */
+static int find_mpi(const char *command, cli_job_t *job)
+{
+    char path[CLI_PATH_BYTES];
+    const char *linked;
+    if (!cli_find_executable(job->word[0], path))
+        return cli_bad(command, "there is no program '%.200s' that can be started", job->word[0]);
+    int at = cli_find_mpi_program(job->word, job->words, &linked);
+    if (linked && job->mpi && strcmp(job->mpi, linked) != 0)
+        return cli_bad(command, "%.200s is linked with %s, and --mpi=%s starts the ranks as %s does; leave --mpi out",
+                       job->word[at], cli_mpi_title(linked), job->mpi, cli_mpi_title(job->mpi));
+    if (linked)
+        job->mpi = linked;
+    if (!job->mpi)
+        return cli_bad(command, "%.200s is not a program that is linked with Open MPI or MPICH; if it comes to use one as "
+                       "it runs (Python, a script), say --mpi=openmpi or --mpi=mpich", job->word[0]);
+    return CLI_OK;
+}
+
+int cli_testbed_run(int argc, char **argv)
+{
+    cli_job_t job = {.rendezvous = true};
+    tb_status_t status;
+    int code = read_run(argc, argv, &job);
+    if (code != CLI_OK)
+        return code < 0 ? CLI_OK : code;
+    if (trv_testbed_status(&status) < 0)
+        return cli_bad_last(argv[0]);
+    if (job.ranks > status.network.torus.ranks)
+        return cli_bad(argv[0], "--ranks: the testbed has %d nodes, and each takes one rank", status.network.torus.ranks);
+    job.ranks = job.ranks ? job.ranks : status.network.torus.ranks;
+    code = find_mpi(argv[0], &job);
+    return code == CLI_OK ? cli_testbed_job(argv[0], &job) : code;
+}

@@ -1,0 +1,349 @@
+/*
+ * Making a testbed and removing it.
+ *
+ * TB_NODES is the first thing that is written and the last that is removed: while it is there, the namespaces named in
+ * it are ours, and `down` removes whatever of them there is. Commands that make things are those of iproute2; a batch
+ * for each namespace, so that 27 nodes take less than a second.
+ */
+#include "testbed/testbed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "settings/topology_file.h"
+#include "testbed/command.h"
+#include "testbed/names.h"
+
+#define MESSAGE_BYTES 300
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static int write_file(const char *path, void (*write_to)(FILE *out, const trv_torus_t *torus),
+                      const trv_torus_t *torus)
+{
+    FILE *out = fopen(path, "we");
+    if (out)
+        write_to(out, torus);
+    if (!out || fclose(out) != 0)
+        return trv_fail(TRV_ERR_STATE, "%s can not be written: %s", path, strerror(errno));
+    return TRV_OK;
+}
+
+static void write_nodes(FILE *out, const trv_torus_t *torus)
+{
+    fprintf(out, "%d\n", torus->ranks);
+}
+
+static void write_address(FILE *out, unsigned address)
+{
+    fprintf(out, "%u.%u.%u.%u", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
+}
+
+static void write_hosts(FILE *out, const trv_torus_t *torus)
+{
+    fputs("127.0.0.1 localhost\n", out);
+    write_address(out, TB_MANAGEMENT_PREFIX + 1);
+    fputs(" " TB_HEAD "\n", out);
+    for (int i = 0; i < torus->ranks; i++) {
+        write_address(out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)i);
+        fprintf(out, " " TB_NODE "\n", i);
+    }
+}
+
+static void write_topology(FILE *out, const trv_torus_t *torus)
+{
+    trv_topology_t topology = {.torus = *torus, .count = torus->ranks};
+    char (*name)[16] = calloc((size_t)torus->ranks, sizeof *name);
+    topology.place = calloc((size_t)torus->ranks, sizeof *topology.place);
+    topology.host = calloc((size_t)torus->ranks, sizeof *topology.host);
+    for (int i = 0; name && topology.place && topology.host && i < torus->ranks; i++) {
+        snprintf(name[i], sizeof name[i], TB_NODE, i);
+        topology.place[i] = i;
+        topology.host[i] = name[i];
+    }
+    if (name && topology.place && topology.host)
+        trv_topology_write(&topology, out);
+    free(name);
+    free(topology.place);
+    free(topology.host);
+}
+
+/* ---- Namespaces -------------------------------------------------------------------------------------------------- */
+
+static int make_spaces(const trv_torus_t *torus)
+{
+    tb_batch_t batch;
+    if (!trv_testbed_begin_batch(&batch))
+        return trv_fail_memory();
+    fputs("netns add " TB_HEAD "\n", batch.out);
+    for (int i = 0; i < torus->ranks; i++)
+        fprintf(batch.out, "netns add " TB_NODE "\n", i);
+    int code = trv_testbed_run_batch(&batch, NULL);
+    if (code < 0 || !trv_testbed_begin_batch(&batch))
+        return code < 0 ? code : trv_fail_memory();
+    fputs("link set lo up\nlink add " TB_BRIDGE " type bridge\nlink set " TB_BRIDGE " up\naddr add ", batch.out);
+    write_address(batch.out, TB_MANAGEMENT_PREFIX + 1);
+    fputs("/16 dev " TB_BRIDGE "\n", batch.out);
+    for (int i = 0; i < torus->ranks; i++)
+        fprintf(batch.out, "link add m%d type veth peer name mgmt netns " TB_NODE "\nlink set m%d master " TB_BRIDGE
+                " up\n", i, i, i);
+    return trv_testbed_run_batch(&batch, TB_HEAD);
+}
+
+/* Once the emulator has made the devices. Windows that are open from the start, and retransmissions only after what no
+ * queue here takes: TCP then behaves as a network without loss deserves. */
+static int set_addresses(int node)
+{
+    char name[32];
+    tb_batch_t batch;
+    snprintf(name, sizeof name, TB_NODE, node);
+    if (!trv_testbed_begin_batch(&batch))
+        return trv_fail_memory();
+    fputs("link set lo up\naddr add ", batch.out);
+    write_address(batch.out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)node);
+    fputs("/16 dev mgmt\nlink set mgmt up\naddr add ", batch.out);
+    write_address(batch.out, TB_TORUS_PREFIX + 1 + (unsigned)node);
+    fputs("/16 dev " TB_TUN " noprefixroute\nlink set " TB_TUN " mtu 9000 txqueuelen 20000 up\nroute add "
+          TB_TORUS_NETWORK " dev " TB_TUN " initcwnd 200 initrwnd 200 rto_min 3s\n", batch.out);
+    return trv_testbed_run_batch(&batch, name);
+}
+
+/* In a child, which is on the node: the kernel's settings for its TCP. Those that this kernel does not have are left
+ * out. */
+static void set_kernel(void)
+{
+    static const struct { const char *file, *value;
+    } setting[] = {
+        {"ipv4/tcp_congestion_control", "reno"}, {"ipv4/tcp_slow_start_after_idle", "0"},
+        {"ipv4/tcp_early_retrans", "0"},         {"ipv4/tcp_no_metrics_save", "1"},
+        {"ipv4/tcp_autocorking", "0"},           {"ipv6/conf/all/disable_ipv6", "1"},
+        {"ipv6/conf/default/disable_ipv6", "1"}, {"ipv4/tcp_rmem", "4096 4194304 16777216"},
+        {"ipv4/tcp_wmem", "4096 4194304 16777216"},
+    };
+    for (size_t i = 0; i < sizeof setting / sizeof setting[0]; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "/proc/sys/net/%s", setting[i].file);
+        int file = open(path, O_WRONLY | O_CLOEXEC);
+        if (file >= 0 && write(file, setting[i].value, strlen(setting[i].value)) < 0 && i == 0)
+            _exit(1);
+        if (file >= 0)
+            close(file);
+    }
+    _exit(0);
+}
+
+static int set_kernels(const trv_torus_t *torus)
+{
+    for (int i = 0; i < torus->ranks; i++) {
+        char name[32];
+        int status = -1;
+        snprintf(name, sizeof name, TB_NODE, i);
+        pid_t child = fork();
+        if (child == 0) {
+            if (trv_testbed_enter_network(name) < 0)
+                _exit(1);
+            set_kernel();
+        }
+        if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+            return trv_fail(TRV_ERR_STATE, "TCP on %s can not be set to the congestion control reno, which the kernel "
+                            "must have", name);
+    }
+    return TRV_OK;
+}
+
+/* ---- The emulator ------------------------------------------------------------------------------------------------ */
+
+/* In the child. */
+static void become_emulator(const tb_network_t *network, const char *emulator, int ready)
+{
+    char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48];
+    sigset_t none;
+    sigemptyset(&none);
+    snprintf(bandwidth, sizeof bandwidth, "%.9fGb/s", network->bandwidth_bps / 1e9);
+    snprintf(latency, sizeof latency, "%.0fns", network->latency_ns);
+    trv_torus_format(&network->torus, torus, sizeof torus);
+    int log = open(TB_LOG, O_WRONLY | O_CREAT | O_TRUNC, 0600), nothing = open("/dev/null", O_RDONLY);
+    if (log < 0 || nothing < 0 || trv_testbed_enter_network(TB_HEAD) < 0)
+        _exit(1);
+    setsid();
+    if (chdir("/") != 0)
+        _exit(1);
+    dup2(nothing, STDIN_FILENO);
+    dup2(ready, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execl(emulator, "trivance-torusnet", torus, bandwidth, latency, (char *)NULL);
+    dprintf(STDERR_FILENO, "%s can not be started: %s\n", emulator, strerror(errno));
+    _exit(127);
+}
+
+static int start_emulator(const tb_network_t *network, const char *emulator)
+{
+    int ready[2];
+    char word[16] = "", said[MESSAGE_BYTES] = "";
+    if (pipe2(ready, O_CLOEXEC) != 0)
+        return trv_fail(TRV_ERR_STATE, "there is no pipe: %s", strerror(errno));
+    pid_t child = fork();
+    if (child == 0)
+        become_emulator(network, emulator, ready[1]);
+    close(ready[1]);
+    ssize_t got = child > 0 ? read(ready[0], word, sizeof word - 1) : 0;
+    close(ready[0]);
+    if (got > 0)
+        return TRV_OK;
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    FILE *log = fopen(TB_LOG, "re");
+    if (log && !fgets(said, sizeof said, log))
+        snprintf(said, sizeof said, "it says nothing");
+    if (log)
+        fclose(log);
+    return trv_fail(TRV_ERR_STATE, "the emulator does not start: %s", trv_testbed_first_line(said));
+}
+
+/* ---- Up and down ------------------------------------------------------------------------------------------------- */
+
+/* A namespace under one of our names that no testbed of ours has made is somebody else's. */
+static int check_names(const trv_torus_t *torus)
+{
+    for (int i = -1; i < torus->ranks; i++) {
+        char name[32], path[64];
+        snprintf(name, sizeof name, i < 0 ? TB_HEAD : TB_NODE, i);
+        snprintf(path, sizeof path, TB_SPACES "%s", name);
+        if (access(path, F_OK) == 0)
+            return trv_fail(TRV_ERR_STATE, "there is a network namespace %s already, and no testbed made it; `ip netns "
+                            "delete %s` removes it", name, name);
+    }
+    return TRV_OK;
+}
+
+static int make(const tb_network_t *network, const char *emulator)
+{
+    const trv_torus_t *torus = &network->torus;
+    int code = write_file(TB_NODES, write_nodes, torus);
+    if (code == TRV_OK)
+        code = make_spaces(torus);
+    if (code == TRV_OK)
+        code = write_file(TB_HOSTS, write_hosts, torus);
+    if (code == TRV_OK)
+        code = write_file(TB_TOPOLOGY, write_topology, torus);
+    if (code == TRV_OK)
+        code = set_kernels(torus);
+    if (code == TRV_OK)
+        code = start_emulator(network, emulator);
+    for (int i = 0; i < torus->ranks && code == TRV_OK; i++)
+        code = set_addresses(i);
+    return code;
+}
+
+/* How many nodes the testbed has that was made last; 0: there is none. */
+static int nodes_there(void)
+{
+    int nodes = 0;
+    FILE *file = fopen(TB_NODES, "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%d", &nodes) != 1 || nodes < 1 || nodes > TB_NODES_MAX)
+        nodes = TB_NODES_MAX; /* written in part: all that could be ours */
+    fclose(file);
+    return nodes;
+}
+
+static int delete_spaces(int nodes)
+{
+    tb_batch_t batch;
+    if (!trv_testbed_begin_batch(&batch))
+        return trv_fail_memory();
+    for (int i = -1; i < nodes; i++) {
+        char name[32], path[64];
+        snprintf(name, sizeof name, i < 0 ? TB_HEAD : TB_NODE, i);
+        snprintf(path, sizeof path, TB_SPACES "%s", name);
+        if (access(path, F_OK) == 0)
+            fprintf(batch.out, "netns delete %s\n", name);
+    }
+    return trv_testbed_run_batch(&batch, NULL);
+}
+
+/* The lock is held. */
+static int take_down(int nodes)
+{
+    static const char *const file[] = {TB_CONTROL, TB_HOSTS, TB_TOPOLOGY, TB_LOG, TB_JOB, TB_NODES};
+    int code = nodes ? trv_testbed_end_processes(nodes, true) : TRV_OK;
+    if (code == TRV_OK && nodes)
+        code = delete_spaces(nodes);
+    for (size_t i = 0; code == TRV_OK && i < sizeof file / sizeof file[0]; i++)
+        if (unlink(file[i]) != 0 && errno != ENOENT)
+            code = trv_fail(TRV_ERR_STATE, "%s can not be removed: %s", file[i], strerror(errno));
+    return code;
+}
+
+/* The lock goes with the folder. */
+static void let_go(int lock)
+{
+    if (access(TB_NODES, F_OK) != 0) {
+        unlink(TB_LOCK);
+        rmdir(TB_FOLDER);
+    }
+    close(lock);
+}
+
+/* Ctrl-C waits until the testbed is whole or gone. */
+static bool was_interrupted(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
+}
+
+int trv_testbed_up(const tb_network_t *network, const char *emulator)
+{
+    sigset_t ends, before;
+    int code = trv_testbed_possible();
+    if (code == TRV_OK)
+        code = trv_testbed_fits(&network->torus);
+    if (code < 0)
+        return code;
+    if (nodes_there())
+        return trv_fail(TRV_ERR_STATE, "a testbed is there already; `trivance testbed down` removes it");
+    int lock = trv_testbed_lock_setup();
+    if (lock < 0)
+        return lock;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+    code = check_names(&network->torus);
+    if (code == TRV_OK) {
+        code = make(network, emulator);
+        if (code == TRV_OK && was_interrupted())
+            code = trv_fail(TRV_ERR_STATE, "interrupted");
+        if (code < 0) {
+            char reason[MESSAGE_BYTES + 100];
+            snprintf(reason, sizeof reason, "%s", trv_last_error());
+            take_down(network->torus.ranks);
+            trv_fail(code, "%s", reason);
+        }
+    }
+    let_go(lock);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+int trv_testbed_down(int *nodes)
+{
+    int code = trv_testbed_root();
+    int lock = code < 0 ? code : trv_testbed_lock_setup();
+    if (lock < 0)
+        return lock;
+    int there = nodes_there();
+    if (nodes)
+        *nodes = there;
+    code = take_down(there);
+    let_go(lock);
+    return code;
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# A testbed of three nodes, as root where the machine has TUN devices and network namespaces; elsewhere skipped (77).
+# Times are not judged here, since the machine may be busy; but nothing is ever faster than the model.
+# Usage: testbed.sh BUILD MPI…
+set -u -o pipefail
+build=$1
+shift
+tool=$build/bin/trivance
+work=$(mktemp -d)
+trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
+
+fail() { echo "testbed.sh: $*"; [ ! -s "$work/out" ] || cat "$work/out"; exit 1; }
+
+# expect CODE WORDS COMMAND…: exit code and a part of what is said.
+expect() {
+    local code=$1 words=$2 got
+    shift 2
+    "$@" > "$work/out" 2>&1
+    got=$?
+    [ $got = "$code" ] || fail "exit code $got, not $code: $*"
+    grep -q -e "$words" "$work/out" || fail "not said '$words': $*"
+}
+
+# refuse WORDS ARGUMENTS…: one line, exit code 2, nothing on standard output.
+refuse() {
+    local words=$1
+    shift
+    expect 2 "$words" "$tool" testbed "$@"
+    [ "$(wc -l < "$work/out")" = 1 ] || fail "more than one line: $*"
+}
+
+nothing_left() {
+    for node in 0 1 2; do [ -z "$(ip netns pids trv-$node)" ] || fail "processes are left on trv-$node"; done
+}
+
+# said WORDS: waits until the job in the background has said it.
+said() {
+    for ((i = 0; i < 300; i++)); do
+        ! grep -q -e "$1" "$work/job" || return 0
+        sleep 0.1
+    done
+    cat "$work/job"
+    fail "the job does not say '$1'"
+}
+
+# start ARGUMENTS…: a job in the background, which says "begun" when it has begun.
+start() {
+    : > "$work/job" # what the one before has said is not this one's
+    "$tool" testbed run "$@" > "$work/job" 2>&1 &
+    job=$!
+    said begun
+}
+
+echo "== bad input"
+refuse "a command is missing"
+refuse "did you mean status" statsu
+refuse "one torus" up
+refuse "is not a torus" up 3x
+refuse "is not a rate" up 3 --bandwidth=50
+refuse "needs a value" up 3 --hop-latency
+refuse "may be from" up 3 --bandwidth=1b/s
+refuse "did you mean --bandwidth" up 3 --bandwith=1Mb/s
+refuse "takes no arguments" down now
+
+echo "== up"
+"$tool" testbed up 3 --bandwidth=20Mb/s --hop-latency=5ms > "$work/out" 2>&1
+if [ $? != 0 ]; then
+    grep -q -E "needs root|TUN devices|network namespaces|iproute2|is there already|at work" "$work/out" || fail "up"
+    echo "skipped: $(cat "$work/out")"
+    exit 77
+fi
+ours=1
+refuse "is there already" up 3
+refuse "one node" up 1x1 # said before anything is looked at
+refuse "fit on this machine" up 100x100
+refuse "wants a link" set link 0+0 --down
+refuse "at least one of" set node 1
+refuse "there is no node 3" set node 3 --down
+refuse "there is no port -1" set link 0:-1 --down
+refuse "program to start is missing" run
+refuse "is not a program that is linked" run -- /bin/true
+refuse "no program './not-there'" run --mpi=openmpi -- ./not-there
+refuse "each takes one rank" run --ranks=4 -- /bin/true
+refuse "none of openmpi and mpich" run --mpi=lam -- /bin/true
+
+echo "== check and status"
+"$tool" testbed check --format=csv > "$work/check"
+[ $? -le 1 ] || fail "check"
+tail -n +2 "$work/check" | awk -F, '{ rows++; if ($6 < 0.999 * $4) bad = bad "\n" $0 }
+    END { if (rows < 5 || bad) { print "faster than the model, or too few tests:" bad; exit 1 } }' || fail "check"
+expect 0 "torus 3, links of 20 Mb/s and 5 ms" "$tool" testbed status
+expect 0 '"node": 2, "port": "-0", "state": "up"' "$tool" testbed status --format=json
+"$tool" testbed set link 1:+0 --bandwidth=1Mb/s --latency=7ms --down || fail "set"
+expect 0 '^1,+0,down,1.000,7.000,' "$tool" testbed status --format=csv
+"$tool" testbed set link 1:+0 --bandwidth=20Mb/s --latency=5ms --up || fail "set"
+
+for mpi in "$@"; do
+    program=$build/examples/conjugate_gradient.$mpi
+    export TRIVANCE_DEBUG=info
+    echo "== $mpi"
+    expect 0 "on 3 ranks: .* error" "$tool" testbed run -- "$program" 100
+    expect 0 "on 3 ranks: .* error" "$tool" testbed run --no-rendezvous --drop-in -- "$program" 100
+    grep -q "comm 1 (3 ranks, 3), allreduce .*: trivance" "$work/out" || fail "the job does not know the torus"
+    expect 0 "on 2 ranks: .* error" "$tool" testbed run --ranks=2 -- "$program" 100
+    expect 2 "at least 1" "$tool" testbed run -- "$program" 0
+    other=$([ "$mpi" = openmpi ] && echo mpich || echo openmpi)
+    refuse "leave --mpi out" run --mpi=$other -- "$program"
+
+    reduce=$build/tests/testbed/reduce.$mpi
+    echo "== $mpi: a link is cut for a while"
+    start --drop-in -- "$reduce" 2
+    "$tool" testbed set link 0:+0 --down || fail "set"
+    refuse "another job" run -- "$program"
+    sleep 0.5
+    "$tool" testbed set link 0:+0 --up || fail "set"
+    wait $job || { cat "$work/job"; fail "the job did not recover"; }
+    [ "$(grep -c ", 0 wrong" "$work/job")" = 3 ] || fail "wrong results"
+
+    echo "== $mpi: a link is cut for good"
+    TRIVANCE_TIMEOUT=1s start --drop-in -- "$reduce" 60
+    "$tool" testbed set link 0:+0 --down || fail "set"
+    said "rank 1 of MPI_COMM_WORLD has waited .* waits for ranks .*0"
+    kill -TERM $job
+    wait $job && fail "it should not end well"
+    "$tool" testbed set link 0:+0 --up || fail "set"
+    nothing_left
+
+    echo "== $mpi: a rank is killed"
+    start -- "$reduce" 60
+    for process in $(ip netns pids trv-1); do
+        [ "$(cat /proc/$process/comm)" = "$(basename "$reduce" | cut -c1-15)" ] && kill -9 "$process"
+    done
+    wait $job && fail "a killed rank went unnoticed"
+    nothing_left
+
+    echo "== $mpi: the job is ended"
+    start -- "$reduce" 60
+    kill -TERM $job
+    wait $job && fail "a job that was ended has succeeded"
+    nothing_left
+done
+
+echo "== the emulator is killed"
+kill -9 "$("$tool" testbed status | sed -n 's/.*emulator \([0-9]*\) .*/\1/p')" || fail "no emulator"
+refuse "does not answer" status
+refuse "does not answer" run --mpi=openmpi -- /bin/true
+expect 0 "is removed" "$tool" testbed down
+expect 0 "no testbed" "$tool" testbed down
+ours=
+refuse "no testbed is up" check
+[ ! -e /run/trivance-testbed ] || fail "/run/trivance-testbed is left"
+! ip netns list | grep -q '^trv-' || fail "namespaces are left"
+
+echo "== interrupted"
+ip netns add trv-1
+refuse "no testbed made it" up 3
+ip netns delete trv-1
+echo "passed"
