@@ -122,77 +122,126 @@ static int make_side(const source_t *source, side_t *side)
 
 /* ---- All dimensions together ------------------------------------------------------------------------------------- */
 
-/* What stream `stream` has on the busiest link in step `step` of the reduce-scatter, streams that are in the same
- * dimension then included. */
-static double scatter_load(const source_t *source, const option_t *const *option, const int *levels, trv_visit_t visit,
-                           int stream, int step)
+/* A hybrid, and what its streams do in the reduce-scatter. */
+typedef struct mix {
+    const option_t *option[TRV_DIMS_MAX]; /* of dimension[i] */
+    const option_t *whole[TRV_DIMS_MAX];  /* where a stream does not scatter: g = 1 */
+    int own;
+    trv_visit_t visit;
+    int steps[TRV_DIMS_MAX]; /* of each stream */
+    struct {
+        int turn;
+        double load; /* of this stream's own messages, as a fraction of its slice */
+    } scatter[TRV_DIMS_MAX][STEPS_MAX * TRV_DIMS_MAX];
+} mix_t;
+
+static const option_t *option_of(const source_t *source, const mix_t *mix, int stream, int i)
 {
-    const int mine = trv_visit_turn(visit, source->active, levels, stream, step).turn;
+    bool scattered = (i - stream + source->active) % source->active < mix->own;
+    return scattered ? mix->option[i] : mix->whole[i];
+}
+
+/* Of what a stream holds in dimension i before level `level` there, its messages in other dimensions are multiples. */
+static double others_held(const source_t *source, const mix_t *mix, int stream, int but, const int *level)
+{
+    double held = 1;
+    for (int i = 0; i < source->active; i++) {
+        const option_t *option = option_of(source, mix, stream, i);
+        if (i != but)
+            held *= option->held[level ? level[i] : option->steps];
+    }
+    return held;
+}
+
+static void walk_scatter(const source_t *source, mix_t *mix, int stream)
+{
+    int levels[TRV_DIMS_MAX];
+    mix->steps[stream] = 0;
+    for (int i = 0; i < source->active; i++)
+        mix->steps[stream] += levels[i] = option_of(source, mix, stream, i)->steps;
+    for (int t = 0; t < mix->steps[stream]; t++) {
+        const trv_turn_t place = trv_visit_turn(mix->visit, source->active, levels, stream, t);
+        mix->scatter[stream][t].turn = place.turn;
+        mix->scatter[stream][t].load = option_of(source, mix, stream, place.turn)->load[place.level] *
+                                       others_held(source, mix, stream, place.turn, place.done);
+    }
+}
+
+/* What is on the busiest link of the dimension in which `stream` works in step `t`: its own messages, and those of the
+ * streams that work there, too. */
+static double scatter_load(const source_t *source, const mix_t *mix, int stream, int t)
+{
     double load = 0;
-    for (int s = 0; s < source->active; s++) {
-        trv_turn_t place = trv_visit_turn(visit, source->active, levels, s, step);
-        if (place.turn != mine)
-            continue;
-        double fraction = option[mine]->load[place.level];
-        for (int i = 0; i < source->active; i++)
-            if (i != mine)
-                fraction *= option[i]->held[place.done[i]];
-        load += fraction;
-    }
-    return load / source->active;
+    for (int s = 0; s < source->active; s++)
+        if (t < mix->steps[s] && mix->scatter[s][t].turn == mix->scatter[stream][t].turn)
+            load += mix->scatter[s][t].load;
+    return load;
 }
 
-/* The middle: a stream passes through all dimensions, and all streams through every dimension. */
-static double middle_load(const source_t *source, const option_t *const *option)
+static trv_model_t find_model(const source_t *source, mix_t *mix)
 {
-    double chain = 0, most = 0;
-    for (int i = 0; i < source->active; i++) {
-        double load = option[i]->middle_load;
-        for (int j = 0; j < source->active; j++)
-            if (j != i)
-                load *= option[j]->held[option[j]->steps];
-        chain += load / source->active;
-        most = load > most ? load : most;
-    }
-    return most > chain ? most : chain;
-}
-
-static trv_model_t find_model(const source_t *source, const option_t *const *option, trv_visit_t visit)
-{
-    int levels[TRV_DIMS_MAX], scatter_steps = 0, phases = source->list->collective == TRV_ALLREDUCE ? 2 : 1;
+    const int phases = source->list->collective == TRV_ALLREDUCE ? 2 : 1;
+    double in_dimension[TRV_DIMS_MAX] = {0}, longest = 0, busiest = 0;
     trv_model_t model = {0, 0, 0};
-    double most = 0;
-    for (int i = 0; i < source->active; i++) {
-        levels[i] = option[i]->steps;
-        scatter_steps += levels[i];
-        model.steps += phases * levels[i] + option[i]->middle_steps;
-        model.hops += phases * option[i]->scatter_hops + option[i]->middle_hops;
+    for (int s = 0; s < source->active; s++)
+        walk_scatter(source, mix, s);
+    for (int s = 0; s < source->active; s++) {
+        double steps = phases * mix->steps[s], hops = 0, load = 0;
+        for (int t = 0; t < mix->steps[s]; t++)
+            load += phases * scatter_load(source, mix, s, t);
+        for (int i = 0; i < source->active; i++) {
+            const option_t *option = option_of(source, mix, s, i);
+            const double middle = option->middle_load * others_held(source, mix, s, i, NULL);
+            steps += option->middle_steps;
+            hops += phases * option->scatter_hops + option->middle_hops;
+            load += middle;
+            in_dimension[i] += middle;
+        }
+        for (int t = 0; t < mix->steps[s]; t++)
+            in_dimension[mix->scatter[s][t].turn] += phases * mix->scatter[s][t].load;
+        model.steps = steps > model.steps ? steps : model.steps;
+        model.hops = hops > model.hops ? hops : model.hops;
+        longest = load > longest ? load : longest;
     }
-    for (int stream = 0; stream < source->active; stream++) {
-        double load = 0;
-        for (int step = 0; step < scatter_steps; step++)
-            load += scatter_load(source, option, levels, visit, stream, step);
-        most = load > most ? load : most;
-    }
-    model.load = phases * most + middle_load(source, option);
+    for (int i = 0; i < source->active; i++)
+        busiest = in_dimension[i] > busiest ? in_dimension[i] : busiest;
+    model.load = (busiest > longest ? busiest : longest) / source->active;
     return model;
 }
 
-static int add_hybrid(const source_t *source, const int *choice, trv_visit_t visit)
+static int add_hybrid(const source_t *source, const int *choice, int own, trv_visit_t visit)
 {
-    const option_t *option[TRV_DIMS_MAX];
-    trv_hybrid_t hybrid = {.form = source->form, .visit = visit};
+    mix_t mix = {.own = own ? own : source->active, .visit = visit};
+    trv_hybrid_t hybrid = {.form = source->form, .visit = visit, .own = own};
     trv_candidate_t candidate = {.always = false};
     for (int d = 0; d < source->list->torus.dims; d++)
         hybrid.dimension[d].g = 1;
     for (int i = 0; i < source->active; i++) {
-        option[i] = &source->side[source->side_of[i]].option[choice[source->side_of[i]]];
-        hybrid.dimension[source->dimension[i]].g = option[i]->g;
-        hybrid.dimension[source->dimension[i]].steps = option[i]->steps;
+        const side_t *side = &source->side[source->side_of[i]];
+        mix.option[i] = &side->option[choice[source->side_of[i]]];
+        mix.whole[i] = &side->option[0];
+        hybrid.dimension[source->dimension[i]].g = mix.option[i]->g;
+        hybrid.dimension[source->dimension[i]].steps = mix.option[i]->steps;
     }
-    candidate.model = find_model(source, option, visit);
+    candidate.model = find_model(source, &mix);
     trv_hybrid_name(&hybrid, &source->list->torus, candidate.name, sizeof candidate.name);
     return trv_candidates_add(source->list, &candidate);
+}
+
+/* One choice, in all its forms. */
+static int add_forms(const source_t *source, const int *choice)
+{
+    bool scatters = false;
+    for (int s = 0; s < source->sides; s++)
+        scatters = scatters || source->side[s].option[choice[s]].steps > 0;
+    const int owns = scatters && source->list->collective == TRV_ALLREDUCE ? source->active : 1;
+    int rc = TRV_OK;
+    for (int own = 0; own < owns && !rc; own++) {
+        rc = add_hybrid(source, choice, own, TRV_INTERLEAVED);
+        if (!rc && scatters && source->active > 1 && own != 1)
+            rc = add_hybrid(source, choice, own, TRV_SEQUENTIAL);
+    }
+    return rc;
 }
 
 /* Every combination; `choice` counts through them. */
@@ -200,12 +249,7 @@ static int add_all(const source_t *source)
 {
     int choice[TRV_DIMS_MAX] = {0}, side = 0, rc = TRV_OK;
     while (side < source->sides && !rc) {
-        int phases = 0;
-        for (int s = 0; s < source->sides; s++)
-            phases += source->side[s].option[choice[s]].steps > 0;
-        rc = add_hybrid(source, choice, TRV_INTERLEAVED);
-        if (!rc && source->active > 1 && phases > 0)
-            rc = add_hybrid(source, choice, TRV_SEQUENTIAL);
+        rc = add_forms(source, choice);
         for (side = 0; side < source->sides && ++choice[side] == source->side[side].options; side++)
             choice[side] = 0;
     }
