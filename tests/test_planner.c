@@ -14,6 +14,8 @@
 
 #include <trivance/trivance.h>
 
+#include "planner/ties.h"
+
 static const trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS;
 
 static trv_torus_t torus_of(const char *text)
@@ -189,6 +191,50 @@ static void test_rank(void **state)
     trv_planner_destroy(planner);
 }
 
+/* ---- Sizes and link models --------------------------------------------------------------------------------------- */
+
+/* More packets than the simulator takes, in larger packets; bandwidth is all that counts there. */
+static void test_large_vectors(void **state)
+{
+    (void)state;
+    trv_planned_t large = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << 32, NULL);
+    trv_planned_t larger = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << 35, NULL);
+    assert_true(fabs(larger.time_ns / large.time_ns - 8) < 0.1);
+    trv_torus_t torus = torus_of("4x4");
+    trv_planned_t plan;
+    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, (uint64_t)1 << 50, &paper, NULL, &plan), TRV_ERR_UNSUPPORTED);
+    assert_non_null(strstr(trv_last_error(), "packets"));
+}
+
+/* Where two channels per link are known to prefer another plan, it is taken if they are asked for. */
+static void test_ties(void **state)
+{
+    trv_simulate_options_t network = paper;
+    trv_planned_t dateline, fifo, scaled, consistent;
+    (void)state;
+    for (const trv_tie_t *tie = trv_ties; tie->torus; tie++) {
+        trv_torus_t torus = torus_of(tie->torus);
+        trv_schedule_t *schedule;
+        assert_true(tie->first <= tie->last);
+        assert_int_equal(trv_schedule_create(&schedule, &torus, tie->algorithm, TRV_ALLREDUCE), 0);
+        trv_schedule_destroy(schedule);
+        assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, tie->first, &paper, NULL, &dateline), 0);
+        assert_string_equal(dateline.algorithm, tie->algorithm);
+    }
+    trv_torus_t torus = torus_of(trv_ties[0].torus);
+    const uint64_t bytes = trv_ties[0].first;
+    network.model = TRV_FIFO;
+    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &fifo), 0);
+    assert_string_not_equal(fifo.algorithm, trv_ties[0].algorithm);
+    network.model = TRV_DATELINE;
+    network.bandwidth_bps *= 2;
+    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, 2 * bytes, &network, NULL, &scaled), 0);
+    assert_string_equal(scaled.algorithm, trv_ties[0].algorithm);
+    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, bytes, &paper, &(trv_plan_constraints_t){.consistent = true},
+                                   &consistent), 0);
+    assert_true(consistent.consistent);
+}
+
 /* ---- Constraints ------------------------------------------------------------------------------------------------- */
 
 typedef struct facts {
@@ -334,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_never_slower), cmocka_unit_test(test_parts),
         cmocka_unit_test(test_plans_are_schedules), cmocka_unit_test(test_same_answer),
         cmocka_unit_test(test_cache), cmocka_unit_test(test_rank), cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_large_vectors), cmocka_unit_test(test_ties),
         cmocka_unit_test(test_narrow), cmocka_unit_test(test_impossible), cmocka_unit_test(test_bad_networks),
         cmocka_unit_test(test_bad_names),
     };

@@ -43,8 +43,9 @@ typedef struct trv_planned {
     double time_ns, alpha_ns, hops_ns, transmission_ns;
 } trv_planned_t;
 
-/* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options; of these the link model, finite
- * buffers, jitter, slow ranks and links are left out of account. constraints may be NULL. Plans are kept, so a question
+/* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options; of these finite buffers, jitter, slow
+ * ranks and links are left out of account, and the times are those of TRV_FIFO: with two channels per link
+ * (TRV_DATELINE) the plan is the same, but for the tori and sizes of a table (docs/planner.md). constraints may be NULL. Plans are kept, so a question
  * that was asked before is answered in microseconds. Thread-safe.
  * TRV_ERR_ARGUMENT for a network or constraints that say nothing possible (a bandwidth of 0, a negative latency);
  * TRV_ERR_UNSUPPORTED where nothing keeps to the constraints, with a sentence that says which of them excludes what. */

@@ -5,6 +5,7 @@
  */
 #include "distances/distances.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "common/radix.h"
@@ -119,12 +120,8 @@ void trv_distances_compose(int size, int steps_max, trv_distances_t *best)
     compose_all(NULL, size, TRV_DISTANCES_TABLE_MAX, best, steps_max);
 }
 
-int trv_distances_front(int size, trv_distances_t front[TRV_DISTANCES_FRONT_MAX])
+static int find_front(int size, trv_distances_t *front)
 {
-    if (size < 2)
-        return trv_fail(TRV_ERR_ARGUMENT, "a ring has 2 ranks at least, not %d", size);
-    if (size <= TRV_DISTANCES_TABLE_MAX)
-        return table_front(size, false, front);
     int least, most, rows = 0, rc = TRV_OK;
     trv_distances_front_steps(size, &least, &most);
     trv_distances_t best[TRV_DISTANCES_STEPS_MAX + 1];
@@ -138,4 +135,43 @@ int trv_distances_front(int size, trv_distances_t front[TRV_DISTANCES_FRONT_MAX]
             front[rows++] = best[k];
     }
     return rc ? rc : rows;
+}
+
+/* Fronts that took a search (tens of milliseconds), the last ones: hybrids of a ring ask for the same few. */
+#define KEPT_MAX 16
+
+static struct {
+    pthread_mutex_t mutex;
+    int next;
+    struct {
+        int size, rows;
+        trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
+    } entry[KEPT_MAX];
+} kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static int keep_front(int size, trv_distances_t *front)
+{
+    pthread_mutex_lock(&kept.mutex);
+    int i = 0, rows;
+    while (i < KEPT_MAX && kept.entry[i].size != size)
+        i++;
+    if (i < KEPT_MAX) {
+        rows = kept.entry[i].rows;
+        memcpy(front, kept.entry[i].front, (size_t)rows * sizeof *front);
+    } else if ((rows = find_front(size, front)) > 0) {
+        i = kept.next;
+        kept.next = (kept.next + 1) % KEPT_MAX;
+        kept.entry[i].size = size;
+        kept.entry[i].rows = rows;
+        memcpy(kept.entry[i].front, front, (size_t)rows * sizeof *front);
+    }
+    pthread_mutex_unlock(&kept.mutex);
+    return rows;
+}
+
+int trv_distances_front(int size, trv_distances_t front[TRV_DISTANCES_FRONT_MAX])
+{
+    if (size < 2)
+        return trv_fail(TRV_ERR_ARGUMENT, "a ring has 2 ranks at least, not %d", size);
+    return size <= TRV_DISTANCES_TABLE_MAX ? table_front(size, false, front) : keep_front(size, front);
 }

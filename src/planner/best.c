@@ -21,8 +21,8 @@ typedef struct key {
     double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, host_latency_ns, router_in_ns, router_out_ns;
     double message_overhead_ns, gamma_ns;
     uint64_t memory_bytes;
-    uint32_t delivery, packet_bytes;
-    uint32_t consistent, idempotent, messages_per_port, narrow;
+    uint32_t dateline, delivery, packet_bytes;
+    uint32_t consistent, idempotent, messages_per_port, narrow, padding;
 } question_t;
 
 static struct {
@@ -55,6 +55,7 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
     key->router_out_ns = network->router_out_ns;
     key->message_overhead_ns = network->message_overhead_ns;
     key->gamma_ns = network->gamma_ns;
+    key->dateline = network->model == TRV_DATELINE;
     key->delivery = (uint32_t)network->delivery;
     key->packet_bytes = network->packet_bytes;
     key->consistent = constraints->consistent;

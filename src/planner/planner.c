@@ -7,7 +7,8 @@
  *
  * The links have one queue each (TRV_FIFO), whatever model the network asks for: then a schedule's symmetry makes a few
  * ranks stand for all, and a simulation takes less than a millisecond whatever the torus. What makes ranks differ
- * (slow links and ranks, jitter, finite buffers) is left away.
+ * (slow links and ranks, jitter, finite buffers) is left away. Where two channels per link are known to prefer another
+ * schedule, it comes first if they are asked for (ties.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,12 +17,16 @@
 #include "common/error.h"
 #include "planner/candidates.h"
 #include "planner/constraints.h"
+#include "planner/ties.h"
 
-#define NEAR 1.25    /* of the best estimate: the others are not simulated */
-#define NEAR_MAX 16  /* so many at most, or as many as are asked for */
+#define NEAR 1.6    /* times the best estimate: what is estimated to take longer is not simulated … */
+#define NEAR_MAX 64 /* … and of the others so many at most, or as many as are asked for */
+#define PACKETS_MAX (1 << 17) /* of a vector: the packets of larger ones are larger */
+#define PACKET_BYTES_MAX (1u << 20)
 
 struct trv_planner {
     trv_simulate_options_t network;
+    bool dateline; /* asked for */
     trv_plan_constraints_t constraints;
     trv_candidates_t list;
 };
@@ -75,6 +80,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!planner)
         return trv_fail_memory();
     planner->network = plain_network(network);
+    planner->dateline = network->model == TRV_DATELINE;
     planner->constraints = constraints ? *constraints : none;
     planner->list = (trv_candidates_t){.torus = *torus, .collective = collective};
     int rc = trv_constraints_check(&planner->constraints, torus);
@@ -101,11 +107,21 @@ void trv_planner_destroy(trv_planner_t *planner)
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
+/* The network for a vector of that size: gigabytes of small packets would take minutes. */
+static trv_simulate_options_t network_for(const trv_planner_t *planner, uint64_t vector_bytes)
+{
+    trv_simulate_options_t network = planner->network;
+    while (vector_bytes / network.packet_bytes > PACKETS_MAX && network.packet_bytes <= PACKET_BYTES_MAX / 2)
+        network.packet_bytes *= 2;
+    return network;
+}
+
 static int simulate(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
                     double *time_ns)
 {
+    const trv_simulate_options_t network = network_for(planner, vector_bytes);
     trv_simulation_t result;
-    int rc = trv_simulate(candidate->simulator, &planner->network, vector_bytes, &result);
+    int rc = trv_simulate(candidate->simulator, &network, vector_bytes, &result);
     *time_ns = rc ? INFINITY : result.time_ns;
     return rc;
 }
@@ -114,6 +130,7 @@ static int simulate(const trv_planner_t *planner, const trv_candidate_t *candida
 static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
                      double enough_ns, double *time_ns)
 {
+    const trv_simulate_options_t network = network_for(planner, vector_bytes);
     double bound_ns;
     *time_ns = INFINITY;
     int rc = trv_candidate_facts(&planner->list, candidate, false);
@@ -121,7 +138,7 @@ static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, u
         return rc;
     rc = trv_candidate_read(&planner->list, candidate);
     if (!rc)
-        rc = trv_simulate_bound_ns(candidate->simulator, &planner->network, vector_bytes, &bound_ns);
+        rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
     if (rc || bound_ns > enough_ns)
         return rc;
     return simulate(planner, candidate, vector_bytes, time_ns);
@@ -156,7 +173,8 @@ typedef struct ranking {
     uint64_t vector_bytes;
     int room;
     entry_t *entry;  /* all candidates, in the order of examination */
-    int timed;       /* of these have a time … */
+    int kept;        /* so many were examined, which keep to the constraints; … */
+    int timed;       /* … of these have a time … */
     entry_t *best;   /* … and are here, the fastest first */
 } ranking_t;
 
@@ -196,15 +214,15 @@ static void insert(ranking_t *ranking, const entry_t *entry)
     ranking->best[at] = *entry;
 }
 
-static int examine(ranking_t *ranking, entry_t *entry)
+/* What cannot be simulated, because its messages are too long, is passed over. */
+static int examine(ranking_t *ranking, entry_t *entry, double enough_ns)
 {
     trv_candidate_t *candidate = &ranking->planner->list.candidate[entry->candidate];
-    double enough_ns = ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY;
     int rc = find_time(ranking->planner, candidate, ranking->vector_bytes, enough_ns, &entry->time_ns);
     entry->steps = candidate->facts.steps;
     if (!rc && !isinf(entry->time_ns))
         insert(ranking, entry);
-    return rc;
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
 /* Examines what keeps to the constraints and comes near, and what is considered always. */
@@ -224,9 +242,41 @@ static int examine_all(ranking_t *ranking, int entries)
             continue;
         if (!entry->always && near++ == 0)
             near_ns = NEAR * entry->estimate_ns;
-        rc = examine(ranking, entry);
+        ranking->kept++;
+        rc = examine(ranking, entry, ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns
+                                                                     : INFINITY);
     }
     return rc;
+}
+
+/* Puts the candidate of that name first, if it is one and keeps to the constraints. */
+static int prefer(ranking_t *ranking, int entries, const char *name)
+{
+    trv_planner_t *planner = ranking->planner;
+    entry_t *entry = ranking->entry, *last = ranking->entry + entries;
+    bool keeps;
+    while (entry < last && strcmp(planner->list.candidate[entry->candidate].name, name) != 0)
+        entry++;
+    if (entry == last)
+        return TRV_OK;
+    int rc = trv_constraints_keep(&planner->constraints, &planner->list, &planner->list.candidate[entry->candidate],
+                                  ranking->vector_bytes, &keeps);
+    if (rc || !keeps)
+        return rc;
+    int at = 0;
+    while (at < ranking->timed && ranking->best[at].candidate != entry->candidate)
+        at++;
+    if (at == ranking->timed)
+        rc = find_time(planner, &planner->list.candidate[entry->candidate], ranking->vector_bytes, INFINITY,
+                       &entry->time_ns);
+    else
+        *entry = ranking->best[at];
+    if (rc)
+        return rc;
+    memmove(&ranking->best[1], &ranking->best[0], (size_t)at * sizeof ranking->best[0]);
+    ranking->best[0] = *entry;
+    ranking->timed += at == ranking->timed;
+    return TRV_OK;
 }
 
 static int rank_all(ranking_t *ranking)
@@ -242,9 +292,14 @@ static int rank_all(ranking_t *ranking)
     }
     qsort(ranking->entry, (size_t)entries, sizeof *ranking->entry, by_estimate);
     int rc = examine_all(ranking, entries);
+    if (!rc && ranking->kept > 0 && ranking->timed == 0)
+        return TRV_ERR_UNSUPPORTED; /* with the sentence of the last one that could not be simulated */
     if (!rc && ranking->timed == 0)
         return trv_constraints_refuse_all(&planner->constraints, &planner->list, ranking->vector_bytes);
-    return rc;
+    const char *tie = planner->dateline && planner->list.collective == TRV_ALLREDUCE
+                          ? trv_ties_find(&planner->list.torus, &planner->network, ranking->vector_bytes)
+                          : NULL;
+    return !rc && tie ? prefer(ranking, entries, tie) : rc;
 }
 
 int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan)
@@ -255,7 +310,8 @@ int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, tr
     entry_t *memory = malloc(2 * entries * sizeof *memory);
     if (!memory)
         return trv_fail_memory();
-    ranking_t ranking = {planner, vector_bytes, room, memory, 0, memory + entries};
+    ranking_t ranking = {.planner = planner, .vector_bytes = vector_bytes, .room = room, .entry = memory,
+                         .best = memory + entries};
     int rc = rank_all(&ranking), plans = ranking.timed < room ? ranking.timed : room;
     for (int i = 0; i < plans && !rc; i++)
         rc = make_plan(planner, &planner->list.candidate[ranking.best[i].candidate], ranking.best[i].time_ns, &plan[i]);

@@ -1,0 +1,427 @@
+/*
+ * Does the planner keep its word? On the tori and sizes of the paper's figures, simulated:
+ *
+ *     fifo        the plan against the best of all named algorithms, on all networks; and against the better of
+ *                 Trivance L and B, at the paper's 800 Gb/s and alpha 1.5 us
+ *     dateline    the same plan on links with two channels, where every rank is simulated, on the tori and sizes of
+ *                 `trivance figures --quick`
+ *     time        how long a choice takes
+ *
+ *     planner [--full]      every size and network instead of every second, and all tori under dateline
+ *     planner --table       src/planner/ties_table.c: what two channels prefer, where that is another plan
+ *
+ * Exit status 1 if one of the goals beside the columns is missed.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <trivance/trivance.h>
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+#define ALGORITHMS_MAX 32
+#define WORKERS_MAX 64
+
+static const uint64_t bytes_min = 32, bytes_max = 128 << 20, middle_min = 32 << 10, middle_max = 8 << 20;
+static const double fifo_goal = 1.005, dateline_goal = 1.02, best_goal = 1.25, mean_goal = 1.10;
+static const double cold_goal_ms = 50, warm_goal_ms = 1;
+
+/* Of the networks every second is taken unless all are asked for. */
+static const double bandwidth_gbps[] = {200, 400, 800, 1600, 3200}, alpha_us[] = {0.5, 1, 1.5, 2.5, 5};
+
+typedef struct {
+    const char *text;
+    bool gains;      /* the goals against Trivance L and B are meant for it */
+    bool dateline;   /* simulated with two channels even if not all is asked for */
+} case_t;
+
+/* The dearest first. */
+static const case_t cases[] = {
+    {"16x16x16", true, false}, {"16x64", false, false}, {"32x32", true, false}, {"8x64", false, false},
+    {"27x27", true, false},    {"8x8x8", true, false},  {"128", false, false},  {"8x16", false, true},
+    {"64", false, true},       {"8x8", false, true},    {"8", false, true},
+};
+#define CASES COUNT(cases)
+
+/* The worst of many ratios, and where it was. */
+typedef struct {
+    double ratio;
+    uint64_t bytes;
+    double bandwidth_bps, alpha_ns;
+    char plan[TRV_PLAN_NAME_MAX], other[TRV_PLAN_NAME_MAX];
+} worst_t;
+
+typedef struct {
+    int fifo_points, dateline_points, gains;
+    worst_t fifo, dateline, gain; /* gain: the best */
+    double log_gain;
+    double cold_ms, warm_ms;
+} result_t;
+
+/* A torus, and all that is needed of it. */
+typedef struct {
+    const case_t *spec;
+    bool full;
+    trv_torus_t torus;
+    int algorithms;
+    const char *name[ALGORITHMS_MAX];
+    trv_simulator_t *simulator[ALGORITHMS_MAX];
+    result_t result;
+} job_t;
+
+static double now_ms(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+static void check(int rc)
+{
+    if (rc >= 0)
+        return;
+    fprintf(stderr, "planner: %s\n", trv_last_error());
+    exit(2);
+}
+
+/* ---- Times ------------------------------------------------------------------------------------------------------- */
+
+static trv_simulator_t *read_algorithm(const trv_torus_t *torus, const char *name)
+{
+    trv_schedule_t *schedule;
+    trv_simulator_t *simulator;
+    check(trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE));
+    check(trv_simulator_create(&simulator, schedule));
+    trv_schedule_destroy(schedule);
+    return simulator;
+}
+
+static double simulated(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t bytes)
+{
+    trv_simulation_t result;
+    check(trv_simulate(simulator, network, bytes, &result));
+    double time_ns = result.time_ns;
+    trv_simulation_clear(&result);
+    return time_ns;
+}
+
+/* The best of all named algorithms; those that a lower bound excludes are not simulated. */
+static double best_named(const job_t *job, const trv_simulate_options_t *network, uint64_t bytes, const char **name)
+{
+    double best_ns = INFINITY, bound_ns;
+    for (int i = 0; i < job->algorithms; i++) {
+        check(trv_simulate_bound_ns(job->simulator[i], network, bytes, &bound_ns));
+        double time_ns = bound_ns < best_ns ? simulated(job->simulator[i], network, bytes) : INFINITY;
+        if (time_ns < best_ns) {
+            best_ns = time_ns;
+            *name = job->name[i];
+        }
+    }
+    return best_ns;
+}
+
+static void take_worst(worst_t *worst, double ratio, uint64_t bytes, const trv_simulate_options_t *network,
+                       const char *plan, const char *other)
+{
+    if (ratio <= worst->ratio)
+        return;
+    *worst = (worst_t){ratio, bytes, network->bandwidth_bps, network->alpha_ns, "", ""};
+    snprintf(worst->plan, sizeof worst->plan, "%s", plan);
+    snprintf(worst->other, sizeof worst->other, "%s", other);
+}
+
+/* Of the plans, the fastest on this network. */
+static int best_planned(const trv_torus_t *torus, const trv_simulate_options_t *network, uint64_t bytes,
+                        const trv_planned_t *plan, int plans, double *best_ns)
+{
+    int best = 0;
+    *best_ns = INFINITY;
+    for (int i = 0; i < plans; i++) {
+        double bound_ns;
+        trv_simulator_t *simulator = read_algorithm(torus, plan[i].algorithm);
+        check(trv_simulate_bound_ns(simulator, network, bytes, &bound_ns));
+        double time_ns = bound_ns < *best_ns ? simulated(simulator, network, bytes) : INFINITY;
+        trv_simulator_destroy(simulator);
+        if (time_ns < *best_ns) {
+            best = i;
+            *best_ns = time_ns;
+        }
+    }
+    return best;
+}
+
+/* ---- One torus --------------------------------------------------------------------------------------------------- */
+
+static void compare_fifo(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
+{
+    trv_planned_t plan;
+    const char *name = "";
+    check(trv_planner_rank(planner, bytes, 1, &plan));
+    double named_ns = best_named(job, network, bytes, &name);
+    job->result.fifo_points++;
+    take_worst(&job->result.fifo, plan.time_ns / named_ns, bytes, network, plan.algorithm, name);
+}
+
+static void compare_paper(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
+{
+    trv_planned_t plan, l, b;
+    check(trv_planner_rank(planner, bytes, 1, &plan));
+    check(trv_planner_time(planner, bytes, "trivance-l", &l));
+    check(trv_planner_time(planner, bytes, "trivance-b", &b));
+    double gain = (l.time_ns < b.time_ns ? l.time_ns : b.time_ns) / plan.time_ns;
+    take_worst(&job->result.gain, gain, bytes, network, plan.algorithm, l.time_ns < b.time_ns ? "L" : "B");
+    if (bytes >= middle_min && bytes <= middle_max) {
+        job->result.log_gain += log(gain);
+        job->result.gains++;
+    }
+}
+
+static void compare_dateline(job_t *job, trv_planner_t *planner, const trv_simulate_options_t *network, uint64_t bytes)
+{
+    trv_planned_t plan;
+    const char *name = "";
+    check(trv_planner_rank(planner, bytes, 1, &plan));
+    double plan_ns, named_ns = best_named(job, network, bytes, &name);
+    best_planned(&job->torus, network, bytes, &plan, 1, &plan_ns);
+    job->result.dateline_points++;
+    take_worst(&job->result.dateline, plan_ns / named_ns, bytes, network, plan.algorithm, name);
+}
+
+static void compare_all(job_t *job, const trv_simulate_options_t *network, int factor,
+                        void (*compare)(job_t *, trv_planner_t *, const trv_simulate_options_t *, uint64_t))
+{
+    trv_planner_t *planner;
+    check(trv_planner_create(&planner, &job->torus, TRV_ALLREDUCE, network, NULL));
+    for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= (uint64_t)factor)
+        compare(job, planner, network, bytes);
+    trv_planner_destroy(planner);
+}
+
+static void read_named(job_t *job)
+{
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (trv_algorithm_exactness(algorithm) == TRV_COVERS ||
+            trv_algorithm_supports(algorithm, &job->torus, TRV_ALLREDUCE) != TRV_OK)
+            continue;
+        job->name[job->algorithms] = trv_algorithm_name(algorithm);
+        job->simulator[job->algorithms] = read_algorithm(&job->torus, job->name[job->algorithms]);
+        job->algorithms++;
+    }
+}
+
+static void run_job(job_t *job)
+{
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    const int stride = job->full ? 1 : 2, factor = job->full ? 2 : 4;
+    check(trv_torus_parse(job->spec->text, &job->torus));
+    read_named(job);
+    if (job->spec->dateline || job->full)
+        compare_all(job, &network, 4, compare_dateline);
+    network.model = TRV_FIFO;
+    compare_all(job, &network, 2, compare_paper);
+    for (int b = 0; b < COUNT(bandwidth_gbps); b += stride)
+        for (int a = 0; a < COUNT(alpha_us); a += stride) {
+            network.bandwidth_bps = bandwidth_gbps[b] * 1e9;
+            network.alpha_ns = alpha_us[a] * 1e3;
+            compare_all(job, &network, factor, compare_fifo);
+        }
+    for (int i = 0; i < job->algorithms; i++)
+        trv_simulator_destroy(job->simulator[i]);
+}
+
+/* Cold: from nothing to the plan, of a torus that nobody asked about before. Warm: the same question again. The slowest
+ * size of each. */
+static void time_choice(job_t *job)
+{
+    const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 2) {
+        trv_planner_t *planner;
+        trv_planned_t plan;
+        double begin_ms = now_ms();
+        check(trv_planner_create(&planner, &job->torus, TRV_ALLREDUCE, &network, NULL));
+        check(trv_planner_rank(planner, bytes, 1, &plan));
+        double cold_ms = now_ms() - begin_ms;
+        trv_planner_destroy(planner);
+        check(trv_plan_best(&job->torus, TRV_ALLREDUCE, bytes, &network, NULL, &plan));
+        begin_ms = now_ms();
+        check(trv_plan_best(&job->torus, TRV_ALLREDUCE, bytes, &network, NULL, &plan));
+        double warm_ms = now_ms() - begin_ms;
+        job->result.cold_ms = cold_ms > job->result.cold_ms ? cold_ms : job->result.cold_ms;
+        job->result.warm_ms = warm_ms > job->result.warm_ms ? warm_ms : job->result.warm_ms;
+    }
+}
+
+/* ---- All tori ---------------------------------------------------------------------------------------------------- */
+
+static job_t jobs[CASES];
+static atomic_int next;
+
+static void *work(void *nothing)
+{
+    for (int i; (i = atomic_fetch_add(&next, 1)) < CASES;)
+        run_job(&jobs[i]);
+    return nothing;
+}
+
+static void run_all(bool full)
+{
+    pthread_t thread[WORKERS_MAX];
+    int workers = 0;
+    const char *cores = getenv("PLANNER_WORKERS");
+    const int wanted = cores ? atoi(cores) : 2;
+    for (int i = 0; i < CASES; i++)
+        jobs[i] = (job_t){.spec = &cases[i], .full = full};
+    while (workers < wanted - 1 && workers < WORKERS_MAX && pthread_create(&thread[workers], NULL, work, NULL) == 0)
+        workers++;
+    work(NULL);
+    while (workers-- > 0)
+        pthread_join(thread[workers], NULL);
+    for (int i = 0; i < CASES; i++)
+        time_choice(&jobs[i]);
+}
+
+/* ---- The tables -------------------------------------------------------------------------------------------------- */
+
+static const char *mark(bool kept, int *missed)
+{
+    *missed += !kept;
+    return kept ? "yes" : "NO";
+}
+
+static void print_bytes(uint64_t bytes)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB"};
+    int u = 0;
+    for (; bytes >= 1024 && u < 2; u++)
+        bytes /= 1024;
+    printf("%4llu %-3s", (unsigned long long)bytes, unit[u]);
+}
+
+static void print_where(const worst_t *worst)
+{
+    print_bytes(worst->bytes);
+    printf(", %4.0f Gb/s, alpha %.1f us: %s, %s\n", worst->bandwidth_bps / 1e9, worst->alpha_ns / 1e3, worst->plan,
+           worst->other);
+}
+
+static int print_ratios(const char *title, double goal, bool dateline)
+{
+    int missed = 0;
+    printf("\n%s: time of the plan / best of all named algorithms, at most %.3f.\n\n%-9s %6s  %6s  %-4s  %s\n", title,
+           goal, "torus", "points", "worst", "kept", "where; the plan, the best named");
+    for (int i = CASES - 1; i >= 0; i--) {
+        const result_t *r = &jobs[i].result;
+        const worst_t *worst = dateline ? &r->dateline : &r->fifo;
+        int points = dateline ? r->dateline_points : r->fifo_points;
+        if (points == 0)
+            continue;
+        printf("%-9s %6d  %.4f  %-4s  ", cases[i].text, points, worst->ratio, mark(worst->ratio <= goal, &missed));
+        print_where(worst);
+    }
+    return missed;
+}
+
+static int print_gains(void)
+{
+    int missed = 0;
+    printf("\nGain over the better of Trivance L and B, 800 Gb/s, alpha 1.5 us, powers of two: best point (at least %.2f)"
+           " and\ngeometric mean over 32 KiB to 8 MiB (at least %.2f) where goals are set.\n\n%-9s %6s  %6s  %-4s  %s\n",
+           best_goal, mean_goal, "torus", "best", "mean", "kept", "where the best is; the plan, the better one");
+    for (int i = CASES - 1; i >= 0; i--) {
+        const result_t *r = &jobs[i].result;
+        const double mean = exp(r->log_gain / r->gains);
+        const bool kept = r->gain.ratio >= best_goal && mean >= mean_goal;
+        printf("%-9s %6.3f  %6.3f  %-4s  ", cases[i].text, r->gain.ratio, mean,
+               cases[i].gains ? mark(kept, &missed) : "");
+        print_where(&r->gain);
+    }
+    return missed;
+}
+
+static int print_times(void)
+{
+    int missed = 0;
+    printf("\nTime of a choice, the slowest of all sizes: cold at most %.0f ms, warm at most %.0f ms.\n\n"
+           "%-9s %8s  %8s  %s\n", cold_goal_ms, warm_goal_ms, "torus", "cold ms", "warm ms", "kept");
+    for (int i = CASES - 1; i >= 0; i--) {
+        const result_t *r = &jobs[i].result;
+        printf("%-9s %8.2f  %8.4f  %s\n", cases[i].text, r->cold_ms, r->warm_ms,
+               mark(r->cold_ms <= cold_goal_ms && r->warm_ms <= warm_goal_ms, &missed));
+    }
+    return missed;
+}
+
+/* ---- The table of ties ------------------------------------------------------------------------------------------- */
+
+#define PLANS_MAX 64
+static const uint64_t vector_max = (uint64_t)1 << 50; /* a run up to the largest size goes on for ever */
+#define TIE_MIN 1.005 /* what is gained by another plan, at least */
+
+/* Prints the rows of one torus: runs of sizes at which the same other plan is better than the one that one queue per
+ * link would choose. */
+static void print_ties(const char *text)
+{
+    const trv_simulate_options_t dateline = TRV_SIMULATE_DEFAULTS;
+    trv_simulate_options_t fifo = dateline;
+    trv_planned_t plan[PLANS_MAX];
+    trv_planner_t *planner;
+    trv_torus_t torus;
+    char name[TRV_PLAN_NAME_MAX] = "";
+    uint64_t first = 0;
+    fifo.model = TRV_FIFO;
+    check(trv_torus_parse(text, &torus));
+    check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, &fifo, NULL));
+    for (uint64_t bytes = bytes_min; bytes <= 2 * bytes_max; bytes *= 2) {
+        const char *best = "";
+        if (bytes <= bytes_max) {
+            double first_ns, best_ns;
+            const int plans = trv_planner_rank(planner, bytes, PLANS_MAX, plan);
+            check(plans);
+            best_planned(&torus, &dateline, bytes, plan, 1, &first_ns);
+            const int other = best_planned(&torus, &dateline, bytes, plan, plans, &best_ns);
+            best = first_ns > TIE_MIN * best_ns ? plan[other].algorithm : "";
+        }
+        if (*name && strcmp(name, best) != 0)
+            printf("    {\"%s\", %llu, %llu, \"%s\"},\n", text, (unsigned long long)first,
+                   (unsigned long long)(bytes > bytes_max ? vector_max : bytes / 2), name);
+        if (strcmp(name, best) != 0)
+            first = bytes;
+        snprintf(name, sizeof name, "%s", best);
+    }
+    trv_planner_destroy(planner);
+}
+
+static void print_table(void)
+{
+    printf("/*\n * Plans for links with two channels where they differ from those for links with one queue (ties.h).\n"
+           " * Made by `bench/planner --table > src/planner/ties_table.c`, in minutes, which is due when candidates change.\n */\n"
+           "#include \"planner/ties.h\"\n\nconst trv_tie_t trv_ties[] = {\n");
+    for (int i = CASES - 1; i >= 0; i--)
+        print_ties(cases[i].text);
+    printf("    {0, 0, 0, 0},\n};\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--table") == 0) {
+        print_table();
+        return 0;
+    }
+    const bool full = argc == 2 && strcmp(argv[1], "--full") == 0;
+    if (argc > 1 && !full) {
+        fprintf(stderr, "planner: there are the options --full and --table, not '%s'\n", argv[1]);
+        return 2;
+    }
+    run_all(full);
+    int missed = print_ratios("One queue per link", fifo_goal, false);
+    missed += print_ratios("Two channels per link (dateline)", dateline_goal, true);
+    missed += print_gains();
+    missed += print_times();
+    return missed > 0;
+}
