@@ -23,6 +23,8 @@
 #define NEAR_MAX 64 /* … and of the others so many at most, or as many as are asked for */
 #define PACKETS_MAX (1 << 17) /* of a vector: the packets of larger ones are larger */
 #define PACKET_BYTES_MAX (1u << 20)
+#define FULL_RANKS_MIN 65 /* of which every one must be simulated: … */
+#define FULL_PACKETS_MAX (UINT64_C(1) << 17) /* … so many packets of all ranks' vectors together at most */
 
 struct trv_planner {
     trv_simulate_options_t network;
@@ -126,6 +128,25 @@ static int simulate(const trv_planner_t *planner, const trv_candidate_t *candida
     return rc;
 }
 
+/* The same where ranks times packets would take too long (schedules without a symmetry): from what two smaller vectors
+ * take, since time grows with large ones in proportion. */
+static int extrapolate(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
+                       double *time_ns)
+{
+    uint64_t large = FULL_PACKETS_MAX / (uint64_t)candidate->facts.fold * planner->network.packet_bytes;
+    if (large < 2 * planner->network.packet_bytes)
+        large = 2 * planner->network.packet_bytes;
+    if (vector_bytes <= large || candidate->facts.fold < FULL_RANKS_MIN)
+        return simulate(planner, candidate, vector_bytes, time_ns);
+    double large_ns, small_ns;
+    int rc = simulate(planner, candidate, large, &large_ns);
+    if (!rc)
+        rc = simulate(planner, candidate, large / 2, &small_ns);
+    if (!rc)
+        *time_ns = large_ns + (large_ns - small_ns) * ((double)vector_bytes / (double)(large / 2) - 2);
+    return rc;
+}
+
 /* The candidate's time, INFINITY where a bound says that it is more than `enough_ns`. */
 static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
                      double enough_ns, double *time_ns)
@@ -141,7 +162,7 @@ static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, u
         rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
     if (rc || bound_ns > enough_ns)
         return rc;
-    return simulate(planner, candidate, vector_bytes, time_ns);
+    return extrapolate(planner, candidate, vector_bytes, time_ns);
 }
 
 /* Makes a plan of a candidate whose time is known. */
