@@ -127,9 +127,9 @@ static double now_ms(void)
 static void describe(const trv_mpi_state_t *state, struct trv_mpi_answer *answer, const trv_planned_t *best,
                      double took_ms)
 {
-    snprintf(answer->why, sizeof answer->why, "%s: %.4g us expected, of which %d steps %.3g, hops %.3g, bytes %.3g",
+    snprintf(answer->why, sizeof answer->why, "%s: %.4g us expected, of which %d step%s %.3g, hops %.3g, bytes %.3g",
              *answer->family ? "the fastest of its family" : "planned", best->time_ns / 1e3, best->steps,
-             best->alpha_ns / 1e3, best->hops_ns / 1e3, best->transmission_ns / 1e3);
+             best->steps == 1 ? "" : "s", best->alpha_ns / 1e3, best->hops_ns / 1e3, best->transmission_ns / 1e3);
     append_second(state, answer);
     size_t used = strlen(answer->why);
     if (took_ms >= LONG_MS)
