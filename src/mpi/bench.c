@@ -67,7 +67,7 @@ static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t
     show_progress(bench, entry->choice.label, bytes);
     int code = measure_entry(bench, torus, entry, bytes, !pair && bench->options.in_place, &row);
     if (code == TRV_OK && pair)
-        code = measure(bench, torus, entry->kind == BENCH_AUTO ? "auto" : row.algorithm, bytes, true, &second);
+        code = measure(bench, torus, entry->kind == BENCH_CHOSEN ? entry->choice.label : row.algorithm, bytes, true, &second);
     if (code == TRV_OK) {
         bench->wrong += row.wrong + (row.checked && !row.identical) + (pair ? second.wrong + !second.identical : 0);
         if (bench->progress)

@@ -16,6 +16,7 @@
 
 #include <mpi.h>
 
+#include <trivance/plan.h>
 #include <trivance/reduce.h>
 #include <trivance/schedule.h>
 #include <trivance/trivance_mpi.h>
@@ -30,8 +31,8 @@
 typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL } bench_format_t;
 
 /* One entry of --algorithm: an algorithm, a family (the fastest of its members is shown), the MPI library's own
- * collective ("mpi"), what TRV_Allreduce would choose ("auto"), or the schedule of a file. */
-typedef enum bench_kind { BENCH_ALGORITHM, BENCH_LIBRARY, BENCH_AUTO, BENCH_SCHEDULE } bench_kind_t;
+ * collective ("mpi"), what TRV_Comm_set leaves to the library ("auto", "planned"), or the schedule of a file. */
+typedef enum bench_kind { BENCH_ALGORITHM, BENCH_LIBRARY, BENCH_CHOSEN, BENCH_SCHEDULE } bench_kind_t;
 
 typedef struct bench_entry {
     bench_kind_t kind;
@@ -97,7 +98,7 @@ typedef struct bench_buffers {
 
 typedef struct bench_row {
     const trv_torus_t *torus;
-    char algorithm[64];
+    char algorithm[TRV_PLAN_NAME_MAX];
     uint64_t bytes, count; /* of the whole vector, in bytes and elements */
     bool in_place;
     int steps, iterations;
@@ -107,7 +108,7 @@ typedef struct bench_row {
     bool checked, identical;
 } bench_row_t;
 
-/* Runs `algorithm` ("mpi", "auto" or a name) and fills the row, on all ranks alike. 0, or a negative code. */
+/* Runs `algorithm` ("mpi", "auto", "planned" or a name) and fills the row, on all ranks alike. 0, or a negative code. */
 int bench_measure(const bench_options_t *options, const bench_data_t *data, const bench_buffers_t *buffers,
                   MPI_Comm comm, const trv_torus_t *torus, const char *algorithm, uint64_t bytes, bool in_place,
                   bench_row_t *row);

@@ -15,6 +15,7 @@
 #include "cli/parse.h"
 #include "common/error.h"
 #include "mpi/bench.h"
+#include "settings/rules.h"
 
 enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_IN_PLACE, OPTION_FORMAT, OPTION_CHECK,
        OPTION_SCHEDULE };
@@ -301,15 +302,17 @@ static int keep_what_serves(bench_options_t *options)
 static int algorithms(bench_options_t *options, const char *list)
 {
     const char *rest = list;
-    char item[64];
+    char item[TRV_PLAN_NAME_MAX];
     int more, code = TRV_OK;
     while (code == TRV_OK && (more = cli_next_item(&rest, "algorithms", item, sizeof item)) != 0) {
         if (more < 0)
             return more;
         if (strcmp(item, "mpi") == 0)
             code = add_entry(options, &(bench_entry_t){BENCH_LIBRARY, true, {.label = "mpi"}});
-        else if (strcmp(item, "auto") == 0)
-            code = add_entry(options, &(bench_entry_t){BENCH_AUTO, true, {.label = "auto"}});
+        else if (strcmp(item, TRV_RULE_AUTO) == 0)
+            code = add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_AUTO}});
+        else if (strcmp(item, TRV_RULE_PLANNED) == 0)
+            code = add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_PLANNED}});
         else
             code = add_selection(options, item);
     }
@@ -362,7 +365,7 @@ static int complete(draft_t *draft)
         code = sizes(draft);
     if (code < 0 || (draft->schedule && !draft->algorithms))
         return code;
-    return algorithms(options, draft->algorithms ? draft->algorithms : "trivance");
+    return algorithms(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO);
 }
 
 static int parse(int argc, char **argv, draft_t *draft)
