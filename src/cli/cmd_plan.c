@@ -17,11 +17,13 @@
 static const char help[] =
     "Usage: trivance plan TORUS [OPTIONS]\n"
     "       trivance plan --schedule=FILE [OPTIONS]\n"
-    "       trivance plan --search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n\n"
+    "       trivance plan --search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
+    "       trivance plan --search=TORUS[,TORUS...] [--format=table|json|csv|c]\n\n"
     "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages\n"
     "share the busiest link; and draws it. Text shows the messages of one rank and a picture of the\n"
-    "steps. Or searches the distances that bandwidth-optimal phases on a ring transmit least with: a line\n"
-    "for each number of steps that gains something.\n\n"
+    "steps. Or searches: on a ring the distances that bandwidth-optimal phases transmit least with, a line\n"
+    "for each number of steps that gains something; on a torus the vectors of star schedules, which use\n"
+    "all ports of a rank at once.\n\n"
     "Options:\n"
     "  -a, --algorithm=A     a name or a family, whose better member is taken (default trivance)\n"
     "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
@@ -31,9 +33,10 @@ static const char help[] =
     "      --stream=S        one stream only\n"
     "  -s, --schedule=FILE   a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
     "  -f, --format=F        text (default), svg (a picture) or json (the format trivance-schedule-1)\n"
-    "      --search=RINGS    distances for a ring (32) or all rings of a range (2-64) instead; --format is\n"
-    "                        table (default), json, csv, or c (the planner's own table)\n"
-    "      --steps=K         of the search: distances for K steps per phase only\n"
+    "      --search=WHAT     distances for a ring (32) or all rings of a range (2-64), star chains for tori\n"
+    "                        (8x8 or 4x4,4x4x8) or all of the built-in table (stars) instead; --format is\n"
+    "                        table (default), json, csv, or c (the source of a built-in table)\n"
+    "      --steps=K         of the search on rings: distances for K steps per phase only\n"
     "  -o, --output=FILE     write there instead of to the terminal\n"
     "  -h, --help            this text\n\n"
     "Examples:\n"
@@ -41,7 +44,8 @@ static const char help[] =
     "  trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
     "  trivance plan 8 --algorithm=swing-b --rank=3\n"
     "  trivance plan 4x4 --algorithm=bucket --format=json -o bucket.json\n"
-    "  trivance plan --search=30-32\n";
+    "  trivance plan --search=30-32\n"
+    "  trivance plan --search=4x4x8\n";
 
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
@@ -243,24 +247,24 @@ int cli_plan(int argc, char **argv)
         case 'r': options.rank = optarg; break;
         case OPTION_STREAM: options.stream = optarg; break;
         case 's': options.schedule = optarg; break;
-        case OPTION_SEARCH: options.search.rings = optarg; break;
+        case OPTION_SEARCH: options.search.what = optarg; break;
         case OPTION_STEPS: options.search.steps = optarg; break;
         case 'f': options.format_name = optarg; break;
         case 'o': options.output = optarg; break;
         case 'h': fputs(help, stdout); return CLI_OK;
         default: return CLI_BAD;
         }
-    if (!rc && !options.search.rings && options.format_name)
+    if (!rc && !options.search.what && options.format_name)
         rc = read_format(options.format_name, &options.format);
     if (!rc)
         rc = cli_read_tori(argc, argv, optind, &options.tori);
     if (rc)
         return cli_bad_last(argv[0]);
-    if (options.search.rings && (options.tori.count || options.schedule))
-        return cli_bad(argv[0], "--search takes its ring itself, for example `trivance plan --search=32`");
-    if (options.search.steps && !options.search.rings)
+    if (options.search.what && (options.tori.count || options.schedule))
+        return cli_bad(argv[0], "--search takes its ring or torus itself, for example `trivance plan --search=32`");
+    if (options.search.steps && !options.search.what)
         return cli_bad(argv[0], "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`");
-    if (options.search.rings) {
+    if (options.search.what) {
         options.search.format = options.format_name;
         options.search.output = options.output;
         return cli_plan_search(&options.search) ? cli_bad_last(argv[0]) : CLI_OK;

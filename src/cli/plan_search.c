@@ -173,12 +173,14 @@ static int print(const found_t *found, cli_format_t format, bool source, const c
 
 int cli_plan_search(const cli_plan_search_t *search)
 {
+    if (strpbrk(search->what, "xX") || strcmp(search->what, "stars") == 0)
+        return cli_plan_search_stars(search);
     found_t found = {0};
     cli_format_t format = CLI_FORMAT_TABLE;
     bool source = found.at_once = search->format && strcmp(search->format, "c") == 0;
     int rc = search->format && !source ? cli_parse_format(search->format, &format) : TRV_OK;
     if (!rc)
-        rc = parse_rings(search->rings, &found.first, &found.last);
+        rc = parse_rings(search->what, &found.first, &found.last);
     if (!rc && search->steps)
         rc = cli_parse_int(search->steps, "--steps", 1, TRV_DISTANCES_STEPS_MAX, &found.steps);
     if (!rc && source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))

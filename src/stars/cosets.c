@@ -18,14 +18,15 @@
 
 typedef struct choice {
     const trv_star_displacements_t *all;
-    bool alike; /* all dimensions are as long */
-    int cosets; /* but 0 */
+    int group[TRV_DIMS_MAX]; /* the first of the dimensions that streams take in turns with this one */
+    int turns[TRV_DIMS_MAX]; /* per group, how many these are */
+    int cosets;              /* but 0 */
     int count[COSETS_MAX];
     int candidate[COSETS_MAX][CANDIDATES_MAX]; /* the shortest first */
     unsigned ports[COSETS_MAX][CANDIDATES_MAX];
     int chosen[COSETS_MAX];
     int owner[TRV_PORTS_MAX]; /* of a port: the coset */
-    int load[TRV_DIMS_MAX], hops;
+    int load[TRV_DIMS_MAX], hops; /* load: of all dimensions of a group */
     int tried;
     double best;
     int best_chosen[COSETS_MAX];
@@ -33,19 +34,43 @@ typedef struct choice {
 
 /* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
+/* With so many hops to come, wherever they go. */
 static double load_of(const choice_t *choice, int hops_to_come)
 {
-    int dims = choice->all->torus.dims, most = 0;
-    double mean = (double)(choice->hops + hops_to_come) / dims;
-    for (int d = 0; d < dims; d++)
-        most = choice->load[d] > most ? choice->load[d] : most;
-    return choice->alike || mean > most ? mean : most;
+    int dims = choice->all->torus.dims;
+    double most = (double)(choice->hops + hops_to_come) / dims;
+    for (int d = 0; d < dims; d++) {
+        double load = choice->turns[d] ? (double)choice->load[d] / choice->turns[d] : 0;
+        most = load > most ? load : most;
+    }
+    return most;
+}
+
+/* There are as many turns as there are dimensions of the commonest size; dimensions of a size take turns if these come
+ * round evenly. */
+static void find_groups(choice_t *choice)
+{
+    const trv_torus_t *torus = &choice->all->torus;
+    int alike[TRV_DIMS_MAX] = {0}, first[TRV_DIMS_MAX], most = 0;
+    for (int d = 0; d < torus->dims; d++) {
+        first[d] = torus->dims;
+        for (int e = torus->dims - 1; e >= 0; e--)
+            if (torus->size[e] == torus->size[d]) {
+                alike[d]++;
+                first[d] = e;
+            }
+        most = alike[d] > most ? alike[d] : most;
+    }
+    for (int d = 0; d < torus->dims; d++) {
+        choice->group[d] = most % alike[d] ? d : first[d];
+        choice->turns[choice->group[d]]++;
+    }
 }
 
 static void count_vector(choice_t *choice, int displacement, int sign)
 {
     for (int d = 0; d < choice->all->torus.dims; d++)
-        choice->load[d] += sign * abs(choice->all->at[displacement][d]);
+        choice->load[choice->group[d]] += sign * abs(choice->all->at[displacement][d]);
     choice->hops += sign * choice->all->hops[displacement];
 }
 
@@ -130,10 +155,9 @@ static void try_length(choice_t *choice, int hops, trv_star_option_t *option, in
 int trv_star_cosets(const trv_star_displacements_t *all, const trv_star_members_t *members, const trv_lattice_t *part,
                     trv_star_option_t option[TRV_STAR_OPTIONS_MAX], int64_t *work)
 {
-    choice_t choice = {.all = all, .alike = true, .cosets = trv_lattice_index(part) - 1, .best = INT_MAX};
+    choice_t choice = {.all = all, .cosets = trv_lattice_index(part) - 1, .best = INT_MAX};
     int seen = 0, options = 0, last = INT_MAX, i;
-    for (int d = 1; d < all->torus.dims; d++)
-        choice.alike = choice.alike && all->torus.size[d] == all->torus.size[0];
+    find_groups(&choice);
     for (i = 0; i < members->count && options < TRV_STAR_OPTIONS_MAX; i++) {
         int displacement = members->displacement[i], hops = all->hops[displacement];
         if (hops > last)

@@ -19,6 +19,7 @@
 #define DRAWS 6        /* vectors drawn for a port */
 #define BREADTH 6      /* vectors that a node of the last step's search goes on with */
 #define NODES_MAX 3000 /* of the last step's search */
+#define SEED UINT64_C(88172645463325252)
 #define WORDS (TRV_STAR_COVER_MAX / 64)
 
 typedef struct cover {
@@ -27,7 +28,7 @@ typedef struct cover {
     uint16_t *sum;                  /* of the ranks r and s, at r * ranks + s */
     unsigned *by;                   /* ports of a displacement */
     uint64_t random;
-    int64_t work, limit;
+    int64_t work;
     int count, *element; /* the sums so far … */
     bool *there;
     int allowance[TRV_STAR_STEPS_MAX]; /* hops of this attempt's steps */
@@ -281,15 +282,12 @@ static void make_tables(cover_t *cover)
         }
 }
 
-static int cover_begin(cover_t *cover, const trv_torus_t *torus, int64_t work)
+static int cover_begin(cover_t *cover, const trv_torus_t *torus)
 {
     size_t ranks = (size_t)torus->ranks;
     cover->ranks = torus->ranks;
     cover->words = (torus->ranks + 63) / 64;
     cover->ports = 2 * torus->dims;
-    cover->steps = trv_star_steps_least(torus);
-    cover->random = UINT64_C(88172645463325252);
-    cover->limit = work;
     int rc = trv_star_displacements_create(&cover->all, torus);
     cover->rank = malloc(ranks * sizeof *cover->rank);
     cover->sum = malloc(ranks * ranks * sizeof *cover->sum);
@@ -325,34 +323,8 @@ int trv_star_steps_least(const trv_torus_t *torus)
     return trv_log_ceil(2 * dims + 1, torus->ranks);
 }
 
-int trv_star_cover_search(const trv_torus_t *torus, int64_t work, trv_star_chain_t *chain)
-{
-    char text[TRV_TORUS_TEXT_MAX];
-    int diameter = 0;
-    trv_torus_format(torus, text, sizeof text);
-    if (torus->ranks > TRV_STAR_COVER_MAX || torus->dims == 1)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "coverings are searched for tori of two dimensions or more and at most %d "
-                        "ranks, not for %s", TRV_STAR_COVER_MAX, text);
-    cover_t *cover = calloc(1, sizeof *cover);
-    int rc = cover ? cover_begin(cover, torus, work) : trv_fail_memory();
-    if (rc == TRV_OK) {
-        for (int d = 0; d < torus->dims; d++)
-            diameter += torus->size[d] / 2;
-        cover->best_hops = cover->steps * diameter + 1;
-        for (int tries = 0; cover->work < cover->limit && cover->best_hops > diameter; tries++) {
-            int most = cover->best_hops - 1 < 2 * diameter ? cover->best_hops - 1 : 2 * diameter;
-            attempt(cover, diameter + draw(cover, most - diameter + 1), tries % 2);
-        }
-        *chain = cover->best;
-        if (chain->steps == 0)
-            rc = trv_fail(TRV_ERR_UNSUPPORTED, "no covering of %s in %d steps was found", text, cover->steps);
-        cover_end(cover);
-    }
-    free(cover);
-    return rc;
-}
-
-void trv_star_cover_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
+/* Windows that overlap, ceil(log3 size) steps in each dimension. */
+static void make_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
 {
     memset(chain, 0, sizeof *chain);
     chain->torus = *torus;
@@ -364,4 +336,44 @@ void trv_star_cover_windows(const trv_torus_t *torus, trv_star_chain_t *chain)
                 step->vector[step->vectors++].at[d] = sign * distance;
             window += 2 * distance;
         }
+}
+
+/* Tries until the work is done, or no covering can have fewer hops than the one at hand. */
+static void search_steps(cover_t *cover, int steps, int64_t work)
+{
+    const trv_torus_t *torus = &cover->all.torus;
+    int diameter = 0;
+    for (int d = 0; d < torus->dims; d++)
+        diameter += torus->size[d] / 2;
+    if (diameter < steps)
+        diameter = steps;
+    cover->steps = steps;
+    cover->best_hops = 2 * diameter + 1;
+    cover->random = SEED;
+    cover->work = 0;
+    for (int tries = 0; cover->work < work && cover->best_hops > diameter; tries++)
+        attempt(cover, diameter + draw(cover, cover->best_hops - diameter), tries % 2);
+}
+
+int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *direct, int64_t work,
+                          trv_star_chain_t *chain)
+{
+    make_windows(torus, chain);
+    if (direct && direct->steps <= chain->steps)
+        *chain = *direct;
+    int steps = trv_star_steps_least(torus), rc;
+    if (steps >= chain->steps || torus->ranks > TRV_STAR_COVER_MAX)
+        return trv_star_check(chain, true);
+    cover_t *cover = calloc(1, sizeof *cover);
+    if (!cover)
+        return trv_fail_memory();
+    rc = cover_begin(cover, torus);
+    for (; !rc && steps < chain->steps; steps++) {
+        search_steps(cover, steps, work);
+        if (cover->best.steps)
+            *chain = cover->best;
+    }
+    cover_end(cover);
+    free(cover);
+    return rc ? rc : trv_star_check(chain, true);
 }

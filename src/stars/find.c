@@ -2,7 +2,6 @@
  * The chains of a torus: known ones, or a search. Dimensions of 1 are left out and the others sorted, so that 8x4, 4x8
  * and 4x1x8 are one torus here.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,9 @@
 #include "stars/stars.h"
 #include "stars/store.h"
 
-/* Of a search at plan time: about a second. */
+/* Of a search at plan time: about a second, and a tenth of one per number of steps. */
 #define FIND_WORK 10000000
+#define COVER_WORK 4000000
 
 /* A torus without its dimensions of 1, the sizes ascending; dimension[d] is the one of the user's torus. */
 typedef struct shape {
@@ -107,38 +107,10 @@ static void remember(const shape_t *shape, const trv_star_chain_t *chain, int co
 
 /* ---- Searching --------------------------------------------------------------------------------------------------- */
 
-static int largest_prime(int value)
-{
-    int prime = 1;
-    for (int p = 2; p * (int64_t)p <= value; p++)
-        for (; value % p == 0; value /= p)
-            prime = p;
-    return value > 1 ? value : prime;
-}
-
-int trv_star_possible(const trv_torus_t *torus)
-{
-    char text[TRV_TORUS_TEXT_MAX];
-    int dims = 0, prime = largest_prime(torus->ranks);
-    for (int d = 0; d < torus->dims; d++)
-        dims += torus->size[d] > 1;
-    trv_torus_format(torus, text, sizeof text);
-    if (prime > 2 * dims + 1)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s has no star chain: its %d ranks have the factor %d, but a rank has %d ports here, so a step "
-                        "multiplies by %d at most", text, torus->ranks, prime, 2 * dims, 2 * dims + 1);
-    if (torus->ranks > TRV_STAR_SEARCH_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "star chains are searched for tori of at most %d ranks; %s has %d",
-                        TRV_STAR_SEARCH_MAX, text, torus->ranks);
-    return TRV_OK;
-}
-
 int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
 {
     shape_t shape;
     int rc = make_shape(torus, "", &shape);
-    if (!rc)
-        rc = trv_star_possible(torus);
     if (rc)
         return rc;
     int count = recall(&shape, false, chain, TRV_STAR_FOUND_MAX);
@@ -164,19 +136,13 @@ static int find_direct(const trv_torus_t *torus, trv_star_chain_t *chain)
     return count == TRV_ERR_MEMORY ? count : TRV_OK;
 }
 
-/* A covering of the shape that is known or found; else windows, or the direct sum `chain` where that has fewer steps. */
+/* A covering of the shape, known or found, with no more steps than `chain`, its direct sum. */
 static int find_cover(const shape_t *shape, trv_star_chain_t *chain)
 {
-    trv_star_chain_t windows;
+    const trv_star_chain_t direct = *chain;
     if (recall(shape, true, chain, 1))
         return TRV_OK;
-    const trv_star_chain_t direct = *chain;
-    int rc = trv_star_cover_search(&shape->torus, FIND_WORK, chain);
-    if (rc == TRV_ERR_UNSUPPORTED) {
-        trv_star_cover_windows(&shape->torus, &windows);
-        *chain = direct.steps && direct.steps <= windows.steps ? direct : windows;
-        rc = trv_star_check(chain, true);
-    }
+    int rc = trv_star_cover_search(&shape->torus, direct.steps ? &direct : NULL, COVER_WORK, chain);
     if (!rc)
         remember(shape, chain, 1);
     return rc;

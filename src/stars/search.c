@@ -231,11 +231,13 @@ static int choose_chains(const finder_t *finder, const candidates_t *candidates,
 
 static int find_paths(finder_t *finder, candidates_t *candidates)
 {
+    char text[TRV_TORUS_TEXT_MAX];
     set_objectives(candidates);
     for (int o = 0; o < candidates->objectives; o++) {
         relax_shared(finder, &candidates->objective[o]);
         if (!follow(finder, &candidates->objective[o], &candidates->path[candidates->count]))
-            return trv_fail(TRV_ERR_UNSUPPORTED, "no chain was found for this torus");
+            return trv_fail(TRV_ERR_UNSUPPORTED, "no star chain was found for %s within the work that was allowed",
+                            trv_torus_format(&finder->graph.all.torus, text, sizeof text));
         candidates->count++;
     }
     for (int p = 0; p < candidates->count; p++)
@@ -279,11 +281,42 @@ static void finder_end(finder_t *finder)
     trv_star_graph_clear(&finder->graph);
 }
 
+/* ---- What others call -------------------------------------------------------------------------------------------- */
+
+static int largest_prime(int value)
+{
+    int prime = 1;
+    for (int p = 2; p * (int64_t)p <= value; p++)
+        for (; value % p == 0; value /= p)
+            prime = p;
+    return value > 1 ? value : prime;
+}
+
+static int check_possible(const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    int dims = 0, prime = largest_prime(torus->ranks);
+    for (int d = 0; d < torus->dims; d++)
+        dims += torus->size[d] > 1;
+    trv_torus_format(torus, text, sizeof text);
+    if (prime > 2 * dims + 1)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s has no star chain: its %d ranks have the factor %d, but a rank has %d ports here, so that "
+                        "a step multiplies by %d at most", text, torus->ranks, prime, 2 * dims, 2 * dims + 1);
+    if (torus->ranks > TRV_STAR_SEARCH_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "star chains are searched for tori of at most %d ranks; %s has %d",
+                        TRV_STAR_SEARCH_MAX, text, torus->ranks);
+    return TRV_OK;
+}
+
 int trv_star_search(const trv_torus_t *torus, int64_t work, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
 {
     finder_t finder = {0};
+    int count = 0, rc = check_possible(torus);
+    if (rc)
+        return rc;
     candidates_t *candidates = calloc(1, sizeof *candidates);
-    int count = 0, rc = candidates ? finder_begin(&finder, torus, work) : trv_fail_memory();
+    rc = candidates ? finder_begin(&finder, torus, work) : trv_fail_memory();
     if (!rc)
         rc = find_paths(&finder, candidates);
     if (!rc)

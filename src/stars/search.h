@@ -51,13 +51,13 @@ typedef struct trv_star_members {
 /* Vectors of one step. Of several ways, each has longer vectors and a smaller load than those before. */
 typedef struct trv_star_option {
     int hops;    /* of the longest */
-    double load; /* trv_star_load, or where all dimensions are as long, so that streams can take turns, their mean */
+    double load; /* trv_star_load; but dimensions of one size, which streams can take in turns, count as their mean */
     uint16_t displacement[TRV_PORTS_MAX];
 } trv_star_option_t;
 #define TRV_STAR_OPTIONS_MAX 3
 
-/* One vector of each coset but 0, leaving by different ports: `part` has the rows of the smaller subgroup as multiples of
- * those of the larger, whose members are given. Returns how many ways; counts its work. */
+/* One vector of each coset but 0, leaving by different ports: `part` has the rows of the smaller subgroup as multiples
+ * of those of the larger, whose members are given. Returns how many ways; counts its work. */
 int trv_star_cosets(const trv_star_displacements_t *all, const trv_star_members_t *members, const trv_lattice_t *part,
                     trv_star_option_t option[TRV_STAR_OPTIONS_MAX], int64_t *work);
 

@@ -2,7 +2,7 @@
  * The table, the memory of this process, and the files of the user's cache folder.
  *
  * A file says which search made it and ends with a checksum of all before, so that one that is damaged, or made by
- * another version, is passed over. It is written beside its place and then moved there, so that nobody reads half of it.
+ * another version, is passed over. It is written beside its place and moved there, so that nobody reads half of it.
  * A text from a file is what the search would find: ranks that have the file and ranks that have not agree.
  */
 #include "stars/store.h"

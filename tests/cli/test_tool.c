@@ -114,13 +114,18 @@ static void test_bad_input(void **state)
         { "plan --search=9-", "from 2 to 4096" },
         { "plan --search=-9", "from 2 to 4096" },
         { "plan --search=9-8", "no range of rings" },
-        { "plan --search=9x9", "from 2 to 4096" },
+        { "plan --search=9x", "is not a torus" },
+        { "plan --search=8x8,,9x9", "empty entry" },
+        { "plan --search=8x1x8", "leave out the dimensions of 1" },
+        { "plan --search=8x8 --steps=3", "--steps is for rings" },
+        { "plan --search=8x8 --format=svg", "no format 'svg'" },
+        { "plan --search=8x8 8x8", "takes its ring or torus itself" },
         { "plan --search=4097", "from 2 to 4096" },
         { "plan --search=30 --steps=3", "takes 4 to 15 steps, not 3" },
         { "plan --search=30 --steps=0", "from 1 to 40" },
         { "plan --search=30 --format=svg", "no format 'svg'" },
         { "plan --search=30 --format=c", "--search=2-128" },
-        { "plan --search=30 30", "takes its ring itself" },
+        { "plan --search=30 30", "takes its ring or torus itself" },
         { "plan 30 --steps=4", "--steps belongs to --search" },
         { "verify", "give either a torus" },
         { "verify 3x", "is not a torus" },
@@ -182,6 +187,31 @@ static void test_distances_table(void **state)
     free(checked_in);
 }
 
+/* The same of star chains: every row that is made stands in the table. */
+static void test_stars_table(void **state)
+{
+    (void)state;
+    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/stars/stars_table.c");
+    tool_t tool = tool_run("plan --search=4x4,8x8,3x4,4x4x8,8x8x8 --format=c", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(checked_in, "trivance plan --search=stars --format=c"));
+    int rows = 0;
+    for (char *row = strstr(tool.out, "    { \""), *next; row; row = next) {
+        next = strstr(row + 1, "    { ");
+        if (!next)
+            break; /* the last one ends the table */
+        char first = *next;
+        *next = '\0';
+        if (!strstr(checked_in, row))
+            fail_msg("not in the table:\n%s", row);
+        *next = first;
+        rows++;
+    }
+    assert_true(rows >= 5);
+    tool_clear(&tool);
+    free(checked_in);
+}
+
 /* The keys of the first object are these, in this order, and stand in the man page; CSV has them as its header. */
 static void expect_keys(const char *line, const char *keys, const char *page)
 {
@@ -224,6 +254,8 @@ static void test_keys(void **state)
                 "trivance-verify.1");
     expect_keys("plan --search=7-9 --format=json",
                 "ring,steps,distances,transmission,paper_transmission,bound,complete", "trivance-plan.1");
+    expect_keys("plan --search=4x4,7x7 --format=json",
+                "torus,steps,factors,hops,diameter,step_hops,step_loads,subgroups,chain", "trivance-plan.1");
     expect_keys("info --format=json", "kind,name,value,default,allowed,example,meaning,fault", "trivance-info.1");
     expect_keys("cost 9 3x3 --format=json",
                 "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
@@ -443,6 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_distances_table),
+        cmocka_unit_test(test_stars_table),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_list),
