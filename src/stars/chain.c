@@ -18,34 +18,6 @@
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at)
-{
-    unsigned ports = 0;
-    for (int d = 0; d < torus->dims; d++) {
-        if (at[d])
-            ports |= 1u << trv_port(d, at[d] > 0 ? -1 : 1);
-        if (at[d] && 2 * at[d] == torus->size[d])
-            ports |= 1u << trv_port(d, 1);
-    }
-    return ports;
-}
-
-/* Gives vector i a port, moving others to another one of theirs where that helps (augmenting paths). `tried` are ports
- * that were. */
-static bool place(const unsigned *ports, int *owner, int i, unsigned *tried)
-{
-    for (int p = 0; p < TRV_PORTS_MAX; p++) {
-        if (!(ports[i] >> p & 1) || (*tried >> p & 1))
-            continue;
-        *tried |= 1u << p;
-        if (owner[p] < 0 || place(ports, owner, owner[p], tried)) {
-            owner[p] = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static int assign_ports(trv_star_chain_t *chain, int k)
 {
     trv_star_step_t *step = &chain->step[k];
@@ -54,12 +26,11 @@ static int assign_ports(trv_star_chain_t *chain, int k)
     char text[2][VECTOR_TEXT_MAX];
     memset(owner, -1, sizeof owner);
     for (int i = 0; i < step->vectors; i++) {
-        unsigned tried = 0;
         ports[i] = trv_star_vector_ports(&chain->torus, step->vector[i].at);
         trv_star_vector_text(&chain->torus, step->vector[i].at, text[0]);
         if (ports[i] == 0)
             return trv_fail(TRV_ERR_UNSUPPORTED, "the vector %s in step %d of the chain leads nowhere", text[0], k + 1);
-        if (place(ports, owner, i, &tried))
+        if (trv_star_vector_place(ports, owner, i))
             continue;
         int other = owner[__builtin_ctz(ports[i])];
         return trv_fail(TRV_ERR_UNSUPPORTED,

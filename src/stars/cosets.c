@@ -25,6 +25,7 @@ typedef struct choice {
     int candidate[COSETS_MAX][CANDIDATES_MAX]; /* the shortest first */
     unsigned ports[COSETS_MAX][CANDIDATES_MAX];
     int chosen[COSETS_MAX];
+    unsigned chosen_ports[COSETS_MAX];
     int owner[TRV_PORTS_MAX]; /* of a port: the coset */
     int load[TRV_DIMS_MAX], hops; /* load: of all dimensions of a group */
     int tried;
@@ -74,22 +75,6 @@ static void count_vector(choice_t *choice, int displacement, int sign)
     choice->hops += sign * choice->all->hops[displacement];
 }
 
-/* A port for the coset's candidate, moving others where that helps. */
-static bool place(choice_t *choice, int coset, unsigned *tried)
-{
-    unsigned ports = choice->ports[coset][choice->chosen[coset]];
-    for (int p = 0; ports >> p; p++) {
-        if (!(ports >> p & 1) || (*tried >> p & 1))
-            continue;
-        *tried |= 1u << p;
-        if (choice->owner[p] < 0 || place(choice, choice->owner[p], tried)) {
-            choice->owner[p] = coset;
-            return true;
-        }
-    }
-    return false;
-}
-
 static void choose(choice_t *choice, int coset)
 {
     int to_come = 0, owner[TRV_PORTS_MAX];
@@ -104,9 +89,9 @@ static void choose(choice_t *choice, int coset)
     }
     memcpy(owner, choice->owner, sizeof owner);
     for (int i = 0; i < choice->count[coset]; i++) {
-        unsigned tried = 0;
         choice->chosen[coset] = i;
-        if (place(choice, coset, &tried)) {
+        choice->chosen_ports[coset] = choice->ports[coset][i];
+        if (trv_star_vector_place(choice->chosen_ports, choice->owner, coset)) {
             count_vector(choice, choice->candidate[coset][i], 1);
             choose(choice, coset + 1);
             count_vector(choice, choice->candidate[coset][i], -1);

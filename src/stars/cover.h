@@ -14,9 +14,10 @@
 /* ceil(log_(2D+1) n), D the dimensions that have more than one rank: no chain has fewer steps. */
 int trv_star_steps_least(const trv_torus_t *torus);
 
-/* The covering with the fewest steps: of what a search finds with as many steps as there must be, one more and so on; the
- * torus' windows, which overlap, one dimension after another; and `direct`, a direct sum, or NULL. The search is random,
- * the same on every run; it prefers few hops, and does `work`, in sums, for each number of steps. TRV_ERR_MEMORY. */
+/* The covering with the fewest steps: of what a search finds with as many steps as there must be, one more and so on;
+ * the torus' windows, which overlap, one dimension after another; and `direct`, a direct sum, or NULL. The search is
+ * random, the same on every run; it prefers few hops, and does `work`, in sums, for each number of steps.
+ * TRV_ERR_MEMORY. */
 int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *direct, int64_t work,
                           trv_star_chain_t *chain);
 

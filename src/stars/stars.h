@@ -76,8 +76,8 @@ int trv_star_load(const trv_star_chain_t *chain, int step);
 #define TRV_STAR_FOUND_MAX 6
 int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX]);
 
-/* A chain that covers in the fewest steps known: ceil(log_(2D+1) n), D the dimensions with more than one rank, where the
- * search found one; a direct sum where that has as few. TRV_ERR_UNSUPPORTED for one rank; TRV_ERR_MEMORY. */
+/* A chain that covers in the fewest steps known: ceil(log_(2D+1) n), D the dimensions with more than one rank, where
+ * the search found one; a direct sum where that has as few. TRV_ERR_UNSUPPORTED for one rank; TRV_ERR_MEMORY. */
 int trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain);
 
 #endif

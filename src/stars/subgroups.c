@@ -119,7 +119,7 @@ static int64_t power(int64_t base, int exponent)
     return exponent ? base * power(base, exponent - 1) : 1;
 }
 
-/* How many normal forms of this index there are from dimension d on: above pivot f in dimension d, d entries below f. */
+/* How many normal forms of this index there are from dimension d on: above pivot f in dimension d are d entries < f. */
 static int64_t count_parts(int dims, int d, int index)
 {
     int64_t count = 0;

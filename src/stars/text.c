@@ -14,14 +14,6 @@
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-const char *trv_star_vector_text(const trv_torus_t *torus, const int *at, char text[VECTOR_TEXT_MAX])
-{
-    int used = 0;
-    for (int d = 0; d < torus->dims; d++)
-        used += snprintf(text + used, (size_t)(VECTOR_TEXT_MAX - used), d ? ".%d" : "%d", at[d]);
-    return text;
-}
-
 size_t trv_star_format(const trv_star_chain_t *chain, char *text, size_t text_size)
 {
     char vector[VECTOR_TEXT_MAX];

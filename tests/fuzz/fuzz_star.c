@@ -1,6 +1,6 @@
 /*
- * Fuzzes the reader of star chains: "TORUS CHAIN" is read or refused with a sentence, and what is accepted prints as what
- * reads the same again.
+ * Fuzzes the reader of star chains: "TORUS CHAIN" is read or refused with a sentence, and what is accepted prints as
+ * what reads the same again.
  */
 #include <stdint.h>
 #include <stdlib.h>
