@@ -28,6 +28,19 @@ static uint64_t flits_of(const bound_t *b, int64_t units, uint64_t *last)
     return packets * b->net->packet_flits + *last;
 }
 
+/* Vectors of any size are bounded: what no time can express is for ever. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? TRV_NEVER : sum;
+}
+
+static int64_t serialisation(const bound_t *b, uint64_t flits)
+{
+    int64_t time;
+    return __builtin_mul_overflow(flits, b->net->flit, &time) ? TRV_NEVER : time;
+}
+
 /* The least time of a stage: alpha, and the way of the longest message that comes in. */
 static int64_t stage_time(const bound_t *b, const stage_t *stage)
 {
@@ -37,8 +50,8 @@ static int64_t stage_time(const bound_t *b, const stage_t *stage)
     if (stage->receives == 0)
         return b->alpha;
     uint64_t flits = flits_of(b, stage->incoming_units, &last);
-    return b->alpha + b->net->entry_delay + b->net->exit_delay +
-           stage->incoming_hops * b->net->hop + (int64_t)(flits - last) * b->net->flit;
+    return plus(b->alpha + b->net->entry_delay + b->net->exit_delay + stage->incoming_hops * b->net->hop,
+                serialisation(b, flits - last));
 }
 
 static int64_t chain(const bound_t *b)
@@ -54,7 +67,7 @@ static int64_t chain(const bound_t *b)
                 int64_t one = stage_time(b, &s->stage[index]);
                 least = one < least ? one : least;
             }
-            time += least;
+            time = plus(time, least);
         }
         longest = time > longest ? time : longest;
     }
@@ -98,7 +111,7 @@ static int64_t busiest_link(bound_t *b)
     if (longest_last < b->net->packet_flits) /* the last packet on the link may be any: it is not counted */
         longest_last = b->net->packet_flits;
     most -= most < longest_last ? most : longest_last;
-    return b->alpha + b->net->entry_delay + b->net->exit_delay + b->net->hop + (int64_t)most * b->net->flit;
+    return plus(b->alpha + b->net->entry_delay + b->net->exit_delay + b->net->hop, serialisation(b, most));
 }
 
 static int find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
