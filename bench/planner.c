@@ -344,8 +344,9 @@ static int print_ratios(const char *title, double goal, bool dateline)
 static int print_gains(void)
 {
     int missed = 0;
-    printf("\nGain over the better of Trivance L and B, 800 Gb/s, alpha 1.5 us, powers of two: best point (at least %.2f)"
-           " and\ngeometric mean over 32 KiB to 8 MiB (at least %.2f) where goals are set.\n\n%-9s %6s  %6s  %-4s  %s\n",
+    printf("\nGain over the better of Trivance L and B, 800 Gb/s, alpha 1.5 us, powers of two: best point (at least "
+           "%.2f) and\ngeometric mean over 32 KiB to 8 MiB (at least %.2f) where goals are set.\n\n"
+           "%-9s %6s  %6s  %-4s  %s\n",
            best_goal, mean_goal, "torus", "best", "mean", "kept", "where the best is; the plan, the better one");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
@@ -414,7 +415,8 @@ static void print_ties(const char *text)
 static void print_table(void)
 {
     printf("/*\n * Plans for links with two channels where they differ from those for links with one queue (ties.h).\n"
-           " * Made by `bench/planner --table > src/planner/ties_table.c`, in minutes, which is due when candidates change.\n */\n"
+           " * Made by `bench/planner --table > src/planner/ties_table.c`, in minutes, which is due when candidates "
+           "change.\n */\n"
            "#include \"planner/ties.h\"\n\nconst trv_tie_t trv_ties[] = {\n");
     for (int i = CASES - 1; i >= 0; i--)
         print_ties(cases[i].text);

@@ -100,7 +100,8 @@ static void test_plans_are_schedules(void **state)
         for (uint64_t bytes = 8; bytes <= 64 << 20; bytes *= 128)
             for (int consistent = 0; consistent < 2; consistent++) {
                 trv_torus_t torus = torus_of(text[t]);
-                trv_planned_t plan = best(text[t], TRV_ALLREDUCE, bytes, &(trv_plan_constraints_t){consistent, .narrow = 0});
+                const trv_plan_constraints_t constraints = {.consistent = consistent};
+                trv_planned_t plan = best(text[t], TRV_ALLREDUCE, bytes, &constraints);
                 trv_schedule_t *schedule;
                 trv_verdict_t verdict;
                 assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);

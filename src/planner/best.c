@@ -15,8 +15,8 @@
 #define ANSWERS_MAX 1024 /* a power of two */
 #define PLANNERS_MAX 4
 
-/* Everything that a plan depends on but the size. Compared and hashed as bytes, so it is cleared before it is filled. */
-typedef struct key {
+/* Everything that a plan depends on but the size. Compared and hashed as bytes: cleared before it is filled. */
+typedef struct question {
     int collective, dims, size[TRV_DIMS_MAX];
     double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, host_latency_ns, router_in_ns, router_out_ns;
     double message_overhead_ns, gamma_ns;

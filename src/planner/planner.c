@@ -166,7 +166,8 @@ static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, u
 }
 
 /* Makes a plan of a candidate whose time is known. */
-static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candidate, double time_ns, trv_planned_t *plan)
+static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candidate, double time_ns,
+                     trv_planned_t *plan)
 {
     double empty_ns;
     int rc = simulate(planner, candidate, 1, &empty_ns);
