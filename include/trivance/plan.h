@@ -63,9 +63,9 @@ TRV_API void trv_planner_destroy(trv_planner_t *planner);
 /* The fastest plans, best first: writes at most `room` of them and returns how many, or an error. */
 TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan);
 
-/* The plan of one algorithm (a name as in trv_planned_t.algorithm), timed in the same way; where a
- * schedule without a symmetry would take minutes, by what smaller vectors take. TRV_ERR_UNSUPPORTED, with the reason,
- * where it does not serve the torus or does not keep to the constraints. */
+/* The plan of one algorithm (a name as in trv_planned_t.algorithm), timed in the same way; it may take
+ * seconds on large tori if its schedule has no symmetry. TRV_ERR_UNSUPPORTED, with the reason, where it does not serve
+ * the torus or does not keep to the constraints. */
 TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan);
 
 #ifdef __cplusplus

@@ -18,13 +18,12 @@
 #include "planner/candidates.h"
 #include "planner/constraints.h"
 #include "planner/ties.h"
+#include "simulate/simulator.h"
 
 #define NEAR 1.6    /* times the best estimate: what is estimated to take longer is not simulated … */
 #define NEAR_MAX 64 /* … and of the others so many at most, or as many as are asked for */
-#define PACKETS_MAX (1 << 17) /* of a vector: the packets of larger ones are larger */
+#define HOPS_MAX 3e7 /* of packets in one simulation: about a second */
 #define PACKET_BYTES_MAX (1u << 20)
-#define FULL_RANKS_MIN 65 /* of which every one must be simulated: … */
-#define FULL_PACKETS_MAX (UINT64_C(1) << 17) /* … so many packets of all ranks' vectors together at most */
 
 struct trv_planner {
     trv_simulate_options_t network;
@@ -109,41 +108,24 @@ void trv_planner_destroy(trv_planner_t *planner)
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
-/* The network for a vector of that size: gigabytes of small packets would take minutes. */
-static trv_simulate_options_t network_for(const trv_planner_t *planner, uint64_t vector_bytes)
+/* The network for a simulation of that size: where there are too many packets, for the patience of whoever asks, they
+ * are larger and fewer. Messages have many of them then, so that it makes no difference to speak of. */
+static trv_simulate_options_t network_for(const trv_planner_t *planner, const trv_candidate_t *candidate,
+                                          uint64_t vector_bytes)
 {
     trv_simulate_options_t network = planner->network;
-    while (vector_bytes / network.packet_bytes > PACKETS_MAX && network.packet_bytes <= PACKET_BYTES_MAX / 2)
+    while (network.packet_bytes <= PACKET_BYTES_MAX / 2 &&
+           trv_simulator_hops(candidate->simulator, network.packet_bytes, vector_bytes) > HOPS_MAX)
         network.packet_bytes *= 2;
     return network;
 }
 
-static int simulate(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
+static int simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network, uint64_t vector_bytes,
                     double *time_ns)
 {
-    const trv_simulate_options_t network = network_for(planner, vector_bytes);
     trv_simulation_t result;
-    int rc = trv_simulate(candidate->simulator, &network, vector_bytes, &result);
+    int rc = trv_simulate(candidate->simulator, network, vector_bytes, &result);
     *time_ns = rc ? INFINITY : result.time_ns;
-    return rc;
-}
-
-/* The same where ranks times packets would take too long (schedules without a symmetry): from what two smaller vectors
- * take, since time grows with large ones in proportion. */
-static int extrapolate(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
-                       double *time_ns)
-{
-    uint64_t large = FULL_PACKETS_MAX / (uint64_t)candidate->facts.fold * planner->network.packet_bytes;
-    if (large < 2 * planner->network.packet_bytes)
-        large = 2 * planner->network.packet_bytes;
-    if (vector_bytes <= large || candidate->facts.fold < FULL_RANKS_MIN)
-        return simulate(planner, candidate, vector_bytes, time_ns);
-    double large_ns, small_ns;
-    int rc = simulate(planner, candidate, large, &large_ns);
-    if (!rc)
-        rc = simulate(planner, candidate, large / 2, &small_ns);
-    if (!rc)
-        *time_ns = large_ns + (large_ns - small_ns) * ((double)vector_bytes / (double)(large / 2) - 2);
     return rc;
 }
 
@@ -151,18 +133,17 @@ static int extrapolate(const trv_planner_t *planner, const trv_candidate_t *cand
 static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
                      double enough_ns, double *time_ns)
 {
-    const trv_simulate_options_t network = network_for(planner, vector_bytes);
     double bound_ns;
     *time_ns = INFINITY;
     int rc = trv_candidate_facts(&planner->list, candidate, false);
     if (rc || candidate->facts.steps * planner->network.alpha_ns > enough_ns)
         return rc;
     rc = trv_candidate_read(&planner->list, candidate);
-    if (!rc)
-        rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
-    if (rc || bound_ns > enough_ns)
+    if (rc)
         return rc;
-    return extrapolate(planner, candidate, vector_bytes, time_ns);
+    const trv_simulate_options_t network = network_for(planner, candidate, vector_bytes);
+    rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
+    return rc || bound_ns > enough_ns ? rc : simulate(candidate, &network, vector_bytes, time_ns);
 }
 
 /* Makes a plan of a candidate whose time is known. */
@@ -170,7 +151,7 @@ static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candid
                      trv_planned_t *plan)
 {
     double empty_ns;
-    int rc = simulate(planner, candidate, 1, &empty_ns);
+    int rc = simulate(candidate, &planner->network, 1, &empty_ns);
     if (rc)
         return rc;
     *plan = (trv_planned_t){.steps = candidate->facts.steps, .consistent = candidate->facts.consistent,

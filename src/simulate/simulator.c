@@ -159,6 +159,18 @@ int trv_simulator_create(trv_simulator_t **created, const trv_schedule_t *schedu
     return rc;
 }
 
+double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_bytes, uint64_t vector_bytes)
+{
+    double hops = 0;
+    for (size_t i = 0; i < simulator->sendings; i++) {
+        const sending_t *sending = &simulator->sending[i];
+        const uint64_t bytes = trv_share_bytes(sending->units, simulator->units, vector_bytes);
+        for (int l = 0; l < sending->legs; l++)
+            hops += (double)((bytes - 1) / packet_bytes + 1) * simulator->leg[sending->first_leg + (uint32_t)l].hops;
+    }
+    return hops;
+}
+
 void trv_simulator_destroy(trv_simulator_t *simulator)
 {
     if (!simulator)

@@ -37,4 +37,7 @@ struct trv_simulator {
 /* The rank of the fold that stands for a rank of the torus. */
 int trv_simulator_class(const trv_simulator_t *simulator, int rank);
 
+/* The work of a simulation of the fold: its packets, times the links that each goes over. */
+double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_bytes, uint64_t vector_bytes);
+
 #endif
