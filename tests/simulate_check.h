@@ -70,6 +70,28 @@ static inline trv_schedule_t *single_message(const char *text, int to, int port)
     return schedule;
 }
 
+/* Whether some route turns into a lower dimension, as those of stars do: then full buffers may wait for one another. */
+static inline bool turns_back(const trv_schedule_t *schedule)
+{
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    int own[TRV_DIMS_MAX], peer[TRV_DIMS_MAX];
+    trv_step_t step = TRV_STEP_INIT;
+    bool found = false;
+    for (int i = 0; i < trv_schedule_streams(schedule) * trv_schedule_steps(schedule); i++)
+        for (int rank = 0; rank < torus->ranks; rank++) {
+            assert_int_equal(trv_schedule_step(schedule, rank, i / trv_schedule_steps(schedule),
+                                               i % trv_schedule_steps(schedule), &step), TRV_OK);
+            trv_torus_coordinates(torus, rank, own);
+            for (int m = 0; m < step.sends; m++) {
+                trv_torus_coordinates(torus, step.send[m].peer, peer);
+                for (int d = 0; d < trv_port_dimension(step.send[m].port); d++)
+                    found = found || own[d] != peer[d];
+            }
+        }
+    trv_step_clear(&step);
+    return found;
+}
+
 static uint64_t random_state = 1;
 
 static inline int random_below(int limit)

@@ -163,7 +163,8 @@ static void equals_the_naive_simulator_with_small_buffers(void **state)
             random_setting(&setting, &torus);
             setting.options.model = TRV_DATELINE;
             setting.options.buffer_bytes = setting.options.packet_bytes * (uint64_t)(1 + random_below(3)) + 255;
-            assert_equal(schedule, &setting.options, (uint64_t)(1 + random_below(100000)));
+            if (!turns_back(schedule))
+                assert_equal(schedule, &setting.options, (uint64_t)(1 + random_below(100000)));
             trv_schedule_destroy(schedule);
         }
 }

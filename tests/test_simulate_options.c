@@ -227,7 +227,7 @@ static void nothing_deadlocks_with_one_packet_of_room(void **state)
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
             options.packet_bytes = 512;
             options.buffer_bytes = 512;
-            assert_true(simulated_fs(schedule, &options, 40000) > 0);
+            assert_true(turns_back(schedule) || simulated_fs(schedule, &options, 40000) > 0);
             trv_schedule_destroy(schedule);
         }
 }

@@ -24,6 +24,7 @@ static const trv_algorithm_t *const table[] = {
     &trv_bruck_l,
     &trv_bruck_b,
     &trv_hybrid,
+    &trv_star,
 };
 
 #define ALGORITHMS ((int)(sizeof table / sizeof table[0]))

@@ -13,5 +13,6 @@ extern const trv_algorithm_t trv_recdoub_l, trv_recdoub_b, trv_recdoub_b_split;
 extern const trv_algorithm_t trv_swing_l, trv_swing_b;
 extern const trv_algorithm_t trv_bruck_l, trv_bruck_b;
 extern const trv_algorithm_t trv_hybrid;
+extern const trv_algorithm_t trv_star;
 
 #endif

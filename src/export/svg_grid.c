@@ -1,7 +1,8 @@
 /*
  * A torus of two dimensions as a grid, of three as layers of grids. Messages run on tracks beside the line of ranks
- * that they follow: direction + above or to the right of it, direction - below or to the left. A message that leaves at
- * one edge enters at the opposite one. Messages to another layer are short slanting arrows, up to higher layers.
+ * that they follow: direction + above or to the right of it, direction - below or to the left; where a route bends, its
+ * two tracks meet. A message that leaves at one edge enters at the opposite one. Messages to another layer are short
+ * slanting arrows, up to higher layers.
  */
 #include "export/svg.h"
 
@@ -97,32 +98,51 @@ static void draw_piece(const pen_t *pen, bool horizontal, double line, double a,
                      horizontal ? 0 : sign, pen->colour, 6);
 }
 
-/* A segment within a layer: one piece, or as many as it goes round the edge. */
-static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t *segment, bool starts)
+static bool is_slanted(const grid_t *grid, const trv_segment_t *segment)
 {
-    bool horizontal = segment->dimension == grid->active[grid->dims - 1];
+    return grid->dims > 2 && segment->dimension == grid->active[0];
+}
+
+static bool is_horizontal(const grid_t *grid, const trv_segment_t *segment)
+{
+    return segment->dimension == grid->active[grid->dims - 1];
+}
+
+/* How far a segment's track is from its line of ranks, to the right or down. */
+static double offset_of(const grid_t *grid, const trv_segment_t *segment)
+{
+    double away = grid->node + 1 + (segment->track + 0.6) * TRACK;
+    return (is_horizontal(grid, segment) ? -segment->sign : segment->sign) * away;
+}
+
+/* A segment within a layer: one piece, or as many as it goes round the edge. `before` and `after` are the segments of
+ * the same message in this layer that it is bent from and to, or NULL. */
+static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t *segment, const trv_segment_t *before,
+                      const trv_segment_t *after, bool starts)
+{
+    bool horizontal = is_horizontal(grid, segment);
     int size = horizontal ? grid->columns : grid->rows, at[TRV_DIMS_MAX], left = segment->hops;
     double pitch = horizontal ? grid->pitch_x : grid->pitch_y, sign = segment->sign, x, y;
-    double away = grid->node + 1 + (segment->track + 0.6) * TRACK;
     trv_torus_coordinates(grid->torus, segment->from, at);
     int c = at[segment->dimension];
     place(grid, segment->from, &x, &y);
-    double origin = (horizontal ? x : y) - c * pitch, line = horizontal ? y - sign * away : x + sign * away;
-    double begin = origin + c * pitch + (starts ? sign * 2 : 0);
+    double origin = (horizontal ? x : y) - c * pitch, line = (horizontal ? y : x) + offset_of(grid, segment);
+    double begin = origin + c * pitch + (before ? offset_of(grid, before) : starts ? sign * 2 : 0);
+    double short_of = after ? offset_of(grid, after) : -sign * 3.5; /* where it ends, from the last rank */
     while (left > 0) {
         int to_edge = segment->sign > 0 ? size - 1 - c : c;
         bool ends = left <= to_edge;
         int hops = ends ? left : to_edge;
         double end = origin + (c + segment->sign * hops) * pitch;
         draw_piece(pen, horizontal, line, begin,
-                   ends ? end - sign * 3.5 : end + sign * (grid->margin * 0.7 + grid->node), starts,
+                   ends ? end + short_of : end + sign * (grid->margin * 0.7 + grid->node), starts,
                    ends && segment->last);
         starts = false;
         left -= hops + 1;
         c = segment->sign > 0 ? 0 : size - 1;
         begin = origin + c * pitch - sign * (grid->margin * 0.7 + grid->node);
         if (!ends && left == 0) { /* one more hop brings it to the first rank beyond the edge */
-            draw_piece(pen, horizontal, line, begin, origin + c * pitch - sign * 3.5, false, segment->last);
+            draw_piece(pen, horizontal, line, begin, origin + c * pitch + short_of, false, segment->last);
         } else if (ends) {
             break;
         }
@@ -161,10 +181,18 @@ static void draw_links(FILE *out, const grid_t *grid)
     }
 }
 
+/* The neighbour of a segment in its message, if there is one that lies in the same layer. */
+static const trv_segment_t *bent_with(const grid_t *grid, const trv_panel_t *panel, int segment, int other)
+{
+    if (other < 0 || other >= panel->segments || panel->segment[other].arrow != panel->segment[segment].arrow ||
+        is_slanted(grid, &panel->segment[other]))
+        return NULL;
+    return &panel->segment[other];
+}
+
 void trv_svg_grid(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y)
 {
     grid_t grid = measure(picture);
-    int previous = -1;
     grid.x = x;
     grid.y = y;
     draw_links(out, &grid);
@@ -172,11 +200,11 @@ void trv_svg_grid(FILE *out, const trv_picture_t *picture, const trv_panel_t *pa
         const trv_segment_t *segment = &panel->segment[i];
         int stream = panel->arrow[segment->arrow].stream;
         pen_t pen = {out, trv_svg_colour(stream), trv_schedule_mirrored(picture->schedule, stream)};
-        if (grid.dims > 2 && segment->dimension == grid.active[0])
+        if (is_slanted(&grid, segment))
             draw_slanted(&pen, &grid, segment);
         else
-            draw_flat(&pen, &grid, segment, segment->arrow != previous);
-        previous = segment->arrow;
+            draw_flat(&pen, &grid, segment, bent_with(&grid, panel, i, i - 1), bent_with(&grid, panel, i, i + 1),
+                      i == 0 || panel->segment[i - 1].arrow != segment->arrow);
     }
     for (int r = 0; r < grid.torus->ranks; r++) {
         double nx, ny;

@@ -46,6 +46,7 @@ void trv_candidates_clear(trv_candidates_t *list);
 
 /* Sources: each adds the candidates it knows. */
 int trv_candidates_named(trv_candidates_t *list); /* every algorithm of the table without parameters */
+int trv_candidates_stars(trv_candidates_t *list);
 int trv_candidates_hybrids(trv_candidates_t *list, bool consistent);
 
 /* Makes the facts known, `both_ways` only where `ways` says so. */

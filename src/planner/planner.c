@@ -90,6 +90,8 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = trv_candidates_named(&planner->list);
     if (!rc)
+        rc = trv_candidates_stars(&planner->list);
+    if (!rc)
         rc = trv_candidates_hybrids(&planner->list, planner->constraints.consistent);
     if (rc)
         trv_planner_destroy(planner);

@@ -71,33 +71,46 @@ static size_t list_product(const trv_blocks_t *blocks, const trv_product_t *prod
     }
 }
 
-/* The block at `index` in every list of a product's coordinates, moved. */
-static int64_t block_at(const trv_torus_t *space, const trv_product_t *product, const int *index, const int *by)
+/* The blocks at `from` + each vector of a list. */
+static size_t list_shifted(const trv_blocks_t *blocks, const trv_product_t *product, const int *from,
+                           const trv_shifts_t *shifts, int64_t first, int64_t count, uint32_t *list)
 {
-    int64_t block = 0;
-    for (int d = 0; d < space->dims; d++) {
-        int coordinate = (product->value[d] ? product->value[d][index[d]] : index[d]) + by[d];
-        block = block * space->size[d] + (coordinate < space->size[d] ? coordinate : coordinate - space->size[d]);
+    const trv_torus_t *space = blocks->space;
+    const int *vector = shifts->vector;
+    size_t written = 0;
+    for (int i = 0; i < shifts->count; i++) {
+        int64_t unit = 0;
+        for (int d = 0; d < space->dims; d++) {
+            int coordinate = from[d] + *vector++;
+            unit = unit * space->size[d] + (coordinate < space->size[d] ? coordinate : coordinate - space->size[d]);
+        }
+        unit = unit * blocks->halves - first;
+        for (int h = 0; h < blocks->halves; h++)
+            if (product->halves >> h & 1 && unit + h >= 0 && unit + h < count)
+                list[written++] = (uint32_t)(unit + h);
     }
-    return block;
+    return written;
 }
 
-/* A product with shifts: the same for every sum of them, in no order. */
+/* A product with shifts: every block of it, moved by every sum of all lists but the last, and then by those. */
 static size_t list_moved(const trv_blocks_t *blocks, const trv_product_t *product, int64_t first, int64_t count,
                          uint32_t *list)
 {
     const trv_torus_t *space = blocks->space;
+    trv_product_t outer = *product;
     trv_moves_t moves;
     size_t written = 0;
     if (product_empty(blocks, product))
         return 0;
-    for (bool more = trv_moves_begin(&moves, space, product); more; more = trv_moves_next(&moves)) {
-        int index[TRV_DIMS_MAX] = { 0 };
+    outer.shifts--;
+    for (bool more = trv_moves_begin(&moves, space, &outer); more; more = trv_moves_next(&moves)) {
+        int index[TRV_DIMS_MAX] = { 0 }, from[TRV_DIMS_MAX];
         for (int d = 0; d >= 0;) {
-            int64_t unit = block_at(space, product, index, moves.by) * blocks->halves - first;
-            for (int h = 0; h < blocks->halves; h++)
-                if (product->halves >> h & 1 && unit + h >= 0 && unit + h < count)
-                    list[written++] = (uint32_t)(unit + h);
+            for (d = 0; d < space->dims; d++) {
+                from[d] = (product->value[d] ? product->value[d][index[d]] : index[d]) + moves.by[d];
+                from[d] -= from[d] < space->size[d] ? 0 : space->size[d];
+            }
+            written += list_shifted(blocks, product, from, &product->shift[outer.shifts], first, count, list + written);
             for (d = space->dims - 1; d >= 0 && ++index[d] == product->count[d]; d--)
                 index[d] = 0;
         }

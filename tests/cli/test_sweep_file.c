@@ -67,7 +67,7 @@ static size_t size_of(const char *file)
     return stat(file, &status) == 0 ? (size_t)status.st_size : 0;
 }
 
-/* 390 points that take some tenths of a second. */
+/* 416 points that take some tenths of a second. */
 #define GRID "--torus=8x8,3x5 -a all -b 32:128K:x2 --alpha=1us -j 1"
 
 static char whole[512]; /* the file of a sweep of GRID that nothing disturbed */
@@ -105,16 +105,16 @@ static void test_killed(void **state)
     int status = interrupt(file, SIGKILL, stderr);
     assert_true(WIFSIGNALED(status));
     tool_t tool = sweep(GRID " -o %s", file);
-    assert_non_null(strstr(tool.out, "has all 390 points"));
-    assert_null(strstr(tool.out, "390 of them new"));
+    assert_non_null(strstr(tool.out, "has all 416 points"));
+    assert_null(strstr(tool.out, "416 of them new"));
     expect_code(tool, 0, NULL);
     expect_same_rows(file, whole);
     tool = sweep(GRID " -o %s", file);
-    assert_non_null(strstr(tool.out, "has all 390 points, 0 of them new"));
+    assert_non_null(strstr(tool.out, "has all 416 points, 0 of them new"));
     expect_code(tool, 0, NULL);
     /* A grid that has grown keeps what is there. */
     tool = sweep(GRID " --torus=2 -o %s", file);
-    assert_non_null(strstr(tool.out, "has all 585 points, 195 of them new"));
+    assert_non_null(strstr(tool.out, "has all 624 points, 208 of them new"));
     expect_code(tool, 0, NULL);
     expect_code(sweep(GRID " --restart -o %s", file), 0, NULL);
     expect_same_rows(file, whole);
@@ -132,7 +132,7 @@ static void test_interrupted(void **state)
     assert_int_equal(WEXITSTATUS(status), 130);
     rewind(err);
     assert_non_null(fgets(text, sizeof text, err));
-    assert_non_null(strstr(text, "of 390 points; the same command goes on behind the last row of"));
+    assert_non_null(strstr(text, "of 416 points; the same command goes on behind the last row of"));
     assert_null(fgets(text, sizeof text, err));
     fclose(err);
     char *rows = tool_read_file(file);
@@ -223,7 +223,7 @@ static void test_disk_full(void **state)
     assert_true(strlen(rows) > 2000 && rows[strlen(rows) - 1] == '\n');
     free(rows);
     tool = sweep(GRID " -o %s", file);
-    assert_null(strstr(tool.out, "390 of them new"));
+    assert_null(strstr(tool.out, "416 of them new"));
     expect_code(tool, 0, NULL);
     expect_same_rows(file, whole);
     assert_int_equal(symlink("/dev/full", in_folder("device.csv")), 0);

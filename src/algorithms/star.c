@@ -1,0 +1,251 @@
+/*
+ * Stars: all ports of a torus at once (docs/stars.md has the mathematics, star.h the names).
+ *
+ * In step k every rank r receives from r + v for each displacement v in S_k, up to 2D of them, and adds what comes.
+ * With A_k = S_k and 0, all sums a_0 + a_1 + … are different and reach every rank: 3 steps on 4x4x4 instead of 6.
+ *
+ *     4x4, step 0: 1.0/0.1/-1.0      step 1: 2.1/0.2/2.-1      (received by rank r; routes bend)
+ *            .  o  .  .                     .  .  .  .
+ *            .  r  o  .                     .  r  .  o
+ *            .  o  .  .                     .  .  .  .
+ *            .  .  .  .                     o  .  o  .
+ *
+ * L: every step sends the whole vector.   B: reduce-scatter and allgather. In the reduce-scatter's step k, rank r sends
+ * to r - v the sums of the blocks r - v - T, where T is what the A of the later steps reach; the allgather is the
+ * reverse.
+ * Both at once: the steps done as L reach a subgroup H, blocks are its cosets, the ranks of one coset end the
+ * reduce-scatter with parts of one block.
+ * Streams: S, and -S; and the same with the dimensions of one size in other turns, so that all links carry the same
+ * (star_streams.c).
+ *
+ * Steps: s (L), 2s (B), at least log_(2D+1) n.   Exact: yes.   Symmetry: translation.
+ * Consistent: B; and L if its steps can be ordered so that the first, the first two, … reach subgroups: then all ranks
+ * of a coset have the same sum, and everybody adds the sums of the cosets in the same order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/star_streams.h"
+#include "algorithms/table.h"
+#include "common/error.h"
+
+enum { ARRIVALS = 1 /* the register of the first vector's message */ };
+
+typedef struct tables {
+    trv_arena_t *arena; /* owns all of the streams */
+    trv_star_streams_t streams;
+} tables_t;
+
+/* ---- One rank's step --------------------------------------------------------------------------------------------- */
+
+typedef struct view {
+    const trv_schedule_t *schedule;
+    const trv_star_streams_t *streams;
+    const trv_star_stream_t *stream;
+    const trv_star_step_t *star;
+    int index; /* of the star among the stream's */
+    trv_step_t *out;
+} view_t;
+
+/* What `rank` gets in the reduction by this star, and gives in the allgather: its own block, moved by all that the
+ * reduce-scatter's later steps reach. */
+static int find_blocks(const view_t *view, int rank, trv_blocks_t *blocks)
+{
+    const int dims = view->schedule->torus.dims, later = view->streams->order.scatter - view->index - 1;
+    int *own = trv_step_alloc(view->out, (size_t)dims * sizeof *own);
+    if (!own)
+        return TRV_ERR_MEMORY;
+    trv_torus_coordinates(&view->schedule->torus, rank, own);
+    trv_quotient_map(&view->stream->blocks, own, own);
+    *blocks = (trv_blocks_t){.space = &view->schedule->space, .halves = 1, .terms = 1};
+    trv_product_t *product = &blocks->term[0];
+    product->halves = 1;
+    for (int d = 0; d < dims; d++) {
+        product->count[d] = 1;
+        product->value[d] = &own[d];
+    }
+    if (later > 0) {
+        product->shifts = later;
+        product->shift = &view->stream->shift[view->index + 1];
+    }
+    return TRV_OK;
+}
+
+static int add_message(const view_t *view, bool send, int peer, int port, int reg, const trv_blocks_t *blocks)
+{
+    trv_part_t *part = (send ? trv_step_send : trv_step_receive)(view->out, peer, port, 1);
+    if (!part)
+        return TRV_ERR_MEMORY;
+    part->reg = reg;
+    part->blocks = *blocks;
+    return TRV_OK;
+}
+
+/* The registers of a reduction, own sum and arrivals; where the L steps reach subgroups, in the order of the cosets
+ * that they are the sums of, so that every rank adds them alike. */
+static int add_combine(const view_t *view, int rank, const trv_blocks_t *blocks)
+{
+    const trv_torus_t *torus = &view->schedule->torus;
+    const trv_quotient_t *group = &view->stream->group[view->index];
+    const bool sorted = view->streams->order.ordered && view->index >= view->streams->order.scatter;
+    int source[TRV_PORTS_MAX + 1], coset[TRV_PORTS_MAX + 1];
+    for (int i = 0; i <= view->star->vectors; i++) {
+        int at[TRV_DIMS_MAX], place = i, key = i;
+        if (sorted) {
+            trv_torus_coordinates(torus, i ? trv_star_peer(torus, rank, &view->star->vector[i - 1], false) : rank, at);
+            trv_quotient_map(group, at, at);
+            key = trv_torus_rank(&group->space, at);
+        }
+        for (; place > 0 && coset[place - 1] > key; place--) {
+            coset[place] = coset[place - 1];
+            source[place] = source[place - 1];
+        }
+        coset[place] = key;
+        source[place] = i ? ARRIVALS + i - 1 : 0;
+    }
+    return trv_step_combine(view->out, 0, view->star->vectors + 1, source, 0, blocks);
+}
+
+/* Reduce-scatter or whole vectors: what goes to r - v is what r - v gets from everybody. */
+static int reduce(const view_t *view, int rank)
+{
+    const trv_torus_t *torus = &view->schedule->torus;
+    trv_blocks_t own, theirs;
+    int rc = find_blocks(view, rank, &own);
+    for (int i = 0; i < view->star->vectors && !rc; i++) {
+        const trv_star_vector_t *vector = &view->star->vector[i];
+        const int to = trv_star_peer(torus, rank, vector, true);
+        rc = find_blocks(view, to, &theirs);
+        if (!rc)
+            rc = add_message(view, true, to, vector->port, 0, &theirs);
+        if (!rc)
+            rc = add_message(view, false, trv_star_peer(torus, rank, vector, false), vector->port, ARRIVALS + i, &own);
+    }
+    return rc ? rc : add_combine(view, rank, &own);
+}
+
+/* The reduce-scatter's step turned round. */
+static int gather(const view_t *view, int rank)
+{
+    const trv_torus_t *torus = &view->schedule->torus;
+    trv_blocks_t own, theirs;
+    int rc = find_blocks(view, rank, &own);
+    for (int i = 0; i < view->star->vectors && !rc; i++) {
+        const trv_star_vector_t *vector = &view->star->vector[i];
+        const int from = trv_star_peer(torus, rank, vector, true), port = vector->port ^ 1;
+        rc = find_blocks(view, from, &theirs);
+        if (!rc)
+            rc = add_message(view, true, trv_star_peer(torus, rank, vector, false), port, 0, &own);
+        if (!rc)
+            rc = add_message(view, false, from, port, 0, &theirs);
+    }
+    return rc;
+}
+
+static int star_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    const trv_star_streams_t *streams = &((const tables_t *)schedule->tables)->streams;
+    const trv_star_stream_t *own = &streams->stream[stream];
+    const bool gathers = schedule->collective == TRV_ALLGATHER || step >= streams->steps;
+    const int index = gathers ? schedule->steps - 1 - step : step;
+    const view_t view = {schedule, streams, own, &own->star[index], index, out};
+    int rc = trv_step_reserve(out, view.star->vectors, view.star->vectors, 1);
+    if (rc)
+        return rc;
+    return gathers ? gather(&view, rank) : reduce(&view, rank);
+}
+
+/* ---- Positions --------------------------------------------------------------------------------------------------- */
+
+/* Blocks in the order in which the reduce-scatter splits them, the first step's part most significant. */
+static int64_t star_position(const trv_schedule_t *schedule, int stream, int64_t unit)
+{
+    const trv_star_streams_t *streams = &((const tables_t *)schedule->tables)->streams;
+    const trv_torus_t *space = &schedule->space;
+    const size_t bytes = (size_t)space->dims * sizeof(int);
+    int at[TRV_DIMS_MAX], coset[TRV_DIMS_MAX], other[TRV_DIMS_MAX];
+    int64_t position = 0;
+    trv_torus_coordinates(space, (int)unit, at);
+    for (int i = 0; i < streams->order.scatter; i++) {
+        const trv_shifts_t *shift = &streams->stream[stream].shift[i];
+        const trv_quotient_t *group = &streams->stream[stream].group[i];
+        int digit = 0;
+        trv_quotient_map(group, at, coset);
+        for (; digit < shift->count - 1; digit++) {
+            trv_quotient_map(group, shift->vector + digit * space->dims, other);
+            if (memcmp(other, coset, bytes) == 0)
+                break;
+        }
+        for (int d = 0; d < space->dims; d++) {
+            at[d] -= shift->vector[digit * space->dims + d];
+            at[d] += at[d] < 0 ? space->size[d] : 0;
+        }
+        position = position * shift->count + digit;
+    }
+    return position;
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static void destroy_tables(void *memory)
+{
+    tables_t *tables = memory;
+    trv_arena_destroy(tables->arena);
+    free(tables);
+}
+
+static int fill(trv_schedule_t *schedule, tables_t *tables, const trv_star_t *star)
+{
+    const trv_star_streams_t *streams = &tables->streams;
+    int rc = trv_star_streams_make(&tables->streams, star, tables->arena);
+    if (rc)
+        return rc;
+    schedule->step = star_step;
+    schedule->space = streams->stream[0].blocks.space;
+    schedule->streams = streams->count;
+    schedule->mirrored_from = (streams->count + 1) / 2;
+    schedule->steps = schedule->collective == TRV_ALLREDUCE ? streams->steps + streams->order.scatter : streams->steps;
+    schedule->registers = ARRIVALS + streams->vectors_max;
+    schedule->exactness = star->chain.direct ? TRV_EXACT : TRV_COVERS;
+    schedule->consistent = streams->order.ordered;
+    schedule->owned = streams->order.scatter == streams->steps;
+    if (streams->order.contiguous && schedule->collective == TRV_ALLREDUCE)
+        schedule->position = star_position;
+    return TRV_OK;
+}
+
+static int supports(const trv_torus_t *torus, trv_collective_t collective)
+{
+    (void)collective;
+    trv_star_t star;
+    return trv_star_choose(NULL, torus, &star);
+}
+
+static int create(trv_schedule_t *schedule)
+{
+    trv_star_t star;
+    int rc = trv_star_choose(schedule->parameters, &schedule->torus, &star);
+    if (rc)
+        return rc;
+    if (star.whole && schedule->collective != TRV_ALLREDUCE)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "'%.60s' sends whole vectors and does AllReduce only; for Reduce-Scatter "
+                        "and AllGather take star:b", schedule->name);
+    if (star.form == TRV_STAR_GATHERED)
+        return trv_star_gathered_create(schedule, &star.chain);
+    tables_t *tables = calloc(1, sizeof *tables);
+    if (!tables || !(tables->arena = trv_arena_create())) {
+        free(tables);
+        return trv_fail_memory();
+    }
+    schedule->tables = tables;
+    schedule->destroy = destroy_tables;
+    return fill(schedule, tables, &star);
+}
+
+const trv_algorithm_t trv_star = {
+    .name = "star", .family = "star", .title = "Stars: all ports of a torus at once",
+    .source = "docs/stars.md; direct sums of sets of displacements", .parameters = "[STEPS][:CHAIN]",
+    .sizes = "tori with a star chain", .steps_formula = "2s or, star:l, s; s at least log_(2D+1) n",
+    .bytes_formula = "2m (n-1)/n or, star:l, (q-1) m in every step", .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT, .consistent = true, .supports = supports, .create = create,
+};

@@ -1,0 +1,42 @@
+/*
+ * Star schedules (star.c explains them; docs/stars.md has the mathematics). Their names say all about them:
+ *
+ *     star[:STEPS][:CHAIN][:STREAMS]
+ *
+ *     STEPS   which steps of the chain send whole vectors; the others are reduce-scatter and allgather
+ *             b         none, if nothing is said
+ *             l         all
+ *             12        steps 1 and 2; what they reach must be a subgroup
+ *             overlap   all, of a chain that covers: for MAX, MIN, AND, OR
+ *             gathered  all, and the vectors themselves are collected, to be added in the order of the ranks
+ *     CHAIN   a number: of the chains that trv_star_find knows for the torus, 0 if nothing is said; or the chain's
+ *             text, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4
+ *     STREAMS 1, 2 (the chain and its mirror), or as many as balance the links if nothing is said: 2 for each dimension
+ *             of the commonest size. Fewer streams send fewer messages
+ */
+#ifndef TRIVANCE_ALGORITHMS_STAR_H
+#define TRIVANCE_ALGORITHMS_STAR_H
+
+#include "schedule/schedule.h"
+#include "stars/stars.h"
+
+typedef enum trv_star_form { TRV_STAR_SUMS, TRV_STAR_OVERLAP, TRV_STAR_GATHERED } trv_star_form_t;
+
+typedef struct trv_star {
+    trv_star_form_t form;
+    unsigned whole; /* bit k: step k of the chain sends whole vectors */
+    int streams;    /* 1, 2, or 0: as many as balance the links */
+    trv_star_chain_t chain;
+} trv_star_t;
+
+/* Reads what follows "star:" in a name (NULL or "": nothing is said). TRV_ERR_ARGUMENT for what cannot be read or is no
+ * chain; TRV_ERR_UNSUPPORTED for what does not fit the torus. */
+int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t *star);
+
+/* The name of a star of sums whose chain has the number `chain`, shortest way to say it. */
+void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room);
+
+/* Completes a schedule of the gathered form. */
+int trv_star_gathered_create(trv_schedule_t *schedule, const trv_star_chain_t *chain);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * From a star chain to what the streams of a schedule do with it: the order of the steps, the turned and mirrored
+ * copies, and the groups that the steps reach.
+ */
+#ifndef TRIVANCE_ALGORITHMS_STAR_STREAMS_H
+#define TRIVANCE_ALGORITHMS_STAR_STREAMS_H
+
+#include "algorithms/quotient.h"
+#include "algorithms/star.h"
+#include "schedule/arena.h"
+
+/* One stream; step i of `steps` is the schedule's, the first `scatter` of them reduce-scatter, the others are L. */
+typedef struct trv_star_stream {
+    const trv_star_step_t *star; /* [steps]: what the stream receives from where */
+    const trv_shifts_t *shift;   /* [scatter]: the blocks that -v, and 0, move to */
+    trv_quotient_t blocks;       /* the torus modulo what the L steps reach: a block for each coset */
+    trv_quotient_t *group;       /* [steps]: reduce-scatter: the blocks modulo what the later of these steps reach;
+                                    L: the torus modulo what the earlier of these steps reach */
+} trv_star_stream_t;
+
+typedef struct trv_star_order {
+    int step[TRV_STAR_STEPS_MAX]; /* of the chain, in the order of the schedule: reduce-scatter, then L */
+    int scatter;                  /* so many reduce-scatter */
+    bool ordered;                 /* what the L steps have reached is a subgroup after each of them */
+    bool contiguous;              /* so is what the reduce-scatter's steps, backwards, reach with the L steps */
+} trv_star_order_t;
+
+void trv_star_order(const trv_star_t *star, trv_star_order_t *order);
+
+/* The streams that a star has: star->streams of them, or as many as balance the links. */
+int trv_star_stream_count(const trv_star_t *star);
+
+/* Messages of all streams on the busiest link in a step of the chain, when every rank sends one for every vector. */
+int trv_star_link_messages(const trv_star_t *star, int step);
+
+typedef struct trv_star_streams {
+    trv_star_order_t order;
+    int steps, vectors_max;
+    int count; /* of the streams; the second half of them are mirrored, unless there is one only */
+    trv_star_stream_t *stream;
+} trv_star_streams_t;
+
+/* Everything lies in the arena. TRV_ERR_MEMORY. */
+int trv_star_streams_make(trv_star_streams_t *streams, const trv_star_t *star, trv_arena_t *arena);
+
+/* The rank at `rank` + `vector`, or - vector if `back`. */
+int trv_star_peer(const trv_torus_t *torus, int rank, const trv_star_vector_t *vector, bool back);
+
+#endif
