@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/cost.h>
+
 #include "cli/cli.h"
 #include "cli/cost_paper.h"
 #include "cli/input.h"
@@ -25,8 +27,8 @@ static const char help[] =
     "completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps\n"
     "of the busiest link's bytes / bandwidth.\n\n"
     "Options:\n"
-    "  -a, --algorithm=LIST    names or families with commas between, or all (default); a family's time\n"
-    "                          is that of its better member\n"
+    "  -a, --algorithm=LIST    names, families or planned with commas between, or all (default); a\n"
+    "                          family's time is that of its better member\n"
     "  -c, --collective=C      allreduce (default), reduce-scatter or allgather\n"
     "  -b, --bytes=LIST        sizes of the vector (default 32,1K,32K,1M,32M,128M); K, M, G are powers of\n"
     "                          1024\n"
@@ -62,13 +64,14 @@ typedef struct entry { /* one schedule of a torus */
     double time_ns[SIZES_MAX];
 } entry_t;
 
-typedef struct column { /* one line of the user's list: an algorithm, or the members of a family */
+typedef struct column { /* one line of the user's list */
     const char *label;
-    int first, count; /* entries */
+    const cli_choice_t *choice; /* NULL: what a file has */
+    int entry[SIZES_MAX];       /* per size: of a family the fastest member, of `planned` the plan */
 } column_t;
 
 typedef struct result {
-    entry_t entry[2 * CLI_CHOICES_MAX];
+    entry_t entry[3 * CLI_CHOICES_MAX];
     column_t column[CLI_CHOICES_MAX];
     int entries, columns;
 } result_t;
@@ -84,32 +87,68 @@ static int measure(const options_t *options, trv_schedule_t *schedule, entry_t *
     return rc;
 }
 
-/* Members that do not take the torus are left out; a choice of which nothing is left is an error if it is the only one.
- */
+/* The entry of that name from `first` on, measured if it is not there yet. */
+static int find_entry(const options_t *options, const trv_torus_t *torus, const char *name, int first, result_t *result,
+                      int *entry)
+{
+    trv_schedule_t *schedule;
+    for (*entry = first; *entry < result->entries; ++*entry)
+        if (strcmp(trv_schedule_name(result->entry[*entry].schedule), name) == 0)
+            return TRV_OK;
+    int rc = trv_schedule_create(&schedule, torus, name, options->collective);
+    if (!rc && result->entries == (int)(sizeof result->entry / sizeof result->entry[0])) {
+        trv_schedule_destroy(schedule);
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the list of algorithms is too long");
+    }
+    return rc ? rc : measure(options, schedule, &result->entry[result->entries++]);
+}
+
+/* Members that do not take the torus are left out. */
+static int measure_members(const options_t *options, const trv_torus_t *torus, column_t *column, result_t *result)
+{
+    int first = result->entries, entry, rc = TRV_OK;
+    for (int i = 0; i < column->choice->members; i++) {
+        rc = find_entry(options, torus, cli_member_name(column->choice, i), first, result, &entry);
+        if (rc && rc != TRV_ERR_UNSUPPORTED)
+            return rc;
+    }
+    for (int size = 0; size < options->sizes; size++) {
+        column->entry[size] = first;
+        for (int e = first + 1; e < result->entries; e++)
+            if (result->entry[e].time_ns[size] < result->entry[column->entry[size]].time_ns[size])
+                column->entry[size] = e;
+    }
+    return result->entries > first ? TRV_OK : rc;
+}
+
+/* The plans are those for a network whose hops cost what they cost in the model. */
+static int measure_plans(const options_t *options, const trv_torus_t *torus, column_t *column, result_t *result)
+{
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    int first = result->entries, rc = TRV_OK;
+    network.bandwidth_bps = options->network.bandwidth_bps;
+    network.alpha_ns = options->network.alpha_ns;
+    network.link_latency_ns = options->network.hop_ns;
+    network.host_latency_ns = network.router_in_ns = network.router_out_ns = 0;
+    for (int size = 0; size < options->sizes && !rc; size++) {
+        trv_planned_t plan;
+        rc = trv_plan_best(torus, options->collective, options->bytes[size], &network, NULL, &plan);
+        if (!rc)
+            rc = find_entry(options, torus, plan.algorithm, first, result, &column->entry[size]);
+    }
+    return rc;
+}
+
+/* A choice of which nothing is left is an error if it is the only one. */
 static int measure_choice(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice,
                           result_t *result)
 {
     column_t *column = &result->column[result->columns];
-    int rc = TRV_OK;
-    *column = (column_t){choice->label, result->entries, 0};
-    for (int i = 0; i < choice->members; i++) {
-        trv_schedule_t *schedule;
-        rc = trv_schedule_create(&schedule, torus, trv_algorithm_name(choice->member[i]), options->collective);
-        if (rc == TRV_ERR_UNSUPPORTED)
-            continue;
-        if (!rc && result->entries == 2 * CLI_CHOICES_MAX) {
-            trv_schedule_destroy(schedule);
-            rc = trv_fail(TRV_ERR_ARGUMENT, "the list of algorithms is too long");
-        }
-        if (rc)
-            return rc;
-        rc = measure(options, schedule, &result->entry[result->entries++]);
-        if (rc)
-            return rc;
-        column->count++;
-    }
-    result->columns += column->count > 0;
-    return column->count || (!options->selection.single && rc == TRV_ERR_UNSUPPORTED) ? TRV_OK : rc;
+    *column = (column_t){.label = choice->label, .choice = choice};
+    int rc = choice->planned ? measure_plans(options, torus, column, result)
+                             : measure_members(options, torus, column, result);
+    result->columns += !rc;
+    return rc == TRV_ERR_UNSUPPORTED && !options->selection.single ? TRV_OK : rc;
 }
 
 static void clear_result(result_t *result)
@@ -121,21 +160,11 @@ static void clear_result(result_t *result)
     result->entries = result->columns = 0;
 }
 
-/* The entry of a column that is fastest at a size. */
-static int best_of(const result_t *result, const column_t *column, int size)
-{
-    int best = column->first;
-    for (int i = 1; i < column->count; i++)
-        if (result->entry[column->first + i].time_ns[size] < result->entry[best].time_ns[size])
-            best = column->first + i;
-    return best;
-}
-
 static double least_time(const result_t *result, int size)
 {
     double least = INFINITY;
     for (int c = 0; c < result->columns; c++)
-        least = fmin(least, result->entry[best_of(result, &result->column[c], size)].time_ns[size]);
+        least = fmin(least, result->entry[result->column[c].entry[size]].time_ns[size]);
     return least;
 }
 
@@ -173,6 +202,18 @@ static void print_factors(const result_t *result)
     cli_table_end(&table);
 }
 
+static void print_plans(const options_t *options, const result_t *result)
+{
+    const char *name[SIZES_MAX];
+    for (int c = 0; c < result->columns; c++) {
+        if (!result->column[c].choice || !result->column[c].choice->planned)
+            continue;
+        for (int i = 0; i < options->sizes; i++)
+            name[i] = trv_schedule_name(result->entry[result->column[c].entry[i]].schedule);
+        cli_print_planned(name, options->bytes, options->sizes);
+    }
+}
+
 static void print_times(const options_t *options, const result_t *result)
 {
     cli_column_t column[SIZES_MAX + 1] = {{NULL, "time in us", false, 0}};
@@ -188,12 +229,12 @@ static void print_times(const options_t *options, const result_t *result)
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, options->sizes + 1, cli_stdout_is_terminal());
     for (int c = 0; c < result->columns; c++) {
         const column_t *line = &result->column[c];
-        bool family = strcmp(line->label, trv_schedule_name(result->entry[line->first].schedule)) != 0;
+        bool family = line->choice && line->choice->members > 1;
         families |= family;
         cli_cell_text(&table, line->label);
         for (int i = 0; i < options->sizes; i++) {
             char cell[64];
-            const entry_t *e = &result->entry[best_of(result, line, i)];
+            const entry_t *e = &result->entry[line->entry[i]];
             const char *name = trv_schedule_name(e->schedule);
             bool best = e->time_ns[i] <= least_time(result, i);
             snprintf(cell, sizeof cell, "%.2f%s%s", e->time_ns[i] / 1e3, best ? "*" : " ",
@@ -204,6 +245,7 @@ static void print_times(const options_t *options, const result_t *result)
     }
     cli_table_end(&table);
     printf("* fastest%s\n", families ? "; l, b: the member of the family that it is" : "");
+    print_plans(options, result);
 }
 
 static void print_result(const options_t *options, const trv_torus_t *torus, const result_t *result)
@@ -240,7 +282,7 @@ static void add_rows(const options_t *options, const result_t *result, cli_table
     char text[TRV_TORUS_TEXT_MAX];
     for (int c = 0; c < result->columns; c++)
         for (int i = 0; i < options->sizes; i++) {
-            const entry_t *e = &result->entry[best_of(result, &result->column[c], i)];
+            const entry_t *e = &result->entry[result->column[c].entry[i]];
             cli_cell_text(table, trv_torus_format(trv_schedule_torus(e->schedule), text, sizeof text));
             cli_cell_text(table, cli_collective_name(trv_schedule_collective(e->schedule)));
             cli_cell_text(table, trv_schedule_name(e->schedule));
@@ -285,7 +327,7 @@ static int cost_of_file(options_t *options, result_t *result)
         options->sizes = 1;
     }
     result->entries = result->columns = 1;
-    result->column[0] = (column_t){trv_schedule_name(file.schedule), 0, 1};
+    result->column[0] = (column_t){.label = trv_schedule_name(file.schedule)};
     return measure(options, file.schedule, &result->entry[0]);
 }
 

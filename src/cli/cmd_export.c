@@ -19,7 +19,8 @@ static const char help[] =
     "Options:\n"
     "  -f, --format=F        goal (the text that LogGOPSim reads; `trivance simulate --goal` too),\n"
     "                        msccl (XML for MSCCL) or mscclpp (an execution plan for MSCCL++)\n"
-    "  -a, --algorithm=A     a name or a family, whose better member is taken (default trivance)\n"
+    "  -a, --algorithm=A     planned (default: the fastest for the size), a name, with its parameters if\n"
+    "                        it has some (hybrid:4x8), or a family, whose better member is taken\n"
     "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
     "  -b, --bytes=M         size of the vector (default 64K); K, M, G are powers of 1024\n"
     "      --alpha=T         what a rank calculates at the entry of every step, in whole ns (default\n"
@@ -56,14 +57,6 @@ static int read_format(const char *text, export_format_t *format)
     return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are goal, msccl and mscclpp", text);
 }
 
-static int read_bytes(const char *text, uint64_t *bytes)
-{
-    int rc = cli_parse_bytes(text, bytes);
-    if (!rc && *bytes == 0)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--bytes must be at least 1, for example 64K");
-    return rc;
-}
-
 /* The writers refuse before they write their first byte, so that nothing half written reaches stdout either. */
 static int write_schedule(const options_t *options, const trv_schedule_t *schedule, uint64_t bytes)
 {
@@ -97,9 +90,10 @@ static int run(const options_t *options)
             rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, which is enough for GOAL only",
                           options->schedule);
     } else {
-        trv_network_t network = TRV_NETWORK_PAPER;
-        rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective, &network, bytes,
-                        &schedule);
+        trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+        network.alpha_ns = options->alpha_ns;
+        rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective, &network, NULL,
+                        bytes, &schedule);
     }
     if (!rc)
         rc = write_schedule(options, schedule, bytes);
@@ -117,13 +111,13 @@ static int read_options(int argc, char **argv, options_t *options)
         {"alpha", required_argument, NULL, OPTION_ALPHA}, {"schedule", required_argument, NULL, 's'},
         {"output", required_argument, NULL, 'o'},     {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
-    int option, rc = cli_select("trivance", &options->selection);
+    int option, rc = cli_select("planned", &options->selection);
     while (!rc && (option = cli_option(argc, argv, ":f:a:c:b:s:o:h", longs)) != -1)
         switch (option) {
         case 'f': rc = read_format(optarg, &options->format); break;
         case 'a': rc = cli_select(optarg, &options->selection); break;
         case 'c': rc = cli_parse_collective(optarg, &options->collective); break;
-        case 'b': rc = read_bytes(optarg, &options->bytes); break;
+        case 'b': rc = cli_parse_vector(optarg, &options->bytes); break;
         case OPTION_ALPHA:
             rc = cli_parse_time_ns(optarg, &options->alpha_ns);
             options->alpha_given = true;
@@ -140,7 +134,7 @@ int cli_export(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
-    options.alpha_ns = (trv_network_t)TRV_NETWORK_PAPER.alpha_ns;
+    options.alpha_ns = (trv_simulate_options_t)TRV_SIMULATE_DEFAULTS.alpha_ns;
     int rc = read_options(argc, argv, &options);
     if (rc > 0)
         return rc - 1;

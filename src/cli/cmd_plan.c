@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/parse.h"
 #include "cli/plan.h"
+#include "cli/plan_ask.h"
 #include "cli/plan_search.h"
 #include "cli/select.h"
 #include "common/error.h"
@@ -17,33 +18,50 @@
 static const char help[] =
     "Usage: trivance plan TORUS [OPTIONS]\n"
     "       trivance plan --schedule=FILE [OPTIONS]\n"
+    "       trivance plan TORUS --all-sizes | --why [OPTIONS]\n"
     "       trivance plan --search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
     "       trivance plan --search=TORUS[,TORUS...] [--format=table|json|csv|c]\n\n"
     "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages\n"
     "share the busiest link; and draws it. Text shows the messages of one rank and a picture of the\n"
-    "steps. Or searches: on a ring the distances that bandwidth-optimal phases transmit least with, a line\n"
-    "for each number of steps that gains something; on a torus the vectors of star schedules, which use\n"
-    "all ports of a rank at once.\n\n"
+    "steps. The schedule is the fastest for the torus, the size and the network (planned), or that of the\n"
+    "algorithm that is named. Or shows what would be planned for every size, or why just this. Or\n"
+    "searches: on a ring the distances that bandwidth-optimal phases transmit least with, a line for each\n"
+    "number of steps that gains something; on a torus the vectors of star schedules, which use all ports\n"
+    "of a rank at once.\n\n"
     "Options:\n"
-    "  -a, --algorithm=A     a name or a family, whose better member is taken (default trivance)\n"
+    "  -a, --algorithm=A     planned (default), a name, with its parameters if it has some (hybrid:4x8),\n"
+    "                        or a family, whose better member is taken\n"
     "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
     "  -b, --bytes=M         size of the vector (default 64K); K, M, G are powers of 1024\n"
     "  -r, --rank=R          one rank's messages, with its program: sends, receives, reductions,\n"
     "                        registers\n"
     "      --stream=S        one stream only\n"
     "  -s, --schedule=FILE   a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
-    "  -f, --format=F        text (default), svg (a picture) or json (the format trivance-schedule-1)\n"
+    "      --all-sizes       the plan for every size from 32 B to 1 GiB, and its gains\n"
+    "      --why             the plans that came near, what their times are made of, and on which network\n"
+    "                        they would have won\n"
     "      --search=WHAT     distances for a ring (32) or all rings of a range (2-64), star chains for tori\n"
-    "                        (8x8 or 4x4,4x4x8) or all of the built-in table (stars) instead; --format is\n"
-    "                        table (default), json, csv, or c (the source of a built-in table)\n"
+    "                        (8x8 or 4x4,4x4x8) or all of the built-in table (stars) instead\n"
     "      --steps=K         of the search on rings: distances for K steps per phase only\n"
+    "  -f, --format=F        text (default), svg (a picture) or json (the format trivance-schedule-1);\n"
+    "                        of --all-sizes and --why table, json or csv; of --search also c (the\n"
+    "                        source of a built-in table)\n"
     "  -o, --output=FILE     write there instead of to the terminal\n"
     "  -h, --help            this text\n\n"
-    "Examples:\n"
+    "What a plan must keep to:\n"
+    "      --consistent          the same bits on every rank for floating point\n"
+    "      --idempotent          contributions may count twice: for max, min, and, or\n"
+    "      --memory=BYTES        scratch memory of a rank, at most\n"
+    "      --messages-per-port=N messages of a stream that leave a rank by one port in a step, at most\n\n"
+    "Network that is planned for (the paper's by default; one queue per link):\n";
+
+static const char examples[] =
+    "\nExamples:\n"
     "  trivance plan 9\n"
     "  trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
     "  trivance plan 8 --algorithm=swing-b --rank=3\n"
-    "  trivance plan 4x4 --algorithm=bucket --format=json -o bucket.json\n"
+    "  trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
+    "  trivance plan 8x8 --bytes=128K --why --consistent\n"
     "  trivance plan --search=30-32\n"
     "  trivance plan --search=4x4x8\n";
 
@@ -52,12 +70,18 @@ typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 typedef struct options {
     const char *command, *schedule, *output, *rank, *stream, *format_name;
     cli_plan_search_t search;
+    bool all_sizes, why, named;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes; /* 0: not given */
     plan_format_t format;
+    cli_network_t network;
+    trv_plan_constraints_t constraints;
+    bool constrained;
     cli_tori_t tori;
 } options_t;
+
+#define USUAL_BYTES (64 << 10)
 
 /* ---- Titles ------------------------------------------------------------------------------------------------------ */
 
@@ -175,8 +199,10 @@ static int run(const options_t *options)
 {
     trv_schedule_t *schedule;
     trv_schedule_file_t file;
-    cli_plan_t plan = {.command = options->command, .network = TRV_NETWORK_PAPER, .has_blocks = true};
-    plan.vector_bytes = options->bytes ? options->bytes : 64 << 10;
+    const trv_simulate_options_t *network = &options->network.options;
+    cli_plan_t plan = {.command = options->command, .has_blocks = true,
+                       .network = {network->bandwidth_bps, network->alpha_ns, 0}};
+    plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     int rc;
     if (options->schedule) {
         rc = cli_read_schedule(options->command, options->schedule, &file);
@@ -194,12 +220,12 @@ static int run(const options_t *options)
         }
     } else {
         const cli_choice_t *choice = &options->selection.choice[0];
-        rc = cli_choose(choice, &options->tori.torus[0], options->collective, &plan.network, plan.vector_bytes,
-                        &schedule);
+        rc = cli_choose(choice, &options->tori.torus[0], options->collective, network, &options->constraints,
+                        plan.vector_bytes, &schedule);
         if (rc)
             return rc;
-        if (choice->members > 1)
-            plan.family = choice->label;
+        if (cli_is_several(choice))
+            plan.chosen_for = choice->label;
     }
     plan.schedule = schedule;
     rc = show(options, &plan);
@@ -218,62 +244,141 @@ static int read_format(const char *text, plan_format_t *format)
     return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are text, svg and json", text);
 }
 
-static int read_bytes(const char *text, uint64_t *bytes)
+/* What the planner itself is asked. */
+static int ask(const options_t *options)
 {
-    int rc = cli_parse_bytes(text, bytes);
-    if (!rc && *bytes == 0)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--bytes must be at least 1, for example 64K");
-    return rc;
+    cli_plan_ask_t ask = {.torus = options->tori.torus[0], .collective = options->collective,
+                          .network = options->network, .constraints = options->constraints,
+                          .output = options->output};
+    int rc = options->format_name ? cli_parse_format(options->format_name, &ask.format) : TRV_OK;
+    if (!rc)
+        rc = cli_network_finish(&ask.network, &ask.torus);
+    if (!rc && options->why)
+        ask.bytes = options->bytes ? options->bytes : USUAL_BYTES;
+    if (rc)
+        return rc;
+    return options->why ? cli_plan_why(&ask) : cli_plan_sizes(&ask);
 }
 
-int cli_plan(int argc, char **argv)
+/* The sentence for options that do not go together, or NULL. */
+static const char *find_conflict(const options_t *options)
 {
-    enum { OPTION_STREAM = 256, OPTION_SEARCH, OPTION_STEPS };
-    static const struct option longs[] = {
+    const bool asked = options->all_sizes || options->why;
+    if (options->search.what && (options->tori.count || options->schedule || asked))
+        return "--search takes its ring or torus itself, for example `trivance plan --search=32`";
+    if (options->search.steps && !options->search.what)
+        return "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`";
+    if (options->search.what)
+        return NULL;
+    if (!options->schedule == !options->tori.count)
+        return "give either a torus or --schedule=FILE, for example `trivance plan 9`";
+    if (options->tori.count > 1)
+        return "one torus at a time, for example `trivance plan 9`";
+    if (!options->selection.single)
+        return "one algorithm at a time, for example --algorithm=trivance-b";
+    if (options->all_sizes && (options->why || options->bytes))
+        return "--all-sizes is about all sizes; leave --bytes and --why out";
+    if (asked && (options->schedule || options->named || options->rank || options->stream))
+        return "--all-sizes and --why ask the planner about a torus, for example `trivance plan 8x8 --all-sizes`; "
+               "leave --schedule, --algorithm, --rank and --stream out";
+    if (options->constrained && (options->schedule || !options->selection.choice[0].planned))
+        return "--consistent, --idempotent, --memory and --messages-per-port say what a plan must keep to; "
+               "an algorithm that is named is what it is";
+    return NULL;
+}
+
+enum {
+    OPTION_STREAM = 256, OPTION_SEARCH, OPTION_STEPS, OPTION_ALL_SIZES, OPTION_WHY, OPTION_CONSISTENT,
+    OPTION_IDEMPOTENT, OPTION_MEMORY, OPTION_MESSAGES
+};
+
+static int read_constraint(options_t *options, int option)
+{
+    trv_plan_constraints_t *constraints = &options->constraints;
+    options->constrained = true;
+    switch (option) {
+    case OPTION_CONSISTENT: constraints->consistent = true; return TRV_OK;
+    case OPTION_IDEMPOTENT: constraints->idempotent = true; return TRV_OK;
+    case OPTION_MEMORY: return cli_parse_vector(optarg, &constraints->memory_bytes);
+    default:
+        return cli_parse_int(optarg, "--messages-per-port", 1, 1 << 20, &constraints->messages_per_port);
+    }
+}
+
+static int read_option(options_t *options, int option)
+{
+    if (option >= CLI_NETWORK_OPTION)
+        return cli_network_set(&options->network, cli_network_names[option - CLI_NETWORK_OPTION], optarg);
+    switch (option) {
+    case 'a': options->named = true; return cli_select(optarg, &options->selection);
+    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'b': return cli_parse_vector(optarg, &options->bytes);
+    case 'r': options->rank = optarg; return TRV_OK;
+    case OPTION_STREAM: options->stream = optarg; return TRV_OK;
+    case 's': options->schedule = optarg; return TRV_OK;
+    case OPTION_SEARCH: options->search.what = optarg; return TRV_OK;
+    case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
+    case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
+    case OPTION_WHY: options->why = true; return TRV_OK;
+    case 'f': options->format_name = optarg; return TRV_OK;
+    case 'o': options->output = optarg; return TRV_OK;
+    default: return read_constraint(options, option);
+    }
+}
+
+/* 0, or 1 + the exit code when there is nothing more to do. */
+static int read_options(int argc, char **argv, options_t *options)
+{
+    static const struct option own[] = {
         {"algorithm", required_argument, NULL, 'a'}, {"collective", required_argument, NULL, 'c'},
         {"bytes", required_argument, NULL, 'b'},     {"rank", required_argument, NULL, 'r'},
         {"stream", required_argument, NULL, OPTION_STREAM}, {"schedule", required_argument, NULL, 's'},
         {"search", required_argument, NULL, OPTION_SEARCH}, {"steps", required_argument, NULL, OPTION_STEPS},
+        {"all-sizes", no_argument, NULL, OPTION_ALL_SIZES}, {"why", no_argument, NULL, OPTION_WHY},
+        {"consistent", no_argument, NULL, OPTION_CONSISTENT}, {"idempotent", no_argument, NULL, OPTION_IDEMPOTENT},
+        {"memory", required_argument, NULL, OPTION_MEMORY},
+        {"messages-per-port", required_argument, NULL, OPTION_MESSAGES},
         {"format", required_argument, NULL, 'f'},    {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},            {NULL, 0, NULL, 0}};
-    static options_t options;
-    int option, rc = cli_select("trivance", &options.selection);
-    options.command = argv[0];
-    while (!rc && (option = cli_option(argc, argv, ":a:c:b:r:s:f:o:h", longs)) != -1)
-        switch (option) {
-        case 'a': rc = cli_select(optarg, &options.selection); break;
-        case 'c': rc = cli_parse_collective(optarg, &options.collective); break;
-        case 'b': rc = read_bytes(optarg, &options.bytes); break;
-        case 'r': options.rank = optarg; break;
-        case OPTION_STREAM: options.stream = optarg; break;
-        case 's': options.schedule = optarg; break;
-        case OPTION_SEARCH: options.search.what = optarg; break;
-        case OPTION_STEPS: options.search.steps = optarg; break;
-        case 'f': options.format_name = optarg; break;
-        case 'o': options.output = optarg; break;
-        case 'h': fputs(help, stdout); return CLI_OK;
-        default: return CLI_BAD;
+        {"help", no_argument, NULL, 'h'}};
+    struct option longs[sizeof own / sizeof own[0] + CLI_NETWORK_COUNT + 1];
+    int option, rc = cli_select("planned", &options->selection);
+    memcpy(longs, own, sizeof own);
+    cli_network_longs(longs, sizeof own / sizeof own[0], false);
+    while (!rc && (option = cli_option(argc, argv, ":a:c:b:r:s:f:o:h", longs)) != -1) {
+        if (option == 'h') {
+            printf("%s%s%s", help, cli_network_plan_help, examples);
+            return 1 + CLI_OK;
         }
-    if (!rc && !options.search.what && options.format_name)
-        rc = read_format(options.format_name, &options.format);
+        if (option == '?')
+            return 1 + CLI_BAD;
+        rc = read_option(options, option);
+    }
     if (!rc)
-        rc = cli_read_tori(argc, argv, optind, &options.tori);
+        rc = cli_read_tori(argc, argv, optind, &options->tori);
+    return rc ? 1 + cli_bad_last(argv[0]) : 0;
+}
+
+int cli_plan(int argc, char **argv)
+{
+    static options_t options;
+    options.command = argv[0];
+    cli_network_init(&options.network);
+    int rc = read_options(argc, argv, &options);
     if (rc)
-        return cli_bad_last(argv[0]);
-    if (options.search.what && (options.tori.count || options.schedule))
-        return cli_bad(argv[0], "--search takes its ring or torus itself, for example `trivance plan --search=32`");
-    if (options.search.steps && !options.search.what)
-        return cli_bad(argv[0], "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`");
+        return rc - 1;
+    const char *conflict = find_conflict(&options);
+    if (conflict)
+        return cli_bad(argv[0], "%s", conflict);
     if (options.search.what) {
         options.search.format = options.format_name;
         options.search.output = options.output;
-        return cli_plan_search(&options.search) ? cli_bad_last(argv[0]) : CLI_OK;
+        rc = cli_plan_search(&options.search);
+    } else if (options.all_sizes || options.why) {
+        rc = ask(&options);
+    } else {
+        rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;
+        if (!rc)
+            rc = run(&options);
     }
-    if (!options.schedule == !options.tori.count)
-        return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance plan 9`");
-    if (options.tori.count > 1)
-        return cli_bad(argv[0], "one torus at a time, for example `trivance plan 9`");
-    if (!options.selection.single)
-        return cli_bad(argv[0], "one algorithm at a time, for example --algorithm=trivance-b");
-    return run(&options) ? cli_bad_last(argv[0]) : CLI_OK;
+    return rc ? cli_bad_last(argv[0]) : CLI_OK;
 }

@@ -9,8 +9,8 @@
 #include "cli/simulate.h"
 #include "common/error.h"
 
-/* What the paper compares, as far as it takes the torus. */
-#define ALGORITHMS "trivance,bruck,recdoub,swing,ring,bucket"
+/* What the paper compares, as far as it takes the torus, and the planner's choice. */
+#define ALGORITHMS "trivance,bruck,recdoub,swing,ring,bucket,planned"
 #define SIZES "32,1K,32K,1M,32M,128M"
 #define SIZE_LOOKED_INTO "1M" /* by --links and --trace */
 
@@ -121,7 +121,7 @@ static int read_all(int argc, char **argv, cli_simulate_t *job, given_t *given, 
     struct option longs[sizeof own / sizeof own[0] + CLI_NETWORK_COUNT + 1];
     int option, rc = TRV_OK;
     memcpy(longs, own, sizeof own);
-    cli_network_longs(longs, sizeof own / sizeof own[0]);
+    cli_network_longs(longs, sizeof own / sizeof own[0], true);
     while (!rc && (option = cli_option(argc, argv, ":a:c:b:s:f:h", longs)) != -1) {
         if (option == '?')
             return CLI_BAD;

@@ -21,7 +21,8 @@ static const char help[] =
     "more messages leave a port than declared, and whether all ranks get the same bits for floating point\n"
     "(consistent).\n\n"
     "Options:\n"
-    "  -a, --algorithm=LIST   names or families with commas between, or all (default)\n"
+    "  -a, --algorithm=LIST   names, families or planned with commas between, or all (default)\n"
+    "  -b, --bytes=M          size of the vector that planned is for (default 64K)\n"
     "  -c, --collective=C     allreduce (default), reduce-scatter, allgather or all\n"
     "  -s, --schedule=FILE    a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
     "  -m, --method=M         exhaustive: a proof; random: by random 64-bit values, wrong with\n"
@@ -41,9 +42,12 @@ typedef struct options {
     cli_selection_t selection;
     bool collective[3];
     trv_verify_method_t method;
+    uint64_t bytes; /* that `planned` is for */
     cli_format_t format;
     cli_tori_t tori;
 } options_t;
+
+static const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
 
 typedef struct tally {
     int proved, wrong, skipped;
@@ -54,17 +58,30 @@ static void show_progress(void *context, double fraction)
     fprintf(stderr, "\r\033[Kverifying %s … %3.0f %%", (const char *)context, 100 * fraction);
 }
 
-static void begin_row(cli_table_t *table, const trv_torus_t *torus, const char *name, trv_collective_t collective)
+#define SHOWN_MAX (TRV_PLAN_NAME_MAX + 16)
+
+/* "planned: hybrid:9": what people see of a schedule that was chosen for another name. */
+static void format_name(const char *name, const char *chosen_for, char text[SHOWN_MAX])
 {
-    char text[TRV_TORUS_TEXT_MAX];
+    snprintf(text, SHOWN_MAX, "%s%s%.*s", strcmp(chosen_for, "planned") == 0 ? chosen_for : "",
+             strcmp(chosen_for, "planned") == 0 ? ": " : "", TRV_PLAN_NAME_MAX, name);
+}
+
+static void begin_row(cli_table_t *table, const trv_torus_t *torus, const char *name, const char *chosen_for,
+                      trv_collective_t collective)
+{
+    char text[TRV_TORUS_TEXT_MAX], shown[SHOWN_MAX];
+    format_name(name, chosen_for, shown);
     cli_cell_text(table, trv_torus_format(torus, text, sizeof text));
-    cli_cell_text(table, name);
+    cli_cell_text(table, table->format == CLI_FORMAT_TABLE ? shown : name);
+    cli_cell_text(table, chosen_for);
     cli_cell_text(table, cli_collective_name(collective));
 }
 
-static void add_skipped(cli_table_t *table, const trv_torus_t *torus, const char *name, trv_collective_t collective)
+static void add_skipped(cli_table_t *table, const trv_torus_t *torus, const char *name, const char *chosen_for,
+                        trv_collective_t collective)
 {
-    begin_row(table, torus, name, collective);
+    begin_row(table, torus, name, chosen_for, collective);
     cli_cell_text(table, "skipped");
     for (int i = 0; i < 10; i++)
         cli_cell_none(table);
@@ -72,13 +89,15 @@ static void add_skipped(cli_table_t *table, const trv_torus_t *torus, const char
     cli_row_end(table);
 }
 
-static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, const trv_verdict_t *verdict)
+static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, const char *chosen_for,
+                        const trv_verdict_t *verdict)
 {
     char time[32];
     bool exact = trv_schedule_exactness(schedule) == TRV_EXACT;
     double ms = 1e3 * verdict->seconds;
     snprintf(time, sizeof time, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
-    begin_row(table, trv_schedule_torus(schedule), trv_schedule_name(schedule), trv_schedule_collective(schedule));
+    begin_row(table, trv_schedule_torus(schedule), trv_schedule_name(schedule), chosen_for,
+              trv_schedule_collective(schedule));
     cli_cell_text(table, !verdict->valid ? "WRONG" : exact ? "exact" : "covers");
     cli_cell_bool(table, verdict->consistent);
     cli_cell_int(table, verdict->ranks);
@@ -99,7 +118,8 @@ static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, cons
     cli_row_end(table);
 }
 
-static int verify_one(cli_table_t *table, const options_t *options, const trv_schedule_t *schedule, tally_t *tally)
+static int verify_one(cli_table_t *table, const options_t *options, const trv_schedule_t *schedule,
+                      const char *chosen_for, tally_t *tally)
 {
     trv_verdict_t verdict;
     bool show = cli_stderr_is_terminal();
@@ -111,7 +131,7 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
         fputs("\r\033[K", stderr);
     if (rc)
         return rc;
-    add_verdict(table, schedule, &verdict);
+    add_verdict(table, schedule, chosen_for, &verdict);
     if (verdict.valid)
         tally->proved++;
     else
@@ -119,18 +139,25 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
     return TRV_OK;
 }
 
-static int verify_algorithm(cli_table_t *table, const options_t *options, const trv_torus_t *torus,
-                            const trv_algorithm_t *algorithm, trv_collective_t collective, tally_t *tally)
+/* A member of the choice, or its plan. */
+static int verify_member(cli_table_t *table, const options_t *options, const trv_torus_t *torus,
+                         const cli_choice_t *choice, int member, trv_collective_t collective, tally_t *tally)
 {
-    trv_schedule_t *schedule;
-    int rc = trv_schedule_create(&schedule, torus, trv_algorithm_name(algorithm), collective);
+    trv_schedule_t *schedule = NULL;
+    trv_planned_t plan;
+    const char *name = choice->planned ? plan.algorithm : cli_member_name(choice, member);
+    int rc = TRV_OK;
+    if (choice->planned)
+        rc = trv_plan_best(torus, collective, options->bytes, &network, NULL, &plan);
+    if (!rc)
+        rc = trv_schedule_create(&schedule, torus, name, collective);
     if (rc == TRV_ERR_UNSUPPORTED && !options->selection.single) {
-        add_skipped(table, torus, trv_algorithm_name(algorithm), collective);
+        add_skipped(table, torus, choice->planned ? "" : name, choice->label, collective);
         tally->skipped++;
         return TRV_OK;
     }
     if (!rc)
-        rc = verify_one(table, options, schedule, tally);
+        rc = verify_one(table, options, schedule, choice->label, tally);
     trv_schedule_destroy(schedule);
     return rc;
 }
@@ -142,9 +169,8 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
         for (int c = 0; c < 3; c++)
             for (int i = 0; options->collective[c] && i < options->selection.choices && !rc; i++) {
                 const cli_choice_t *choice = &options->selection.choice[i];
-                for (int m = 0; m < choice->members && !rc; m++)
-                    rc = verify_algorithm(table, options, &options->tori.torus[t], choice->member[m],
-                                          (trv_collective_t)c, tally);
+                for (int m = 0; m < choice->members + choice->planned && !rc; m++)
+                    rc = verify_member(table, options, &options->tori.torus[t], choice, m, (trv_collective_t)c, tally);
             }
     return rc;
 }
@@ -162,6 +188,27 @@ static int read_file(const options_t *options, trv_schedule_file_t *file)
     return rc;
 }
 
+/* The width of the longest name of a choice. What is planned here is kept by the planner. */
+static int name_width(const options_t *options, const cli_choice_t *choice)
+{
+    char text[SHOWN_MAX];
+    int most = 0;
+    for (int m = 0; m < choice->members; m++) {
+        int width = (int)strlen(cli_member_name(choice, m));
+        most = width > most ? width : most;
+    }
+    for (int t = 0; choice->planned && t < options->tori.count; t++)
+        for (int c = 0; c < 3; c++) {
+            trv_planned_t plan;
+            if (!options->collective[c] || trv_plan_best(&options->tori.torus[t], (trv_collective_t)c, options->bytes,
+                                                         &network, NULL, &plan))
+                continue;
+            format_name(plan.algorithm, choice->label, text);
+            most = (int)strlen(text) > most ? (int)strlen(text) : most;
+        }
+    return most;
+}
+
 /* Widths that fit every row to come, so that rows can be printed as they are found. */
 static void set_widths(const options_t *options, const trv_schedule_t *schedule, cli_column_t *column)
 {
@@ -172,11 +219,10 @@ static void set_widths(const options_t *options, const trv_schedule_t *schedule,
         int width = (int)strlen(trv_torus_format(&options->tori.torus[t], text, sizeof text));
         torus = width > torus ? width : torus;
     }
-    for (int i = 0; i < options->selection.choices && !schedule; i++)
-        for (int m = 0; m < options->selection.choice[i].members; m++) {
-            int width = (int)strlen(trv_algorithm_name(options->selection.choice[i].member[m]));
-            name = width > name ? width : name;
-        }
+    for (int i = 0; i < options->selection.choices && !schedule; i++) {
+        int width = name_width(options, &options->selection.choice[i]);
+        name = width > name ? width : name;
+    }
     column[0].width = torus;
     column[1].width = name;
 }
@@ -185,7 +231,7 @@ static int run(const options_t *options)
 {
     cli_column_t column[] = {
         {"torus", "torus", false, 0},           {"algorithm", "algorithm", false, 0},
-        {"collective", "collective", false, 14}, {"verdict", "verdict", false, 7},
+        {"chosen_for", NULL, false, 0},         {"collective", "collective", false, 14}, {"verdict", "verdict", false, 7},
         {"consistent", "consistent", false, 0}, {"ranks", "ranks", true, 6},
         {"blocks", "blocks", true, 7},          {"messages", "messages", true, 9},
         {"method", "method", false, 10},        {"seconds", "time", true, 9},
@@ -210,7 +256,8 @@ static int run(const options_t *options)
     cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
     cli_table_stream(&table);
-    rc = file.schedule ? verify_one(&table, options, file.schedule, &tally) : verify_tori(&table, options, &tally);
+    rc = file.schedule ? verify_one(&table, options, file.schedule, trv_schedule_name(file.schedule), &tally)
+                       : verify_tori(&table, options, &tally);
     trv_schedule_destroy(file.schedule);
     int end = cli_table_end(&table);
     if (rc || end)
@@ -247,16 +294,18 @@ int cli_verify(int argc, char **argv)
 {
     static const struct option longs[] = {
         {"algorithm", required_argument, NULL, 'a'}, {"collective", required_argument, NULL, 'c'},
-        {"schedule", required_argument, NULL, 's'},  {"method", required_argument, NULL, 'm'},
-        {"format", required_argument, NULL, 'f'},    {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+        {"bytes", required_argument, NULL, 'b'},     {"schedule", required_argument, NULL, 's'},
+        {"method", required_argument, NULL, 'm'},    {"format", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},            {NULL, 0, NULL, 0}};
     static options_t options;
     int option, rc = cli_select("all", &options.selection);
     options.command = argv[0];
     options.collective[TRV_ALLREDUCE] = true;
-    while (!rc && (option = cli_option(argc, argv, ":a:c:s:m:f:h", longs)) != -1)
+    options.bytes = 64 << 10;
+    while (!rc && (option = cli_option(argc, argv, ":a:b:c:s:m:f:h", longs)) != -1)
         switch (option) {
         case 'a': rc = cli_select(optarg, &options.selection); break;
+        case 'b': rc = cli_parse_vector(optarg, &options.bytes); break;
         case 'c': rc = read_collective(&options, optarg); break;
         case 's': options.path = optarg; break;
         case 'm': rc = read_method(&options, optarg); break;

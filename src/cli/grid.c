@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,7 +24,7 @@
 typedef struct shared {
     trv_torus_t torus;
     trv_collective_t collective;
-    const trv_algorithm_t *algorithm;
+    char algorithm[TRV_PLAN_NAME_MAX];
     int rc; /* TRV_ERR_UNSUPPORTED where the algorithm does not take the torus, with the reason */
     char *reason;
     /* What rank 0 sends, in hops of messages and in hops of bytes per byte of the vector; the ranks that the symmetry
@@ -61,6 +62,36 @@ typedef struct run {
     char *sentence;
 } run_t;
 
+/* ---- What a point simulates -------------------------------------------------------------------------------------- */
+
+/* A plan is the only member; where there is none, the point has its reason. */
+static int members(const cli_point_t *point)
+{
+    return point->rc ? 0 : point->choice->planned ? 1 : point->choice->members;
+}
+
+static const char *member_name(const cli_point_t *point, int member)
+{
+    return point->choice->planned ? point->algorithm : cli_member_name(point->choice, member);
+}
+
+static int keep_reason(cli_point_t *point)
+{
+    point->rc = TRV_ERR_UNSUPPORTED;
+    point->reason = strdup(trv_last_error());
+    return point->reason ? TRV_OK : trv_fail_memory();
+}
+
+/* What `planned` means for the point. */
+static int plan_point(cli_point_t *point)
+{
+    trv_planned_t plan;
+    int rc = trv_plan_best(&point->torus, point->collective, point->bytes, &point->options, NULL, &plan);
+    if (!rc)
+        memcpy(point->algorithm, plan.algorithm, sizeof plan.algorithm);
+    return rc == TRV_ERR_UNSUPPORTED ? keep_reason(point) : rc;
+}
+
 /* ---- What a point costs ------------------------------------------------------------------------------------------ */
 
 static int add_hops(const trv_schedule_t *schedule, int stream, int step, double times, trv_step_t *work,
@@ -92,7 +123,7 @@ static double reduced_ranks(const trv_schedule_t *schedule)
 static int estimate(shared_t *shared)
 {
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create(&schedule, &shared->torus, trv_algorithm_name(shared->algorithm), shared->collective);
+    int rc = trv_schedule_create(&schedule, &shared->torus, shared->algorithm, shared->collective);
     if (rc)
         return rc;
     trv_step_t step = TRV_STEP_INIT;
@@ -112,7 +143,7 @@ static double estimate_work(const run_t *run, const group_t *group, const cli_po
     const trv_simulate_options_t *options = &point->options;
     bool reduced = options->model == TRV_FIFO && !options->full && !options->slow_ranks && !options->slow_links;
     double least = 0;
-    for (int i = 0; i < point->choice->members; i++) {
+    for (int i = 0; i < members(point); i++) {
         const shared_t *shared = &run->shared[group->member[i]];
         double hops = shared->message_hops + shared->byte_hops * (double)point->bytes / options->packet_bytes;
         double work = 1 + hops * (reduced ? shared->ranks_reduced : point->torus.ranks);
@@ -135,10 +166,10 @@ static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
     return a->dims == b->dims && memcmp(a->size, b->size, (size_t)a->dims * sizeof a->size[0]) == 0;
 }
 
-static int find_shared(run_t *run, const cli_point_t *point, const trv_algorithm_t *algorithm, size_t *index)
+static int find_shared(run_t *run, const cli_point_t *point, const char *algorithm, size_t *index)
 {
     for (size_t i = run->shareds; i-- > 0;)
-        if (run->shared[i].algorithm == algorithm && run->shared[i].collective == point->collective &&
+        if (strcmp(run->shared[i].algorithm, algorithm) == 0 && run->shared[i].collective == point->collective &&
             same_torus(&run->shared[i].torus, &point->torus)) {
             *index = i;
             return TRV_OK;
@@ -148,7 +179,8 @@ static int find_shared(run_t *run, const cli_point_t *point, const trv_algorithm
         return trv_fail_memory();
     run->shared = shared;
     shared += run->shareds;
-    *shared = (shared_t){.torus = point->torus, .collective = point->collective, .algorithm = algorithm};
+    *shared = (shared_t){.torus = point->torus, .collective = point->collective};
+    snprintf(shared->algorithm, sizeof shared->algorithm, "%s", algorithm);
     *index = run->shareds++;
     shared->rc = estimate(shared);
     if (shared->rc != TRV_ERR_UNSUPPORTED)
@@ -160,7 +192,7 @@ static int find_shared(run_t *run, const cli_point_t *point, const trv_algorithm
 static bool belongs(const cli_point_t *point, const group_t *group)
 {
     return group->like->choice == point->choice && group->like->collective == point->collective &&
-           same_torus(&group->like->torus, &point->torus);
+           strcmp(group->like->algorithm, point->algorithm) == 0 && same_torus(&group->like->torus, &point->torus);
 }
 
 /* Points usually come in the order of the grid, so the group is mostly that of the point before. */
@@ -178,8 +210,8 @@ static int find_group(run_t *run, const cli_point_t *point, size_t *index)
     group += run->groups;
     *group = (group_t){.like = point};
     int rc = TRV_OK;
-    for (int i = 0; i < point->choice->members && !rc; i++)
-        rc = find_shared(run, point, point->choice->member[i], &group->member[i]);
+    for (int i = 0; i < members(point) && !rc; i++)
+        rc = find_shared(run, point, member_name(point, i), &group->member[i]);
     *index = run->groups++;
     return rc;
 }
@@ -191,7 +223,7 @@ static int acquire(shared_t *shared)
     pthread_mutex_lock(&shared->lock);
     if (!shared->simulator) {
         trv_schedule_t *schedule = NULL;
-        rc = trv_schedule_create(&schedule, &shared->torus, trv_algorithm_name(shared->algorithm), shared->collective);
+        rc = trv_schedule_create(&schedule, &shared->torus, shared->algorithm, shared->collective);
         if (!rc)
             rc = trv_simulator_create(&shared->simulator, schedule);
         trv_schedule_destroy(schedule);
@@ -231,11 +263,11 @@ static void insert(candidate_t *candidate, int count, candidate_t new)
 static int list_candidates(const run_t *run, const group_t *group, const cli_point_t *point, candidate_t *candidate,
                            int *candidates)
 {
-    for (int i = 0; i < point->choice->members; i++) {
+    for (int i = 0; i < members(point); i++) {
         shared_t *shared = &run->shared[group->member[i]];
         double bound_ns = 0;
         int rc = shared->rc ? trv_fail(shared->rc, "%s", shared->reason) : acquire(shared);
-        if (!rc && point->choice->members > 1)
+        if (!rc && members(point) > 1)
             rc = trv_simulate_bound_ns(shared->simulator, &point->options, point->bytes, &bound_ns);
         if (!rc)
             insert(candidate, (*candidates)++, (candidate_t){shared, bound_ns});
@@ -252,7 +284,8 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int simulate(const candidate_t *candidate, cli_point_t *point)
+/* Keeps the result if it is the first, or the fastest. */
+static int simulate(const candidate_t *candidate, bool first, cli_point_t *point)
 {
     trv_simulation_t result;
     double begun_s = now_s();
@@ -260,8 +293,8 @@ static int simulate(const candidate_t *candidate, cli_point_t *point)
     point->wall_s += now_s() - begun_s;
     if (rc)
         return rc;
-    if (!point->algorithm || result.time_ns < point->time_ns) {
-        point->algorithm = trv_algorithm_name(candidate->shared->algorithm);
+    if (first || result.time_ns < point->time_ns) {
+        memcpy(point->algorithm, candidate->shared->algorithm, sizeof point->algorithm);
         point->time_ns = result.time_ns;
         point->packet_hops = result.packet_hops;
         point->simulated_hops = result.simulated_hops;
@@ -275,28 +308,26 @@ static int simulate(const candidate_t *candidate, cli_point_t *point)
 static int simulate_members(const run_t *run, const group_t *group, cli_point_t *point)
 {
     candidate_t candidate[CLI_CHOICES_MAX];
-    int candidates = 0, rc = list_candidates(run, group, point, candidate, &candidates);
+    bool found = false;
+    int candidates = 0, rc = point->rc ? TRV_OK : list_candidates(run, group, point, candidate, &candidates);
     for (int i = 0; i < candidates && !rc; i++) {
-        if (point->algorithm && candidate[i].bound_ns >= point->time_ns)
+        if (found && candidate[i].bound_ns >= point->time_ns)
             break;
-        rc = simulate(&candidate[i], point);
+        rc = simulate(&candidate[i], !found, point);
+        found |= !rc;
         if (rc == TRV_ERR_UNSUPPORTED)
             rc = TRV_OK;
     }
-    if (rc || point->algorithm)
-        return rc;
-    point->rc = TRV_ERR_UNSUPPORTED;
-    point->reason = strdup(trv_last_error());
-    return point->reason ? TRV_OK : trv_fail_memory();
+    return rc || point->rc || found ? rc : keep_reason(point);
 }
 
 static int run_point(run_t *run, const order_t *order)
 {
     const group_t *group = &run->group[order->group];
     cli_point_t *point = &run->point[order->point];
-    int rc = simulate_members(run, group, point);
-    for (int i = 0; i < point->choice->members; i++)
-        release(&run->shared[group->member[i]]);
+    int users = members(point), rc = simulate_members(run, group, point);
+    for (int m = 0; m < users; m++)
+        release(&run->shared[group->member[m]]);
     return rc;
 }
 
@@ -370,25 +401,33 @@ static int compare(const void *left, const void *right)
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
+static void clear_result(cli_point_t *point)
+{
+    point->rc = TRV_OK;
+    point->reason = NULL;
+    point->algorithm[0] = '\0';
+    point->time_ns = point->wall_s = 0;
+    point->packet_hops = point->simulated_hops = 0;
+}
+
 static int prepare(run_t *run)
 {
     double sum = 0;
     for (size_t i = 0; i < run->points; i++) {
         cli_point_t *point = &run->point[i];
         order_t *order = &run->order[i];
-        int rc = find_group(run, point, &order->group);
+        clear_result(point);
+        int rc = point->choice->planned ? plan_point(point) : TRV_OK;
+        if (!rc)
+            rc = find_group(run, point, &order->group);
         if (rc)
             return rc;
         group_t *group = &run->group[order->group];
         order->point = i;
         order->work = estimate_work(run, group, point);
         group->dearest = order->work > group->dearest ? order->work : group->dearest;
-        for (int m = 0; m < point->choice->members; m++)
+        for (int m = 0; m < members(point); m++)
             run->shared[group->member[m]].users++;
-        point->rc = TRV_OK;
-        point->reason = point->algorithm = NULL;
-        point->time_ns = point->wall_s = 0;
-        point->packet_hops = point->simulated_hops = 0;
         sum += order->work;
     }
     for (size_t i = 0; i < run->points; i++) {

@@ -46,6 +46,17 @@ int cli_parse_bytes(const char *text, uint64_t *bytes)
                     text);
 }
 
+int cli_parse_vector(const char *text, uint64_t *bytes)
+{
+    uint64_t value = 0;
+    int rc = cli_parse_bytes(text, &value);
+    if (!rc && value == 0)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "a vector has at least 1 byte, for example 64K");
+    if (!rc)
+        *bytes = value;
+    return rc;
+}
+
 int cli_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count)
 {
     char item[48];
@@ -179,5 +190,22 @@ char *cli_format_bytes(uint64_t bytes, char text[CLI_BYTES_TEXT_MAX])
     for (; i < 3 && bytes > 0 && bytes % 1024 == 0; i++)
         bytes /= 1024;
     snprintf(text, CLI_BYTES_TEXT_MAX, "%" PRIu64 " %s", bytes, name[i]);
+    return text;
+}
+
+const cli_time_unit_t *cli_time_unit(double time_ns)
+{
+    static const cli_time_unit_t unit[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+    for (int i = 0; i < 3; i++)
+        if (time_ns >= unit[i].ns)
+            return &unit[i];
+    return &unit[3];
+}
+
+char *cli_format_time(double time_ns, const cli_time_unit_t *unit, char text[CLI_TIME_TEXT_MAX])
+{
+    double value = time_ns / unit->ns;
+    snprintf(text, CLI_TIME_TEXT_MAX, "%.*f%s", value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0, value,
+             unit->name);
     return text;
 }

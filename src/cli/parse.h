@@ -1,5 +1,6 @@
 /*
- * What users type: byte counts, times, rates, whole numbers and comma-separated lists.
+ * What users type: byte counts, times, rates, whole numbers and comma-separated lists; byte counts and times as they read
+ * them.
  *
  * Every function returns 0, or TRV_ERR_ARGUMENT with a sentence in trv_last_error() that says what is allowed; the
  * result is written only on success. Nothing here depends on the locale.
@@ -12,6 +13,9 @@
 
 /* "4096", "64K", "64KiB", "4m", "1GiB", "8B": k, K, KiB = 1024, M and G likewise. Whole numbers up to 2^50. */
 int cli_parse_bytes(const char *text, uint64_t *bytes);
+
+/* The size of a vector, at least 1 byte. */
+int cli_parse_vector(const char *text, uint64_t *bytes);
 
 /* Comma-separated byte counts, at most `max` of them. */
 int cli_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count);
@@ -40,5 +44,18 @@ int cli_next_item(const char **rest, const char *what, char *item, size_t item_s
 
 /* "64 KiB", "1000 B": the exact count in the largest unit that divides it. Returns `text`. */
 char *cli_format_bytes(uint64_t bytes, char text[CLI_BYTES_TEXT_MAX]);
+
+typedef struct cli_time_unit {
+    const char *name;
+    double ns;
+} cli_time_unit_t;
+
+/* The largest unit in which the time is 1 or more: s, ms, us or ns. */
+const cli_time_unit_t *cli_time_unit(double time_ns);
+
+#define CLI_TIME_TEXT_MAX 32
+
+/* "12.34us": four digits or a little more, in the unit. Returns `text`. */
+char *cli_format_time(double time_ns, const cli_time_unit_t *unit, char text[CLI_TIME_TEXT_MAX]);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct cli_plan {
     int rank;   /* the one asked for, or -1 */
     int stream; /* the one asked for, or -1 for all */
     bool has_blocks;
-    const char *family; /* the family it was chosen from, or NULL */
+    const char *chosen_for; /* the family it was chosen from, "planned", or NULL */
 } cli_plan_t;
 
 /* "trivance-l on a ring of 9: AllReduce of 64 KiB" and what follows it; `text` has room for CLI_PLAN_TEXT_MAX bytes. */

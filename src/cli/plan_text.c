@@ -289,8 +289,10 @@ int cli_plan_text(const cli_plan_t *plan, FILE *out)
     int rank = plan->rank >= 0 ? plan->rank : 0;
     cli_plan_title(plan, text);
     fputs(text, out);
-    if (plan->family)
-        fprintf(out, " (the better of %s at this size)", plan->family);
+    if (plan->chosen_for && strcmp(plan->chosen_for, "planned") == 0)
+        fputs(" (planned: the fastest at this size)", out);
+    else if (plan->chosen_for)
+        fprintf(out, " (the better of %s at this size)", plan->chosen_for);
     cli_plan_subtitle(plan, text);
     fprintf(out, "\n%s\nLambda %.3f, Delta %.3f, Theta %.3f; %llu messages in all\n\n", text, plan->cost.lambda,
             plan->cost.delta, plan->cost.theta, (unsigned long long)plan->cost.messages);

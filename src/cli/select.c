@@ -6,9 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trivance/cost.h>
+
 #include "cli/cli.h"
 #include "cli/parse.h"
 #include "common/error.h"
+
+static const cli_choice_t planned = {.label = "planned", .planned = true};
+
+/* Only a choice of one algorithm may have parameters; its label has them. */
+const char *cli_member_name(const cli_choice_t *choice, int member)
+{
+    return choice->members == 1 ? choice->label : trv_algorithm_name(choice->member[member]);
+}
+
+bool cli_is_several(const cli_choice_t *choice)
+{
+    return choice->planned || choice->members > 1;
+}
 
 static bool already_chosen(const cli_selection_t *selection, const char *label)
 {
@@ -30,8 +45,8 @@ static int add_choice(cli_selection_t *selection, const cli_choice_t *choice)
 
 static int unknown_name(const char *text)
 {
-    const char *name[2 * CLI_CHOICES_MAX];
-    int count = 0;
+    const char *name[2 * CLI_CHOICES_MAX + 2] = {planned.label, "all"};
+    int count = 2;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX; i++) {
         name[count++] = trv_algorithm_name(trv_algorithm_at(i));
         name[count++] = trv_algorithm_family(trv_algorithm_at(i));
@@ -43,24 +58,50 @@ static int unknown_name(const char *text)
     char names[512] = "";
     for (int i = 0; i < trv_algorithms_count(); i++) {
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", trv_algorithm_name(trv_algorithm_at(i)));
+        snprintf(names + used, sizeof names - used, "%s, ", trv_algorithm_name(trv_algorithm_at(i)));
     }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; there are %s", text, names);
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; there are %s%s", text, names, planned.label);
+}
+
+static void set_single(cli_choice_t *choice, const char *label, const trv_algorithm_t *algorithm)
+{
+    *choice = (cli_choice_t){.members = 1, .member = {algorithm}};
+    snprintf(choice->label, sizeof choice->label, "%s", label);
+}
+
+/* Parameters of a name are read where the torus is known; whether it may have any is known here. */
+static int find_with_parameters(const char *text, cli_choice_t *choice)
+{
+    char name[TRV_PLAN_NAME_MAX];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
+    const trv_algorithm_t *algorithm = trv_algorithm_find(name);
+    if (!algorithm)
+        return unknown_name(name);
+    algorithm = trv_algorithm_find(text);
+    if (!algorithm)
+        return TRV_ERR_ARGUMENT;
+    set_single(choice, text, algorithm);
+    return TRV_OK;
 }
 
 /* A name first; else the family, of which only schedules that any operation may use are members. */
 static int find_choice(const char *text, cli_choice_t *choice)
 {
+    *choice = planned;
+    if (strcmp(text, planned.label) == 0 || strcmp(text, "auto") == 0)
+        return TRV_OK;
+    if (strchr(text, ':'))
+        return find_with_parameters(text, choice);
     *choice = (cli_choice_t){0};
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (strcmp(trv_algorithm_name(algorithm), text) == 0) {
-            *choice = (cli_choice_t){trv_algorithm_name(algorithm), 1, {algorithm}};
+            set_single(choice, text, algorithm);
             return TRV_OK;
         }
         if (strcmp(trv_algorithm_family(algorithm), text) == 0 && trv_algorithm_exactness(algorithm) == TRV_EXACT &&
             choice->members < CLI_CHOICES_MAX) {
-            choice->label = trv_algorithm_family(algorithm);
+            snprintf(choice->label, sizeof choice->label, "%s", text);
             choice->member[choice->members++] = algorithm;
         }
     }
@@ -70,17 +111,18 @@ static int find_choice(const char *text, cli_choice_t *choice)
 static int select_all(cli_selection_t *selection)
 {
     int rc = TRV_OK;
+    cli_choice_t choice;
     selection->all = true;
     for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        rc = add_choice(selection, &(cli_choice_t){trv_algorithm_name(algorithm), 1, {algorithm}});
+        set_single(&choice, trv_algorithm_name(trv_algorithm_at(i)), trv_algorithm_at(i));
+        rc = add_choice(selection, &choice);
     }
-    return rc;
+    return rc ? rc : add_choice(selection, &planned);
 }
 
 int cli_select(const char *list, cli_selection_t *selection)
 {
-    char item[64];
+    char item[TRV_PLAN_NAME_MAX];
     const char *rest = list;
     int more;
     *selection = (cli_selection_t){0};
@@ -116,16 +158,16 @@ int cli_parse_collective(const char *text, trv_collective_t *collective)
 const char *cli_collective_name(trv_collective_t collective) { return collectives[collective].name; }
 const char *cli_collective_title(trv_collective_t collective) { return collectives[collective].title; }
 
-int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
-               const trv_network_t *network, uint64_t vector_bytes, trv_schedule_t **schedule)
+/* The member that is fastest by the cost model. */
+static int choose_member(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
+                         const trv_network_t *network, uint64_t vector_bytes, trv_schedule_t **schedule)
 {
     double best_ns = 0;
     int failure = TRV_OK;
-    *schedule = NULL;
     for (int i = 0; i < choice->members; i++) {
         trv_schedule_t *candidate;
         double time_ns = 0;
-        int rc = trv_schedule_create(&candidate, torus, trv_algorithm_name(choice->member[i]), collective);
+        int rc = trv_schedule_create(&candidate, torus, cli_member_name(choice, i), collective);
         if (!rc && choice->members > 1 && (rc = trv_cost_time_ns(candidate, network, vector_bytes, &time_ns)) != 0)
             trv_schedule_destroy(candidate);
         if (rc && rc != TRV_ERR_UNSUPPORTED) {
@@ -144,4 +186,34 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
         }
     }
     return *schedule ? TRV_OK : failure;
+}
+
+int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
+               const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, uint64_t vector_bytes,
+               trv_schedule_t **schedule)
+{
+    trv_network_t hockney = {network->bandwidth_bps, network->alpha_ns, 0};
+    trv_planned_t plan;
+    *schedule = NULL;
+    if (!choice->planned)
+        return choose_member(choice, torus, collective, &hockney, vector_bytes, schedule);
+    int rc = trv_plan_best(torus, collective, vector_bytes, network, constraints, &plan);
+    return rc ? rc : trv_schedule_create(schedule, torus, plan.algorithm, collective);
+}
+
+void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes)
+{
+    char text[CLI_BYTES_TEXT_MAX];
+    const char *before = NULL;
+    for (int i = 0; i < sizes; i++) {
+        if (!name[i])
+            continue;
+        bool same = before && strcmp(before, name[i]) == 0;
+        if (!same)
+            printf("%s%s at", before ? "; " : "planned is ", name[i]);
+        printf("%s %s", same ? "," : "", cli_format_bytes(bytes[i], text));
+        before = name[i];
+    }
+    if (before)
+        putchar('\n');
 }

@@ -81,10 +81,10 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     char torus[TRV_TORUS_TEXT_MAX];
     int index = line * group->sizes + size;
     const cli_point_t *point = &group->point[index];
-    const char *algorithm = point->choice->members > 1 ? point->algorithm : point->choice->label;
+    const char *algorithm = cli_is_several(point->choice) ? point->algorithm : point->choice->label;
     cli_cell_text(table, trv_torus_format(&group->torus, torus, sizeof torus));
     job->goal ? cli_cell_none(table) : cli_cell_text(table, cli_collective_name(group->collective));
-    algorithm ? cli_cell_text(table, algorithm) : cli_cell_none(table);
+    algorithm[0] ? cli_cell_text(table, algorithm) : cli_cell_none(table);
     cli_cell_text(table, point->choice->label);
     cli_cell_text(table, cli_model_name(point->options.model));
     cli_cell_text(table, cli_delivery_name(point->options.delivery));

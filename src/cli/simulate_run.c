@@ -5,9 +5,12 @@
 #include "cli/simulate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include <trivance/cost.h>
 
 #include "cli/progress.h"
 #include "cli/trace.h"
@@ -59,6 +62,8 @@ double cli_group_relative(const cli_group_t *group, int line, int size)
 /* Under `all`, algorithms that do not take the torus are left out; what was named stays, and gets its reason. */
 static bool takes(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
 {
+    if (choice->planned)
+        return true;
     for (int i = 0; i < choice->members; i++)
         if (!job->selection.all || trv_algorithm_supports(choice->member[i], torus, job->collective) == 0)
             return true;
@@ -141,11 +146,17 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* What a file's results are called. */
+static void set_label(cli_outcome_t *outcome, const char *name)
+{
+    snprintf(outcome->choice.label, sizeof outcome->choice.label, "%s", name);
+}
+
 /* Takes over the result of a simulation that ended with `rc`; what can not run keeps the reason, and is no failure. */
 static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, double begun_s)
 {
     point->rc = rc;
-    point->algorithm = point->choice->label;
+    memcpy(point->algorithm, point->choice->label, sizeof point->algorithm);
     point->wall_s = seconds() - begun_s;
     if (rc == TRV_ERR_UNSUPPORTED) {
         point->reason = strdup(trv_last_error());
@@ -167,7 +178,7 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, cli_progres
     if (rc)
         return rc;
     outcome->schedule = file.schedule;
-    outcome->choice.label = trv_schedule_name(file.schedule);
+    set_label(outcome, trv_schedule_name(file.schedule));
     if (!job->sizes) {
         job->bytes[0] = file.vector_bytes;
         job->sizes = 1;
@@ -242,7 +253,7 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
         rc = trv_goal_file_read(job->goal, &goal);
     if (rc)
         return rc;
-    outcome->choice.label = slash ? slash + 1 : job->goal;
+    set_label(outcome, slash ? slash + 1 : job->goal);
     job->network.options.link_loads = job->links;
     job->sizes = 1;
     rc = allocate(outcome, 1, 1);

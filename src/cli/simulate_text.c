@@ -14,27 +14,10 @@
 
 #define CELL_MAX 96
 
-typedef struct unit {
-    const char *name;
-    double ns;
-} unit_t;
-
-/* Four digits or a little more, in the unit. */
-static void format_time(double time_ns, const unit_t *unit, char text[CELL_MAX])
-{
-    double value = time_ns / unit->ns;
-    snprintf(text, CELL_MAX, "%.*f%s", value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0, value, unit->name);
-}
-
 /* One unit for a column, so that its numbers can be compared at a glance. */
-static const unit_t *column_unit(const cli_group_t *group, int size)
+static const cli_time_unit_t *column_unit(const cli_group_t *group, int size)
 {
-    static const unit_t unit[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-    double best_ns = cli_group_best_ns(group, size);
-    for (int i = 0; i < 3; i++)
-        if (best_ns >= unit[i].ns)
-            return &unit[i];
-    return &unit[3];
+    return cli_time_unit(cli_group_best_ns(group, size));
 }
 
 static const cli_point_t *point_at(const cli_group_t *group, int line, int size)
@@ -90,12 +73,12 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
 static void time_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
 {
     const cli_point_t *point = point_at(group, line, size);
-    char time[CELL_MAX];
+    char time[CLI_TIME_TEXT_MAX];
     bool best = group->lines > 1 && point->time_ns <= cli_group_best_ns(group, size);
     bool bold = best && cli_stdout_is_terminal();
     char member = point->choice->members > 1 ? point->algorithm[strlen(point->algorithm) - 1] : ' ';
-    format_time(point->time_ns, column_unit(group, size), time);
-    snprintf(text, CELL_MAX, "%s%.64s%s%c%c", bold ? "\033[1m" : "", time, bold ? "\033[0m" : "",
+    cli_format_time(point->time_ns, column_unit(group, size), time);
+    snprintf(text, CELL_MAX, "%s%s%s%c%c", bold ? "\033[1m" : "", time, bold ? "\033[0m" : "",
              best && !bold ? '*' : ' ', member);
 }
 
@@ -108,12 +91,28 @@ static void relative_cell(const cli_group_t *group, int line, int size, char tex
 static void cost_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
 {
     double cost_ns = group->detail[line * group->sizes + size].cost_ns;
-    char time[CELL_MAX];
-    format_time(cost_ns, column_unit(group, size), time);
+    char time[CLI_TIME_TEXT_MAX];
+    cli_format_time(cost_ns, column_unit(group, size), time);
     if (cost_ns > 0)
-        snprintf(text, CELL_MAX, "%.64s %.3f", time, point_at(group, line, size)->time_ns / cost_ns);
+        snprintf(text, CELL_MAX, "%s %.3f", time, point_at(group, line, size)->time_ns / cost_ns);
     else
-        snprintf(text, CELL_MAX, "%.64s", time);
+        snprintf(text, CELL_MAX, "%s", time);
+}
+
+static void print_plans(const cli_group_t *group)
+{
+    const char *name[CLI_SIMULATE_SIZES_MAX];
+    uint64_t bytes[CLI_SIMULATE_SIZES_MAX];
+    for (int line = 0; line < group->lines; line++) {
+        if (!point_at(group, line, 0)->choice->planned)
+            continue;
+        for (int size = 0; size < group->sizes; size++) {
+            const cli_point_t *point = point_at(group, line, size);
+            name[size] = point->rc ? NULL : point->algorithm;
+            bytes[size] = point->bytes;
+        }
+        cli_print_planned(name, bytes, group->sizes);
+    }
 }
 
 static int print_times(const cli_simulate_t *job, const cli_group_t *group)
@@ -126,6 +125,7 @@ static int print_times(const cli_simulate_t *job, const cli_group_t *group)
         printf("%s%s", cli_stdout_is_terminal() ? "bold: fastest" : "* fastest", families ? "; " : "\n");
     if (families)
         puts("l, b: the member of the family that it is");
+    print_plans(group);
     for (int line = 0; line < group->lines; line++)
         for (int size = 0; size < group->sizes; size++)
             if (point_at(group, line, size)->rc) {

@@ -94,7 +94,7 @@ typedef struct cli_sweep_result {
     double time_ns, wall_s;
     double share;       /* of the work of the points it was simulated with, times their number */
     bool good;          /* false: the reason stands in `error`, and there are no numbers */
-    char algorithm[32]; /* that was asked for, or was the fastest of its family */
+    char algorithm[TRV_PLAN_NAME_MAX]; /* that was asked for, the fastest of its family, or the plan */
     char error[400];
 } cli_sweep_result_t;
 

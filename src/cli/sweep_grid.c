@@ -68,10 +68,7 @@ static int check_value(int axis, const char *text)
     trv_collective_t collective;
     uint64_t bytes;
     switch (axis) {
-    case CLI_AXIS_BYTES:
-        if (cli_parse_bytes(text, &bytes))
-            return TRV_ERR_ARGUMENT;
-        return bytes ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "bytes: a vector has at least 1 byte, for example 4096");
+    case CLI_AXIS_BYTES: return cli_parse_vector(text, &bytes);
     case CLI_AXIS_COLLECTIVE: return cli_parse_collective(text, &collective);
     default: cli_network_init(&network); return set_parameter(&network, axis, text);
     }

@@ -130,7 +130,7 @@ int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv)
         {"workers", required_argument, NULL, 'j'},        {"restart", no_argument, NULL, OPTION_RESTART},
         {"yes", no_argument, NULL, OPTION_YES},           {"help", no_argument, NULL, 'h'}};
     int option, rc = TRV_OK;
-    cli_network_longs(longs, 10);
+    cli_network_longs(longs, 10, true);
     while (!rc && (option = cli_option(argc, argv, ":a:b:c:o:f:j:h", longs)) != -1) {
         if (option == '?')
             return CLI_BAD;
