@@ -18,9 +18,10 @@ static const char help[] =
     "  -h, --help      this text\n\n"
     "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal\n"
     "(reduce-scatter, then allgather; also each of the two alone). A family name, as trivance or swing,\n"
-    "means the better of its members for the vector at hand; `all` means every algorithm that takes the\n"
-    "torus. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, AND, OR\n"
-    "only). consistent: all ranks get the same bits for floating point.\n\n"
+    "means the better of its members for the vector at hand; `planned` (or auto) the fastest of all for\n"
+    "torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm that\n"
+    "takes the torus, and planned. exact: every contribution counts exactly once (covers: at least once,\n"
+    "for MAX, MIN, AND, OR only). consistent: all ranks get the same bits for floating point.\n\n"
     "Example:\n"
     "  trivance list --format=json\n";
 
@@ -36,7 +37,9 @@ static const char *symmetry_name(trv_symmetry_t symmetry)
 static void add_properties(cli_table_t *table, const trv_algorithm_t *algorithm)
 {
     bool exact = trv_algorithm_exactness(algorithm) == TRV_EXACT;
+    const char *parameters = trv_algorithm_parameters(algorithm);
     cli_cell_text(table, trv_algorithm_name(algorithm));
+    parameters ? cli_cell_text(table, parameters) : cli_cell_none(table);
     cli_cell_text(table, trv_algorithm_family(algorithm));
     cli_cell_text(table, trv_algorithm_title(algorithm));
     cli_cell_text(table, trv_algorithm_latency_optimal(algorithm) ? "L" : "B");
@@ -55,9 +58,14 @@ static void print_sizes(void)
 {
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        const char *parameters = trv_algorithm_parameters(algorithm);
         printf("\n%s: %s\n  sizes   %s\n  source  %s\n", trv_algorithm_name(algorithm), trv_algorithm_title(algorithm),
                trv_algorithm_sizes(algorithm), trv_algorithm_source(algorithm));
+        if (parameters)
+            printf("  also    %s:%s\n", trv_algorithm_name(algorithm), parameters);
     }
+    puts("\nplanned: the fastest of all these for a torus, a size and a network, whatever their parameters\n"
+         "  `trivance plan TORUS --all-sizes` shows which that is, `trivance plan TORUS --why` why");
 }
 
 /* "trivance (trivance-l, trivance-b)": the families that have more than one member. */
@@ -88,12 +96,12 @@ static void print_families(void)
 int cli_list(int argc, char **argv)
 {
     static const cli_column_t column[] = {
-        { "name", "algorithm", false, 0 },    { "family", NULL, false, 0 },
-        { "title", NULL, false, 0 },          { "variant", NULL, false, 0 },
-        { "steps", "steps", false, 0 },       { "bytes", "bytes sent per rank", false, 0 },
-        { "exact", "result", false, 0 },      { "consistent", "consistent", false, 0 },
-        { "symmetry", "symmetry", false, 0 }, { "sizes", NULL, false, 0 },
-        { "source", NULL, false, 0 },
+        { "name", "algorithm", false, 0 },        { "parameters", NULL, false, 0 },
+        { "family", NULL, false, 0 },             { "title", NULL, false, 0 },
+        { "variant", NULL, false, 0 },            { "steps", "steps", false, 0 },
+        { "bytes", "bytes sent per rank", false, 0 }, { "exact", "result", false, 0 },
+        { "consistent", "consistent", false, 0 }, { "symmetry", "symmetry", false, 0 },
+        { "sizes", NULL, false, 0 },              { "source", NULL, false, 0 },
     };
     cli_format_t format = CLI_FORMAT_TABLE;
     int code = cli_format_option(argc, argv, help, &format);

@@ -227,6 +227,22 @@ static void set_widths(const options_t *options, const trv_schedule_t *schedule,
     column[1].width = name;
 }
 
+/* A single algorithm that does not take a torus is refused before the table begins. */
+static int check_single(const options_t *options)
+{
+    const cli_choice_t *choice = &options->selection.choice[0];
+    int rc = TRV_OK;
+    for (int t = 0; options->selection.single && choice->members == 1 && t < options->tori.count; t++)
+        for (int c = 0; c < 3 && !rc; c++) {
+            trv_schedule_t *schedule = NULL;
+            if (options->collective[c])
+                rc = trv_schedule_create(&schedule, &options->tori.torus[t], cli_member_name(choice, 0),
+                                         (trv_collective_t)c);
+            trv_schedule_destroy(schedule);
+        }
+    return rc;
+}
+
 static int run(const options_t *options)
 {
     cli_column_t column[] = {
@@ -245,14 +261,9 @@ static int run(const options_t *options)
     int rc = options->path ? read_file(options, &file) : TRV_OK;
     if (rc)
         return cli_bad_last(options->command);
-    /* A single algorithm that does not take the torus is refused before the table begins. */
     set_widths(options, file.schedule, column);
-    if (options->selection.single && !options->path && options->selection.choice[0].members == 1)
-        for (int t = 0; t < options->tori.count; t++)
-            for (int c = 0; c < 3; c++)
-                if (options->collective[c] && trv_algorithm_supports(options->selection.choice[0].member[0],
-                                                                     &options->tori.torus[t], (trv_collective_t)c))
-                    return cli_bad_last(options->command);
+    if (!options->path && check_single(options))
+        return cli_bad_last(options->command);
     cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
     cli_table_stream(&table);

@@ -237,6 +237,11 @@ static void format_value(int part, double value, char text[CLI_TIME_TEXT_MAX])
         snprintf(text, CLI_TIME_TEXT_MAX, "%g %s", value / unit->ns, unit->name);
 }
 
+static bool is_as_fast(const why_t *why, const row_t *row)
+{
+    return row->plan.time_ns <= why->row[0].plan.time_ns * (1 + 1e-9);
+}
+
 static void print_wins(const why_t *why, const row_t *row, FILE *out)
 {
     char value[CLI_TIME_TEXT_MAX], now[CLI_TIME_TEXT_MAX];
@@ -252,9 +257,27 @@ static void print_wins(const why_t *why, const row_t *row, FILE *out)
             fputs(", or ", out);
         fprintf(out, "%s %s %s (now %s)", part_name[part], side_name[row->win[part].side], value, now);
     }
-    if (wins == 0)
-        fprintf(out, "%s would win at no alpha, bandwidth or hop latency", row->plan.algorithm);
-    fputc('\n', out);
+    if (wins)
+        fputc('\n', out);
+}
+
+static bool never_wins(const row_t *row)
+{
+    for (int part = 0; part < PARTS; part++)
+        if (row->win[part].side != NEVER)
+            return false;
+    return true;
+}
+
+/* Those that win nowhere: the ones that are as fast, or the others. */
+static void print_losers(const why_t *why, bool as_fast, const char *what, FILE *out)
+{
+    int printed = 0;
+    for (int i = 1; i < why->rows; i++)
+        if (never_wins(&why->row[i]) && is_as_fast(why, &why->row[i]) == as_fast)
+            fprintf(out, "%s%s", printed++ ? ", " : what, why->row[i].plan.algorithm);
+    if (printed)
+        fputc('\n', out);
 }
 
 static void add_time(cli_table_t *table, double time_ns, const cli_time_unit_t *unit)
@@ -283,8 +306,8 @@ static int print_text(const why_t *why, FILE *out)
         add_time(&table, plan->alpha_ns, unit);
         add_time(&table, plan->hops_ns, unit);
         add_time(&table, plan->transmission_ns, unit);
-        snprintf(text, sizeof text, i ? "+%.1f %%" : "chosen", 100 * (plan->time_ns / best->time_ns - 1));
-        cli_cell_text(&table, text);
+        snprintf(text, sizeof text, "+%.1f %%", 100 * (plan->time_ns / best->time_ns - 1));
+        cli_cell_text(&table, i == 0 ? "chosen" : is_as_fast(why, &why->row[i]) ? "as fast" : text);
         cli_row_end(&table);
     }
     int rc = cli_table_end(&table);
@@ -292,6 +315,8 @@ static int print_text(const why_t *why, FILE *out)
         fputc('\n', out);
     for (int i = 1; i < why->rows; i++)
         print_wins(why, &why->row[i], out);
+    print_losers(why, true, "as fast on every network, or nearly: ", out);
+    print_losers(why, false, "at no alpha, bandwidth or hop latency would win: ", out);
     return rc;
 }
 

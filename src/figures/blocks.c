@@ -86,8 +86,8 @@ int fig_idealise(const fig_result_t *result, fig_result_t *ideal)
                 rc = cli_network_set(&network, spec->parameter, curve->key);
             double ns_per_byte = 8e9 / network.options.bandwidth_bps / torus.dims;
             for (int i = 0; i < ideal->sizes; i++)
-                if (strcmp(curve->trivance[i].member, "trivance-b") == 0)
-                    curve->trivance[i].time_ns -= (theta - less) * (double)ideal->bytes[i] * ns_per_byte;
+                if (strcmp(curve->own[i].member, "trivance-b") == 0)
+                    curve->own[i].time_ns -= (theta - less) * (double)ideal->bytes[i] * ns_per_byte;
         }
     }
     return rc;

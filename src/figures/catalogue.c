@@ -1,6 +1,6 @@
 /*
- * The figures of the paper's section 5 and its appendices. Bandwidths, alphas and packet sizes are the paper's; where
- * it gives no values (link latencies), a range around its 100 ns.
+ * The figures of the paper's section 5 and its appendices, and those beyond it. Bandwidths, alphas and packet sizes
+ * are the paper's; where it gives no values (link latencies), a range around its 100 ns.
  */
 #include "figures/figures.h"
 
@@ -23,7 +23,23 @@ const fig_spec_t fig_spec[FIG_COUNT] = {
     {18, "8x16", "8x16 torus", NULL, {NULL}},
     {19, "16x64", "16x64 torus", NULL, {NULL}},
     {20, "8x8x8", "8x8x8 torus", NULL, {NULL}},
+    {21, "32x32", "Planned schedules on 32x32", NULL, {NULL}},
+    {22, "27x27", "Planned schedules on 27x27", NULL, {NULL}},
+    {23, "16x16x16", "Planned schedules on 16x16x16", NULL, {NULL}},
+    {24, "8x8x8", "Planned schedules on 8x8x8", NULL, {NULL}},
 };
+
+const fig_algorithm_t fig_trivance = {"trivance", "Trivance"}, fig_planned = {"planned", "Planned"};
+
+bool fig_is_beyond(const fig_spec_t *spec)
+{
+    return spec->number > FIG_PAPER_LAST;
+}
+
+const fig_algorithm_t *fig_own(const fig_spec_t *spec)
+{
+    return fig_is_beyond(spec) ? &fig_planned : &fig_trivance;
+}
 
 /* On a ring, Bucket is the Ring algorithm. */
 const fig_algorithm_t fig_baseline[FIG_BASELINES] = {
@@ -31,5 +47,5 @@ const fig_algorithm_t fig_baseline[FIG_BASELINES] = {
 
 bool fig_has_baseline(const fig_spec_t *spec, int baseline)
 {
-    return spec->number != 11 || strcmp(fig_baseline[baseline].key, "recdoub") != 0;
+    return strcmp(spec->torus, "27x27") != 0 || strcmp(fig_baseline[baseline].key, "recdoub") != 0;
 }

@@ -85,7 +85,7 @@ static double fastest_from(const fig_result_t *result, const fig_figure_t *figur
     int i = result->sizes - 1;
     for (; i >= 0; i--) {
         double time_ns = curve->other[i].time_ns;
-        bool fastest = time_ns <= curve->trivance[i].time_ns;
+        bool fastest = time_ns <= curve->own[i].time_ns;
         for (int c = 0; c < figure->curves; c++)
             fastest &= time_ns <= figure->curve[c].other[i].time_ns;
         if (!fastest)
@@ -97,7 +97,7 @@ static double fastest_from(const fig_result_t *result, const fig_figure_t *figur
 static double switches_at(const fig_result_t *result, const fig_figure_t *figure, const char *key)
 {
     const fig_curve_t *curve = find_curve(figure, key);
-    int i = fig_switch(curve ? curve->other : figure->curve[0].trivance, result->sizes);
+    int i = fig_switch(curve ? curve->other : figure->curve[0].own, result->sizes);
     return i < 0 ? INFINITY : (double)result->bytes[i];
 }
 

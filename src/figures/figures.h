@@ -1,5 +1,6 @@
 /*
- * The paper's evaluation, recomputed: figures 6 to 20 and what the paper says about them.
+ * The paper's evaluation, recomputed: figures 6 to 20 and what the paper says about them. And figures beyond the paper:
+ * what the planner gains over all of its algorithms.
  *
  * catalogue.c  which figures there are and what each one shows
  * run.c        every simulation they need, each one once, on all cores
@@ -21,11 +22,13 @@
 
 #include <jansson.h>
 
+#include <trivance/plan.h>
+
 #include "cli/network.h"
 
 #define FIG_SIZES_MAX 24
 #define FIG_CURVES_MAX 7
-#define FIG_COUNT 15
+#define FIG_COUNT 19
 
 /* ---- Which figures there are ------------------------------------------------------------------------------------- */
 
@@ -36,8 +39,11 @@ typedef struct fig_spec {
     const char *value[FIG_CURVES_MAX]; /* the parameter's values, as users type them */
 } fig_spec_t;
 
-/* In the order of the paper. */
+/* In the order of the paper, then those beyond it, which show `planned` against Trivance and the baselines; numbered
+ * without a gap. */
 extern const fig_spec_t fig_spec[FIG_COUNT];
+#define FIG_PAPER_LAST 20
+bool fig_is_beyond(const fig_spec_t *spec);
 
 /* The algorithms that Trivance is compared with: key is the tool's name of the family, title the paper's. */
 typedef struct fig_algorithm {
@@ -47,19 +53,22 @@ typedef struct fig_algorithm {
 extern const fig_algorithm_t fig_baseline[FIG_BASELINES];
 /* Whether the figure compares with this baseline: the paper omits Recursive Doubling on powers of three. */
 bool fig_has_baseline(const fig_spec_t *spec, int baseline);
+/* Whose advantage the figure shows: Trivance's, or that of the planner's choice. */
+extern const fig_algorithm_t fig_trivance, fig_planned;
+const fig_algorithm_t *fig_own(const fig_spec_t *spec);
 
 /* ---- What was measured ------------------------------------------------------------------------------------------- */
 
 typedef struct fig_value {
     double time_ns;
-    const char *member; /* which algorithm of the family was fastest */
+    char member[TRV_PLAN_NAME_MAX]; /* which algorithm of the family was fastest, or the plan */
 } fig_value_t;
 
 typedef struct fig_curve {
-    const char *key; /* a baseline, or the parameter's value */
+    const char *key; /* an algorithm, or the parameter's value */
     char title[32];  /* the same for people */
-    fig_value_t other[FIG_SIZES_MAX];   /* the baseline, or the fastest of all baselines */
-    fig_value_t trivance[FIG_SIZES_MAX];
+    fig_value_t other[FIG_SIZES_MAX]; /* the algorithm, or the fastest of all baselines */
+    fig_value_t own[FIG_SIZES_MAX];   /* Trivance, or what the figure shows the advantage of (fig_own) */
 } fig_curve_t;
 
 typedef struct fig_figure {
@@ -127,12 +136,14 @@ int fig_run(const char *what, fig_result_t *result);
 /* ---- Reading it -------------------------------------------------------------------------------------------------- */
 
 const fig_figure_t *fig_find(const fig_result_t *result, int number);
-/* (T_A - T_Trivance) / T_A * 100; of a curve at a size; and of the fastest of the figure's curves there. */
-double fig_advantage_of(double other_ns, double trivance_ns);
+/* (T_A - T_own) / T_A * 100; of a curve at a size; and of the fastest of the figure's curves there. */
+double fig_advantage_of(double other_ns, double own_ns);
 double fig_advantage(const fig_curve_t *curve, int size);
 double fig_advantage_best(const fig_figure_t *figure, int size);
 /* The first size at which `value` is a bandwidth-optimal member after a latency-optimal one, or -1. */
 int fig_switch(const fig_value_t *value, int sizes);
+/* The same of the figure's own algorithm, of which plans have no such size. */
+int fig_own_switch(const fig_figure_t *figure, const fig_curve_t *curve, int sizes);
 /* Bytes at which the advantage turns from positive for the last time, between two sizes by interpolation over log2;
  * INFINITY where it stays positive, 0 where it never is. curve NULL: the fastest of all. */
 double fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve);

@@ -16,14 +16,14 @@ const fig_figure_t *fig_find(const fig_result_t *result, int number)
     return NULL;
 }
 
-double fig_advantage_of(double other_ns, double trivance_ns)
+double fig_advantage_of(double other_ns, double own_ns)
 {
-    return (other_ns - trivance_ns) / other_ns * 100;
+    return (other_ns - own_ns) / other_ns * 100;
 }
 
 double fig_advantage(const fig_curve_t *curve, int size)
 {
-    return fig_advantage_of(curve->other[size].time_ns, curve->trivance[size].time_ns);
+    return fig_advantage_of(curve->other[size].time_ns, curve->own[size].time_ns);
 }
 
 double fig_advantage_best(const fig_figure_t *figure, int size)
@@ -41,6 +41,11 @@ int fig_switch(const fig_value_t *value, int sizes)
             !trv_algorithm_latency_optimal(trv_algorithm_find(value[i].member)))
             return i;
     return -1;
+}
+
+int fig_own_switch(const fig_figure_t *figure, const fig_curve_t *curve, int sizes)
+{
+    return fig_is_beyond(figure->spec) ? -1 : fig_switch(curve->own, sizes);
 }
 
 double fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve)

@@ -32,7 +32,7 @@ function timeText(ns) {
 }
 
 const percentText = (value, digits = 1) => (value < 0 ? '−' : '') + Math.abs(value).toFixed(digits) + '\u00a0%';
-const advantage = (curve, i) => (curve.other[i] - curve.trivance[i]) / curve.other[i] * 100;
+const advantage = (curve, i) => (curve.other[i] - curve.own[i]) / curve.other[i] * 100;
 
 /* ---- Plots ------------------------------------------------------------------------------------------------------ */
 
@@ -42,8 +42,9 @@ const charts = [];
 let mode = 'relative';
 
 const keyOf = (figure, curve) => figure.parameter ? figure.number + ' ' + curve.key : curve.key;
-const looks = ['bruck', 'swing', 'recdoub', 'bucket'];   // a baseline looks the same in all figures
+const looks = ['bruck', 'swing', 'recdoub', 'bucket', 'trivance'];   // the same in all figures
 const lookOf = (figure, c) => figure.parameter ? c : looks.indexOf(figure.curves[c].key);
+const ownColour = figure => `var(--${figure.own.key})`;
 const colourOf = (figure, c) => figure.parameter ? `var(--v${c})` : `var(--${figure.curves[c].key})`;
 
 const markers = [
@@ -60,7 +61,7 @@ function niceSteps(low, high) {
   return ticks;
 }
 
-/* The curves to draw: of a figure over parameters the absolute view has both times, Trivance dashed. */
+/* The curves to draw: of a figure over parameters the absolute view has both times, the own one dashed. */
 function linesOf(figure) {
   const lines = [];
   figure.curves.forEach((curve, c) => {
@@ -71,13 +72,13 @@ function linesOf(figure) {
     } else {
       lines.push({ ...line, values: curve.other.map(ns => ns / 1e3) });
       if (figure.parameter)
-        lines.push({ ...line, values: curve.trivance.map(ns => ns / 1e3), hollow: curve.trivanceSwitch, dashed: true });
+        lines.push({ ...line, values: curve.own.map(ns => ns / 1e3), hollow: curve.ownSwitch, dashed: true });
     }
   });
   if (mode === 'absolute' && !figure.parameter) {
     const own = figure.curves[0];
-    lines.push({ colour: 'var(--trivance)', marker: 0, hollow: own.trivanceSwitch, own: true,
-                 values: own.trivance.map(ns => ns / 1e3) });
+    lines.push({ colour: ownColour(figure), marker: 0, hollow: own.ownSwitch, own: true,
+                 values: own.own.map(ns => ns / 1e3) });
   }
   return lines;
 }
@@ -92,7 +93,7 @@ function scalesOf(figure) {
     ticks = niceSteps(low, high);
     label = value => value < 0 ? '−' + -value : String(value);
   } else {
-    const all = figure.curves.flatMap(curve => [...curve.other, ...curve.trivance]);
+    const all = figure.curves.flatMap(curve => [...curve.other, ...curve.own]);
     low = Math.floor(Math.log10(Math.min(...all) / 1e3));
     high = Math.ceil(Math.log10(Math.max(...all) / 1e3));
     y = value => frame.top + (high - Math.log10(value)) / (high - low) * tall;
@@ -113,7 +114,7 @@ function drawAxes(svg, figure, { x, y, ticks, label }) {
     svg.append(shape('line', { class: 'grid', x1: x(bytes), x2: x(bytes), y1: frame.top, y2: bottom }),
                shape('text', { x: x(bytes), y: bottom + 17, 'text-anchor': anchor }, bytesText(bytes)));
   }
-  const title = mode === 'relative' ? '(T_A − T_Trivance) / T_A  [%]' : 'T  [µs]';
+  const title = mode === 'relative' ? `(T_A − T_${figure.own.title}) / T_A  [%]` : 'T  [µs]';
   const middle = (frame.top + bottom) / 2;
   const text = shape('text', { class: 'axis-title', x: 14, y: middle, 'text-anchor': 'middle',
                                transform: `rotate(-90 14 ${middle})` });
@@ -124,17 +125,19 @@ function drawAxes(svg, figure, { x, y, ticks, label }) {
   svg.append(text, shape('text', { class: 'axis-title', x: (frame.left + right) / 2, y: frame.height - 8,
                                    'text-anchor': 'middle' }, 'AllReduce size'));
   if (mode === 'relative')
-    svg.append(shape('line', { class: 'zero', x1: frame.left, x2: right, y1: y(0), y2: y(0) }),
-               shape('text', { class: 'zero-text', x: frame.left + 6, y: y(0) + 14 }, 'Trivance'));
+    svg.append(shape('line', { class: 'zero', x1: frame.left, x2: right, y1: y(0), y2: y(0),
+                               stroke: ownColour(figure) }),
+               shape('text', { class: 'zero-text', x: frame.left + 6, y: y(0) + 14, fill: ownColour(figure) },
+                     figure.own.title));
 }
 
 function drawSwitches(svg, figure, { x }) {
   figure.curves.forEach((curve, c) => {
-    if (curve.trivanceSwitch < 0 || (!figure.parameter && c > 0)) return;
+    if (curve.ownSwitch < 0 || (!figure.parameter && c > 0)) return;
     if (figure.parameter && hidden.has(keyOf(figure, curve))) return;
-    const at = x(sizes[curve.trivanceSwitch]);
+    const at = x(sizes[curve.ownSwitch]);
     svg.append(shape('line', { class: 'switch', x1: at, x2: at, y1: frame.top, y2: frame.height - frame.bottom,
-                               stroke: figure.parameter ? colourOf(figure, c) : 'var(--trivance)' }));
+                               stroke: figure.parameter ? colourOf(figure, c) : ownColour(figure) }));
   });
 }
 
@@ -180,7 +183,7 @@ function fillTip(figure, i) {
   const table = element('table', {}, element('caption', {}, bytesText(sizes[i])));
   if (!figure.parameter) {
     const own = figure.curves[0];
-    table.append(tipRow('var(--trivance)', 'Trivance', timeText(own.trivance[i]), own.trivanceMember[i]));
+    table.append(tipRow(ownColour(figure), figure.own.title, timeText(own.own[i]), own.ownMember[i]));
   }
   figure.curves.forEach((curve, c) => {
     if (hidden.has(keyOf(figure, curve))) return;
@@ -255,7 +258,8 @@ function legendOf(figure) {
     });
     legend.append(button);
   });
-  legend.append(element('span', { class: 'note' }, '○ goes from L to B   ┊ Trivance does'));
+  legend.append(element('span', { class: 'note' }, '○ goes from L to B' +
+                        (figure.own.key === 'trivance' ? '   ┊ Trivance does' : '')));
   return legend;
 }
 
@@ -287,8 +291,8 @@ function setMode(next) {
   document.querySelectorAll('[data-mode]').forEach(button =>
     button.setAttribute('aria-pressed', String(button.dataset.mode === mode)));
   byId('mode-hint').textContent = mode === 'relative'
-    ? 'Above the green line Trivance is faster, by that share of the other algorithm’s time; curves leave the frame ' +
-      'at ±60 %. Each algorithm is the faster of its L and its B at each size.'
+    ? 'Above the line of Trivance, or of planned schedules, these are faster, by that share of the other algorithm’s ' +
+      'time; curves leave the frame at ±60 %. Each algorithm is the faster of its L and its B at each size.'
     : 'Both axes are logarithmic. Where the curves differ in a parameter, the dashed ones are Trivance’s.';
   charts.forEach(draw);
 }

@@ -144,19 +144,26 @@ static int vary(const fig_result_t *result, const char *name, const char *value,
 
 static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_spec_t *spec, fig_curve_t *curve)
 {
-    const cli_choice_t *other, *trivance;
+    const cli_choice_t *other, *own;
     trv_simulate_options_t options;
     int rc = spec->parameter ? find_best(plan, result->reducible_only, &other) : find_choice(plan, curve->key, &other);
     if (!rc)
-        rc = find_choice(plan, "trivance", &trivance);
+        rc = find_choice(plan, fig_own(spec)->key, &own);
     if (!rc)
         rc = vary(result, spec->parameter, curve->key, &options);
     for (int i = 0; i < result->sizes && !rc; i++) {
         rc = ask(plan, spec->torus, other, &options, result->bytes[i], &curve->other[i]);
         if (!rc)
-            rc = ask(plan, spec->torus, trivance, &options, result->bytes[i], &curve->trivance[i]);
+            rc = ask(plan, spec->torus, own, &options, result->bytes[i], &curve->own[i]);
     }
     return rc;
+}
+
+static void add_curve(fig_figure_t *figure, const fig_algorithm_t *algorithm)
+{
+    fig_curve_t *curve = &figure->curve[figure->curves++];
+    *curve = (fig_curve_t){.key = algorithm->key};
+    snprintf(curve->title, sizeof curve->title, "%s", algorithm->title);
 }
 
 static void list_curves(fig_figure_t *figure, bool reducible_only)
@@ -169,12 +176,11 @@ static void list_curves(fig_figure_t *figure, bool reducible_only)
         *curve = (fig_curve_t){.key = spec->value[v]};
         snprintf(curve->title, sizeof curve->title, "%.*s %s", number, spec->value[v], spec->value[v] + number);
     }
+    if (fig_is_beyond(spec))
+        add_curve(figure, &fig_trivance);
     for (int b = 0; !spec->parameter && b < FIG_BASELINES; b++)
-        if (fig_has_baseline(spec, b) && (!reducible_only || reducible(fig_baseline[b].key))) {
-            fig_curve_t *curve = &figure->curve[figure->curves++];
-            *curve = (fig_curve_t){.key = fig_baseline[b].key};
-            snprintf(curve->title, sizeof curve->title, "%s", fig_baseline[b].title);
-        }
+        if (fig_has_baseline(spec, b) && (!reducible_only || reducible(fig_baseline[b].key)))
+            add_curve(figure, &fig_baseline[b]);
 }
 
 static int ask_figure(plan_t *plan, const fig_result_t *result, fig_figure_t *figure)
@@ -276,7 +282,9 @@ static void take_results(const plan_t *plan, fig_result_t *result)
 {
     for (size_t r = 0; r < plan->requests; r++) {
         const cli_point_t *point = &plan->point[plan->request[r].point];
-        *plan->request[r].value = (fig_value_t){point->time_ns, point->algorithm};
+        fig_value_t *value = plan->request[r].value;
+        value->time_ns = point->time_ns;
+        memcpy(value->member, point->algorithm, sizeof value->member);
     }
     result->simulations = (int)plan->points;
     for (size_t p = 0; p < plan->points; p++)

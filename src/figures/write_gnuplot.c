@@ -1,6 +1,6 @@
 /*
- * A figure as SVG or PDF by gnuplot, with the paper's axes: the advantage of Trivance over the size of the vector. A
- * hollow marker stands where an algorithm goes from L to B, a dotted line where Trivance does.
+ * A figure as SVG or PDF by gnuplot, with the paper's axes: the advantage of Trivance, or of the planner's choice, over
+ * the size of the vector. A hollow marker stands where an algorithm goes from L to B, a dotted line where Trivance does.
  */
 #include "figures/figures.h"
 
@@ -15,7 +15,7 @@
 #include "common/error.h"
 
 /* Lines differ in colour and marker. */
-static const char *const colours[] = {"#7a3db8", "#1f6fd1", "#d9730d", "#c2255c"};
+static const char *const colours[] = {"#7a3db8", "#1f6fd1", "#d9730d", "#c2255c", "#12855a"}; /* Trivance last */
 static const char *const ramp[] = {"#3b1c8c", "#3a5bb8", "#1f8fb0", "#16a085", "#6bb53d", "#d9a40d", "#d9730d"};
 static const int markers[] = {7, 5, 9, 13, 11, 15, 7}; /* the hollow form is the number before */
 
@@ -42,18 +42,23 @@ bool fig_can_draw(void)
     return run((const char *const[]){"gnuplot", "--version", NULL}) == 0;
 }
 
-/* A baseline looks the same in all figures. */
+/* An algorithm looks the same in all figures. */
 static int look(const fig_figure_t *figure, int curve)
 {
     for (int b = 0; b < FIG_BASELINES && !figure->spec->parameter; b++)
         if (strcmp(fig_baseline[b].key, figure->curve[curve].key) == 0)
             return b;
-    return curve;
+    return figure->spec->parameter ? curve : FIG_BASELINES;
 }
 
 static const char *colour(const fig_figure_t *figure, int curve)
 {
     return (figure->spec->parameter ? ramp : colours)[look(figure, curve)];
+}
+
+static const char *own_colour(const fig_figure_t *figure)
+{
+    return fig_is_beyond(figure->spec) ? "#1f2933" : colours[FIG_BASELINES];
 }
 
 static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
@@ -64,9 +69,9 @@ static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *o
     fprintf(out, "set title \"Figure %d: %s\"\n", figure->spec->number, figure->spec->title);
     fputs("set logscale x 2\nset border 3 lc rgb '#6b7785'\nset tics nomirror textcolor rgb '#1f2933'\n"
           "set grid lt 1 lc rgb '#dfe4ea'\nset key outside below horizontal\nset samples 2\n"
-          "set xlabel 'AllReduce size'\n"
-          "set ylabel '(T_{A} - T_{Trivance}) / T_{A} [%]'\n",
+          "set xlabel 'AllReduce size'\n",
           out);
+    fprintf(out, "set ylabel '(T_{A} - T_{%s}) / T_{A} [%%]'\n", fig_own(figure->spec)->title);
     fprintf(out, "set yrange [%g:%g]\nset xrange [%" PRIu64 ":%" PRIu64 "]\n", low, high, result->bytes[0],
             result->bytes[result->sizes - 1]);
     for (uint64_t bytes = 32; bytes <= result->bytes[result->sizes - 1]; bytes *= 16) {
@@ -89,11 +94,11 @@ static void data(const fig_result_t *result, const fig_figure_t *figure, FILE *o
                     result->bytes[i], value, value);
         }
         fputs("EOD\n", out);
-        int trivance_at_b = fig_switch(curve->trivance, result->sizes);
-        if (trivance_at_b >= 0 && (c == 0 || figure->spec->parameter))
+        int own_at_b = fig_own_switch(figure, curve, result->sizes);
+        if (own_at_b >= 0 && (c == 0 || figure->spec->parameter))
             fprintf(out, "set arrow from %" PRIu64 ", graph 0 to %" PRIu64 ", graph 1 nohead dt 3 lw 1.5 lc rgb '%s'\n",
-                    result->bytes[trivance_at_b], result->bytes[trivance_at_b],
-                    figure->spec->parameter ? colour(figure, c) : "#12855a");
+                    result->bytes[own_at_b], result->bytes[own_at_b],
+                    figure->spec->parameter ? colour(figure, c) : own_colour(figure));
     }
 }
 
@@ -101,7 +106,7 @@ int fig_write_gnuplot(const fig_result_t *result, const fig_figure_t *figure, FI
 {
     axes(result, figure, out);
     data(result, figure, out);
-    fputs("plot 0 with lines lw 2 lc rgb '#12855a' title 'Trivance'", out);
+    fprintf(out, "plot 0 with lines lw 2 lc rgb '%s' title '%s'", own_colour(figure), fig_own(figure->spec)->title);
     for (int c = 0; c < figure->curves; c++) {
         const char *rgb = colour(figure, c);
         int marker = markers[look(figure, c)];

@@ -46,14 +46,14 @@ static json_t *figure_data(const fig_result_t *result, const fig_figure_t *figur
         int n = result->sizes;
         json_t *data = json_pack("{ss, ss, so, so, si, so, so, si}", "key", curve->key, "title", curve->title, "other",
                                  numbers(curve->other, n), "member", members(curve->other, n), "switch",
-                                 fig_switch(curve->other, n), "trivance", numbers(curve->trivance, n),
-                                 "trivanceMember", members(curve->trivance, n), "trivanceSwitch",
-                                 fig_switch(curve->trivance, n));
+                                 fig_switch(curve->other, n), "own", numbers(curve->own, n), "ownMember",
+                                 members(curve->own, n), "ownSwitch", fig_own_switch(figure, curve, n));
         curves = append(curves, data);
     }
-    return json_pack("{si, ss, ss, ss?, s[ff], so}", "number", figure->spec->number, "title", figure->spec->title,
-                     "torus", figure->spec->torus, "parameter", figure->spec->parameter, "range", low, high, "curves",
-                     curves);
+    const fig_algorithm_t *own = fig_own(figure->spec);
+    return json_pack("{si, ss, ss, ss?, s[ff], s{ss, ss}, so}", "number", figure->spec->number, "title",
+                     figure->spec->title, "torus", figure->spec->torus, "parameter", figure->spec->parameter, "range",
+                     low, high, "own", "key", own->key, "title", own->title, "curves", curves);
 }
 
 static json_t *claim_data(const fig_result_t *result, const fig_claim_t *claim)

@@ -122,7 +122,7 @@ static int write_blocks(const fig_result_t *result, FILE *out)
     for (int f = 0; f < result->figures && !rc; f++) {
         const fig_spec_t *spec = result->figure[f].spec;
         double theta, ideal;
-        if (spec->parameter)
+        if (spec->parameter || fig_is_beyond(spec))
             continue;
         rc = fig_thetas(spec->torus, &theta, &ideal);
         if (rc)

@@ -52,7 +52,7 @@ static int measure_entry(bench_t *bench, const trv_torus_t *torus, const bench_e
         if (trv_algorithm_supports(member, torus, bench->options.collective) < 0)
             continue;
         bench_row_t row;
-        code = measure(bench, torus, trv_algorithm_name(member), bytes, in_place, &row);
+        code = measure(bench, torus, cli_member_name(&entry->choice, i), bytes, in_place, &row);
         if (code == TRV_OK && (candidates++ == 0 || row.wrong > best->wrong ||
                                (row.wrong == best->wrong && row.average_us < best->average_us)))
             *best = row; /* a wrong result is never hidden behind a faster one */
@@ -67,8 +67,11 @@ static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t
     show_progress(bench, entry->choice.label, bytes);
     int code = measure_entry(bench, torus, entry, bytes, !pair && bench->options.in_place, &row);
     if (code == TRV_OK && pair)
-        code = measure(bench, torus, entry->kind == BENCH_CHOSEN ? entry->choice.label : row.algorithm, bytes, true, &second);
+        code = measure(bench, torus, entry->kind == BENCH_CHOSEN ? entry->choice.label : row.algorithm, bytes, true,
+                       &second);
     if (code == TRV_OK) {
+        row.chosen_for = entry->choice.label;
+        row.chosen = entry->kind == BENCH_CHOSEN;
         bench->wrong += row.wrong + (row.checked && !row.identical) + (pair ? second.wrong + !second.identical : 0);
         if (bench->progress)
             fprintf(stderr, "\r\033[K");

@@ -259,7 +259,8 @@ static int add_selection(bench_options_t *options, const char *item)
     cli_selection_t selection;
     int code = cli_select(item, &selection);
     for (int i = 0; code == TRV_OK && i < selection.choices; i++)
-        code = add_entry(options, &(bench_entry_t){BENCH_ALGORITHM, !selection.all, selection.choice[i]});
+        code = add_entry(options, &(bench_entry_t){selection.choice[i].planned ? BENCH_CHOSEN : BENCH_ALGORITHM,
+                                                   !selection.all, selection.choice[i]});
     return code;
 }
 
@@ -311,8 +312,6 @@ static int algorithms(bench_options_t *options, const char *list)
             code = add_entry(options, &(bench_entry_t){BENCH_LIBRARY, true, {.label = "mpi"}});
         else if (strcmp(item, TRV_RULE_AUTO) == 0)
             code = add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_AUTO}});
-        else if (strcmp(item, TRV_RULE_PLANNED) == 0)
-            code = add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_PLANNED}});
         else
             code = add_selection(options, item);
     }
@@ -337,7 +336,8 @@ static int add_schedule(draft_t *draft)
     snprintf(options->schedule_label, sizeof options->schedule_label, "%s (file)",
              trv_schedule_name(options->schedule));
     code = add_tori(options, trv_torus_format(torus, text, sizeof text), draft->ranks);
-    bench_entry_t entry = {BENCH_SCHEDULE, true, {.label = options->schedule_label}};
+    bench_entry_t entry = {.kind = BENCH_SCHEDULE, .required = true};
+    snprintf(entry.choice.label, sizeof entry.choice.label, "%s", options->schedule_label);
     return code == TRV_OK ? add_entry(options, &entry) : code;
 }
 

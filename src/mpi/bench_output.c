@@ -18,7 +18,8 @@ static const cli_column_t columns[] = {
     {"in_place", NULL, false, 0},
     {"bytes", "size", true, 8},
     {"count", NULL, false, 0},
-    {"algorithm", "algorithm", false, 18},
+    {"algorithm", "algorithm", false, 19},
+    {"chosen_for", NULL, false, 0},
     {"steps", "steps", true, 5},
     {"bytes_sent", "sent/rank", true, 10},
     {"latency_avg_us", "avg us", true, 10},
@@ -114,7 +115,7 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
 {
     const bench_options_t *options = output->options;
     cli_table_t *table = &output->table;
-    char torus[TRV_TORUS_TEXT_MAX], size[CLI_BYTES_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], size[CLI_BYTES_TEXT_MAX], name[2 * TRV_PLAN_NAME_MAX];
     bool library = strcmp(row->algorithm, "mpi") == 0;
     cli_cell_text(table, cli_collective_name(options->collective));
     cli_cell_text(table, trv_torus_format(row->torus, torus, sizeof torus));
@@ -127,7 +128,9 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     else
         cli_cell_int(table, (int64_t)row->bytes);
     cli_cell_int(table, (int64_t)row->count);
-    cli_cell_text(table, row->algorithm);
+    snprintf(name, sizeof name, "%s%s%s", row->chosen ? row->chosen_for : "", row->chosen ? ": " : "", row->algorithm);
+    cli_cell_text(table, options->format == BENCH_TABLE ? name : row->algorithm);
+    cli_cell_text(table, row->chosen_for);
     if (library) { /* what it sends is its own affair */
         cli_cell_none(table);
         cli_cell_none(table);

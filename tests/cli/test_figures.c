@@ -233,10 +233,10 @@ static void test_bad_input(void **state)
 {
     static const struct { const char *line, *words;
     } bad[] = {
-        { "figures --only 5", "from 6 to 20" },
-        { "figures --only 21", "from 6 to 20" },
+        { "figures --only 5", "from 6 to 24" },
+        { "figures --only 25", "from 6 to 24" },
         { "figures --only 6,,7", "empty entry" },
-        { "figures --only six", "from 6 to 20" },
+        { "figures --only six", "from 6 to 24" },
         { "figures --model=ideal", "neither dateline nor fifo" },
         { "figures --delivery=late", "neither head nor tail" },
         { "figures --workers=0", "from 1 to" },
@@ -270,8 +270,11 @@ static const fig_result_t *synthetic(const double advantage[4])
     figure->curve[0].key = "swing";
     for (int i = 0; i < 4; i++) {
         result.bytes[i] = UINT64_C(1024) << i;
-        figure->curve[0].other[i] = (fig_value_t){1000, i < 2 ? "swing-l" : "swing-b"};
-        figure->curve[0].trivance[i] = (fig_value_t){1000 - 10 * advantage[i], i < 2 ? "trivance-l" : "trivance-b"};
+        fig_value_t *other = &figure->curve[0].other[i], *own = &figure->curve[0].own[i];
+        other->time_ns = 1000;
+        own->time_ns = 1000 - 10 * advantage[i];
+        strcpy(other->member, i < 2 ? "swing-l" : "swing-b");
+        strcpy(own->member, i < 2 ? "trivance-l" : "trivance-b");
     }
     return &result;
 }

@@ -135,7 +135,8 @@ static void test_nearest(void **state)
 
 static void test_selection(void **state)
 {
-    static const char *const bad[] = {"", "trivanc", "trivance-b,", "none", "ring,,ring", "Ring"};
+    static const char *const bad[] = {"", "trivanc", "trivance-b,", "none", "ring,,ring", "Ring",
+                                      "planned:3", "trivance-b:3", "trivance:3"};
     cli_selection_t selection;
     (void)state;
     assert_int_equal(cli_select("trivance-b", &selection), 0);
@@ -151,12 +152,23 @@ static void test_selection(void **state)
     assert_false(selection.single);
     assert_int_equal(cli_select("all", &selection), 0);
     assert_true(selection.all);
-    assert_int_equal(selection.choices, trv_algorithms_count());
+    assert_int_equal(selection.choices, trv_algorithms_count() + 1);
+    assert_true(selection.choice[selection.choices - 1].planned);
+    assert_int_equal(cli_select("auto,planned", &selection), 0); /* the same in the tool */
+    assert_true(selection.single && selection.choice[0].planned);
+    assert_string_equal(selection.choice[0].label, "planned");
+    assert_int_equal(cli_select("hybrid:3,hybrid:1:sequential", &selection), 0);
+    assert_int_equal(selection.choices, 2);
+    assert_string_equal(cli_member_name(&selection.choice[1], 0), "hybrid:1:sequential");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (cli_select(bad[i], &selection) != TRV_ERR_ARGUMENT)
             fail_msg("'%s' was accepted", bad[i]);
     assert_int_equal(cli_select("trivanse-b", &selection), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "did you mean trivance-b?"));
+    assert_int_equal(cli_select("hybird:4", &selection), TRV_ERR_ARGUMENT);
+    assert_non_null(strstr(trv_last_error(), "did you mean hybrid?"));
+    assert_int_equal(cli_select("ring:4", &selection), TRV_ERR_ARGUMENT);
+    assert_non_null(strstr(trv_last_error(), "ring takes no parameters"));
 }
 
 int main(void)

@@ -246,10 +246,10 @@ static void expect_keys(const char *line, const char *keys, const char *page)
 static void test_keys(void **state)
 {
     (void)state;
-    expect_keys("list --format=json", "name,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source",
+    expect_keys("list --format=json", "name,parameters,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source",
                 "trivance-list.1");
     expect_keys("verify 9 3x3 -c all --format=json",
-                "torus,algorithm,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
+                "torus,algorithm,chosen_for,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
                 "fault_rank,fault_stream,fault_step,fault_block,reason",
                 "trivance-verify.1");
     expect_keys("plan --search=7-9 --format=json",
@@ -292,7 +292,7 @@ static void test_verify(void **state)
     (void)state;
     json_t *array = tool_json("verify 9 3x3 8 --collective=all --format=json"), *entry;
     size_t i, skipped = 0, exact = 0;
-    assert_int_equal(json_array_size(array), 9 * trv_algorithms_count());
+    assert_int_equal(json_array_size(array), 9 * (trv_algorithms_count() + 1)); /* and planned */
     json_array_foreach(array, i, entry) {
         const char *verdict = json_string_value(json_object_get(entry, "verdict"));
         skipped += strcmp(verdict, "skipped") == 0;

@@ -39,9 +39,9 @@ bad() {
 
 good 1 'trivance-b +4 +[0-9]+ .* 0 +yes$' -a trivance-b --bytes 4KiB -i 5
 good 3 ' 0 +yes$' --torus 4 --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3 -x 1 -c 1
-good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,[0-9]+,' --torus 2x2 --algorithm=trivance-b --type=double \
+good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,trivance-b,[0-9]+,' --torus 2x2 --algorithm=trivance-b --type=double \
     --op=prod --bytes=64 --format=csv -i 2
-keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,steps,bytes_sent
+keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,chosen_for,steps,bytes_sent
 keys=$keys,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations
 good 1 "^$keys\$" --format=csv --bytes 64 -i 2
 good 3 '"wrong": 0, "identical": true' --format=json --bytes 64,128,256 -i 2 -a swing-b
@@ -53,6 +53,8 @@ good 2 ' 0 +yes$' -a planned --torus 4,2x2 --bytes 4KiB -i 3
 good 1 'reduce-scatter,' --collective reduce-scatter --bytes 64 --format=csv -i 2
 good 1 'allgather,' --collective allgather --bytes 64 --format=csv -i 2 --type complexdouble
 good 1 '  mpi ' --bytes 64 -a mpi -i 2
+good 2 '  (auto|planned): [a-z]' --bytes 64 -a auto,planned -i 2
+good 1 ',hybrid:2[^,]*,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
 good 1 '^Usage: mpirun' --help
 good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2
 

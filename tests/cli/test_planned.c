@@ -1,0 +1,290 @@
+/*
+ * Plans in the tool: `planned` and names with parameters wherever algorithms are named, the crossover table, why a plan
+ * was chosen, and what is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const char *text_of(json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+static double number_of(json_t *row, const char *key)
+{
+    json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* The first row that has the text. */
+static json_t *find(json_t *rows, const char *key, const char *text)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+        if (strcmp(text_of(row, key), text) == 0)
+            return row;
+    fail_msg("no row has %s %s", key, text);
+    return NULL;
+}
+
+/* The plan of `trivance plan`, the first word that it prints. */
+static void plan_of(const char *options, char name[64])
+{
+    char line[256];
+    snprintf(line, sizeof line, "plan %s", options);
+    tool_t tool = tool_run(line, NULL);
+    if (tool.code != 0)
+        fail_msg("%s: %s", line, tool.err);
+    snprintf(name, 64, "%.*s", (int)strcspn(tool.out, " "), tool.out);
+    assert_non_null(strstr(tool.out, "(planned: the fastest at this size)"));
+    tool_clear(&tool);
+}
+
+/* All subcommands mean the same by it, and say what it became. */
+static void test_planned_everywhere(void **state)
+{
+    char plan[64], line[256];
+    (void)state;
+    plan_of("16x16 -b 256K", plan);
+    assert_int_equal(strncmp(plan, "hybrid:", 7), 0);
+    json_t *rows = tool_json("simulate 16x16 -b 256K -a planned,trivance --model=fifo -f json");
+    json_t *planned = find(rows, "chosen_for", "planned");
+    assert_string_equal(text_of(planned, "algorithm"), plan);
+    double planned_ns = number_of(planned, "time_ns");
+    assert_true(planned_ns < 0.9 * number_of(find(rows, "chosen_for", "trivance"), "time_ns"));
+    json_decref(rows);
+    /* The name alone is the same schedule. */
+    snprintf(line, sizeof line, "simulate 16x16 -b 256K -a %s --model=fifo -f json", plan);
+    rows = tool_json(line);
+    assert_true(fabs(number_of(find(rows, "algorithm", plan), "time_ns") - planned_ns) < 1e-3);
+    json_decref(rows);
+    rows = tool_json("sweep --torus=16x16 -b 256K -a auto --model=fifo -f json");
+    assert_string_equal(text_of(find(rows, "chosen_for", "planned"), "algorithm"), plan);
+    assert_true(fabs(number_of(json_array_get(rows, 0), "time_ns") - planned_ns) < 1e-3);
+    json_decref(rows);
+    rows = tool_json("verify 16x16 -b 256K -a planned -f json");
+    assert_string_equal(text_of(find(rows, "chosen_for", "planned"), "algorithm"), plan);
+    assert_string_equal(text_of(json_array_get(rows, 0), "verdict"), "exact");
+    json_decref(rows);
+    rows = tool_json("cost 16x16 -b 256K --hop=200ns -a planned,ring,swing -f json");
+    assert_int_equal(json_array_size(rows), 2); /* no ring on a torus */
+    find(rows, "chosen_for", "planned");
+    json_decref(rows);
+}
+
+/* Each size and network has its own. */
+static void test_planned_by_size(void **state)
+{
+    char small[64], large[64], quick[64], line[256];
+    (void)state;
+    plan_of("27x27 -b 1K", small);
+    plan_of("27x27 -b 256K", large);
+    assert_string_equal(small, "trivance-l");
+    assert_string_not_equal(small, large);
+    plan_of("27x27 -b 256K --alpha=20us", quick); /* steps are dear */
+    assert_string_equal(quick, "trivance-l");
+    tool_t tool = tool_run("simulate 27x27 -b 1K,2K,256K -a planned --model=fifo", NULL);
+    snprintf(line, sizeof line, "planned is trivance-l at 1 KiB, 2 KiB; %s at 256 KiB\n", large);
+    assert_non_null(strstr(tool.out, line));
+    tool_clear(&tool);
+    tool = tool_run("cost 27x27 -b 1K,2K -a planned", NULL);
+    assert_non_null(strstr(tool.out, "planned is trivance-l at 1 KiB, 2 KiB\n"));
+    tool_clear(&tool);
+    tool = tool_run("export 9 -b 1K --format=goal", NULL);
+    tool_t named = tool_run("export 9 -b 1K --format=goal -a trivance-l", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_string_equal(tool.out, named.out);
+    tool_clear(&named);
+    tool_clear(&tool);
+    tool = tool_run("plan 5x7 -b 64K --consistent", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "; the same bits on every rank;"));
+    tool_clear(&tool);
+}
+
+/* The ranges follow one another, each plan differs from the next, and nothing named is faster. */
+static void check_ranges(const char *line, size_t least)
+{
+    json_t *rows = tool_json(line), *row, *gain;
+    const char *key, *before = "";
+    double from = 32;
+    size_t i;
+    assert_true(json_array_size(rows) >= least);
+    json_array_foreach(rows, i, row) {
+        int gains = 0;
+        assert_true(number_of(row, "from_bytes") == from);
+        from = number_of(row, "to_bytes");
+        assert_true(number_of(row, "bytes") >= number_of(row, "from_bytes") && number_of(row, "bytes") <= from);
+        assert_string_not_equal(text_of(row, "algorithm"), before);
+        before = text_of(row, "algorithm");
+        json_object_foreach(row, key, gain)
+            if (strncmp(key, "gain_", 5) == 0 && json_is_number(gain)) {
+                gains++;
+                if (json_number_value(gain) < 0.9999)
+                    fail_msg("%s, %s: %s is %g", line, before, key, json_number_value(gain));
+            }
+        assert_true(gains >= 5);
+    }
+    assert_true(from == 1 << 30);
+    json_decref(rows);
+}
+
+static void test_all_sizes(void **state)
+{
+    char plan[64];
+    (void)state;
+    check_ranges("plan 9 --all-sizes -f json", 3);
+    check_ranges("plan 4x6 --all-sizes --consistent --bandwidth=200Gb/s -f json", 3);
+    check_ranges("plan 8 --all-sizes -c allgather -f json", 1);
+    json_t *rows = tool_json("plan 9 --all-sizes -f json"), *row;
+    size_t i;
+    json_array_foreach(rows, i, row) { /* what `plan` finds where a range begins */
+        char options[64];
+        snprintf(options, sizeof options, "9 -b %.0f", number_of(row, "from_bytes"));
+        plan_of(options, plan);
+        assert_string_equal(plan, text_of(row, "algorithm"));
+    }
+    json_decref(rows);
+    tool_t tool = tool_run("plan 4x4 --all-sizes", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "AllReduce on the torus 4x4 (16 ranks)\nfifo, "));
+    assert_non_null(strstr(tool.out, "1.00x"));
+    assert_null(strstr(tool.out, "  ring")); /* serves no torus */
+    tool_clear(&tool);
+}
+
+/* A row that would win elsewhere does: the planner chooses it on the network that is printed; `interfaces` times the
+ * bandwidth, where it is one, is that of the interfaces. */
+static int check_win(json_t *row, const char *part, const char *value, double interfaces)
+{
+    char key[64], options[128], plan[64];
+    double number = number_of(row, value);
+    snprintf(key, sizeof key, "wins_%s", part);
+    assert_int_equal(isnan(number), text_of(row, key)[0] == '\0');
+    if (isnan(number))
+        return 0;
+    if (interfaces > 0)
+        snprintf(options, sizeof options, "27x27 -b 128K --bandwidth=%.9gGb/s --nic-bandwidth=%.9gGb/s", number / 1e9,
+                 interfaces * number / 1e9);
+    else
+        snprintf(options, sizeof options, "27x27 -b 128K --%s=%.9gns", part, number);
+    plan_of(options, plan);
+    assert_string_equal(plan, text_of(row, "algorithm"));
+    return 1;
+}
+
+static void test_why(void **state)
+{
+    json_t *rows = tool_json("plan 27x27 -b 128K --why -f json"), *row;
+    char plan[64];
+    int wins = 0;
+    double before = 0;
+    size_t i;
+    (void)state;
+    plan_of("27x27 -b 128K", plan);
+    assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), plan);
+    json_array_foreach(rows, i, row) {
+        double parts = number_of(row, "alpha_part_ns") + number_of(row, "hops_part_ns") +
+                       number_of(row, "transmission_part_ns");
+        assert_true(fabs(parts - number_of(row, "time_ns")) < 0.01);
+        assert_true(number_of(row, "alpha_part_ns") == 1500 * number_of(row, "steps"));
+        assert_true(number_of(row, "time_ns") >= before);
+        assert_int_equal(json_is_true(json_object_get(row, "chosen")), i == 0);
+        before = number_of(row, "time_ns");
+        wins += check_win(row, "alpha", "alpha_ns", 0);
+        wins += check_win(row, "bandwidth", "bandwidth_bps", 16);
+    }
+    /* Trivance L takes fewer steps and moves more: dearer steps, faster links make it win. */
+    row = find(rows, "algorithm", "trivance-l");
+    assert_string_equal(text_of(row, "wins_alpha"), "above");
+    assert_string_equal(text_of(row, "wins_bandwidth"), "above");
+    assert_true(wins >= 2);
+    find(rows, "algorithm", "bucket");
+    json_decref(rows);
+    tool_t tool = tool_run("plan 27x27 -b 128K --why", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "AllReduce of 128 KiB on the torus 27x27 (729 ranks)\n"));
+    assert_non_null(strstr(tool.out, "trivance-l would win with alpha above "));
+    assert_non_null(strstr(tool.out, " us (now 1.5 us), or bandwidth above "));
+    assert_non_null(strstr(tool.out, "at no alpha, bandwidth or hop latency would win: "));
+    tool_clear(&tool);
+}
+
+static void test_bad_input(void **state)
+{
+    static const struct { const char *line, *words;
+    } bad[] = {
+        { "plan 8x8 -a hybrid:5", "5" },
+        { "simulate 8x8 -a hybrid:5", "5" },
+        { "verify 8x8 -a hybrid:5", "5" },
+        { "cost 8x8 -a hybrid:5", "5" },
+        { "plan 8x8 -a hybrid:4x", "hybrid" },
+        { "plan 8x8 -a hybrid:4:blue", "blue" },
+        { "plan 8x8 -a planned:4", "there is no algorithm" },
+        { "plan 8x8 -a plannd", "did you mean planned?" },
+        { "plan 8x8 -a trivance-b:4", "takes no parameters" },
+        { "plan 8x8 --memory=1 --messages-per-port=1 --consistent -b 1K -c allreduce --why", "" },
+        { "plan 8x8 --all-sizes --why", "about all sizes" },
+        { "plan 8x8 --all-sizes -b 1K", "about all sizes" },
+        { "plan 8x8 --all-sizes -a swing", "ask the planner" },
+        { "plan 8x8 --why -r 3", "ask the planner" },
+        { "plan 8x8 --why -f svg", "no format 'svg'" },
+        { "plan 8x8 9 --why", "one torus" },
+        { "plan --why", "give either a torus" },
+        { "plan --search=9 --why", "takes its ring itself" },
+        { "plan 8x8 --consistent -a swing", "is what it is" },
+        { "plan 8x8 --messages-per-port=0", "from 1 to" },
+        { "plan 8x8 --memory=0", "at least 1" },
+        { "plan 8x8 --memory=lots", "byte count" },
+        { "plan 8x8 --bandwidth=0Gb/s", "is not a rate" },
+        { "plan 8x8 --bandwidth=800", "for example 800Gb/s" },
+        { "plan 8x8 --alpha=-1us", "is not a time" },
+        { "plan 8x8 --alpha=1.5", "for example" },
+        { "plan 8x8 --link-latency=100", "link-latency: '100' is not a time" },
+        { "plan 8x8 --slow-link=0:+0:4x", "no option" },
+        { "plan 8x8 --why -o /nonexistent/why.txt", "/nonexistent/why.txt" },
+        { "verify 9 -b 0", "at least 1 byte" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tool_t tool = tool_run(bad[i].line, NULL);
+        char *end = strchr(tool.err, '\n');
+        if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance", 8) != 0 || !strstr(tool.err, bad[i].words) ||
+            !end || end[1])
+            fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", bad[i].line,
+                     tool.code, tool.out, tool.err, bad[i].words);
+        tool_clear(&tool);
+    }
+    /* On another torus of the list it can run. */
+    json_t *rows = tool_json("sweep --torus=8x8,10 -b 1K -a hybrid:5,hybrid:4x8 -f json");
+    assert_int_equal(json_array_size(rows), 4);
+    size_t i, errors = 0;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+        errors += json_is_string(json_object_get(row, "error"));
+    assert_int_equal(errors, 2);
+    json_decref(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planned_everywhere), cmocka_unit_test(test_planned_by_size),
+        cmocka_unit_test(test_all_sizes),          cmocka_unit_test(test_why),
+        cmocka_unit_test(test_bad_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
+}
