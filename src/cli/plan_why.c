@@ -113,8 +113,8 @@ static void narrow(const trv_planned_t *plan, const trv_planned_t *rival, int pa
     double rest = (rival->time_ns - part_of(rival, part)) - (plan->time_ns - part_of(plan, part));
     if (strcmp(plan->algorithm, rival->algorithm) == 0)
         return;
-    if (fabs(slope) < 1e-9 * plan->time_ns) { /* parallel */
-        if (rest <= 0)
+    if (fabs(slope) < 1e-9 * plan->time_ns) { /* parallel, or the same line */
+        if (rest < -1e-9 * plan->time_ns)
             *high = 0;
     } else if (slope > 0) {
         *high = fmin(*high, rest / slope);

@@ -94,7 +94,7 @@ static void test_planned_by_size(void **state)
     plan_of("27x27 -b 256K", large);
     assert_string_equal(small, "trivance-l");
     assert_string_not_equal(small, large);
-    plan_of("27x27 -b 256K --alpha=20us", quick); /* steps are dear */
+    plan_of("27x27 -b 256K --alpha=100us", quick); /* steps are dear */
     assert_string_equal(quick, "trivance-l");
     tool_t tool = tool_run("simulate 27x27 -b 1K,2K,256K -a planned --model=fifo", NULL);
     snprintf(line, sizeof line, "planned is trivance-l at 1 KiB, 2 KiB; %s at 256 KiB\n", large);
@@ -236,7 +236,9 @@ static void test_bad_input(void **state)
         { "plan 8x8 -a planned:4", "there is no algorithm" },
         { "plan 8x8 -a plannd", "did you mean planned?" },
         { "plan 8x8 -a trivance-b:4", "takes no parameters" },
-        { "plan 8x8 --memory=1 --messages-per-port=1 --consistent -b 1K -c allreduce --why", "" },
+        { "plan 8x8 --memory=1", "scratch memory of at most 1 bytes excludes trivance-l, " },
+        { "plan 5x7 --memory=64 --consistent --why", "to be consistent excludes trivance-l, " },
+        { "plan 5x7 --memory=64 --messages-per-port=1 --all-sizes", "at most 1 message per port excludes " },
         { "plan 8x8 --all-sizes --why", "about all sizes" },
         { "plan 8x8 --all-sizes -b 1K", "about all sizes" },
         { "plan 8x8 --all-sizes -a swing", "ask the planner" },
@@ -244,7 +246,7 @@ static void test_bad_input(void **state)
         { "plan 8x8 --why -f svg", "no format 'svg'" },
         { "plan 8x8 9 --why", "one torus" },
         { "plan --why", "give either a torus" },
-        { "plan --search=9 --why", "takes its ring itself" },
+        { "plan --search=9 --why", "takes its ring" },
         { "plan 8x8 --consistent -a swing", "is what it is" },
         { "plan 8x8 --messages-per-port=0", "from 1 to" },
         { "plan 8x8 --memory=0", "at least 1" },

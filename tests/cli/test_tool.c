@@ -215,7 +215,7 @@ static void test_stars_table(void **state)
 /* The keys of the first object are these, in this order, and stand in the man page; CSV has them as its header. */
 static void expect_keys(const char *line, const char *keys, const char *page)
 {
-    char path[512], csv[256], header[512] = "";
+    char path[512], csv[256], header[1024] = "";
     json_t *array = tool_json(line);
     const char *key;
     json_t *value;
@@ -243,6 +243,19 @@ static void expect_keys(const char *line, const char *keys, const char *page)
     json_decref(array);
 }
 
+/* One gain for every algorithm of the table. */
+static void expect_range_keys(void)
+{
+    char keys[1024] = "torus,collective,from_bytes,to_bytes,algorithm,steps,consistent,bytes,time_ns";
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        size_t used = strlen(keys);
+        snprintf(keys + used, sizeof keys - used, ",gain_%s", trv_algorithm_name(trv_algorithm_at(i)));
+        for (char *p = keys + used; *p; p++)
+            *p = *p == '-' ? '_' : *p;
+    }
+    expect_keys("plan 3x3 --all-sizes --format=json", keys, "trivance-plan.1");
+}
+
 static void test_keys(void **state)
 {
     (void)state;
@@ -256,6 +269,12 @@ static void test_keys(void **state)
                 "ring,steps,distances,transmission,paper_transmission,bound,complete", "trivance-plan.1");
     expect_keys("plan --search=4x4,7x7 --format=json",
                 "torus,steps,factors,hops,diameter,step_hops,step_loads,subgroups,chain", "trivance-plan.1");
+    expect_keys("plan 3x3 --why --format=json",
+                "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,alpha_part_ns,hops_part_ns,"
+                "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_hop_latency,"
+                "hop_latency_ns",
+                "trivance-plan.1");
+    expect_range_keys();
     expect_keys("info --format=json", "kind,name,value,default,allowed,example,meaning,fault", "trivance-info.1");
     expect_keys("cost 9 3x3 --format=json",
                 "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"

@@ -23,7 +23,7 @@ mpicc.openmpi "$source/tests/readme/program.c" -o "$work/empty/program" # the re
 # blocks DOCUMENT: writes block-<line>.sh and block-<line>.c
 blocks() {
     awk -v prefix="$work/block-" '
-        /^```/ && !inside { inside = 1; file = $0 ~ /^```(sh|c)$/ ? prefix NR "." substr($0, 4) : ""; next }
+        /^```/ && !inside { inside = 1; file = $0 ~ /^```(sh|c|text)$/ ? prefix NR "." substr($0, 4) : ""; next }
         /^```/            { inside = 0; if (file) close(file); next }
         inside && file    { print > file }' "$1"
 }
@@ -37,6 +37,9 @@ for document in "$@"; do
         if [ "${block##*.}" = c ]; then
             run=(bash -c "cc -std=c11 -Wall -Wextra -Werror -I'$source/include' '$block' -o '$work/program' \
                 '$build/src/libtrivance.a' -lm -pthread && '$work/program'")
+        elif [ "${block##*.}" = text ]; then # what a command prints, below "$ command"
+            grep -q '^\$ ' "$block" || continue
+            run=(bash -eu -c "diff <($(sed -n '1s/^\$ //p' "$block")) <(tail -n +2 '$block')")
         else
             run=(bash -eu "$block")
         fi
