@@ -124,7 +124,7 @@ static int measure_members(const options_t *options, const trv_torus_t *torus, c
 /* The plans are those for a network whose hops cost what they cost in the model. */
 static int measure_plans(const options_t *options, const trv_torus_t *torus, column_t *column, result_t *result)
 {
-    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    trv_simulate_options_t network = cli_usual_network();
     int first = result->entries, rc = TRV_OK;
     network.bandwidth_bps = options->network.bandwidth_bps;
     network.alpha_ns = options->network.alpha_ns;

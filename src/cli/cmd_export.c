@@ -90,7 +90,7 @@ static int run(const options_t *options)
             rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, which is enough for GOAL only",
                           options->schedule);
     } else {
-        trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+        trv_simulate_options_t network = cli_usual_network();
         network.alpha_ns = options->alpha_ns;
         rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective, &network, NULL,
                         bytes, &schedule);
@@ -134,7 +134,7 @@ int cli_export(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
-    options.alpha_ns = (trv_simulate_options_t)TRV_SIMULATE_DEFAULTS.alpha_ns;
+    options.alpha_ns = cli_usual_network().alpha_ns;
     int rc = read_options(argc, argv, &options);
     if (rc > 0)
         return rc - 1;

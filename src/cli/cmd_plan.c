@@ -363,6 +363,7 @@ int cli_plan(int argc, char **argv)
     static options_t options;
     options.command = argv[0];
     cli_network_init(&options.network);
+    options.network.options = cli_usual_network();
     int rc = read_options(argc, argv, &options);
     if (rc)
         return rc - 1;

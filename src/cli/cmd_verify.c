@@ -47,7 +47,13 @@ typedef struct options {
     cli_tori_t tori;
 } options_t;
 
-static const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+/* What the planner makes of `planned`. */
+static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
+                     trv_planned_t *plan)
+{
+    trv_simulate_options_t network = cli_usual_network();
+    return trv_plan_best(torus, collective, options->bytes, &network, NULL, plan);
+}
 
 typedef struct tally {
     int proved, wrong, skipped;
@@ -148,7 +154,7 @@ static int verify_member(cli_table_t *table, const options_t *options, const trv
     const char *name = choice->planned ? plan.algorithm : cli_member_name(choice, member);
     int rc = TRV_OK;
     if (choice->planned)
-        rc = trv_plan_best(torus, collective, options->bytes, &network, NULL, &plan);
+        rc = find_plan(options, torus, collective, &plan);
     if (!rc)
         rc = trv_schedule_create(&schedule, torus, name, collective);
     if (rc == TRV_ERR_UNSUPPORTED && !options->selection.single) {
@@ -200,8 +206,7 @@ static int name_width(const options_t *options, const cli_choice_t *choice)
     for (int t = 0; choice->planned && t < options->tori.count; t++)
         for (int c = 0; c < 3; c++) {
             trv_planned_t plan;
-            if (!options->collective[c] || trv_plan_best(&options->tori.torus[t], (trv_collective_t)c, options->bytes,
-                                                         &network, NULL, &plan))
+            if (!options->collective[c] || find_plan(options, &options->tori.torus[t], (trv_collective_t)c, &plan))
                 continue;
             format_name(plan.algorithm, choice->label, text);
             most = (int)strlen(text) > most ? (int)strlen(text) : most;

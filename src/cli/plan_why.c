@@ -372,12 +372,10 @@ void cli_plan_ask_header(const cli_plan_ask_t *ask, FILE *out)
 {
     char torus[TRV_TORUS_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX], bytes[CLI_BYTES_TEXT_MAX], limits[256] = "";
     const trv_plan_constraints_t *constraints = &ask->constraints;
-    cli_network_t shown = ask->network;
-    shown.options.model = TRV_FIFO; /* as the planner has it */
     fprintf(out, "%s%s%s on %s %s (%d rank%s)\n%s\n", cli_collective_title(ask->collective), ask->bytes ? " of " : "",
             ask->bytes ? cli_format_bytes(ask->bytes, bytes) : "", ask->torus.dims == 1 ? "a ring of" : "the torus",
             trv_torus_format(&ask->torus, torus, sizeof torus), ask->torus.ranks, ask->torus.ranks == 1 ? "" : "s",
-            cli_network_format(&shown, network));
+            cli_network_format(&ask->network, network));
     if (constraints->consistent)
         add_limit(limits, sizeof limits, "the same bits on every rank");
     if (constraints->idempotent)

@@ -188,6 +188,13 @@ static int choose_member(const cli_choice_t *choice, const trv_torus_t *torus, t
     return *schedule ? TRV_OK : failure;
 }
 
+trv_simulate_options_t cli_usual_network(void)
+{
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    network.model = TRV_FIFO;
+    return network;
+}
+
 int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
                const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, uint64_t vector_bytes,
                trv_schedule_t **schedule)
