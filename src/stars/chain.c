@@ -239,9 +239,9 @@ int trv_star_check(trv_star_chain_t *chain, bool covering)
         rc = assign_ports(chain, k);
     if (rc)
         return rc;
-    if (torus->ranks <= RANKS_LISTED_MAX)
+    chain->direct = equal && direct_by_tails(chain); /* most are, and that costs next to nothing */
+    if (!chain->direct && torus->ranks <= RANKS_LISTED_MAX)
         return list_sums(chain, covering);
-    chain->direct = equal && direct_by_tails(chain);
     if (!chain->direct)
         return trv_fail(TRV_ERR_UNSUPPORTED, "on more than %d ranks every tail of a chain has to be a subgroup, and "
                         "the vectors of a step different modulo the next tail", RANKS_LISTED_MAX);
