@@ -148,6 +148,24 @@ static void try_plans(run_t *run, const trv_torus_t *torus)
     }
 }
 
+/* Forms of stars, where the torus has them: AllReduce only. */
+static void try_stars(run_t *run, const trv_torus_t *torus)
+{
+    static const char *const name[] = {"star:l", "star:0", "star:1", "star:l::1", "star:gathered"};
+    char text[TRV_TORUS_TEXT_MAX];
+    run->torus = trv_torus_format(torus, text, sizeof text);
+    run->collective = TRV_ALLREDUCE;
+    for (int i = 0; i < 5; i++) {
+        trv_schedule_t *schedule;
+        if (trv_schedule_create(&schedule, torus, name[i], TRV_ALLREDUCE) < 0)
+            continue;
+        trv_schedule_destroy(schedule);
+        run->algorithm = name[i];
+        expect_class(TRV_Comm_set(run->comm, run->torus, name[i]), MPI_SUCCESS, NULL, name[i]);
+        try_type(run, TRV_INT32, TRV_SUM);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
@@ -162,6 +180,8 @@ int main(int argc, char **argv)
             try_algorithm(&run, trv_algorithm_at(a), &torus[t]);
         if (test_ranks <= 9)
             try_plans(&run, &torus[t]);
+        if (torus[t].dims > 1)
+            try_stars(&run, &torus[t]);
     }
     MPI_Comm_free(&run.comm);
     free(run.send);

@@ -36,7 +36,8 @@ static void reuse(MPI_Comm comm)
                       "creating a plan"))
         return;
     expect_class(TRV_Plan_query(plan, &info), MPI_SUCCESS, NULL, "TRV_Plan_query");
-    expect(info.algorithm[0] && strcmp(info.algorithm, "mpi") != 0 && (test_ranks == 1 || (info.steps > 0 && info.bytes_sent > 0)),
+    expect(info.algorithm[0] && strcmp(info.algorithm, "mpi") != 0 &&
+               (test_ranks == 1 || (info.steps > 0 && info.bytes_sent > 0)),
            "a plan by %s, %d steps, %zu bytes", info.algorithm, info.steps, info.bytes_sent);
     expect_class(TRV_Plan_test(plan, &done), MPI_SUCCESS, NULL, "testing a plan that was not started");
     expect(done == 1, "a plan that was not started is not complete");
