@@ -251,14 +251,14 @@ static int check_single(const options_t *options)
 static int run(const options_t *options)
 {
     cli_column_t column[] = {
-        {"torus", "torus", false, 0},           {"algorithm", "algorithm", false, 0},
-        {"chosen_for", NULL, false, 0},         {"collective", "collective", false, 14}, {"verdict", "verdict", false, 7},
-        {"consistent", "consistent", false, 0}, {"ranks", "ranks", true, 6},
-        {"blocks", "blocks", true, 7},          {"messages", "messages", true, 9},
-        {"method", "method", false, 10},        {"seconds", "time", true, 9},
-        {"fault_rank", NULL, false, 0},         {"fault_stream", NULL, false, 0},
-        {"fault_step", NULL, false, 0},         {"fault_block", NULL, false, 0},
-        {"reason", "", false, 0},
+        {"torus", "torus", false, 0},            {"algorithm", "algorithm", false, 0},
+        {"chosen_for", NULL, false, 0},          {"collective", "collective", false, 14},
+        {"verdict", "verdict", false, 7},        {"consistent", "consistent", false, 0},
+        {"ranks", "ranks", true, 6},             {"blocks", "blocks", true, 7},
+        {"messages", "messages", true, 9},       {"method", "method", false, 10},
+        {"seconds", "time", true, 9},            {"fault_rank", NULL, false, 0},
+        {"fault_stream", NULL, false, 0},        {"fault_step", NULL, false, 0},
+        {"fault_block", NULL, false, 0},         {"reason", "", false, 0},
     };
     trv_schedule_file_t file = {0};
     tally_t tally = {0};

@@ -14,7 +14,7 @@
 /* One simulation: what to simulate, and when it is done the result. */
 typedef struct cli_point {
     trv_torus_t torus;
-    const cli_choice_t *choice; /* an algorithm, a family: its fastest member, or `planned`: the plan for these options */
+    const cli_choice_t *choice; /* an algorithm; a family: its fastest member; `planned`: the plan for the options */
     uint64_t bytes;
     trv_simulate_options_t options;
     trv_collective_t collective; /* 0: AllReduce */
@@ -30,9 +30,9 @@ typedef struct cli_point {
 /* Called for every point when it is done, one call at a time, in any order. Not 0: no further points are begun. */
 typedef int cli_point_done_t(void *context, const cli_point_t *point);
 
-/* Plans what is planned, then simulates all points with `workers` threads (0: one per core), the dearest first. Points of
- * the same torus and algorithm share one trv_simulator_t. Of a family, members that a lower bound excludes are not simulated. 0, or what
- * `done` returned (with its sentence), or an error other than TRV_ERR_UNSUPPORTED. */
+/* Plans what is planned, then simulates all points with `workers` threads (0: one per core), the dearest first. Points
+ * of the same torus and algorithm share one trv_simulator_t. Of a family, members that a lower bound excludes are not
+ * simulated. 0, or what `done` returned (with its sentence), or an error other than TRV_ERR_UNSUPPORTED. */
 int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context);
 
 /* Frees the reasons. */

@@ -1,6 +1,6 @@
 /*
- * What users type: byte counts, times, rates, whole numbers and comma-separated lists; byte counts and times as they read
- * them.
+ * What users type: byte counts, times, rates, whole numbers and comma-separated lists; and how they read byte counts and
+ * times.
  *
  * Every function returns 0, or TRV_ERR_ARGUMENT with a sentence in trv_last_error() that says what is allowed; the
  * result is written only on success. Nothing here depends on the locale.

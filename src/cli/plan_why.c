@@ -1,11 +1,11 @@
 /*
- * trivance plan --why: the plans that came near and the best named algorithms, what their times are made of, and on which
- * network each of them would have been chosen.
+ * trivance plan --why: the plans that came near and the best named algorithms, what their times are made of, and on
+ * which network each of them would have been chosen.
  *
- * The parts of a time are in proportion to alpha, to the latency of hops, and to 1 / bandwidth. So for each of the three,
- * when it is multiplied by s, the time of a row is s * part + rest: a line, and a row is the fastest of all where its
- * line lies below the others, which is an interval of s. At its end that lies nearer to the network as it is the planner
- * is asked again: either it confirms the row, or it names a plan that must be beaten, too.
+ * The parts of a time are in proportion to alpha, to the latency of hops, and to 1 / bandwidth. So for each of the
+ * three, when it is multiplied by s, the time of a row is s * part + rest: a line, and a row is the fastest of all where
+ * its line lies below the others, which is an interval of s. At its end that lies nearer to the network as it is the
+ * planner is asked again: either it confirms the row, or it names a plan that must be beaten, too.
  */
 #include "cli/plan_ask.h"
 
@@ -20,7 +20,7 @@
 #include "cli/select.h"
 #include "common/error.h"
 
-#define NEAREST 6     /* plans that are shown */
+#define NEAREST 6     /* plans that are shown, no two of them alike */
 #define RIVALS 24     /* plans that a row must beat, at first … */
 #define RIVALS_MAX 96 /* … and when others have turned up */
 #define TRIES 24      /* questions to the planner about one row and parameter */
@@ -61,6 +61,16 @@ static void add_row(why_t *why, const trv_planned_t *plan)
     why->row[at] = (row_t){.plan = *plan};
 }
 
+/* Whether a row has the same parts: another name of the same thing, or of its mirror image. */
+static bool has_equal(const why_t *why, const trv_planned_t *plan)
+{
+    for (int i = 0; i < why->rows; i++)
+        if (why->row[i].plan.steps == plan->steps && fabs(why->row[i].plan.time_ns - plan->time_ns) < 1e-3 &&
+            fabs(why->row[i].plan.hops_ns - plan->hops_ns) < 1e-3)
+            return true;
+    return false;
+}
+
 /* The fastest member of every family. */
 static int add_named(why_t *why)
 {
@@ -94,8 +104,9 @@ static int find_rows(why_t *why)
     if (plans < 0)
         return plans;
     why->rivals = plans;
-    for (int i = 0; i < plans && i < NEAREST; i++)
-        add_row(why, &why->rival[i]);
+    for (int i = 0; i < plans && why->rows < NEAREST; i++)
+        if (!has_equal(why, &why->rival[i]))
+            add_row(why, &why->rival[i]);
     return add_named(why);
 }
 

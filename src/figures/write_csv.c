@@ -1,5 +1,6 @@
 /*
- * A figure as CSV: absolute times, one row per curve and size, those of the figure's own algorithm first. And tables 1 and 2.
+ * A figure as CSV: absolute times, one row per curve and size, those of the figure's own algorithm first. And tables 1
+ * and 2.
  */
 #include "figures/figures.h"
 

@@ -1,6 +1,7 @@
 /*
- * A figure as SVG or PDF by gnuplot, with the paper's axes: the advantage of Trivance, or of the planner's choice, over
- * the size of the vector. A hollow marker stands where an algorithm goes from L to B, a dotted line where Trivance does.
+ * A figure as SVG or PDF by gnuplot, with the paper's axes: the advantage of Trivance, or of planned schedules, over
+ * the size of the vector. A hollow marker stands where an algorithm goes from L to B, a dotted line where Trivance
+ * does.
  */
 #include "figures/figures.h"
 

@@ -102,7 +102,7 @@ static void test_bad_input(void **state)
         { "plan 9 -r 9", "from 0 to 8" },
         { "plan 9 -r -1", "from 0 to 8" },
         { "plan 9 -r x", "from 0 to 8" },
-        { "plan 9 --stream 1", "from 0 to 0" },
+        { "plan 9 -a trivance-l --stream 1", "from 0 to 0" },
         { "plan 9 -f pdf", "no format 'pdf'" },
         { "plan 9 -f json -r 1", "all ranks" },
         { "plan 82 -f svg", "too many ranks" },
@@ -406,14 +406,14 @@ static void test_cost_paper(void **state)
 static void test_plan_text(void **state)
 {
     (void)state;
-    tool_t tool = tool_run("plan 9", NULL);
+    tool_t tool = tool_run("plan 9 -a trivance", NULL);
     char *golden = tool_read_file(TRIVANCE_CLI_TESTS "/plan-9.txt");
     assert_int_equal(tool.code, 0);
-    expect_same("plan 9", tool.out, golden);
+    expect_same("plan 9 -a trivance", tool.out, golden);
     free(golden);
     tool_clear(&tool);
     static const char *const utf8[] = {"LC_ALL=C.UTF-8", NULL};
-    tool = tool_run_as(TRIVANCE_TOOL, "plan 9", NULL, utf8);
+    tool = tool_run_as(TRIVANCE_TOOL, "plan 9 -a trivance", NULL, utf8);
     assert_non_null(strstr(tool.out, "▶"));
     tool_clear(&tool);
     tool = tool_run("plan 8 -a swing-b --rank=3 --stream=1", NULL);
