@@ -48,8 +48,7 @@ static int measure_entry(bench_t *bench, const trv_torus_t *torus, const bench_e
         return measure(bench, torus, entry->choice.label, bytes, in_place, best);
     int code = TRV_OK, candidates = 0;
     for (int i = 0; i < entry->choice.members && code == TRV_OK; i++) {
-        const trv_algorithm_t *member = entry->choice.member[i];
-        if (trv_algorithm_supports(member, torus, bench->options.collective) < 0)
+        if (bench_serves(&bench->options, &entry->choice, i, torus) < 0)
             continue;
         bench_row_t row;
         code = measure(bench, torus, cli_member_name(&entry->choice, i), bytes, in_place, &row);
@@ -85,7 +84,7 @@ static bool takes(const bench_t *bench, const bench_entry_t *entry, const trv_to
 {
     bool any = entry->kind != BENCH_ALGORITHM;
     for (int i = 0; i < entry->choice.members && !any; i++)
-        any = trv_algorithm_supports(entry->choice.member[i], torus, bench->options.collective) == TRV_OK;
+        any = bench_serves(&bench->options, &entry->choice, i, torus) == TRV_OK;
     return any;
 }
 

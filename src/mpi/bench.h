@@ -60,6 +60,10 @@ int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options
 
 void bench_options_clear(bench_options_t *options);
 
+/* 0 if a member of the choice, with the parameters that were typed, may serve the collective and the operation on the
+ * torus, else the reason. */
+int bench_serves(const bench_options_t *options, const cli_choice_t *choice, int member, const trv_torus_t *torus);
+
 /* bench_schedule.c: reads a schedule file on rank 0, gives it to all ranks and verifies it there. 0 or a negative code
  * on all ranks alike. */
 int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedule);

@@ -264,16 +264,19 @@ static int add_selection(bench_options_t *options, const char *item)
     return code;
 }
 
-/* Whether the algorithm may serve the collective, type and operation on the torus; the reason otherwise. */
-static int serves(const bench_options_t *options, const trv_algorithm_t *algorithm, const trv_torus_t *torus)
+int bench_serves(const bench_options_t *options, const cli_choice_t *choice, int member, const trv_torus_t *torus)
 {
-    if (options->collective != TRV_ALLGATHER && trv_algorithm_exactness(algorithm) == TRV_COVERS &&
+    const char *name = cli_member_name(choice, member);
+    trv_schedule_t *schedule;
+    int code = trv_schedule_create(&schedule, torus, name, options->collective);
+    if (code == TRV_OK && options->collective != TRV_ALLGATHER && trv_schedule_exactness(schedule) == TRV_COVERS &&
         !trv_op_idempotent(options->op))
-        return trv_fail(TRV_ERR_UNSUPPORTED,
+        code = trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s adds some contributions twice, so it takes max, min, land, lor, band and bor, "
                         "not %s",
-                        trv_algorithm_name(algorithm), trv_op_name(options->op));
-    return trv_algorithm_supports(algorithm, torus, options->collective);
+                        name, trv_op_name(options->op));
+    trv_schedule_destroy(schedule);
+    return code;
 }
 
 /* Drops the members that serve none of the tori; an entry left without any is dropped, or refused if it was named. */
@@ -286,7 +289,7 @@ static int keep_what_serves(bench_options_t *options)
         for (int i = 0; i < entry.choice.members; i++) {
             bool any = false;
             for (int t = 0; t < options->tori && !any; t++)
-                any = serves(options, entry.choice.member[i], &options->torus[t]) == TRV_OK;
+                any = bench_serves(options, &entry.choice, i, &options->torus[t]) == TRV_OK;
             if (any)
                 entry.choice.member[members++] = entry.choice.member[i];
         }

@@ -18,7 +18,7 @@ static const cli_column_t columns[] = {
     {"in_place", NULL, false, 0},
     {"bytes", "size", true, 8},
     {"count", NULL, false, 0},
-    {"algorithm", "algorithm", false, 19},
+    {"algorithm", "algorithm", false, 27},
     {"chosen_for", NULL, false, 0},
     {"steps", "steps", true, 5},
     {"bytes_sent", "sent/rank", true, 10},

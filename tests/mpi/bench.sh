@@ -49,7 +49,7 @@ good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' --format=osu -f -m 8:64 -i 7 -x 
 good 4 '^ +[0-9]+ +[0-9]+ +float +sum +-1( +[0-9.]+){3} +0( +[0-9.]+){3} +0$' --format=nccl -b 8 -e 64 -f 2 -n 3 -w 1 \
     -c 1 -a trivance-l
 good 1 'Out of bounds values : 0 OK' --format=nccl -b 64 -e 64 -n 3 -d double -o min -a auto
-good 2 ' 0 +yes$' -a planned --torus 4,2x2 --bytes 4KiB -i 3
+good 3 ' 0 +yes$' -a planned,hybrid:2x1 --torus 4,2x2 --bytes 4KiB -i 3 # 2x1 fits no ring
 good 1 'reduce-scatter,' --collective reduce-scatter --bytes 64 --format=csv -i 2
 good 1 'allgather,' --collective allgather --bytes 64 --format=csv -i 2 --type complexdouble
 good 1 '  mpi ' --bytes 64 -a mpi -i 2
