@@ -124,8 +124,11 @@ static void chains_and_streams_by_name(void **state)
         {"4x4", "star:1:1.0/0.1/-1.0_2.1/0.2/2.-1:1", 3, 1},
         {"4x4", "star::1.0/0.1/-1.0_2.1/0.2/2.-1:2", 4, 2},
         {"4x4", "star:l::1", 2, 1},
-        {"9", "star:l:1/-1_3/-3", 2, 2},
+        {"9", "star:l:1/-1_3/-3", 2, 1}, /* its own mirror image */
         {"3x4", "star:2:1.0/-1.0_0.1_0.2", 5, 2},
+        {"9", "star:l:0:2", 2, 2},
+        {"3x3", "star:0:0:4", 3, 4},
+        {"4x4x4", "star:b:0:6", 6, 6},
         {"4x4x8", "star:l", 4, 4},
         {"2x2x4", "star", 4, 4},
         {"1x4x4", "star:l", 2, 4},
@@ -193,7 +196,7 @@ static void one_rank_stands_for_all(void **state)
 /* The shortest name of a star is the star. */
 static void names_are_read_as_they_are_written(void **state)
 {
-    static const char *const names[] = {"star", "star:l", "star:0", "star::1", "star:12:3", "star:l::1", "star:::2"};
+    static const char *const names[] = {"star", "star:l", "star:0", "star:b:1", "star:12:3", "star:l::1", "star:b::2"};
     static trv_star_t star;
     trv_torus_t torus = torus_of("4x4x4");
     (void)state;
@@ -218,7 +221,7 @@ static void what_is_refused(void **state)
         const char *words;
     } bad[] = {
         {"4x4", "star:m", TRV_ERR_ARGUMENT, "star:l"},
-        {"4x4", "star:l:0:3", TRV_ERR_ARGUMENT, "1 stream, 2"},
+        {"4x4", "star:l:0:3", TRV_ERR_UNSUPPORTED, "has 1, 2 or 4 streams"},
         {"4x4", "star:l:0:1:1", TRV_ERR_ARGUMENT, "too many parameters"},
         {"4x4", "star:l:9", TRV_ERR_UNSUPPORTED, "no star chain 9 for the torus 4x4"},
         {"4x4", "star:5", TRV_ERR_UNSUPPORTED, "2 steps"},

@@ -51,7 +51,7 @@ typedef struct view {
  * reduce-scatter's later steps reach. */
 static int find_blocks(const view_t *view, int rank, trv_blocks_t *blocks)
 {
-    const int dims = view->schedule->torus.dims, later = view->streams->order.scatter - view->index - 1;
+    const int dims = view->schedule->torus.dims, later = view->streams->layout.scatter - view->index - 1;
     int *own = trv_step_alloc(view->out, (size_t)dims * sizeof *own);
     if (!own)
         return TRV_ERR_MEMORY;
@@ -87,7 +87,7 @@ static int add_combine(const view_t *view, int rank, const trv_blocks_t *blocks)
 {
     const trv_torus_t *torus = &view->schedule->torus;
     const trv_quotient_t *group = &view->stream->group[view->index];
-    const bool sorted = view->streams->order.ordered && view->index >= view->streams->order.scatter;
+    const bool sorted = view->streams->layout.ordered && view->index >= view->streams->layout.scatter;
     int source[TRV_PORTS_MAX + 1], coset[TRV_PORTS_MAX + 1];
     for (int i = 0; i <= view->star->vectors; i++) {
         int at[TRV_DIMS_MAX], place = i, key = i;
@@ -166,7 +166,7 @@ static int64_t star_position(const trv_schedule_t *schedule, int stream, int64_t
     int at[TRV_DIMS_MAX], coset[TRV_DIMS_MAX], other[TRV_DIMS_MAX];
     int64_t position = 0;
     trv_torus_coordinates(space, (int)unit, at);
-    for (int i = 0; i < streams->order.scatter; i++) {
+    for (int i = 0; i < streams->layout.scatter; i++) {
         const trv_shifts_t *shift = &streams->stream[stream].shift[i];
         const trv_quotient_t *group = &streams->stream[stream].group[i];
         int digit = 0;
@@ -202,14 +202,14 @@ static int fill(trv_schedule_t *schedule, tables_t *tables, const trv_star_t *st
         return rc;
     schedule->step = star_step;
     schedule->space = streams->stream[0].blocks.space;
-    schedule->streams = streams->count;
-    schedule->mirrored_from = (streams->count + 1) / 2;
-    schedule->steps = schedule->collective == TRV_ALLREDUCE ? streams->steps + streams->order.scatter : streams->steps;
+    schedule->streams = streams->layout.streams;
+    schedule->mirrored_from = streams->layout.plain;
+    schedule->steps = schedule->collective == TRV_ALLREDUCE ? streams->steps + streams->layout.scatter : streams->steps;
     schedule->registers = ARRIVALS + streams->vectors_max;
     schedule->exactness = star->chain.direct ? TRV_EXACT : TRV_COVERS;
-    schedule->consistent = streams->order.ordered;
-    schedule->owned = streams->order.scatter == streams->steps;
-    if (streams->order.contiguous && schedule->collective == TRV_ALLREDUCE)
+    schedule->consistent = streams->layout.ordered;
+    schedule->owned = streams->layout.scatter == streams->steps;
+    if (streams->layout.contiguous && schedule->collective == TRV_ALLREDUCE)
         schedule->position = star_position;
     return TRV_OK;
 }
@@ -244,7 +244,7 @@ static int create(trv_schedule_t *schedule)
 
 const trv_algorithm_t trv_star = {
     .name = "star", .family = "star", .title = "Stars: all ports of a torus at once",
-    .source = "docs/stars.md; direct sums of sets of displacements", .parameters = "[STEPS][:CHAIN]",
+    .source = "docs/stars.md; direct sums of sets of displacements", .parameters = "[STEPS][:CHAIN][:STREAMS]",
     .sizes = "tori with a star chain", .steps_formula = "2s or, star:l, s; s at least log_(2D+1) n",
     .bytes_formula = "2m (n-1)/n or, star:l, (q-1) m in every step", .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT, .consistent = true, .supports = supports, .create = create,

@@ -11,8 +11,9 @@
  *             gathered  all, and the vectors themselves are collected, to be added in the order of the ranks
  *     CHAIN   a number: of the chains that trv_star_find knows for the torus, 0 if nothing is said; or the chain's
  *             text, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4
- *     STREAMS 1, 2 (the chain and its mirror), or as many as balance the links if nothing is said: 2 for each dimension
- *             of the commonest size. Fewer streams send fewer messages
+ *     STREAMS 1; 2 (the chain and its mirror); or 2 for each dimension of the commonest size (6 on 4x4x4), which
+ *             take turns. If nothing is said, those of the last that differ. Fewer streams send fewer messages, more balance the
+ *             links, and hide the alpha of each other's steps
  */
 #ifndef TRIVANCE_ALGORITHMS_STAR_H
 #define TRIVANCE_ALGORITHMS_STAR_H
@@ -25,7 +26,7 @@ typedef enum trv_star_form { TRV_STAR_SUMS, TRV_STAR_OVERLAP, TRV_STAR_GATHERED 
 typedef struct trv_star {
     trv_star_form_t form;
     unsigned whole; /* bit k: step k of the chain sends whole vectors */
-    int streams;    /* 1, 2, or 0: as many as balance the links */
+    int streams;    /* 1, 2, trv_star_streams_max(torus); or 0: those of the last that differ */
     trv_star_chain_t chain;
 } trv_star_t;
 

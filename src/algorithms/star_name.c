@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/star.h"
+#include "algorithms/star_streams.h"
 #include "common/error.h"
 
 static const char digits[] = "0123456789";
@@ -43,13 +43,17 @@ static int split(const char *parameters, words_t *words)
                     "example star:l or star:b:1:2", parameters);
 }
 
-static int read_streams(const char *text, trv_star_t *star)
+static int read_streams(const char *text, const trv_torus_t *torus, trv_star_t *star)
 {
-    star->streams = *text ? *text - '0' : 0;
-    if (!*text || strcmp(text, "1") == 0 || strcmp(text, "2") == 0)
+    const int most = trv_star_streams_max(torus);
+    const long streams = all_digits(text) ? strtol(text, NULL, 10) : 0;
+    char name[TRV_TORUS_TEXT_MAX];
+    star->streams = (int)streams;
+    if (!*text || streams == 1 || streams == 2 || streams == most)
         return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT, "a star has 1 stream, 2 or, if nothing is said, as many as balance the links, "
-                    "not '%.20s'; for example star:l:0:1", text);
+    return trv_fail(TRV_ERR_UNSUPPORTED, most > 2 ? "a star on %s has 1, 2 or %d streams, not '%.20s'; for example "
+                    "star:l:0:1" : "a star on %s has 1 or %d streams, not '%.20s'; for example star:l:0:1",
+                    trv_torus_format(torus, name, sizeof name), most, text);
 }
 
 /* The form; which single steps send whole vectors is read when the chain is known. */
@@ -122,7 +126,7 @@ int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t
     if (!rc)
         rc = read_form(words.word[STEPS], star);
     if (!rc)
-        rc = read_streams(words.word[STREAMS], star);
+        rc = read_streams(words.word[STREAMS], torus, star);
     if (!rc)
         rc = find_chain(words.word[CHAIN], torus, star);
     return rc ? rc : read_steps(words.word[STEPS], star);
@@ -141,5 +145,6 @@ void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room)
         snprintf(number, sizeof number, chain > 0 ? ":%d" : ":", chain);
     if (star->streams > 0)
         snprintf(streams, sizeof streams, ":%d", star->streams);
-    snprintf(name, room, "star%s%s%s%s", star->whole || *number ? ":" : "", all ? "l" : steps, number, streams);
+    snprintf(name, room, "star%s%s%s%s", star->whole || *number ? ":" : "",
+             all ? "l" : star->whole || !*number ? steps : "b", number, streams);
 }

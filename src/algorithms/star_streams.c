@@ -5,6 +5,9 @@
  * directions of a dimension carry the same; and dimensions of one size take turns, so that they carry the same, too:
  *
  *     4x4x8    stream 0: x y z    1: y x z    2: -x -y -z    3: -y -x -z
+ *
+ * Of streams that come to the same, one is enough (Trivance's steps, +-3^k, are their own mirror image), unless their
+ * number is asked for: each is on its own part of the vector, and the steps of one hide the alpha of another.
  */
 #include "algorithms/star_streams.h"
 
@@ -26,8 +29,7 @@ static int alike(const trv_torus_t *torus, int d, int *list)
     return count;
 }
 
-/* As many turns as there are dimensions of the commonest size. */
-static int count_turns(const trv_torus_t *torus)
+int trv_star_streams_max(const trv_torus_t *torus)
 {
     int most = 1, list[TRV_DIMS_MAX];
     for (int d = 0; d < torus->dims; d++)
@@ -35,7 +37,7 @@ static int count_turns(const trv_torus_t *torus)
             int count = alike(torus, d, list);
             most = count > most ? count : most;
         }
-    return most;
+    return 2 * most;
 }
 
 /* Where the turn takes every dimension. Sizes whose number does not divide that of the turns stay: they would not come
@@ -52,6 +54,7 @@ static void find_image(const trv_torus_t *torus, int turns, int turn, int *image
     }
 }
 
+/* A step as a stream does it. */
 static void turn_step(const trv_star_step_t *from, int dims, const int *image, bool mirrored, trv_star_step_t *to)
 {
     to->vectors = from->vectors;
@@ -63,27 +66,62 @@ static void turn_step(const trv_star_step_t *from, int dims, const int *image, b
     }
 }
 
-int trv_star_stream_count(const trv_star_t *star)
+static void stream_step(const trv_star_t *star, const trv_star_layout_t *layout, int stream, int step,
+                        trv_star_step_t *to)
 {
-    return star->streams > 0 ? star->streams : 2 * count_turns(&star->chain.torus);
+    turn_step(&star->chain.step[step], star->chain.torus.dims, layout->image[stream], stream >= layout->plain, to);
 }
 
-/* A step of the chain as a stream does it: the second half of the streams are mirrored. */
-static void stream_step(const trv_star_t *star, int stream, int step, trv_star_step_t *to)
+static bool same_vector(const trv_star_vector_t *a, const trv_star_vector_t *b, int dims)
 {
-    const int streams = trv_star_stream_count(star), turns = (streams + 1) / 2;
-    int image[TRV_DIMS_MAX];
-    find_image(&star->chain.torus, turns, stream % turns, image);
-    turn_step(&star->chain.step[step], star->chain.torus.dims, image, stream >= turns, to);
+    return a->port == b->port && memcmp(a->at, b->at, (size_t)dims * sizeof *a->at) == 0;
 }
 
-int trv_star_link_messages(const trv_star_t *star, int step)
+/* Whether two streams do the same in every step; `other` may be one that is not mirrored or not counted yet. */
+static bool same_streams(const trv_star_t *star, const trv_star_layout_t *layout, int one, int other)
+{
+    for (int k = 0; k < star->chain.steps; k++) {
+        trv_star_step_t a, b;
+        stream_step(star, layout, one, k, &a);
+        stream_step(star, layout, other, k, &b);
+        for (int i = 0; i < a.vectors; i++) {
+            int j = 0;
+            while (j < b.vectors && !same_vector(&a.vector[i], &b.vector[j], star->chain.torus.dims))
+                j++;
+            if (j == b.vectors)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void find_streams(const trv_star_t *star, trv_star_layout_t *layout)
+{
+    const int wanted = star->streams > 0 ? star->streams : trv_star_streams_max(&star->chain.torus);
+    const int turns = (wanted + 1) / 2;
+    layout->streams = 0;
+    layout->plain = TRV_STAR_STREAMS_MAX;
+    for (int s = 0; s < wanted; s++) {
+        if (s == turns)
+            layout->plain = layout->streams;
+        const int last = layout->streams;
+        bool known = false;
+        find_image(&star->chain.torus, turns, s % turns, layout->image[last]);
+        for (int earlier = 0; earlier < last && star->streams == 0 && !known; earlier++)
+            known = same_streams(star, layout, earlier, last);
+        layout->streams += !known;
+    }
+    if (layout->plain > layout->streams)
+        layout->plain = layout->streams;
+}
+
+int trv_star_link_messages(const trv_star_t *star, const trv_star_layout_t *layout, int step)
 {
     const trv_torus_t *torus = &star->chain.torus;
     int link[TRV_PORTS_MAX] = {0}, most = 0;
-    for (int s = 0; s < trv_star_stream_count(star); s++) {
+    for (int s = 0; s < layout->streams; s++) {
         trv_star_step_t turned;
-        stream_step(star, s, step, &turned);
+        stream_step(star, layout, s, step, &turned);
         for (int v = 0; v < turned.vectors; v++)
             for (int d = 0; d < torus->dims; d++) {
                 /* It travels the other way than the vector points; half way round, which mirrored vectors have
@@ -103,14 +141,14 @@ int trv_star_link_messages(const trv_star_t *star, int step)
 /* The reduce-scatter's steps, last one first: the vector shrinks from step to step, so the step that transmits most per
  * vector comes last; among equals one that reaches a subgroup together with all that follow, for then every message is
  * contiguous. */
-static void order_scatter(const trv_star_t *star, trv_star_order_t *order)
+static void order_scatter(const trv_star_t *star, trv_star_layout_t *layout)
 {
     const trv_star_chain_t *chain = &star->chain;
     int messages[TRV_STAR_STEPS_MAX];
     unsigned done = star->whole;
     for (int k = 0; k < chain->steps; k++)
-        messages[k] = trv_star_link_messages(star, k);
-    for (int i = order->scatter - 1; i >= 0; i--) {
+        messages[k] = trv_star_link_messages(star, layout, k);
+    for (int i = layout->scatter - 1; i >= 0; i--) {
         int next = -1;
         bool best = false;
         for (int k = 0; k < chain->steps; k++) {
@@ -125,36 +163,37 @@ static void order_scatter(const trv_star_t *star, trv_star_order_t *order)
             }
         }
         done |= 1U << next;
-        order->contiguous = order->contiguous && best;
-        order->step[i] = next;
+        layout->contiguous = layout->contiguous && best;
+        layout->step[i] = next;
     }
 }
 
 /* The L steps: any order costs the same, so one in which what the steps have reached is always a subgroup, if there is
  * one. (No choice leads astray: a step that makes a subgroup now would make one later.) */
-static void order_whole(const trv_star_t *star, trv_star_order_t *order)
+static void order_whole(const trv_star_t *star, trv_star_layout_t *layout)
 {
     unsigned done = 0;
-    for (int i = order->scatter; i < star->chain.steps; i++) {
+    for (int i = layout->scatter; i < star->chain.steps; i++) {
         int next = -1;
         for (int k = 0; k < star->chain.steps; k++)
             if ((star->whole & ~done) >> k & 1 && (next < 0 || trv_star_is_subgroup(&star->chain, done | 1U << k)))
                 next = k;
         done |= 1U << next;
-        order->ordered = order->ordered && trv_star_is_subgroup(&star->chain, done);
-        order->step[i] = next;
+        layout->ordered = layout->ordered && trv_star_is_subgroup(&star->chain, done);
+        layout->step[i] = next;
     }
 }
 
-void trv_star_order(const trv_star_t *star, trv_star_order_t *order)
+void trv_star_lay_out(const trv_star_t *star, trv_star_layout_t *layout)
 {
-    order->ordered = star->chain.direct;
-    order->contiguous = true;
-    order->scatter = star->chain.steps;
+    find_streams(star, layout);
+    layout->ordered = star->chain.direct;
+    layout->contiguous = true;
+    layout->scatter = star->chain.steps;
     for (int k = 0; k < star->chain.steps; k++)
-        order->scatter -= star->whole >> k & 1;
-    order_scatter(star, order);
-    order_whole(star, order);
+        layout->scatter -= star->whole >> k & 1;
+    order_scatter(star, layout);
+    order_whole(star, layout);
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
@@ -176,7 +215,7 @@ static trv_quotient_t group_whole(const trv_star_streams_t *streams, const trv_t
 {
     trv_quotient_t group;
     trv_quotient_begin(&group, torus);
-    for (int i = streams->order.scatter; i < streams->steps; i++) {
+    for (int i = streams->layout.scatter; i < streams->steps; i++) {
         stream->group[i] = group;
         for (int v = 0; v < stream->star[i].vectors; v++)
             trv_quotient_divide(&group, stream->star[i].vector[v].at);
@@ -186,17 +225,15 @@ static trv_quotient_t group_whole(const trv_star_streams_t *streams, const trv_t
 
 /* The blocks of all streams have the numbers of the first one's: those of rank x are there the blocks of the rank that
  * x is turned from. Without L steps every rank has its own block, in every stream. */
-static void number_blocks(const trv_star_streams_t *streams, const trv_torus_t *torus, int number)
+static void number_blocks(const trv_star_streams_t *streams, int number)
 {
     const trv_quotient_t *first = &streams->stream[0].blocks;
-    const int turns = (streams->count + 1) / 2;
-    int image[TRV_DIMS_MAX];
-    if (number == 0 || streams->order.scatter == streams->steps)
+    const int dims = first->torus.dims, *image = streams->layout.image[number];
+    if (number == 0 || streams->layout.scatter == streams->steps)
         return;
-    find_image(torus, turns, number % turns, image);
     streams->stream[number].blocks = *first;
-    for (int i = 0; i < torus->dims; i++)
-        for (int d = 0; d < torus->dims; d++)
+    for (int i = 0; i < dims; i++)
+        for (int d = 0; d < dims; d++)
             streams->stream[number].blocks.factor[i][image[d]] = first->factor[i][d];
 }
 
@@ -223,7 +260,7 @@ static void group_scatter(const trv_star_streams_t *streams, trv_star_stream_t *
 {
     trv_quotient_t group;
     trv_quotient_begin(&group, &stream->blocks.space);
-    for (int i = streams->order.scatter - 1; i >= 0; i--) {
+    for (int i = streams->layout.scatter - 1; i >= 0; i--) {
         stream->group[i] = group;
         for (int v = 1; v < stream->shift[i].count; v++)
             trv_quotient_divide(&group, stream->shift[i].vector + v * group.torus.dims);
@@ -243,10 +280,10 @@ static int make_stream(const trv_star_streams_t *streams, const trv_star_t *star
     stream->star = turned;
     stream->shift = shift;
     for (int i = 0; i < streams->steps; i++)
-        stream_step(star, number, streams->order.step[i], &turned[i]);
+        stream_step(star, &streams->layout, number, streams->layout.step[i], &turned[i]);
     stream->blocks = group_whole(streams, torus, stream);
-    number_blocks(streams, torus, number);
-    for (int i = 0; i < streams->order.scatter; i++) {
+    number_blocks(streams, number);
+    for (int i = 0; i < streams->layout.scatter; i++) {
         int rc = make_shifts(arena, &stream->blocks, &turned[i], &shift[i]);
         if (rc)
             return rc;
@@ -262,11 +299,10 @@ int trv_star_streams_make(trv_star_streams_t *streams, const trv_star_t *star, t
     for (int k = 0; k < streams->steps; k++)
         if (star->chain.step[k].vectors > streams->vectors_max)
             streams->vectors_max = star->chain.step[k].vectors;
-    trv_star_order(star, &streams->order);
-    streams->count = trv_star_stream_count(star);
-    streams->stream = trv_arena_alloc(arena, (size_t)streams->count * sizeof *streams->stream);
+    trv_star_lay_out(star, &streams->layout);
+    streams->stream = trv_arena_alloc(arena, (size_t)streams->layout.streams * sizeof *streams->stream);
     int rc = streams->stream ? TRV_OK : trv_fail_memory();
-    for (int s = 0; s < streams->count && !rc; s++)
+    for (int s = 0; s < streams->layout.streams && !rc; s++)
         rc = make_stream(streams, star, s, arena);
     return rc;
 }

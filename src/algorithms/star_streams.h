@@ -18,25 +18,30 @@ typedef struct trv_star_stream {
                                     L: the torus modulo what the earlier of these steps reach */
 } trv_star_stream_t;
 
-typedef struct trv_star_order {
-    int step[TRV_STAR_STEPS_MAX]; /* of the chain, in the order of the schedule: reduce-scatter, then L */
+#define TRV_STAR_STREAMS_MAX (2 * TRV_DIMS_MAX)
+
+/* As many streams as balance the links whatever the chain: two, one of them mirrored, for each of the dimensions of the
+ * commonest size. */
+int trv_star_streams_max(const trv_torus_t *torus);
+
+/* How a schedule does a chain. */
+typedef struct trv_star_layout {
+    int step[TRV_STAR_STEPS_MAX]; /* the chain's steps in the order of the schedule: reduce-scatter, then L */
     int scatter;                  /* so many reduce-scatter */
     bool ordered;                 /* what the L steps have reached is a subgroup after each of them */
     bool contiguous;              /* so is what the reduce-scatter's steps, backwards, reach with the L steps */
-} trv_star_order_t;
+    int streams, plain;           /* the first `plain` streams are not mirrored */
+    int image[TRV_STAR_STREAMS_MAX][TRV_DIMS_MAX]; /* of each stream: where it takes every dimension */
+} trv_star_layout_t;
 
-void trv_star_order(const trv_star_t *star, trv_star_order_t *order);
-
-/* The streams that a star has: star->streams of them, or as many as balance the links. */
-int trv_star_stream_count(const trv_star_t *star);
+void trv_star_lay_out(const trv_star_t *star, trv_star_layout_t *layout);
 
 /* Messages of all streams on the busiest link in a step of the chain, when every rank sends one for every vector. */
-int trv_star_link_messages(const trv_star_t *star, int step);
+int trv_star_link_messages(const trv_star_t *star, const trv_star_layout_t *layout, int step);
 
 typedef struct trv_star_streams {
-    trv_star_order_t order;
+    trv_star_layout_t layout;
     int steps, vectors_max;
-    int count; /* of the streams; the second half of them are mirrored, unless there is one only */
     trv_star_stream_t *stream;
 } trv_star_streams_t;
 

@@ -31,6 +31,8 @@ static const char help[] =
     "Options:\n"
     "  -a, --algorithm=A     planned (default), a name, with its parameters if it has some (hybrid:4x8),\n"
     "                        or a family, whose better member is taken\n"
+    "      --chain=CHAIN     star:l, or the star that -a names, with this chain: coordinates separated by .,\n"
+    "                        vectors of a step by /, steps by _ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)\n"
     "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
     "  -b, --bytes=M         size of the vector (default 64K); K, M, G are powers of 1024\n"
     "  -r, --rank=R          one rank's messages, with its program: sends, receives, reductions,\n"
@@ -60,6 +62,7 @@ static const char examples[] =
     "  trivance plan 9\n"
     "  trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
     "  trivance plan 8 --algorithm=swing-b --rank=3\n"
+    "  trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
     "  trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
     "  trivance plan 8x8 --bytes=128K --why --consistent\n"
     "  trivance plan --search=30-32\n"
@@ -68,7 +71,7 @@ static const char examples[] =
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
 typedef struct options {
-    const char *command, *schedule, *output, *rank, *stream, *format_name;
+    const char *command, *schedule, *output, *rank, *stream, *format_name, *chain;
     cli_plan_search_t search;
     bool all_sizes, why, named;
     cli_selection_t selection;
@@ -287,8 +290,29 @@ static const char *find_conflict(const options_t *options)
     return NULL;
 }
 
+/* --chain: the star of that chain instead of the algorithm, whose STEPS it keeps. */
+static int take_chain(options_t *options)
+{
+    const char *star = options->named ? options->selection.choice[0].label : "star:l";
+    const char *steps = strchr(star, ':');
+    char name[2 * TRV_PLAN_NAME_MAX];
+    if (!options->selection.single || strncmp(star, "star", 4) != 0 || (star[4] && star[4] != ':') ||
+        (steps && strchr(steps + 1, ':')))
+        return trv_fail(TRV_ERR_ARGUMENT, "--chain is about stars: leave --algorithm out or say star, star:l or which "
+                        "steps send whole vectors, for example star:1");
+    if (!options->chain[0] || strpbrk(options->chain, ",: "))
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no chain: coordinates are separated by ., vectors of a step by /, "
+                        "steps by _, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4", options->chain);
+    int length = snprintf(name, sizeof name, "%s%s:%s", star, steps ? "" : ":", options->chain);
+    if (length >= TRV_PLAN_NAME_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the chain of %d characters is too long: a name with its parameters has at "
+                        "most %d", (int)strlen(options->chain), TRV_PLAN_NAME_MAX - 1);
+    options->named = true;
+    return cli_select(name, &options->selection);
+}
+
 enum {
-    OPTION_STREAM = 256, OPTION_SEARCH, OPTION_STEPS, OPTION_ALL_SIZES, OPTION_WHY, OPTION_CONSISTENT,
+    OPTION_CHAIN = 256, OPTION_STREAM, OPTION_SEARCH, OPTION_STEPS, OPTION_ALL_SIZES, OPTION_WHY, OPTION_CONSISTENT,
     OPTION_IDEMPOTENT, OPTION_MEMORY, OPTION_MESSAGES
 };
 
@@ -315,6 +339,7 @@ static int read_option(options_t *options, int option)
     case 'b': return cli_parse_vector(optarg, &options->bytes);
     case 'r': options->rank = optarg; return TRV_OK;
     case OPTION_STREAM: options->stream = optarg; return TRV_OK;
+    case OPTION_CHAIN: options->chain = optarg; return TRV_OK;
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_SEARCH: options->search.what = optarg; return TRV_OK;
     case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
@@ -332,6 +357,7 @@ static int read_options(int argc, char **argv, options_t *options)
     static const struct option own[] = {
         {"algorithm", required_argument, NULL, 'a'}, {"collective", required_argument, NULL, 'c'},
         {"bytes", required_argument, NULL, 'b'},     {"rank", required_argument, NULL, 'r'},
+        {"chain", required_argument, NULL, OPTION_CHAIN},
         {"stream", required_argument, NULL, OPTION_STREAM}, {"schedule", required_argument, NULL, 's'},
         {"search", required_argument, NULL, OPTION_SEARCH}, {"steps", required_argument, NULL, OPTION_STEPS},
         {"all-sizes", no_argument, NULL, OPTION_ALL_SIZES}, {"why", no_argument, NULL, OPTION_WHY},
@@ -353,6 +379,8 @@ static int read_options(int argc, char **argv, options_t *options)
             return 1 + CLI_BAD;
         rc = read_option(options, option);
     }
+    if (!rc && options->chain)
+        rc = take_chain(options);
     if (!rc)
         rc = cli_read_tori(argc, argv, optind, &options->tori);
     return rc ? 1 + cli_bad_last(argv[0]) : 0;

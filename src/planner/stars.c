@@ -12,30 +12,38 @@
 #define DIGITS 10 /* steps that a name can tell apart */
 
 /* What a link carries in a step is known exactly: all messages of a step are equally large. */
-static trv_model_t find_model(const trv_star_t *star, int phases)
+static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *layout, int phases)
 {
-    trv_star_order_t order;
     trv_model_t model = {0, 0, 0};
     double held = 1; /* of the vector, before the step */
-    trv_star_order(star, &order);
     for (int i = 0; i < star->chain.steps; i++) {
-        const int step = order.step[i], times = i < order.scatter ? phases : 1;
-        if (i < order.scatter)
+        const int step = layout->step[i], times = i < layout->scatter ? phases : 1;
+        if (i < layout->scatter)
             held /= star->chain.step[step].vectors + 1;
         model.steps += times;
         model.hops += times * trv_star_hops(&star->chain, step);
-        model.load += times * held * trv_star_link_messages(star, step) / trv_star_stream_count(star);
+        model.load += times * held * trv_star_link_messages(star, layout, step) / layout->streams;
     }
     return model;
 }
 
-/* `always`: the choice of the algorithm that is just called star. */
-static int add_star(trv_candidates_t *list, const trv_star_t *star, int number, bool always)
+/* One form, in the streams that differ, and in as many as there may be where these are fewer. `always`: the choice of the
+ * algorithm that is just called star. */
+static int add_star(trv_candidates_t *list, const trv_star_t *form, int number, bool always)
 {
-    trv_candidate_t candidate = {.always = always};
-    candidate.model = find_model(star, list->collective == TRV_ALLREDUCE ? 2 : 1);
-    trv_star_name(star, number, candidate.name, sizeof candidate.name);
-    return trv_candidates_add(list, &candidate);
+    trv_star_t star = *form;
+    trv_star_layout_t layout;
+    int rc = TRV_OK, streams[] = {star.streams, trv_star_streams_max(&star.chain.torus)};
+    trv_star_lay_out(&star, &layout);
+    for (int i = 0; i < (star.streams == 0 && layout.streams < streams[1] ? 2 : 1) && !rc; i++) {
+        trv_candidate_t candidate = {.always = always && i == 0};
+        star.streams = streams[i];
+        trv_star_lay_out(&star, &layout);
+        candidate.model = find_model(&star, &layout, list->collective == TRV_ALLREDUCE ? 2 : 1);
+        trv_star_name(&star, number, candidate.name, sizeof candidate.name);
+        rc = trv_candidates_add(list, &candidate);
+    }
+    return rc;
 }
 
 static int add_chain(trv_candidates_t *list, const trv_star_chain_t *chain, int number)
