@@ -363,6 +363,38 @@ static void test_claims(void **state)
     }
 }
 
+static char *written(fig_write_t *write, const fig_result_t *result)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(write(result, &result->figure[0], stream), 0);
+    fclose(stream);
+    return text;
+}
+
+/* Beyond the paper a figure shows what planned schedules gain, over Trivance, too; the report leaves it to the page. */
+static void test_beyond(void **state)
+{
+    (void)state;
+    static fig_result_t result;
+    result = *synthetic((double[]){10, 30, 20, -20});
+    result.figure[0].spec = &fig_spec[FIG_COUNT - 1];
+    result.figure[0].curve[0].key = "trivance";
+    assert_true(fig_is_beyond(result.figure[0].spec) && !fig_is_beyond(&fig_spec[0]));
+    assert_int_equal(fig_own_switch(&result.figure[0], &result.figure[0].curve[0], 4), -1);
+    char *csv = written(fig_write_csv, &result), *script = written(fig_write_gnuplot, &result);
+    assert_non_null(strstr(csv, ",time_ns,planned_time_ns,relative_percent\n"));
+    assert_int_equal(count_of(csv, ",planned,"), 4);
+    assert_int_equal(count_of(csv, ",trivance,"), 4);
+    assert_non_null(strstr(csv, ",1000.000,700.000,30.0000\n"));
+    assert_non_null(strstr(script, "(T_{A} - T_{Planned}) / T_{A}"));
+    assert_non_null(strstr(script, "title 'Planned'"));
+    free(csv);
+    free(script);
+}
+
 /* On powers of three the blocks are the idealised ones; what reductions touch is what the paper counts (section 6). */
 static void test_blocks(void **state)
 {
@@ -394,7 +426,8 @@ int main(void)
         cmocka_unit_test(test_report),    cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_without_gnuplot), cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_measures),  cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_claims),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_claims),    cmocka_unit_test(test_beyond),
+        cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, make_run, tool_remove_folder);
 }

@@ -148,7 +148,7 @@ static void test_all_sizes(void **state)
     char plan[64];
     (void)state;
     check_ranges("plan 9 --all-sizes -f json", 3);
-    check_ranges("plan 4x6 --all-sizes --consistent --bandwidth=200Gb/s -f json", 3);
+    check_ranges("plan 2x6 --all-sizes --consistent --bandwidth=200Gb/s -f json", 3);
     check_ranges("plan 8 --all-sizes -c allgather -f json", 1);
     json_t *rows = tool_json("plan 9 --all-sizes -f json"), *row;
     size_t i;
