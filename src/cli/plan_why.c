@@ -326,7 +326,7 @@ static int print_text(const why_t *why, FILE *out)
         fputc('\n', out);
     for (int i = 1; i < why->rows; i++)
         print_wins(why, &why->row[i], out);
-    print_losers(why, true, "as fast on every network, or nearly: ", out);
+    print_losers(why, true, "as fast: ", out);
     print_losers(why, false, "at no alpha, bandwidth or hop latency would win: ", out);
     return rc;
 }
