@@ -242,7 +242,7 @@ static void print_summary(const options_t *options)
     }
     printf("%d figure%s, %d simulations in %.1f s. Of the paper's claims %d agree, %d differ, %d were not measured.\n"
            "%s/index.html shows all of it, %s/evaluation.md compares claim by claim.\n",
-           result->figures, result->figures == 1 ? "" : "s", result->simulations, result->wall_s, count[FIG_AGREES],
+           result->figures, result->figures == 1 ? "" : "s", result->all.simulations, result->wall_s, count[FIG_AGREES],
            count[FIG_DIFFERS], count[FIG_NOT_MEASURED], options->folder, options->folder);
     if (!result->drawn)
         fprintf(stderr, "trivance %s: there is no gnuplot, so SVG and PDF are left out; its scripts are there\n",

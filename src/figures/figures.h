@@ -110,6 +110,11 @@ typedef enum fig_variant {
     FIG_VARIANTS
 } fig_variant_t;
 
+typedef struct fig_work {
+    int simulations;
+    uint64_t packet_hops;
+} fig_work_t;
+
 typedef struct fig_result {
     bool quick;
     bool reducible_only;              /* without Recursive Doubling, which no symmetry makes cheap under fifo */
@@ -124,8 +129,7 @@ typedef struct fig_result {
     fig_study_t study[FIG_STUDIES];
     json_t *tables;                   /* the rows of tables 1 and 2; owned */
     bool drawn;                       /* gnuplot made SVG and PDF */
-    int simulations;
-    uint64_t packet_hops;
+    fig_work_t paper, all;            /* for the paper's figures and the studies; and for those beyond it, too */
     double wall_s;
 } fig_result_t;
 

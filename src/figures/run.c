@@ -28,6 +28,7 @@ typedef struct plan {
     cli_point_t *point;
     request_t *request;
     size_t points, requests, room;
+    size_t paper; /* the first points are the paper's */
     cli_progress_t progress;
 } plan_t;
 
@@ -197,7 +198,7 @@ static int ask_figure(plan_t *plan, const fig_result_t *result, fig_figure_t *fi
 static bool has_torus(const fig_result_t *result, const char *torus)
 {
     for (int f = 0; f < result->figures; f++)
-        if (strcmp(result->figure[f].spec->torus, torus) == 0)
+        if (!fig_is_beyond(result->figure[f].spec) && strcmp(result->figure[f].spec->torus, torus) == 0)
             return true;
     return false;
 }
@@ -278,6 +279,12 @@ static int simulate(const char *what, plan_t *plan, fig_result_t *result)
     return rc;
 }
 
+static void count(fig_work_t *work, const cli_point_t *point)
+{
+    work->simulations++;
+    work->packet_hops += point->packet_hops;
+}
+
 static void take_results(const plan_t *plan, fig_result_t *result)
 {
     for (size_t r = 0; r < plan->requests; r++) {
@@ -286,20 +293,34 @@ static void take_results(const plan_t *plan, fig_result_t *result)
         value->time_ns = point->time_ns;
         memcpy(value->member, point->algorithm, sizeof value->member);
     }
-    result->simulations = (int)plan->points;
-    for (size_t p = 0; p < plan->points; p++)
-        result->packet_hops += plan->point[p].packet_hops;
+    result->paper = result->all = (fig_work_t){0};
+    for (size_t p = 0; p < plan->points; p++) {
+        count(&result->all, &plan->point[p]);
+        if (p < plan->paper)
+            count(&result->paper, &plan->point[p]);
+    }
+}
+
+static int ask_figures(plan_t *plan, fig_result_t *result, bool beyond)
+{
+    int rc = TRV_OK;
+    for (int f = 0; f < result->figures && !rc; f++)
+        if (fig_is_beyond(result->figure[f].spec) == beyond)
+            rc = ask_figure(plan, result, &result->figure[f]);
+    return rc;
 }
 
 int fig_run(const char *what, fig_result_t *result)
 {
     plan_t *plan = calloc(1, sizeof *plan);
-    int rc = plan ? TRV_OK : trv_fail_memory();
-    for (int f = 0; f < result->figures && !rc; f++)
-        rc = ask_figure(plan, result, &result->figure[f]);
+    int rc = plan ? ask_figures(plan, result, false) : trv_fail_memory();
     for (int s = 0; s < FIG_STUDIES && !rc && !result->reducible_only; s++) {
         result->study[s].spec = &fig_study_spec[s];
         rc = ask_study(plan, result, &result->study[s]);
+    }
+    if (!rc) {
+        plan->paper = plan->points;
+        rc = ask_figures(plan, result, true);
     }
     if (!rc)
         rc = simulate(what, plan, result);

@@ -102,7 +102,7 @@ static json_t *page_data(const fig_result_t *result)
         studies = append(studies, study_data(&result->study[s]));
     return json_pack("{ss, ss, ss, sb, si, sI, sf, so, so, so, so, ss, sO}", "version", trv_version(), "command",
                      result->command, "network", cli_network_format(&result->network, network), "drawn", result->drawn,
-                     "simulations", result->simulations, "packetHops", (json_int_t)result->packet_hops, "seconds",
+                     "simulations", result->all.simulations, "packetHops", (json_int_t)result->all.packet_hops, "seconds",
                      result->wall_s, "sizes", sizes, "figures", figures, "claims", claims, "studies", studies,
                      "assumptions", fig_assumptions, "tables", result->tables);
 }

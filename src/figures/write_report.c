@@ -20,11 +20,11 @@ static void write_head(const fig_result_t *result, FILE *out)
             result->command);
     fprintf(out,
             "`%s` simulates the figures 6 to 20 of the paper's section 5 and appendices packet by packet and compares "
-            "them with what the paper says. (Figures 21 to 24, which are beyond it, are on the page.) Network: %s. Sizes: %s to %s, %d of them. %d simulations, %.2f thousand "
+            "them with what the paper says. Network: %s. Sizes: %s to %s, %d of them. %d simulations, %.2f thousand "
             "million packet-hops.\n\n",
             result->command, cli_network_format(&result->network, network), cli_format_bytes(result->bytes[0], first),
-            cli_format_bytes(result->bytes[result->sizes - 1], last), result->sizes, result->simulations,
-            (double)result->packet_hops / 1e9);
+            cli_format_bytes(result->bytes[result->sizes - 1], last), result->sizes, result->paper.simulations,
+            (double)result->paper.packet_hops / 1e9);
     fputs("An advantage is the paper's (T_A - T_Trivance) / T_A: by how much of algorithm A's time Trivance is faster; "
           "negative where it is slower. Every algorithm is the faster of its L and its B at each size. The break-even "
           "is the largest size at which an advantage turns negative, between two measured sizes by interpolation. "
