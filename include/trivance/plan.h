@@ -37,16 +37,15 @@ typedef struct trv_planned {
     char algorithm[TRV_PLAN_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
     int steps;
     bool consistent;
-    /* Completion time, simulated on the network given with one queue per link, and its parts: steps * alpha; what a
-     * vector of one byte takes on top of that; the rest. Streams overlap, so the parts are those of the whole, not of
-     * each stream. */
+    /* Completion time, simulated on the network given, and its parts: steps * alpha; what a vector of one byte takes on
+     * top of that; the rest. Streams overlap, so the parts are those of the whole, not of each stream. */
     double time_ns, alpha_ns, hops_ns, transmission_ns;
 } trv_planned_t;
 
-/* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options; of these finite buffers, jitter, slow
- * ranks and links are left out of account, and the times are those of TRV_FIFO: with two channels per link
- * (TRV_DATELINE) the plan is the same, but for the tori and sizes of a table (docs/planner.md). constraints may be NULL. Plans are kept, so a question
- * that was asked before is answered in microseconds. Thread-safe.
+/* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter, slow
+ * ranks and links are left out of account. With one queue per link (TRV_FIFO) a choice takes milliseconds; with two
+ * channels (TRV_DATELINE) the best few are simulated on the whole torus, which on thousands of ranks takes seconds.
+ * constraints may be NULL. Plans are kept, so a question that was asked before is answered in microseconds. Thread-safe.
  * TRV_ERR_ARGUMENT for a network or constraints that say nothing possible (a bandwidth of 0, a negative latency);
  * TRV_ERR_UNSUPPORTED where nothing keeps to the constraints, with a sentence that says which of them excludes what. */
 TRV_API int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,

@@ -7,8 +7,11 @@
  *
  * The links have one queue each (TRV_FIFO), whatever model the network asks for: then a schedule's symmetry makes a few
  * ranks stand for all, and a simulation takes less than a millisecond whatever the torus. What makes ranks differ
- * (slow links and ranks, jitter, finite buffers) is left away. Where two channels per link are known to prefer another
- * schedule, it comes first if they are asked for (ties.h).
+ * (slow links and ranks, jitter, finite buffers) is left away.
+ *
+ * Two channels per link (TRV_DATELINE), where they are asked for, settle the order of the best: they slow schedules
+ * down whose streams share links, by up to a half. No symmetry helps there, so that this takes up to seconds on
+ * thousands of ranks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +20,19 @@
 #include "common/error.h"
 #include "planner/candidates.h"
 #include "planner/constraints.h"
-#include "planner/ties.h"
 #include "simulate/simulator.h"
 
 #define NEAR 1.6    /* times the best estimate: what is estimated to take longer is not simulated … */
 #define NEAR_MAX 64 /* … and of the others so many at most, or as many as are asked for */
 #define HOPS_MAX 3e7 /* of packets in one simulation: about a second */
 #define PACKET_BYTES_MAX (1u << 20)
+/* With two channels per link: of the candidates that take at most SETTLE_NEAR times as long as the best, with one queue,
+ * at most SETTLE_MAX are simulated, and at most SETTLE_ALIKE of one algorithm, in so many hops each. */
+#define SETTLE_NEAR 1.5
+#define SETTLE_ALIKE 2
+#define SETTLE_MAX 6
+#define SETTLE_ROOM 24 /* plans with one queue to choose from */
+#define SETTLE_HOPS_MAX 1e6
 
 struct trv_planner {
     trv_simulate_options_t network;
@@ -113,11 +122,11 @@ void trv_planner_destroy(trv_planner_t *planner)
 /* The network for a simulation of that size: where there are too many packets, for the patience of whoever asks, they
  * are larger and fewer. Messages have many of them then, so that it makes no difference to speak of. */
 static trv_simulate_options_t network_for(const trv_planner_t *planner, const trv_candidate_t *candidate,
-                                          uint64_t vector_bytes)
+                                          uint64_t vector_bytes, double hops_max)
 {
     trv_simulate_options_t network = planner->network;
     while (network.packet_bytes <= PACKET_BYTES_MAX / 2 &&
-           trv_simulator_hops(candidate->simulator, network.packet_bytes, vector_bytes) > HOPS_MAX)
+           trv_simulator_hops(candidate->simulator, network.packet_bytes, vector_bytes) > hops_max)
         network.packet_bytes *= 2;
     return network;
 }
@@ -143,9 +152,19 @@ static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, u
     rc = trv_candidate_read(&planner->list, candidate);
     if (rc)
         return rc;
-    const trv_simulate_options_t network = network_for(planner, candidate, vector_bytes);
+    const trv_simulate_options_t network = network_for(planner, candidate, vector_bytes, HOPS_MAX);
     rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
     return rc || bound_ns > enough_ns ? rc : simulate(candidate, &network, vector_bytes, time_ns);
+}
+
+/* The time with two channels per link, on the whole torus, of a candidate whose simulator is made. */
+static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
+                              double *time_ns)
+{
+    const double copies = planner->list.torus.ranks / candidate->facts.fold;
+    trv_simulate_options_t network = network_for(planner, candidate, vector_bytes, SETTLE_HOPS_MAX / copies);
+    network.model = TRV_DATELINE;
+    return simulate(candidate, &network, vector_bytes, time_ns);
 }
 
 /* Makes a plan of a candidate whose time is known. */
@@ -254,34 +273,42 @@ static int examine_all(ranking_t *ranking, int entries)
     return rc;
 }
 
-/* Puts the candidate of that name first, if it is one and keeps to the constraints. */
-static int prefer(ranking_t *ranking, int entries, const char *name)
+/* ---- Two channels per link --------------------------------------------------------------------------------------- */
+
+static bool is_alike(const ranking_t *ranking, const entry_t *a, const entry_t *b)
 {
-    trv_planner_t *planner = ranking->planner;
-    entry_t *entry = ranking->entry, *last = ranking->entry + entries;
-    bool keeps;
-    while (entry < last && strcmp(planner->list.candidate[entry->candidate].name, name) != 0)
-        entry++;
-    if (entry == last)
-        return TRV_OK;
-    int rc = trv_constraints_keep(&planner->constraints, &planner->list, &planner->list.candidate[entry->candidate],
-                                  ranking->vector_bytes, &keeps);
-    if (rc || !keeps)
-        return rc;
-    int at = 0;
-    while (at < ranking->timed && ranking->best[at].candidate != entry->candidate)
-        at++;
-    if (at == ranking->timed)
-        rc = find_time(planner, &planner->list.candidate[entry->candidate], ranking->vector_bytes, INFINITY,
-                       &entry->time_ns);
-    else
-        *entry = ranking->best[at];
-    if (rc)
-        return rc;
-    memmove(&ranking->best[1], &ranking->best[0], (size_t)at * sizeof ranking->best[0]);
-    ranking->best[0] = *entry;
-    ranking->timed += at == ranking->timed;
-    return TRV_OK;
+    const trv_candidate_t *candidate = ranking->planner->list.candidate;
+    const char *name = candidate[a->candidate].name, *other = candidate[b->candidate].name;
+    const size_t length = strcspn(name, ":");
+    return strcspn(other, ":") == length && strncmp(name, other, length) == 0;
+}
+
+/* Whether entry i of the best comes near enough, with few enough like it before it. */
+static bool is_to_settle(const ranking_t *ranking, int i)
+{
+    int alike = 0;
+    for (int k = 0; k < i; k++)
+        alike += is_alike(ranking, &ranking->best[k], &ranking->best[i]);
+    return alike < SETTLE_ALIKE && ranking->best[i].time_ns <= SETTLE_NEAR * ranking->best[0].time_ns;
+}
+
+/* Simulates the best again, with two channels per link, and keeps these alone, in their new order. */
+static int settle(ranking_t *ranking)
+{
+    const trv_planner_t *planner = ranking->planner;
+    entry_t settled[SETTLE_MAX];
+    int count = 0, rc = TRV_OK;
+    for (int i = 0; i < ranking->timed && count < SETTLE_MAX && !rc; i++)
+        if (is_to_settle(ranking, i)) {
+            settled[count] = ranking->best[i];
+            rc = find_dateline_time(planner, &planner->list.candidate[settled[count].candidate],
+                                    ranking->vector_bytes, &settled[count].time_ns);
+            count++;
+        }
+    ranking->timed = 0;
+    for (int i = 0; i < count && !rc; i++)
+        insert(ranking, &settled[i]);
+    return rc;
 }
 
 static int rank_all(ranking_t *ranking)
@@ -301,10 +328,7 @@ static int rank_all(ranking_t *ranking)
         return TRV_ERR_UNSUPPORTED; /* with the sentence of the last one that could not be simulated */
     if (!rc && ranking->timed == 0)
         return trv_constraints_refuse_all(&planner->constraints, &planner->list, ranking->vector_bytes);
-    const char *tie = planner->dateline && planner->list.collective == TRV_ALLREDUCE
-                          ? trv_ties_find(&planner->list.torus, &planner->network, ranking->vector_bytes)
-                          : NULL;
-    return !rc && tie ? prefer(ranking, entries, tie) : rc;
+    return !rc && planner->dateline ? settle(ranking) : rc;
 }
 
 int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan)
@@ -315,8 +339,8 @@ int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, tr
     entry_t *memory = malloc(2 * entries * sizeof *memory);
     if (!memory)
         return trv_fail_memory();
-    ranking_t ranking = {.planner = planner, .vector_bytes = vector_bytes, .room = room, .entry = memory,
-                         .best = memory + entries};
+    ranking_t ranking = {.planner = planner, .vector_bytes = vector_bytes, .entry = memory, .best = memory + entries};
+    ranking.room = planner->dateline && room < SETTLE_ROOM ? SETTLE_ROOM : room;
     int rc = rank_all(&ranking), plans = ranking.timed < room ? ranking.timed : room;
     for (int i = 0; i < plans && !rc; i++)
         rc = make_plan(planner, &planner->list.candidate[ranking.best[i].candidate], ranking.best[i].time_ns, &plan[i]);
@@ -356,5 +380,7 @@ int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *
         rc = trv_constraints_refuse(&planner->constraints, &planner->list, candidate, vector_bytes);
     if (!rc)
         rc = find_time(planner, candidate, vector_bytes, INFINITY, &time_ns);
+    if (!rc && planner->dateline)
+        rc = find_dateline_time(planner, candidate, vector_bytes, &time_ns);
     return rc ? rc : make_plan(planner, candidate, time_ns, plan);
 }
