@@ -27,6 +27,11 @@ const fig_spec_t fig_spec[FIG_COUNT] = {
     {22, "27x27", "Planned schedules on 27x27", NULL, {NULL}},
     {23, "16x16x16", "Planned schedules on 16x16x16", NULL, {NULL}},
     {24, "8x8x8", "Planned schedules on 8x8x8", NULL, {NULL}},
+    {25, "8x8", "Planned schedules on 8x8", NULL, {NULL}},
+    {26, "12x12", "Planned schedules on 12x12", NULL, {NULL}},
+    {27, "16x16", "Planned schedules on 16x16", NULL, {NULL}},
+    {28, "4x4x4", "Planned schedules on 4x4x4", NULL, {NULL}},
+    {29, "4x4x8", "Planned schedules on 4x4x8", NULL, {NULL}},
 };
 
 const fig_algorithm_t fig_trivance = {"trivance", "Trivance"}, fig_planned = {"planned", "Planned"};

@@ -28,7 +28,7 @@
 
 #define FIG_SIZES_MAX 24
 #define FIG_CURVES_MAX 7
-#define FIG_COUNT 19
+#define FIG_COUNT 24
 
 /* ---- Which figures there are ------------------------------------------------------------------------------------- */
 

@@ -233,10 +233,10 @@ static void test_bad_input(void **state)
 {
     static const struct { const char *line, *words;
     } bad[] = {
-        { "figures --only 5", "from 6 to 24" },
-        { "figures --only 25", "from 6 to 24" },
+        { "figures --only 5", "from 6 to 29" },
+        { "figures --only 30", "from 6 to 29" },
         { "figures --only 6,,7", "empty entry" },
-        { "figures --only six", "from 6 to 24" },
+        { "figures --only six", "from 6 to 29" },
         { "figures --model=ideal", "neither dateline nor fifo" },
         { "figures --delivery=late", "neither head nor tail" },
         { "figures --workers=0", "from 1 to" },

@@ -22,8 +22,14 @@ for document in *.md docs/*.md; do
     done
 done
 
-"$build/bin/trivance" plan 9 --algorithm trivance-l --format=svg | cmp -s - docs/trivance-l-9.svg ||
-    fault "docs/trivance-l-9.svg is not what 'trivance plan 9 --algorithm trivance-l --format=svg' draws; make it anew"
+picture() { # FILE ARGUMENT…: what `trivance plan ARGUMENT… --format=svg` draws
+    local file=$1
+    shift
+    "$build/bin/trivance" plan "$@" --format=svg | cmp -s - "$file" ||
+        fault "$file is not what 'trivance plan $* --format=svg' draws; make it anew"
+}
+picture docs/trivance-l-9.svg 9 --algorithm trivance-l
+picture docs/star-l-4x4.svg 4x4 --algorithm=star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:1 --rank=5
 
 version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "#define TRV_VERSION \"$version\"" include/trivance/common.h ||
