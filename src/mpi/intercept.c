@@ -10,6 +10,7 @@
 #include "mpi/intercept.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "common/error.h"
 #include "mpi/buffers.h"
@@ -228,6 +229,19 @@ static trv_mpi_request_t *post(const trv_mpi_job_t *job, MPI_Comm comm, bool per
     return request;
 }
 
+/* ---- Hints ------------------------------------------------------------------------------------------------------- */
+
+static void take_hint(MPI_Comm comm, const char *algorithm)
+{
+    int code;
+    trv_mpi_state_t *state = find_state(comm, &code);
+    if (state && strcmp(algorithm, TRV_RULE_MPI) == 0)
+        state->abandoned = true;
+    else if (state && trv_mpi_state_set(state, NULL, algorithm) != MPI_SUCCESS && state->rank == 0)
+        trv_mpi_warn("the hint trivance_algorithm of a communicator of %d ranks is ignored: %s", state->ranks,
+                     trv_last_error());
+}
+
 /* ---- The entries ------------------------------------------------------------------------------------------------- */
 
 static bool enter(void)
@@ -288,6 +302,14 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_arguments_t *call, const
         trv_mpi_intercept_note(persistent ? "persistent calls" : "non-blocking calls",
                                "no blocking call of the same shape has made it ready", comm);
     return request;
+}
+
+void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
+{
+    if (!enter())
+        return;
+    take_hint(comm, algorithm);
+    depth--;
 }
 
 void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm)

@@ -36,6 +36,10 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_arguments_t *call, const
                                           MPI_Comm comm, bool persistent, void (*done)(void *context, int code),
                                           void *context);
 
+/* Serves calls on a communicator by this algorithm from now on, or (`mpi`) leaves them to the MPI library. Collective; a
+ * name that does not serve is told, and changes nothing. */
+void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm);
+
 /* Counts a call that always passes, and says why at the level info. */
 void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm);
 

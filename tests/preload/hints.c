@@ -1,0 +1,46 @@
+/*
+ * A hint on a communicator chooses its algorithm, or leaves it to the MPI library; other communicators do not mind. The
+ * log, which preloaded.sh looks at, tells who served.
+ */
+#include <mpi.h>
+
+#include "check.h"
+
+/* A communicator with the hint, by one of the two calls. */
+static MPI_Comm hinted(const char *algorithm, int dup)
+{
+    MPI_Info info;
+    MPI_Comm comm;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "trivance_algorithm", algorithm);
+    if (dup) {
+        MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    } else {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_info(comm, info);
+    }
+    MPI_Info_free(&info);
+    return comm;
+}
+
+static void reduce(MPI_Comm comm)
+{
+    int rank, ranks, sum = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    check(sum == ranks * (ranks - 1) / 2, "the sum is %d", sum);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const algorithm[] = {"swing-b", "mpi", "no-such-algorithm", "auto"};
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 4; i++) {
+        MPI_Comm comm = hinted(algorithm[i], i % 2);
+        reduce(comm);
+        MPI_Comm_free(&comm);
+    }
+    reduce(MPI_COMM_WORLD);
+    return check_end();
+}
