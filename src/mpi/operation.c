@@ -8,6 +8,7 @@
 #include "mpi/node.h"
 #include "mpi/report.h"
 #include "mpi/request.h"
+#include "mpi/settings.h"
 #include "mpi/wait.h"
 #include "mpi/watch.h"
 
@@ -26,7 +27,8 @@ static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, con
     int place = want->schedule ? state->rank : state->place;
     trv_elements_t elements = {
         .type = want->elements.type, .op = want->elements.op, .element_size = want->elements.size};
-    int code = trv_mpi_channel_create(&operation->channel, state->comm, &state->tags, shared, 0);
+    int code = trv_mpi_channel_create(&operation->channel, state->comm, &state->tags, shared,
+                                      trv_mpi_settings()->piece_bytes);
     if (code == TRV_OK && want->elements.way == TRV_MPI_LOCAL) {
         code = trv_mpi_local_init(&operation->local, &want->elements, want->datatype, want->op);
         elements.reduce = trv_mpi_local_reduce;

@@ -70,6 +70,7 @@ static int read_value(const trv_setting_t *setting, const char *text, trv_settin
     case TRV_SETTING_FLAG: return read_flag(text, place);
     case TRV_SETTING_TIME: return cli_parse_time_ns(text, place);
     case TRV_SETTING_RATE: return cli_parse_rate_bps(text, place);
+    case TRV_SETTING_BYTES: return cli_parse_bytes(text, place);
     case TRV_SETTING_WORD: return read_word(setting, text, place);
     default: return read_text(setting, text, place);
     }
@@ -255,6 +256,7 @@ uint64_t trv_settings_hash(const trv_settings_t *settings)
     const unsigned char flag[] = {settings->cart, settings->allow_inconsistent, settings->fault != NULL};
     uint64_t seed = hash(14695981039346656037u, network, sizeof network);
     seed = hash(seed, flag, sizeof flag);
+    seed = hash(seed, &settings->piece_bytes, sizeof settings->piece_bytes); /* both ends of a message cut it alike */
     seed = hash_rules(seed, &settings->tune_rules);
     return hash_rules(seed, &settings->file_rules);
 }

@@ -24,6 +24,7 @@ typedef struct trv_settings {
     int fallback;   /* trv_fallback_t */
     int on_timeout; /* trv_on_timeout_t */
     double alpha_ns, bandwidth_bps, hop_ns, timeout_ns; /* timeout 0: never */
+    uint64_t piece_bytes; /* of a message; 0: all of it */
     bool info;      /* debug >= TRV_DEBUG_INFO */
     trv_rules_t tune_rules, file_rules;
     char *fault;    /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
@@ -35,6 +36,7 @@ typedef enum trv_setting_kind {
     TRV_SETTING_FLAG, /* bool: 0 or 1, also no, off, yes, on */
     TRV_SETTING_TIME, /* double, ns */
     TRV_SETTING_RATE, /* double, b/s */
+    TRV_SETTING_BYTES, /* uint64_t */
     TRV_SETTING_WORD  /* int: the index of one of `words` */
 } trv_setting_kind_t;
 
