@@ -58,7 +58,13 @@ if(TARGET trivance)
   install(TARGETS trivance RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 if(TARGET trivance-torusnet) # what `trivance testbed` starts
-  install(TARGETS trivance-torusnet trivance-testbed-agent trivance_ranks
+  set(testbed trivance-torusnet trivance-testbed-agent trivance_ranks)
+  foreach(mpi openmpi mpich)
+    if(TARGET trivance-testbed-bench.${mpi})
+      list(APPEND testbed trivance-testbed-bench.${mpi})
+    endif()
+  endforeach()
+  install(TARGETS ${testbed}
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance)
 endif()
 install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

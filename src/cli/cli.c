@@ -112,6 +112,21 @@ int cli_output_end(cli_output_t *output, bool keep)
     return rc;
 }
 
+int cli_make_folder(const char *path)
+{
+    char part[4096];
+    size_t length = strlen(path);
+    if (length >= sizeof part)
+        return trv_fail(TRV_ERR_ARGUMENT, "the folder's name is longer than %zu bytes", sizeof part - 1);
+    for (size_t i = 1; i <= length; i++)
+        if (path[i] == '/' || path[i] == '\0') {
+            snprintf(part, sizeof part, "%.*s", (int)i, path);
+            if (mkdir(part, 0777) && errno != EEXIST)
+                return trv_fail(TRV_ERR_ARGUMENT, "the folder '%.200s' can not be made: %s", part, strerror(errno));
+        }
+    return TRV_OK;
+}
+
 static bool is_terminal(int descriptor)
 {
     const char *term = getenv("TERM");

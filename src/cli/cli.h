@@ -64,6 +64,9 @@ typedef struct cli_output {
 int cli_output_begin(cli_output_t *output, const char *path);
 int cli_output_end(cli_output_t *output, bool keep);
 
+/* Makes a folder and those above it, where they are missing. */
+int cli_make_folder(const char *path);
+
 /* Whether stdout, or stderr, is a terminal that understands colours (NO_COLOR and TERM=dumb are respected). */
 bool cli_stdout_is_terminal(void);
 bool cli_stderr_is_terminal(void);

@@ -46,31 +46,15 @@ typedef struct options {
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
 
-/* The folder and those above it. */
-static int make_folder(const char *path)
-{
-    char part[PATH_TEXT_MAX];
-    size_t length = strlen(path);
-    if (length >= sizeof part)
-        return trv_fail(TRV_ERR_ARGUMENT, "the folder's name is longer than %zu bytes", sizeof part - 1);
-    for (size_t i = 1; i <= length; i++)
-        if (path[i] == '/' || path[i] == '\0') {
-            snprintf(part, sizeof part, "%.*s", (int)i, path);
-            if (mkdir(part, 0777) && errno != EEXIST)
-                return trv_fail(TRV_ERR_ARGUMENT, "the folder '%.200s' can not be made: %s", part, strerror(errno));
-        }
-    return TRV_OK;
-}
-
 /* Finds out before anything is simulated whether files can be written. */
 static int prepare_folder(const char *folder)
 {
     char path[PATH_TEXT_MAX + 32];
     cli_output_t output;
-    int rc = make_folder(folder);
+    int rc = cli_make_folder(folder);
     snprintf(path, sizeof path, "%.*s/figures", PATH_TEXT_MAX, folder);
     if (!rc)
-        rc = make_folder(path);
+        rc = cli_make_folder(path);
     for (int i = 0; i < 2 && !rc; i++) {
         snprintf(path, sizeof path, "%.*s/%s", PATH_TEXT_MAX, folder, i ? "figures/figure" : "index.html");
         rc = cli_output_begin(&output, path);

@@ -20,7 +20,8 @@ const char cli_testbed_help[] =
     "Usage: trivance testbed up TORUS [--bandwidth=RATE] [--hop-latency=TIME]\n"
     "       trivance testbed run [--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
     "       trivance testbed check | status | down\n"
-    "       trivance testbed set link NODE:PORT|node NODE ORDER…\n\n"
+    "       trivance testbed set link NODE:PORT|node NODE ORDER…\n"
+    "       trivance testbed bench [--torus=LIST] [--out=DIR] [OPTIONS]\n\n"
     "Real MPI jobs over a torus that is emulated on this machine: every rank in a network namespace of its own,\n"
     "all messages packet by packet over links with a bandwidth, a latency and a queue. Needs root.\n\n"
     "  up      makes the nodes and starts the emulator\n"
@@ -28,6 +29,7 @@ const char cli_testbed_help[] =
     "  check   measures the network against theory, and whether this machine keeps up\n"
     "  status  the links: bytes, utilisation, queues, and how late the emulator is\n"
     "  set     slows, delays or cuts a link or all links of a node, also while a job runs\n"
+    "  bench   the MPI libraries' own AllReduce against Trivance; see `trivance testbed bench --help`\n"
     "  down    ends everything on the testbed and removes it, whatever state it is in\n\n"
     "Options of up:\n"
     "  -B, --bandwidth=RATE     of a link in each direction (default 50Mb/s)\n"
@@ -253,7 +255,7 @@ int cli_testbed(int argc, char **argv)
     static const struct { const char *name, *full; int (*run)(int argc, char **argv);
     } command[] = {{"up", "testbed up", up}, {"down", "testbed down", down}, {"status", "testbed status", status},
                    {"run", "testbed run", cli_testbed_run}, {"check", "testbed check", cli_testbed_check},
-                   {"set", "testbed set", set}};
+                   {"set", "testbed set", set}, {"bench", "testbed bench", cli_testbed_bench}};
     enum { COMMANDS = sizeof command / sizeof command[0] };
     const char *word = argc > 1 ? argv[1] : "", *name[COMMANDS];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
@@ -268,6 +270,6 @@ int cli_testbed(int argc, char **argv)
     const char *nearest = cli_nearest(word, name, COMMANDS);
     if (nearest)
         return cli_bad("testbed", "there is no command '%.40s'; did you mean %s?", word, nearest);
-    return cli_bad("testbed", "%s%.40s%s; there are up, down, status, run, check and set",
+    return cli_bad("testbed", "%s%.40s%s; there are up, down, status, run, check, set and bench",
                    *word ? "there is no command '" : "a command is missing", word, *word ? "'" : "");
 }

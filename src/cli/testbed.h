@@ -12,6 +12,7 @@ extern const char cli_testbed_help[];
 
 int cli_testbed_run(int argc, char **argv);
 int cli_testbed_check(int argc, char **argv);
+int cli_testbed_bench(int argc, char **argv);
 
 /* A command that takes no arguments but --help: -1: go on; else the exit code. */
 int cli_testbed_no_arguments(int argc, char **argv);

@@ -66,14 +66,20 @@ static void set_mpich(bool rendezvous)
         set_all(eager);
 }
 
-/* What the job learns of the torus. */
-static void set_trivance(const tb_network_t *network)
+#define STEP_US 30.0 /* what a step takes of a core, for every rank on it */
+
+/* What the job learns of the torus. Alpha grows with the ranks that share a core. MPI libraries ask the receiver before
+ * they send long messages, which costs a way there and back; both send 16 KiB at once. */
+static void set_trivance(const tb_network_t *network, int core)
 {
-    char bandwidth[48], latency[48];
+    char bandwidth[48], latency[48], alpha[48];
+    long cores = sysconf(_SC_NPROCESSORS_ONLN) - (core >= 0);
+    snprintf(alpha, sizeof alpha, "%.0fus", STEP_US * network->torus.ranks / (double)(cores < 1 ? 1 : cores));
     snprintf(bandwidth, sizeof bandwidth, "%.6fMb/s", network->bandwidth_bps / 1e6);
     snprintf(latency, sizeof latency, "%.0fns", network->latency_ns);
     const variable_t variable[] = {{"TRIVANCE_TOPOLOGY_FILE", TB_TOPOLOGY}, {"TRIVANCE_BANDWIDTH", bandwidth},
-                                   {"TRIVANCE_HOP_LATENCY", latency}, {"TRIVANCE_ALPHA", "300us"}, {NULL, NULL}};
+                                   {"TRIVANCE_HOP_LATENCY", latency}, {"TRIVANCE_ALPHA", alpha},
+                                   {"TRIVANCE_PIECE", "16K"}, {NULL, NULL}};
     set_all(variable);
 }
 
@@ -162,7 +168,7 @@ static int become_launcher(const char *command, const cli_job_t *job, const tb_s
         set_openmpi(job->rendezvous, agent);
     else
         set_mpich(job->rendezvous);
-    set_trivance(&status->network);
+    set_trivance(&status->network, status->core);
     if (!line)
         return cli_bad(command, "there is no memory for the command line");
     if (trv_testbed_enter(TB_HEAD) < 0)

@@ -154,7 +154,31 @@ refuse "no testbed is up" check
 [ ! -e /run/trivance-testbed ] || fail "/run/trivance-testbed is left"
 ! ip netns list | grep -q '^trv-' || fail "namespaces are left"
 
+echo "== benchmark"
+refuse "there is no algorithm" bench --algorithm=trivance-x
+refuse "multiples of 8" bench --bytes=7
+refuse "none of on, off and both" bench --rendezvous=maybe
+refuse "not a link and its factor" bench --slow-link=0:+0
+for mpi in "$@"; do
+    (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --mpi=$mpi --bytes=8,4K --iterations=2 \
+        --rendezvous=off --compare --out=results --slow-link=0:+0:2x > out 2>&1)
+    [ $? -le 1 ] || fail "bench"
+    grep -q "rendezvous off" "$work/out" && grep -q "within 15% of the prediction" "$work/out" || fail "no table"
+    # Two sizes by all of the library's and nine of ours; every one of ours is known and predicted.
+    awk -F, -v mpi=$mpi 'NR > 1 && $4 == mpi && $12 > 0 { rows++; if ($7 == "trivance" && $10 != "" && $16 > 0) ours++ }
+        END { exit !(rows >= 26 && ours == 18) }' "$work/results/testbed.csv" || { cat "$work/results/testbed.csv"; fail "rows"; }
+done
+
 echo "== interrupted"
+"$tool" testbed up 100 > "$work/out" 2>&1 &
+sleep 0.05
+kill -INT $!
+wait $!
+"$tool" testbed down > /dev/null || fail "down"
+[ ! -e /run/trivance-testbed ] || fail "/run/trivance-testbed is left"
+! ip netns list | grep -q '^trv-' || fail "namespaces are left"
+
+echo "== not ours"
 ip netns add trv-1
 refuse "no testbed made it" up 3
 ip netns delete trv-1

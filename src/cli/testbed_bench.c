@@ -1,0 +1,314 @@
+/*
+ * trivance testbed bench: the MPI libraries' own AllReduce against Trivance's, in the same jobs and in turns.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/common.h>
+
+#include "cli/cli.h"
+#include "cli/handover.h"
+#include "cli/parse.h"
+#include "cli/testbed_bench.h"
+
+static const char help[] =
+    "Usage: trivance testbed bench [OPTIONS]\n\n"
+    "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI\n"
+    "libraries and by Trivance as the preload library serves it: in one job, in turns, from a common start to\n"
+    "the end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs\n"
+    "root and, as it is, two hours of a machine that does nothing else.\n\n"
+    "Options:\n"
+    "  -t, --torus=LIST        default 8,9,3x3,3x3x3,27\n"
+    "  -o, --out=DIR           where the files go (default testbed)\n"
+    "  -m, --mpi=LIST          openmpi, mpich; default both, as far as they are installed\n"
+    "  -b, --bytes=LIST        default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M\n"
+    "  -a, --algorithm=LIST    of Trivance: default every form of it, planned and auto\n"
+    "  -r, --rendezvous=R      on, off or both (default)\n"
+    "  -n, --iterations=N      of every algorithm (default 11)\n"
+    "  -B, --bandwidth=RATE    default 50Mb/s, on more than 16 nodes 20Mb/s\n"
+    "  -L, --hop-latency=TIME  default 2ms, on more than 16 nodes 5ms\n"
+    "  -s, --slow-link=L:Fx    link L has 1/F of the bandwidth: 0:+0:2x\n"
+    "  -c, --compare           with what the packet simulator predicts for each time\n"
+    "  -h, --help              this text\n\n"
+    "Exit status: 0 good, 1 a testbed was not faithful, 2 bad input, or the machine can not.\n\n"
+    "Examples:\n"
+    "  trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
+    "  trivance testbed bench --compare --out results\n";
+
+#define TORI_MAX 16
+#define MPIS 2
+#define MODES 2
+#define LARGE_NODES 17 /* from here on the networks are slower, for the emulator to keep up */
+
+typedef struct options {
+    const char *command, *folder, *algorithms;
+    int tori;
+    trv_torus_t torus[TORI_MAX];
+    bool mpi[MPIS], mode[MODES]; /* mode[1]: with rendezvous */
+    int sizes, iterations;       /* no sizes: the default ones */
+    uint64_t bytes[CLI_BENCH_SIZES_MAX];
+    double bandwidth_bps, latency_ns; /* 0, < 0: by the number of nodes */
+    char slow_link[32];
+    double slow_factor; /* 0: there is no slow link */
+    bool compare;
+} options_t;
+
+static const char *const mpi_name[MPIS] = {"openmpi", "mpich"};
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static int read_tori(const char *text, options_t *options)
+{
+    char item[TRV_TORUS_TEXT_MAX];
+    int more, code = TRV_OK;
+    options->tori = 0;
+    while (code == TRV_OK && (more = cli_next_item(&text, "tori", item, sizeof item)) != 0) {
+        if (more > 0 && options->tori == TORI_MAX)
+            return cli_bad(options->command, "--torus: there are more than %d", TORI_MAX);
+        code = more < 0 ? more : trv_torus_parse(item, &options->torus[options->tori++]);
+    }
+    return code < 0 ? cli_bad_last(options->command) : CLI_OK;
+}
+
+static int read_mpis(const char *text, options_t *options)
+{
+    char item[16];
+    int more;
+    options->mpi[0] = options->mpi[1] = false;
+    while ((more = cli_next_item(&text, "MPIs", item, sizeof item)) > 0) {
+        bool known = false;
+        for (int i = 0; i < MPIS; i++)
+            if (strcmp(item, mpi_name[i]) == 0)
+                known = options->mpi[i] = true;
+        if (!known)
+            return cli_bad(options->command, "--mpi: '%.15s' is none of openmpi and mpich", item);
+    }
+    return more < 0 ? cli_bad_last(options->command) : CLI_OK;
+}
+
+static int read_mode(const char *text, options_t *options)
+{
+    options->mode[1] = strcmp(text, "off") != 0;
+    options->mode[0] = strcmp(text, "on") != 0;
+    if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0 || strcmp(text, "both") == 0)
+        return CLI_OK;
+    return cli_bad(options->command, "--rendezvous: '%.40s' is none of on, off and both", text);
+}
+
+/* "0:+0:2x" */
+static int read_slow_link(const char *text, options_t *options)
+{
+    const char *last = strrchr(text, ':');
+    size_t length = last ? (size_t)(last - text) : 0;
+    int node, dimension;
+    char sign, rest;
+    if (length > 0 && length < sizeof options->slow_link) {
+        snprintf(options->slow_link, sizeof options->slow_link, "%.*s", (int)length, text);
+        if (sscanf(options->slow_link, "%d:%c%1d%c", &node, &sign, &dimension, &rest) == 3 &&
+            (sign == '+' || sign == '-')) {
+            snprintf(options->slow_link, sizeof options->slow_link, "link %d %d bandwidth", node,
+                     trv_port(dimension, sign == '+' ? 1 : -1));
+            return cli_parse_factor(last + 1, &options->slow_factor) < 0 ? cli_bad_last(options->command) : CLI_OK;
+        }
+    }
+    return cli_bad(options->command, "--slow-link: '%.40s' is not a link and its factor, for example 0:+0:2x", text);
+}
+
+static int read_value(options_t *options, int option, const char *text)
+{
+    int code = TRV_OK;
+    switch (option) {
+    case 't': return read_tori(text, options);
+    case 'm': return read_mpis(text, options);
+    case 'r': return read_mode(text, options);
+    case 's': return read_slow_link(text, options);
+    case 'o': options->folder = text; break;
+    case 'a': options->algorithms = text; break;
+    case 'c': options->compare = true; break;
+    case 'b': code = cli_parse_bytes_list(text, options->bytes, CLI_BENCH_SIZES_MAX, &options->sizes); break;
+    case 'n': code = cli_parse_int(text, "--iterations", 1, 101, &options->iterations); break;
+    case 'B': code = cli_parse_rate_bps(text, &options->bandwidth_bps); break;
+    default: code = cli_parse_time_ns(text, &options->latency_ns); break;
+    }
+    return code < 0 ? cli_bad_last(options->command) : CLI_OK;
+}
+
+/* -1 after the help. */
+static int read_options(int argc, char **argv, options_t *options)
+{
+    static const struct option longs[] = {
+        {"torus", required_argument, NULL, 't'}, {"out", required_argument, NULL, 'o'},
+        {"mpi", required_argument, NULL, 'm'}, {"bytes", required_argument, NULL, 'b'},
+        {"algorithm", required_argument, NULL, 'a'}, {"rendezvous", required_argument, NULL, 'r'},
+        {"iterations", required_argument, NULL, 'n'}, {"bandwidth", required_argument, NULL, 'B'},
+        {"hop-latency", required_argument, NULL, 'L'}, {"slow-link", required_argument, NULL, 's'},
+        {"compare", no_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int option, code = CLI_OK;
+    while (code == CLI_OK && (option = cli_option(argc, argv, ":t:o:m:b:a:r:n:B:L:s:ch", longs)) != -1) {
+        if (option == 'h')
+            return fputs(help, stdout), -1;
+        code = option == '?' ? CLI_BAD : read_value(options, option, optarg);
+    }
+    if (code == CLI_OK && optind < argc)
+        return cli_bad(argv[0], "it takes options only, and there is '%.40s'", argv[optind]);
+    for (int i = 0; i < options->sizes && code == CLI_OK; i++)
+        if (options->bytes[i] == 0 || options->bytes[i] % 8 || options->bytes[i] > 1u << 30)
+            return cli_bad(argv[0], "--bytes: sizes are multiples of 8 up to 1G, and there is %llu",
+                           (unsigned long long)options->bytes[i]);
+    return code;
+}
+
+static void set_sizes(const options_t *options, const trv_torus_t *torus, cli_bench_job_t *job)
+{
+    static const uint64_t standard[] = {8, 1 << 10, 8 << 10, 32 << 10, 64 << 10, 512 << 10, 4 << 20};
+    bool ring_of_9 = torus->ranks == 9 && torus->size[0] == 9;
+    job->sizes = options->sizes ? options->sizes : ring_of_9 ? 7 : 6;
+    memcpy(job->bytes, options->sizes ? options->bytes : standard, (size_t)job->sizes * sizeof *job->bytes);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    interrupted = signal;
+}
+
+typedef struct results {
+    cli_bench_job_t *job;
+    int jobs;
+    bool faithful;
+} results_t;
+
+/* One job on the testbed that is up; everything that is known goes to the file at once. */
+static int run_job(const options_t *options, results_t *results, cli_bench_job_t *job)
+{
+    char path[4608];
+    results->jobs++;
+    int code = cli_bench_run(options->command, job, options->folder);
+    if (code != CLI_OK)
+        return code;
+    snprintf(path, sizeof path, "%s/testbed.csv", options->folder);
+    if ((options->compare && cli_bench_predict(job) < 0) || cli_bench_print(job, options->compare) < 0 ||
+        cli_bench_write_csv(results->job, results->jobs, path) < 0 || cli_bench_plot(job, options->folder) < 0)
+        return cli_bad_last(options->command);
+    return CLI_OK;
+}
+
+static int slow_down(const options_t *options, const tb_network_t *network)
+{
+    char request[96];
+    snprintf(request, sizeof request, "%s %.0f", options->slow_link, network->bandwidth_bps / options->slow_factor);
+    return trv_testbed_ask(request, NULL) < 0 ? cli_bad_last(options->command) : CLI_OK;
+}
+
+/* All jobs on the testbed that is up. */
+static int run_jobs(const options_t *options, const tb_network_t *network, results_t *results)
+{
+    cli_verdict_t verdict = {.table = NULL};
+    int code = cli_testbed_verdict(options->command, &verdict);
+    if (code != CLI_OK)
+        return code;
+    putchar('\n');
+    cli_testbed_verdict_print(&verdict, stdout);
+    fflush(stdout);
+    results->faithful = results->faithful && verdict.faithful;
+    if (options->slow_factor > 0)
+        code = slow_down(options, network);
+    for (int m = 0; m < MPIS && code == CLI_OK; m++)
+        for (int mode = MODES - 1; mode >= 0 && code == CLI_OK && !interrupted; mode--) {
+            cli_bench_job_t *job = &results->job[results->jobs];
+            if (!options->mpi[m] || !options->mode[mode])
+                continue;
+            *job = (cli_bench_job_t){.network = *network, .mpi = mpi_name[m], .rendezvous = mode == 1,
+                                     .rounds = options->iterations, .faithful = verdict.faithful,
+                                     .check_worst = verdict.worst,
+                                     .lateness_p99_ns = verdict.status.lateness_p99_ns};
+            set_sizes(options, &network->torus, job);
+            code = cli_bench_rivals(job, options->algorithms) < 0 ? cli_bad_last(options->command)
+                                                                  : run_job(options, results, job);
+        }
+    return code;
+}
+
+static int run_torus(const options_t *options, const trv_torus_t *torus, results_t *results)
+{
+    bool large = torus->ranks >= LARGE_NODES;
+    tb_network_t network = {*torus, options->bandwidth_bps > 0 ? options->bandwidth_bps : large ? 20e6 : 50e6,
+                            options->latency_ns >= 0 ? options->latency_ns : large ? 5e6 : 2e6};
+    char emulator[4608];
+    int code = cli_testbed_program(options->command, "trivance-torusnet", emulator, sizeof emulator);
+    if (code != CLI_OK)
+        return code;
+    if (trv_testbed_up(&network, emulator) < 0)
+        return cli_bad_last(options->command);
+    code = run_jobs(options, &network, results);
+    if (trv_testbed_down(NULL) < 0)
+        code = cli_bad_last(options->command);
+    return code;
+}
+
+/* The folder's path, whole, because the ranks write there, too; to be freed. */
+static int make_folder(options_t *options, char **whole)
+{
+    *whole = NULL;
+    if (cli_make_folder(options->folder) < 0)
+        return cli_bad_last(options->command);
+    *whole = realpath(options->folder, NULL);
+    options->folder = *whole;
+    return *whole ? CLI_OK : cli_bad(options->command, "the folder has no path: %s", strerror(errno));
+}
+
+static int run_all(const options_t *options)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+    results_t results = {calloc((size_t)options->tori * MPIS * MODES, sizeof *results.job), 0, true};
+    int code = results.job ? CLI_OK : cli_bad(options->command, "there is no memory for the results");
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    for (int i = 0; i < options->tori && code == CLI_OK && !interrupted; i++)
+        code = run_torus(options, &options->torus[i], &results);
+    free(results.job);
+    return interrupted ? 128 + interrupted : code == CLI_OK && !results.faithful ? CLI_WRONG : code;
+}
+
+/* Leaves out the MPIs that are not there; CLI_BAD where none is left. */
+static int find_mpis(options_t *options)
+{
+    static const char *const place[] = {"", "../libexec/trivance/", NULL};
+    char path[4608], file[64];
+    bool any = false;
+    for (int i = 0; i < MPIS; i++) {
+        snprintf(file, sizeof file, "trivance-testbed-bench.%s", mpi_name[i]);
+        options->mpi[i] = options->mpi[i] && cli_find_beside(place, file, 1, path, sizeof path);
+        any = any || options->mpi[i];
+    }
+    return any ? CLI_OK : cli_bad(options->command, "there is no benchmark program beside the tool (trivance-testbed-bench."
+                                  "openmpi or .mpich); they are built where the MPI is installed");
+}
+
+int cli_testbed_bench(int argc, char **argv)
+{
+    options_t options = {.command = argv[0], .folder = "testbed", .mpi = {true, true}, .mode = {true, true},
+                         .iterations = 11, .latency_ns = -1};
+    char *whole = NULL;
+    int code = read_tori("8,9,3x3,3x3x3,27", &options);
+    if (code == CLI_OK)
+        code = read_options(argc, argv, &options);
+    if (code != CLI_OK)
+        return code < 0 ? CLI_OK : code;
+    cli_bench_job_t names = {.mpi = mpi_name[0]};
+    if (cli_bench_rivals(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
+        return cli_bad_last(argv[0]);
+    code = find_mpis(&options);
+    if (code == CLI_OK)
+        code = make_folder(&options, &whole);
+    if (code == CLI_OK)
+        code = run_all(&options);
+    free(whole);
+    return code;
+}

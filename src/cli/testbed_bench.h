@@ -1,0 +1,81 @@
+/*
+ * trivance testbed bench: the parts.
+ *
+ * testbed_bench.c          options; for every torus a testbed, for every MPI and mode a job
+ * testbed_bench_job.c      who takes part, the job, and its answers
+ * testbed_bench_predict.c  what the packet simulator says
+ * testbed_bench_output.c   tables, CSV, plots
+ */
+#ifndef TRIVANCE_CLI_TESTBED_BENCH_H
+#define TRIVANCE_CLI_TESTBED_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <trivance/plan.h>
+
+#include "cli/testbed.h"
+
+#define CLI_BENCH_RIVALS_MAX 32
+#define CLI_BENCH_SIZES_MAX 16
+#define CLI_BENCH_NAME_MAX 48
+
+/* One that takes part: an algorithm of the MPI library, or of Trivance for one type. */
+typedef struct cli_rival {
+    bool own;
+    int setting;                   /* own: of the control variable */
+    char name[CLI_BENCH_NAME_MAX]; /* "recdoub", "trivance-b", "auto" */
+    const char *type;              /* int, double, max */
+    uint64_t most_bytes;           /* it is left out for longer vectors */
+} cli_rival_t;
+
+typedef struct cli_bench_cell {
+    bool measured;
+    double median_ns, least_ns, most_ns;
+    int wrong;                         /* elements, of all ranks: 0 */
+    char served_by[TRV_PLAN_NAME_MAX]; /* by which algorithm; "" where that is not known */
+    double predicted_ns;               /* NAN: nothing predicts it */
+} cli_bench_cell_t;
+
+/* One job: a torus, an MPI, rendezvous on or off. */
+typedef struct cli_bench_job {
+    tb_network_t network;
+    double check_worst, lateness_p99_ns; /* of the testbed, before its jobs */
+    bool faithful;
+    const char *mpi;
+    bool rendezvous;
+    int rounds;
+    int sizes, rivals;
+    uint64_t bytes[CLI_BENCH_SIZES_MAX];
+    cli_rival_t rival[CLI_BENCH_RIVALS_MAX];
+    double alpha_ns, message_ns; /* what a step costs, and every message in it, as measured */
+    cli_bench_cell_t cell[CLI_BENCH_SIZES_MAX][CLI_BENCH_RIVALS_MAX];
+} cli_bench_job_t;
+
+/* The rivals: all of the MPI library's, and of `algorithms`, a list with commas (NULL: every form of Trivance, planned
+ * and auto). TRV_ERR_ARGUMENT for a name that there is not. */
+int cli_bench_rivals(cli_bench_job_t *job, const char *algorithms);
+
+/* Runs the job on the testbed that is up, and fills in what it measured; its files go to `folder`. CLI_OK, or an exit
+ * code after a sentence. */
+int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder);
+
+/* Fills in predicted_ns where the algorithm is known. */
+int cli_bench_predict(cli_bench_job_t *job);
+
+/* The fastest of the MPI library's own for a size; NULL where none was measured. */
+const cli_bench_cell_t *cli_bench_best_own(const cli_bench_job_t *job, int size);
+
+/* The job as a table, and measured against predicted where `compare`. */
+int cli_bench_print(const cli_bench_job_t *job, bool compare);
+/* All jobs as CSV. */
+int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path);
+/* The job as a script of gnuplot, and what it draws (where there is gnuplot), in `folder`. */
+int cli_bench_plot(const cli_bench_job_t *job, const char *folder);
+
+/* "9-openmpi-eager": names the job's files. Returns `text`. */
+#define CLI_BENCH_LABEL_MAX (TRV_TORUS_TEXT_MAX + 32)
+char *cli_bench_label(const cli_bench_job_t *job, char text[CLI_BENCH_LABEL_MAX]);
+
+#endif

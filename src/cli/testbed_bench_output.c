@@ -1,0 +1,231 @@
+/*
+ * What `trivance testbed bench` shows: a table for every job, one file of rows for all, a plot for every job.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/mpi_start.h"
+#include "cli/parse.h"
+#include "cli/table.h"
+#include "cli/testbed_bench.h"
+#include "common/error.h"
+#include "figures/figures.h"
+
+#define CLOSE 0.15 /* predictions are meant to be within this */
+
+const cli_bench_cell_t *cli_bench_best_own(const cli_bench_job_t *job, int size)
+{
+    const cli_bench_cell_t *best = NULL;
+    for (int r = 0; r < job->rivals; r++) {
+        const cli_bench_cell_t *cell = &job->cell[size][r];
+        if (job->rival[r].own && cell->measured && (!best || cell->median_ns < best->median_ns))
+            best = cell;
+    }
+    return best;
+}
+
+/* How many times as long the best of the MPI library's own takes; NAN where one of them is not measured. */
+static double gain(const cli_bench_job_t *job, int size, const cli_bench_cell_t *cell)
+{
+    const cli_bench_cell_t *own = cli_bench_best_own(job, size);
+    return own && cell && cell->measured ? own->median_ns / cell->median_ns : NAN;
+}
+
+static const cli_bench_cell_t *cell_of(const cli_bench_job_t *job, int size, const char *name, const char *type)
+{
+    for (int r = 0; r < job->rivals; r++)
+        if (strcmp(job->rival[r].name, name) == 0 && strcmp(job->rival[r].type, type) == 0)
+            return &job->cell[size][r];
+    return NULL;
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+/* "l-grouped dbl": what distinguishes a rival, short. */
+static void title_of(const cli_rival_t *rival, char text[CLI_BENCH_NAME_MAX + 8])
+{
+    const char *name = strncmp(rival->name, "trivance-", 9) == 0 ? rival->name + 9 : rival->name;
+    snprintf(text, CLI_BENCH_NAME_MAX + 8, "%s%s", name,
+             rival->own ? "" : strcmp(rival->type, "double") == 0 ? " dbl" : strcmp(rival->type, "max") == 0 ? " max"
+                                                                                                         : " int");
+}
+
+/* A table with a row per size and a column per rival that `shows`. */
+static int print_cells(const cli_bench_job_t *job, bool ratios)
+{
+    static char title[CLI_BENCH_RIVALS_MAX][CLI_BENCH_NAME_MAX + 8];
+    cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "bytes", true, 0}};
+    int shown[CLI_COLUMNS_MAX], columns = 1;
+    for (int r = 0; r < job->rivals && columns < CLI_COLUMNS_MAX - 2; r++)
+        if (!ratios || !job->rival[r].own) {
+            title_of(&job->rival[r], title[r]);
+            shown[columns] = r;
+            column[columns++] = (cli_column_t){NULL, title[r], true, 0};
+        }
+    int cells = columns;
+    if (!ratios) {
+        column[columns++] = (cli_column_t){NULL, "gain int", true, 0};
+        column[columns++] = (cli_column_t){NULL, "gain dbl", true, 0};
+    }
+    cli_table_t table;
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, columns, cli_stdout_is_terminal());
+    for (int s = 0; s < job->sizes; s++) {
+        char bytes[CLI_BYTES_TEXT_MAX];
+        cli_cell_text(&table, cli_format_bytes(job->bytes[s], bytes));
+        for (int c = 1; c < cells; c++) {
+            const cli_bench_cell_t *cell = &job->cell[s][shown[c]];
+            cli_cell_real(&table, !cell->measured ? NAN : ratios ? cell->median_ns / cell->predicted_ns
+                                                                 : cell->median_ns / 1e6, 2);
+        }
+        if (!ratios) {
+            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", "int")), 2);
+            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", "double")), 2);
+        }
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+static void print_agreement(const cli_bench_job_t *job)
+{
+    int cells = 0, close = 0;
+    for (int s = 0; s < job->sizes; s++)
+        for (int r = 0; r < job->rivals; r++) {
+            const cli_bench_cell_t *cell = &job->cell[s][r];
+            if (!cell->measured || isnan(cell->predicted_ns))
+                continue;
+            cells++;
+            close += fabs(cell->median_ns / cell->predicted_ns - 1) <= CLOSE;
+        }
+    printf("%d of %d within %.0f%% of the prediction.\n", close, cells, 100 * CLOSE);
+}
+
+int cli_bench_print(const cli_bench_job_t *job, bool compare)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    printf("\n%s, torus %s of %g Mb/s and %g ms, rendezvous %s: ms, medians of %d; gain of auto over the best of the "
+           "library's own\n", cli_mpi_title(job->mpi), trv_torus_format(&job->network.torus, torus, sizeof torus),
+           job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off", job->rounds);
+    int code = print_cells(job, false);
+    if (code == TRV_OK && compare) {
+        printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us and %.0f us per message, as measured\n",
+               job->alpha_ns / 1e3, job->message_ns / 1e3);
+        code = print_cells(job, true);
+        print_agreement(job);
+    }
+    fflush(stdout);
+    return code;
+}
+
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
+
+static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, int r)
+{
+    const cli_rival_t *rival = &job->rival[r];
+    const cli_bench_cell_t *cell = &job->cell[size][r];
+    char torus[TRV_TORUS_TEXT_MAX];
+    cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
+    cli_cell_real(table, job->network.bandwidth_bps / 1e6, 3);
+    cli_cell_real(table, job->network.latency_ns / 1e6, 3);
+    cli_cell_text(table, job->mpi);
+    cli_cell_bool(table, job->rendezvous);
+    cli_cell_int(table, (int64_t)job->bytes[size]);
+    cli_cell_text(table, rival->own ? "library" : "trivance");
+    cli_cell_text(table, rival->name);
+    cli_cell_text(table, rival->type);
+    cli_cell_text(table, cell->served_by);
+    cli_cell_int(table, job->rounds);
+    cli_cell_real(table, cell->median_ns / 1e6, 3);
+    cli_cell_real(table, cell->least_ns / 1e6, 3);
+    cli_cell_real(table, cell->most_ns / 1e6, 3);
+    cli_cell_real(table, gain(job, size, cell), 3);
+    cli_cell_real(table, cell->predicted_ns / 1e6, 3);
+    cli_cell_real(table, cell->median_ns / cell->predicted_ns, 3);
+    cli_cell_real(table, job->alpha_ns / 1e3, 1);
+    cli_cell_real(table, job->message_ns / 1e3, 1);
+    cli_cell_bool(table, job->faithful);
+    cli_cell_real(table, job->check_worst, 3);
+    cli_cell_real(table, job->lateness_p99_ns / 1e3, 1);
+    cli_row_end(table);
+}
+
+int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
+{
+    static const char *const key[] = {
+        "torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "bytes", "whose", "algorithm", "type",
+        "served_by", "rounds", "median_ms", "min_ms", "max_ms", "gain", "predicted_ms", "measured_by_predicted",
+        "alpha_us", "message_us", "faithful", "check_worst", "lateness_p99_us"};
+    enum { KEYS = sizeof key / sizeof key[0] };
+    cli_column_t column[KEYS];
+    cli_output_t output;
+    cli_table_t table;
+    int code = cli_output_begin(&output, path);
+    if (code < 0)
+        return code;
+    for (int i = 0; i < KEYS; i++)
+        column[i] = (cli_column_t){key[i], NULL, false, 0};
+    cli_table_begin(&table, output.stream, CLI_FORMAT_CSV, column, KEYS, false);
+    for (int j = 0; j < jobs; j++)
+        for (int s = 0; s < job[j].sizes; s++)
+            for (int r = 0; r < job[j].rivals; r++)
+                if (job[j].cell[s][r].measured)
+                    write_row(&table, &job[j], s, r);
+    code = cli_table_end(&table);
+    int closed = cli_output_end(&output, code == TRV_OK);
+    return code < 0 ? code : closed;
+}
+
+/* ---- Plots ------------------------------------------------------------------------------------------------------- */
+
+static const char *colour(const cli_rival_t *rival)
+{
+    return rival->own                             ? "#8a94a0"
+           : strcmp(rival->name, "auto") == 0     ? "#12855a"
+           : strcmp(rival->name, "planned") == 0  ? "#7a3db8"
+                                                  : "#1f6fd1";
+}
+
+static void write_script(const cli_bench_job_t *job, FILE *out)
+{
+    char torus[TRV_TORUS_TEXT_MAX], title[CLI_BENCH_NAME_MAX + 8];
+    fprintf(out, "set encoding utf8\nset title \"%s, torus %s of %g Mb/s and %g ms, rendezvous %s\"\n",
+            cli_mpi_title(job->mpi), trv_torus_format(&job->network.torus, torus, sizeof torus),
+            job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off");
+    fputs("set logscale xy\nset border 3 lc rgb '#6b7785'\nset tics nomirror textcolor rgb '#1f2933'\n"
+          "set grid lt 1 lc rgb '#dfe4ea'\nset key outside right\nset xlabel 'AllReduce size, bytes'\n"
+          "set ylabel 'median, ms'\n", out);
+    for (int r = 0; r < job->rivals; r++) {
+        fprintf(out, "$rival%d << EOD\n", r);
+        for (int s = 0; s < job->sizes; s++)
+            if (job->cell[s][r].measured)
+                fprintf(out, "%llu %.4f %.4f %.4f\n", (unsigned long long)job->bytes[s],
+                        job->cell[s][r].median_ns / 1e6, job->cell[s][r].least_ns / 1e6,
+                        job->cell[s][r].most_ns / 1e6);
+        fputs("EOD\n", out);
+    }
+    for (int r = 0; r < job->rivals; r++) {
+        title_of(&job->rival[r], title);
+        fprintf(out, "%s$rival%d using 1:2 with linespoints lw %d pt %d ps 0.6 lc rgb '%s' title '%s'",
+                r ? ", \\\n  " : "plot ", r, strcmp(job->rival[r].name, "auto") == 0 ? 3 : 1, 1 + r % 14,
+                colour(&job->rival[r]), title);
+    }
+    fputc('\n', out);
+}
+
+int cli_bench_plot(const cli_bench_job_t *job, const char *folder)
+{
+    char label[CLI_BENCH_LABEL_MAX], script[4608], picture[4608];
+    cli_output_t output;
+    cli_bench_label(job, label);
+    snprintf(script, sizeof script, "%s/%s.gnuplot", folder, label);
+    snprintf(picture, sizeof picture, "%s/%s.svg", folder, label);
+    int code = cli_output_begin(&output, script);
+    if (code < 0)
+        return code;
+    write_script(job, output.stream);
+    code = cli_output_end(&output, true);
+    return code == TRV_OK && fig_can_draw() ? fig_draw(script, "svg size 900,600 font 'Helvetica,12'", picture) : code;
+}

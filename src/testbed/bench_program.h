@@ -1,0 +1,55 @@
+/*
+ * The benchmark program of `trivance testbed bench`: what the tool tells it, and the lines by which it answers.
+ *
+ *     trivance-testbed-bench.<mpi> OUTPUT SIZES ITERATIONS TORUS RIVAL…
+ *
+ * SIZES are bytes with commas between; TORUS as "3x3", for the neighbours whose exchange is timed. A rival is four
+ * words with commas: KIND,NAME,TYPE,MOST. KIND is `own`, an algorithm of the MPI library by the value of its control
+ * variable (NAME is a number), or `hint`, an algorithm of the preload library by name (`auto` also without a hint). TYPE
+ * is int, double or max (the maximum of ints); vectors of more than MOST bytes are not for it.
+ *
+ * OUTPUT gets lines:
+ *     step MESSAGES MEDIAN_NS                        an exchange of 8 bytes with so many neighbours
+ *     row BYTES RIVAL ROUNDS MEDIAN_NS MIN_NS MAX_NS WRONG     RIVAL counts from 0
+ */
+#ifndef TRIVANCE_TESTBED_BENCH_PROGRAM_H
+#define TRIVANCE_TESTBED_BENCH_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mpi.h>
+
+#define BENCH_RIVALS_MAX 32
+#define BENCH_SIZES_MAX 16
+#define BENCH_ROUNDS_MAX 101
+
+typedef struct bench_rival {
+    bool own;      /* of the MPI library: called by its PMPI_ name */
+    int setting;   /* of its control variable */
+    MPI_Datatype type;
+    MPI_Op op;
+    size_t most_bytes;
+    MPI_Comm comm; /* which keeps its algorithm, or carries the hint */
+} bench_rival_t;
+
+/* ---- bench_program_rivals.c: who takes part ---------------------------------------------------------------------------------- */
+
+/* Reads the words and makes their communicators. NULL, or a sentence. Collective. */
+const char *bench_rivals_make(char **word, int count, bench_rival_t *rival);
+void bench_rivals_free(bench_rival_t *rival, int count);
+/* Before a call, for MPI libraries that look at their variable in every call. */
+void bench_rival_choose(const bench_rival_t *rival);
+
+/* ---- bench_program_clock.c: starting together, and timing to the last rank's end -------------------------------------------- */
+
+/* What is timed: one call, on every rank. */
+typedef void bench_call_t(void *context, int which);
+
+/* Runs `count` kinds of calls in turns, `rounds` times each; every call starts at a time of CLOCK_MONOTONIC (all ranks
+ * are on one machine) that all have agreed on, when the one before is over on every rank. *time_ns (count * rounds,
+ * kind by kind) are the times to the end of the last rank; valid on rank 0. */
+void bench_time_together(bench_call_t *call, void *context, int count, int rounds, double *time_ns);
+
+#endif
