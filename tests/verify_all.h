@@ -46,7 +46,7 @@ static void verify_one(const trv_algorithm_t *algorithm, const trv_torus_t *toru
     trv_schedule_destroy(schedule);
 }
 
-enum { RANKS_MAX_WITH_PARAMETERS = 1024 }; /* the families' own tests choose what they verify on larger tori */
+enum { RANKS_MAX_WITH_PARAMETERS = 1024 }; /* tests of their own choose larger tori for these families */
 
 /* Verifies every algorithm that claims the torus; returns how many schedules that were. */
 static int verify_torus(const trv_torus_t *torus, trv_verify_method_t method, int first_collective, int last_collective)
