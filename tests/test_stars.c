@@ -64,8 +64,8 @@ static void test_bad_text(void **state)
         {"1/2", TRV_ERR_UNSUPPORTED, "has 1 coordinate, but the torus 2"},
         {"3.0", TRV_ERR_UNSUPPORTED, "from -2 to 2"},
         {"1.0/0.1/-1.0_2.1/0.2", TRV_ERR_UNSUPPORTED, "factors of the chain are 4 x 3, but 4x4 has 16 ranks"},
-        {"1.0/0.1/-1.0_0.0/0.2/2.-1", TRV_ERR_UNSUPPORTED, "vector 0.0 in step 2 of the chain leads nowhere"},
-        {"1.0/1.0/-1.0_2.1/0.2/2.-1", TRV_ERR_UNSUPPORTED, "vectors 1.0 and 1.0 in step 1 of the chain share a port"},
+        {"1.0/0.1/-1.0_0.0/0.2/2.-1", TRV_ERR_UNSUPPORTED, "vector 0.0 in step 1 of the chain leads nowhere"},
+        {"1.0/1.0/-1.0_2.1/0.2/2.-1", TRV_ERR_UNSUPPORTED, "vectors 1.0 and 1.0 in step 0 of the chain share a port"},
         {"1.0/0.1/-1.0_2.1/0.2/1.1", TRV_ERR_UNSUPPORTED, "-1.0 + 2.1 and 1.1 both lead to 1.1"},
         {"0.1/1.0/0.-1/-1.0/1.1", TRV_ERR_UNSUPPORTED, "more than 4 vectors"},
     };

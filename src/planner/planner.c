@@ -32,7 +32,7 @@
 #define SETTLE_ALIKE 2
 #define SETTLE_MAX 6
 #define SETTLE_ROOM 24 /* plans with one queue to choose from */
-#define SETTLE_HOPS_MAX 1e6
+#define SETTLE_HOPS_MAX 1e7
 
 struct trv_planner {
     trv_simulate_options_t network;

@@ -29,14 +29,14 @@ static int assign_ports(trv_star_chain_t *chain, int k)
         ports[i] = trv_star_vector_ports(&chain->torus, step->vector[i].at);
         trv_star_vector_text(&chain->torus, step->vector[i].at, text[0]);
         if (ports[i] == 0)
-            return trv_fail(TRV_ERR_UNSUPPORTED, "the vector %s in step %d of the chain leads nowhere", text[0], k + 1);
+            return trv_fail(TRV_ERR_UNSUPPORTED, "the vector %s in step %d of the chain leads nowhere", text[0], k);
         if (trv_star_vector_place(ports, owner, i))
             continue;
         int other = owner[__builtin_ctz(ports[i])];
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "the vectors %s and %s in step %d of the chain share a port: every vector of a step needs one "
                         "of its own, a dimension and direction in which it moves",
-                        trv_star_vector_text(&chain->torus, step->vector[other].at, text[1]), text[0], k + 1);
+                        trv_star_vector_text(&chain->torus, step->vector[other].at, text[1]), text[0], k);
     }
     for (int p = 0; p < TRV_PORTS_MAX; p++)
         if (owner[p] >= 0)

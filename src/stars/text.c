@@ -81,7 +81,7 @@ int trv_star_parse(trv_star_chain_t *chain, const trv_torus_t *torus, const char
         if (step->vectors == 2 * torus->dims)
             return trv_fail(TRV_ERR_UNSUPPORTED,
                             "step %d of the chain has more than %d vectors, but a rank of this torus has that many "
-                            "ports, and every vector of a step needs one of its own", chain->steps, 2 * torus->dims);
+                            "ports, and every vector of a step needs one of its own", chain->steps - 1, 2 * torus->dims);
         int rc = read_vector(torus, &rest, step->vector[step->vectors++].at);
         if (rc)
             return rc;
