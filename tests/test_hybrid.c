@@ -17,13 +17,7 @@
 
 #include "algorithms/hybrid.h"
 #include "distances/distances.h"
-
-static trv_torus_t torus_of(const char *text)
-{
-    trv_torus_t torus;
-    assert_int_equal(trv_torus_parse(text, &torus), 0);
-    return torus;
-}
+#include "simulate_check.h"
 
 static void check(const trv_torus_t *torus, const char *name, bool consistent)
 {
@@ -87,22 +81,16 @@ static void tori_take_any_mix_of_factors(void **state)
     }
 }
 
-static double simulate(const char *name, const trv_torus_t *torus, uint64_t bytes, bool full)
+/* On links with one queue, by one rank for all or `full`. */
+static uint64_t time_of(const char *name, const char *torus, uint64_t bytes, bool full)
 {
-    trv_schedule_t *schedule;
-    trv_simulator_t *simulator;
-    trv_simulation_t result;
+    trv_schedule_t *schedule = schedule_of(name, torus);
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     options.model = TRV_FIFO;
     options.full = full;
-    assert_int_equal(trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE), 0);
-    assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
-    assert_int_equal(trv_simulate(simulator, &options, bytes, &result), 0);
-    double time_ns = result.time_ns;
-    trv_simulation_clear(&result);
-    trv_simulator_destroy(simulator);
+    const uint64_t time_fs = simulated_fs(schedule, &options, bytes);
     trv_schedule_destroy(schedule);
-    return time_ns;
+    return time_fs;
 }
 
 /* The whole torus takes the time of one rank of it, and factor 1 is Trivance L. */
@@ -114,13 +102,11 @@ static void simulations_agree(void **state)
         {"6x4", "hybrid:3x4:own", "hybrid:1x2:grouped"}, {"9x9", "hybrid:9:own", "hybrid:3:own:grouped"},
         {"4x4x4", "hybrid:4:own2", "hybrid:4:own:grouped"}, {"36", "hybrid:4", "hybrid:2:grouped"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const trv_torus_t torus = torus_of(cases[i].torus);
-        const char *own = cases[i].own, *grouped = cases[i].grouped;
+        const char *torus = cases[i].torus, *name[] = {"hybrid", cases[i].own, cases[i].grouped};
         for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 64) {
-            assert_true(simulate("hybrid", &torus, bytes, false) == simulate("hybrid", &torus, bytes, true));
-            assert_true(simulate(own, &torus, bytes, false) == simulate(own, &torus, bytes, true));
-            assert_true(simulate(grouped, &torus, bytes, false) == simulate(grouped, &torus, bytes, true));
-            assert_true(simulate("hybrid:1", &torus, bytes, false) == simulate("trivance-l", &torus, bytes, false));
+            for (int k = 0; k < 3; k++)
+                assert_true(time_of(name[k], torus, bytes, false) == time_of(name[k], torus, bytes, true));
+            assert_true(time_of("hybrid:1", torus, bytes, false) == time_of("trivance-l", torus, bytes, false));
         }
     }
 }

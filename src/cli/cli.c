@@ -112,6 +112,17 @@ int cli_output_end(cli_output_t *output, bool keep)
     return rc;
 }
 
+int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context)
+{
+    cli_output_t output;
+    int rc = cli_output_begin(&output, path);
+    if (rc)
+        return rc;
+    rc = write(context, output.stream);
+    int end = cli_output_end(&output, rc == TRV_OK);
+    return rc ? rc : end;
+}
+
 int cli_make_folder(const char *path)
 {
     char part[4096];

@@ -63,6 +63,8 @@ typedef struct cli_output {
 } cli_output_t;
 int cli_output_begin(cli_output_t *output, const char *path);
 int cli_output_end(cli_output_t *output, bool keep);
+/* All of it in one: what `write` fails to write is not kept. */
+int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context);
 
 /* Makes a folder and those above it, where they are missing. */
 int cli_make_folder(const char *path);

@@ -23,6 +23,8 @@ typedef struct found {
     int steps;       /* 0: the front */
     bool at_once;    /* with the rows that composing needs, too */
     int count, room;
+    cli_format_t format;
+    bool source; /* as the C source of the table */
     trv_distances_t *row;
 } found_t;
 
@@ -157,39 +159,33 @@ static void print_source(const found_t *found, FILE *out)
     fputs("};\n", out);
 }
 
-static int print(const found_t *found, cli_format_t format, bool source, const char *path)
+static int write_found(void *context, FILE *out)
 {
-    cli_output_t output;
-    int rc = cli_output_begin(&output, path);
-    if (rc)
-        return rc;
-    if (source)
-        print_source(found, output.stream);
-    else
-        rc = print_table(found, format, output.stream);
-    int end = cli_output_end(&output, rc == TRV_OK);
-    return rc ? rc : end;
+    const found_t *found = context;
+    if (!found->source)
+        return print_table(found, found->format, out);
+    print_source(found, out);
+    return TRV_OK;
 }
 
 int cli_plan_search(const cli_plan_search_t *search)
 {
     if (strpbrk(search->what, "xX") || strcmp(search->what, "stars") == 0)
         return cli_plan_search_stars(search);
-    found_t found = {0};
-    cli_format_t format = CLI_FORMAT_TABLE;
-    bool source = found.at_once = search->format && strcmp(search->format, "c") == 0;
-    int rc = search->format && !source ? cli_parse_format(search->format, &format) : TRV_OK;
+    found_t found = {.format = CLI_FORMAT_TABLE};
+    found.source = found.at_once = search->format && strcmp(search->format, "c") == 0;
+    int rc = search->format && !found.source ? cli_parse_format(search->format, &found.format) : TRV_OK;
     if (!rc)
         rc = parse_rings(search->what, &found.first, &found.last);
     if (!rc && search->steps)
         rc = cli_parse_int(search->steps, "--steps", 1, TRV_DISTANCES_STEPS_MAX, &found.steps);
-    if (!rc && source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))
+    if (!rc && found.source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))
         rc = trv_fail(TRV_ERR_ARGUMENT, "--format=c is for the planner's own table: --search=2-%d without --steps",
                       TRV_DISTANCES_TABLE_MAX);
     if (!rc)
         rc = search_rings(&found);
     if (!rc)
-        rc = print(&found, format, source, search->output);
+        rc = cli_output_write(search->output, write_found, &found);
     free(found.row);
     return rc;
 }

@@ -33,6 +33,8 @@ static const char *const table_tori[] = {
 typedef struct found {
     trv_star_chain_t *chain;
     int count, room;
+    cli_format_t format;
+    bool source; /* as the C source of the table */
 } found_t;
 
 /* ---- Searching --------------------------------------------------------------------------------------------------- */
@@ -249,27 +251,22 @@ static void print_source(const found_t *found, FILE *out)
     fputs("    { NULL, NULL },\n};\n", out);
 }
 
-static int print(const found_t *found, cli_format_t format, bool source, const char *path)
+static int write_found(void *context, FILE *out)
 {
-    cli_output_t output;
-    int rc = cli_output_begin(&output, path);
-    if (rc)
-        return rc;
-    if (source)
-        print_source(found, output.stream);
-    else
-        rc = print_table(found, format, output.stream);
-    int end = cli_output_end(&output, rc == TRV_OK);
-    return rc ? rc : end;
+    const found_t *found = context;
+    if (!found->source)
+        return print_table(found, found->format, out);
+    print_source(found, out);
+    return TRV_OK;
 }
 
 int cli_plan_search_stars(const cli_plan_search_t *search)
 {
-    found_t found = {0};
-    cli_format_t format = CLI_FORMAT_TABLE;
+    found_t found = {.format = CLI_FORMAT_TABLE};
     cli_progress_t progress;
-    bool source = search->format && strcmp(search->format, "c") == 0, table = strcmp(search->what, "stars") == 0;
-    int rc = search->format && !source ? cli_parse_format(search->format, &format) : TRV_OK;
+    const bool table = strcmp(search->what, "stars") == 0;
+    found.source = search->format && strcmp(search->format, "c") == 0;
+    int rc = search->format && !found.source ? cli_parse_format(search->format, &found.format) : TRV_OK;
     if (!rc && search->steps)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--steps is for rings, for example --search=32 --steps=4; of a torus the "
                       "chains with the fewest steps come first");
@@ -279,7 +276,7 @@ int cli_plan_search_stars(const cli_plan_search_t *search)
     rc = table ? search_for_table(&found, &progress) : search_list(&found, search->what, &progress);
     cli_progress_end(&progress);
     if (!rc)
-        rc = print(&found, format, source, search->output);
+        rc = cli_output_write(search->output, write_found, &found);
     free(found.chain);
     return rc;
 }

@@ -108,6 +108,17 @@ void tool_clear(tool_t *tool)
     free(tool->err);
 }
 
+void tool_refuses(const char *line, const char *words)
+{
+    tool_t tool = tool_run(line, NULL);
+    const char *end = strchr(tool.err, '\n');
+    if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance", 8) != 0 || !strstr(tool.err, words) || !end ||
+        end[1])
+        fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", line, tool.code,
+                 tool.out, tool.err, words);
+    tool_clear(&tool);
+}
+
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static char folder[256];

@@ -20,6 +20,8 @@ tool_t tool_run(const char *line, const char *input);
 /* The same for another program and with additional NAME=VALUE settings (ended by NULL). */
 tool_t tool_run_as(const char *program, const char *line, const char *input, const char *const *setting);
 void tool_clear(tool_t *tool);
+/* Runs what must be refused: exit code 2, nothing on stdout, one line on stderr that has `words`. */
+void tool_refuses(const char *line, const char *words);
 
 /* Starts the tool without input and output, its messages going to `err`, and leaves the waiting to the caller. */
 pid_t tool_start(const char *line, FILE *err);
