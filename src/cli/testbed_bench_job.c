@@ -167,6 +167,9 @@ static int read_answers(const char *command, cli_bench_job_t *job, const char *a
     for (int s = 0; s < job->sizes; s++)
         for (int r = 0; r < job->rivals; r++) {
             cli_bench_cell_t *cell = &job->cell[s][r];
+            if (!cell->measured && job->bytes[s] <= job->rival[r].most_bytes)
+                return cli_bad(command, "the benchmark has ended without a time of %s for %llu bytes; %.200s has what it "
+                               "measured", job->rival[r].name, (unsigned long long)job->bytes[s], answers);
             if (cell->measured && cell->wrong)
                 return cli_bad(command, "%s gives wrong sums of %llu bytes: %d elements", job->rival[r].name,
                                (unsigned long long)job->bytes[s], cell->wrong);

@@ -36,8 +36,10 @@ static void add_test(void *verdict, const tb_test_t *test)
 int cli_testbed_verdict(const char *command, cli_verdict_t *verdict)
 {
     *verdict = (cli_verdict_t){.table = verdict->table, .worst = 1};
-    if (trv_testbed_status(&verdict->status) < 0 ||
-        trv_testbed_check(&verdict->status.network, add_test, verdict) < 0 ||
+    if (trv_testbed_status(&verdict->status) < 0)
+        return cli_bad_last(command);
+    trv_testbed_take_place(verdict->status.core);
+    if (trv_testbed_check(&verdict->status.network, add_test, verdict) < 0 ||
         trv_testbed_status(&verdict->status) < 0)
         return cli_bad_last(command);
     verdict->limit_ns = trv_testbed_lateness_limit_ns(&verdict->status.network);

@@ -36,7 +36,7 @@ static int run_on_node(char **argv)
         return 1;
     }
     const char *core = getenv(TB_CORE_VARIABLE);
-    trv_testbed_leave_core(core ? atoi(core) : -1);
+    trv_testbed_take_place(core ? atoi(core) : -1);
     execl("/bin/sh", "sh", "-c", line, (char *)NULL);
     return fail("/bin/sh");
 }

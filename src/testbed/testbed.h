@@ -84,8 +84,8 @@ double trv_testbed_lateness_limit_ns(const tb_network_t *network);
 int trv_testbed_enter(const char *name);
 /* The network only. */
 int trv_testbed_enter_network(const char *name);
-/* Leaves the emulator's core to it, for this process and what it starts. */
-void trv_testbed_leave_core(int core);
+/* For this process and what it starts: the emulator's core is left to it, and others on the machine wait. */
+void trv_testbed_take_place(int core);
 /* For this process alone: it goes on before any child that it makes runs. Open MPI's launcher warns of a child that has
  * become its agent before it was put into a process group. */
 void trv_testbed_before_children(int core);
