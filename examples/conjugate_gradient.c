@@ -1,7 +1,7 @@
 /*
  * A solver as any: conjugate gradients for -u'' + u/4 = f on a chain of unknowns, spread over all ranks. An iteration
- * exchanges one number with either neighbour and reduces two dot products over all ranks; with few unknowns per rank, the
- * two AllReduces of 8 bytes are what it waits for.
+ * exchanges one number with either neighbour and reduces two dot products over all ranks; with few unknowns per rank,
+ * the two AllReduces of 8 bytes are what it waits for.
  *
  *     mpicc.openmpi conjugate_gradient.c -lm -o conjugate_gradient
  *     mpirun.openmpi -n 9 ./conjugate_gradient                                 with the MPI library's own AllReduce
@@ -116,8 +116,8 @@ int main(int argc, char **argv)
         square = iterate(&chain, square);
     double time = MPI_Wtime() - start, error = error_of(&chain);
     if (chain.rank == 0)
-        printf("%d unknowns on %d ranks: %d iterations of %.3f ms, error %.1e\n", chain.count * chain.ranks, chain.ranks,
-               done, 1e3 * time / done, error);
+        printf("%d unknowns on %d ranks: %d iterations of %.3f ms, error %.1e\n", chain.count * chain.ranks,
+               chain.ranks, done, 1e3 * time / done, error);
     free(memory);
     MPI_Finalize();
     return error < 1e-6 ? 0 : 1;

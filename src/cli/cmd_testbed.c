@@ -71,7 +71,7 @@ int cli_testbed_program(const char *command, const char *file, char *path, size_
     return cli_bad(command, "%s is missing; it belongs beside the trivance executable or in ../libexec/trivance", file);
 }
 
-/* ---- up and down -------------------------------------------------------------------------------------------------- */
+/* ---- up and down ------------------------------------------------------------------------------------------------- */
 
 static int read_up(int argc, char **argv, tb_network_t *network)
 {
@@ -110,7 +110,8 @@ static int up(int argc, char **argv)
         return code < 0 ? CLI_OK : code;
     if (trv_testbed_up(&network, emulator) < 0)
         return cli_bad_last(argv[0]);
-    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms. `trivance testbed run -- PROGRAM` starts a job.\n",
+    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms. `trivance testbed run -- PROGRAM` starts a "
+           "job.\n",
            trv_torus_format(&network.torus, torus, sizeof torus), network.torus.ranks, network.bandwidth_bps / 1e6,
            network.latency_ns / 1e6);
     return CLI_OK;

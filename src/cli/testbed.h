@@ -20,7 +20,7 @@ int cli_testbed_no_arguments(int argc, char **argv);
 /* A program that is built or installed with the tool: its path into `path`; else a sentence, and CLI_BAD. */
 int cli_testbed_program(const char *command, const char *file, char *path, size_t size);
 
-/* ---- Whether the testbed is faithful --------------------------------------------------------------------------------- */
+/* ---- Whether the testbed is faithful ----------------------------------------------------------------------------- */
 
 typedef struct cli_verdict {
     struct cli_table *table; /* or NULL: where every test is shown */

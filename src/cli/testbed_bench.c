@@ -272,6 +272,8 @@ static int run_all(const options_t *options)
     sigaction(SIGTERM, &action, NULL);
     for (int i = 0; i < options->tori && code == CLI_OK && !interrupted; i++)
         code = run_torus(options, &options->torus[i], &results);
+    if (code == CLI_OK && !interrupted && cli_bench_print_summary(results.job, results.jobs) < 0)
+        code = cli_bad_last(options->command);
     free(results.job);
     return interrupted ? 128 + interrupted : code == CLI_OK && !results.faithful ? CLI_WRONG : code;
 }
@@ -287,8 +289,10 @@ static int find_mpis(options_t *options)
         options->mpi[i] = options->mpi[i] && cli_find_beside(place, file, 1, path, sizeof path);
         any = any || options->mpi[i];
     }
-    return any ? CLI_OK : cli_bad(options->command, "there is no benchmark program beside the tool (trivance-testbed-bench."
-                                  "openmpi or .mpich); they are built where the MPI is installed");
+    if (any)
+        return CLI_OK;
+    return cli_bad(options->command, "there is no benchmark program beside the tool (trivance-testbed-bench.openmpi or "
+                   ".mpich); they are built where the MPI is installed");
 }
 
 int cli_testbed_bench(int argc, char **argv)

@@ -64,11 +64,10 @@ int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder)
 /* Fills in predicted_ns where the algorithm is known. */
 int cli_bench_predict(cli_bench_job_t *job);
 
-/* The fastest of the MPI library's own for a size; NULL where none was measured. */
-const cli_bench_cell_t *cli_bench_best_own(const cli_bench_job_t *job, int size);
-
 /* The job as a table, and measured against predicted where `compare`. */
 int cli_bench_print(const cli_bench_job_t *job, bool compare);
+/* Of all jobs, what auto gains over the best of the library's own. */
+int cli_bench_print_summary(const cli_bench_job_t *job, int jobs);
 /* All jobs as CSV. */
 int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path);
 /* The job as a script of gnuplot, and what it draws (where there is gnuplot), in `folder`. */

@@ -55,7 +55,8 @@ static void add_trivance(cli_bench_job_t *job)
 
 static const char *type_for(const trv_algorithm_t *algorithm)
 {
-    return trv_algorithm_consistent(algorithm) ? "double" : strstr(trv_algorithm_name(algorithm), "overlap") ? "max" : "int";
+    bool overlaps = strstr(trv_algorithm_name(algorithm), "overlap") != NULL;
+    return trv_algorithm_consistent(algorithm) ? "double" : overlaps ? "max" : "int";
 }
 
 static int add_named(cli_bench_job_t *job, const char *algorithms)
@@ -88,8 +89,8 @@ int cli_bench_rivals(cli_bench_job_t *job, const char *algorithms)
 char *cli_bench_label(const cli_bench_job_t *job, char text[CLI_BENCH_LABEL_MAX])
 {
     char torus[TRV_TORUS_TEXT_MAX];
-    snprintf(text, CLI_BENCH_LABEL_MAX, "%s-%s-%s", trv_torus_format(&job->network.torus, torus, sizeof torus), job->mpi,
-             job->rendezvous ? "rendezvous" : "eager");
+    trv_torus_format(&job->network.torus, torus, sizeof torus);
+    snprintf(text, CLI_BENCH_LABEL_MAX, "%s-%s-%s", torus, job->mpi, job->rendezvous ? "rendezvous" : "eager");
     return text;
 }
 
@@ -168,8 +169,8 @@ static int read_answers(const char *command, cli_bench_job_t *job, const char *a
         for (int r = 0; r < job->rivals; r++) {
             cli_bench_cell_t *cell = &job->cell[s][r];
             if (!cell->measured && job->bytes[s] <= job->rival[r].most_bytes)
-                return cli_bad(command, "the benchmark has ended without a time of %s for %llu bytes; %.200s has what it "
-                               "measured", job->rival[r].name, (unsigned long long)job->bytes[s], answers);
+                return cli_bad(command, "the benchmark has ended without a time of %s for %llu bytes; %.200s has what "
+                               "it measured", job->rival[r].name, (unsigned long long)job->bytes[s], answers);
             if (cell->measured && cell->wrong)
                 return cli_bad(command, "%s gives wrong sums of %llu bytes: %d elements", job->rival[r].name,
                                (unsigned long long)job->bytes[s], cell->wrong);

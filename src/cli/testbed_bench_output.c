@@ -16,13 +16,14 @@
 
 #define CLOSE 0.15 /* predictions are meant to be within this */
 
-const cli_bench_cell_t *cli_bench_best_own(const cli_bench_job_t *job, int size)
+/* The fastest of the MPI library's own for a size; -1 where none was measured. */
+static int best_own(const cli_bench_job_t *job, int size)
 {
-    const cli_bench_cell_t *best = NULL;
+    int best = -1;
     for (int r = 0; r < job->rivals; r++) {
-        const cli_bench_cell_t *cell = &job->cell[size][r];
-        if (job->rival[r].own && cell->measured && (!best || cell->median_ns < best->median_ns))
-            best = cell;
+        const cli_bench_cell_t *cell = job->cell[size];
+        if (job->rival[r].own && cell[r].measured && (best < 0 || cell[r].median_ns < cell[best].median_ns))
+            best = r;
     }
     return best;
 }
@@ -30,8 +31,8 @@ const cli_bench_cell_t *cli_bench_best_own(const cli_bench_job_t *job, int size)
 /* How many times as long the best of the MPI library's own takes; NAN where one of them is not measured. */
 static double gain(const cli_bench_job_t *job, int size, const cli_bench_cell_t *cell)
 {
-    const cli_bench_cell_t *own = cli_bench_best_own(job, size);
-    return own && cell && cell->measured ? own->median_ns / cell->median_ns : NAN;
+    int own = best_own(job, size);
+    return own >= 0 && cell && cell->measured ? job->cell[size][own].median_ns / cell->median_ns : NAN;
 }
 
 static const cli_bench_cell_t *cell_of(const cli_bench_job_t *job, int size, const char *name, const char *type)
@@ -108,16 +109,53 @@ int cli_bench_print(const cli_bench_job_t *job, bool compare)
     char torus[TRV_TORUS_TEXT_MAX];
     printf("\n%s, torus %s of %g Mb/s and %g ms, rendezvous %s: ms, medians of %d; gain of auto over the best of the "
            "library's own\n", cli_mpi_title(job->mpi), trv_torus_format(&job->network.torus, torus, sizeof torus),
-           job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off", job->rounds);
+           job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off",
+           job->rounds);
     int code = print_cells(job, false);
     if (code == TRV_OK && compare) {
-        printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us and %.0f us per message, as measured\n",
-               job->alpha_ns / 1e3, job->message_ns / 1e3);
+        printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us and %.0f us per message, as "
+               "measured\n", job->alpha_ns / 1e3, job->message_ns / 1e3);
         code = print_cells(job, true);
         print_agreement(job);
     }
     fflush(stdout);
     return code;
+}
+
+static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, int size)
+{
+    static const char *const type[] = {"int", "double"};
+    char torus[TRV_TORUS_TEXT_MAX], bytes[CLI_BYTES_TEXT_MAX];
+    int own = best_own(job, size);
+    cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
+    cli_cell_text(table, cli_mpi_title(job->mpi));
+    cli_cell_text(table, job->rendezvous ? "on" : "off");
+    cli_cell_text(table, cli_format_bytes(job->bytes[size], bytes));
+    cli_cell_text(table, own < 0 ? "" : job->rival[own].name);
+    cli_cell_real(table, own < 0 ? NAN : job->cell[size][own].median_ns / 1e6, 2);
+    for (int i = 0; i < 2; i++) {
+        const cli_bench_cell_t *cell = cell_of(job, size, "auto", type[i]);
+        cli_cell_text(table, cell && cell->measured ? cell->served_by : "");
+        cli_cell_real(table, cell && cell->measured ? cell->median_ns / 1e6 : NAN, 2);
+        cli_cell_real(table, gain(job, size, cell), 2);
+    }
+    cli_row_end(table);
+}
+
+int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
+{
+    static const cli_column_t column[] = {
+        {NULL, "torus", false, 0}, {NULL, "MPI", false, 0}, {NULL, "rendezvous", false, 0}, {NULL, "bytes", true, 0},
+        {NULL, "its best", false, 0}, {NULL, "ms", true, 0}, {NULL, "auto, int", false, 0}, {NULL, "ms", true, 0},
+        {NULL, "gain", true, 0}, {NULL, "auto, double", false, 0}, {NULL, "ms", true, 0}, {NULL, "gain", true, 0}};
+    cli_table_t table;
+    puts("\nAuto against the best of the MPI library's own:");
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
+                    cli_stdout_is_terminal());
+    for (int j = 0; j < jobs; j++)
+        for (int s = 0; s < job[j].sizes; s++)
+            print_summary_row(&table, &job[j], s);
+    return cli_table_end(&table);
 }
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */

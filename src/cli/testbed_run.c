@@ -218,6 +218,9 @@ int cli_testbed_job(const char *command, const cli_job_t *job)
         code = cli_testbed_program(command, "libtrivance_testbed.so", preload, sizeof preload);
     if (code != CLI_OK)
         return code;
+    if (strpbrk(agent, " :") || strpbrk(preload, " :"))
+        return cli_bad(command, "launchers can not be given %s, because of the blank or colon in it; install Trivance "
+                       "elsewhere", agent);
     const char *launcher = find_launcher(job->mpi);
     if (!launcher)
         return cli_bad(command, "there is no launcher of %s (mpirun.%s, mpirun or mpiexec) on this machine",
@@ -247,7 +250,8 @@ int cli_testbed_job(const char *command, const cli_job_t *job)
 static int read_run(int argc, char **argv, cli_job_t *job)
 {
     enum { NO_RENDEZVOUS = 256 };
-    static const struct option longs[] = {{"mpi", required_argument, NULL, 'm'}, {"ranks", required_argument, NULL, 'n'},
+    static const struct option longs[] = {{"mpi", required_argument, NULL, 'm'},
+                                          {"ranks", required_argument, NULL, 'n'},
                                           {"drop-in", no_argument, NULL, 'd'},
                                           {"no-rendezvous", no_argument, NULL, NO_RENDEZVOUS},
                                           {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
@@ -270,8 +274,9 @@ static int read_run(int argc, char **argv, cli_job_t *job)
         }
     job->word = argv + optind;
     job->words = argc - optind;
-    return job->words ? CLI_OK : cli_bad(argv[0], "the program to start is missing, for example `trivance testbed run -- "
-                                         "./a.out`");
+    if (job->words)
+        return CLI_OK;
+    return cli_bad(argv[0], "the program to start is missing, for example `trivance testbed run -- ./a.out`");
 }
 
 /* Which MPI it is. A program that shows none (Python, a script) may become one. */
@@ -288,8 +293,8 @@ static int find_mpi(const char *command, cli_job_t *job)
     if (linked)
         job->mpi = linked;
     if (!job->mpi)
-        return cli_bad(command, "%.200s is not a program that is linked with Open MPI or MPICH; if it comes to use one as "
-                       "it runs (Python, a script), say --mpi=openmpi or --mpi=mpich", job->word[0]);
+        return cli_bad(command, "%.200s is not a program that is linked with Open MPI or MPICH; if it comes to use one "
+                       "as it runs (Python, a script), say --mpi=openmpi or --mpi=mpich", job->word[0]);
     return CLI_OK;
 }
 
@@ -303,7 +308,8 @@ int cli_testbed_run(int argc, char **argv)
     if (trv_testbed_status(&status) < 0)
         return cli_bad_last(argv[0]);
     if (job.ranks > status.network.torus.ranks)
-        return cli_bad(argv[0], "--ranks: the testbed has %d nodes, and each takes one rank", status.network.torus.ranks);
+        return cli_bad(argv[0], "--ranks: the testbed has %d nodes, and each takes one rank",
+                       status.network.torus.ranks);
     job.ranks = job.ranks ? job.ranks : status.network.torus.ranks;
     code = find_mpi(argv[0], &job);
     return code == CLI_OK ? cli_testbed_job(argv[0], &job) : code;

@@ -5,8 +5,8 @@
  *
  * SIZES are bytes with commas between; TORUS as "3x3", for the neighbours whose exchange is timed. A rival is four
  * words with commas: KIND,NAME,TYPE,MOST. KIND is `own`, an algorithm of the MPI library by the value of its control
- * variable (NAME is a number), or `hint`, an algorithm of the preload library by name (`auto` also without a hint). TYPE
- * is int, double or max (the maximum of ints); vectors of more than MOST bytes are not for it.
+ * variable (NAME is a number), or `hint`, an algorithm of the preload library by name (`auto` needs none). TYPE is int,
+ * double or max (the maximum of ints); vectors of more than MOST bytes are not for it.
  *
  * OUTPUT gets lines:
  *     step MESSAGES MEDIAN_NS                        an exchange of 8 bytes with so many neighbours
@@ -34,7 +34,7 @@ typedef struct bench_rival {
     MPI_Comm comm; /* which keeps its algorithm, or carries the hint */
 } bench_rival_t;
 
-/* ---- bench_program_rivals.c: who takes part ---------------------------------------------------------------------------------- */
+/* ---- bench_program_rivals.c: who takes part ---------------------------------------------------------------------- */
 
 /* Reads the words and makes their communicators. NULL, or a sentence. Collective. */
 const char *bench_rivals_make(char **word, int count, bench_rival_t *rival);
@@ -42,7 +42,7 @@ void bench_rivals_free(bench_rival_t *rival, int count);
 /* Before a call, for MPI libraries that look at their variable in every call. */
 void bench_rival_choose(const bench_rival_t *rival);
 
-/* ---- bench_program_clock.c: starting together, and timing to the last rank's end -------------------------------------------- */
+/* ---- bench_program_clock.c: starting together, and timing to the last rank's end --------------------------------- */
 
 /* What is timed: one call, on every rank. */
 typedef void bench_call_t(void *context, int which);

@@ -1,6 +1,6 @@
 /*
- * Who takes part: algorithms of the MPI library through its control variable (MPI_T), and of the preload library through
- * a hint on a communicator. To a program without the preload library the hints mean nothing.
+ * Who takes part: algorithms of the MPI library through its control variable (MPI_T), and of the preload library by a
+ * hint on a communicator. To a program without the preload library the hints mean nothing.
  *
  * Open MPI keeps the algorithm that its variable names when a communicator is made; MPICH looks at it in every call.
  */

@@ -67,7 +67,8 @@ static int check_route(const check_t *check, int to, int hops, uint32_t bytes)
         if (code < 0)
             return code;
     }
-    tell(check, (tb_test_t){.what = "ping-pong over hops", .number = hops, .bytes = bytes, .theory_ns = theory_ns}, time_ns);
+    tb_test_t test = {.what = "ping-pong over hops", .number = hops, .bytes = bytes, .theory_ns = theory_ns};
+    tell(check, test, time_ns);
     return TRV_OK;
 }
 
@@ -82,7 +83,7 @@ static int check_routes(const check_t *check)
     return code;
 }
 
-/* ---- Flows that meet, or do not -------------------------------------------------------------------------------------- */
+/* ---- Flows that meet, or do not ---------------------------------------------------------------------------------- */
 
 /* `share` flows use the busiest link, without a pause from the start on. */
 static int check_flows(const check_t *check, tb_test_t test, const tb_flow_t *flow, int flows, int share)

@@ -23,7 +23,7 @@ typedef struct tb_flow {
 int trv_testbed_probe_open(tb_probe_t *probe, int nodes);
 void trv_testbed_probe_close(tb_probe_t *probe);
 
-/* Half the time that a packet of `bytes` takes there and back. TRV_ERR_STATE: it does not come back in `patience_ns`. */
+/* Half the time that a packet of `bytes` takes there and back. TRV_ERR_STATE: it is not back in `patience_ns`. */
 int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t bytes, double patience_ns,
                           double *time_ns);
 

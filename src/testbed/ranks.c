@@ -3,11 +3,11 @@
  *
  * Many ranks share one core there, and MPI libraries that wait by polling take it from one another. When several polls
  * that may not wait have found nothing, one after another, the next waits, for at most a millisecond, which any event
- * ends; so a rank that has nothing to do leaves the core to one that has. Not the first: a library polls once more after
- * what it has found, or (MPICH) for every request that it is asked about, also when all is there.
+ * ends; so a rank that has nothing to do leaves the core to one that has. Not the first: a library polls once more
+ * after what it has found, or (MPICH) for every request that it is asked about, also when all is there.
  *
- * MPICH over UCX's TCP hangs in MPI_Finalize where there are four ranks or more (openucx issue 8738): both ends wait for
- * the other's disconnect. Here nobody does.
+ * MPICH over UCX's TCP hangs in MPI_Finalize where there are four ranks or more (openucx issue 8738): both ends wait
+ * for the other's disconnect. Here nobody does.
  */
 #include <dlfcn.h>
 #include <poll.h>

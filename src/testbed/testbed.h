@@ -1,8 +1,8 @@
 /*
  * The testbed: a torus of network namespaces on this machine, the emulator between them, and jobs on it. Needs root.
  *
- * Functions return 0 or a negative TRV_ERR_* with a sentence in trv_last_error(). All that is made is listed in names.h;
- * nothing else of the machine is touched.
+ * Functions return 0 or a negative TRV_ERR_* with a sentence in trv_last_error(). All that is made is listed in
+ * names.h; nothing else of the machine is touched.
  */
 #ifndef TRIVANCE_TESTBED_TESTBED_H
 #define TRIVANCE_TESTBED_TESTBED_H
@@ -14,7 +14,7 @@
 
 #include <trivance/torus.h>
 
-/* ---- setup.c: making and removing ------------------------------------------------------------------------------------ */
+/* ---- setup.c: making and removing -------------------------------------------------------------------------------- */
 
 typedef struct tb_network {
     trv_torus_t torus;
@@ -35,7 +35,7 @@ int trv_testbed_up(const tb_network_t *network, const char *emulator);
  * or half gone. *nodes (may be NULL): how many there were, 0 where there was no testbed. */
 int trv_testbed_down(int *nodes);
 
-/* ---- client.c: asking the emulator ----------------------------------------------------------------------------------- */
+/* ---- client.c: asking the emulator ------------------------------------------------------------------------------- */
 
 typedef struct tb_status {
     tb_network_t network; /* as it was made */
@@ -52,13 +52,13 @@ int trv_testbed_status(tb_status_t *status);
 /* A request of torusnet_control.c. *answer (may be NULL) is what follows "ok", to be freed. */
 int trv_testbed_ask(const char *request, char **answer);
 
-/* ---- processes.c: who is in the namespaces -------------------------------------------------------------------------- */
+/* ---- processes.c: who is in the namespaces ----------------------------------------------------------------------- */
 
 /* Ends, politely at first, all processes in the namespaces of the nodes, and of the head if asked for. 0, or
  * TRV_ERR_STATE where one does not end. */
 int trv_testbed_end_processes(int nodes, bool head);
 
-/* ---- check.c: the network against theory ---------------------------------------------------------------------------- */
+/* ---- check.c: the network against theory ------------------------------------------------------------------------- */
 
 #define TB_FAITHFUL 0.05 /* the most by which a time may differ from theory; of the hop latency, what may be late */
 
@@ -78,7 +78,7 @@ int trv_testbed_check(const tb_network_t *network, tb_report_t *report, void *co
 /* How late the 99th percentile of deliveries may be. */
 double trv_testbed_lateness_limit_ns(const tb_network_t *network);
 
-/* ---- enter.c: being on a node ---------------------------------------------------------------------------------------- */
+/* ---- enter.c: being on a node ------------------------------------------------------------------------------------ */
 
 /* Makes this process one of the node `name` ("trv-3"): its network, a host name, /etc/hosts and /sys of its own. */
 int trv_testbed_enter(const char *name);

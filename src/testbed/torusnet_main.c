@@ -42,7 +42,7 @@ static int fail(const char *what)
     return 1;
 }
 
-/* ---- Being on time ------------------------------------------------------------------------------------------------ */
+/* ---- Being on time ----------------------------------------------------------------------------------------------- */
 
 /* The last core that this process may use, which the ranks leave to it where there are others; -1: there are none. */
 static int take_core(void)

@@ -108,8 +108,8 @@ static void test_one_packet(void **state)
     tn_net_destroy(&net);
 }
 
-/* Three flows of four packets share the link from 0 to 1. Its queue is longest at the start, when node 0's own are there
- * and one is being sent; those of the others come over one link, so no faster than they go. */
+/* Three flows of four packets share the link from 0 to 1. Its queue is longest at the start, when node 0's own are
+ * there and one is being sent; those of the others come over one link, so no faster than they go. */
 static void test_queue(void **state)
 {
     static tn_packet_t packet[12];
@@ -186,7 +186,7 @@ static void test_lateness(void **state)
     tn_net_destroy(&net);
 }
 
-/* ---- The packet simulator's times ---------------------------------------------------------------------------------- */
+/* ---- The packet simulator's times -------------------------------------------------------------------------------- */
 
 /* Every rank sends `packets` to the one that is `delta` further. */
 static double simulated_ns(const trv_torus_t *torus, int delta, int packets)
@@ -206,7 +206,7 @@ static double simulated_ns(const trv_torus_t *torus, int delta, int packets)
     options.delivery = TRV_DELIVERY_TAIL;
     options.bandwidth_bps = BANDWIDTH;
     options.nic_bandwidth_bps = 1e15;
-    options.link_latency_ns = LATENCY - 256 * 8e9 / BANDWIDTH; /* it adds a flit's time to every hop (docs/simulator.md) */
+    options.link_latency_ns = LATENCY - 256 * 8e9 / BANDWIDTH; /* to every hop it adds a flit's time */
     options.alpha_ns = options.host_latency_ns = options.router_in_ns = options.router_out_ns = 0;
     options.packet_bytes = BYTES;
     assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
