@@ -49,7 +49,9 @@ typedef struct cli_bench_job {
     int sizes, rivals;
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
     cli_rival_t rival[CLI_BENCH_RIVALS_MAX];
-    double alpha_ns, message_ns; /* what a step costs, and every message in it, as measured */
+    double alpha_ns, message_ns; /* what a step costs, and every message in it, as measured … */
+    double start_ns;             /* … and that all ranks begin together, on the cores that they share */
+    double first_step_ns;        /* of the exchange that is being read */
     cli_bench_cell_t cell[CLI_BENCH_SIZES_MAX][CLI_BENCH_RIVALS_MAX];
 } cli_bench_job_t;
 

@@ -96,29 +96,34 @@ char *cli_bench_label(const cli_bench_job_t *job, char text[CLI_BENCH_LABEL_MAX]
 
 /* ---- The program's answers --------------------------------------------------------------------------------------- */
 
-/* Alpha and the cost of a message from the exchanges with 2 and with all neighbours. */
-static void fit_step(cli_bench_job_t *job, int messages, double time_ns)
+/* What exchanges cost beside the network's time: alpha and the cost of a message are those of a step that follows
+ * another, with two and with all neighbours; what a first step costs more is the common start's. */
+static void fit_steps(cli_bench_job_t *job, int steps, int messages, double time_ns)
 {
+    if (steps == 1) {
+        job->first_step_ns = time_ns;
+        return;
+    }
     double alone_ns = job->network.latency_ns + MESSAGE_BYTES * 8e9 / job->network.bandwidth_bps;
-    double cost_ns = time_ns > alone_ns ? time_ns - alone_ns : 0;
+    double cost_ns = fmax((time_ns - job->first_step_ns) / (steps - 1) - alone_ns, 0);
     if (messages == 2) {
         job->alpha_ns = cost_ns;
-        job->message_ns = 0;
     } else {
         double two_ns = job->alpha_ns + 2 * job->message_ns;
-        job->message_ns = cost_ns > two_ns ? (cost_ns - two_ns) / (messages - 2) : 0;
-        job->alpha_ns = fmax(two_ns - 2 * job->message_ns, 0);
+        job->message_ns = fmin(fmax(cost_ns - two_ns, 0) / (messages - 2), two_ns / 2);
+        job->alpha_ns = two_ns - 2 * job->message_ns;
     }
+    job->start_ns = fmax(job->first_step_ns - alone_ns - job->alpha_ns - messages * job->message_ns, 0);
 }
 
 static void read_line(cli_bench_job_t *job, const char *line)
 {
     unsigned long long bytes;
-    int rival, rounds, messages;
+    int rival, rounds, steps, messages;
     double time_ns;
     cli_bench_cell_t cell = {.measured = true, .predicted_ns = NAN};
-    if (sscanf(line, "step %d %lf", &messages, &time_ns) == 2)
-        fit_step(job, messages, time_ns);
+    if (sscanf(line, "steps %d %d %lf", &steps, &messages, &time_ns) == 3)
+        fit_steps(job, steps, messages, time_ns);
     if (sscanf(line, "row %llu %d %d %lf %lf %lf %d", &bytes, &rival, &rounds, &cell.median_ns, &cell.least_ns,
                &cell.most_ns, &cell.wrong) != 7 || rival < 0 || rival >= job->rivals)
         return;

@@ -113,8 +113,8 @@ int cli_bench_print(const cli_bench_job_t *job, bool compare)
            job->rounds);
     int code = print_cells(job, false);
     if (code == TRV_OK && compare) {
-        printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us and %.0f us per message, as "
-               "measured\n", job->alpha_ns / 1e3, job->message_ns / 1e3);
+        printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us, %.0f us per message and %.0f us for "
+               "the common start, as measured\n", job->alpha_ns / 1e3, job->message_ns / 1e3, job->start_ns / 1e3);
         code = print_cells(job, true);
         print_agreement(job);
     }
@@ -184,6 +184,7 @@ static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, 
     cli_cell_real(table, cell->median_ns / cell->predicted_ns, 3);
     cli_cell_real(table, job->alpha_ns / 1e3, 1);
     cli_cell_real(table, job->message_ns / 1e3, 1);
+    cli_cell_real(table, job->start_ns / 1e3, 1);
     cli_cell_bool(table, job->faithful);
     cli_cell_real(table, job->check_worst, 3);
     cli_cell_real(table, job->lateness_p99_ns / 1e3, 1);
@@ -195,7 +196,7 @@ int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
     static const char *const key[] = {
         "torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "bytes", "whose", "algorithm", "type",
         "served_by", "rounds", "median_ms", "min_ms", "max_ms", "gain", "predicted_ms", "measured_by_predicted",
-        "alpha_us", "message_us", "faithful", "check_worst", "lateness_p99_us"};
+        "alpha_us", "message_us", "start_us", "faithful", "check_worst", "lateness_p99_us"};
     enum { KEYS = sizeof key / sizeof key[0] };
     cli_column_t column[KEYS];
     cli_output_t output;

@@ -1,6 +1,6 @@
 /*
- * What the packet simulator says of a job: the testbed's links (one queue, delivery of the tail), and for alpha what an
- * exchange between neighbours was measured to cost on this machine, with this MPI.
+ * What the packet simulator says of a job: the testbed's links (one queue, delivery of the tail), and for alpha, messages
+ * and the common start what exchanges between neighbours were measured to cost on this machine, with this MPI.
  */
 #include <math.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int predict(const cli_bench_job_t *job, const char *algorithm, uint64_t b
     if (code == TRV_OK)
         code = trv_simulate(simulator, &options, bytes, &result);
     if (code == TRV_OK) {
-        *time_ns = result.time_ns;
+        *time_ns = job->start_ns + result.time_ns;
         trv_simulation_clear(&result);
     }
     trv_simulator_destroy(simulator);

@@ -43,13 +43,14 @@ trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, do
     const trv_simulate_options_t standard = TRV_SIMULATE_DEFAULTS;
     trv_simulate_options_t network = standard;
     network.model = TRV_FIFO;
+    network.delivery = TRV_DELIVERY_TAIL; /* a message is there when all of it is */
     network.alpha_ns = alpha_ns;
     network.bandwidth_bps = bandwidth_bps;
     network.nic_bandwidth_bps *= bandwidth_bps / standard.bandwidth_bps;
-    double hops = hop_ns / (standard.router_out_ns + standard.link_latency_ns + standard.router_in_ns);
-    network.router_out_ns *= hops;
-    network.link_latency_ns *= hops;
-    network.router_in_ns *= hops;
+    /* A way of one hop passes two routers, so what a hop takes beyond the standard is the link's alone. */
+    double routers_ns = fmin(standard.router_out_ns + standard.router_in_ns, hop_ns / 2);
+    network.router_out_ns = network.router_in_ns = routers_ns / 2;
+    network.link_latency_ns = hop_ns - routers_ns;
     return network;
 }
 
@@ -103,8 +104,20 @@ static int find_plan(const trv_mpi_state_t *state, const struct trv_mpi_answer *
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------- */
 
+typedef struct unit {
+    double ns;
+    const char *name;
+} unit_t;
+
+/* The one in which a time is read best. */
+static unit_t unit_for(double time_ns)
+{
+    static const unit_t unit[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+    return time_ns >= unit[0].ns ? unit[0] : time_ns >= unit[1].ns ? unit[1] : unit[2];
+}
+
 /* "; trivance-b would take 25 us", from the rank that speaks: nothing depends on it. */
-static void append_second(const trv_mpi_state_t *state, struct trv_mpi_answer *answer)
+static void append_second(const trv_mpi_state_t *state, struct trv_mpi_answer *answer, unit_t unit)
 {
     trv_planner_t *planner;
     trv_planned_t plan[2];
@@ -112,8 +125,8 @@ static void append_second(const trv_mpi_state_t *state, struct trv_mpi_answer *a
         return;
     size_t used = strlen(answer->why);
     if (trv_planner_rank(planner, answer->bytes, 2, plan) == 2)
-        snprintf(answer->why + used, sizeof answer->why - used, "; %s would take %.4g us", plan[1].algorithm,
-                 plan[1].time_ns / 1e3);
+        snprintf(answer->why + used, sizeof answer->why - used, "; %s would take %.4g %s", plan[1].algorithm,
+                 plan[1].time_ns / unit.ns, unit.name);
     trv_planner_destroy(planner);
 }
 
@@ -127,10 +140,12 @@ static double now_ms(void)
 static void describe(const trv_mpi_state_t *state, struct trv_mpi_answer *answer, const trv_planned_t *best,
                      double took_ms)
 {
-    snprintf(answer->why, sizeof answer->why, "%s: %.4g us expected, of which %d step%s %.3g, hops %.3g, bytes %.3g",
-             *answer->family ? "the fastest of its family" : "planned", best->time_ns / 1e3, best->steps,
-             best->steps == 1 ? "" : "s", best->alpha_ns / 1e3, best->hops_ns / 1e3, best->transmission_ns / 1e3);
-    append_second(state, answer);
+    const unit_t unit = unit_for(best->time_ns);
+    snprintf(answer->why, sizeof answer->why, "%s: %.4g %s expected, of which %d step%s %.3g, hops %.3g, bytes %.3g",
+             *answer->family ? "the fastest of its family" : "planned", best->time_ns / unit.ns, unit.name, best->steps,
+             best->steps == 1 ? "" : "s", best->alpha_ns / unit.ns, best->hops_ns / unit.ns,
+             best->transmission_ns / unit.ns);
+    append_second(state, answer, unit);
     size_t used = strlen(answer->why);
     if (took_ms >= LONG_MS)
         snprintf(answer->why + used, sizeof answer->why - used, "; planning took %.0f ms", took_ms);

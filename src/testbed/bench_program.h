@@ -9,7 +9,7 @@
  * double or max (the maximum of ints); vectors of more than MOST bytes are not for it.
  *
  * OUTPUT gets lines:
- *     step MESSAGES MEDIAN_NS                        an exchange of 8 bytes with so many neighbours
+ *     steps STEPS MESSAGES MEDIAN_NS          exchanges of 8 bytes with so many neighbours, one after another
  *     row BYTES RIVAL ROUNDS MEDIAN_NS MIN_NS MAX_NS WRONG     RIVAL counts from 0
  */
 #ifndef TRIVANCE_TESTBED_BENCH_PROGRAM_H
