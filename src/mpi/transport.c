@@ -1,9 +1,12 @@
 /*
- * The transport over MPI: MPI_Isend, MPI_Irecv, MPI_Test on bytes, with PMPI_ names only so that no tool and no
+ * The transport over MPI: MPI_Isend, MPI_Irecv, MPI_Testsome on bytes, with PMPI_ names only so that no tool and no
  * interposer sees the library's own messages.
  *
  * A slot holds one message: one request, or several where the message is larger than an int counts. Pieces share the
  * tag and keep their order, so both sides cut alike and need no header.
+ *
+ * MPI looks at the network in every test, which is what a test costs. So all requests are tested together, and a slot
+ * is answered from the latest look unless it has been before: a pass over all slots looks once.
  */
 #include "mpi/transport.h"
 
@@ -13,9 +16,9 @@
 #include "common/error.h"
 
 typedef struct slot {
-    MPI_Request request; /* the first piece */
-    MPI_Request *more;   /* the others, kept for the next run */
+    MPI_Request *more;   /* the pieces behind the first, kept for the next run */
     size_t pieces, room; /* pending in `more`; its size */
+    unsigned answered;   /* from which look */
     bool sends;
 } slot_t;
 
@@ -28,6 +31,10 @@ struct trv_mpi_channel {
     size_t piece_bytes;
     int first_tag, slots;
     slot_t *slot;
+    MPI_Request *request; /* of every slot its first piece; MPI_REQUEST_NULL: complete */
+    int *complete;        /* room for what MPI_Testsome answers … */
+    MPI_Status *status;   /* … because MPICH 4.0's MPI_STATUSES_IGNORE makes compilers warn */
+    unsigned looks;
 };
 
 int trv_mpi_transport_error(const char *what, int code)
@@ -92,6 +99,28 @@ static void tags_give_back(trv_mpi_tags_t *tags, int first)
 
 /* ---- The interface of the executor ------------------------------------------------------------------------------- */
 
+static void channel_close(void *context, int base)
+{
+    (void)base;
+    trv_mpi_channel_t *channel = context;
+    if (!channel->open)
+        return;
+    for (int i = 0; i < channel->slots; i++)
+        free(channel->slot[i].more);
+    free(channel->slot);
+    free(channel->request);
+    free(channel->complete);
+    free(channel->status);
+    channel->slot = NULL;
+    channel->request = NULL;
+    channel->complete = NULL;
+    channel->status = NULL;
+    channel->slots = 0;
+    if (!channel->shared)
+        tags_give_back(channel->tags, channel->first_tag);
+    channel->open = false;
+}
+
 static int channel_open(void *context, int requests, int tags, int *base)
 {
     trv_mpi_channel_t *channel = context;
@@ -104,33 +133,20 @@ static int channel_open(void *context, int requests, int tags, int *base)
     int code = channel->shared || tags == 0 ? TRV_OK : tags_take(channel->tags, tags, &channel->first_tag);
     if (code < 0)
         return code;
+    channel->open = true;
     channel->slot = calloc((size_t)requests + 1, sizeof *channel->slot);
-    if (!channel->slot) {
-        tags_give_back(channel->tags, channel->first_tag);
+    channel->request = malloc(((size_t)requests + 1) * sizeof(MPI_Request));
+    channel->complete = malloc(((size_t)requests + 1) * sizeof *channel->complete);
+    channel->status = malloc(((size_t)requests + 1) * sizeof *channel->status);
+    if (!channel->slot || !channel->request || !channel->complete || !channel->status) {
+        channel_close(channel, 0);
         return trv_fail_memory();
     }
     for (int i = 0; i < requests; i++)
-        channel->slot[i].request = MPI_REQUEST_NULL;
+        channel->request[i] = MPI_REQUEST_NULL;
     channel->slots = requests;
-    channel->open = true;
     *base = 0;
     return TRV_OK;
-}
-
-static void channel_close(void *context, int base)
-{
-    (void)base;
-    trv_mpi_channel_t *channel = context;
-    if (!channel->open)
-        return;
-    for (int i = 0; i < channel->slots; i++)
-        free(channel->slot[i].more);
-    free(channel->slot);
-    channel->slot = NULL;
-    channel->slots = 0;
-    if (!channel->shared)
-        tags_give_back(channel->tags, channel->first_tag);
-    channel->open = false;
 }
 
 static int post_piece(const trv_mpi_channel_t *channel, const slot_t *slot, int peer, int tag, char *data, size_t bytes,
@@ -169,9 +185,10 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int ta
 {
     slot_t *slot = &channel->slot[at];
     slot->sends = sends;
+    slot->answered = channel->looks; /* its first test looks */
     peer = channel->member ? channel->member[peer] : peer;
     size_t piece = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
-    int code = post_piece(channel, slot, peer, channel->first_tag + tag, data, piece, &slot->request);
+    int code = post_piece(channel, slot, peer, channel->first_tag + tag, data, piece, &channel->request[at]);
     return code < 0 || piece == bytes
                ? code
                : post_more(channel, slot, peer, channel->first_tag + tag, data + piece, bytes - piece);
@@ -189,21 +206,32 @@ static int channel_receive(void *context, int base, int slot, int peer, int tag,
     return post(context, slot, false, peer, tag, data, bytes);
 }
 
+static int failed(const slot_t *slot, int code)
+{
+    return trv_mpi_transport_error(slot->sends ? "sending to another rank" : "receiving from another rank", code);
+}
+
 static int channel_test(void *context, int base, int at)
 {
     (void)base;
     trv_mpi_channel_t *channel = context;
     slot_t *slot = &channel->slot[at];
-    int done = 1;
-    int code = PMPI_Test(&slot->request, &done, MPI_STATUS_IGNORE);
+    int done, code = MPI_SUCCESS;
+    if (channel->request[at] != MPI_REQUEST_NULL && slot->answered == channel->looks) {
+        channel->looks++;
+        code = PMPI_Testsome(channel->slots, channel->request, &done, channel->complete, channel->status);
+    }
+    if (code == MPI_SUCCESS && channel->request[at] != MPI_REQUEST_NULL) {
+        slot->answered = channel->looks;
+        return 0;
+    }
+    done = 1;
     while (code == MPI_SUCCESS && done && slot->pieces > 0) {
         code = PMPI_Test(&slot->more[slot->pieces - 1], &done, MPI_STATUS_IGNORE);
         if (code == MPI_SUCCESS && done)
             slot->pieces--;
     }
-    if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error(slot->sends ? "sending to another rank" : "receiving from another rank", code);
-    return done;
+    return code == MPI_SUCCESS ? done : failed(slot, code);
 }
 
 /* A receive is cancelled for good. A send that has not left yet can not be taken back everywhere (Open MPI refuses), so
@@ -228,7 +256,7 @@ static int channel_cancel(void *context, int base, int at)
     (void)base;
     trv_mpi_channel_t *channel = context;
     slot_t *slot = &channel->slot[at];
-    drop(&slot->request, slot->sends);
+    drop(&channel->request[at], slot->sends);
     while (slot->pieces > 0)
         drop(&slot->more[--slot->pieces], slot->sends);
     return TRV_OK;
