@@ -185,7 +185,7 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int ta
 {
     slot_t *slot = &channel->slot[at];
     slot->sends = sends;
-    slot->answered = channel->looks; /* its first test looks */
+    slot->answered = channel->looks - 1; /* the pass that posts it need not look for it */
     peer = channel->member ? channel->member[peer] : peer;
     size_t piece = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
     int code = post_piece(channel, slot, peer, channel->first_tag + tag, data, piece, &channel->request[at]);
