@@ -48,7 +48,7 @@ typedef struct cli_job {
 } cli_job_t;
 
 /* Runs it on the testbed that is up, waits, and ends what it left. The exit code of the launcher, or CLI_BAD after a
- * sentence. */
-int cli_testbed_job(const char *command, const cli_job_t *job);
+ * sentence. *counts (may be NULL) is what the emulator has counted during the job. */
+int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *counts);
 
 #endif

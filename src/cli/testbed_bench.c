@@ -192,6 +192,7 @@ static int run_job(const options_t *options, results_t *results, cli_bench_job_t
     int code = cli_bench_run(options->command, job, options->folder);
     if (code != CLI_OK)
         return code;
+    results->faithful = results->faithful && job->faithful;
     snprintf(path, sizeof path, "%s/testbed.csv", options->folder);
     if ((options->compare && cli_bench_predict(job) < 0) || cli_bench_print(job, options->compare) < 0 ||
         cli_bench_write_csv(results->job, results->jobs, path) < 0 || cli_bench_plot(job, options->folder) < 0)

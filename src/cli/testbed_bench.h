@@ -42,7 +42,8 @@ typedef struct cli_bench_cell {
 typedef struct cli_bench_job {
     tb_network_t network;
     double check_worst, lateness_p99_ns; /* of the testbed, before its jobs */
-    bool faithful;
+    double lateness_job_p99_ns;          /* during the job */
+    bool faithful;                       /* before it and during it */
     const char *mpi;
     bool rendezvous;
     int rounds;
@@ -66,9 +67,9 @@ int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder)
 /* Fills in predicted_ns where the algorithm is known. */
 int cli_bench_predict(cli_bench_job_t *job);
 
-/* The job as a table, and measured against predicted where `compare`. */
+/* The job as a table, how late the emulator was, and measured against predicted where `compare`. */
 int cli_bench_print(const cli_bench_job_t *job, bool compare);
-/* Of all jobs, what auto gains over the best of the library's own. */
+/* Of all jobs, what auto gains over the best of the library's own; and which were not faithful. */
 int cli_bench_print_summary(const cli_bench_job_t *job, int jobs);
 /* All jobs as CSV. */
 int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path);

@@ -238,7 +238,10 @@ int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder)
     set_environment(log);
     const cli_job_t start = {.mpi = job->mpi, .ranks = job->network.torus.ranks, .rendezvous = job->rendezvous,
                              .drop_in = true, .word = word, .words = 5 + job->rivals};
-    code = cli_testbed_job(command, &start);
+    tb_status_t counts = {.lateness_p99_ns = 0};
+    code = cli_testbed_job(command, &start, &counts);
+    job->lateness_job_p99_ns = counts.lateness_p99_ns;
+    job->faithful = job->faithful && counts.lateness_p99_ns <= trv_testbed_lateness_limit_ns(&job->network);
     if (code != 0)
         return code > 128 ? code : cli_bad(command, "the job %s has failed with exit code %d", label, code);
     return read_answers(command, job, answers, log);

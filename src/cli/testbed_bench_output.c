@@ -112,6 +112,10 @@ int cli_bench_print(const cli_bench_job_t *job, bool compare)
            job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off",
            job->rounds);
     int code = print_cells(job, false);
+    double limit_ns = trv_testbed_lateness_limit_ns(&job->network);
+    printf("During the job deliveries were late by %.0f us at the 99th percentile (allowed %.0f)%s.\n",
+           job->lateness_job_p99_ns / 1e3, limit_ns / 1e3,
+           job->lateness_job_p99_ns > limit_ns ? ": NOT faithful" : "");
     if (code == TRV_OK && compare) {
         printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us, %.0f us per message and %.0f us for "
                "the common start, as measured\n", job->alpha_ns / 1e3, job->message_ns / 1e3, job->start_ns / 1e3);
@@ -142,6 +146,19 @@ static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, in
     cli_row_end(table);
 }
 
+/* Whose times are those of a machine that did not keep up. */
+static void print_unfaithful(const cli_bench_job_t *job, int jobs)
+{
+    char label[CLI_BENCH_LABEL_MAX];
+    int wrong = 0;
+    for (int j = 0; j < jobs; j++)
+        if (!job[j].faithful)
+            printf("%s%s", wrong++ ? ", " : "\nNOT faithful, by the check before or the lateness during the job: ",
+                   cli_bench_label(&job[j], label));
+    if (wrong)
+        printf(".\n%d of %d jobs; slower links and a machine that does nothing else help.\n", wrong, jobs);
+}
+
 int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
 {
     static const cli_column_t column[] = {
@@ -155,7 +172,9 @@ int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
     for (int j = 0; j < jobs; j++)
         for (int s = 0; s < job[j].sizes; s++)
             print_summary_row(&table, &job[j], s);
-    return cli_table_end(&table);
+    int code = cli_table_end(&table);
+    print_unfaithful(job, jobs);
+    return code;
 }
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
@@ -188,6 +207,7 @@ static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, 
     cli_cell_bool(table, job->faithful);
     cli_cell_real(table, job->check_worst, 3);
     cli_cell_real(table, job->lateness_p99_ns / 1e3, 1);
+    cli_cell_real(table, job->lateness_job_p99_ns / 1e3, 1);
     cli_row_end(table);
 }
 
@@ -196,7 +216,8 @@ int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
     static const char *const key[] = {
         "torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "bytes", "whose", "algorithm", "type",
         "served_by", "rounds", "median_ms", "min_ms", "max_ms", "gain", "predicted_ms", "measured_by_predicted",
-        "alpha_us", "message_us", "start_us", "faithful", "check_worst", "lateness_p99_us"};
+        "alpha_us", "message_us", "start_us", "faithful", "check_worst", "lateness_p99_us",
+        "lateness_job_p99_us"};
     enum { KEYS = sizeof key / sizeof key[0] };
     cli_column_t column[KEYS];
     cli_output_t output;

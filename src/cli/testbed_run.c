@@ -75,8 +75,9 @@ static void set_trivance(const tb_network_t *network, int core)
     char bandwidth[48], latency[48], alpha[48];
     long cores = sysconf(_SC_NPROCESSORS_ONLN) - (core >= 0);
     snprintf(alpha, sizeof alpha, "%.0fus", STEP_US * network->torus.ranks / (double)(cores < 1 ? 1 : cores));
-    snprintf(bandwidth, sizeof bandwidth, "%.6fMb/s", network->bandwidth_bps / 1e6);
-    snprintf(latency, sizeof latency, "%.0fns", network->latency_ns);
+    const cli_time_unit_t *unit = cli_time_unit(network->latency_ns);
+    snprintf(bandwidth, sizeof bandwidth, "%.12gMb/s", network->bandwidth_bps / 1e6);
+    snprintf(latency, sizeof latency, "%.12g%s", network->latency_ns / unit->ns, unit->name);
     const variable_t variable[] = {{"TRIVANCE_TOPOLOGY_FILE", TB_TOPOLOGY}, {"TRIVANCE_BANDWIDTH", bandwidth},
                                    {"TRIVANCE_HOP_LATENCY", latency}, {"TRIVANCE_ALPHA", alpha},
                                    {"TRIVANCE_PIECE", "16K"}, {NULL, NULL}};
@@ -209,7 +210,7 @@ static int wait_for(pid_t child)
     return ended_by ? 128 + ended_by : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int cli_testbed_job(const char *command, const cli_job_t *job)
+int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *counts)
 {
     static char agent[PATH_BYTES], preload[PATH_BYTES];
     tb_status_t status;
@@ -228,7 +229,8 @@ int cli_testbed_job(const char *command, const cli_job_t *job)
     if (trv_testbed_status(&status) < 0)
         return cli_bad_last(command);
     int lock = trv_testbed_lock_job();
-    if (lock < 0 || trv_testbed_end_processes(status.network.torus.ranks, false) < 0)
+    if (lock < 0 || trv_testbed_end_processes(status.network.torus.ranks, false) < 0 ||
+        (counts && trv_testbed_ask("reset", NULL) < 0))
         return cli_bad_last(command);
     char core[16];
     snprintf(core, sizeof core, "%d", status.core);
@@ -239,7 +241,8 @@ int cli_testbed_job(const char *command, const cli_job_t *job)
     if (child == 0)
         _exit(become_launcher(command, job, &status, launcher, agent));
     code = child > 0 ? wait_for(child) : cli_bad(command, "there is no process for the launcher: %s", strerror(errno));
-    if (trv_testbed_end_processes(status.network.torus.ranks, false) < 0)
+    if ((counts && trv_testbed_status(counts) < 0) ||
+        trv_testbed_end_processes(status.network.torus.ranks, false) < 0)
         code = cli_bad_last(command);
     close(lock);
     return code;
@@ -312,5 +315,5 @@ int cli_testbed_run(int argc, char **argv)
                        status.network.torus.ranks);
     job.ranks = job.ranks ? job.ranks : status.network.torus.ranks;
     code = find_mpi(argv[0], &job);
-    return code == CLI_OK ? cli_testbed_job(argv[0], &job) : code;
+    return code == CLI_OK ? cli_testbed_job(argv[0], &job, NULL) : code;
 }

@@ -163,6 +163,8 @@ for mpi in "$@"; do
     (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --mpi=$mpi --bytes=8,4K --iterations=2 \
         --rendezvous=off --compare --out=results --slow-link=0:+0:2x > out 2>&1)
     [ $? -le 1 ] || fail "bench"
+    grep -q "During the job deliveries were late by" "$work/out" || fail "no lateness of the job"
+    grep -q "TRIVANCE_BANDWIDTH=50Mb/s.* TRIVANCE_HOP_LATENCY=2ms" "$work/out" || fail "no readable settings"
     grep -q "rendezvous off" "$work/out" && grep -q "within 15% of the prediction" "$work/out" || fail "no table"
     # Two sizes by all of the library's and nine of ours; every one of ours is known and predicted.
     awk -F, -v mpi=$mpi 'NR > 1 && $4 == mpi && $12 > 0 { rows++; if ($7 == "trivance" && $10 != "" && $16 > 0) ours++ }
