@@ -4,6 +4,7 @@
 #include "cli/progress.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -82,7 +83,8 @@ static void *keep_drawing(void *context)
     while (!progress->stop) {
         if (pthread_cond_timedwait(&progress->wake, &progress->lock, &next) != ETIMEDOUT || progress->stop)
             continue;
-        draw(progress);
+        if (!progress->paused)
+            draw(progress);
         next.tv_nsec += PERIOD_NS;
         next.tv_sec += next.tv_nsec / 1000000000L;
         next.tv_nsec %= 1000000000L;
@@ -94,7 +96,8 @@ static void *keep_drawing(void *context)
 void cli_progress_begin(cli_progress_t *progress, const char *what, double total)
 {
     pthread_condattr_t attribute;
-    *progress = (cli_progress_t){.what = what, .total = total};
+    *progress = (cli_progress_t){.total = total};
+    snprintf(progress->what, sizeof progress->what, "%s", what);
     if (!cli_stderr_is_terminal())
         return;
     clock_gettime(CLOCK_MONOTONIC, &progress->begun);
@@ -103,8 +106,12 @@ void cli_progress_begin(cli_progress_t *progress, const char *what, double total
     pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
     pthread_cond_init(&progress->wake, &attribute);
     pthread_condattr_destroy(&attribute);
-    /* Without a thread there is no bar, and nothing else is missing. */
+    /* Without a thread there is no bar, and nothing else is missing. Signals are for the others. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     progress->running = pthread_create(&progress->thread, NULL, keep_drawing, progress) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void cli_progress_step(cli_progress_t *progress, double work)
@@ -116,9 +123,35 @@ void cli_progress_step(cli_progress_t *progress, double work)
     pthread_mutex_unlock(&progress->lock);
 }
 
+static void erase(cli_progress_t *progress)
+{
+    static const char line[] = "\r\033[K";
+    if (progress->shown && write(STDERR_FILENO, line, sizeof line - 1) > 0)
+        progress->shown = false; /* a terminal that is gone has nothing to remove */
+}
+
+void cli_progress_pause(cli_progress_t *progress)
+{
+    if (!progress->running)
+        return;
+    pthread_mutex_lock(&progress->lock);
+    progress->paused = true;
+    erase(progress);
+    pthread_mutex_unlock(&progress->lock);
+}
+
+void cli_progress_name(cli_progress_t *progress, const char *what)
+{
+    if (!progress->running)
+        return;
+    pthread_mutex_lock(&progress->lock);
+    snprintf(progress->what, sizeof progress->what, "%s", what);
+    progress->paused = false;
+    pthread_mutex_unlock(&progress->lock);
+}
+
 void cli_progress_end(cli_progress_t *progress)
 {
-    static const char erase[] = "\r\033[K";
     if (!progress->running)
         return;
     pthread_mutex_lock(&progress->lock);
@@ -126,8 +159,7 @@ void cli_progress_end(cli_progress_t *progress)
     pthread_cond_signal(&progress->wake);
     pthread_mutex_unlock(&progress->lock);
     pthread_join(progress->thread, NULL);
-    if (progress->shown && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
-        progress->shown = false; /* a terminal that is gone has nothing to remove */
+    erase(progress);
     pthread_cond_destroy(&progress->wake);
     pthread_mutex_destroy(&progress->lock);
     progress->running = false;

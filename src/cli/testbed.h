@@ -45,6 +45,8 @@ typedef struct cli_job {
     bool drop_in;        /* under the preload library of `trivance run` */
     char **word;         /* the program and its arguments */
     int words;
+    void (*watch)(void *context); /* or NULL: called twice a second as it runs */
+    void *context;
 } cli_job_t;
 
 /* Runs it on the testbed that is up, waits, and ends what it left. The exit code of the launcher, or CLI_BAD after a

@@ -180,8 +180,9 @@ static void interrupt(int signal)
 
 typedef struct results {
     cli_bench_job_t *job;
-    int jobs;
+    int planned, jobs; /* jobs: that have been run, or begun */
     bool faithful;
+    cli_bench_progress_t progress;
 } results_t;
 
 /* One job on the testbed that is up; everything that is known goes to the file at once. */
@@ -189,7 +190,7 @@ static int run_job(const options_t *options, results_t *results, cli_bench_job_t
 {
     char path[4608];
     results->jobs++;
-    int code = cli_bench_run(options->command, job, options->folder);
+    int code = cli_bench_run(options->command, job, options->folder, &results->progress);
     if (code != CLI_OK)
         return code;
     results->faithful = results->faithful && job->faithful;
@@ -207,8 +208,8 @@ static int slow_down(const options_t *options, const tb_network_t *network)
     return trv_testbed_ask(request, NULL) < 0 ? cli_bad_last(options->command) : CLI_OK;
 }
 
-/* All jobs on the testbed that is up. */
-static int run_jobs(const options_t *options, const tb_network_t *network, results_t *results)
+/* The next `jobs` of those planned, on the testbed that is up. */
+static int run_jobs(const options_t *options, results_t *results, int jobs)
 {
     cli_verdict_t verdict = {.table = NULL};
     int code = cli_testbed_verdict(options->command, &verdict);
@@ -219,38 +220,51 @@ static int run_jobs(const options_t *options, const tb_network_t *network, resul
     fflush(stdout);
     results->faithful = results->faithful && verdict.faithful;
     if (options->slow_factor > 0)
-        code = slow_down(options, network);
-    for (int m = 0; m < MPIS && code == CLI_OK; m++)
-        for (int mode = MODES - 1; mode >= 0 && code == CLI_OK && !interrupted; mode--) {
-            cli_bench_job_t *job = &results->job[results->jobs];
-            if (!options->mpi[m] || !options->mode[mode])
-                continue;
-            *job = (cli_bench_job_t){.network = *network, .mpi = mpi_name[m], .rendezvous = mode == 1,
-                                     .rounds = options->iterations, .faithful = verdict.faithful,
-                                     .check_worst = verdict.worst,
-                                     .lateness_p99_ns = verdict.status.lateness_p99_ns};
-            set_sizes(options, &network->torus, job);
-            code = cli_bench_rivals(job, options->algorithms) < 0 ? cli_bad_last(options->command)
-                                                                  : run_job(options, results, job);
-        }
+        code = slow_down(options, &results->job[results->jobs].network);
+    for (int i = 0; i < jobs && code == CLI_OK && !interrupted; i++) {
+        cli_bench_job_t *job = &results->job[results->jobs];
+        job->faithful = verdict.faithful;
+        job->check_worst = verdict.worst;
+        job->lateness_p99_ns = verdict.status.lateness_p99_ns;
+        code = run_job(options, results, job);
+    }
     return code;
 }
 
-static int run_torus(const options_t *options, const trv_torus_t *torus, results_t *results)
+static int run_torus(const options_t *options, results_t *results)
 {
-    bool large = torus->ranks >= LARGE_NODES;
-    tb_network_t network = {*torus, options->bandwidth_bps > 0 ? options->bandwidth_bps : large ? 20e6 : 50e6,
-                            options->latency_ns >= 0 ? options->latency_ns : large ? 5e6 : 2e6};
     char emulator[4608];
     int code = cli_testbed_program(options->command, "trivance-torusnet", emulator, sizeof emulator);
     if (code != CLI_OK)
         return code;
-    if (trv_testbed_up(&network, emulator) < 0)
+    if (trv_testbed_up(&results->job[results->jobs].network, emulator) < 0)
         return cli_bad_last(options->command);
-    code = run_jobs(options, &network, results);
+    code = run_jobs(options, results, results->planned / options->tori);
     if (trv_testbed_down(NULL) < 0)
         code = cli_bad_last(options->command);
     return code;
+}
+
+/* All jobs, torus by torus. */
+static int plan_jobs(const options_t *options, results_t *results)
+{
+    for (int i = 0; i < options->tori * MPIS * MODES; i++) {
+        int m = i / MODES % MPIS, mode = MODES - 1 - i % MODES;
+        const trv_torus_t *torus = &options->torus[i / MODES / MPIS];
+        bool large = torus->ranks >= LARGE_NODES;
+        cli_bench_job_t *job = &results->job[results->planned];
+        if (!options->mpi[m] || !options->mode[mode])
+            continue;
+        *job = (cli_bench_job_t){.mpi = mpi_name[m], .rendezvous = mode == 1, .rounds = options->iterations};
+        job->network = (tb_network_t){
+            *torus, options->bandwidth_bps > 0 ? options->bandwidth_bps : large ? 20e6 : 50e6,
+            options->latency_ns >= 0 ? options->latency_ns : large ? 5e6 : 2e6};
+        set_sizes(options, torus, job);
+        if (cli_bench_rivals(job, options->algorithms) < 0)
+            return cli_bad_last(options->command);
+        results->planned++;
+    }
+    return CLI_OK;
 }
 
 /* The folder's path, whole, because the ranks write there, too; to be freed. */
@@ -267,12 +281,15 @@ static int make_folder(options_t *options, char **whole)
 static int run_all(const options_t *options)
 {
     struct sigaction action = {.sa_handler = interrupt};
-    results_t results = {calloc((size_t)options->tori * MPIS * MODES, sizeof *results.job), 0, true};
-    int code = results.job ? CLI_OK : cli_bad(options->command, "there is no memory for the results");
+    results_t results = {.job = calloc((size_t)options->tori * MPIS * MODES, sizeof *results.job), .faithful = true};
+    int code = results.job ? plan_jobs(options, &results)
+                           : cli_bad(options->command, "there is no memory for the results");
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    for (int i = 0; i < options->tori && code == CLI_OK && !interrupted; i++)
-        code = run_torus(options, &options->torus[i], &results);
+    cli_bench_progress_begin(&results.progress, results.job, results.planned);
+    while (results.jobs < results.planned && code == CLI_OK && !interrupted)
+        code = run_torus(options, &results);
+    cli_progress_end(&results.progress.bar);
     if (code == CLI_OK && !interrupted && cli_bench_print_summary(results.job, results.jobs) < 0)
         code = cli_bad_last(options->command);
     free(results.job);

@@ -5,6 +5,7 @@
  * testbed_bench_job.c      who takes part, the job, and its answers
  * testbed_bench_predict.c  what the packet simulator says
  * testbed_bench_output.c   tables, CSV, plots
+ * testbed_bench_progress.c the bar
  */
 #ifndef TRIVANCE_CLI_TESTBED_BENCH_H
 #define TRIVANCE_CLI_TESTBED_BENCH_H
@@ -15,6 +16,7 @@
 
 #include <trivance/plan.h>
 
+#include "cli/progress.h"
 #include "cli/testbed.h"
 
 #define CLI_BENCH_RIVALS_MAX 32
@@ -60,9 +62,21 @@ typedef struct cli_bench_job {
  * and auto). TRV_ERR_ARGUMENT for a name that there is not. */
 int cli_bench_rivals(cli_bench_job_t *job, const char *algorithms);
 
+/* A bar over all jobs. It is shown from a job's first round to the job's end. */
+typedef struct cli_bench_progress {
+    cli_progress_t bar;
+    const cli_bench_job_t *job; /* that runs … */
+    const char *rows;           /* … and where it writes them */
+    double done_ns;             /* of its work */
+} cli_bench_progress_t;
+void cli_bench_progress_begin(cli_bench_progress_t *progress, const cli_bench_job_t *job, int jobs);
+void cli_bench_progress_job(cli_bench_progress_t *progress, const cli_bench_job_t *job, const char *rows);
+void cli_bench_progress_watch(void *progress);
+void cli_bench_progress_job_end(cli_bench_progress_t *progress);
+
 /* Runs the job on the testbed that is up, and fills in what it measured; its files go to `folder`. CLI_OK, or an exit
  * code after a sentence. */
-int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder);
+int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder, cli_bench_progress_t *progress);
 
 /* Fills in predicted_ns where the algorithm is known. */
 int cli_bench_predict(cli_bench_job_t *job);

@@ -215,7 +215,7 @@ static void write_sizes(const cli_bench_job_t *job, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%llu", i ? "," : "", (unsigned long long)job->bytes[i]);
 }
 
-int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder)
+int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder, cli_bench_progress_t *progress)
 {
     static char program[PATH_BYTES], rival[CLI_BENCH_RIVALS_MAX][96];
     char file[64], label[CLI_BENCH_LABEL_MAX], answers[PATH_BYTES], log[PATH_BYTES], sizes[512], rounds[16];
@@ -235,11 +235,15 @@ int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder)
         word[5 + i] = rival[i];
     }
     unlink(log);
+    unlink(answers);
     set_environment(log);
     const cli_job_t start = {.mpi = job->mpi, .ranks = job->network.torus.ranks, .rendezvous = job->rendezvous,
-                             .drop_in = true, .word = word, .words = 5 + job->rivals};
+                             .drop_in = true, .word = word, .words = 5 + job->rivals,
+                             .watch = cli_bench_progress_watch, .context = progress};
     tb_status_t counts = {.lateness_p99_ns = 0};
+    cli_bench_progress_job(progress, job, answers);
     code = cli_testbed_job(command, &start, &counts);
+    cli_bench_progress_job_end(progress);
     job->lateness_job_p99_ns = counts.lateness_p99_ns;
     job->faithful = job->faithful && counts.lateness_p99_ns <= trv_testbed_lateness_limit_ns(&job->network);
     if (code != 0)

@@ -62,9 +62,9 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out)
 int cli_testbed_check(int argc, char **argv)
 {
     static const cli_column_t column[] = {
-        {"test", "test", false, 0}, {"number", "", true, 0}, {"bytes", "bytes", true, 0},
-        {"theory_ms", "theory ms", true, 0}, {"median_ms", "median ms", true, 0}, {"min_ms", "min", true, 0},
-        {"max_ms", "max", true, 0}, {"ratio", "ratio", true, 0}, {"faithful", "faithful", false, 0}};
+        {"test", "test", false, 22}, {"number", "", true, 3}, {"bytes", "bytes", true, 7},
+        {"theory_ms", "theory ms", true, 9}, {"median_ms", "median ms", true, 9}, {"min_ms", "min", true, 8},
+        {"max_ms", "max", true, 8}, {"ratio", "ratio", true, 6}, {"faithful", "faithful", false, 0}};
     cli_format_t format = CLI_FORMAT_TABLE;
     cli_table_t table;
     cli_verdict_t verdict = {.table = &table};
@@ -75,6 +75,8 @@ int cli_testbed_check(int argc, char **argv)
     if (lock < 0)
         return cli_bad_last(argv[0]);
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    if (cli_stdout_is_terminal()) /* rows as they come: it takes some seconds */
+        cli_table_stream(&table);
     code = cli_testbed_verdict(argv[0], &verdict);
     if (cli_table_end(&table) < 0)
         return cli_bad_last(argv[0]);

@@ -25,6 +25,7 @@
 
 #define PATH_BYTES 4608
 #define HOST_BYTES 16
+#define WATCH_NS 500000000
 
 /* ---- The environment --------------------------------------------------------------------------------------------- */
 
@@ -193,8 +194,24 @@ static void hand_on(int signal)
         kill((pid_t)launcher_process, signal);
 }
 
+/* Returns when the child has ended, which SIGCHLD says at once. */
+static int watch_child(pid_t child, const cli_job_t *job)
+{
+    static const struct timespec period = {0, WATCH_NS};
+    int status = 0;
+    sigset_t ended, before;
+    sigemptyset(&ended);
+    sigaddset(&ended, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ended, &before);
+    while (waitpid(child, &status, WNOHANG) == 0)
+        if (sigtimedwait(&ended, NULL, &period) < 0 && errno == EAGAIN)
+            job->watch(job->context);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
 /* Waits for the launcher, which ends the job where a signal asks for it (and may call that a success). */
-static int wait_for(pid_t child)
+static int wait_for(pid_t child, const cli_job_t *job)
 {
     struct sigaction action = {.sa_handler = hand_on}, term, interrupt;
     int status = 0;
@@ -202,7 +219,9 @@ static int wait_for(pid_t child)
     ended_by = 0;
     sigaction(SIGTERM, &action, &term);
     sigaction(SIGINT, &action, &interrupt);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    if (job->watch)
+        status = watch_child(child, job);
+    while (!job->watch && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     launcher_process = 0;
     sigaction(SIGTERM, &term, NULL);
@@ -240,7 +259,7 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
     pid_t child = fork();
     if (child == 0)
         _exit(become_launcher(command, job, &status, launcher, agent));
-    code = child > 0 ? wait_for(child) : cli_bad(command, "there is no process for the launcher: %s", strerror(errno));
+    code = child > 0 ? wait_for(child, job) : cli_bad(command, "there is no process for the launcher: %s", strerror(errno));
     if ((counts && trv_testbed_status(counts) < 0) ||
         trv_testbed_end_processes(status.network.torus.ranks, false) < 0)
         code = cli_bad_last(command);

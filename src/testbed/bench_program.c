@@ -116,13 +116,22 @@ static void check_sums(bench_t *bench)
     PMPI_Allreduce(MPI_IN_PLACE, bench->wrong, bench->actives, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static void tell_round(void *context)
+{
+    const bench_t *bench = context;
+    if (bench->out) {
+        fprintf(bench->out, "round %zu\n", bench->bytes);
+        fflush(bench->out);
+    }
+}
+
 static void measure_row(bench_t *bench)
 {
     static double time_ns[BENCH_RIVALS_MAX * BENCH_ROUNDS_MAX];
     gather_active(bench);
     check_sums(bench);
     fill(bench, &bench->rival[0]);
-    bench_time_together(reduce, bench, bench->actives, bench->rounds, time_ns);
+    bench_time_together(reduce, tell_round, bench, bench->actives, bench->rounds, time_ns);
     for (int i = 0; bench->out && i < bench->actives; i++) {
         double *own_ns = time_ns + i * bench->rounds;
         qsort(own_ns, (size_t)bench->rounds, sizeof *own_ns, ascending);
@@ -140,7 +149,7 @@ static void measure_exchange(bench_t *bench)
     double time_ns[BENCH_ROUNDS_MAX];
     for (int i = 0; i < 2; i++) {
         bench->steps = steps[i];
-        bench_time_together(exchange, bench, 1, bench->rounds, time_ns);
+        bench_time_together(exchange, NULL, bench, 1, bench->rounds, time_ns);
         qsort(time_ns, (size_t)bench->rounds, sizeof *time_ns, ascending);
         if (bench->out)
             fprintf(bench->out, "steps %d %d %.0f\n", bench->steps, bench->neighbours, time_ns[bench->rounds / 2]);

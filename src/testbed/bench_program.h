@@ -10,6 +10,7 @@
  *
  * OUTPUT gets lines:
  *     steps STEPS MESSAGES MEDIAN_NS          exchanges of 8 bytes with so many neighbours, one after another
+ *     round BYTES                             of all rivals, is over
  *     row BYTES RIVAL ROUNDS MEDIAN_NS MIN_NS MAX_NS WRONG     RIVAL counts from 0
  */
 #ifndef TRIVANCE_TESTBED_BENCH_PROGRAM_H
@@ -44,12 +45,14 @@ void bench_rival_choose(const bench_rival_t *rival);
 
 /* ---- bench_program_clock.c: starting together, and timing to the last rank's end --------------------------------- */
 
-/* What is timed: one call, on every rank. */
+/* What is timed: one call, on every rank; and what is told when each has been called once more. */
 typedef void bench_call_t(void *context, int which);
+typedef void bench_round_t(void *context);
 
 /* Runs `count` kinds of calls in turns, `rounds` times each; every call starts at a time of CLOCK_MONOTONIC (all ranks
  * are on one machine) that all have agreed on, when the one before is over on every rank. *time_ns (count * rounds,
- * kind by kind) are the times to the end of the last rank; valid on rank 0. */
-void bench_time_together(bench_call_t *call, void *context, int count, int rounds, double *time_ns);
+ * kind by kind) are the times to the end of the last rank; valid on rank 0. `told` may be NULL. */
+void bench_time_together(bench_call_t *call, bench_round_t *told, void *context, int count, int rounds,
+                         double *time_ns);
 
 #endif

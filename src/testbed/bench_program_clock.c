@@ -99,7 +99,8 @@ static bool keep_round(const plan_t *plan, int rounds, bool all, int *kept, doub
     return more;
 }
 
-void bench_time_together(bench_call_t *call, void *context, int count, int rounds, double *time_ns)
+void bench_time_together(bench_call_t *call, bench_round_t *told, void *context, int count, int rounds,
+                         double *time_ns)
 {
     plan_t plan = {call, context, count, travel_ns() + LEAD_NS, calloc((size_t)count, sizeof(double)),
                    calloc(2 * (size_t)count, sizeof(double))};
@@ -110,6 +111,8 @@ void bench_time_together(bench_call_t *call, void *context, int count, int round
     for (int round = 0, more = 1; more; round++) {
         run_round(&plan, round);
         more = keep_round(&plan, rounds, round >= rounds * ROUNDS_MORE, kept, time_ns);
+        if (told)
+            told(context);
     }
     free(plan.slot_ns);
     free(plan.taken_ns);
