@@ -14,8 +14,7 @@
 #define CHANNELS   2
 
 /* In the order in which events of one moment are handled. */
-enum { CREDIT, ARRIVE, ADMIT, DELIVER, SENT, ENTER, POST, START };
-enum { NOTHING = -1 }; /* posted in a step of receives only */
+enum { CREDIT, ARRIVE, ADMIT, DELIVER, SENT, ENTER, BEGIN, POST, START };
 
 typedef struct hop {
     int link, channel;
@@ -64,7 +63,7 @@ typedef struct event {
 typedef struct cell { /* a rank's step of a stream */
     int first, sends;  /* its messages */
     int waits;         /* for so many of its sends and receives */
-    bool busy, posted; /* sends or receives anything; has begun to */
+    bool busy, begun;  /* sends or receives anything; alpha is over */
     uint64_t reduced;  /* bytes of all operands of its reductions */
 } cell_t;
 
@@ -75,6 +74,7 @@ typedef struct world {
     int streams, steps, ranks, ports;
     server_t *server; /* links, rank * ports + port, then network interfaces, numbered alike */
     cell_t *cell;
+    int64_t *prepared; /* per rank: when it has paid the overheads of all messages it has begun to send */
     message_t *message;
     int messages;
     event_t *heap;
@@ -221,7 +221,7 @@ static double slowness(const world_t *w, int rank)
 static void check_end(world_t *w, int number)
 {
     const cell_t *cell = &w->cell[number];
-    if (!cell->posted || cell->waits > 0)
+    if (!cell->begun || cell->waits > 0)
         return;
     int rank = number % w->ranks, step = number / w->ranks % w->steps;
     int64_t end = w->now + llround(w->options->gamma_ns * 1e6 * (double)cell->reduced * slowness(w, rank));
@@ -249,23 +249,32 @@ static bool has_been_busy(const world_t *w, int number)
     return false;
 }
 
-/* The rank of cell `number` enters it: alpha, then its sends, each after its overhead. */
+/* The rank of cell `number` enters it, and begins it after alpha. */
 static void enter(world_t *w, int number)
 {
     cell_t *cell = &w->cell[number];
     if (!cell->busy) {
-        cell->posted = true;
+        cell->begun = true;
         check_end(w, number);
         return;
     }
-    double slow = slowness(w, number % w->ranks);
-    int64_t ready = w->now + fs(w->options->alpha_ns * slow) + (has_been_busy(w, number) ? fs(0.08) : 0);
-    int64_t each = fs(w->options->message_overhead_ns * slow);
-    for (int m = 0; m < cell->sends; m++)
-        push(w, (event_t){.at = ready + (m + 1) * each, .kind = POST, .which = number, .amount = cell->first + m,
-                          .key = ((int64_t)number << 20) + m});
-    if (cell->sends == 0)
-        push(w, (event_t){.at = ready, .kind = POST, .which = number, .amount = NOTHING});
+    int64_t alpha = fs(w->options->alpha_ns * slowness(w, number % w->ranks));
+    push(w, (event_t){.at = w->now + alpha + (has_been_busy(w, number) ? fs(0.08) : 0), .kind = BEGIN, .which = number,
+                      .key = number});
+}
+
+/* The rank turns to the messages of a step when it has prepared those of the steps that it began before. */
+static void begin(world_t *w, int number)
+{
+    cell_t *cell = &w->cell[number];
+    int rank = number % w->ranks;
+    if (w->prepared[rank] < w->now)
+        w->prepared[rank] = w->now;
+    for (int m = cell->first; m < cell->first + cell->sends; m++)
+        push(w, (event_t){.at = w->prepared[rank] += fs(w->options->message_overhead_ns * slowness(w, rank)),
+                          .kind = POST, .which = m, .key = ((int64_t)number << 20) + m - cell->first});
+    cell->begun = true;
+    check_end(w, number);
 }
 
 static int64_t flits_of(uint64_t bytes) { return (int64_t)((bytes + FLIT_BYTES - 1) / FLIT_BYTES); }
@@ -387,15 +396,6 @@ static void get_room(world_t *w, const event_t *event)
     push(w, (event_t){.at = w->now, .kind = START, .which = event->which});
 }
 
-static void post(world_t *w, const event_t *event)
-{
-    w->cell[event->which].posted = true;
-    if (event->amount != NOTHING)
-        send(w, &w->message[event->amount]);
-    else
-        check_end(w, event->which);
-}
-
 static void handle(world_t *w, const event_t *event)
 {
     switch (event->kind) {
@@ -405,7 +405,8 @@ static void handle(world_t *w, const event_t *event)
     case DELIVER: deliver(w, event->packet); break;
     case SENT: complete_one(w, event->which); break;
     case ENTER: enter(w, event->which); break;
-    case POST: post(w, event); break;
+    case BEGIN: begin(w, event->which); break;
+    case POST: send(w, &w->message[event->which]); break;
     case START: start(w, event->which); break;
     }
 }
@@ -510,6 +511,7 @@ static void destroy(world_t *w)
     free(w->message);
     free(w->server);
     free(w->cell);
+    free(w->prepared);
     free(w->heap);
 }
 
@@ -524,6 +526,7 @@ bool naive_simulate(const trv_schedule_t *schedule, const trv_simulate_options_t
     *result = (naive_result_t){0};
     w.server = need(calloc((size_t)(2 * w.ranks * w.ports), sizeof *w.server));
     w.cell = need(calloc((size_t)cells + 1, sizeof *w.cell));
+    w.prepared = need(calloc((size_t)w.ranks, sizeof *w.prepared));
     make_servers(&w);
 
     trv_step_t step = TRV_STEP_INIT;

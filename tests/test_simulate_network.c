@@ -279,6 +279,7 @@ static void is_determined_by_its_arguments(void **state)
 static void nothing_beats_the_bound(const trv_schedule_t *schedule, uint64_t bytes)
 {
     static const double bandwidth[] = {800e9, 10e9, 3200e9}, alpha[] = {1500, 0}, latency[] = {100, 2000};
+    static const double overhead[] = {0, 30, 9000};
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     trv_simulator_t *simulator;
     assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
@@ -290,7 +291,7 @@ static void nothing_beats_the_bound(const trv_schedule_t *schedule, uint64_t byt
         options.alpha_ns = ONE_OF(alpha);
         options.link_latency_ns = ONE_OF(latency);
         options.gamma_ns = random_below(2) ? 0.01 : 0;
-        options.message_overhead_ns = random_below(2) ? 30 : 0;
+        options.message_overhead_ns = ONE_OF(overhead);
         options.slow_ranks = random_below(2);
         options.slow_rank = &slow_rank;
         options.slow_links = random_below(2);
@@ -314,7 +315,7 @@ static void the_bound_is_one(void **state)
     for_all(nothing_beats_the_bound);
 }
 
-/* A bound of nothing would be no help: on small vectors, where nothing waits, it is close. */
+/* A bound of nothing would be no help: on small vectors, where nothing waits, or all for the processor, it is close. */
 static void the_bound_is_close_where_nothing_waits(void **state)
 {
     (void)state;
@@ -325,6 +326,9 @@ static void the_bound_is_close_where_nothing_waits(void **state)
         trv_simulator_t *simulator;
         double bound_ns;
         assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+        assert_int_equal(trv_simulate_bound_ns(simulator, &options, 32, &bound_ns), TRV_OK);
+        assert_true(bound_ns > 0.9 * (double)simulated_fs(schedule, &options, 32) / 1e6);
+        options.message_overhead_ns = 20000;
         assert_int_equal(trv_simulate_bound_ns(simulator, &options, 32, &bound_ns), TRV_OK);
         assert_true(bound_ns > 0.9 * (double)simulated_fs(schedule, &options, 32) / 1e6);
         trv_simulator_destroy(simulator);

@@ -131,17 +131,41 @@ static void slow_ranks_and_links_take_the_closed_form(void **state)
 /* Messages of a step follow each other: of two, the second leaves two overheads after alpha. */
 static void message_overhead_is_paid_per_message(void **state)
 {
+    static const char *const names[] = {"trivance-l", "trivance-b"};
     (void)state;
-    const struct {
-        const char *algorithm;
-        int messages; /* of a rank and stream in each of the steps */
-    } expected[] = {{"ring", 1}, {"trivance-l", 2}, {"trivance-b", 2}};
-    for (size_t i = 0; i < COUNT(expected); i++) {
-        trv_schedule_t *schedule = schedule_of(expected[i].algorithm, "9");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        trv_schedule_t *schedule = schedule_of(names[i], "9"); /* one stream, two messages in every step */
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         double without_ns = (double)simulated_fs(schedule, &options, 512) / 1e6;
         options.message_overhead_ns = 50;
-        assert_ns(schedule, &options, 512, without_ns + trv_schedule_steps(schedule) * expected[i].messages * 50.0);
+        assert_ns(schedule, &options, 512, without_ns + trv_schedule_steps(schedule) * 2 * 50.0);
+        trv_schedule_destroy(schedule);
+    }
+}
+
+/* A rank has one processor for all of its streams. Where overheads are short against a message's way, a stream waits
+ * for the others once, in the first step, and they have done with the processor whenever it comes back. Where they are
+ * long the processor is never idle: the last message leaves when it has prepared all. */
+static void streams_share_a_processor(void **state)
+{
+    (void)state;
+    const struct {
+        const char *algorithm, *torus;
+        int streams, messages; /* messages of a stream in each of the steps; each goes to a neighbour */
+    } expected[] = {{"ring", "9", 2, 1}, {"trivance-l", "3x3", 2, 2}, {"trivance-l", "3x3x3", 3, 2},
+                    {"bucket", "3x3x3", 6, 1}};
+    for (size_t i = 0; i < 2 * COUNT(expected); i++) {
+        const int streams = expected[i / 2].streams, messages = expected[i / 2].messages;
+        trv_schedule_t *schedule = schedule_of(expected[i / 2].algorithm, expected[i / 2].torus);
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        const int steps = trv_schedule_steps(schedule);
+        options.model = i % 2 ? TRV_FIFO : TRV_DATELINE; /* which is folded */
+        assert_int_equal(trv_schedule_streams(schedule), streams);
+        double without_ns = (double)simulated_fs(schedule, &options, 512) / 1e6;
+        options.message_overhead_ns = 50;
+        assert_ns(schedule, &options, 512, without_ns + (steps + streams - 1) * messages * 50.0);
+        options.message_overhead_ns = 20000;
+        assert_ns(schedule, &options, 512, message_ns(800e9, 1, 1) + steps * streams * messages * 20000.0);
         trv_schedule_destroy(schedule);
     }
 }
@@ -364,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_slow_interface_sets_the_pace),
         cmocka_unit_test(slow_ranks_and_links_take_the_closed_form),
         cmocka_unit_test(message_overhead_is_paid_per_message),
+        cmocka_unit_test(streams_share_a_processor),
         cmocka_unit_test(gamma_is_paid_per_byte_that_reductions_read),
         cmocka_unit_test(jitter_stretches_alpha_as_the_seed_says),
         cmocka_unit_test(small_buffers_hold_packets_back),

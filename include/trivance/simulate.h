@@ -6,7 +6,7 @@
  * at a time, in order of arrival; a packet goes on as soon as its head is there (virtual cut-through). A rank pays
  * alpha when it enters a step of a stream in which it sends or receives, then sends all its messages of the step; it
  * enters the next step when these are injected and its receives have arrived. Ranks and streams do not wait for each
- * other otherwise.
+ * other otherwise, but for the overheads of messages, which a rank pays one after another over all its streams.
  *
  * The timing rules are those of SST 11.1 with its Merlin network, the paper's simulator (section 5, appendix F), which
  * the default options reproduce; docs/simulator.md states every one.
@@ -76,7 +76,8 @@ typedef struct trv_simulate_options {
     uint32_t packet_bytes;      /* 256 … 2^20, the payload of a packet; a link carries whole flits of 256 bytes */
     uint64_t buffer_bytes;      /* of a router's input, per link and channel; 0: unlimited. At least one packet. Needs
                                    TRV_DATELINE, since a ring with one queue and full buffers deadlocks */
-    double message_overhead_ns; /* paid per message before it is sent, one message after another, >= 0 */
+    double message_overhead_ns; /* that a rank's processor is busy with a message before it is sent, >= 0: those of all
+                                   its streams one after another, first come, first served */
     double gamma_ns;            /* per byte that a reduction reads, >= 0: a joint reduction of k sources reads k times
                                    the bytes of its result (the paper's reduction volume: 1.5 m against 2 m);
                                    a step's bytes are rounded up once */
@@ -128,7 +129,7 @@ TRV_API int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_op
                          uint64_t vector_bytes, trv_simulation_t *result);
 
 /* A time that no simulation of these options can beat, at next to no cost: for every rank, alpha and the hops of its
- * steps one after another, and for every link the bytes it carries. */
+ * steps one after another, or the overheads of its messages, and for every link the bytes it carries. */
 TRV_API int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                                   uint64_t vector_bytes, double *bound_ns);
 

@@ -8,11 +8,16 @@
 #include <trivance/plan.h>
 
 /* The model: time = steps * (alpha + what a message of no bytes takes) + hops * time of a hop + load * vector /
- * bandwidth. Hops are those of the longest message of each step, added up, load what the busiest link carries in each
- * step as a fraction of the vector, added up. */
+ * bandwidth + waits * overhead of a message, or messages * overhead where that is more. Hops are those of the longest
+ * message of each step, added up, load what the busiest link carries in each step as a fraction of the vector, added
+ * up. A stream waits for the overheads of its own messages and, until the others are out of step with it, of theirs. */
 typedef struct trv_model {
     double steps, hops, load;
+    double messages, waits; /* all that a rank sends; for how many of their overheads a stream waits */
 } trv_model_t;
+
+/* Sets the last two, where a stream of each rank sends so many messages in all. The steps are set. */
+void trv_model_messages(trv_model_t *model, double of_stream, int streams);
 
 /* What constraints ask for. */
 typedef struct trv_facts {

@@ -28,6 +28,7 @@ typedef struct option {
     double scatter_hops;
     int middle_steps;
     double middle_hops, middle_load;
+    double messages; /* of a rank, in reduce-scatter, middle and allgather */
 } option_t;
 
 /* The choices for one size, and the dimensions that have it. */
@@ -83,6 +84,8 @@ static int measure(const source_t *source, int size, option_t *option)
     trv_schedule_destroy(schedule);
     if (!rc)
         rc = read_steps(&cost, option);
+    if (!rc)
+        option->messages = (double)cost.messages / size;
     trv_cost_clear(&cost);
     return rc;
 }
@@ -182,11 +185,12 @@ static trv_model_t find_model(const source_t *source, mix_t *mix)
 {
     const int phases = source->list->collective == TRV_ALLREDUCE ? 2 : 1;
     double in_dimension[TRV_DIMS_MAX] = {0}, longest = 0, busiest = 0;
-    trv_model_t model = {0, 0, 0};
+    double most = 0; /* messages of a stream */
+    trv_model_t model = {.steps = 0};
     for (int s = 0; s < source->active; s++)
         walk_scatter(source, mix, s);
     for (int s = 0; s < source->active; s++) {
-        double steps = phases * mix->steps[s], hops = 0, load = 0;
+        double steps = phases * mix->steps[s], hops = 0, load = 0, messages = 0;
         for (int t = 0; t < mix->steps[s]; t++)
             load += phases * scatter_load(source, mix, s, t);
         for (int i = 0; i < source->active; i++) {
@@ -196,16 +200,19 @@ static trv_model_t find_model(const source_t *source, mix_t *mix)
             hops += phases * option->scatter_hops + option->middle_hops;
             load += middle;
             in_dimension[i] += middle;
+            messages += option->messages * phases / 2; /* one phase alone has no middle */
         }
         for (int t = 0; t < mix->steps[s]; t++)
             in_dimension[mix->scatter[s][t].turn] += phases * mix->scatter[s][t].load;
         model.steps = steps > model.steps ? steps : model.steps;
         model.hops = hops > model.hops ? hops : model.hops;
         longest = load > longest ? load : longest;
+        most = messages > most ? messages : most;
     }
     for (int i = 0; i < source->active; i++)
         busiest = in_dimension[i] > busiest ? in_dimension[i] : busiest;
     model.load = (busiest > longest ? busiest : longest) / source->active;
+    trv_model_messages(&model, most, source->active);
     return model;
 }
 

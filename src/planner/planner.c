@@ -206,9 +206,10 @@ static double estimate(const trv_planner_t *planner, const trv_model_t *model, u
 {
     const trv_simulate_options_t *n = &planner->network;
     double router_ns = n->router_in_ns + n->router_out_ns; /* a way of h hops passes h + 1 of them */
-    return model->steps * (n->alpha_ns + 2 * n->host_latency_ns + router_ns) +
-           model->hops * (n->link_latency_ns + router_ns) +
-           model->load * (double)vector_bytes * 8e9 / n->bandwidth_bps;
+    double network_ns = model->steps * (n->alpha_ns + 2 * n->host_latency_ns + router_ns) +
+                        model->hops * (n->link_latency_ns + router_ns) +
+                        model->load * (double)vector_bytes * 8e9 / n->bandwidth_bps;
+    return fmax(network_ns + model->waits * n->message_overhead_ns, model->messages * n->message_overhead_ns);
 }
 
 /* By the model; what is considered always comes last, in the order of the list. */

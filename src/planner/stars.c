@@ -14,8 +14,9 @@
 /* What a link carries in a step is known exactly: all messages of a step are equally large. */
 static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *layout, int phases)
 {
-    trv_model_t model = {0, 0, 0};
+    trv_model_t model = {.steps = 0};
     double held = 1; /* of the vector, before the step */
+    int messages = 0; /* of a stream */
     for (int i = 0; i < star->chain.steps; i++) {
         const int step = layout->step[i], times = i < layout->scatter ? phases : 1;
         if (i < layout->scatter)
@@ -23,7 +24,9 @@ static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *l
         model.steps += times;
         model.hops += times * trv_star_hops(&star->chain, step);
         model.load += times * held * trv_star_link_messages(star, layout, step) / layout->streams;
+        messages += times * star->chain.step[step].vectors;
     }
+    trv_model_messages(&model, messages, layout->streams);
     return model;
 }
 

@@ -4,6 +4,7 @@
  * Chain: no rank is done with step k of a stream before the earliest moment at which any rank can be: that of step
  * k - 1, alpha, and the way of the longest message that it waits for, the least of these over all ranks.
  * Link: a link carries all its flits one after another, and none before the first alpha has passed.
+ * Processor: a rank pays the overheads of all its messages one after another, and none before that either.
  */
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ typedef struct bound {
     const trv_simulator_t *simulator;
     const trv_net_t *net; /* for its times */
     uint64_t vector_bytes;
-    int64_t alpha;
+    int64_t alpha, overhead;
     uint64_t *flits; /* per link of the fold */
 } bound_t;
 
@@ -35,13 +36,13 @@ static int64_t plus(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? TRV_NEVER : sum;
 }
 
-static int64_t serialisation(const bound_t *b, uint64_t flits)
+static int64_t times(uint64_t count, int64_t each)
 {
     int64_t time;
-    return __builtin_mul_overflow(flits, b->net->flit, &time) ? TRV_NEVER : time;
+    return __builtin_mul_overflow(count, each, &time) ? TRV_NEVER : time;
 }
 
-/* The least time of a stage: alpha, and the way of the longest message that comes in. */
+/* The least time of a stage: alpha, and the way of the longest message that comes in, its own overhead included. */
 static int64_t stage_time(const bound_t *b, const stage_t *stage)
 {
     uint64_t last;
@@ -50,8 +51,8 @@ static int64_t stage_time(const bound_t *b, const stage_t *stage)
     if (stage->receives == 0)
         return b->alpha;
     uint64_t flits = flits_of(b, stage->incoming_units, &last);
-    return plus(b->alpha + b->net->entry_delay + b->net->exit_delay + stage->incoming_hops * b->net->hop,
-                serialisation(b, flits - last));
+    int64_t way = b->net->entry_delay + b->net->exit_delay + stage->incoming_hops * b->net->hop;
+    return plus(plus(b->alpha + way, b->overhead), times(flits - last, b->net->flit));
 }
 
 static int64_t chain(const bound_t *b)
@@ -111,19 +112,36 @@ static int64_t busiest_link(bound_t *b)
     if (longest_last < b->net->packet_flits) /* the last packet on the link may be any: it is not counted */
         longest_last = b->net->packet_flits;
     most -= most < longest_last ? most : longest_last;
-    return plus(b->alpha + b->net->entry_delay + b->net->exit_delay + b->net->hop, serialisation(b, most));
+    int64_t way = b->net->entry_delay + b->net->exit_delay + b->net->hop;
+    return plus(plus(b->alpha + way, b->overhead), times(most, b->net->flit));
+}
+
+static int64_t busiest_processor(const bound_t *b)
+{
+    const trv_simulator_t *s = b->simulator;
+    size_t stages = (size_t)s->streams * (size_t)s->steps;
+    uint64_t most = 0;
+    for (int rank = 0; rank < s->fold.ranks; rank++) {
+        uint64_t messages = 0;
+        for (size_t i = 0; i < stages; i++)
+            messages += s->stage[(size_t)rank * stages + i].sendings;
+        most = messages > most ? messages : most;
+    }
+    return most > 0 ? plus(b->alpha, times(most, b->overhead)) : 0;
 }
 
 static int find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
 {
     size_t links = (size_t)b->simulator->fold.ranks * 2 * (size_t)b->simulator->fold.dims;
     int rc = trv_net_fs(options->alpha_ns, "alpha", &b->alpha);
+    rc = rc ? rc : trv_net_fs(options->message_overhead_ns, "the overhead of a message", &b->overhead);
     b->flits = calloc(links, sizeof *b->flits);
     if (!rc && !b->flits)
         rc = trv_fail_memory();
     if (!rc) {
-        int64_t by_chain = chain(b), by_link = busiest_link(b);
-        *bound_ns = (double)(by_chain > by_link ? by_chain : by_link) / 1e6;
+        int64_t bound = chain(b), by_link = busiest_link(b), by_processor = busiest_processor(b);
+        bound = by_link > bound ? by_link : bound;
+        *bound_ns = (double)(by_processor > bound ? by_processor : bound) / 1e6;
     }
     free(b->flits);
     return rc;

@@ -25,6 +25,7 @@ typedef struct run {
     trv_net_t *net;
     int64_t alpha, overhead;
     double *slowness;        /* per rank */
+    int64_t *booked;         /* per rank: the end of the overheads of the sends that have begun, fs */
     slot_t *slot;
     uint32_t *slot_of;       /* per operation; none before it begins */
     bool *complete;          /* per operation */
@@ -142,23 +143,27 @@ static int calculate(run_t *run, uint32_t op)
     return rc;
 }
 
-/* Begins all operations of a group; with an overhead its sends go one after another. */
+/* A send's moment: with an overhead all sends of a rank go one after another, in the order in which they begin. */
+static int send(run_t *run, uint32_t op)
+{
+    if (run->overhead == 0)
+        return send_now(run, op);
+    int rank = op_of(run, op)->rank;
+    int64_t now = trv_net_now(run->net), *booked = &run->booked[rank];
+    *booked = (now > *booked ? now : *booked) + (int64_t)((double)run->overhead * run->slowness[rank] + 0.5);
+    return trv_net_timer(run->net, *booked, op);
+}
+
+/* Begins all operations of a group. */
 static int begin(run_t *run, uint32_t group)
 {
-    int64_t at = trv_net_now(run->net);
     int rc = TRV_OK;
     for (uint32_t op = run->program.group[group].first; op != TRV_GOAL_NONE && !rc;
          op = run->program.next_in_group[op]) {
-        const trv_goal_op_t *o = op_of(run, op);
-        if (o->kind == TRV_GOAL_CALC) {
-            rc = calculate(run, op);
-        } else if (o->kind == TRV_GOAL_RECV) {
-            rc = receive_now(run, op);
-        } else if (run->overhead > 0) {
-            at += (int64_t)((double)run->overhead * run->slowness[o->rank] + 0.5);
-            rc = trv_net_timer(run->net, at, op);
-        } else {
-            rc = send_now(run, op);
+        switch (op_of(run, op)->kind) {
+        case TRV_GOAL_CALC: rc = calculate(run, op); break;
+        case TRV_GOAL_RECV: rc = receive_now(run, op); break;
+        case TRV_GOAL_SEND: rc = send(run, op); break;
         }
     }
     return rc;
@@ -224,11 +229,12 @@ static int prepare(run_t *run, const trv_goal_t *goal, const trv_simulate_option
     if (rc)
         return rc;
     run->slowness = malloc((size_t)goal->ranks * sizeof *run->slowness);
+    run->booked = calloc((size_t)goal->ranks, sizeof *run->booked);
     run->slot = malloc(ops * sizeof *run->slot);
     run->slot_of = malloc(ops * sizeof *run->slot_of);
     run->complete = calloc(ops, sizeof *run->complete);
     run->ready = malloc(ops * sizeof *run->ready);
-    if (!run->slowness || !run->slot || !run->slot_of || !run->complete || !run->ready)
+    if (!run->slowness || !run->booked || !run->slot || !run->slot_of || !run->complete || !run->ready)
         return trv_fail_memory();
     for (size_t i = 0; i < ops; i++) {
         run->slot[i] = (slot_t){TRV_GOAL_NONE, TRV_GOAL_NONE, false};
@@ -317,6 +323,7 @@ int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const tr
     trv_net_destroy(run.net);
     trv_goal_program_clear(&run.program);
     free(run.slowness);
+    free(run.booked);
     free(run.slot);
     free(run.slot_of);
     free(run.complete);

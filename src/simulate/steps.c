@@ -3,7 +3,8 @@
  *
  * A *walker* is one rank's progress in one stream. It pays alpha, sends the messages of its step one after another,
  * waits until they are injected and its receives of the step have arrived, reduces, and enters the next step. Messages
- * for a step that it has not entered yet are counted for that step.
+ * for a step that it has not entered yet are counted for that step. A rank's walkers share its processor, which has
+ * every message's overhead for itself: first come, first served.
  *
  * Where the schedule's symmetry allows, the walkers and the network are those of the fold (simulator.h).
  */
@@ -41,6 +42,7 @@ typedef struct run {
     walker_t *walker;         /* rank * streams + stream */
     uint16_t *arrived;        /* walker * steps + step: receives that are in */
     double *slowness;         /* per rank, or NULL */
+    int64_t *booked;          /* per rank: the end of the overheads that its processor has promised so far, fs */
     post_t *post;
     uint32_t posts, post_room, post_free;
     uint32_t done;            /* walkers */
@@ -176,6 +178,26 @@ static int send_one(run_t *run, uint32_t w, const stage_t *stage)
 
 /* ---- What the network tells -------------------------------------------------------------------------------------- */
 
+/* Books `time` of the walker's processor, behind what it has promised before; returns when it begins. */
+static int64_t book(run_t *run, uint32_t w, int64_t time)
+{
+    int64_t *booked = &run->booked[w / (uint32_t)run->simulator->streams];
+    int64_t begin = trv_net_now(run->net) > *booked ? trv_net_now(run->net) : *booked;
+    *booked = begin + time;
+    return begin;
+}
+
+/* A message each time, its overhead before it: books them all, then sends one whenever its overhead is over. */
+static int send_next(run_t *run, uint32_t w, const stage_t *stage)
+{
+    walker_t *walker = &run->walker[w];
+    int64_t each = (int64_t)((double)run->overhead * slowness(run, w) + 0.5);
+    int64_t from = walker->phase == SENDING ? trv_net_now(run->net) : book(run, w, stage->sendings * each);
+    int rc = walker->phase == SENDING ? send_one(run, w, stage) : TRV_OK;
+    walker->phase = SENDING;
+    return rc || walker->sent == stage->sendings ? rc : trv_net_timer(run->net, from + each, w);
+}
+
 static int on_timer(void *context, uint32_t w)
 {
     run_t *run = context;
@@ -183,12 +205,10 @@ static int on_timer(void *context, uint32_t w)
     const stage_t *stage = stage_of(run, w, walker->step);
     if (walker->phase == REDUCING)
         return leave(run, w);
-    if (run->overhead > 0 && walker->sent < stage->sendings) { /* a message each time, its overhead before it */
-        int rc = walker->phase == SENDING ? send_one(run, w, stage) : TRV_OK;
-        walker->phase = SENDING;
+    if (run->overhead > 0 && stage->sendings > 0) {
+        int rc = send_next(run, w, stage);
         if (rc || walker->sent < stage->sendings)
-            return rc ? rc : trv_net_timer(run->net, trv_net_now(run->net) +
-                                           (int64_t)((double)run->overhead * slowness(run, w) + 0.5), w);
+            return rc;
     }
     while (walker->sent < stage->sendings) {
         int rc = send_one(run, w, stage);
@@ -296,7 +316,8 @@ static int start(run_t *run)
         return rc;
     run->walker = calloc(walkers, sizeof *run->walker);
     run->arrived = calloc(walkers * (size_t)s->steps + 1, sizeof *run->arrived);
-    if (!run->walker || !run->arrived)
+    run->booked = calloc((size_t)run->torus->ranks, sizeof *run->booked);
+    if (!run->walker || !run->arrived || !run->booked)
         return trv_fail_memory();
     for (uint32_t w = 0; w < walkers && !rc; w++)
         rc = enter(run, w, 0);
@@ -356,6 +377,7 @@ int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t 
     free(run.walker);
     free(run.arrived);
     free(run.slowness);
+    free(run.booked);
     free(run.post);
     if (rc)
         trv_simulation_clear(result);
