@@ -159,19 +159,24 @@ static int read_port(const char *text, int *port)
     return TRV_OK;
 }
 
-static int add_slow_link(cli_network_t *network, const char *text)
+int cli_parse_slow_link(const char *text, trv_slow_link_t *slow)
 {
     char copy[64];
     const char *part[3];
-    trv_slow_link_t slow = {.factor = INFINITY};
+    slow->factor = INFINITY;
     if (!split(text, copy, 3, part))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "'%.60s' is not a rank, a port and a factor (or down), for example 0:+1:4x or 0:+1:down", text);
-    int rc = cli_parse_int(part[0], "the rank", 0, 1 << 30, &slow.rank);
+    int rc = cli_parse_int(part[0], "the rank", 0, 1 << 30, &slow->rank);
     if (!rc)
-        rc = read_port(part[1], &slow.port);
-    if (!rc && strcmp(part[2], "down") != 0)
-        rc = cli_parse_factor(part[2], &slow.factor);
+        rc = read_port(part[1], &slow->port);
+    return rc || strcmp(part[2], "down") == 0 ? rc : cli_parse_factor(part[2], &slow->factor);
+}
+
+static int add_slow_link(cli_network_t *network, const char *text)
+{
+    trv_slow_link_t slow;
+    int rc = cli_parse_slow_link(text, &slow);
     if (!rc && network->options.slow_links == CLI_SLOW_MAX)
         rc = trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow links", CLI_SLOW_MAX);
     if (!rc)

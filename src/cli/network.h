@@ -46,6 +46,9 @@ void cli_network_longs(struct option *longs, size_t used, bool all);
 #define CLI_NETWORK_TEXT_MAX 1024
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 
+/* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
+int cli_parse_slow_link(const char *text, trv_slow_link_t *slow);
+
 /* A port as users type it: "+0". Returns `text`. */
 #define CLI_PORT_TEXT_MAX 16
 char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX]);

@@ -2,6 +2,7 @@
  * trivance testbed bench: the MPI libraries' own AllReduce against Trivance's, in the same jobs and in turns.
  */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/handover.h"
+#include "cli/network.h"
 #include "cli/parse.h"
 #include "cli/testbed_bench.h"
 
@@ -51,8 +53,7 @@ typedef struct options {
     int sizes, iterations;       /* no sizes: the default ones */
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
     double bandwidth_bps, latency_ns; /* 0, < 0: by the number of nodes */
-    char slow_link[32];
-    double slow_factor; /* 0: there is no slow link */
+    trv_slow_link_t slow_link; /* factor 0: there is none */
     bool compare;
 } options_t;
 
@@ -98,23 +99,14 @@ static int read_mode(const char *text, options_t *options)
     return cli_bad(options->command, "--rendezvous: '%.40s' is none of on, off and both", text);
 }
 
-/* "0:+0:2x" */
 static int read_slow_link(const char *text, options_t *options)
 {
-    const char *last = strrchr(text, ':');
-    size_t length = last ? (size_t)(last - text) : 0;
-    int node, dimension;
-    char sign, rest;
-    if (length > 0 && length < sizeof options->slow_link) {
-        snprintf(options->slow_link, sizeof options->slow_link, "%.*s", (int)length, text);
-        if (sscanf(options->slow_link, "%d:%c%1d%c", &node, &sign, &dimension, &rest) == 3 &&
-            (sign == '+' || sign == '-')) {
-            snprintf(options->slow_link, sizeof options->slow_link, "link %d %d bandwidth", node,
-                     trv_port(dimension, sign == '+' ? 1 : -1));
-            return cli_parse_factor(last + 1, &options->slow_factor) < 0 ? cli_bad_last(options->command) : CLI_OK;
-        }
-    }
-    return cli_bad(options->command, "--slow-link: '%.40s' is not a link and its factor, for example 0:+0:2x", text);
+    if (cli_parse_slow_link(text, &options->slow_link) < 0)
+        return cli_bad(options->command, "--slow-link: %s", trv_last_error());
+    if (isinf(options->slow_link.factor))
+        return cli_bad(options->command, "--slow-link: a link that is down carries nothing; it is slower by a factor, for "
+                       "example 0:+0:2x");
+    return CLI_OK;
 }
 
 static int read_value(options_t *options, int option, const char *text)
@@ -201,10 +193,22 @@ static int run_job(const options_t *options, results_t *results, cli_bench_job_t
     return CLI_OK;
 }
 
-static int slow_down(const options_t *options, const tb_network_t *network)
+/* Before the first testbed is made. */
+static int check_slow_link(const options_t *options)
+{
+    const trv_slow_link_t *slow = &options->slow_link;
+    for (int i = 0; slow->factor > 0 && i < options->tori; i++)
+        if (slow->rank >= options->torus[i].ranks || trv_port_dimension(slow->port) >= options->torus[i].dims)
+            return cli_bad(options->command, "--slow-link: not every torus of --torus has such a node and port");
+    return CLI_OK;
+}
+
+static int slow_down(const options_t *options, const cli_bench_job_t *job)
 {
     char request[96];
-    snprintf(request, sizeof request, "%s %.0f", options->slow_link, network->bandwidth_bps / options->slow_factor);
+    const trv_slow_link_t *slow = &job->slow_link;
+    snprintf(request, sizeof request, "link %d %d bandwidth %.0f", slow->rank, slow->port,
+             job->network.bandwidth_bps / slow->factor);
     return trv_testbed_ask(request, NULL) < 0 ? cli_bad_last(options->command) : CLI_OK;
 }
 
@@ -219,8 +223,8 @@ static int run_jobs(const options_t *options, results_t *results, int jobs)
     cli_testbed_verdict_print(&verdict, stdout);
     fflush(stdout);
     results->faithful = results->faithful && verdict.faithful;
-    if (options->slow_factor > 0)
-        code = slow_down(options, &results->job[results->jobs].network);
+    if (options->slow_link.factor > 0)
+        code = slow_down(options, &results->job[results->jobs]);
     for (int i = 0; i < jobs && code == CLI_OK && !interrupted; i++) {
         cli_bench_job_t *job = &results->job[results->jobs];
         job->faithful = verdict.faithful;
@@ -255,7 +259,8 @@ static int plan_jobs(const options_t *options, results_t *results)
         cli_bench_job_t *job = &results->job[results->planned];
         if (!options->mpi[m] || !options->mode[mode])
             continue;
-        *job = (cli_bench_job_t){.mpi = mpi_name[m], .rendezvous = mode == 1, .rounds = options->iterations};
+        *job = (cli_bench_job_t){.mpi = mpi_name[m], .rendezvous = mode == 1, .rounds = options->iterations,
+                                 .slow_link = options->slow_link};
         job->network = (tb_network_t){
             *torus, options->bandwidth_bps > 0 ? options->bandwidth_bps : large ? 20e6 : 50e6,
             options->latency_ns >= 0 ? options->latency_ns : large ? 5e6 : 2e6};
@@ -326,7 +331,9 @@ int cli_testbed_bench(int argc, char **argv)
     cli_bench_job_t names = {.mpi = mpi_name[0]};
     if (cli_bench_rivals(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
         return cli_bad_last(argv[0]);
-    code = find_mpis(&options);
+    code = check_slow_link(&options);
+    if (code == CLI_OK)
+        code = find_mpis(&options);
     if (code == CLI_OK)
         code = make_folder(&options, &whole);
     if (code == CLI_OK)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include <trivance/plan.h>
+#include <trivance/simulate.h>
 
 #include "cli/progress.h"
 #include "cli/testbed.h"
@@ -48,6 +49,7 @@ typedef struct cli_bench_job {
     bool faithful;                       /* before it and during it */
     const char *mpi;
     bool rendezvous;
+    trv_slow_link_t slow_link; /* factor 0: there is none */
     int rounds;
     int sizes, rivals;
     uint64_t bytes[CLI_BENCH_SIZES_MAX];

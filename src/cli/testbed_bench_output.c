@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/mpi_start.h"
+#include "cli/network.h"
 #include "cli/parse.h"
 #include "cli/table.h"
 #include "cli/testbed_bench.h"
@@ -106,11 +107,14 @@ static void print_agreement(const cli_bench_job_t *job)
 
 int cli_bench_print(const cli_bench_job_t *job, bool compare)
 {
-    char torus[TRV_TORUS_TEXT_MAX];
-    printf("\n%s, torus %s of %g Mb/s and %g ms, rendezvous %s: ms, medians of %d; gain of auto over the best of the "
-           "library's own\n", cli_mpi_title(job->mpi), trv_torus_format(&job->network.torus, torus, sizeof torus),
-           job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off",
-           job->rounds);
+    char torus[TRV_TORUS_TEXT_MAX], port[CLI_PORT_TEXT_MAX];
+    printf("\n%s, torus %s of %g Mb/s and %g ms, rendezvous %s", cli_mpi_title(job->mpi),
+           trv_torus_format(&job->network.torus, torus, sizeof torus), job->network.bandwidth_bps / 1e6,
+           job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off");
+    if (job->slow_link.factor > 0)
+        printf(", link %d:%s %g times slower", job->slow_link.rank, cli_format_port(job->slow_link.port, port),
+               job->slow_link.factor);
+    printf(": ms, medians of %d; gain of auto over the best of the library's own\n", job->rounds);
     int code = print_cells(job, false);
     double limit_ns = trv_testbed_lateness_limit_ns(&job->network);
     printf("During the job deliveries were late by %.0f us at the 99th percentile (allowed %.0f)%s.\n",
@@ -181,6 +185,10 @@ int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
 
 static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, int r)
 {
+    char slow[64] = "", port[CLI_PORT_TEXT_MAX];
+    if (job->slow_link.factor > 0)
+        snprintf(slow, sizeof slow, "%d:%s:%gx", job->slow_link.rank, cli_format_port(job->slow_link.port, port),
+                 job->slow_link.factor);
     const cli_rival_t *rival = &job->rival[r];
     const cli_bench_cell_t *cell = &job->cell[size][r];
     char torus[TRV_TORUS_TEXT_MAX];
@@ -189,6 +197,7 @@ static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, 
     cli_cell_real(table, job->network.latency_ns / 1e6, 3);
     cli_cell_text(table, job->mpi);
     cli_cell_bool(table, job->rendezvous);
+    cli_cell_text(table, slow);
     cli_cell_int(table, (int64_t)job->bytes[size]);
     cli_cell_text(table, rival->own ? "library" : "trivance");
     cli_cell_text(table, rival->name);
@@ -214,8 +223,8 @@ static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, 
 int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
 {
     static const char *const key[] = {
-        "torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "bytes", "whose", "algorithm", "type",
-        "served_by", "rounds", "median_ms", "min_ms", "max_ms", "gain", "predicted_ms", "measured_by_predicted",
+        "torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "slow_link", "bytes", "whose", "algorithm",
+        "type", "served_by", "rounds", "median_ms", "min_ms", "max_ms", "gain", "predicted_ms", "measured_by_predicted",
         "alpha_us", "message_us", "start_us", "faithful", "check_worst", "lateness_p99_us",
         "lateness_job_p99_us"};
     enum { KEYS = sizeof key / sizeof key[0] };

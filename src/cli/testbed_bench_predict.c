@@ -27,6 +27,8 @@ static trv_simulate_options_t options_of(const cli_bench_job_t *job)
     options.link_latency_ns = fmax(job->network.latency_ns - flit_ns, 0);
     options.host_latency_ns = options.router_in_ns = options.router_out_ns = 0;
     options.packet_bytes = PACKET_BYTES;
+    options.slow_links = job->slow_link.factor > 0;
+    options.slow_link = &job->slow_link;
     return options;
 }
 
