@@ -38,13 +38,14 @@ uint64_t trv_mpi_size_class(uint64_t bytes)
     return size;
 }
 
-trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, double hop_ns)
+trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns)
 {
     const trv_simulate_options_t standard = TRV_SIMULATE_DEFAULTS;
     trv_simulate_options_t network = standard;
     network.model = TRV_FIFO;
     network.delivery = TRV_DELIVERY_TAIL; /* a message is there when all of it is */
     network.alpha_ns = alpha_ns;
+    network.message_overhead_ns = overhead_ns;
     network.bandwidth_bps = bandwidth_bps;
     network.nic_bandwidth_bps *= bandwidth_bps / standard.bandwidth_bps;
     /* A way of one hop passes two routers, so what a hop takes beyond the standard is the link's alone. */
@@ -59,7 +60,7 @@ trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, do
 static trv_simulate_options_t network_as_set(void)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
-    return trv_mpi_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns);
+    return trv_mpi_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns, settings->overhead_ns);
 }
 
 /* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason where none will do. */

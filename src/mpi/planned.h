@@ -17,8 +17,9 @@
 uint64_t trv_mpi_size_class(uint64_t bytes);
 
 /* The network of TRIVANCE_ALPHA & co., or one that was measured, as the simulator takes it: one queue per link, delivery
- * of the tail, a hop costs hop_ns, all else as in TRV_SIMULATE_DEFAULTS. */
-trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, double hop_ns);
+ * of the tail, a hop costs hop_ns, a message overhead_ns of its sender's processor, all else as in
+ * TRV_SIMULATE_DEFAULTS. */
+trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns);
 
 /* The fastest schedule that is right for `want`, of a family or (NULL) of all algorithms. Appends the reason to
  * choice->why; choice->schedule = NULL where there is none. */

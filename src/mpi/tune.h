@@ -2,7 +2,7 @@
  * trivance-mpi tune: measures the network and the collectives, and writes rules that never lose to the MPI library.
  *
  *     tune.c          the command line, and all in order
- *     tune_network.c  alpha, bandwidth and hop latency, by ping-pong
+ *     tune_network.c  alpha, bandwidth, hop latency and the overhead of a message, by ping-pong
  *     tune_measure.c  the library's collective and our algorithms, turn by turn
  *     tune_rules.c    who wins where, as a rules file and as a table
  */
@@ -71,6 +71,7 @@ typedef struct tune {
     const int *member; /* the rank at every place of the torus; NULL: place p has rank p */
     float *send, *receive;
     trv_network_t network;
+    double overhead_ns; /* of a message */
     int cells;
     tune_cell_t *cell;
 } tune_t;

@@ -8,7 +8,7 @@
  * or a file (TRIVANCE_RULES_FILE), as Open MPI 6 has it, where "torus" and "network" are ours:
  *
  *     {"rule_file_version": 1,
- *      "network": {"alpha": "1.5us", "bandwidth": "800Gb/s", "hop_latency": "0ns"},
+ *      "network": {"alpha": "1.5us", "bandwidth": "800Gb/s", "hop_latency": "0ns", "message_overhead": "100ns"},
  *      "collectives": {"allreduce": [{"comm_size_min": 64, "comm_size_max": 128, "torus": "8x8",
  *                                     "rules": [{"msg_size_min": 0, "msg_size_max": "inf", "alg": "trivance-b"}]}]}}
  *
@@ -40,7 +40,7 @@ typedef struct trv_rule {
 typedef struct trv_rules {
     int count, room;
     trv_rule_t *rule;
-    double alpha_ns, bandwidth_bps, hop_ns; /* of "network"; below 0 where the file does not say */
+    double alpha_ns, bandwidth_bps, hop_ns, overhead_ns; /* of "network"; below 0 where the file does not say */
 } trv_rules_t;
 
 /* What is odd but harmless (an unknown key), as a sentence with its place. */

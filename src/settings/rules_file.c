@@ -161,7 +161,7 @@ static int read_parameter(const reader_t *reader, json_t *network, const char *k
 
 static int read_network(const reader_t *reader, json_t *root)
 {
-    static const char *const known[] = {"alpha", "bandwidth", "hop_latency", NULL};
+    static const char *const known[] = {"alpha", "bandwidth", "hop_latency", "message_overhead", NULL};
     json_t *network = json_object_get(root, "network");
     if (!network)
         return TRV_OK;
@@ -174,6 +174,8 @@ static int read_network(const reader_t *reader, json_t *root)
         code = read_parameter(reader, network, "bandwidth", cli_parse_rate_bps, &reader->rules->bandwidth_bps);
     if (code == TRV_OK)
         code = read_parameter(reader, network, "hop_latency", cli_parse_time_ns, &reader->rules->hop_ns);
+    if (code == TRV_OK)
+        code = read_parameter(reader, network, "message_overhead", cli_parse_time_ns, &reader->rules->overhead_ns);
     return code;
 }
 

@@ -8,7 +8,7 @@
 
 #include "settings/rules.h"
 
-#define TRV_RULES_NONE (trv_rules_t){.alpha_ns = -1, .bandwidth_bps = -1, .hop_ns = -1}
+#define TRV_RULES_NONE (trv_rules_t){.alpha_ns = -1, .bandwidth_bps = -1, .hop_ns = -1, .overhead_ns = -1}
 
 /* The collective of a name, also as MPI spells it; false where there is none. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective);

@@ -162,7 +162,8 @@ static void take_network(trv_settings_t *settings)
     const struct { double *value, stored; const char *name; } parameter[] = {
         {&settings->alpha_ns, settings->file_rules.alpha_ns, "TRIVANCE_ALPHA"},
         {&settings->bandwidth_bps, settings->file_rules.bandwidth_bps, "TRIVANCE_BANDWIDTH"},
-        {&settings->hop_ns, settings->file_rules.hop_ns, "TRIVANCE_HOP_LATENCY"}};
+        {&settings->hop_ns, settings->file_rules.hop_ns, "TRIVANCE_HOP_LATENCY"},
+        {&settings->overhead_ns, settings->file_rules.overhead_ns, "TRIVANCE_MESSAGE_OVERHEAD"}};
     for (size_t i = 0; settings->rules_file && i < sizeof parameter / sizeof parameter[0]; i++) {
         const char *text = getenv(parameter[i].name);
         if (parameter[i].stored >= 0 && !(text && *text))
@@ -252,7 +253,8 @@ static uint64_t hash_rules(uint64_t seed, const trv_rules_t *rules)
 
 uint64_t trv_settings_hash(const trv_settings_t *settings)
 {
-    const double network[] = {settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns};
+    const double network[] = {settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns,
+                              settings->overhead_ns};
     const unsigned char flag[] = {settings->cart, settings->allow_inconsistent, settings->fault != NULL};
     uint64_t seed = hash(14695981039346656037u, network, sizeof network);
     seed = hash(seed, flag, sizeof flag);

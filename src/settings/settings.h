@@ -23,7 +23,7 @@ typedef struct trv_settings {
     int debug;      /* trv_debug_t */
     int fallback;   /* trv_fallback_t */
     int on_timeout; /* trv_on_timeout_t */
-    double alpha_ns, bandwidth_bps, hop_ns, timeout_ns; /* timeout 0: never */
+    double alpha_ns, bandwidth_bps, hop_ns, overhead_ns, timeout_ns; /* timeout 0: never */
     uint64_t piece_bytes; /* of a message; 0: all of it */
     bool info;      /* debug >= TRV_DEBUG_INFO */
     trv_rules_t tune_rules, file_rules;

@@ -68,6 +68,8 @@ static const trv_setting_t table[] = {
      "a number and Mb/s, Gb/s, Tb/s or GB/s", "100Gb/s", "For the planner: the bandwidth of a link in one direction.", NULL},
     {"TRIVANCE_HOP_LATENCY", TRV_SETTING_TIME, AT(hop_ns), true, "200ns", NUMBER_AND_UNIT, "300ns",
      "For the planner: what a hop adds to a message.", NULL},
+    {"TRIVANCE_MESSAGE_OVERHEAD", TRV_SETTING_TIME, AT(overhead_ns), true, "0ns", NUMBER_AND_UNIT, "150us",
+     "For the planner: how long a message keeps its sender's processor busy, one message after another.", NULL},
     {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, with K or M", "8K",
      "Messages travel in pieces of at most so many bytes: what an MPI library sends without asking the receiver first, "
      "where a message there and back takes longer than to cut it up; 0 is whole.", NULL},

@@ -52,7 +52,8 @@ static void test_defaults(void **state)
     assert_int_equal(warnings.count, 0);
     assert_null(settings.fault);
     assert_true(settings.alpha_ns == paper.alpha_ns && settings.bandwidth_bps == paper.bandwidth_bps &&
-                settings.hop_ns == paper.router_out_ns + paper.link_latency_ns + paper.router_in_ns);
+                settings.hop_ns == paper.router_out_ns + paper.link_latency_ns + paper.router_in_ns &&
+                settings.overhead_ns == paper.message_overhead_ns);
     assert_int_equal(settings.debug, TRV_DEBUG_WARN);
     assert_int_equal(settings.fallback, TRV_FALLBACK_SILENT);
     assert_false(settings.info || settings.cart || settings.check || settings.allow_inconsistent);
@@ -104,6 +105,7 @@ static void test_wrong_values(void **state)
         {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
         {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
         {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
+        {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
         {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
         {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
         {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' can not be read: No such file", true},
@@ -196,7 +198,7 @@ static void test_wrong_lines(void **state)
 
 static const char good_file[] =
     "{\"rule_file_version\": 1,\n"
-    " \"network\": {\"alpha\": \"2us\", \"hop_latency\": \"300ns\"},\n"
+    " \"network\": {\"alpha\": \"2us\", \"hop_latency\": \"300ns\", \"message_overhead\": \"40ns\"},\n"
     " \"collectives\": {\"allreduce\": [\n"
     "   {\"comm_size_min\": 64, \"comm_size_max\": 128, \"torus\": \"8x8\",\n"
     "    \"rules\": [{\"msg_size_max\": \"64KiB\", \"alg\": \"trivance-l\"}]},\n"
@@ -213,7 +215,7 @@ static void test_file(void **state)
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "64", 65536), "swing"); /* another torus */
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8x8", 65537), "swing");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "65", 8), "none");
-    assert_true(rules.alpha_ns == 2000 && rules.hop_ns == 300 && rules.bandwidth_bps < 0);
+    assert_true(rules.alpha_ns == 2000 && rules.hop_ns == 300 && rules.overhead_ns == 40 && rules.bandwidth_bps < 0);
     assert_int_equal(warnings.count, 2);
     assert_non_null(strstr(warnings.last, "r.json:7:3: \"bcast\" is no collective"));
     trv_rules_clear(&rules);
@@ -267,7 +269,8 @@ static void test_network_of_a_file(void **state)
     unsetenv("TRIVANCE_RULES_FILE");
     unsetenv("TRIVANCE_HOP_LATENCY");
     assert_null(settings.fault);
-    assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9);
+    assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9 &&
+                settings.overhead_ns == 40);
     trv_settings_clear(&settings);
 }
 

@@ -52,11 +52,15 @@ lines 0 '^trivance'
 [ "$(ls "$work"/log."$(hostname)".* | wc -l)" = 4 ] || fail "not four files"
 [ "$(cat "$work"/log.* | grep -c 'allreduce of 4000 bytes: [a-z0-9:/-]*$')" = 16 ] || fail "not 16 calls in the files"
 
+run -- "$tool" tune --torus 2x2 --bytes 8 --time 100ms -o "$work/rules.json"
+good "tune with two neighbours"
+grep -Eq '"network": \{.*, "message_overhead": "[0-9]+\.[0-9]ns"\}' "$work/rules.json" || fail "no overhead"
 ranks=2
 run -- "$tool" tune --torus 2 --bytes 8,64K --time 200ms -o "$work/rules.json" --collective allreduce,allgather
 good "tune"
 lines 4 '^(allreduce|allgather) +(8 B|64 KiB) +mpi '
 [ "$(grep -c '"comm_size_min": 2, "comm_size_max": 2, "torus": "2"' "$work/rules.json")" = 2 ] || fail "no rules for 2"
+grep -q '"network": {.*, "message_overhead": "0.0ns"}' "$work/rules.json" || fail "an overhead with one neighbour"
 run TRIVANCE_TORUS=2 TRIVANCE_RULES_FILE="$work/rules.json" -- "$program" calls
 good "the rules of tune"
 lines 0 '^trivance'
