@@ -52,9 +52,8 @@ void trv_goal_clear(trv_goal_t *goal);
  *
  * What requires a message begins 0.08 ns after it, as one step of a schedule does after another.
  * options->alpha_ns is paid once for every set of operations of a rank that wait for the same operations, if there is a
- * send or a receive among them; message_overhead_ns is paid for every send, all those of a rank one after another in the
- * order in which they begin; gamma_ns is not used. For alpha in the program itself (as `trivance export` writes it)
- * pass 0.
+ * send or a receive among them; message_overhead_ns is paid for every send, by a rank one after another in the order in
+ * which its sends begin; gamma_ns is not used. For alpha in the program itself (as `trivance export` writes it) pass 0.
  *
  * TRV_ERR_INVALID where operations wait for one another, a send has no receive or the other way round, or a message is
  * longer than its receive: the sentence names rank and line. */
