@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <trivance/algorithms.h>
+#include <trivance/schedule.h>
 
 #include "cli/cli.h"
 #include "cli/parse.h"
@@ -59,6 +60,18 @@ static const char *type_for(const trv_algorithm_t *algorithm)
     return trv_algorithm_consistent(algorithm) ? "double" : overlaps ? "max" : "int";
 }
 
+/* Whether the job's torus, once it has one, can have the algorithm. */
+static int check_torus(const cli_bench_job_t *job, const char *algorithm)
+{
+    trv_schedule_t *schedule;
+    if (job->network.torus.ranks == 0)
+        return TRV_OK;
+    int code = trv_schedule_create(&schedule, &job->network.torus, algorithm, TRV_ALLREDUCE);
+    if (code == TRV_OK)
+        trv_schedule_destroy(schedule);
+    return code;
+}
+
 static int add_named(cli_bench_job_t *job, const char *algorithms)
 {
     char name[CLI_BENCH_NAME_MAX];
@@ -69,6 +82,9 @@ static int add_named(cli_bench_job_t *job, const char *algorithms)
         const trv_algorithm_t *algorithm = chosen ? NULL : trv_algorithm_find(name);
         if (!chosen && !algorithm)
             return TRV_ERR_ARGUMENT;
+        int code = chosen ? TRV_OK : check_torus(job, name);
+        if (code < 0)
+            return code;
         if (chosen)
             add(job, false, 0, name, "int", UINT64_MAX);
         add(job, false, 0, name, chosen ? "double" : type_for(algorithm), UINT64_MAX);
