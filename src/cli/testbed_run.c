@@ -7,11 +7,13 @@
  * What the user has set there is kept.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +27,7 @@
 
 #define PATH_BYTES 4608
 #define HOST_BYTES 16
-#define WATCH_NS 500000000
+#define WATCH_MS 500
 
 /* ---- The environment --------------------------------------------------------------------------------------------- */
 
@@ -199,39 +201,58 @@ static void hand_on(int signal)
         kill((pid_t)launcher_process, signal);
 }
 
-/* Returns when the child has ended, which SIGCHLD says at once. */
-static int watch_child(pid_t child, const cli_job_t *job)
+/* Until the launcher ends; false: the emulator has ended before, and nothing that ranks send arrives any more. */
+static bool wait_for_end(pid_t launcher, pid_t emulator, const cli_job_t *job)
 {
-    static const struct timespec period = {0, WATCH_NS};
-    int status = 0;
-    sigset_t ended, before;
-    sigemptyset(&ended);
-    sigaddset(&ended, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &ended, &before);
-    while (waitpid(child, &status, WNOHANG) == 0)
-        if (sigtimedwait(&ended, NULL, &period) < 0 && errno == EAGAIN)
+    struct pollfd wait[] = {{.fd = (int)syscall(SYS_pidfd_open, launcher, 0), .events = POLLIN},
+                            {.fd = (int)syscall(SYS_pidfd_open, emulator, 0), .events = POLLIN}};
+    for (int ended = wait[0].fd < 0; !ended;) {
+        int found = poll(wait, 2, job->watch ? WATCH_MS : -1);
+        if (found == 0)
             job->watch(job->context);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return status;
+        ended = found > 0 || (found < 0 && errno != EINTR);
+    }
+    for (int i = 0; i < 2; i++)
+        if (wait[i].fd >= 0)
+            close(wait[i].fd);
+    return wait[0].fd < 0 || wait[0].revents;
 }
 
-/* Waits for the launcher, which ends the job where a signal asks for it (and may call that a success). */
-static int wait_for(pid_t child, const cli_job_t *job)
+/* What its end means, which a launcher may call a success though a signal has asked for it. */
+static int end_of(const char *command, pid_t launcher, bool in_time)
 {
-    struct sigaction action = {.sa_handler = hand_on}, term, interrupt;
     int status = 0;
-    launcher_process = child;
-    ended_by = 0;
-    sigaction(SIGTERM, &action, &term);
-    sigaction(SIGINT, &action, &interrupt);
-    if (job->watch)
-        status = watch_child(child, job);
-    while (!job->watch && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(launcher, &status, 0) < 0 && errno == EINTR)
         continue;
+    if (ended_by)
+        return 128 + ended_by;
+    if (!in_time)
+        return cli_bad(command, "the testbed's emulator has ended, so the job was ended; `trivance testbed down` removes "
+                       "what is left of it");
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    fprintf(stderr, "trivance %s: the launcher was ended by a signal (%s), and the job with it\n", command,
+            strsignal(WTERMSIG(status)));
+    return 128 + WTERMSIG(status);
+}
+
+static int wait_for(const char *command, pid_t launcher, pid_t emulator, const cli_job_t *job)
+{
+    static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP};
+    enum { SIGNALS = sizeof handed_on / sizeof handed_on[0] };
+    struct sigaction action = {.sa_handler = hand_on}, before[SIGNALS];
+    launcher_process = launcher;
+    ended_by = 0;
+    for (int i = 0; i < SIGNALS; i++)
+        sigaction(handed_on[i], &action, &before[i]);
+    bool in_time = wait_for_end(launcher, emulator, job);
+    if (!in_time)
+        kill(launcher, SIGTERM);
+    int code = end_of(command, launcher, in_time);
     launcher_process = 0;
-    sigaction(SIGTERM, &term, NULL);
-    sigaction(SIGINT, &interrupt, NULL);
-    return ended_by ? 128 + ended_by : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    for (int i = 0; i < SIGNALS; i++)
+        sigaction(handed_on[i], &before[i], NULL);
+    return code;
 }
 
 int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *counts)
@@ -264,8 +285,9 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
     pid_t child = fork();
     if (child == 0)
         _exit(become_launcher(command, job, &status, launcher, agent));
-    code = child > 0 ? wait_for(child, job) : cli_bad(command, "there is no process for the launcher: %s", strerror(errno));
-    if ((counts && trv_testbed_status(counts) < 0) ||
+    code = child > 0 ? wait_for(command, child, status.process, job)
+                     : cli_bad(command, "there is no process for the launcher: %s", strerror(errno));
+    if ((code == CLI_OK && counts && trv_testbed_status(counts) < 0) ||
         trv_testbed_end_processes(status.network.torus.ranks, false) < 0)
         code = cli_bad_last(command);
     close(lock);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,9 +23,10 @@ char *trv_testbed_first_line(char *text)
     return text;
 }
 
-/* In the child: `input` and `output` are pipes. */
+/* In the child, which ends with us: `input` and `output` are pipes. */
 static void become(const char *const *command, int input, int output)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);

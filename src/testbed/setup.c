@@ -159,8 +159,8 @@ static int set_kernels(const trv_torus_t *torus)
 
 /* ---- The emulator ------------------------------------------------------------------------------------------------ */
 
-/* In the child. */
-static void become_emulator(const tb_network_t *network, const char *emulator, int ready)
+/* In the child. From the exec on it is found by its namespace, and leaves the lock. */
+static void become_emulator(const tb_network_t *network, const char *emulator, int ready, int lock)
 {
     char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48];
     sigset_t none;
@@ -178,12 +178,13 @@ static void become_emulator(const tb_network_t *network, const char *emulator, i
     dup2(ready, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    fcntl(lock, F_SETFD, FD_CLOEXEC);
     execl(emulator, "trivance-torusnet", torus, bandwidth, latency, (char *)NULL);
     dprintf(STDERR_FILENO, "%s can not be started: %s\n", emulator, strerror(errno));
     _exit(127);
 }
 
-static int start_emulator(const tb_network_t *network, const char *emulator)
+static int start_emulator(const tb_network_t *network, const char *emulator, int lock)
 {
     int ready[2];
     char word[16] = "", said[MESSAGE_BYTES] = "";
@@ -191,7 +192,7 @@ static int start_emulator(const tb_network_t *network, const char *emulator)
         return trv_fail(TRV_ERR_STATE, "there is no pipe: %s", strerror(errno));
     pid_t child = fork();
     if (child == 0)
-        become_emulator(network, emulator, ready[1]);
+        become_emulator(network, emulator, ready[1], lock);
     close(ready[1]);
     ssize_t got = child > 0 ? read(ready[0], word, sizeof word - 1) : 0;
     close(ready[0]);
@@ -223,7 +224,7 @@ static int check_names(const trv_torus_t *torus)
     return TRV_OK;
 }
 
-static int make(const tb_network_t *network, const char *emulator)
+static int make(const tb_network_t *network, const char *emulator, int lock)
 {
     const trv_torus_t *torus = &network->torus;
     int code = write_file(TB_NODES, write_nodes, torus);
@@ -236,7 +237,7 @@ static int make(const tb_network_t *network, const char *emulator)
     if (code == TRV_OK)
         code = set_kernels(torus);
     if (code == TRV_OK)
-        code = start_emulator(network, emulator);
+        code = start_emulator(network, emulator, lock);
     for (int i = 0; i < torus->ranks && code == TRV_OK; i++)
         code = set_addresses(i);
     return code;
@@ -283,67 +284,90 @@ static int take_down(int nodes)
     return code;
 }
 
+/* ---- One at a time, and whole ------------------------------------------------------------------------------------ */
+
+/* Ctrl-C waits until the testbed is whole or gone. */
+typedef struct turn {
+    int lock;
+    sigset_t before;
+} turn_t;
+
+static int begin(turn_t *turn)
+{
+    static const int end[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t ends;
+    turn->lock = trv_testbed_lock_setup();
+    if (turn->lock < 0)
+        return turn->lock;
+    sigemptyset(&ends);
+    for (size_t i = 0; i < sizeof end / sizeof end[0]; i++)
+        sigaddset(&ends, end[i]);
+    sigprocmask(SIG_BLOCK, &ends, &turn->before);
+    return TRV_OK;
+}
+
+static bool was_interrupted(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP));
+}
+
 /* The lock goes with the folder. */
-static void let_go(int lock)
+static void end(const turn_t *turn)
 {
     if (access(TB_NODES, F_OK) != 0) {
         unlink(TB_LOCK);
         rmdir(TB_FOLDER);
     }
-    close(lock);
+    close(turn->lock);
+    sigprocmask(SIG_SETMASK, &turn->before, NULL);
 }
 
-/* Ctrl-C waits until the testbed is whole or gone. */
-static bool was_interrupted(void)
+/* What was made is removed again where something fails. */
+static int make_or_nothing(const tb_network_t *network, const char *emulator, int lock)
 {
-    sigset_t pending;
-    return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
+    char reason[MESSAGE_BYTES + 100];
+    int code = make(network, emulator, lock);
+    if (code == TRV_OK && was_interrupted())
+        code = trv_fail(TRV_ERR_STATE, "interrupted");
+    if (code == TRV_OK)
+        return code;
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    take_down(network->torus.ranks);
+    return trv_fail(code, "%s", reason);
 }
 
 int trv_testbed_up(const tb_network_t *network, const char *emulator)
 {
-    sigset_t ends, before;
+    turn_t turn;
     int code = trv_testbed_possible();
     if (code == TRV_OK)
         code = trv_testbed_fits(&network->torus);
+    if (code == TRV_OK)
+        code = begin(&turn);
     if (code < 0)
         return code;
-    if (nodes_there())
-        return trv_fail(TRV_ERR_STATE, "a testbed is there already; `trivance testbed down` removes it");
-    int lock = trv_testbed_lock_setup();
-    if (lock < 0)
-        return lock;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, &before);
-    code = check_names(&network->torus);
-    if (code == TRV_OK) {
-        code = make(network, emulator);
-        if (code == TRV_OK && was_interrupted())
-            code = trv_fail(TRV_ERR_STATE, "interrupted");
-        if (code < 0) {
-            char reason[MESSAGE_BYTES + 100];
-            snprintf(reason, sizeof reason, "%s", trv_last_error());
-            take_down(network->torus.ranks);
-            trv_fail(code, "%s", reason);
-        }
-    }
-    let_go(lock);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    code = nodes_there() ? trv_fail(TRV_ERR_STATE, "a testbed is there already; `trivance testbed down` removes it")
+                         : check_names(&network->torus);
+    if (code == TRV_OK)
+        code = make_or_nothing(network, emulator, turn.lock);
+    end(&turn);
     return code;
 }
 
 int trv_testbed_down(int *nodes)
 {
+    turn_t turn;
     int code = trv_testbed_root();
-    int lock = code < 0 ? code : trv_testbed_lock_setup();
-    if (lock < 0)
-        return lock;
+    if (code == TRV_OK)
+        code = begin(&turn);
+    if (code < 0)
+        return code;
     int there = nodes_there();
     if (nodes)
         *nodes = there;
     code = take_down(there);
-    let_go(lock);
+    end(&turn);
     return code;
 }

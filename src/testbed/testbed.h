@@ -27,8 +27,8 @@ int trv_testbed_root(void);
 int trv_testbed_possible(void);
 int trv_testbed_fits(const trv_torus_t *torus);
 
-/* Makes the namespaces and starts the emulator, `emulator` being its path. On failure, and when SIGINT or SIGTERM came
- * meanwhile, nothing is left. */
+/* Makes the namespaces and starts the emulator, `emulator` being its path. On failure, and when SIGINT, SIGTERM or
+ * SIGHUP came meanwhile, nothing is left. */
 int trv_testbed_up(const tb_network_t *network, const char *emulator);
 
 /* Ends every process in the testbed's namespaces, and removes them and all files, also of a testbed that is half made
