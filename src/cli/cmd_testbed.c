@@ -71,6 +71,14 @@ int cli_testbed_program(const char *command, const char *file, char *path, size_
     return cli_bad(command, "%s is missing; it belongs beside the trivance executable or in ../libexec/trivance", file);
 }
 
+int cli_testbed_range(const char *command, double bandwidth_bps, double latency_ns)
+{
+    if (bandwidth_bps >= 1e3 && bandwidth_bps <= 1e12 && latency_ns <= 1e12)
+        return CLI_OK;
+    return cli_bad(command, "the bandwidth may be from 1Kb/s to 1Tb/s, the latency up to 1000s, for example 50Mb/s and "
+                   "2ms");
+}
+
 /* ---- up and down ------------------------------------------------------------------------------------------------- */
 
 static int read_up(int argc, char **argv, tb_network_t *network)
@@ -93,10 +101,7 @@ static int read_up(int argc, char **argv, tb_network_t *network)
         return cli_bad(argv[0], "one torus is wanted, for example `trivance testbed up 3x3`");
     if (trv_torus_parse(argv[optind], &network->torus) < 0)
         return cli_bad_last(argv[0]);
-    if (network->bandwidth_bps < 1e3 || network->bandwidth_bps > 1e12 || network->latency_ns > 1e12)
-        return cli_bad(argv[0], "the bandwidth may be from 1Kb/s to 1Tb/s, the hop latency up to 1000s, for example "
-                       "--bandwidth=50Mb/s --hop-latency=2ms");
-    return CLI_OK;
+    return cli_testbed_range(argv[0], network->bandwidth_bps, network->latency_ns);
 }
 
 static int up(int argc, char **argv)
@@ -200,9 +205,9 @@ static int read_place(char **argv, int words, char *request, size_t size)
     char sign = 0, rest;
     int node, dimension;
     if (words == 2 && strcmp(argv[0], "link") == 0 &&
-        sscanf(argv[1], "%d:%c%1d%c", &node, &sign, &dimension, &rest) == 3 && (sign == '+' || sign == '-'))
+        sscanf(argv[1], "%9d:%c%1d%c", &node, &sign, &dimension, &rest) == 3 && (sign == '+' || sign == '-'))
         snprintf(request, size, "link %d %d", node, trv_port(dimension, sign == '+' ? 1 : -1));
-    else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%d%c", &node, &rest) == 1)
+    else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%9d%c", &node, &rest) == 1)
         snprintf(request, size, "node %d", node);
     else
         return cli_bad("testbed set", "it wants a link, as `link 0:+0` (the one that leaves node 0 in dimension 0 "

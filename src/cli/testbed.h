@@ -20,6 +20,9 @@ int cli_testbed_no_arguments(int argc, char **argv);
 /* A program that is built or installed with the tool: its path into `path`; else a sentence, and CLI_BAD. */
 int cli_testbed_program(const char *command, const char *file, char *path, size_t size);
 
+/* What a link can have: CLI_BAD after a sentence. */
+int cli_testbed_range(const char *command, double bandwidth_bps, double latency_ns);
+
 /* ---- Whether the testbed is faithful ----------------------------------------------------------------------------- */
 
 typedef struct cli_verdict {

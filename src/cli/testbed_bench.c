@@ -265,7 +265,9 @@ static int plan_jobs(const options_t *options, results_t *results)
             *torus, options->bandwidth_bps > 0 ? options->bandwidth_bps : large ? 20e6 : 50e6,
             options->latency_ns >= 0 ? options->latency_ns : large ? 5e6 : 2e6};
         set_sizes(options, torus, job);
-        if (cli_bench_rivals(job, options->algorithms) < 0)
+        if (cli_testbed_range(options->command, job->network.bandwidth_bps, job->network.latency_ns) != CLI_OK)
+            return CLI_BAD;
+        if (trv_testbed_fits(torus) < 0 || cli_bench_rivals(job, options->algorithms) < 0)
             return cli_bad_last(options->command);
         results->planned++;
     }
@@ -285,12 +287,14 @@ static int make_folder(options_t *options, char **whole)
 
 static int run_all(const options_t *options)
 {
-    struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction action = {.sa_handler = interrupt}, before;
     results_t results = {.job = calloc((size_t)options->tori * MPIS * MODES, sizeof *results.job), .faithful = true};
     int code = results.job ? plan_jobs(options, &results)
                            : cli_bad(options->command, "there is no memory for the results");
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* as under nohup */
+        sigaction(SIGHUP, &action, NULL);
     cli_bench_progress_begin(&results.progress, results.job, results.planned);
     while (results.jobs < results.planned && code == CLI_OK && !interrupted)
         code = run_torus(options, &results);

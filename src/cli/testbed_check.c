@@ -39,9 +39,13 @@ int cli_testbed_verdict(const char *command, cli_verdict_t *verdict)
     if (trv_testbed_status(&verdict->status) < 0)
         return cli_bad_last(command);
     trv_testbed_take_place(verdict->status.core);
-    if (trv_testbed_check(&verdict->status.network, add_test, verdict) < 0 ||
-        trv_testbed_status(&verdict->status) < 0)
+    int code = trv_testbed_check(&verdict->status.network, add_test, verdict);
+    char reason[300];
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    if (trv_testbed_status(&verdict->status) < 0) /* where the emulator is gone, that is the reason */
         return cli_bad_last(command);
+    if (code < 0)
+        return cli_bad(command, "%s", reason);
     verdict->limit_ns = trv_testbed_lateness_limit_ns(&verdict->status.network);
     verdict->faithful = verdict->wrong == 0 && verdict->status.lateness_p99_ns <= verdict->limit_ns;
     return CLI_OK;

@@ -244,7 +244,8 @@ static int wait_for(const char *command, pid_t launcher, pid_t emulator, const c
     launcher_process = launcher;
     ended_by = 0;
     for (int i = 0; i < SIGNALS; i++)
-        sigaction(handed_on[i], &action, &before[i]);
+        if (sigaction(handed_on[i], &action, &before[i]) == 0 && before[i].sa_handler == SIG_IGN)
+            sigaction(handed_on[i], &before[i], NULL); /* as under nohup */
     bool in_time = wait_for_end(launcher, emulator, job);
     if (!in_time)
         kill(launcher, SIGTERM);

@@ -118,15 +118,20 @@ static int receive(struct pollfd *wait, const int *packets, int sockets, double 
     int left = 0, *missing = calloc((size_t)sockets, sizeof *missing);
     for (int i = 0; missing && i < sockets; i++)
         left += missing[i] = packets[i];
-    while (missing && left > 0 && now_ns() < until_ns)
-        if (poll(wait, (nfds_t)sockets, 100) > 0)
+    bool interrupted = false;
+    while (missing && left > 0 && !interrupted && now_ns() < until_ns) {
+        int ready = poll(wait, (nfds_t)sockets, 100);
+        interrupted = ready < 0 && errno == EINTR;
+        if (ready > 0)
             for (int i = 0; i < sockets; i++) {
                 int got = wait[i].revents & POLLIN ? drain(wait[i].fd, missing[i]) : 0;
                 missing[i] -= got;
                 left -= got;
             }
+    }
     free(missing);
-    return !missing ? trv_fail_memory()
+    return !missing      ? trv_fail_memory()
+           : interrupted ? trv_fail(TRV_ERR_STATE, "interrupted")
            : left   ? trv_fail(TRV_ERR_STATE, "%d packets have not arrived after %.1f s; is a link cut?", left,
                                patience_ns / 1e9)
                     : TRV_OK;

@@ -286,6 +286,9 @@ static int take_down(int nodes)
 
 /* ---- One at a time, and whole ------------------------------------------------------------------------------------ */
 
+static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+enum { INTERRUPTS = sizeof interrupts / sizeof interrupts[0] };
+
 /* Ctrl-C waits until the testbed is whole or gone. */
 typedef struct turn {
     int lock;
@@ -294,23 +297,28 @@ typedef struct turn {
 
 static int begin(turn_t *turn)
 {
-    static const int end[] = {SIGINT, SIGTERM, SIGHUP};
-    sigset_t ends;
+    sigset_t blocked;
     turn->lock = trv_testbed_lock_setup();
     if (turn->lock < 0)
         return turn->lock;
-    sigemptyset(&ends);
-    for (size_t i = 0; i < sizeof end / sizeof end[0]; i++)
-        sigaddset(&ends, end[i]);
-    sigprocmask(SIG_BLOCK, &ends, &turn->before);
+    sigemptyset(&blocked);
+    for (int i = 0; i < INTERRUPTS; i++)
+        sigaddset(&blocked, interrupts[i]);
+    sigprocmask(SIG_BLOCK, &blocked, &turn->before);
     return TRV_OK;
 }
 
+/* Not by what is ignored, as under nohup. */
 static bool was_interrupted(void)
 {
     sigset_t pending;
-    return sigpending(&pending) == 0 &&
-           (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP));
+    struct sigaction action;
+    bool any = false;
+    sigpending(&pending);
+    for (int i = 0; i < INTERRUPTS; i++)
+        any = any || (sigismember(&pending, interrupts[i]) && sigaction(interrupts[i], NULL, &action) == 0 &&
+                      action.sa_handler != SIG_IGN);
+    return any;
 }
 
 /* The lock goes with the folder. */
