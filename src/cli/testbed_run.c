@@ -227,8 +227,8 @@ static int end_of(const char *command, pid_t launcher, bool in_time)
     if (ended_by)
         return 128 + ended_by;
     if (!in_time)
-        return cli_bad(command, "the testbed's emulator has ended, so the job was ended; `trivance testbed down` removes "
-                       "what is left of it");
+        return cli_bad(command, "the testbed's emulator has ended, so the job was ended; `trivance testbed down` "
+                       "removes what is left of it");
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
     fprintf(stderr, "trivance %s: the launcher was ended by a signal (%s), and the job with it\n", command,

@@ -137,13 +137,15 @@ static void change(tn_net_t *net, const char *line, FILE *out)
 
 /* ---- Connections ------------------------------------------------------------------------------------------------- */
 
+/* The line without its end; false: it is too long, or no text. */
 static bool read_line(int client, char line[LINE_MAX_BYTES])
 {
     struct pollfd wait = {.fd = client, .events = POLLIN};
-    ssize_t got = poll(&wait, 1, PATIENCE_MS) == 1 ? recv(client, line, LINE_MAX_BYTES - 1, MSG_DONTWAIT) : 0;
-    line[got > 0 ? got : 0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    return got > 0;
+    ssize_t got = poll(&wait, 1, PATIENCE_MS) == 1 ? recv(client, line, LINE_MAX_BYTES, MSG_DONTWAIT) : 0;
+    if (got <= 0 || line[got - 1] != '\n' || memchr(line, '\0', (size_t)got))
+        return false;
+    line[got - 1] = '\0';
+    return true;
 }
 
 void tn_control_answer(tn_net_t *net, int listening, const char *about)
@@ -151,9 +153,12 @@ void tn_control_answer(tn_net_t *net, int listening, const char *about)
     char line[LINE_MAX_BYTES], *text = NULL;
     size_t size = 0;
     int client = accept4(listening, NULL, NULL, SOCK_CLOEXEC), room = 1 << 20;
-    FILE *out = client >= 0 && read_line(client, line) ? open_memstream(&text, &size) : NULL;
+    bool whole = client >= 0 && read_line(client, line);
+    FILE *out = client >= 0 ? open_memstream(&text, &size) : NULL;
     if (out) {
-        if (strcmp(line, "status") == 0)
+        if (!whole)
+            fprintf(out, "error a request is one line of less than %d bytes\n", LINE_MAX_BYTES);
+        else if (strcmp(line, "status") == 0)
             print_status(net, about, out);
         else if (strcmp(line, "links") == 0)
             print_links(net, out);

@@ -144,7 +144,13 @@ for mpi in "$@"; do
 done
 
 echo "== the emulator is killed"
+[ $# = 0 ] || start -- "$reduce" 60
 kill -9 "$("$tool" testbed status | sed -n 's/.*emulator \([0-9]*\) .*/\1/p')" || fail "no emulator"
+if [ $# != 0 ]; then
+    wait $job
+    [ $? = 2 ] && grep -q "emulator has ended" "$work/job" || fail "a job without its network goes on"
+    nothing_left
+fi
 refuse "does not answer" status
 refuse "does not answer" run --mpi=openmpi -- /bin/true
 expect 0 "is removed" "$tool" testbed down
@@ -172,14 +178,16 @@ for mpi in "$@"; do
         { cat "$work/results/testbed.csv"; fail "rows"; }
 done
 
-echo "== interrupted"
-"$tool" testbed up 100 > "$work/out" 2>&1 &
-sleep 0.05
-kill -INT $!
-wait $!
-"$tool" testbed down > /dev/null || fail "down"
-[ ! -e /run/trivance-testbed ] || fail "/run/trivance-testbed is left"
-! ip netns list | grep -q '^trv-' || fail "namespaces are left"
+echo "== interrupted, and killed"
+for signal in INT KILL KILL KILL; do
+    "$tool" testbed up 100 > "$work/out" 2>&1 &
+    sleep "0.0$((RANDOM % 10))"
+    kill -$signal $!
+    wait $! 2> /dev/null
+    "$tool" testbed down > /dev/null || fail "down"
+    [ ! -e /run/trivance-testbed ] || fail "/run/trivance-testbed is left"
+    ! ip netns list | grep -q '^trv-' || fail "namespaces are left"
+done
 
 echo "== not ours"
 ip netns add trv-1
