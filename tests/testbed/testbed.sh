@@ -164,7 +164,7 @@ echo "== benchmark"
 refuse "there is no algorithm" bench --algorithm=trivance-x
 refuse "multiples of 8" bench --bytes=7
 refuse "none of on, off and both" bench --rendezvous=maybe
-refuse "not a link and its factor" bench --slow-link=0:+0
+refuse "is not a rank, a port and a factor" bench --slow-link=0:+0
 for mpi in "$@"; do
     (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --mpi=$mpi --bytes=8,4K --iterations=2 \
         --rendezvous=off --compare --out=results --slow-link=0:+0:2x > out 2>&1)
