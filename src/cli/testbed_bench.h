@@ -4,7 +4,8 @@
  * testbed_bench.c          options; for every torus a testbed, for every MPI and mode a job
  * testbed_bench_job.c      who takes part, the job, and its answers
  * testbed_bench_predict.c  what the packet simulator says
- * testbed_bench_output.c   tables, CSV, plots
+ * testbed_bench_output.c   tables, CSV
+ * testbed_bench_plot.c     plots
  * testbed_bench_progress.c the bar
  */
 #ifndef TRIVANCE_CLI_TESTBED_BENCH_H
@@ -82,6 +83,12 @@ int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder,
 
 /* Fills in predicted_ns where the algorithm is known. */
 int cli_bench_predict(cli_bench_job_t *job);
+
+/* The fastest of the MPI library's own for a size; -1 where none was measured. */
+int cli_bench_best_own(const cli_bench_job_t *job, int size);
+/* "MPICH, torus 9 of 50 Mb/s and 2 ms, rendezvous off": heads the job's table and its plot. Returns `text`. */
+#define CLI_BENCH_TITLE_MAX (TRV_TORUS_TEXT_MAX + 160)
+char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX]);
 
 /* The job as a table, how late the emulator was, and measured against predicted where `compare`. */
 int cli_bench_print(const cli_bench_job_t *job, bool compare);

@@ -1,5 +1,5 @@
 /*
- * What `trivance testbed bench` shows: a table for every job, one file of rows for all, a plot for every job.
+ * What `trivance testbed bench` shows: a table for every job, one file of rows for all.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,12 +13,10 @@
 #include "cli/table.h"
 #include "cli/testbed_bench.h"
 #include "common/error.h"
-#include "figures/figures.h"
 
 #define CLOSE 0.15 /* predictions are meant to be within this */
 
-/* The fastest of the MPI library's own for a size; -1 where none was measured. */
-static int best_own(const cli_bench_job_t *job, int size)
+int cli_bench_best_own(const cli_bench_job_t *job, int size)
 {
     int best = -1;
     for (int r = 0; r < job->rivals; r++) {
@@ -32,7 +30,7 @@ static int best_own(const cli_bench_job_t *job, int size)
 /* How many times as long the best of the MPI library's own takes; NAN where one of them is not measured. */
 static double gain(const cli_bench_job_t *job, int size, const cli_bench_cell_t *cell)
 {
-    int own = best_own(job, size);
+    int own = cli_bench_best_own(job, size);
     return own >= 0 && cell && cell->measured ? job->cell[size][own].median_ns / cell->median_ns : NAN;
 }
 
@@ -105,16 +103,24 @@ static void print_agreement(const cli_bench_job_t *job)
     printf("%d of %d within %.0f%% of the prediction.\n", close, cells, 100 * CLOSE);
 }
 
-int cli_bench_print(const cli_bench_job_t *job, bool compare)
+char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX])
 {
     char torus[TRV_TORUS_TEXT_MAX], port[CLI_PORT_TEXT_MAX];
-    printf("\n%s, torus %s of %g Mb/s and %g ms, rendezvous %s", cli_mpi_title(job->mpi),
-           trv_torus_format(&job->network.torus, torus, sizeof torus), job->network.bandwidth_bps / 1e6,
-           job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off");
+    int used = snprintf(text, CLI_BENCH_TITLE_MAX, "%s, torus %s of %g Mb/s and %g ms, rendezvous %s",
+                        cli_mpi_title(job->mpi), trv_torus_format(&job->network.torus, torus, sizeof torus),
+                        job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6,
+                        job->rendezvous ? "on" : "off");
     if (job->slow_link.factor > 0)
-        printf(", link %d:%s %g times slower", job->slow_link.rank, cli_format_port(job->slow_link.port, port),
-               job->slow_link.factor);
-    printf(": ms, medians of %d; gain of auto over the best of the library's own\n", job->rounds);
+        snprintf(text + used, (size_t)(CLI_BENCH_TITLE_MAX - used), ", link %d:%s %g times slower", job->slow_link.rank,
+                 cli_format_port(job->slow_link.port, port), job->slow_link.factor);
+    return text;
+}
+
+int cli_bench_print(const cli_bench_job_t *job, bool compare)
+{
+    char title[CLI_BENCH_TITLE_MAX];
+    printf("\n%s: ms, medians of %d; gain of auto over the best of the library's own\n", cli_bench_title(job, title),
+           job->rounds);
     int code = print_cells(job, false);
     double limit_ns = trv_testbed_lateness_limit_ns(&job->network);
     printf("During the job deliveries were late by %.0f us at the 99th percentile (allowed %.0f)%s.\n",
@@ -134,7 +140,7 @@ static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, in
 {
     static const char *const type[] = {"int", "double"};
     char torus[TRV_TORUS_TEXT_MAX], bytes[CLI_BYTES_TEXT_MAX];
-    int own = best_own(job, size);
+    int own = cli_bench_best_own(job, size);
     cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
     cli_cell_text(table, cli_mpi_title(job->mpi));
     cli_cell_text(table, job->rendezvous ? "on" : "off");
@@ -245,56 +251,4 @@ int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
     code = cli_table_end(&table);
     int closed = cli_output_end(&output, code == TRV_OK);
     return code < 0 ? code : closed;
-}
-
-/* ---- Plots ------------------------------------------------------------------------------------------------------- */
-
-static const char *colour(const cli_rival_t *rival)
-{
-    return rival->own                             ? "#8a94a0"
-           : strcmp(rival->name, "auto") == 0     ? "#12855a"
-           : strcmp(rival->name, "planned") == 0  ? "#7a3db8"
-                                                  : "#1f6fd1";
-}
-
-static void write_script(const cli_bench_job_t *job, FILE *out)
-{
-    char torus[TRV_TORUS_TEXT_MAX], title[CLI_BENCH_NAME_MAX + 8];
-    fprintf(out, "set encoding utf8\nset title \"%s, torus %s of %g Mb/s and %g ms, rendezvous %s\"\n",
-            cli_mpi_title(job->mpi), trv_torus_format(&job->network.torus, torus, sizeof torus),
-            job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off");
-    fputs("set logscale xy\nset border 3 lc rgb '#6b7785'\nset tics nomirror textcolor rgb '#1f2933'\n"
-          "set grid lt 1 lc rgb '#dfe4ea'\nset key outside right\nset xlabel 'AllReduce size, bytes'\n"
-          "set ylabel 'median, ms'\n", out);
-    for (int r = 0; r < job->rivals; r++) {
-        fprintf(out, "$rival%d << EOD\n", r);
-        for (int s = 0; s < job->sizes; s++)
-            if (job->cell[s][r].measured)
-                fprintf(out, "%llu %.4f %.4f %.4f\n", (unsigned long long)job->bytes[s],
-                        job->cell[s][r].median_ns / 1e6, job->cell[s][r].least_ns / 1e6,
-                        job->cell[s][r].most_ns / 1e6);
-        fputs("EOD\n", out);
-    }
-    for (int r = 0; r < job->rivals; r++) {
-        title_of(&job->rival[r], title);
-        fprintf(out, "%s$rival%d using 1:2 with linespoints lw %d pt %d ps 0.6 lc rgb '%s' title '%s'",
-                r ? ", \\\n  " : "plot ", r, strcmp(job->rival[r].name, "auto") == 0 ? 3 : 1, 1 + r % 14,
-                colour(&job->rival[r]), title);
-    }
-    fputc('\n', out);
-}
-
-int cli_bench_plot(const cli_bench_job_t *job, const char *folder)
-{
-    char label[CLI_BENCH_LABEL_MAX], script[4608], picture[4608];
-    cli_output_t output;
-    cli_bench_label(job, label);
-    snprintf(script, sizeof script, "%s/%s.gnuplot", folder, label);
-    snprintf(picture, sizeof picture, "%s/%s.svg", folder, label);
-    int code = cli_output_begin(&output, script);
-    if (code < 0)
-        return code;
-    write_script(job, output.stream);
-    code = cli_output_end(&output, true);
-    return code == TRV_OK && fig_can_draw() ? fig_draw(script, "svg size 900,600 font 'Helvetica,12'", picture) : code;
 }
