@@ -104,8 +104,8 @@ static int read_slow_link(const char *text, options_t *options)
     if (cli_parse_slow_link(text, &options->slow_link) < 0)
         return cli_bad(options->command, "--slow-link: %s", trv_last_error());
     if (isinf(options->slow_link.factor))
-        return cli_bad(options->command, "--slow-link: a link that is down carries nothing; it is slower by a factor, for "
-                       "example 0:+0:2x");
+        return cli_bad(options->command, "--slow-link: a link that is down carries nothing; it is slower by a factor, "
+                       "for example 0:+0:2x");
     return CLI_OK;
 }
 

@@ -127,8 +127,8 @@ int cli_bench_print(const cli_bench_job_t *job, bool compare)
            job->lateness_job_p99_ns / 1e3, limit_ns / 1e3,
            job->lateness_job_p99_ns > limit_ns ? ": NOT faithful" : "");
     if (code == TRV_OK && compare) {
-        printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us, %.0f us per message and %.0f us for "
-               "the common start, as measured\n", job->alpha_ns / 1e3, job->message_ns / 1e3, job->start_ns / 1e3);
+        printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us, %.0f us per message and %.0f us "
+               "for the common start, as measured\n", job->alpha_ns / 1e3, job->message_ns / 1e3, job->start_ns / 1e3);
         code = print_cells(job, true);
         print_agreement(job);
     }

@@ -1,6 +1,6 @@
 /*
- * The plot of a job of `trivance testbed bench`, by gnuplot: time over size, all thin and pale but what decides, the best
- * of the MPI library's own and Trivance's auto. Which line is which algorithm, the table says.
+ * The plot of a job of `trivance testbed bench`, by gnuplot: time over size, all thin and pale but what decides, the
+ * best of the MPI library's own and Trivance's auto. Which line is which algorithm, the table says.
  */
 #include <stdio.h>
 #include <string.h>
