@@ -48,9 +48,14 @@ typedef struct cli_job {
     bool drop_in;        /* under the preload library of `trivance run` */
     char **word;         /* the program and its arguments */
     int words;
+    const char *output;  /* or NULL: the file that gets what it says; it then reads nothing */
+    const char *times;   /* or NULL: the file that gets what testbed/clock.c tells */
     void (*watch)(void *context); /* or NULL: called twice a second as it runs */
     void *context;
 } cli_job_t;
+
+/* Finds which MPI the program is linked with, where job->mpi is NULL. CLI_BAD where it is none, or another than that. */
+int cli_testbed_find_mpi(const char *command, cli_job_t *job);
 
 /* Runs it on the testbed that is up, waits, and ends what it left. The exit code of the launcher, or CLI_BAD after a
  * sentence. *counts (may be NULL) is what the emulator has counted during the job. */

@@ -1,5 +1,6 @@
 /*
- * trivance testbed bench: the MPI libraries' own AllReduce against Trivance's, in the same jobs and in turns.
+ * trivance testbed bench: the MPI libraries' own AllReduce against Trivance's, in the same jobs and in turns; or a
+ * user's program without the drop-in and with it.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,19 +18,23 @@
 #include "cli/testbed_bench.h"
 
 static const char help[] =
-    "Usage: trivance testbed bench [OPTIONS]\n\n"
+    "Usage: trivance testbed bench [OPTIONS] [-- PROGRAM [ARGUMENTS]]\n\n"
     "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI\n"
     "libraries and by Trivance as the preload library serves it: in one job, in turns, from a common start to\n"
     "the end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs\n"
     "root and, as it is, two hours of a machine that does nothing else.\n\n"
+    "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, in\n"
+    "turns without the drop-in and with it, and tells the time from MPI_Init to MPI_Finalize, how much of it is\n"
+    "spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program says.\n\n"
     "Options:\n"
-    "  -t, --torus=LIST        default 8,9,3x3,3x3x3,27\n"
+    "  -t, --torus=LIST        default 8,9,3x3,3x3x3,27, for a program 3x3\n"
     "  -o, --out=DIR           where the files go (default testbed)\n"
-    "  -m, --mpi=LIST          openmpi, mpich; default both, as far as they are installed\n"
+    "  -m, --mpi=LIST          openmpi, mpich; default both, as far as they are installed; for a program its own,\n"
+    "                          to be named where it does not show it (Python, a script)\n"
     "  -b, --bytes=LIST        default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M\n"
     "  -a, --algorithm=LIST    of Trivance: default every form of it, planned and auto\n"
-    "  -r, --rendezvous=R      on, off or both (default)\n"
-    "  -n, --iterations=N      of every algorithm (default 11)\n"
+    "  -r, --rendezvous=R      on, off or both (default; for a program on)\n"
+    "  -n, --iterations=N      of every algorithm (default 11), or starts of the program each way (3)\n"
     "  -B, --bandwidth=RATE    default 50Mb/s, on more than 16 nodes 20Mb/s\n"
     "  -L, --hop-latency=TIME  default 2ms, on more than 16 nodes 5ms\n"
     "  -s, --slow-link=L:Fx    link L has 1/F of the bandwidth: 0:+0:2x\n"
@@ -38,7 +43,8 @@ static const char help[] =
     "Exit status: 0 good, 1 a testbed was not faithful, 2 bad input, or the machine can not.\n\n"
     "Examples:\n"
     "  trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
-    "  trivance testbed bench --compare --out results\n";
+    "  trivance testbed bench --compare --out results\n"
+    "  trivance testbed bench --torus 3x3,9 -- ./conjugate_gradient.openmpi 100 200\n";
 
 #define TORI_MAX 16
 #define MPIS 2
@@ -55,6 +61,8 @@ typedef struct options {
     double bandwidth_bps, latency_ns; /* 0, < 0: by the number of nodes */
     trv_slow_link_t slow_link; /* factor 0: there is none */
     bool compare;
+    char **word;        /* the program to measure instead; NULL: none */
+    int words;
 } options_t;
 
 static const char *const mpi_name[MPIS] = {"openmpi", "mpich"};
@@ -121,7 +129,7 @@ static int read_value(options_t *options, int option, const char *text)
     case 'a': options->algorithms = text; break;
     case 'c': options->compare = true; break;
     case 'b': code = cli_parse_bytes_list(text, options->bytes, CLI_BENCH_SIZES_MAX, &options->sizes); break;
-    case 'n': code = cli_parse_int(text, "--iterations", 1, 101, &options->iterations); break;
+    case 'n': code = cli_parse_int(text, "--iterations", 1, CLI_BENCH_ROUNDS_MAX, &options->iterations); break;
     case 'B': code = cli_parse_rate_bps(text, &options->bandwidth_bps); break;
     default: code = cli_parse_time_ns(text, &options->latency_ns); break;
     }
@@ -139,13 +147,13 @@ static int read_options(int argc, char **argv, options_t *options)
         {"hop-latency", required_argument, NULL, 'L'}, {"slow-link", required_argument, NULL, 's'},
         {"compare", no_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     int option, code = CLI_OK;
-    while (code == CLI_OK && (option = cli_option(argc, argv, ":t:o:m:b:a:r:n:B:L:s:ch", longs)) != -1) {
+    while (code == CLI_OK && (option = cli_option(argc, argv, "+:t:o:m:b:a:r:n:B:L:s:ch", longs)) != -1) {
         if (option == 'h')
             return fputs(help, stdout), -1;
         code = option == '?' ? CLI_BAD : read_value(options, option, optarg);
     }
-    if (code == CLI_OK && optind < argc)
-        return cli_bad(argv[0], "it takes options only, and there is '%.40s'", argv[optind]);
+    options->words = argc - optind;
+    options->word = options->words ? argv + optind : NULL;
     for (int i = 0; i < options->sizes && code == CLI_OK; i++)
         if (options->bytes[i] == 0 || options->bytes[i] % 8 || options->bytes[i] > 1u << 30)
             return cli_bad(argv[0], "--bytes: sizes are multiples of 8 up to 1G, and there is %llu",
@@ -182,11 +190,17 @@ static int run_job(const options_t *options, results_t *results, cli_bench_job_t
 {
     char path[4608];
     results->jobs++;
-    int code = cli_bench_run(options->command, job, options->folder, &results->progress);
+    int code = job->word ? cli_bench_run_program(options->command, job, options->folder, &results->progress)
+                         : cli_bench_run(options->command, job, options->folder, &results->progress);
     if (code != CLI_OK)
         return code;
     results->faithful = results->faithful && job->faithful;
-    snprintf(path, sizeof path, "%s/testbed.csv", options->folder);
+    snprintf(path, sizeof path, "%s/%s.csv", options->folder, job->word ? "program" : "testbed");
+    if (job->word && (cli_bench_print_program(job) < 0 ||
+                      cli_bench_write_program_csv(results->job, results->jobs, path) < 0))
+        return cli_bad_last(options->command);
+    if (job->word)
+        return CLI_OK;
     if ((options->compare && cli_bench_predict(job) < 0) || cli_bench_print(job, options->compare) < 0 ||
         cli_bench_write_csv(results->job, results->jobs, path) < 0 || cli_bench_plot(job, options->folder) < 0)
         return cli_bad_last(options->command);
@@ -264,12 +278,16 @@ static int plan_jobs(const options_t *options, results_t *results)
         job->network = (tb_network_t){
             *torus, options->bandwidth_bps > 0 ? options->bandwidth_bps : large ? 20e6 : 50e6,
             options->latency_ns >= 0 ? options->latency_ns : large ? 5e6 : 2e6};
+        job->word = options->word;
+        job->words = options->words;
+        results->planned++;
+        if (job->word)
+            continue;
         set_sizes(options, torus, job);
         if (cli_testbed_range(options->command, job->network.bandwidth_bps, job->network.latency_ns) != CLI_OK)
             return CLI_BAD;
         if (trv_testbed_fits(torus) < 0 || cli_bench_rivals(job, options->algorithms) < 0)
             return cli_bad_last(options->command);
-        results->planned++;
     }
     return CLI_OK;
 }
@@ -299,8 +317,10 @@ static int run_all(const options_t *options)
     while (results.jobs < results.planned && code == CLI_OK && !interrupted)
         code = run_torus(options, &results);
     cli_progress_end(&results.progress.bar);
-    if (code == CLI_OK && !interrupted && cli_bench_print_summary(results.job, results.jobs) < 0)
+    if (code == CLI_OK && !interrupted && !options->word && cli_bench_print_summary(results.job, results.jobs) < 0)
         code = cli_bad_last(options->command);
+    if (code == CLI_OK && !interrupted)
+        cli_bench_print_unfaithful(results.job, results.jobs);
     free(results.job);
     return interrupted ? 128 + interrupted : code == CLI_OK && !results.faithful ? CLI_WRONG : code;
 }
@@ -322,21 +342,54 @@ static int find_mpis(options_t *options)
                    ".mpich); they are built where the MPI is installed");
 }
 
+/* The program's MPI in place of the list. */
+static int find_program_mpi(options_t *options)
+{
+    cli_job_t job = {.word = options->word, .words = options->words};
+    if (options->mpi[0] && options->mpi[1])
+        return cli_bad(options->command, "--mpi: a program uses one MPI, and there are two");
+    if (options->mpi[0] || options->mpi[1])
+        job.mpi = mpi_name[options->mpi[1]];
+    if (cli_testbed_find_mpi(options->command, &job) != CLI_OK)
+        return CLI_BAD;
+    for (int i = 0; i < MPIS; i++)
+        options->mpi[i] = strcmp(job.mpi, mpi_name[i]) == 0;
+    return CLI_OK;
+}
+
+/* What was not said. */
+static int set_defaults(options_t *options)
+{
+    bool program = options->word != NULL;
+    if (program && (options->sizes || options->algorithms || options->compare))
+        return cli_bad(options->command, "--bytes, --algorithm and --compare are not for a program; leave them out");
+    if (!options->tori && read_tori(program ? "3x3" : "8,9,3x3,3x3x3,27", options) != CLI_OK)
+        return CLI_BAD;
+    if (!options->mode[0] && !options->mode[1])
+        read_mode(program ? "on" : "both", options);
+    if (!options->iterations)
+        options->iterations = program ? 3 : 11;
+    if (program)
+        return find_program_mpi(options);
+    if (!options->mpi[0] && !options->mpi[1])
+        options->mpi[0] = options->mpi[1] = true;
+    return CLI_OK;
+}
+
 int cli_testbed_bench(int argc, char **argv)
 {
-    options_t options = {.command = argv[0], .folder = "testbed", .mpi = {true, true}, .mode = {true, true},
-                         .iterations = 11, .latency_ns = -1};
+    options_t options = {.command = argv[0], .folder = "testbed", .latency_ns = -1};
     char *whole = NULL;
-    int code = read_tori("8,9,3x3,3x3x3,27", &options);
+    int code = read_options(argc, argv, &options);
     if (code == CLI_OK)
-        code = read_options(argc, argv, &options);
+        code = set_defaults(&options);
     if (code != CLI_OK)
         return code < 0 ? CLI_OK : code;
     cli_bench_job_t names = {.mpi = mpi_name[0]};
     if (cli_bench_rivals(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
         return cli_bad_last(argv[0]);
     code = check_slow_link(&options);
-    if (code == CLI_OK)
+    if (code == CLI_OK && !options.word)
         code = find_mpis(&options);
     if (code == CLI_OK)
         code = make_folder(&options, &whole);

@@ -116,16 +116,21 @@ char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX]
     return text;
 }
 
+void cli_bench_print_lateness(const cli_bench_job_t *job)
+{
+    double limit_ns = trv_testbed_lateness_limit_ns(&job->network);
+    printf("During the job deliveries were late by %.0f us at the 99th percentile (allowed %.0f)%s.\n",
+           job->lateness_job_p99_ns / 1e3, limit_ns / 1e3,
+           job->lateness_job_p99_ns > limit_ns ? ": NOT faithful" : "");
+}
+
 int cli_bench_print(const cli_bench_job_t *job, bool compare)
 {
     char title[CLI_BENCH_TITLE_MAX];
     printf("\n%s: ms, medians of %d; gain of auto over the best of the library's own\n", cli_bench_title(job, title),
            job->rounds);
     int code = print_cells(job, false);
-    double limit_ns = trv_testbed_lateness_limit_ns(&job->network);
-    printf("During the job deliveries were late by %.0f us at the 99th percentile (allowed %.0f)%s.\n",
-           job->lateness_job_p99_ns / 1e3, limit_ns / 1e3,
-           job->lateness_job_p99_ns > limit_ns ? ": NOT faithful" : "");
+    cli_bench_print_lateness(job);
     if (code == TRV_OK && compare) {
         printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us, %.0f us per message and %.0f us "
                "for the common start, as measured\n", job->alpha_ns / 1e3, job->message_ns / 1e3, job->start_ns / 1e3);
@@ -157,7 +162,7 @@ static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, in
 }
 
 /* Whose times are those of a machine that did not keep up. */
-static void print_unfaithful(const cli_bench_job_t *job, int jobs)
+void cli_bench_print_unfaithful(const cli_bench_job_t *job, int jobs)
 {
     char label[CLI_BENCH_LABEL_MAX];
     int wrong = 0;
@@ -182,28 +187,69 @@ int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
     for (int j = 0; j < jobs; j++)
         for (int s = 0; s < job[j].sizes; s++)
             print_summary_row(&table, &job[j], s);
-    int code = cli_table_end(&table);
-    print_unfaithful(job, jobs);
-    return code;
+    return cli_table_end(&table);
 }
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, int r)
+static const char *const first_key[] = {"torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous",
+                                        "slow_link"};
+static const char *const last_key[] = {"faithful", "check_worst", "lateness_p99_us", "lateness_job_p99_us"};
+
+void cli_bench_row_begin(cli_table_t *table, const cli_bench_job_t *job)
 {
-    char slow[64] = "", port[CLI_PORT_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], slow[64] = "", port[CLI_PORT_TEXT_MAX];
     if (job->slow_link.factor > 0)
         snprintf(slow, sizeof slow, "%d:%s:%gx", job->slow_link.rank, cli_format_port(job->slow_link.port, port),
                  job->slow_link.factor);
-    const cli_rival_t *rival = &job->rival[r];
-    const cli_bench_cell_t *cell = &job->cell[size][r];
-    char torus[TRV_TORUS_TEXT_MAX];
     cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
     cli_cell_real(table, job->network.bandwidth_bps / 1e6, 3);
     cli_cell_real(table, job->network.latency_ns / 1e6, 3);
     cli_cell_text(table, job->mpi);
     cli_cell_bool(table, job->rendezvous);
     cli_cell_text(table, slow);
+}
+
+void cli_bench_row_end(cli_table_t *table, const cli_bench_job_t *job)
+{
+    cli_cell_bool(table, job->faithful);
+    cli_cell_real(table, job->check_worst, 3);
+    cli_cell_real(table, job->lateness_p99_ns / 1e3, 1);
+    cli_cell_real(table, job->lateness_job_p99_ns / 1e3, 1);
+    cli_row_end(table);
+}
+
+static void add_keys(cli_column_t *column, int *columns, const char *const *key, size_t keys)
+{
+    for (size_t i = 0; i < keys; i++)
+        column[(*columns)++] = (cli_column_t){key[i], NULL, false, 0};
+}
+
+int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *const *key, int keys,
+                         cli_bench_rows_t *write_rows, const char *path)
+{
+    cli_column_t column[CLI_COLUMNS_MAX];
+    cli_output_t output;
+    cli_table_t table;
+    int columns = 0, code = cli_output_begin(&output, path);
+    if (code < 0)
+        return code;
+    add_keys(column, &columns, first_key, sizeof first_key / sizeof *first_key);
+    add_keys(column, &columns, key, (size_t)keys);
+    add_keys(column, &columns, last_key, sizeof last_key / sizeof *last_key);
+    cli_table_begin(&table, output.stream, CLI_FORMAT_CSV, column, columns, false);
+    for (int j = 0; j < jobs; j++)
+        write_rows(&table, &job[j]);
+    code = cli_table_end(&table);
+    int closed = cli_output_end(&output, code == TRV_OK);
+    return code < 0 ? code : closed;
+}
+
+static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, int r)
+{
+    const cli_rival_t *rival = &job->rival[r];
+    const cli_bench_cell_t *cell = &job->cell[size][r];
+    cli_bench_row_begin(table, job);
     cli_cell_int(table, (int64_t)job->bytes[size]);
     cli_cell_text(table, rival->own ? "library" : "trivance");
     cli_cell_text(table, rival->name);
@@ -219,36 +265,21 @@ static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, 
     cli_cell_real(table, job->alpha_ns / 1e3, 1);
     cli_cell_real(table, job->message_ns / 1e3, 1);
     cli_cell_real(table, job->start_ns / 1e3, 1);
-    cli_cell_bool(table, job->faithful);
-    cli_cell_real(table, job->check_worst, 3);
-    cli_cell_real(table, job->lateness_p99_ns / 1e3, 1);
-    cli_cell_real(table, job->lateness_job_p99_ns / 1e3, 1);
-    cli_row_end(table);
+    cli_bench_row_end(table, job);
+}
+
+static void write_cells(cli_table_t *table, const cli_bench_job_t *job)
+{
+    for (int s = 0; s < job->sizes; s++)
+        for (int r = 0; r < job->rivals; r++)
+            if (job->cell[s][r].measured)
+                write_row(table, job, s, r);
 }
 
 int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
 {
     static const char *const key[] = {
-        "torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "slow_link", "bytes", "whose", "algorithm",
-        "type", "served_by", "rounds", "median_ms", "min_ms", "max_ms", "gain", "predicted_ms", "measured_by_predicted",
-        "alpha_us", "message_us", "start_us", "faithful", "check_worst", "lateness_p99_us",
-        "lateness_job_p99_us"};
-    enum { KEYS = sizeof key / sizeof key[0] };
-    cli_column_t column[KEYS];
-    cli_output_t output;
-    cli_table_t table;
-    int code = cli_output_begin(&output, path);
-    if (code < 0)
-        return code;
-    for (int i = 0; i < KEYS; i++)
-        column[i] = (cli_column_t){key[i], NULL, false, 0};
-    cli_table_begin(&table, output.stream, CLI_FORMAT_CSV, column, KEYS, false);
-    for (int j = 0; j < jobs; j++)
-        for (int s = 0; s < job[j].sizes; s++)
-            for (int r = 0; r < job[j].rivals; r++)
-                if (job[j].cell[s][r].measured)
-                    write_row(&table, &job[j], s, r);
-    code = cli_table_end(&table);
-    int closed = cli_output_end(&output, code == TRV_OK);
-    return code < 0 ? code : closed;
+        "bytes", "whose", "algorithm", "type", "served_by", "rounds", "median_ms", "min_ms", "max_ms", "gain",
+        "predicted_ms", "measured_by_predicted", "alpha_us", "message_us", "start_us"};
+    return cli_bench_write_rows(job, jobs, key, sizeof key / sizeof *key, write_cells, path);
 }

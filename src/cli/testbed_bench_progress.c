@@ -32,7 +32,7 @@ static double start_work_ns(const cli_bench_job_t *job)
 
 static double job_work_ns(const cli_bench_job_t *job)
 {
-    double work_ns = start_work_ns(job);
+    double work_ns = start_work_ns(job) * (job->word ? 2 * job->rounds : 1);
     for (int s = 0; s < job->sizes; s++)
         work_ns += size_work_ns(job, s);
     return work_ns;
@@ -102,6 +102,17 @@ void cli_bench_progress_watch(void *context)
     snprintf(name, sizeof name, "%s %s rendezvous %s: %s",
              trv_torus_format(&job->network.torus, torus, sizeof torus), cli_mpi_title(job->mpi),
              job->rendezvous ? "on" : "off", cli_format_bytes(job->bytes[size], bytes));
+    cli_progress_name(&progress->bar, name);
+}
+
+void cli_bench_progress_start(cli_bench_progress_t *progress, int number)
+{
+    const cli_bench_job_t *job = progress->job;
+    char torus[TRV_TORUS_TEXT_MAX], name[CLI_PROGRESS_NAME_MAX];
+    reach(progress, number * start_work_ns(job));
+    snprintf(name, sizeof name, "%s rendezvous %s: %s the drop-in, %d of %d",
+             trv_torus_format(&job->network.torus, torus, sizeof torus), job->rendezvous ? "on" : "off",
+             number % 2 ? "with" : "without", number / 2 + 1, job->rounds);
     cli_progress_name(&progress->bar, name);
 }
 

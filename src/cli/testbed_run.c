@@ -7,6 +7,7 @@
  * What the user has set there is kept.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -165,12 +166,25 @@ static char **command_line(const cli_job_t *job, const char *launcher, const cha
 
 /* ---- The job ----------------------------------------------------------------------------------------------------- */
 
+/* Both outputs go to the file, which is made anew. */
+static bool redirect(const char *path)
+{
+    int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool done = out >= 0 && in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+                dup2(out, STDERR_FILENO) >= 0;
+    close(out);
+    close(in);
+    return done;
+}
+
 /* In the child; returns the exit code only where it fails. */
 static int become_launcher(const char *command, const cli_job_t *job, const tb_status_t *status, const char *launcher,
                            const char *agent)
 {
     int words;
     char **line = command_line(job, launcher, agent, &words);
+    if (job->output && !redirect(job->output))
+        return cli_bad(command, "%.3000s can not be written: %s", job->output, strerror(errno));
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     trv_testbed_before_children(status->core);
     if (strcmp(job->mpi, "openmpi") == 0)
@@ -256,18 +270,34 @@ static int wait_for(const char *command, pid_t launcher, pid_t emulator, const c
     return code;
 }
 
-int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *counts)
+/* The agent's path, and those of the libraries for the ranks, with a colon between. */
+static int find_parts(const char *command, const cli_job_t *job, char agent[PATH_BYTES], char preload[2 * PATH_BYTES])
 {
-    static char agent[PATH_BYTES], preload[PATH_BYTES];
-    tb_status_t status;
-    int code = cli_testbed_program(command, "trivance-testbed-agent", agent, sizeof agent);
+    char file[64], clock[PATH_BYTES] = "";
+    snprintf(file, sizeof file, "libtrivance_testbed_clock.%s.so", job->mpi);
+    int code = cli_testbed_program(command, "trivance-testbed-agent", agent, PATH_BYTES);
     if (code == CLI_OK)
-        code = cli_testbed_program(command, "libtrivance_testbed.so", preload, sizeof preload);
+        code = cli_testbed_program(command, "libtrivance_testbed.so", preload, PATH_BYTES);
+    if (code == CLI_OK && job->times)
+        code = cli_testbed_program(command, file, clock, sizeof clock);
     if (code != CLI_OK)
         return code;
-    if (strpbrk(agent, " :") || strpbrk(preload, " :"))
+    if (strpbrk(agent, " :") || strpbrk(preload, " :") || strpbrk(clock, " :"))
         return cli_bad(command, "launchers can not be given %s, because of the blank or colon in it; install Trivance "
                        "elsewhere", agent);
+    size_t used = strlen(preload);
+    if (job->times)
+        snprintf(preload + used, 2 * PATH_BYTES - used, ":%s", clock);
+    return CLI_OK;
+}
+
+int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *counts)
+{
+    static char agent[PATH_BYTES], preload[2 * PATH_BYTES];
+    tb_status_t status;
+    int code = find_parts(command, job, agent, preload);
+    if (code != CLI_OK)
+        return code;
     const char *launcher = find_launcher(job->mpi);
     if (!launcher)
         return cli_bad(command, "there is no launcher of %s (mpirun.%s, mpirun or mpiexec) on this machine",
@@ -282,6 +312,8 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
     snprintf(core, sizeof core, "%d", status.core);
     setenv(TB_PRELOAD_VARIABLE, preload, 1);
     setenv(TB_CORE_VARIABLE, core, 1);
+    if (job->times)
+        setenv(TB_TIMES_VARIABLE, job->times, 1);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0)
@@ -330,7 +362,7 @@ static int read_run(int argc, char **argv, cli_job_t *job)
 }
 
 /* Which MPI it is. A program that shows none (Python, a script) may become one. */
-static int find_mpi(const char *command, cli_job_t *job)
+int cli_testbed_find_mpi(const char *command, cli_job_t *job)
 {
     char path[CLI_PATH_BYTES];
     const char *linked;
@@ -361,6 +393,6 @@ int cli_testbed_run(int argc, char **argv)
         return cli_bad(argv[0], "--ranks: the testbed has %d nodes, and each takes one rank",
                        status.network.torus.ranks);
     job.ranks = job.ranks ? job.ranks : status.network.torus.ranks;
-    code = find_mpi(argv[0], &job);
+    code = cli_testbed_find_mpi(argv[0], &job);
     return code == CLI_OK ? cli_testbed_job(argv[0], &job, NULL) : code;
 }

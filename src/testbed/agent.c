@@ -45,7 +45,7 @@ static int run_on_node(char **argv)
 static int become_rank(char **argv)
 {
     const char *ours = getenv(TB_PRELOAD_VARIABLE), *other = getenv("LD_PRELOAD");
-    char both[2 * PATH_BYTES];
+    char both[3 * PATH_BYTES];
     snprintf(both, sizeof both, "%s%s%s", ours ? ours : "", ours && other && *other ? ":" : "", other ? other : "");
     if (*both && setenv("LD_PRELOAD", both, 1) != 0)
         return fail("LD_PRELOAD");

@@ -16,10 +16,12 @@
 #define TB_TOPOLOGY TB_FOLDER "/torus.json"
 #define TB_LOG TB_FOLDER "/torusnet.log"
 
-/* What the agent finds in its environment: the path of libtrivance_testbed.so, which it puts before every rank, and the
+/* What the agent finds in its environment: the paths of the libraries that it puts before every rank, and the
  * core that is the emulator's. */
 #define TB_PRELOAD_VARIABLE "TESTBED_PRELOAD"
 #define TB_CORE_VARIABLE "TESTBED_CORE"
+/* What the ranks find there where their times are asked for: the file for them. */
+#define TB_TIMES_VARIABLE "TESTBED_TIMES"
 
 #define TB_SPACES "/run/netns/" /* where iproute2 keeps its namespaces */
 #define TB_NODE "trv-%d"
