@@ -183,11 +183,11 @@ refuse "is not a program that is linked" bench -- /bin/true
 refuse "uses one MPI" bench --mpi=openmpi,mpich -- /bin/true
 for mpi in "$@"; do
     (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --out=results --iterations=1 -- \
-        "$build/examples/conjugate_gradient.$mpi" 100 10 > out 2>&1)
+        "$build/examples/conjugate_gradient.$mpi" 100 40 > out 2>&1)
     [ $? -le 1 ] || fail "bench of a program"
-    grep -q "with it .* 22 " "$work/out" || fail "not told: two AllReduces per iteration, and two more"
+    grep -q "with it .* 82 " "$work/out" || fail "not told: two AllReduces per iteration, and two more"
     # The times are the program's, in which AllReduces are most; both outputs are kept.
-    awk -F, 'NR > 1 && $10 == "program" && $11 > 0.04 && $14 > 20 && $14 <= 100 && $15 == 22 { rows++ }
+    awk -F, 'NR > 1 && $10 == "program" && $11 > 0.04 && $14 > 20 && $14 <= 100 && $15 == 82 { rows++ }
         END { exit rows != 2 }' "$work/results/program.csv" || { cat "$work/results/program.csv"; fail "rows"; }
     [ "$(grep -l "on 3 ranks: .* error" "$work/results/3-$mpi-rendezvous-"*.out | wc -l)" = 2 ] || fail "no outputs"
 done
