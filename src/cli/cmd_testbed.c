@@ -2,6 +2,7 @@
  * trivance testbed: real MPI jobs over an emulated torus on this machine. Finds the command; up, down, status and set
  * are here, the others have files of their own.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,52 +151,104 @@ static void print_summary(const tb_status_t *status)
            status->lateness_max_ns / 1e3);
 }
 
-/* A line of the emulator's answer as a row. */
-static void add_link(cli_table_t *table, const char *line)
-{
+#define LINKS_SHOWN 40 /* of which there may be hundreds: the busiest, and whatever is not as it was made */
+
+typedef struct link {
     int node, port, up;
     double bandwidth_bps, latency_ns, utilisation;
     unsigned long long packets, bytes, queue, dropped;
-    char name[CLI_PORT_TEXT_MAX];
-    if (sscanf(line, "%d %d %lf %lf %d %llu %llu %lf %llu %llu", &node, &port, &bandwidth_bps, &latency_ns, &up,
-               &packets, &bytes, &utilisation, &queue, &dropped) != 10)
-        return;
-    cli_cell_int(table, node);
-    cli_cell_text(table, cli_format_port(port, name));
-    cli_cell_text(table, up ? "up" : "down");
-    cli_cell_real(table, bandwidth_bps / 1e6, 3);
-    cli_cell_real(table, latency_ns / 1e6, 3);
-    cli_cell_int(table, (int64_t)packets);
-    cli_cell_int(table, (int64_t)bytes);
-    cli_cell_real(table, 100 * utilisation, 2);
-    cli_cell_int(table, (int64_t)queue);
-    cli_cell_int(table, (int64_t)dropped);
-    cli_row_end(table);
+    bool special; /* changed, cut, or has lost something */
+} link_t;
+
+/* The emulator's lines; `link` has room for all. The number of links. */
+static int read_links(char *lines, const tb_network_t *network, link_t *link)
+{
+    int links = 0;
+    for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
+        link_t *l = &link[links];
+        links += sscanf(line, "%d %d %lf %lf %d %llu %llu %lf %llu %llu", &l->node, &l->port, &l->bandwidth_bps,
+                        &l->latency_ns, &l->up, &l->packets, &l->bytes, &l->utilisation, &l->queue, &l->dropped) == 10;
+        l->special = !l->up || l->dropped || fabs(l->bandwidth_bps / network->bandwidth_bps - 1) > 1e-6 ||
+                     fabs(l->latency_ns - network->latency_ns) > 1;
+    }
+    return links;
 }
 
-static int status(int argc, char **argv)
+static int by_interest(const void *a, const void *b)
+{
+    const link_t *x = a, *y = b;
+    if (x->special != y->special)
+        return x->special ? -1 : 1;
+    return (x->utilisation < y->utilisation) - (x->utilisation > y->utilisation);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const link_t *x = a, *y = b;
+    return x->node != y->node ? x->node - y->node : x->port - y->port;
+}
+
+/* Moves the links that are shown to the front; their number. */
+static int choose_links(link_t *link, int links)
+{
+    int shown = links < LINKS_SHOWN ? links : LINKS_SHOWN;
+    qsort(link, (size_t)links, sizeof *link, by_interest);
+    while (shown < links && link[shown].special)
+        shown++;
+    qsort(link, (size_t)shown, sizeof *link, by_place);
+    return shown;
+}
+
+static int print_links(const link_t *link, int links, cli_format_t format)
 {
     static const cli_column_t column[] = {
         {"node", "node", true, 0}, {"port", "port", false, 0}, {"state", "state", false, 0},
         {"bandwidth_mbps", "Mb/s", true, 0}, {"latency_ms", "ms", true, 0}, {"packets", "packets", true, 0},
         {"bytes", "bytes", true, 0}, {"utilisation_percent", "busy %", true, 0},
         {"queue_max_bytes", "longest queue", true, 0}, {"lost", "lost", true, 0}};
+    cli_table_t table;
+    char name[CLI_PORT_TEXT_MAX];
+    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    for (const link_t *l = link; l < link + links; l++) {
+        cli_cell_int(&table, l->node);
+        cli_cell_text(&table, cli_format_port(l->port, name));
+        cli_cell_text(&table, l->up ? "up" : "down");
+        cli_cell_real(&table, l->bandwidth_bps / 1e6, 3);
+        cli_cell_real(&table, l->latency_ns / 1e6, 3);
+        cli_cell_int(&table, (int64_t)l->packets);
+        cli_cell_int(&table, (int64_t)l->bytes);
+        cli_cell_real(&table, 100 * l->utilisation, 2);
+        cli_cell_int(&table, (int64_t)l->queue);
+        cli_cell_int(&table, (int64_t)l->dropped);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+static int status(int argc, char **argv)
+{
     cli_format_t format = CLI_FORMAT_TABLE;
     tb_status_t now;
-    cli_table_t table;
-    char *links;
+    char *lines;
     int code = cli_format_option(argc, argv, cli_testbed_help, &format);
     if (code >= 0)
         return code;
-    if (trv_testbed_status(&now) < 0 || trv_testbed_ask("links", &links) < 0)
+    if (trv_testbed_status(&now) < 0 || trv_testbed_ask("links", &lines) < 0)
         return cli_bad_last(argv[0]);
-    if (format == CLI_FORMAT_TABLE)
+    link_t *link = calloc((size_t)now.network.torus.ranks * 2 * TRV_DIMS_MAX + 1, sizeof *link);
+    int links = link ? read_links(lines, &now.network, link) : 0, shown = links;
+    free(lines);
+    if (!link)
+        return cli_bad(argv[0], "there is no memory for the links");
+    if (format == CLI_FORMAT_TABLE) {
         print_summary(&now);
-    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
-    for (char *line = strtok(links, "\n"); line; line = strtok(NULL, "\n"))
-        add_link(&table, line);
-    free(links);
-    return cli_table_end(&table) < 0 ? cli_bad_last(argv[0]) : CLI_OK;
+        shown = choose_links(link, links);
+    }
+    code = print_links(link, shown, format) < 0 ? cli_bad_last(argv[0]) : CLI_OK;
+    if (code == CLI_OK && shown < links)
+        printf("\n%d links more are as they were made and had less traffic; --format=csv has them.\n", links - shown);
+    free(link);
+    return code;
 }
 
 /* ---- set --------------------------------------------------------------------------------------------------------- */
