@@ -41,6 +41,7 @@ typedef struct cli_bench_cell {
     bool measured;
     double median_ns, least_ns, most_ns;
     int wrong;                         /* elements, of all ranks: 0 */
+    double core_ns;                    /* so long was a core that the ranks share busy with them */
     char served_by[TRV_PLAN_NAME_MAX]; /* by which algorithm; "" where that is not known */
     double predicted_ns;               /* NAN: nothing predicts it */
 } cli_bench_cell_t;

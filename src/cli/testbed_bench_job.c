@@ -140,8 +140,8 @@ static void read_line(cli_bench_job_t *job, const char *line)
     cli_bench_cell_t cell = {.measured = true, .predicted_ns = NAN};
     if (sscanf(line, "steps %d %d %lf", &steps, &messages, &time_ns) == 3)
         fit_steps(job, steps, messages, time_ns);
-    if (sscanf(line, "row %llu %d %d %lf %lf %lf %d", &bytes, &rival, &rounds, &cell.median_ns, &cell.least_ns,
-               &cell.most_ns, &cell.wrong) != 7 || rival < 0 || rival >= job->rivals)
+    if (sscanf(line, "row %llu %d %d %lf %lf %lf %d %lf", &bytes, &rival, &rounds, &cell.median_ns, &cell.least_ns,
+               &cell.most_ns, &cell.wrong, &cell.core_ns) != 8 || rival < 0 || rival >= job->rivals)
         return;
     for (int i = 0; i < job->sizes; i++)
         if (job->bytes[i] == bytes)

@@ -127,16 +127,16 @@ static void tell_round(void *context)
 
 static void measure_row(bench_t *bench)
 {
-    static double time_ns[BENCH_RIVALS_MAX * BENCH_ROUNDS_MAX];
+    static bench_times_t times;
     gather_active(bench);
     check_sums(bench);
     fill(bench, &bench->rival[0]);
-    bench_time_together(reduce, tell_round, bench, bench->actives, bench->rounds, time_ns);
+    bench_time_together(reduce, tell_round, bench, bench->actives, bench->rounds, &times);
     for (int i = 0; bench->out && i < bench->actives; i++) {
-        double *own_ns = time_ns + i * bench->rounds;
+        double *own_ns = times.time_ns + i * bench->rounds;
         qsort(own_ns, (size_t)bench->rounds, sizeof *own_ns, ascending);
-        fprintf(bench->out, "row %zu %d %d %.0f %.0f %.0f %d\n", bench->bytes, bench->active[i], bench->rounds,
-                own_ns[bench->rounds / 2], own_ns[0], own_ns[bench->rounds - 1], bench->wrong[i]);
+        fprintf(bench->out, "row %zu %d %d %.0f %.0f %.0f %d %.0f\n", bench->bytes, bench->active[i], bench->rounds,
+                own_ns[bench->rounds / 2], own_ns[0], own_ns[bench->rounds - 1], bench->wrong[i], times.core_ns[i]);
     }
     if (bench->out)
         fflush(bench->out);
@@ -146,13 +146,13 @@ static void measure_row(bench_t *bench)
 static void measure_exchange(bench_t *bench)
 {
     static const int steps[] = {1, STEPS};
-    double time_ns[BENCH_ROUNDS_MAX];
+    static bench_times_t times;
     for (int i = 0; i < 2; i++) {
         bench->steps = steps[i];
-        bench_time_together(exchange, NULL, bench, 1, bench->rounds, time_ns);
-        qsort(time_ns, (size_t)bench->rounds, sizeof *time_ns, ascending);
+        bench_time_together(exchange, NULL, bench, 1, bench->rounds, &times);
+        qsort(times.time_ns, (size_t)bench->rounds, sizeof(double), ascending);
         if (bench->out)
-            fprintf(bench->out, "steps %d %d %.0f\n", bench->steps, bench->neighbours, time_ns[bench->rounds / 2]);
+            fprintf(bench->out, "steps %d %d %.0f\n", bench->steps, bench->neighbours, times.time_ns[bench->rounds / 2]);
     }
 }
 

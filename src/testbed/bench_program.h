@@ -11,7 +11,8 @@
  * OUTPUT gets lines:
  *     steps STEPS MESSAGES MEDIAN_NS          exchanges of 8 bytes with so many neighbours, one after another
  *     round BYTES                             of all rivals, is over
- *     row BYTES RIVAL ROUNDS MEDIAN_NS MIN_NS MAX_NS WRONG     RIVAL counts from 0
+ *     row BYTES RIVAL ROUNDS MEDIAN_NS MIN_NS MAX_NS WRONG CORE_NS     RIVAL counts from 0;
+ *         CORE_NS is what each core that the ranks share was busy with them for, on the average of the rounds
  */
 #ifndef TRIVANCE_TESTBED_BENCH_PROGRAM_H
 #define TRIVANCE_TESTBED_BENCH_PROGRAM_H
@@ -49,10 +50,15 @@ void bench_rival_choose(const bench_rival_t *rival);
 typedef void bench_call_t(void *context, int which);
 typedef void bench_round_t(void *context);
 
+typedef struct bench_times {
+    double time_ns[BENCH_RIVALS_MAX * BENCH_ROUNDS_MAX]; /* (count * rounds) to the last rank's end, kind by kind */
+    double core_ns[BENCH_RIVALS_MAX];                    /* (count) of each core that the ranks share, on average */
+    int cores;
+} bench_times_t;
+
 /* Runs `count` kinds of calls in turns, `rounds` times each; every call starts at a time of CLOCK_MONOTONIC (all ranks
- * are on one machine) that all have agreed on, when the one before is over on every rank. *time_ns (count * rounds,
- * kind by kind) are the times to the end of the last rank; valid on rank 0. `told` may be NULL. */
+ * are on one machine) that all have agreed on, when the one before is over on every rank. `told` may be NULL. */
 void bench_time_together(bench_call_t *call, bench_round_t *told, void *context, int count, int rounds,
-                         double *time_ns);
+                         bench_times_t *times);
 
 #endif

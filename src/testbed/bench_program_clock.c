@@ -4,7 +4,9 @@
  */
 #include "testbed/bench_program.h"
 
+#include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define LEAD_NS 30e6  /* from rank 0's announcement to the first start, beside the time that it travels */
@@ -12,11 +14,23 @@
 #define LATE_NS 1e6   /* a start that is later than this does not count */
 #define ROUNDS_MORE 2 /* after so many times as many rounds, what comes late counts, too: the machine is busy */
 
-static double now_ns(void)
+static double clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static double now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The cores that the ranks share: all that this one may run on. */
+static int shared_cores(void)
+{
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
 }
 
 static void sleep_until(double time_ns)
@@ -51,7 +65,8 @@ typedef struct plan {
     int count;
     double lead_ns;
     double *slot_ns;  /* what each kind of call is given, beside SPARE_NS */
-    double *taken_ns; /* of a round: since the common start; then (2nd half) how late the start was */
+    double *taken_ns; /* of a round: since the common start; then (2nd half) how late the start was … */
+    double *core_ns;  /* … and what the call took of a core, of all ranks together */
 } plan_t;
 
 /* One round, which begins with kind `first`. */
@@ -63,11 +78,14 @@ static void run_round(const plan_t *plan, int first)
         int which = (first + k) % plan->count;
         sleep_until(start_ns);
         plan->taken_ns[plan->count + which] = now_ns() - start_ns;
+        double before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         plan->call(plan->context, which);
         plan->taken_ns[which] = now_ns() - start_ns;
+        plan->core_ns[which] = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
         start_ns += plan->slot_ns[which] + SPARE_NS;
     }
     most(plan->taken_ns, 2 * plan->count);
+    PMPI_Allreduce(MPI_IN_PLACE, plan->core_ns, plan->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 /* How long each kind takes, roughly: the second of two calls, one after another. */
@@ -85,13 +103,15 @@ static void make_slots(const plan_t *plan)
 
 /* Takes over what of a round counts, and widens the slots that were too short. The same on all ranks. Whether some kind
  * still has less than `rounds` times. */
-static bool keep_round(const plan_t *plan, int rounds, bool all, int *kept, double *time_ns)
+static bool keep_round(const plan_t *plan, int rounds, bool all, int *kept, bench_times_t *times)
 {
     bool more = false;
     for (int which = 0; which < plan->count; which++) {
         double taken_ns = plan->taken_ns[which], late_ns = plan->taken_ns[plan->count + which];
-        if (kept[which] < rounds && (late_ns < LATE_NS || all))
-            time_ns[which * rounds + kept[which]++] = taken_ns;
+        if (kept[which] < rounds && (late_ns < LATE_NS || all)) {
+            times->time_ns[which * rounds + kept[which]++] = taken_ns;
+            times->core_ns[which] += plan->core_ns[which] / rounds / times->cores;
+        }
         if (taken_ns > plan->slot_ns[which])
             plan->slot_ns[which] = taken_ns;
         more = more || kept[which] < rounds;
@@ -100,21 +120,24 @@ static bool keep_round(const plan_t *plan, int rounds, bool all, int *kept, doub
 }
 
 void bench_time_together(bench_call_t *call, bench_round_t *told, void *context, int count, int rounds,
-                         double *time_ns)
+                         bench_times_t *times)
 {
     plan_t plan = {call, context, count, travel_ns() + LEAD_NS, calloc((size_t)count, sizeof(double)),
-                   calloc(2 * (size_t)count, sizeof(double))};
+                   calloc(2 * (size_t)count, sizeof(double)), calloc((size_t)count, sizeof(double))};
     int *kept = calloc((size_t)count, sizeof *kept);
-    if (!plan.slot_ns || !plan.taken_ns || !kept)
+    if (!plan.slot_ns || !plan.taken_ns || !plan.core_ns || !kept)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    times->cores = shared_cores();
+    memset(times->core_ns, 0, (size_t)count * sizeof(double));
     make_slots(&plan);
     for (int round = 0, more = 1; more; round++) {
         run_round(&plan, round);
-        more = keep_round(&plan, rounds, round >= rounds * ROUNDS_MORE, kept, time_ns);
+        more = keep_round(&plan, rounds, round >= rounds * ROUNDS_MORE, kept, times);
         if (told)
             told(context);
     }
     free(plan.slot_ns);
     free(plan.taken_ns);
+    free(plan.core_ns);
     free(kept);
 }
