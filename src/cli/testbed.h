@@ -54,7 +54,7 @@ typedef struct cli_job {
     void *context;
 } cli_job_t;
 
-/* Finds which MPI the program is linked with, where job->mpi is NULL. CLI_BAD where it is none, or another than that. */
+/* Finds which MPI the program is linked with, where job->mpi is NULL. CLI_BAD where it is none, or not that. */
 int cli_testbed_find_mpi(const char *command, cli_job_t *job);
 
 /* Runs it on the testbed that is up, waits, and ends what it left. The exit code of the launcher, or CLI_BAD after a

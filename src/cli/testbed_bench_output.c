@@ -111,7 +111,7 @@ static void print_agreement(const cli_bench_job_t *job)
         }
     printf("%d of %d within %.0f%% of the prediction.\n", close, cells, 100 * CLOSE);
     if (busy)
-        printf("%d more took longer by less than what the ranks keep their cores busy with, at least %.0f%% of the time: "
+        printf("%d more took longer by less than the ranks keep their cores busy, at least %.0f%% of the time: "
                "not the network, but this machine is their limit.\n", busy, 100 * least_share);
 }
 

@@ -1,6 +1,6 @@
 /*
- * What the packet simulator says of a job: the testbed's links (one queue, delivery of the tail), and for alpha, messages
- * and the common start what exchanges between neighbours were measured to cost on this machine, with this MPI.
+ * What the packet simulator says of a job: the testbed's links (one queue, delivery of the tail), and for alpha,
+ * messages and the common start what exchanges between neighbours were measured to cost on this machine, with this MPI.
  */
 #include <math.h>
 #include <string.h>

@@ -136,7 +136,8 @@ static void measure_row(bench_t *bench)
         double *own_ns = times.time_ns + i * bench->rounds;
         qsort(own_ns, (size_t)bench->rounds, sizeof *own_ns, ascending);
         fprintf(bench->out, "row %zu %d %d %.0f %.0f %.0f %d %.0f\n", bench->bytes, bench->active[i], bench->rounds,
-                own_ns[bench->rounds / 2], own_ns[0], own_ns[bench->rounds - 1], bench->wrong[i], times.core_ns[i]);
+                own_ns[bench->rounds / 2], own_ns[0], own_ns[bench->rounds - 1], bench->wrong[i],
+                times.core_ns[i]);
     }
     if (bench->out)
         fflush(bench->out);
@@ -152,7 +153,8 @@ static void measure_exchange(bench_t *bench)
         bench_time_together(exchange, NULL, bench, 1, bench->rounds, &times);
         qsort(times.time_ns, (size_t)bench->rounds, sizeof(double), ascending);
         if (bench->out)
-            fprintf(bench->out, "steps %d %d %.0f\n", bench->steps, bench->neighbours, times.time_ns[bench->rounds / 2]);
+            fprintf(bench->out, "steps %d %d %.0f\n", bench->steps, bench->neighbours,
+                    times.time_ns[bench->rounds / 2]);
     }
 }
 
