@@ -50,6 +50,7 @@ static const char help[] =
 #define MPIS 2
 #define MODES 2
 #define LARGE_NODES 17 /* from here on the networks are slower, for the emulator to keep up */
+#define CHECKS 3       /* of a testbed, before it is called unfaithful */
 
 typedef struct options {
     const char *command, *folder, *algorithms;
@@ -226,16 +227,27 @@ static int slow_down(const options_t *options, const cli_bench_job_t *job)
     return trv_testbed_ask(request, NULL) < 0 ? cli_bad_last(options->command) : CLI_OK;
 }
 
+/* Until the testbed is found faithful, or CHECKS times: machines have busy moments. */
+static int check(const options_t *options, cli_verdict_t *verdict)
+{
+    putchar('\n');
+    for (int i = 0; i < CHECKS && !verdict->faithful && !interrupted; i++) {
+        int code = cli_testbed_verdict(options->command, verdict);
+        if (code != CLI_OK)
+            return code;
+        cli_testbed_verdict_print(verdict, stdout);
+        fflush(stdout);
+    }
+    return CLI_OK;
+}
+
 /* The next `jobs` of those planned, on the testbed that is up. */
 static int run_jobs(const options_t *options, results_t *results, int jobs)
 {
     cli_verdict_t verdict = {.table = NULL};
-    int code = cli_testbed_verdict(options->command, &verdict);
+    int code = check(options, &verdict);
     if (code != CLI_OK)
         return code;
-    putchar('\n');
-    cli_testbed_verdict_print(&verdict, stdout);
-    fflush(stdout);
     results->faithful = results->faithful && verdict.faithful;
     if (options->slow_link.factor > 0)
         code = slow_down(options, &results->job[results->jobs]);
