@@ -22,7 +22,7 @@ static const char help[] =
     "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI\n"
     "libraries and by Trivance as the preload library serves it: in one job, in turns, from a common start to\n"
     "the end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs\n"
-    "root and, as it is, two hours of a machine that does nothing else.\n\n"
+    "root and, as it is, three hours of a machine that does nothing else.\n\n"
     "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, in\n"
     "turns without the drop-in and with it, and tells the time from MPI_Init to MPI_Finalize, how much of it is\n"
     "spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program says.\n\n"
