@@ -89,8 +89,8 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
     return cli_table_end(&table);
 }
 
-/* What is slower than predicted by no more than the ranks' cores were busy is so because of this machine: the network
- * that the simulator predicts does not compute. */
+/* The simulator predicts the network. Ranks and MPI libraries compute, too, on cores that they share, and that can cost
+ * as much as these are busy. */
 static void print_agreement(const cli_bench_job_t *job)
 {
     int cells = 0, close = 0, busy = 0;
@@ -111,8 +111,8 @@ static void print_agreement(const cli_bench_job_t *job)
         }
     printf("%d of %d within %.0f%% of the prediction.\n", close, cells, 100 * CLOSE);
     if (busy)
-        printf("%d more took longer by less than the ranks keep their cores busy, at least %.0f%% of the time: "
-               "not the network, but this machine is their limit.\n", busy, 100 * least_share);
+        printf("%d more took longer by less than the ranks' cores were busy, at least %.0f%% of the time: the prediction "
+               "is without what MPI libraries and ranks compute.\n", busy, 100 * least_share);
 }
 
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX])
