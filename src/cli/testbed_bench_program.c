@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <trivance/common.h>
@@ -16,6 +15,7 @@
 #include "cli/mpi_start.h"
 #include "cli/table.h"
 #include "cli/testbed_bench.h"
+#include "common/clock.h"
 
 #define PATH_BYTES 4608
 
@@ -26,13 +26,6 @@ typedef struct run {
 } run_t;
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
-}
 
 /* What the ranks have told. false: not every rank has. */
 static bool read_times(const char *path, int ranks, run_t *run)
@@ -69,9 +62,9 @@ static int start(const char *command, cli_bench_job_t *job, bool drop_in, const 
     const cli_job_t started = {.mpi = job->mpi, .ranks = job->network.torus.ranks, .rendezvous = job->rendezvous,
                                .drop_in = drop_in, .word = job->word, .words = job->words, .output = output,
                                .times = times};
-    double begin_ns = now_ns();
+    double begin_ns = trv_now_ns();
     int code = cli_testbed_job(command, &started, &counts);
-    *run = (run_t){.time_ns = now_ns() - begin_ns, .share = NAN, .whole = true};
+    *run = (run_t){.time_ns = trv_now_ns() - begin_ns, .share = NAN, .whole = true};
     if (code > 128)
         return code;
     if (code != 0)

@@ -9,22 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
+
 #define LEAD_NS 30e6  /* from rank 0's announcement to the first start, beside the time that it travels */
 #define SPARE_NS 10e6 /* between two calls, for the traffic of the one before to end */
 #define LATE_NS 1e6   /* a start that is later than this does not count */
 #define ROUNDS_MORE 2 /* after so many times as many rounds, what comes late counts, too: the machine is busy */
-
-static double clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static double now_ns(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
 
 /* The cores that the ranks share: all that this one may run on. */
 static int shared_cores(void)
@@ -49,9 +39,9 @@ static double travel_ns(void)
 {
     double begin_ns, travel = 0;
     for (int i = 0; i < 3; i++) {
-        begin_ns = now_ns();
+        begin_ns = trv_now_ns();
         PMPI_Bcast(&begin_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        double taken = now_ns() - begin_ns;
+        double taken = trv_now_ns() - begin_ns;
         travel = taken > travel ? taken : travel;
         PMPI_Barrier(MPI_COMM_WORLD);
     }
@@ -72,16 +62,16 @@ typedef struct plan {
 /* One round, which begins with kind `first`. */
 static void run_round(const plan_t *plan, int first)
 {
-    double start_ns = now_ns() + plan->lead_ns;
+    double start_ns = trv_now_ns() + plan->lead_ns;
     PMPI_Bcast(&start_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     for (int k = 0; k < plan->count; k++) {
         int which = (first + k) % plan->count;
         sleep_until(start_ns);
-        plan->taken_ns[plan->count + which] = now_ns() - start_ns;
-        double before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+        plan->taken_ns[plan->count + which] = trv_now_ns() - start_ns;
+        double before_ns = trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         plan->call(plan->context, which);
-        plan->taken_ns[which] = now_ns() - start_ns;
-        plan->core_ns[which] = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
+        plan->taken_ns[which] = trv_now_ns() - start_ns;
+        plan->core_ns[which] = trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
         start_ns += plan->slot_ns[which] + SPARE_NS;
     }
     most(plan->taken_ns, 2 * plan->count);
@@ -94,9 +84,9 @@ static void make_slots(const plan_t *plan)
     for (int which = 0; which < plan->count; which++)
         for (int i = 0; i < 2; i++) {
             PMPI_Barrier(MPI_COMM_WORLD);
-            double begin_ns = now_ns();
+            double begin_ns = trv_now_ns();
             plan->call(plan->context, which);
-            plan->slot_ns[which] = now_ns() - begin_ns;
+            plan->slot_ns[which] = trv_now_ns() - begin_ns;
         }
     most(plan->slot_ns, plan->count);
 }

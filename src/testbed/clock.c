@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <mpi.h>
 
+#include "common/clock.h"
 #include "testbed/names.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -27,13 +27,6 @@ static long calls;
 static bool told;
 static _Thread_local int depth;
 
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
-}
-
 /* ---- The beginning: the last that returns is the outermost ------------------------------------------------------- */
 
 static int init(const char *name, int *argc, char ***argv)
@@ -41,7 +34,7 @@ static int init(const char *name, int *argc, char ***argv)
     int (*next)(int *, char ***);
     *(void **)&next = dlsym(RTLD_NEXT, name);
     int code = next(argc, argv);
-    begin_ns = now_ns();
+    begin_ns = trv_now_ns();
     return code;
 }
 
@@ -50,7 +43,7 @@ static int init_thread(const char *name, int *argc, char ***argv, int wanted, in
     int (*next)(int *, char ***, int, int *);
     *(void **)&next = dlsym(RTLD_NEXT, name);
     int code = next(argc, argv, wanted, provided);
-    begin_ns = now_ns();
+    begin_ns = trv_now_ns();
     return code;
 }
 
@@ -81,11 +74,11 @@ typedef int allreduce_t(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Com
 static int allreduce(allreduce_t *next, const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm)
 {
-    double start_ns = now_ns();
+    double start_ns = trv_now_ns();
     depth++;
     int code = next(send, receive, count, type, op, comm);
     if (--depth == 0) {
-        allreduce_ns += now_ns() - start_ns;
+        allreduce_ns += trv_now_ns() - start_ns;
         calls++;
     }
     return code;
@@ -112,7 +105,7 @@ EXPORT int PMPI_Allreduce(const void *send, void *receive, int count, MPI_Dataty
 static void tell(void)
 {
     char line[128];
-    double end_ns = now_ns();
+    double end_ns = trv_now_ns();
     const char *path = getenv(TB_TIMES_VARIABLE);
     int file = path && !told ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
     int length = snprintf(line, sizeof line, "%.0f %.0f %.0f %ld\n", begin_ns, end_ns, allreduce_ns, calls);

@@ -12,22 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "testbed/names.h"
 #include "testbed/testbed.h"
 
 #define PORT 7077
 #define BUFFER_BYTES (64 << 20)
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static struct sockaddr_in address_of(int node)
 {
@@ -114,12 +107,12 @@ static int drain(int socket, int most)
 /* Waits until so many packets have arrived at each of the sockets. */
 static int receive(struct pollfd *wait, const int *packets, int sockets, double patience_ns)
 {
-    double until_ns = now_ns() + patience_ns;
+    double until_ns = trv_now_ns() + patience_ns;
     int left = 0, *missing = calloc((size_t)sockets, sizeof *missing);
     for (int i = 0; missing && i < sockets; i++)
         left += missing[i] = packets[i];
     bool interrupted = false;
-    while (missing && left > 0 && !interrupted && now_ns() < until_ns) {
+    while (missing && left > 0 && !interrupted && trv_now_ns() < until_ns) {
         int ready = poll(wait, (nfds_t)sockets, 100);
         interrupted = ready < 0 && errno == EINTR;
         if (ready > 0)
@@ -141,7 +134,7 @@ int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t by
                           double *time_ns)
 {
     const int one = 1;
-    double begin_ns = now_ns();
+    double begin_ns = trv_now_ns();
     for (int way = 0; way < 2; way++) {
         struct pollfd wait = {.fd = probe->socket[way ? from : to], .events = POLLIN};
         int code = send_one(probe, way ? to : from, way ? from : to, bytes);
@@ -150,7 +143,7 @@ int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t by
         if (code < 0)
             return code;
     }
-    *time_ns = (now_ns() - begin_ns) / 2;
+    *time_ns = (trv_now_ns() - begin_ns) / 2;
     return TRV_OK;
 }
 
@@ -174,7 +167,7 @@ int trv_testbed_burst(const tb_probe_t *probe, const tb_flow_t *flow, int flows,
     struct pollfd *wait = calloc((size_t)probe->nodes, sizeof *wait);
     int *packets = calloc((size_t)probe->nodes, sizeof *packets);
     int code = wait && packets ? TRV_OK : trv_fail_memory();
-    double begin_ns = now_ns();
+    double begin_ns = trv_now_ns();
     if (code == TRV_OK) {
         for (int i = 0; i < probe->nodes; i++)
             wait[i] = (struct pollfd){.fd = probe->socket[i], .events = POLLIN};
@@ -184,7 +177,7 @@ int trv_testbed_burst(const tb_probe_t *probe, const tb_flow_t *flow, int flows,
     }
     if (code == TRV_OK)
         code = receive(wait, packets, probe->nodes, patience_ns);
-    *time_ns = now_ns() - begin_ns;
+    *time_ns = trv_now_ns() - begin_ns;
     free(wait);
     free(packets);
     return code;
