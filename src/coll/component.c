@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 
 #include <trivance/common.h>
 

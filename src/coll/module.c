@@ -4,7 +4,7 @@
 #include "coll/coll.h"
 
 #include "mpi/intercept.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 
 /* Every collective of ours, in the spelling of Open MPI's fields. */
 #define EACH_COLLECTIVE(each) \

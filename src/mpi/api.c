@@ -10,9 +10,9 @@
 #include "common/error.h"
 #include "mpi/buffers.h"
 #include "mpi/call.h"
-#include "mpi/report.h"
 #include "mpi/gather.h"
-#include "mpi/settings.h"
+#include "mpi/report.h"
+#include "mpi/reports/settings.h"
 
 static int run(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
 {

@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "mpi/call.h"
 #include "mpi/device.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 
 bool trv_mpi_on_device(const void *input, const void *output)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/settings.h"
-#include "mpi/watch.h"
+#include "mpi/reports/settings.h"
+#include "mpi/reports/watch.h"
 
 int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
 {
@@ -71,7 +71,9 @@ static uint64_t hash(uint64_t seed, const void *data, size_t bytes)
 uint64_t trv_mpi_setting(const trv_mpi_state_t *state)
 {
     const unsigned kind[] = {state->serves, state->one_way, state->shared_port};
-    uint64_t setting = hash(trv_settings_hash(trv_mpi_settings()), state->algorithm, strlen(state->algorithm));
+    const uint64_t rules = trv_settings_rules_hash(trv_mpi_settings()); /* every rank has read the file itself */
+    uint64_t setting = hash(trv_settings_hash(trv_mpi_settings()), &rules, sizeof rules);
+    setting = hash(setting, state->algorithm, strlen(state->algorithm));
     setting = hash(setting, state->torus.size, sizeof state->torus.size);
     return hash(setting, kind, sizeof kind);
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "mpi/planned.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 #include "mpi/wiring.h"
 
 /* The form that adds all contributions in rank order; it moves n vectors, so it serves small ones only. */

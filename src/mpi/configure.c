@@ -12,7 +12,9 @@
 #include "common/error.h"
 #include "mpi/operation.h"
 #include "mpi/planned.h"
-#include "mpi/settings.h"
+#include "mpi/report.h"
+#include "mpi/reports/recorder.h"
+#include "mpi/reports/settings.h"
 #include "mpi/state.h"
 #include "mpi/wiring.h"
 
@@ -130,6 +132,7 @@ static int default_algorithm(const trv_mpi_state_t *state, const trv_torus_t *to
 
 int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus_text, const char *algorithm)
 {
+    char where[TRV_MPI_WHERE_MAX];
     trv_torus_t torus = {0};
     bool by_name = algorithm != NULL;
     if (!trv_mpi_is_drop_in() && trv_mpi_settings()->fault && (!torus_text || !algorithm))
@@ -148,5 +151,7 @@ int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus_text, const char
     state->named = by_name && strcmp(algorithm, TRV_MPI_AUTO) != 0;
     snprintf(state->algorithm, sizeof state->algorithm, "%s", algorithm);
     state->configured = true;
+    if (state->recorder)
+        trv_mpi_recorder_rename(state->recorder, trv_mpi_report_where(state, where));
     return MPI_SUCCESS;
 }

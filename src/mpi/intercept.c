@@ -17,10 +17,10 @@
 #include "mpi/call.h"
 #include "mpi/choose.h"
 #include "mpi/device.h"
-#include "mpi/log.h"
 #include "mpi/operation.h"
 #include "mpi/report.h"
-#include "mpi/settings.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
 #include "mpi/state.h"
 
 /* Collectives that the MPI library makes of its own accord, while it works for us, are its own. */

@@ -10,8 +10,8 @@
 
 #include "common/error.h"
 #include "mpi/call.h"
+#include "mpi/reports/settings.h"
 #include "mpi/request.h"
-#include "mpi/settings.h"
 #include "mpi/wait.h"
 
 /* One of the two serves; neither where there is nothing to do. */

@@ -7,10 +7,10 @@
 #include "mpi/choose.h"
 #include "mpi/node.h"
 #include "mpi/report.h"
+#include "mpi/reports/settings.h"
+#include "mpi/reports/watch.h"
 #include "mpi/request.h"
-#include "mpi/settings.h"
 #include "mpi/wait.h"
-#include "mpi/watch.h"
 
 size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
@@ -94,20 +94,21 @@ int trv_mpi_operation_test(trv_mpi_operation_t *operation)
 {
     int state = operation->run ? trv_mpi_node_run_test(operation->run) : trv_plan_test(operation->plan);
     if (state != 0)
-        trv_mpi_record_end(operation, state);
+        trv_mpi_record_end(operation->state->recorder, operation->call, state);
     return state;
 }
 
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
 {
     trv_mpi_watch_t watch = {0};
+    const trv_mpi_waiting_t waiting = {trv_mpi_report_running, operation, operation->state->recorder};
     int code;
     for (unsigned polls = 1; (code = trv_mpi_operation_test(operation)) == 0; polls++) {
         trv_mpi_requests_progress();
-        trv_mpi_watch_poll(&watch, operation, true, polls);
+        trv_mpi_watch_poll(&watch, &waiting, polls);
         trv_mpi_pause(polls);
     }
-    trv_mpi_watch_end(&watch, operation);
+    trv_mpi_watch_end(&watch, &waiting);
     return code < 0 ? code : TRV_OK;
 }
 

@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "mpi/call.h"
 #include "mpi/report.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 #include "mpi/wait.h"
 
 #define ALIVE 0x7472765au

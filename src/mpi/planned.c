@@ -6,7 +6,6 @@
  */
 #include "mpi/planned.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,9 @@
 #include <trivance/plan.h>
 
 #include "common/error.h"
-#include "mpi/settings.h"
+#include "common/size_class.h"
+#include "mpi/reports/settings.h"
 
-#define LEAST_CLASS 8
 #define LONG_MS 1.0 /* planning that took as long is told */
 
 struct trv_mpi_answer {
@@ -29,14 +28,6 @@ struct trv_mpi_answer {
     char why[TRV_MPI_WHY_MAX];
     struct trv_mpi_answer *next;
 };
-
-uint64_t trv_mpi_size_class(uint64_t bytes)
-{
-    uint64_t size = LEAST_CLASS;
-    while ((double)bytes > sqrt(2) * (double)size)
-        size *= 2;
-    return size;
-}
 
 trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns)
 {
@@ -177,7 +168,7 @@ static struct trv_mpi_answer question_of(const trv_mpi_state_t *state, const trv
     bool reduces = want->collective != TRV_ALLGATHER;
     struct trv_mpi_answer question = {
         .collective = want->collective,
-        .bytes = trv_mpi_size_class(trv_mpi_vector_bytes(state, want)),
+        .bytes = trv_size_class(trv_mpi_vector_bytes(state, want)),
         .constraints = {.consistent = reduces && !want->elements.exact && !trv_mpi_settings()->allow_inconsistent,
                         .idempotent = reduces && want->elements.idempotent,
                         .narrow = state->one_way | state->shared_port}};

@@ -13,9 +13,6 @@
 
 #include "mpi/choose.h"
 
-/* The size that stands for all sizes near `bytes`: the nearest power of two, at least 8. */
-uint64_t trv_mpi_size_class(uint64_t bytes);
-
 /* The network of TRIVANCE_ALPHA & co., or one that was measured, as the simulator takes it: one queue per link, delivery
  * of the tail, a hop costs hop_ns, a message overhead_ns of its sender's processor, all else as in
  * TRV_SIMULATE_DEFAULTS. */

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "mpi/log.h"
-#include "mpi/recorder.h"
-#include "mpi/settings.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/recorder.h"
+#include "mpi/reports/settings.h"
 
 const char *trv_mpi_report_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
 {
@@ -34,7 +34,10 @@ void trv_mpi_report_choice(trv_mpi_operation_t *operation, const trv_mpi_state_t
 void trv_mpi_report_call(trv_mpi_operation_t *operation, trv_mpi_state_t *state)
 {
     char where[TRV_MPI_WHERE_MAX];
-    trv_mpi_record_call(operation, state);
+    if (state->recorder)
+        operation->call = trv_mpi_record_begin(state->recorder, trv_rules_collective_name(operation->want.collective),
+                                               trv_mpi_vector_bytes(state, &operation->want), operation->algorithm,
+                                               !trv_mpi_operation_serves(operation));
     if (!operation->tally)
         return;
     size_t bytes = trv_mpi_vector_bytes(state, &operation->want);
@@ -42,4 +45,27 @@ void trv_mpi_report_call(trv_mpi_operation_t *operation, trv_mpi_state_t *state)
     if (trv_mpi_heard(TRV_DEBUG_TRACE, state->rank))
         trv_mpi_say("%s, %s of %zu bytes: %s", trv_mpi_report_where(state, where),
                     trv_rules_collective_name(operation->want.collective), bytes, operation->algorithm);
+}
+
+/* The call; returns where what it waits for goes. */
+static size_t describe_call(const trv_mpi_operation_t *operation, char *text, size_t size)
+{
+    char where[TRV_MPI_WHERE_MAX];
+    const trv_mpi_state_t *state = operation->state;
+    int used = snprintf(text, size, "%s, call %lu: %s of %zu bytes, by %s; ", trv_mpi_report_where(state, where),
+                        operation->call, trv_rules_collective_name(operation->want.collective),
+                        trv_mpi_vector_bytes(state, &operation->want), operation->algorithm);
+    return used > 0 && (size_t)used < size ? (size_t)used : size;
+}
+
+void trv_mpi_report_running(const void *operation, char *text, size_t size)
+{
+    size_t used = describe_call(operation, text, size);
+    trv_mpi_operation_describe(operation, text + used, size - used);
+}
+
+void trv_mpi_report_queued(const void *operation, char *text, size_t size)
+{
+    size_t used = describe_call(operation, text, size);
+    snprintf(text + used, size - used, "waits for earlier requests to be complete");
 }

@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "mpi/buffers.h"
 #include "mpi/report.h"
-#include "mpi/watch.h"
+#include "mpi/reports/watch.h"
 
 #define REASON_MAX 256
 
@@ -112,10 +112,18 @@ static int begin_buffers(trv_mpi_request_t *request)
     return trv_mpi_buffers_begin(&request->buffers, request->state, want, job->input, job->output);
 }
 
+static trv_mpi_waiting_t waiting(const trv_mpi_request_t *request)
+{
+    bool runs = atomic_load_explicit(&request->phase, memory_order_relaxed) == RUNNING;
+    return (trv_mpi_waiting_t){runs ? trv_mpi_report_running : trv_mpi_report_queued, request->operation,
+                               request->state->recorder};
+}
+
 static void complete(trv_mpi_request_t *request, int code)
 {
     trv_mpi_operation_t *operation = request->operation;
-    trv_mpi_watch_end(&request->watch, operation);
+    const trv_mpi_waiting_t waited = waiting(request);
+    trv_mpi_watch_end(&request->watch, &waited);
     code = trv_mpi_buffers_end(&request->buffers, request->state, code);
     if (code < 0)
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
@@ -184,8 +192,10 @@ int trv_mpi_requests_progress(void)
         int code = TRV_OK;
         pthread_mutex_unlock(&lock);
         int over = move(request, &code);
-        if (!over)
-            trv_mpi_watch_poll(&request->watch, request->operation, request->phase == RUNNING, rounds);
+        if (!over) {
+            const trv_mpi_waiting_t still = waiting(request);
+            trv_mpi_watch_poll(&request->watch, &still, rounds);
+        }
         pthread_mutex_lock(&lock);
         if (!over) {
             place = &request->next;

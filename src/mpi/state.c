@@ -17,9 +17,9 @@
 #include "mpi/call.h"
 #include "mpi/operation.h"
 #include "mpi/planned.h"
-#include "mpi/recorder.h"
-#include "mpi/settings.h"
-#include "mpi/watch.h"
+#include "mpi/report.h"
+#include "mpi/reports/settings.h"
+#include "mpi/reports/watch.h"
 #include "mpi/wiring.h"
 
 /* States that the drop-in makes in a process: some MPI libraries have no more than 2048 communicators, and they are the
@@ -87,14 +87,6 @@ static void destroy(trv_mpi_state_t *state)
     if (state->comm != MPI_COMM_NULL)
         PMPI_Comm_free(&state->comm);
     free(state);
-}
-
-void trv_mpi_state_each(void (*visit)(const trv_mpi_state_t *state))
-{
-    pthread_mutex_lock(&lock);
-    for (trv_mpi_state_t *state = states; state; state = state->next)
-        visit(state);
-    pthread_mutex_unlock(&lock);
 }
 
 void trv_mpi_state_hold(trv_mpi_state_t *state)
@@ -167,16 +159,21 @@ static int make_key(void)
 }
 
 /* The library's own communicator, of the ranks that want one. A failure is returned, whatever the program has told MPI
- * to do with its errors. */
+ * to do with its errors.
+ *
+ * The ranks meet first, whatever each one's settings: who waits in MPI_Comm_split for a late one can not tell. */
 static int split(MPI_Comm comm, bool wanted, int rank, MPI_Comm *own)
 {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Request met;
     int code = PMPI_Comm_get_errhandler(comm, &handler);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     if (code != MPI_SUCCESS)
         return code;
-    code = trv_mpi_watch_arrival(comm);
+    code = PMPI_Ibarrier(comm, &met);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_watch_all(comm, &met, "make their first call on it");
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_split(comm, wanted ? 0 : MPI_UNDEFINED, rank, own);
     PMPI_Comm_set_errhandler(comm, handler);
@@ -187,6 +184,7 @@ static int split(MPI_Comm comm, bool wanted, int rank, MPI_Comm *own)
 static int fill(trv_mpi_state_t *state, MPI_Comm comm)
 {
     static atomic_int made;
+    char where[TRV_MPI_WHERE_MAX];
     state->user = comm;
     state->comm = MPI_COMM_NULL;
     state->number = atomic_fetch_add(&made, 1) + 1;
@@ -194,6 +192,7 @@ static int fill(trv_mpi_state_t *state, MPI_Comm comm)
     int code = PMPI_Comm_rank(comm, &state->rank);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_size(comm, &state->ranks);
+    state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_report_where(state, where));
     if (code == MPI_SUCCESS)
         code = split(comm, true, state->rank, &state->comm);
     if (code == MPI_SUCCESS)

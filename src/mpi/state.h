@@ -77,9 +77,6 @@ void trv_mpi_state_release(trv_mpi_state_t *state);
 /* The state that an earlier call made; false if there is none, or it is not configured. Local. */
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state);
 
-/* Every state of the process that is enlisted; `visit` must not make or free any. */
-void trv_mpi_state_each(void (*visit)(const trv_mpi_state_t *state));
-
 /* TRV_Comm_set. */
 int trv_mpi_state_set(trv_mpi_state_t *state, const char *torus, const char *algorithm);
 

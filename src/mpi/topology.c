@@ -16,7 +16,7 @@
 #include "common/error.h"
 #include "export/whole_file.h"
 #include "mpi/call.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 #include "mpi/transport.h"
 #include "mpi/wait.h"
 #include "settings/topology_file.h"

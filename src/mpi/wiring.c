@@ -11,7 +11,7 @@
 
 #include "common/error.h"
 #include "mpi/call.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 #include "mpi/topology.h"
 
 static void conclude(trv_mpi_wiring_t *wiring, trv_mpi_known_t known, const char *format, ...)

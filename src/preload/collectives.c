@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "mpi/intercept.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool idle;
