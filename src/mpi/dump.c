@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 #include "common/error.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 #include "mpi/topology.h"
 #include "settings/topology_file.h"
 

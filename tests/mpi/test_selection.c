@@ -12,7 +12,7 @@
 
 #include "harness.h"
 #include "mpi/intercept.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 #include "mpi/state.h"
 
 static const char tune[] = "allreduce:0-64:@mpi;allreduce:65-1k:[2-3]:@ring;allreduce:1k-4k:[4-4]:@trivance-l;"

@@ -12,7 +12,7 @@
 
 #include "harness.h"
 #include "mpi/fit.h"
-#include "mpi/settings.h"
+#include "mpi/reports/settings.h"
 #include "mpi/state.h"
 #include "mpi/wait.h"
 #include "mpi/wiring.h"

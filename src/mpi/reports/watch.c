@@ -1,17 +1,17 @@
 /*
  * Timeouts and what is said then.
  */
-#include "mpi/watch.h"
+#include "mpi/reports/watch.h"
 
-#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "mpi/log.h"
-#include "mpi/report.h"
-#include "mpi/settings.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
 #include "mpi/wait.h"
 
 #define GAP_MAX_MS 1000 /* more between two looks was not waiting */
+#define TEXT_MAX 1200
 
 /* Whether the time has just run out. */
 static bool runs_out(trv_mpi_watch_t *watch)
@@ -35,30 +35,28 @@ static void abort_if_wanted(void)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_operation_t *operation, bool started)
+void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
-    char where[TRV_MPI_WHERE_MAX], what[800];
-    const trv_mpi_state_t *state = operation->state;
+    char what[TEXT_MAX] = "";
     trv_mpi_recorder_answer();
     if (!runs_out(watch))
         return;
-    if (started)
-        trv_mpi_operation_describe(operation, what, sizeof what);
-    else
-        snprintf(what, sizeof what, "waits for earlier requests to be complete");
-    trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s in %s, call %lu: %s of %zu bytes, by %s; %s",
-                trv_mpi_log_rank(), (double)watch->waited_ms / 1e3, trv_mpi_report_where(state, where),
-                trv_mpi_record_number(operation), trv_rules_collective_name(operation->want.collective),
-                trv_mpi_vector_bytes(state, &operation->want), operation->algorithm, what);
-    trv_mpi_recorder_print(state);
+    waiting->describe(waiting->context, what, sizeof what);
+    trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s in %s", trv_mpi_log_rank(), (double)watch->waited_ms / 1e3,
+                what);
+    trv_mpi_recorder_print(waiting->recorder);
     abort_if_wanted();
 }
 
-void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_operation_t *operation)
+void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
-    if (watch->told)
-        trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s in call %lu", trv_mpi_log_rank(),
-                    (double)watch->waited_ms / 1e3, trv_mpi_record_number(operation));
+    char what[TEXT_MAX] = "";
+    if (!watch->told)
+        return;
+    waiting->describe(waiting->context, what, sizeof what);
+    what[strcspn(what, ";")] = '\0';
+    trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s in %s", trv_mpi_log_rank(),
+                (double)watch->waited_ms / 1e3, what);
 }
 
 int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what)
@@ -67,6 +65,8 @@ int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what)
     int done = 0, ranks = 0, code = PMPI_Comm_size(comm, &ranks);
     for (unsigned polls = 1; code == MPI_SUCCESS && !done; polls++) {
         code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (trv_mpi_recording && polls % 64 == 0)
+            trv_mpi_recorder_answer();
         if (trv_mpi_recording && polls % 64 == 0 && runs_out(&watch)) {
             trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
                         trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, what);
@@ -79,13 +79,4 @@ int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what)
         trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s", trv_mpi_log_rank(),
                     (double)watch.waited_ms / 1e3);
     return code;
-}
-
-int trv_mpi_watch_arrival(MPI_Comm comm)
-{
-    MPI_Request request;
-    if (trv_mpi_settings()->timeout_ns <= 0)
-        return MPI_SUCCESS;
-    int code = PMPI_Ibarrier(comm, &request);
-    return code == MPI_SUCCESS ? trv_mpi_watch_all(comm, &request, "make their first call on it") : code;
 }

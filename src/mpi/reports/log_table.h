@@ -1,8 +1,8 @@
 /*
  * Between the two halves of the log: log.c writes lines, log_table.c counts.
  */
-#ifndef TRIVANCE_MPI_LOG_TABLE_H
-#define TRIVANCE_MPI_LOG_TABLE_H
+#ifndef TRIVANCE_MPI_REPORTS_LOG_TABLE_H
+#define TRIVANCE_MPI_REPORTS_LOG_TABLE_H
 
 #include <stdbool.h>
 

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "cli/parse.h"
-#include "mpi/log.h"
-#include "mpi/log_table.h"
-#include "mpi/planned.h"
-#include "mpi/settings.h"
+#include "common/size_class.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/log_table.h"
+#include "mpi/reports/settings.h"
 
 #define ROWS_MAX 128
 #define WHY_MAX 160
@@ -52,12 +52,12 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *c
     const trv_settings_t *settings = trv_mpi_settings();
     bool falls_back = !algorithm && !meant;
     char line[1200], size[CLI_BYTES_TEXT_MAX];
-    uint64_t class = trv_mpi_size_class(bytes);
+    uint64_t class = trv_size_class(bytes);
     if (!settings->info && !(falls_back && settings->fallback != TRV_FALLBACK_SILENT))
         return NULL;
     snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", where, collective,
-             !bytes ? "" : bytes <= class ? " up to " : " about ", bytes ? cli_format_bytes(class, size) : "", *type ? ", " : "", type,
-             algorithm ? algorithm : "mpi", why);
+             !bytes ? "" : bytes <= class ? " up to " : " about ", bytes ? cli_format_bytes(class, size) : "",
+             *type ? ", " : "", type, algorithm ? algorithm : "mpi", why);
     if (falls_back)
         trv_mpi_log_stop(rank, line);
     if (settings->info ? trv_mpi_heard(TRV_DEBUG_INFO, rank) : rank == 0) {
@@ -83,11 +83,14 @@ void trv_mpi_log_passed(int rank, const char *collective, size_t bytes, const ch
 
 void trv_mpi_log_end(void)
 {
-    if (rows == 0 || !trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+    pthread_mutex_lock(&lock);
+    int count = rows; /* what is in a row stays as it is, its sums excepted */
+    pthread_mutex_unlock(&lock);
+    if (count == 0 || !trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
         return;
     trv_mpi_say("calls of rank %d", trv_mpi_log_rank());
     trv_mpi_say("  %-22s %-20s %10s %14s", "collective", "served by", "calls", "bytes");
-    for (int i = 0; i < rows; i++)
+    for (int i = 0; i < count; i++)
         if (atomic_load(&row[i].calls) > 0)
             trv_mpi_say("  %-22s %-20s %10llu %14llu%s%s", row[i].collective, row[i].algorithm,
                         (unsigned long long)atomic_load(&row[i].calls), (unsigned long long)atomic_load(&row[i].bytes),

@@ -1,11 +1,12 @@
 /*
  * Lines, files, and who speaks.
  */
-#include "mpi/log.h"
+#include "mpi/reports/log.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +15,14 @@
 
 #include <mpi.h>
 
-#include "mpi/log_table.h"
-#include "mpi/settings.h"
+#include "mpi/reports/log_table.h"
+#include "mpi/reports/settings.h"
 
 #define LINE_MAX_BYTES 1400
-#define SAID_MAX 4096 /* different lines; later ones are not said */
+#define SAID_MAX 4096 /* different lines; later ones are not told apart, and so not said */
 
-static const trv_settings_t *settings;
-static bool file_per_process;
+static _Atomic(const trv_settings_t *) settings; /* NULL until they are read */
+static bool file_per_process;                    /* written before it */
 static FILE *out;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
@@ -57,10 +58,11 @@ static void expand(const char *pattern, char *name, size_t size)
 static void open_output(void)
 {
     char name[4096];
+    const trv_settings_t *now = atomic_load(&settings);
     out = stderr;
-    if (!settings || !settings->debug_file)
+    if (!now || !now->debug_file)
         return;
-    expand(settings->debug_file, name, sizeof name);
+    expand(now->debug_file, name, sizeof name);
     FILE *file = fopen(name, "a");
     if (file)
         out = file;
@@ -72,8 +74,14 @@ static void open_output(void)
 
 void trv_mpi_log_begin(const trv_settings_t *given)
 {
-    settings = given;
-    file_per_process = settings->debug_file && strstr(settings->debug_file, "%p");
+    file_per_process = given->debug_file && strstr(given->debug_file, "%p");
+    atomic_store(&settings, given);
+}
+
+static const trv_settings_t *known(void)
+{
+    const trv_settings_t *now = atomic_load_explicit(&settings, memory_order_acquire);
+    return now ? now : trv_mpi_settings();
 }
 
 int trv_mpi_log_rank(void)
@@ -94,9 +102,7 @@ int trv_mpi_log_rank(void)
 
 bool trv_mpi_heard(trv_debug_t level, int rank)
 {
-    if (!settings)
-        trv_mpi_settings();
-    return settings->debug >= (int)level && (rank == 0 || file_per_process);
+    return known()->debug >= (int)level && (rank == 0 || file_per_process);
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
@@ -119,8 +125,12 @@ bool trv_mpi_log_is_new(const char *text)
         is_new = said.hash[i] != hash;
     if (is_new)
         said.hash[said.count++] = hash;
+    bool full = is_new && said.count == SAID_MAX;
     pthread_mutex_unlock(&lock);
-    return is_new;
+    if (full)
+        trv_mpi_say("%d different lines were said, and no more are remembered: new warnings and decisions are no longer "
+                    "told", SAID_MAX);
+    return is_new && !full;
 }
 
 void trv_mpi_say(const char *format, ...)
@@ -147,11 +157,9 @@ void trv_mpi_warn(const char *format, ...)
 void trv_mpi_log_stop(int rank, const char *line)
 {
     int running = 0, over = 0;
-    if (!settings)
-        trv_mpi_settings();
     PMPI_Initialized(&running);
     PMPI_Finalized(&over);
-    if (settings->fallback != TRV_FALLBACK_ERROR || rank != 0 || !running || over)
+    if (known()->fallback != TRV_FALLBACK_ERROR || rank != 0 || !running || over)
         return;
     trv_mpi_say("%s; TRIVANCE_FALLBACK=error ends the program", line);
     PMPI_Abort(MPI_COMM_WORLD, 1);

@@ -1,17 +1,20 @@
 /*
  * The environment of this process.
  */
-#include "mpi/settings.h"
-#include "mpi/recorder.h"
+#include "mpi/reports/settings.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/reports/recorder.h"
+
 #define WARNINGS_MAX 32
 
 static trv_mpi_settings_t settings;
+static char *shared_text; /* NULL: there was no memory */
+static size_t shared_length;
 static bool may_serve;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_int use = TRV_MPI_API;
@@ -33,6 +36,8 @@ static void read_environment(void)
 {
     warnings_t warnings = {0};
     trv_settings_read(&settings, keep_warning, &warnings);
+    trv_settings_read_rules(&settings, keep_warning, &warnings);
+    shared_text = trv_settings_text(&shared_length);
     may_serve = trv_settings_may_serve(&settings);
     trv_mpi_log_begin(&settings);
     trv_mpi_recorder_begin(&settings);
@@ -51,6 +56,13 @@ const trv_mpi_settings_t *trv_mpi_settings(void)
 {
     pthread_once(&once, read_environment);
     return &settings;
+}
+
+void trv_mpi_settings_text(char **text, size_t *length)
+{
+    pthread_once(&once, read_environment);
+    *text = shared_text ? strdup(shared_text) : NULL;
+    *length = *text ? shared_length : 0;
 }
 
 void trv_mpi_mode(trv_mpi_use_t wanted)

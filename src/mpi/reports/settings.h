@@ -1,19 +1,30 @@
 /*
  * What the environment says, read once, and the mode of the process. The variables stand in settings/settings_table.c;
- * what is said about them, and about decisions, goes through mpi/log.h.
+ * what is said about them, and about decisions, goes through mpi/reports/log.h.
  */
-#ifndef TRIVANCE_MPI_SETTINGS_H
-#define TRIVANCE_MPI_SETTINGS_H
+#ifndef TRIVANCE_MPI_REPORTS_SETTINGS_H
+#define TRIVANCE_MPI_REPORTS_SETTINGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "mpi/log.h"
+#include "mpi/reports/log.h"
 #include "settings/settings.h"
 
 typedef trv_settings_t trv_mpi_settings_t;
 
 /* Wrong values and unknown variables are told at the first call. */
 const trv_mpi_settings_t *trv_mpi_settings(void);
+
+/* What all ranks must see alike, as it was when the environment was read: lines NAME=VALUE (trv_settings_text). The
+ * caller frees *text, whose *length is without the 0 at its end; NULL where there is no memory. */
+void trv_mpi_settings_text(char **text, size_t *length);
+
+/* The first variable in which two such texts differ, as a sentence: "TRIVANCE_ALGORITHM is 'swing-b' on rank 3 and not
+ * set on rank 0; 2 more variables differ". NULL where they are equal. Of long values it has what differs. */
+#define TRV_MPI_DIFFERENCE_MAX 512
+const char *trv_mpi_settings_difference(const char *mine, const char *theirs, char sentence[TRV_MPI_DIFFERENCE_MAX],
+                                        int my_rank, int their_rank);
 
 /* Who calls us. The API serves everything it can, as a ring where no torus is known; the drop-in (a preload library's
  * constructor sets it) leaves to the MPI library whatever has no torus and no algorithm asked for by name. */

@@ -2,10 +2,10 @@
  * What the library says: warnings, a line per new decision, a table of calls at MPI_Finalize.
  *
  * Lines begin with "trivance: " and are written in one piece, to stderr or to TRIVANCE_DEBUG_FILE. Of a communicator's
- * ranks the first speaks; with a file per process all do, each into its own.
+ * ranks the first speaks; with a file per process all do, each into its own. Any thread may call all of it.
  */
-#ifndef TRIVANCE_MPI_LOG_H
-#define TRIVANCE_MPI_LOG_H
+#ifndef TRIVANCE_MPI_REPORTS_LOG_H
+#define TRIVANCE_MPI_REPORTS_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,16 +26,19 @@ bool trv_mpi_heard(trv_debug_t level, int rank);
 /* Writes a line. The caller has asked trv_mpi_heard (or, where one speaks for all, `info` and for rank 0) first. */
 void trv_mpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A warning, from rank 0 of MPI_COMM_WORLD, once per text. */
+/* A warning, from rank 0 of MPI_COMM_WORLD, once per text. Of 4096 different lines, decisions included, the last one says
+ * that no more are told. */
 void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What was asked for can not be had, so the MPI library serves: a warning from `rank` 0 of the communicator concerned,
- * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. */
+ * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. Every rank calls it that knows the reason: with
+ * a file per process each writes its own. */
 void trv_mpi_refuse(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- Decisions and calls ----------------------------------------------------------------------------------------- */
 
-/* A row of the table: calls of one collective that one algorithm served, or that the MPI library did for one reason. */
+/* A row of the table: calls of one collective that one algorithm served, or that the MPI library did for one reason. Of
+ * 128 rows the last one takes all for which there is no other. Rows last as long as the process. */
 typedef struct trv_mpi_tally trv_mpi_tally_t;
 
 /* A decision about vectors of `bytes` on the communicator called `where` ("comm 4 (64 ranks, 8x8)"). `type` is that of
