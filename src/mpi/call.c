@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "mpi/settings.h"
+#include "mpi/transport/error.h"
 #include "mpi/watch.h"
 
 int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)

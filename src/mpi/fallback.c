@@ -12,7 +12,7 @@
 
 #include "common/error.h"
 #include "mpi/gather.h"
-#include "mpi/transport.h"
+#include "mpi/transport/error.h"
 
 static int outcome(int code)
 {

@@ -12,7 +12,7 @@
 
 #include "common/error.h"
 #include "mpi/elements.h"
-#include "mpi/transport.h"
+#include "mpi/transport/error.h"
 
 #define TILE_BYTES 65536
 

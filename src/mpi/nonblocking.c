@@ -12,7 +12,8 @@
 #include "mpi/call.h"
 #include "mpi/request.h"
 #include "mpi/settings.h"
-#include "mpi/wait.h"
+#include "mpi/transport/error.h"
+#include "mpi/transport/wait.h"
 
 /* One of the two serves; neither where there is nothing to do. */
 struct trv_mpi_handle {

@@ -9,7 +9,7 @@
 #include "mpi/report.h"
 #include "mpi/request.h"
 #include "mpi/settings.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 #include "mpi/watch.h"
 
 size_t trv_mpi_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
@@ -27,8 +27,11 @@ static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, con
     int place = want->schedule ? state->rank : state->place;
     trv_elements_t elements = {
         .type = want->elements.type, .op = want->elements.op, .element_size = want->elements.size};
-    int code = trv_mpi_channel_create(&operation->channel, state->comm, &state->tags, shared,
-                                      trv_mpi_settings()->piece_bytes);
+    int code = shared ? TRV_OK : trv_mpi_tags_take(&state->tags, TRV_MPI_POSITION_TAGS, &operation->range);
+    if (code == TRV_OK)
+        code = trv_mpi_channel_create(&operation->channel, state->comm, trv_mpi_settings()->piece_bytes);
+    if (code == TRV_OK)
+        trv_mpi_channel_place(operation->channel, operation->range);
     if (code == TRV_OK && want->elements.way == TRV_MPI_LOCAL) {
         code = trv_mpi_local_init(&operation->local, &want->elements, want->datatype, want->op);
         elements.reduce = trv_mpi_local_reduce;
@@ -47,7 +50,7 @@ static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, con
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
                            bool shared)
 {
-    *operation = (trv_mpi_operation_t){.want = *want, .state = state, .algorithm = "mpi"};
+    *operation = (trv_mpi_operation_t){.want = *want, .state = state, .tags = &state->tags, .algorithm = "mpi"};
     trv_mpi_choice_t choice = {.schedule = want->schedule, .why = "the caller's own schedule"};
     int code = want->schedule ? TRV_OK : trv_mpi_choose(state, want, &choice);
     if (choice.schedule && !want->schedule && state->node && !shared && !trv_mpi_node_has_room(state->node))
@@ -72,6 +75,9 @@ void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
     trv_plan_destroy(operation->plan);
     operation->run = NULL;
     trv_mpi_channel_destroy(operation->channel);
+    if (operation->range)
+        trv_mpi_tags_give_back(operation->tags, operation->range);
+    operation->range = 0;
     trv_mpi_local_clear(&operation->local);
     operation->plan = NULL;
     operation->channel = NULL;
@@ -113,7 +119,7 @@ int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
 
 void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position)
 {
-    trv_mpi_channel_place(operation->channel, position);
+    trv_mpi_channel_place(operation->channel, operation->range + position * TRV_MPI_POSITION_TAGS);
     if (operation->run)
         trv_mpi_node_run_place(operation->run, position);
 }

@@ -15,6 +15,7 @@
 
 #include "mpi/elements.h"
 #include "mpi/state.h"
+#include "mpi/transport/channel.h"
 
 /* What the caller wants. For AllGather count, datatype and op are those of bytes: see trv_mpi_bytes. */
 typedef struct trv_mpi_want {
@@ -32,6 +33,8 @@ typedef struct trv_mpi_operation {
     trv_plan_t *plan; /* NULL on ranks that a leader stands for, and where the MPI library's own function serves */
     struct trv_mpi_node_run *run; /* where several ranks share every place of the torus; else NULL */
     trv_mpi_channel_t *channel;
+    trv_mpi_tags_t *tags; /* that `range` was taken from */
+    int range;            /* the first of its own tags; 0: it takes those of a position */
     trv_mpi_local_t local;
     const char *algorithm;
     trv_torus_t torus; /* of the schedule */

@@ -15,7 +15,8 @@
 #include "mpi/call.h"
 #include "mpi/report.h"
 #include "mpi/settings.h"
-#include "mpi/wait.h"
+#include "mpi/transport/error.h"
+#include "mpi/transport/wait.h"
 
 #define ALIVE 0x7472765au
 #define FREED 0x64656164u

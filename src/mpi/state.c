@@ -19,6 +19,7 @@
 #include "mpi/planned.h"
 #include "mpi/recorder.h"
 #include "mpi/settings.h"
+#include "mpi/transport/error.h"
 #include "mpi/watch.h"
 #include "mpi/wiring.h"
 

@@ -15,7 +15,7 @@
 #include <trivance/plan.h>
 #include <trivance/schedule.h>
 
-#include "mpi/transport.h"
+#include "mpi/tags.h"
 
 #define TRV_MPI_AUTO "auto"
 #define TRV_MPI_WHY_MAX 640

@@ -17,8 +17,8 @@
 #include "export/whole_file.h"
 #include "mpi/call.h"
 #include "mpi/settings.h"
-#include "mpi/transport.h"
-#include "mpi/wait.h"
+#include "mpi/transport/error.h"
+#include "mpi/transport/wait.h"
 #include "settings/topology_file.h"
 
 /* What this process knows of its world; made once, never changed, kept until the end. */

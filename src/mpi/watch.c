@@ -9,7 +9,7 @@
 #include "mpi/log.h"
 #include "mpi/report.h"
 #include "mpi/settings.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 
 #define GAP_MAX_MS 1000 /* more between two looks was not waiting */
 
