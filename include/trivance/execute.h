@@ -25,8 +25,9 @@ extern "C" {
  * time. Messages of the same (sender, receiver, tag) match in the order of their calls. Functions return 0 or a
  * negative TRV_ERR_*; `test` returns 1 when the operation in the slot is complete, 0 when not yet. A send may be
  * complete before the receiver has posted its receive, but need not; its buffer must stay untouched until it is.
- * `cancel` gives up an operation that is still pending (error paths only). Tags are 0 … tags - 1 as announced to
- * `open`. */
+ * `cancel` gives up an operation that is still pending (error paths only). `refuse`, which may be NULL, tells a peer that
+ * this rank has failed: it sends an empty message, which no plan does otherwise, and forgets it. Tags are 0 … tags - 1
+ * as announced to `open`. */
 typedef struct trv_transport {
     void *context;
     int (*open)(void *context, int requests, int tags, int *base); /* *base: handle of this plan's requests and tags */
@@ -35,6 +36,7 @@ typedef struct trv_transport {
     int (*receive)(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes);
     int (*test)(void *context, int base, int slot);
     int (*cancel)(void *context, int base, int slot);
+    int (*refuse)(void *context, int base, int peer, int tag);
 } trv_transport_t;
 
 /* The in-process transport: n ranks of one process, one thread or many. A hub outlives its endpoints. */

@@ -12,7 +12,8 @@
 #include "common/error.h"
 #include "mpi/bench.h"
 #include "mpi/call.h"
-#include "mpi/wait.h"
+#include "mpi/transport/error.h"
+#include "mpi/transport/wait.h"
 
 /* Without -i a row's measurement takes about so long, within the bounds below. */
 #define BUDGET_SECONDS 0.08

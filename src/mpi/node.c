@@ -15,8 +15,8 @@
 
 #include "common/error.h"
 #include "mpi/node_memory.h"
-#include "mpi/transport.h"
-#include "mpi/wait.h"
+#include "mpi/transport/error.h"
+#include "mpi/transport/wait.h"
 
 /* ---- Layout ------------------------------------------------------------------------------------------------------ */
 

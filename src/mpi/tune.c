@@ -12,8 +12,8 @@
 #include "cli/select.h"
 #include "common/error.h"
 #include "mpi/state.h"
-#include "mpi/transport.h"
-#include "mpi/wait.h"
+#include "mpi/transport/error.h"
+#include "mpi/transport/wait.h"
 
 enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_TIME };
 

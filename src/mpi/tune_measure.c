@@ -11,9 +11,9 @@
 #include "common/error.h"
 #include "mpi/call.h"
 #include "mpi/planned.h"
-#include "mpi/transport.h"
+#include "mpi/transport/error.h"
 #include "mpi/tune.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 
 #define LIBRARY 0             /* the candidate that is the library's own */
 #define ROUNDS_TO_PRUNE 3

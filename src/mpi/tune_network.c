@@ -12,9 +12,9 @@
 
 #include "common/error.h"
 #include "mpi/planned.h"
-#include "mpi/transport.h"
+#include "mpi/transport/error.h"
 #include "mpi/tune.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 #include "torus/torus.h"
 
 #define SMALL 8

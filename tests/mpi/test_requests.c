@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "common/error.h"
 #include "mpi/operation.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 
 enum { MANY = 40, COUNT = 700 };
 

@@ -14,7 +14,7 @@
 #include "mpi/fit.h"
 #include "mpi/reports/settings.h"
 #include "mpi/state.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 #include "mpi/wiring.h"
 
 #define COUNT_MAX 100003

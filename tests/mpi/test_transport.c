@@ -6,7 +6,7 @@
 
 #include "harness.h"
 #include "mpi/transport.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 
 enum { MESSAGES = 5, BYTES_MAX = 10000 };
 

@@ -8,7 +8,7 @@
 
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 
 #define GAP_MAX_MS 1000 /* more between two looks was not waiting */
 #define TEXT_MAX 1200

@@ -1,8 +1,8 @@
 /*
  * Waiting: poll, then give the core away, then, where ranks outnumber cores, sleep for an instant.
  */
-#ifndef TRIVANCE_MPI_WAIT_H
-#define TRIVANCE_MPI_WAIT_H
+#ifndef TRIVANCE_MPI_TRANSPORT_WAIT_H
+#define TRIVANCE_MPI_TRANSPORT_WAIT_H
 
 #include <mpi.h>
 

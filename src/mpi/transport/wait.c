@@ -6,7 +6,7 @@
  * sleep of a microsecond (some 50 in effect) takes it out of the queue: 9 ranks on 2 cores become three times as fast
  * with MPICH. Ranks that have a core each never sleep. Who shares cores is known from the launcher's environment.
  */
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 
 #include <pthread.h>
 #include <sched.h>
