@@ -5,7 +5,7 @@
 
 #include "common/error.h"
 #include "mpi/choose.h"
-#include "mpi/node.h"
+#include "mpi/node/node.h"
 #include "mpi/report.h"
 #include "mpi/request.h"
 #include "mpi/settings.h"

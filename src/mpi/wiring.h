@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "mpi/fit.h"
-#include "mpi/node.h"
+#include "mpi/node/node.h"
 #include "mpi/operation.h"
 #include "mpi/state.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
-#include "mpi/node_memory.h"
+#include "mpi/node/memory.h"
 #include "mpi/transport.h"
 #include "mpi/wait.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/node_memory.h"
+#include "mpi/node/memory.h"
 
 #define PART_BYTES_MIN 4096 /* less is not worth another rank's while */
 #define PROGRESS 16         /* tests in vain before MPI is asked to go on with what the program has pending */

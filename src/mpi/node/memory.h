@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mpi/node.h"
+#include "mpi/node/node.h"
 #include "mpi/state.h"
 
 #define NODE_POSITIONS (1 + TRV_MPI_TURNS) /* of shared runs: the first slots */
