@@ -40,7 +40,7 @@ static int make_plan(trv_mpi_operation_t *operation, trv_mpi_state_t *state, con
         code = trv_plan_create(&operation->plan, schedule, place, want->count, &elements,
                                trv_mpi_channel_transport(operation->channel), NULL);
     if (code == TRV_OK && node)
-        code = trv_mpi_node_run_create(&operation->run, node, &elements, want->count, operation->plan, shared);
+        code = trv_mpi_node_run_create(&operation->run, node, &elements, operation->plan, shared);
     return code;
 }
 
@@ -86,7 +86,7 @@ bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation)
 
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
 {
-    return operation->run ? trv_mpi_node_run_start(operation->run, input, output)
+    return operation->run ? trv_mpi_node_run_start(operation->run, operation->want.count, input, output)
                           : trv_plan_start(operation->plan, input, output);
 }
 

@@ -64,25 +64,48 @@ static int index_of(const trv_mpi_fit_t *fit, const int *place, int rank)
     return at;
 }
 
+/* The node of this rank; the other ranks of the communicator make theirs. No plan ever takes the last tag. */
+static int make_node(trv_mpi_wiring_t *wiring, const trv_mpi_state_t *state, const int *place, int *member)
+{
+    trv_mpi_node_place_t where = {.comm = state->comm, .tag = state->tags.limit - 1, .member = member};
+    for (int r = 0; r < state->ranks; r++)
+        if (place[r] == place[state->rank]) {
+            where.rank = r == state->rank ? where.ranks : where.rank;
+            member[where.ranks++] = r;
+        }
+    int code = trv_mpi_node_create(&wiring->node, &where);
+    uint64_t able = code == TRV_OK;
+    if (trv_mpi_least(state->comm, &able, 1) == MPI_SUCCESS && able)
+        return TRV_OK;
+    trv_mpi_node_destroy(wiring->node);
+    wiring->node = NULL;
+    return code < 0 ? code : trv_fail(TRV_ERR_UNSUPPORTED, "the ranks of another node share no memory");
+}
+
 /* `room`: whether this rank had memory so far; where one has not, all fail. */
 static int fit_places(trv_mpi_wiring_t *wiring, const trv_mpi_state_t *state, const trv_mpi_places_t *places, bool room)
 {
     trv_mpi_fit_t *fit = &wiring->fit;
     int code = trv_mpi_fit_init(fit, &places->torus, places->one_way, places->shared_port, places->place, state->ranks);
-    uint64_t able = room && code != TRV_ERR_MEMORY;
+    int *member = code == TRV_OK ? malloc((size_t)fit->ranks_per_place * sizeof *member) : NULL;
+    uint64_t able = room && code != TRV_ERR_MEMORY && (code < 0 || member);
     if (trv_mpi_least(state->comm, &able, 1) != MPI_SUCCESS || !able) {
         trv_mpi_fit_clear(fit);
-        return trv_fail_memory();
+        code = trv_fail_memory();
+    } else if (code == TRV_OK && fit->torus.ranks == 1 && trv_mpi_is_drop_in()) {
+        code = trv_fail(TRV_ERR_UNSUPPORTED, "its ranks are all on one node, so there is no torus between them");
     }
-    if (code < 0)
+    if (code < 0) {
+        free(member);
         return code;
-    if (fit->torus.ranks == 1 && trv_mpi_is_drop_in())
-        return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks are all on one node, so there is no torus between them");
+    }
     wiring->place = index_of(fit, places->place, state->rank);
     wiring->in_order = fit->ranks_per_place == 1;
     for (int p = 0; wiring->in_order && p < fit->torus.ranks; p++)
         wiring->in_order = fit->member[p] == p;
-    return fit->ranks_per_place > 1 ? trv_mpi_node_create(&wiring->node, state->comm, wiring->place) : TRV_OK;
+    code = fit->ranks_per_place > 1 ? make_node(wiring, state, places->place, member) : TRV_OK;
+    free(member);
+    return code;
 }
 
 static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_state_t *state, bool room)

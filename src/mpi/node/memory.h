@@ -46,6 +46,7 @@ typedef struct node_head {
 struct trv_mpi_node {
     MPI_Comm comm; /* asked for progress while waiting */
     int rank, ranks; /* of the node */
+    int number;      /* this rank's in `comm` */
     unsigned char *memory;
     size_t bytes, slot_bytes;
     bool taken[NODE_SLOTS];
