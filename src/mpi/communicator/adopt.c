@@ -21,6 +21,7 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/settings.h"
+#include "mpi/transport/error.h"
 
 static const char FIRST_CALL[] = "make their first call on it";
 

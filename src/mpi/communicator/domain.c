@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
+#include "mpi/transport/error.h"
 
 #define BLOCKS_MAX 65536 /* 8 KiB of bits */
 

@@ -24,7 +24,6 @@
 
 #include "mpi/transport/channel.h"
 
-#define TRV_MPI_POSITIONS 16 /* of a number: one for blocking calls, the others for requests, by turns */
 #define TRV_MPI_NUMBER_TAGS (TRV_MPI_POSITIONS * TRV_MPI_POSITION_TAGS)
 #define TRV_MPI_BLOCK 8 /* numbers */
 

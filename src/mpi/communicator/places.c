@@ -16,6 +16,7 @@
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
 #include "mpi/transport/channel.h"
+#include "mpi/transport/error.h"
 #include "settings/topology_file.h"
 
 static const char READING[] = "hear what rank 0 has read";

@@ -23,6 +23,7 @@
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
+#include "mpi/transport/error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the keys, and of: */
 static trv_mpi_state_t *states; /* all of the process */

@@ -13,6 +13,7 @@
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
 #include "mpi/transport/channel.h"
+#include "mpi/transport/error.h"
 #include "mpi/transport/wait.h"
 
 /* One of the two serves; neither where there is nothing to do. */

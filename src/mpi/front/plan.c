@@ -17,6 +17,7 @@
 #include "mpi/front/serve.h"
 #include "mpi/reports/settings.h"
 #include "mpi/transport/channel.h"
+#include "mpi/transport/error.h"
 #include "mpi/transport/wait.h"
 
 #define ALIVE 0x7472765au

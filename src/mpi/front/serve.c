@@ -20,6 +20,7 @@
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
 #include "mpi/selection/choose.h"
+#include "mpi/transport/error.h"
 
 /* ---- What a call wants ------------------------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 #include "mpi/reports/settings.h"
 #include "mpi/selection/choose.h"
 #include "mpi/transport/wait.h"
+#include "mpi/transport/error.h"
 
 static const char WHAT[] = "make the same call";
 

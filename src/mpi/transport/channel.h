@@ -26,6 +26,9 @@
 /* The tags of a position: the plan's own first, then one of the second kind (channel.c) for each of them. */
 #define TRV_MPI_LANE_TAGS 64
 #define TRV_MPI_POSITION_TAGS (2 * TRV_MPI_LANE_TAGS)
+/* Runs of one communicator that may overlap have a position each: one for blocking calls, the others for requests, by
+ * turns. */
+#define TRV_MPI_POSITIONS 16
 
 typedef struct trv_mpi_channel trv_mpi_channel_t;
 

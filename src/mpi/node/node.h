@@ -26,9 +26,17 @@
 
 typedef struct trv_mpi_node trv_mpi_node_t;
 
-/* Collective over `comm`, which the node keeps using: the ranks of one `place` make a node. On failure (they share no
- * memory, say) all ranks of `comm` get a code; the sentence says what happened to this one. */
-int trv_mpi_node_create(trv_mpi_node_t **node, MPI_Comm comm, int place);
+/* Where a node is made. */
+typedef struct trv_mpi_node_place {
+    MPI_Comm comm;     /* which the node keeps using; its errors are returned */
+    int tag;           /* of the messages that make it: no others have it */
+    int rank, ranks;   /* this one's index among the ranks of the node, and their number */
+    const int *member; /* their ranks in `comm`, ascending; the first one leads */
+} trv_mpi_node_place_t;
+
+/* Collective over the ranks of the node, and them only: all get the same code and the same sentence. Ranks that can not
+ * take part (no memory, say) do so to the end, because the others wait. */
+int trv_mpi_node_create(trv_mpi_node_t **node, const trv_mpi_node_place_t *where);
 /* Local. After all its runs. */
 void trv_mpi_node_destroy(trv_mpi_node_t *node);
 /* Whether this rank is the lowest one. */
@@ -37,20 +45,20 @@ bool trv_mpi_node_leads(const trv_mpi_node_t *node);
 /* Whether it has room for one more run that is not shared: the same answer on all ranks. */
 bool trv_mpi_node_has_room(const trv_mpi_node_t *node);
 
-/* An AllReduce of `count` elements, to be run many times. `shared`: those of a position (transport.h) run one after the
+/* An AllReduce, to be run many times, of any count. `shared`: those of a position (transport.h) run one after the
  * other; any other has a part of the memory to itself, and all ranks make and destroy these in the same order. */
 typedef struct trv_mpi_node_run trv_mpi_node_run_t;
 
 /* `plan`: the leaders' (NULL on other ranks), which must outlive the run. TRV_ERR_UNSUPPORTED, on all ranks alike,
  * where there are too many runs that are not shared. */
 int trv_mpi_node_run_create(trv_mpi_node_run_t **run, trv_mpi_node_t *node, const trv_elements_t *elements,
-                            size_t count, trv_plan_t *plan, bool shared);
+                            trv_plan_t *plan, bool shared);
 /* The position of a shared run's later starts, 0 … TRV_MPI_TURNS. */
 void trv_mpi_node_run_place(trv_mpi_node_run_t *run, int position);
 void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run);
 
-/* As trv_plan_start, trv_plan_test and trv_plan_describe_as. */
-int trv_mpi_node_run_start(trv_mpi_node_run_t *run, const void *input, void *output);
+/* As trv_plan_start_count, trv_plan_test and trv_plan_describe_as. */
+int trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output);
 int trv_mpi_node_run_test(trv_mpi_node_run_t *run);
 void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, const int *name, char *text, size_t size);
 

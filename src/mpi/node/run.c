@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/node_memory.h"
+#include "mpi/node/memory.h"
 
 #define PART_BYTES_MIN 4096 /* less is not worth another rank's while */
 #define PROGRESS 16         /* tests in vain before MPI is asked to go on with what the program has pending */
@@ -226,7 +226,7 @@ bool trv_mpi_node_has_room(const trv_mpi_node_t *node)
 }
 
 int trv_mpi_node_run_create(trv_mpi_node_run_t **created, trv_mpi_node_t *node, const trv_elements_t *elements,
-                            size_t count, trv_plan_t *plan, bool shared)
+                            trv_plan_t *plan, bool shared)
 {
     int slot = shared ? 0 : free_slot(node);
     if (slot == NODE_SLOTS)
@@ -244,10 +244,7 @@ int trv_mpi_node_run_create(trv_mpi_node_run_t **created, trv_mpi_node_t *node, 
     run->slot = slot;
     run->elements = *elements;
     run->size = elements->element_size;
-    run->count = count;
     run->chunk_count = TRV_MPI_NODE_CHUNK_BYTES / run->size;
-    run->chunks = (count + run->chunk_count - 1) / run->chunk_count;
-    run->finished = run->chunks;
     run->plan = plan;
     *created = run;
     return TRV_OK;
@@ -268,9 +265,11 @@ void trv_mpi_node_run_place(trv_mpi_node_run_t *run, int position)
     run->slot = position;
 }
 
-int trv_mpi_node_run_start(trv_mpi_node_run_t *run, const void *input, void *output)
+int trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output)
 {
     uint64_t *chunks = &run->node->chunks[run->slot];
+    run->count = count;
+    run->chunks = (count + run->chunk_count - 1) / run->chunk_count;
     run->base = *chunks;
     *chunks += run->chunks;
     run->input = input;

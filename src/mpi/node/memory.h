@@ -18,10 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mpi/node.h"
-#include "mpi/state.h"
+#include "mpi/node/node.h"
+#include "mpi/transport/channel.h"
 
-#define NODE_POSITIONS (1 + TRV_MPI_TURNS) /* of shared runs: the first slots */
+#define NODE_POSITIONS TRV_MPI_POSITIONS /* of shared runs: the first slots */
 #define NODE_SLOTS (NODE_POSITIONS + 15)   /* the others are each for one run at a time */
 #define NODE_CHUNKS 2 /* in flight */
 
@@ -46,6 +46,7 @@ typedef struct node_head {
 struct trv_mpi_node {
     MPI_Comm comm; /* asked for progress while waiting */
     int rank, ranks; /* of the node */
+    int number;      /* this rank's in `comm` */
     unsigned char *memory;
     size_t bytes, slot_bytes;
     bool taken[NODE_SLOTS];

@@ -1,0 +1,208 @@
+/*
+ * How much of the reductions hides behind messages: an AllReduce in chunks against the same in one.
+ *
+ *     overlap [TORUS [ALGORITHM…]] [--bytes B] [--chunk BYTES] [--reduction F] [--check]
+ *
+ * Ranks have a core each and a network of 100 Gb/s between them, in virtual time (virtual.h). Reductions are as fast as
+ * it takes for the busiest rank to spend F (0.5) of the time on them that a run in one chunk takes without any. Then no
+ * run can be faster than that time, which makes the limit.
+ *
+ * --check: exit status 1 if a vector above 1 MiB is not at least 1.25 times as fast in the library's own chunks.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "virtual.h"
+
+enum { RANKS_MAX = 64, ALGORITHMS_MAX = 16 };
+
+typedef struct asked {
+    trv_torus_t torus;
+    const char *algorithm[ALGORITHMS_MAX];
+    int algorithms;
+    size_t bytes, chunk; /* 0: several sizes; the library's own */
+    double reduction;
+    bool check;
+} asked_t;
+
+typedef struct rank {
+    world_t *world;
+    int number;
+    double per_byte, busy; /* seconds: of adding one operand to another; so far, with one second per byte */
+    double *input, *output;
+    trv_plan_t *plan;
+} rank_t;
+
+typedef struct job {
+    const trv_schedule_t *schedule;
+    world_t *world;
+    int ranks;
+    size_t count;
+    rank_t rank[RANKS_MAX];
+} job_t;
+
+static const network_t network = {.latency = 1e-6, .bandwidth = 12.5e9, .overhead = 0.3e-6};
+
+static int reduce(void *context, void *destination, const void *const *source, int sources, size_t count)
+{
+    rank_t *rank = context;
+    double bytes = (double)((size_t)(sources - 1) * count * sizeof(double));
+    int code = trv_reduce(TRV_SUM, TRV_DOUBLE, destination, source, sources, count);
+    rank->busy += bytes;
+    if (rank->per_byte > 0)
+        world_work(rank->world, rank->number, bytes * rank->per_byte);
+    return code;
+}
+
+/* Seconds of a run in chunks of so many bytes; negative after a sentence. */
+static double run(job_t *job, size_t chunk_bytes, double per_byte)
+{
+    trv_plan_options_t options = {.chunk_bytes = chunk_bytes};
+    trv_plan_t *plan[RANKS_MAX] = {NULL};
+    void *input[RANKS_MAX], *output[RANKS_MAX];
+    int code = 0;
+    for (int r = 0; r < job->ranks; r++) {
+        rank_t *rank = &job->rank[r];
+        trv_elements_t elements = {.element_size = sizeof(double), .reduce = reduce, .reduce_context = rank};
+        rank->per_byte = per_byte;
+        rank->busy = 0;
+        input[r] = rank->input;
+        output[r] = rank->output;
+        memset(rank->output, 0, job->count * sizeof(double));
+        code = code ? code : trv_plan_create(&plan[r], job->schedule, r, job->count, &elements,
+                                             world_transport(job->world, r), &options);
+    }
+    double seconds = code ? -1 : world_run(job->world, plan, input, output);
+    if (code)
+        fprintf(stderr, "overlap: %s\n", trv_last_error());
+    for (int r = 0; r < job->ranks; r++)
+        trv_plan_destroy(plan[r]);
+    for (int r = 0; seconds >= 0 && r < job->ranks; r++)
+        for (size_t i = 0; i < job->count; i++)
+            if (job->rank[r].output[i] != (double)(job->ranks * (int)(i % 1000) + job->ranks * (job->ranks - 1) / 2)) {
+                fprintf(stderr, "overlap: rank %d: element %zu is wrong\n", r, i);
+                return -1;
+            }
+    return seconds;
+}
+
+static double most_busy(const job_t *job)
+{
+    double most = 0;
+    for (int r = 0; r < job->ranks; r++)
+        most = job->rank[r].busy > most ? job->rank[r].busy : most;
+    return most;
+}
+
+/* One line; the ratio, negative on failure. */
+static double compare(job_t *job, const asked_t *asked)
+{
+    const size_t whole = job->count * sizeof(double);
+    double messages = run(job, whole, 0);
+    if (messages < 0)
+        return -1;
+    double per_byte = asked->reduction * messages / most_busy(job);
+    double one = run(job, whole, per_byte), own = run(job, asked->chunk, per_byte);
+    if (one < 0 || own < 0)
+        return -1;
+    printf("%-20s %10zu %12.1f %12.1f %12.1f %8.2f %8.2f\n", trv_schedule_name(job->schedule), whole, messages * 1e6,
+           one * 1e6, own * 1e6, one / own, one / messages);
+    fflush(stdout);
+    return one / own;
+}
+
+static bool make_job(job_t *job, const asked_t *asked, const trv_schedule_t *schedule, size_t bytes)
+{
+    *job = (job_t){.schedule = schedule, .ranks = asked->torus.ranks, .count = bytes / sizeof(double),
+                   .world = world_create(&asked->torus, &network)};
+    bool made = job->world != NULL;
+    for (int r = 0; r < job->ranks; r++) {
+        rank_t *rank = &job->rank[r];
+        *rank = (rank_t){job->world, r, 0, 0, malloc(bytes), malloc(bytes), NULL};
+        made = made && rank->input && rank->output;
+        for (size_t i = 0; made && i < job->count; i++)
+            rank->input[i] = (double)(i % 1000) + r;
+    }
+    return made;
+}
+
+static void clear_job(job_t *job)
+{
+    for (int r = 0; r < job->ranks; r++) {
+        free(job->rank[r].input);
+        free(job->rank[r].output);
+    }
+    world_destroy(job->world);
+}
+
+/* 0, or 1 where something failed or, with --check, is too slow. */
+static int try_sizes(const asked_t *asked, const char *algorithm)
+{
+    static const size_t sizes[] = {(size_t)3 << 19, (size_t)1 << 21, (size_t)1 << 22, (size_t)1 << 24};
+    trv_schedule_t *schedule;
+    job_t job;
+    int failed = 0;
+    if (trv_schedule_create(&schedule, &asked->torus, algorithm, TRV_ALLREDUCE) < 0) {
+        fprintf(stderr, "overlap: %s\n", trv_last_error());
+        return 1;
+    }
+    for (size_t i = 0; i < (asked->bytes ? 1 : sizeof sizes / sizeof sizes[0]); i++) {
+        double ratio = make_job(&job, asked, schedule, asked->bytes ? asked->bytes : sizes[i])
+                           ? compare(&job, asked) : -1;
+        failed = failed || ratio < 0 || (asked->check && ratio < 1.25);
+        clear_job(&job);
+    }
+    trv_schedule_destroy(schedule);
+    return failed;
+}
+
+/* False after a sentence. */
+static bool read_arguments(asked_t *asked, int count, char **argument)
+{
+    bool torus = false, right = true;
+    for (int i = 1; right && i < count; i++) {
+        const char *word = argument[i], *value = i + 1 < count ? argument[i + 1] : "";
+        bool takes = strcmp(word, "--bytes") == 0 || strcmp(word, "--chunk") == 0 || strcmp(word, "--reduction") == 0;
+        if (strcmp(word, "--check") == 0)
+            asked->check = true;
+        else if (takes) {
+            double number = atof(value);
+            right = number > 0;
+            asked->bytes = word[2] == 'b' ? (size_t)number : asked->bytes;
+            asked->chunk = word[2] == 'c' ? (size_t)number : asked->chunk;
+            asked->reduction = word[2] == 'r' ? number : asked->reduction;
+            i++;
+        } else if (!torus) {
+            right = trv_torus_parse(word, &asked->torus) == 0 && asked->torus.ranks <= RANKS_MAX;
+            torus = true;
+        } else if ((right = asked->algorithms < ALGORITHMS_MAX)) {
+            asked->algorithm[asked->algorithms++] = word;
+        }
+    }
+    if (!right)
+        fprintf(stderr, "overlap: usage: overlap [TORUS [ALGORITHM...]] [--bytes B] [--chunk BYTES] [--reduction F] "
+                "[--check], TORUS of at most %d ranks\n", RANKS_MAX);
+    return right;
+}
+
+int main(int count, char **argument)
+{
+    static const char *const usual[] = {"trivance-b", "ring", "bucket", "recdoub-b", "swing-b", "trivance-l",
+                                        "recdoub-l"};
+    asked_t asked = {.reduction = 0.5};
+    int failed = 0;
+    trv_torus_parse("4", &asked.torus);
+    if (!read_arguments(&asked, count, argument))
+        return 2;
+    for (size_t i = 0; asked.algorithms == 0 && i < sizeof usual / sizeof usual[0]; i++)
+        asked.algorithm[i] = usual[i];
+    if (asked.algorithms == 0)
+        asked.algorithms = (int)(sizeof usual / sizeof usual[0]);
+    printf("%-20s %10s %12s %12s %12s %8s %8s\n", "schedule", "bytes", "messages us", "one chunk us",
+           "in chunks us", "ratio", "limit");
+    for (int i = 0; i < asked.algorithms; i++)
+        failed |= try_sizes(&asked, asked.algorithm[i]);
+    return failed;
+}
