@@ -19,7 +19,7 @@
 #include <trivance/common.h>
 
 /* Raised when the search finds other chains than before. */
-#define SEARCH_VERSION 1
+#define SEARCH_VERSION 2
 #define FILE_MAX (1 << 20)
 #define PATH_MAX_HERE 1024
 
