@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/plan.h>
+
 #define WARNINGS_MAX 32
 
 static trv_mpi_settings_t settings;
@@ -33,6 +35,7 @@ static void read_environment(void)
 {
     warnings_t warnings = {0};
     trv_settings_read(&settings, keep_warning, &warnings);
+    trv_cache_policy(settings.cache, settings.cache);
     may_serve = trv_settings_may_serve(&settings);
     trv_mpi_log_begin(&settings);
     trv_mpi_recorder_begin(&settings);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/plan.h>
+
 #include "cli/cli.h"
 #include "cli/parse.h"
 #include "common/error.h"
@@ -128,18 +130,20 @@ static void tell_wrong(teller_t *teller, const trv_setting_t *setting, int code)
     tell(teller, line);
 }
 
+static void read_one(teller_t *teller, const trv_setting_t *setting)
+{
+    const char *text = getenv(setting->name);
+    if (setting->kind != TRV_SETTING_TEXT)
+        read_value(setting, setting->standard, teller->settings);
+    int code = text && *text ? read_value(setting, text, teller->settings) : TRV_OK;
+    if (code < 0)
+        tell_wrong(teller, setting, code);
+}
+
 static void read_all(teller_t *teller)
 {
-    trv_settings_t *settings = teller->settings;
-    for (int i = 0; i < trv_settings_count(); i++) {
-        const trv_setting_t *setting = trv_settings_at(i);
-        const char *text = getenv(setting->name);
-        if (setting->kind != TRV_SETTING_TEXT)
-            read_value(setting, setting->standard, settings);
-        int code = text && *text ? read_value(setting, text, settings) : TRV_OK;
-        if (code < 0)
-            tell_wrong(teller, setting, code);
-    }
+    for (int i = 0; i < trv_settings_count(); i++)
+        read_one(teller, trv_settings_at(i));
 }
 
 static void read_rules(teller_t *teller)
@@ -207,6 +211,16 @@ void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void
     take_network(settings);
     find_unknown(&teller);
     settings->info = settings->debug >= TRV_DEBUG_INFO;
+}
+
+void trv_settings_cache(trv_settings_warn_t *warn, void *context)
+{
+    trv_settings_t settings = {0};
+    teller_t teller = {&settings, warn, context};
+    for (int i = 0; i < trv_settings_count(); i++)
+        if (trv_settings_at(i)->offset == offsetof(trv_settings_t, cache))
+            read_one(&teller, trv_settings_at(i));
+    trv_cache_policy(settings.cache, settings.cache);
 }
 
 void trv_settings_clear(trv_settings_t *settings)
