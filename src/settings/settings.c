@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/plan.h>
+
 #include "cli/cli.h"
 #include "cli/parse.h"
 #include "common/error.h"
@@ -129,18 +131,20 @@ static void tell_wrong(teller_t *teller, const trv_setting_t *setting, int code)
     tell(teller, line);
 }
 
+static void read_one(teller_t *teller, const trv_setting_t *setting)
+{
+    const char *text = getenv(setting->name);
+    if (setting->kind != TRV_SETTING_TEXT)
+        read_value(setting, setting->standard, teller->settings);
+    int code = text && *text ? read_value(setting, text, teller->settings) : TRV_OK;
+    if (code < 0)
+        tell_wrong(teller, setting, code);
+}
+
 static void read_all(teller_t *teller)
 {
-    trv_settings_t *settings = teller->settings;
-    for (int i = 0; i < trv_settings_count(); i++) {
-        const trv_setting_t *setting = trv_settings_at(i);
-        const char *text = getenv(setting->name);
-        if (setting->kind != TRV_SETTING_TEXT)
-            read_value(setting, setting->standard, settings);
-        int code = text && *text ? read_value(setting, text, settings) : TRV_OK;
-        if (code < 0)
-            tell_wrong(teller, setting, code);
-    }
+    for (int i = 0; i < trv_settings_count(); i++)
+        read_one(teller, trv_settings_at(i));
 }
 
 /* The network's parameters: the environment, else the rules file, else the default. */
@@ -229,6 +233,16 @@ int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t 
     const char *name = settings->rules_file ? settings->rules_file : "rules";
     trv_rules_clear(&settings->file_rules);
     return take_rules(&teller, trv_rules_parse_file(&settings->file_rules, name, text, length, tell, &teller));
+}
+
+void trv_settings_cache(trv_settings_warn_t *warn, void *context)
+{
+    trv_settings_t settings = {0};
+    teller_t teller = {&settings, warn, context};
+    for (int i = 0; i < trv_settings_count(); i++)
+        if (trv_settings_at(i)->offset == offsetof(trv_settings_t, cache))
+            read_one(&teller, trv_settings_at(i));
+    trv_cache_policy(settings.cache, settings.cache);
 }
 
 void trv_settings_clear(trv_settings_t *settings)

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+<<<<<<< HEAD:src/mpi/reports/settings.c
 #include "mpi/reports/recorder.h"
+=======
+#include <trivance/plan.h>
+>>>>>>> stars:src/mpi/settings.c
 
 #define WARNINGS_MAX 32
 
@@ -36,8 +40,12 @@ static void read_environment(void)
 {
     warnings_t warnings = {0};
     trv_settings_read(&settings, keep_warning, &warnings);
+<<<<<<< HEAD:src/mpi/reports/settings.c
     trv_settings_read_rules(&settings, keep_warning, &warnings);
     shared_text = trv_settings_text(&shared_length);
+=======
+    trv_cache_policy(settings.cache, settings.cache);
+>>>>>>> stars:src/mpi/settings.c
     may_serve = trv_settings_may_serve(&settings);
     trv_mpi_log_begin(&settings);
     trv_mpi_recorder_begin(&settings);
