@@ -63,13 +63,14 @@ const trv_setting_t *trv_settings_at(int index);
 typedef void trv_settings_warn_t(void *context, const char *sentence);
 
 /* Reads the environment and no file. `warn` (may be NULL) is told of wrong values on which no choice depends (those are
- * the fault), and of every variable that begins with TRIVANCE_ and is none. Wrong values hold as if they were not set. */
+ * the fault), and of every variable that begins with TRIVANCE_ and is none. Wrong values hold as if they were not
+ * set. */
 void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
 <<<<<<< HEAD
 
 /* Reads the rules file, if one is named: file_rules, and the parameters of the network that no variable sets. `warn` is
- * told of its oddities. A wrong file is the fault, if there is none yet, and its negative code is returned. `parse` takes
- * the text of the file from whoever has read it. */
+ * told of its oddities. A wrong file is the fault, if there is none yet, and its negative code is returned. `parse`
+ * takes the text of the file from whoever has read it. */
 int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
 int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, trv_settings_warn_t *warn,
                              void *context);

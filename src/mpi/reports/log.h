@@ -26,13 +26,13 @@ bool trv_mpi_heard(trv_debug_t level, int rank);
 /* Writes a line. The caller has asked trv_mpi_heard (or, where one speaks for all, `info` and for rank 0) first. */
 void trv_mpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A warning, from rank 0 of MPI_COMM_WORLD, once per text. Of 4096 different lines, decisions included, the last one says
- * that no more are told. */
+/* A warning, from rank 0 of MPI_COMM_WORLD, once per text. Of 4096 different lines, decisions included, the last one
+ * says that no more are told. */
 void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What was asked for can not be had, so the MPI library serves: a warning from `rank` 0 of the communicator concerned,
- * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. Every rank calls it that knows the reason: with
- * a file per process each writes its own. */
+ * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. Every rank calls it that knows the reason:
+ * with a file per process each writes its own. */
 void trv_mpi_refuse(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- Decisions and calls ----------------------------------------------------------------------------------------- */

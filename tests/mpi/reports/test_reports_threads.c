@@ -37,7 +37,8 @@ static void *call(void *argument)
     const trv_mpi_waiting_t waiting = {describe, argument, shared};
     trv_mpi_watch_t watch = {0};
     for (int i = 0; i < CALLS; i++) {
-        unsigned long number = trv_mpi_record_begin(shared, "allreduce", sizeof i, i % 2 ? "ring" : "trivance-b", false);
+        const char *algorithm = i % 2 ? "ring" : "trivance-b";
+        unsigned long number = trv_mpi_record_begin(shared, "allreduce", 4, algorithm, false);
         wrong += number <= last;
         last = number;
         wrong += trv_mpi_record_begin(own, "allgather", 64, "bruck-b", false) != (unsigned long)i + 1;
@@ -80,7 +81,8 @@ static void check_lines(char *text)
         if (strncmp(line, "trivance: ", 10) != 0 || strstr(line + 1, "trivance: "))
             fail_msg("no line: %s", line);
         char *of = strncmp(line, "trivance:   call ", 17) == 0 ? strchr(line, ':') : NULL;
-        if (of && !strstr(of, ": allreduce of 4 bytes, ring: ") && !strstr(of, ": allreduce of 4 bytes, trivance-b: ") &&
+        if (of && !strstr(of, ": allreduce of 4 bytes, ring: ") &&
+            !strstr(of, ": allreduce of 4 bytes, trivance-b: ") &&
             !strstr(of, ": allgather of 64 bytes, bruck-b: "))
             fail_msg("no record: %s", line);
     }
