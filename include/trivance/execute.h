@@ -104,6 +104,9 @@ TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
 /* The same with another count, which is that of later starts, too. A start with the count of the one before, or a
  * smaller one, allocates nothing. */
 TRV_API int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output);
+/* For a rank that can not take part in a run, with a code and this thread's last error: starts one that touches no buffer
+ * and fails, so that the other ranks hear of it. Drive it to its end with trv_plan_test or trv_plan_wait. */
+TRV_API int trv_plan_refuse(trv_plan_t *plan, size_t count, int code);
 /* Makes progress; 1 when complete, 0 when not yet, negative on failure (the buffers are then the caller's again). Never
  * blocks. */
 TRV_API int trv_plan_test(trv_plan_t *plan);

@@ -16,7 +16,7 @@
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
 
-#include "mpi/operations/gather.h"
+#include "mpi/front/serve.h"
 
 extern mca_coll_base_component_t mca_coll_trivance_component;
 

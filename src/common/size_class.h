@@ -7,10 +7,12 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The size that stands for all sizes near `bytes`: the nearest power of two, at least 8. */
+#define TRV_SIZE_CLASS_MIN 8
+
+/* The size that stands for all sizes near `bytes`: the nearest power of two, at least TRV_SIZE_CLASS_MIN. */
 static inline uint64_t trv_size_class(uint64_t bytes)
 {
-    uint64_t size = 8;
+    uint64_t size = TRV_SIZE_CLASS_MIN;
     while ((double)bytes > sqrt(2) * (double)size)
         size *= 2;
     return size;

@@ -66,7 +66,6 @@ typedef void trv_settings_warn_t(void *context, const char *sentence);
  * the fault), and of every variable that begins with TRIVANCE_ and is none. Wrong values hold as if they were not
  * set. */
 void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
-<<<<<<< HEAD
 
 /* Reads the rules file, if one is named: file_rules, and the parameters of the network that no variable sets. `warn` is
  * told of its oddities. A wrong file is the fault, if there is none yet, and its negative code is returned. `parse`
@@ -74,10 +73,8 @@ void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void
 int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
 int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, trv_settings_warn_t *warn,
                              void *context);
-=======
 /* Reads TRIVANCE_CACHE alone, and lets trv_cache_policy say it to the library: for tools that need no other. */
 void trv_settings_cache(trv_settings_warn_t *warn, void *context);
->>>>>>> stars
 void trv_settings_clear(trv_settings_t *settings);
 
 /* 0, or a negative code with the sentence of a wrong value, rules files included: for `trivance info`. */

@@ -98,14 +98,11 @@ static const trv_setting_t table[] = {
      "Whether every rank keeps the last 256 collectives of each communicator, to print them on SIGUSR1; TRIVANCE_TIMEOUT "
      "does so, too.", NULL, false},
     {"TRIVANCE_CHECK", TRV_SETTING_FLAG, AT(check), false, "0", "0 or 1", "1",
-<<<<<<< HEAD
      "Whether all ranks compare arguments and settings before every call, and all of them return the error.", NULL,
      true},
-=======
-     "Whether all ranks compare arguments and settings before every call, and all of them return the error.", NULL},
     {"TRIVANCE_CACHE", TRV_SETTING_FLAG, AT(cache), false, "1", "0 or 1", "0",
-     "Whether star chains that were searched for are kept in the user's cache folder, and read from there.", NULL},
->>>>>>> stars
+     "Whether star chains that were searched for are kept in the user's cache folder, and read from there.", NULL,
+     false},
     {"TRIVANCE_KERNELS", TRV_SETTING_TEXT, AT(kernels), false, "the best of the processor", "plain, avx2 or avx512",
      "avx2", "The instructions that reductions may use at most.", check_kernels, false},
 };

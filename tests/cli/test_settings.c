@@ -424,13 +424,9 @@ int main(void)
         cmocka_unit_test(test_synonyms),       cmocka_unit_test(test_line),
         cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_file),
         cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
-<<<<<<< HEAD
         cmocka_unit_test(test_shared),         cmocka_unit_test(test_text),
-        cmocka_unit_test(test_info),           cmocka_unit_test(test_document),
-=======
         cmocka_unit_test(test_cache),          cmocka_unit_test(test_info),
         cmocka_unit_test(test_document),
->>>>>>> stars
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

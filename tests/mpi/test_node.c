@@ -13,8 +13,8 @@
 
 #include "harness.h"
 #include "mpi/node/node.h"
-#include "mpi/transport.h"
-#include "mpi/wait.h"
+#include "mpi/transport/channel.h"
+#include "mpi/transport/wait.h"
 
 enum { RANKS_MAX = 64, TAG = 4711 };
 

@@ -9,7 +9,7 @@
 
 #include "harness.h"
 #include "common/error.h"
-#include "mpi/operation.h"
+#include "mpi/operations/operation.h"
 #include "mpi/transport/wait.h"
 
 enum { MANY = 40, COUNT = 700 };

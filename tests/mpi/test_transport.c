@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "mpi/transport.h"
+#include "mpi/transport/channel.h"
 #include "mpi/transport/wait.h"
 
 enum { MESSAGES = 5, BYTES_MAX = 10000 };

@@ -15,6 +15,7 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
+#include "mpi/reports/watch.h"
 #include "mpi/transport/channel.h"
 #include "mpi/transport/error.h"
 #include "settings/topology_file.h"
@@ -72,7 +73,9 @@ static int give(MPI_Comm comm, int rank, const char *path, parcel_t *parcel)
     code = failed(trv_mpi_greatest(comm, &no_room, 1, READING), READING);
     if (code < 0 || no_room)
         return code < 0 ? code : trv_fail_memory();
-    return failed(trv_mpi_tell(comm, parcel->text, (size_t)parcel->length, 0, READING), READING);
+    code = failed(trv_mpi_tell(comm, parcel->text, (size_t)parcel->length, 0, READING), READING);
+    parcel->text[parcel->length] = '\0';
+    return code;
 }
 
 static int learn_rules(MPI_Comm comm, int rank)
@@ -83,7 +86,7 @@ static int learn_rules(MPI_Comm comm, int rank)
         return TRV_OK;
     int code = give(comm, rank, path, &parcel);
     if (code == TRV_OK && parcel.code < 0)
-        trv_mpi_settings_rules_fault(parcel.text, (size_t)parcel.length);
+        trv_mpi_settings_rules_fault(parcel.text);
     else if (code == TRV_OK)
         code = trv_mpi_settings_rules(parcel.text, (size_t)parcel.length);
     free(parcel.text);

@@ -273,16 +273,15 @@ static int finish(TRV_Plan plan, int code)
 }
 
 /* This rank's part is done from a copy of a send buffer that overlaps the receive buffer, so that no other waits. */
-static int copy_input(TRV_Plan plan, const void **input)
+static bool copy_input(TRV_Plan plan, const void **input)
 {
     const trv_mpi_want_t *want = &plan->operation.want;
     size_t bytes = want->count * want->elements.size;
     bytes *= want->collective == TRV_REDUCE_SCATTER ? (size_t)plan->state->ranks : 1;
     plan->copy = malloc(bytes);
-    if (!plan->copy)
-        return trv_mpi_operation_unready(&plan->operation, trv_fail_memory());
-    *input = memcpy(plan->copy, *input, bytes);
-    return TRV_OK;
+    if (plan->copy)
+        *input = memcpy(plan->copy, *input, bytes);
+    return plan->copy;
 }
 
 static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
@@ -293,9 +292,9 @@ static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     plan->alias = trv_mpi_alias(want, plan->state->ranks, sendbuf, recvbuf);
     const void *input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
     trv_mpi_operation_count(&plan->operation);
-    int code = plan->alias != TRV_MPI_APART ? copy_input(plan, &input) : TRV_OK;
-    if (code == TRV_OK)
-        code = trv_mpi_operation_start(&plan->operation, input, recvbuf);
+    bool ready = plan->alias == TRV_MPI_APART || copy_input(plan, &input);
+    int code = ready ? trv_mpi_operation_start(&plan->operation, input, recvbuf)
+                     : trv_mpi_operation_unready(&plan->operation, trv_fail_memory());
     return code < 0 ? finish(plan, trv_mpi_class(code)) : MPI_SUCCESS;
 }
 

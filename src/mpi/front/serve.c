@@ -124,10 +124,12 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
     trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, want);
     trv_mpi_operation_count(operation);
     int code = begin_buffers(&buffers, call, state, want, plain);
-    if (code < 0)
-        trv_mpi_operation_unready(operation, code);
-    else
+    if (code == TRV_OK) {
         code = trv_mpi_buffers_end(&buffers, state, trv_mpi_operation_run(operation, buffers.input, buffers.output));
+    } else {
+        code = trv_mpi_operation_unready(operation, code);
+        code = code < 0 ? code : trv_mpi_operation_wait(operation);
+    }
     trv_mpi_decision_give(operation);
     return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(plain ? buffers.alias : TRV_MPI_APART);
 }

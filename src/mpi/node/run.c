@@ -301,6 +301,12 @@ static int round_of(trv_mpi_node_run_t *run)
     return moved;
 }
 
+int trv_mpi_node_run_refuse(trv_mpi_node_run_t *run, size_t count, int code)
+{
+    trv_mpi_node_run_start(run, count, NULL, NULL);
+    return fail(run, code);
+}
+
 int trv_mpi_node_run_test(trv_mpi_node_run_t *run)
 {
     int moved = 1, pending;

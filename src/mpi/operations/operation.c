@@ -144,6 +144,13 @@ static int end(trv_mpi_operation_t *operation, int code)
     return code;
 }
 
+int trv_mpi_operation_unready(trv_mpi_operation_t *operation, int code)
+{
+    code = operation->run ? trv_mpi_node_run_refuse(operation->run, operation->want.count, code)
+                          : trv_plan_refuse(operation->plan, operation->want.count, code);
+    return code < 0 ? end(operation, code) : code;
+}
+
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
 {
     if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed))
@@ -152,15 +159,6 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
     int code = operation->run ? trv_mpi_node_run_start(operation->run, operation->want.count, input, output)
                               : trv_plan_start_count(operation->plan, operation->want.count, input, output);
     return code < 0 ? end(operation, code) : code;
-}
-
-int trv_mpi_operation_unready(trv_mpi_operation_t *operation, int code)
-{
-    if (operation->run)
-        trv_mpi_node_run_refuse(operation->run, operation->want.count);
-    else
-        trv_plan_refuse(operation->plan, operation->want.count);
-    return end(operation, code);
 }
 
 int trv_mpi_operation_test(trv_mpi_operation_t *operation)

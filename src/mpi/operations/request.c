@@ -52,7 +52,8 @@ int trv_mpi_request_create(trv_mpi_request_t **created, const trv_mpi_lender_t *
     int position = 1 + (int)(number % TRV_MPI_TURNS);
     if (!request && !numbers) { /* the others run it */
         trv_mpi_operation_place(lender->operation, position);
-        return trv_mpi_operation_unready(lender->operation, trv_fail_memory());
+        int code = trv_mpi_operation_unready(lender->operation, trv_fail_memory());
+        return code < 0 ? code : trv_mpi_operation_wait(lender->operation);
     }
     if (!request)
         return trv_fail_memory();

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-<<<<<<< HEAD:src/mpi/reports/settings.c
-#include "mpi/reports/recorder.h"
-=======
 #include <trivance/plan.h>
->>>>>>> stars:src/mpi/settings.c
+
+#include "common/error.h"
+#include "mpi/reports/recorder.h"
 
 #define WARNINGS_MAX 32
 
@@ -40,12 +39,8 @@ static void read_environment(void)
 {
     warnings_t warnings = {0};
     trv_settings_read(&settings, keep_warning, &warnings);
-<<<<<<< HEAD:src/mpi/reports/settings.c
-    trv_settings_read_rules(&settings, keep_warning, &warnings);
     shared_text = trv_settings_text(&shared_length);
-=======
-    trv_cache_policy(settings.cache, settings.cache);
->>>>>>> stars:src/mpi/settings.c
+    trv_cache_policy(settings.cache, settings.cache && trv_mpi_log_rank() == 0);
     may_serve = trv_settings_may_serve(&settings);
     trv_mpi_log_begin(&settings);
     trv_mpi_recorder_begin(&settings);
@@ -72,6 +67,42 @@ void trv_mpi_settings_text(char **text, size_t *length)
     *text = shared_text ? strdup(shared_text) : NULL;
     *length = *text ? shared_length : 0;
 }
+
+/* ---- The rules file, which rank 0 has read ------------------------------------------------------------------------ */
+
+static pthread_mutex_t rules_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool rules_known;
+
+static void warn(void *context, const char *sentence)
+{
+    (void)context;
+    trv_mpi_warn("%s", sentence);
+}
+
+int trv_mpi_settings_rules(const char *text, size_t length)
+{
+    int code = TRV_OK;
+    pthread_once(&once, read_environment);
+    pthread_mutex_lock(&rules_lock);
+    if (!rules_known) {
+        code = trv_settings_parse_rules(&settings, text, length, warn, NULL);
+        rules_known = code != TRV_ERR_MEMORY;
+    }
+    pthread_mutex_unlock(&rules_lock);
+    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* what is wrong in the file is the settings' fault */
+}
+
+void trv_mpi_settings_rules_fault(const char *sentence)
+{
+    pthread_once(&once, read_environment);
+    pthread_mutex_lock(&rules_lock);
+    if (!rules_known && !settings.fault)
+        settings.fault = strdup(sentence);
+    rules_known = true;
+    pthread_mutex_unlock(&rules_lock);
+}
+
+/* ---- Who calls ---------------------------------------------------------------------------------------------------- */
 
 void trv_mpi_mode(trv_mpi_use_t wanted)
 {

@@ -11,10 +11,11 @@
 #include <trivance/plan.h>
 
 #include "common/error.h"
+#include "common/size_class.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
 
-#define LEAST_CLASS 8
+#define TRV_SIZE_CLASS_MIN 8
 #define LONG_MS 1.0 /* planning that took as long is told */
 
 typedef struct question {
@@ -24,18 +25,10 @@ typedef struct question {
     const char *family; /* NULL: of all algorithms */
 } question_t;
 
-uint64_t trv_mpi_size_class(uint64_t bytes)
-{
-    uint64_t size = LEAST_CLASS;
-    while ((double)bytes > sqrt(2) * (double)size)
-        size *= 2;
-    return size;
-}
-
 void trv_mpi_class_bounds(uint64_t bytes, uint64_t *least, uint64_t *most)
 {
-    uint64_t size = trv_mpi_size_class(bytes);
-    *least = size == LEAST_CLASS ? 0 : (uint64_t)(sqrt(2) * (double)(size / 2)) + 1;
+    uint64_t size = trv_size_class(bytes);
+    *least = size == TRV_SIZE_CLASS_MIN ? 0 : (uint64_t)(sqrt(2) * (double)(size / 2)) + 1;
     *most = (uint64_t)(sqrt(2) * (double)size);
 }
 
@@ -164,7 +157,7 @@ static question_t question_of(const trv_mpi_state_t *state, const trv_mpi_want_t
     bool reduces = want->collective != TRV_ALLGATHER;
     return (question_t){
         .collective = want->collective,
-        .bytes = trv_mpi_size_class(trv_mpi_vector_bytes(want, state->ranks)),
+        .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
         .constraints = {.consistent = reduces && !want->elements.exact && !trv_mpi_settings()->allow_inconsistent,
                         .idempotent = reduces && want->elements.idempotent,
                         .narrow = state->one_way | state->shared_port},

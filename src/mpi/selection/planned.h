@@ -11,8 +11,6 @@
 
 #include "mpi/selection/choose.h"
 
-/* The size that stands for all sizes near `bytes`: the nearest power of two, at least 8. */
-uint64_t trv_mpi_size_class(uint64_t bytes);
 /* All sizes of the class of `bytes`. */
 void trv_mpi_class_bounds(uint64_t bytes, uint64_t *least, uint64_t *most);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/parse.h"
-#include "mpi/tune.h"
+#include "mpi/programs/tune.h"
 #include "settings/rules.h"
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */

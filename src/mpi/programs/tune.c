@@ -2,7 +2,7 @@
  * The command line, and all in order. Rank 0 reads the options, gives them to the others, and alone is heard and
  * writes.
  */
-#include "mpi/tune.h"
+#include "mpi/programs/tune.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "cli/parse.h"
 #include "cli/select.h"
 #include "common/error.h"
-#include "mpi/state.h"
+#include "mpi/communicator/state.h"
 #include "mpi/transport/error.h"
 #include "mpi/transport/wait.h"
 

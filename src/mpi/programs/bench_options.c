@@ -14,7 +14,7 @@
 #include "cli/cli.h"
 #include "cli/parse.h"
 #include "common/error.h"
-#include "mpi/bench.h"
+#include "mpi/programs/bench.h"
 #include "settings/rules.h"
 
 enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_IN_PLACE, OPTION_FORMAT, OPTION_CHECK,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/bench.h"
+#include "mpi/programs/bench.h"
 
 typedef struct value {
     int64_t re, im;

@@ -4,7 +4,7 @@
  *
  * All ranks walk the same way. Wherever what to do next depends on a measurement, it is a figure that all ranks share.
  */
-#include "mpi/bench.h"
+#include "mpi/programs/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #include "common/error.h"
-#include "mpi/planned.h"
+#include "mpi/selection/planned.h"
 #include "mpi/transport/error.h"
-#include "mpi/tune.h"
+#include "mpi/programs/tune.h"
 #include "mpi/transport/wait.h"
 #include "torus/torus.h"
 

@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/parse.h"
-#include "mpi/bench.h"
+#include "mpi/programs/bench.h"
 
 static const cli_column_t columns[] = {
     {"collective", NULL, false, 0},

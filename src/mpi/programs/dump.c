@@ -1,7 +1,7 @@
 /*
  * What TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS mean for these ranks, written as a topology file by rank 0.
  */
-#include "mpi/dump.h"
+#include "mpi/programs/dump.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "common/error.h"
 #include "mpi/reports/settings.h"
-#include "mpi/topology.h"
+#include "mpi/communicator/places.h"
 #include "settings/topology_file.h"
 
 typedef struct options {
@@ -77,28 +77,43 @@ static int write_file(const trv_topology_t *topology, const char *path)
     return code < 0 ? code : end;
 }
 
-/* Rank 0 writes, with all ranks' names. */
-static int write_topology(const options_t *options, const trv_mpi_places_t *places, int rank, int ranks)
+/* The worst outcome of all ranks; a rank with a sentence of its own keeps it. */
+static int worst_of(int code, const char *fault)
+{
+    int worst = code;
+    PMPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return code < 0 && *fault ? trv_fail(code, "%s", fault)
+           : worst < 0 && code >= 0 ? trv_fail(worst, "another rank has no place in the topology") : worst;
+}
+
+/* Rank 0 writes, with all ranks' places and names. */
+static int write_topology(const options_t *options, const trv_mpi_world_t *world, int rank, int ranks)
 {
     char mine[MPI_MAX_PROCESSOR_NAME] = "", (*name)[MPI_MAX_PROCESSOR_NAME] = NULL;
-    int length = 0, code = TRV_OK;
+    int length = 0, code = TRV_OK, *place = NULL;
     PMPI_Get_processor_name(mine, &length);
-    if (rank == 0 && !(name = calloc((size_t)ranks, sizeof *name)))
-        code = trv_fail_memory();
+    if (rank == 0) {
+        name = calloc((size_t)ranks, sizeof *name);
+        place = calloc((size_t)ranks, sizeof *place);
+        code = name && place ? TRV_OK : trv_fail_memory();
+    }
     PMPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (code < 0)
+    if (code < 0) {
+        free(name);
+        free(place);
         return code;
+    }
+    PMPI_Gather(&world->place, 1, MPI_INT, place, 1, MPI_INT, 0, MPI_COMM_WORLD);
     PMPI_Gather(mine, sizeof mine, MPI_CHAR, name, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank > 0)
         return TRV_OK;
-    trv_topology_t topology = {.torus = places->torus, .one_way = places->one_way, .shared_port = places->shared_port,
-                               .count = ranks, .place = places->place};
+    trv_topology_t topology = {.torus = world->torus, .one_way = world->one_way, .shared_port = world->shared_port,
+                               .count = ranks, .place = place};
     if (options->hosts)
         code = by_host(&topology, (const char (*)[MPI_MAX_PROCESSOR_NAME])name);
     if (code == TRV_OK)
         code = write_file(&topology, options->output);
-    topology.place = NULL; /* the caller's */
-    trv_topology_clear(&topology);
+    trv_topology_clear(&topology); /* the places, too */
     free(name);
     return code;
 }
@@ -107,7 +122,6 @@ int dump_main(int argc, char **argv)
 {
     int rank = 0, ranks = 0;
     options_t options;
-    trv_mpi_places_t places = {.place = NULL};
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (read_options(argc, argv, rank, &options) != CLI_OK)
@@ -119,14 +133,16 @@ int dump_main(int argc, char **argv)
     int code = TRV_OK;
     if (trv_mpi_settings()->fault)
         code = trv_fail(TRV_ERR_ARGUMENT, "%s", trv_mpi_settings()->fault);
-    if (code == TRV_OK)
-        code = trv_mpi_places(MPI_COMM_WORLD, &places);
-    if (code == 0)
+    if (code == TRV_OK && trv_mpi_world_learn(MPI_COMM_WORLD) != MPI_SUCCESS)
+        code = TRV_ERR_MEMORY;
+    const trv_mpi_world_t *world = code == TRV_OK ? trv_mpi_world() : NULL;
+    if (world)
+        code = worst_of(world->code, world->fault);
+    if (world && code == 0)
         code = trv_fail(TRV_ERR_ARGUMENT, "nothing says how the ranks are wired; add --torus, whose sizes multiply to "
                         "the number of ranks (%d) or of nodes", ranks);
-    if (code > 0)
-        code = write_topology(&options, &places, rank, ranks);
-    free(places.place);
+    if (world && code > 0)
+        code = write_topology(&options, world, rank, ranks);
     if (code < 0 && rank == 0)
         cli_bad_last("topology");
     PMPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/call.h"
-#include "mpi/planned.h"
+#include "mpi/front/library.h"
+#include "mpi/selection/planned.h"
 #include "mpi/transport/error.h"
-#include "mpi/tune.h"
+#include "mpi/programs/tune.h"
 #include "mpi/transport/wait.h"
 
 #define LIBRARY 0             /* the candidate that is the library's own */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "mpi/bench.h"
-#include "mpi/dump.h"
-#include "mpi/sweep.h"
-#include "mpi/tune.h"
+#include "mpi/programs/bench.h"
+#include "mpi/programs/dump.h"
+#include "mpi/programs/sweep.h"
+#include "mpi/programs/tune.h"
 #include "settings/settings.h"
 
 static int complain(int rank, const char *command)

@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "export/schedule_file.h"
-#include "mpi/bench.h"
+#include "mpi/programs/bench.h"
 
 /* The file's text; NULL after trv_fail. */
 static char *read_text(const char *path, int *length)

@@ -16,7 +16,7 @@
  * All post one broadcast at the start, of the verdict that rank 0 gives at the end, or as soon as something fails:
  * where it arrives early, ranks stop after the point that they are at.
  */
-#include "mpi/sweep.h"
+#include "mpi/programs/sweep.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/bench.h"
-#include "mpi/call.h"
+#include "mpi/programs/bench.h"
+#include "mpi/front/library.h"
 #include "mpi/transport/error.h"
 #include "mpi/transport/wait.h"
 
