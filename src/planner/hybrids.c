@@ -18,7 +18,7 @@
 
 #define STEPS_MAX 64       /* of one phase in one dimension */
 #define OPTIONS_MAX 128    /* of one size */
-#define SEARCHED_MAX 16    /* factors of one size whose distances take a search, tens of milliseconds each */
+#define SEARCHED_MAX 10    /* factors of one size whose distances take a search, tens of milliseconds each */
 #define HYBRIDS_MAX 2048   /* of one torus, per order of visiting */
 
 /* A choice for a dimension. Loads are fractions of the vector on the busiest link of the ring. */
