@@ -258,7 +258,7 @@ static void test_other_files(void **state)
     const trv_torus_t torus = torus_of("6x10");
     char first[TEXT_MAX], again[TEXT_MAX];
     (void)state;
-    assert_true(trv_star_search(&torus, 10000000, found) > 0);
+    assert_true(trv_star_search(&torus, 12000000, found) > 0);
     trv_star_format(&found[0], first, sizeof first);
     for (size_t i = 0; i < 2 * sizeof text / sizeof text[0]; i++) {
         trv_star_forget();

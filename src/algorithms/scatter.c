@@ -442,11 +442,25 @@ static void add_stream(trv_schedule_t *schedule, const tables_t *tables, int i)
     schedule->steps = steps > schedule->steps ? steps : schedule->steps;
 }
 
+/* What was to be taken over. */
+static void destroy_made(const trv_schedule_t *schedule, const trv_scatter_options_t *options)
+{
+    int dimension[TRV_DIMS_MAX];
+    for (int i = 0, active = trv_torus_active(&schedule->torus, dimension); i < active; i++) {
+        if (!options->pattern && options->made[i])
+            options->made[i]->destroy(options->made[i]);
+        if (options->stage)
+            options->stage[i]->destroy(options->stage[i]);
+    }
+}
+
 int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options)
 {
     tables_t *tables = calloc(1, sizeof *tables);
-    if (!tables)
+    if (!tables) {
+        destroy_made(schedule, options);
         return trv_fail_memory();
+    }
     schedule->tables = tables;
     schedule->destroy = tables_destroy;
     schedule->step = scatter_step;

@@ -18,6 +18,7 @@
 
 #define STEPS_MAX 64       /* of one phase in one dimension */
 #define OPTIONS_MAX 128    /* of one size */
+#define SEARCHED_MAX 10    /* factors of one size whose distances take a search, tens of milliseconds each */
 #define HYBRIDS_MAX 2048   /* of one torus, per order of visiting */
 
 /* A choice for a dimension. Loads are fractions of the vector on the busiest link of the ring. */
@@ -101,6 +102,24 @@ static int add_option(const source_t *source, side_t *side, int g, int steps)
     return rc;
 }
 
+/* Whether the distances of a ring of `g` are searched for. */
+static bool is_searched(int g)
+{
+    return g > TRV_DISTANCES_TABLE_MAX && g <= TRV_DISTANCES_SEARCH_MAX;
+}
+
+/* Of the factors whose distances are searched for, SEARCHED_MAX at most, evenly: sizes that have more have thousands of
+ * ranks. */
+static bool is_left_out(int size, int g)
+{
+    int all = 0, before = 0;
+    for (int f = 2; f <= size && is_searched(g); f++) {
+        all += size % f == 0 && is_searched(f);
+        before += f < g && size % f == 0 && is_searched(f);
+    }
+    return all > SEARCHED_MAX && (before + 1) * SEARCHED_MAX / all == before * SEARCHED_MAX / all;
+}
+
 static int make_side(const source_t *source, side_t *side)
 {
     side->option = malloc(OPTIONS_MAX * sizeof *side->option);
@@ -108,7 +127,8 @@ static int make_side(const source_t *source, side_t *side)
         return trv_fail_memory();
     int rc = TRV_OK;
     for (int g = 1; g <= side->size && !rc; g++) {
-        if (side->size % g != 0 || (g < side->size && source->list->collective != TRV_ALLREDUCE))
+        if (side->size % g != 0 || (g < side->size && source->list->collective != TRV_ALLREDUCE) ||
+            is_left_out(side->size, g))
             continue;
         if (g == 1) {
             rc = add_option(source, side, 1, 0);

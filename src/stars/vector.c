@@ -28,9 +28,8 @@ unsigned trv_star_vector_ports(const trv_torus_t *torus, const int *at)
 /* Augmenting paths; `tried` are ports that were. */
 static bool place(const unsigned *ports, int *owner, int i, unsigned *tried)
 {
-    for (int p = 0; ports[i] >> p; p++) {
-        if (!(ports[i] >> p & 1) || (*tried >> p & 1))
-            continue;
+    for (unsigned left = ports[i]; (left &= ~*tried) != 0;) {
+        const int p = __builtin_ctz(left);
         *tried |= 1u << p;
         if (owner[p] < 0 || place(ports, owner, owner[p], tried)) {
             owner[p] = i;
@@ -40,8 +39,22 @@ static bool place(const unsigned *ports, int *owner, int i, unsigned *tried)
     return false;
 }
 
+/* Whether a port that nobody has can be reached by moving others: asked far more often than it is true. */
+static bool has_way(const unsigned *ports, const int *owner, int i)
+{
+    unsigned reached = ports[i], seen = 0;
+    while (reached & ~seen) {
+        const int p = __builtin_ctz(reached & ~seen);
+        if (owner[p] < 0)
+            return true;
+        seen |= 1u << p;
+        reached |= ports[owner[p]];
+    }
+    return false;
+}
+
 bool trv_star_vector_place(const unsigned *ports, int owner[TRV_PORTS_MAX], int i)
 {
     unsigned tried = 0;
-    return place(ports, owner, i, &tried);
+    return has_way(ports, owner, i) && place(ports, owner, i, &tried);
 }
