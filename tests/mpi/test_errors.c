@@ -8,6 +8,14 @@
 
 #include "harness.h"
 
+/* Buffers that begin at one address are an error where they are one to the MPI library, MPICH; all that overlap are read
+ * from a copy. */
+#if defined(MPICH)
+static const int SAME = MPI_ERR_BUFFER;
+#else
+static const int SAME = MPI_SUCCESS;
+#endif
+
 /* One rank passes overlapping buffers: it alone is told, and nobody waits for it. */
 static void overlap_on_one_rank(MPI_Comm comm)
 {
@@ -19,8 +27,7 @@ static void overlap_on_one_rank(MPI_Comm comm)
             buffer[i] = (test_rank + 1) * i;
         int *result = mine ? buffer + shift : out;
         int code = TRV_Allreduce(buffer, result, COUNT, MPI_INT, MPI_SUM, comm);
-        expect_class(code, mine ? MPI_ERR_BUFFER : MPI_SUCCESS, shift ? "overlap" : "are the same",
-                     "overlapping buffers");
+        expect_class(code, mine && !shift ? SAME : MPI_SUCCESS, "are the same", "overlapping buffers");
         for (int i = 0; i < COUNT; i++)
             if (!expect(result[i] == sum * i, "shift %d: element %d is %d, not %d", shift, i, result[i], sum * i))
                 break;
@@ -34,12 +41,19 @@ static void overlap_everywhere(MPI_Comm comm)
     TRV_Plan plan;
     for (size_t i = 0; i < 2 * all; i++)
         buffer[i] = (int)i;
-    expect_class(TRV_Reduce_scatter_block(buffer, buffer + all - 1, 10, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER,
-                 "overlap", "TRV_Reduce_scatter_block");
-    expect_class(TRV_Allgather(buffer, 10, MPI_INT, buffer, 10, MPI_INT, comm), MPI_ERR_BUFFER, "MPI_IN_PLACE",
-                 "TRV_Allgather");
+    expect_class(TRV_Reduce_scatter_block(buffer, buffer + all - 1, 10, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL,
+                 "TRV_Reduce_scatter_block");
+    for (int i = 0; i < 10; i++)
+        expect(buffer[all - 1 + (size_t)i] == test_ranks * (10 * test_rank + i), "element %d of the block is %d", i,
+               buffer[all - 1 + (size_t)i]);
+    for (size_t i = 0; i < 2 * all; i++)
+        buffer[i] = (int)i;
+    expect_class(TRV_Allgather(buffer, 10, MPI_INT, buffer, 10, MPI_INT, comm), test_rank == 0 ? SAME : MPI_SUCCESS,
+                 "MPI_IN_PLACE", "TRV_Allgather");
+    for (size_t i = 0; i < all; i++)
+        expect(buffer[i] == (int)i % 10, "element %zu of all blocks is %d", i, buffer[i]);
     expect_class(TRV_Allreduce_plan_create(10, MPI_INT, MPI_SUM, comm, &plan), MPI_SUCCESS, NULL, "a plan");
-    expect_class(TRV_Plan_run(plan, buffer, buffer), MPI_ERR_BUFFER, "MPI_IN_PLACE", "TRV_Plan_run");
+    expect_class(TRV_Plan_run(plan, buffer, buffer), SAME, "MPI_IN_PLACE", "TRV_Plan_run");
     expect_class(TRV_Plan_run(plan, MPI_IN_PLACE, buffer), MPI_SUCCESS, NULL, "the plan after that");
     expect_class(TRV_Plan_run(plan, NULL, buffer), MPI_ERR_BUFFER, "NULL", "a plan without a buffer");
     TRV_Plan_free(&plan);

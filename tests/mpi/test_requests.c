@@ -206,13 +206,15 @@ static void own_operations(MPI_Comm comm)
 
 /* The linker puts this in front of the one in the library. */
 static bool no_memory;
-int __real_trv_mpi_operation_init(trv_mpi_operation_t *, trv_mpi_state_t *, const trv_mpi_want_t *, bool);
-int __wrap_trv_mpi_operation_init(trv_mpi_operation_t *, trv_mpi_state_t *, const trv_mpi_want_t *, bool);
+int __real_trv_mpi_operation_init(trv_mpi_operation_t *, trv_mpi_state_t *, const trv_mpi_want_t *,
+                                  const trv_mpi_recipe_t *, bool, int);
+int __wrap_trv_mpi_operation_init(trv_mpi_operation_t *, trv_mpi_state_t *, const trv_mpi_want_t *,
+                                  const trv_mpi_recipe_t *, bool, int);
 
 int __wrap_trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                                  bool shared)
+                                  const trv_mpi_recipe_t *recipe, bool shared, int tag)
 {
-    return no_memory ? trv_fail_memory() : __real_trv_mpi_operation_init(operation, state, want, shared);
+    return no_memory ? trv_fail_memory() : __real_trv_mpi_operation_init(operation, state, want, recipe, shared, tag);
 }
 
 /* Every second rank has memory for no plan but the one of blocking calls, which then serves all. */
@@ -271,7 +273,11 @@ static void refused(MPI_Comm comm)
            TRV_Request_free(&request) == MPI_SUCCESS && request == TRV_REQUEST_NULL, "no elements, persistent");
     TRV_Iallreduce(wide, wide, 2, MPI_INT, MPI_SUM, comm, &request);
     expect_class(TRV_Start(&request), MPI_ERR_REQUEST, "persistent", "starting a non-blocking request");
+#if defined(MPICH)
     expect_class(TRV_Wait(&request), MPI_ERR_BUFFER, "MPI_IN_PLACE", "buffers that overlap");
+#else
+    expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "buffers that overlap");
+#endif
     expect(wide[0] == test_ranks && wide[1] == test_ranks, "buffers that overlap: %d, %d", wide[0], wide[1]);
 }
 

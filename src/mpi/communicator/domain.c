@@ -29,10 +29,11 @@ void trv_mpi_job_set(trv_mpi_domain_t *domain)
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
-static int blocks_of(MPI_Comm comm)
+/* The attribute need not be on any other communicator. */
+static int count_blocks(void)
 {
     int *upper = NULL, found = 0;
-    if (PMPI_Comm_get_attr(comm, MPI_TAG_UB, &upper, &found) != MPI_SUCCESS || !found)
+    if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &upper, &found) != MPI_SUCCESS || !found)
         return 32767 / TRV_MPI_NUMBER_TAGS / TRV_MPI_BLOCK; /* what MPI promises */
     int blocks = *upper / TRV_MPI_NUMBER_TAGS / TRV_MPI_BLOCK;
     return blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
@@ -60,7 +61,7 @@ static int make_comm(trv_mpi_domain_t *domain, MPI_Comm comm)
         return trv_mpi_transport_error("making the library's own communicator", code);
     PMPI_Comm_rank(domain->comm, &domain->rank);
     PMPI_Comm_size(domain->comm, &domain->ranks);
-    domain->blocks = blocks_of(domain->comm);
+    domain->blocks = count_blocks();
     domain->id = rank == 0 ? new_id() : 0;
     return TRV_OK;
 }

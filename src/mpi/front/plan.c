@@ -289,7 +289,7 @@ static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     const trv_mpi_want_t *want = &plan->operation.want;
     if (want->count > 0 && (!sendbuf || !recvbuf))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the plan's count is not 0"), MPI_ERR_BUFFER;
-    plan->alias = trv_mpi_alias(want, plan->state->ranks, sendbuf, recvbuf);
+    plan->alias = trv_mpi_alias(want, plan->state->rank, plan->state->ranks, sendbuf, recvbuf);
     const void *input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
     trv_mpi_operation_count(&plan->operation);
     bool ready = plan->alias == TRV_MPI_APART || copy_input(plan, &input);

@@ -142,13 +142,15 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
     const void *input;
     void *output;
     *code = trv_mpi_read_call(call, &want, &plain);
+    buffers_of(call, &input, &output);
+    if (trv_mpi_settings()->check && *code == MPI_SUCCESS && plain && want.elements.way != TRV_MPI_LIBRARY)
+        *code = trv_mpi_alias_class(trv_mpi_alias(&want, state->rank, state->ranks, input, output));
     if (trv_mpi_settings()->check)
         *code = trv_mpi_compare_calls(state, &want, *code);
     if (*code != MPI_SUCCESS) /* the MPI library has its own words for them, and the program's handler */
         return !trv_mpi_is_drop_in() || trv_mpi_settings()->check;
     if (want.count == 0)
         return !trv_mpi_is_drop_in();
-    buffers_of(call, &input, &output);
     trv_mpi_decision_t *decision = trv_mpi_find_decision(state, &want, lies_on_device(input, output), code);
     if (!decision)
         return *code != MPI_SUCCESS;
@@ -200,10 +202,9 @@ trv_mpi_request_t *trv_mpi_make_request(trv_mpi_state_t *state, trv_mpi_decision
     int tag = 0;
     if (persistent && (state->node || trv_mpi_state_position(state, &numbers, &tag) != MPI_SUCCESS))
         return NULL;
-    const trv_mpi_lender_t lender = {trv_mpi_decision_take(decision, state, &job->want), trv_mpi_decision_give_back};
-    trv_mpi_decision_hold(decision);
-    if (trv_mpi_request_create(&request, &lender, job, numbers, tag) < 0) {
-        trv_mpi_decision_give_back(lender.operation);
+    const trv_mpi_lender_t lender = trv_mpi_decision_lend(decision);
+    if (trv_mpi_request_create(&request, state, &lender, job, numbers, tag) < 0) {
+        lender.release(lender.source);
         trv_mpi_numbers_release(numbers);
     }
     if (persistent) { /* all or none */
@@ -234,10 +235,12 @@ static void take_text(char *text, size_t size, int32_t *has, const char *from)
 }
 
 /* Rank 0 looks whether it can be had. */
-static void look(const trv_mpi_state_t *state, given_t *given)
+static void look(const trv_mpi_state_t *state, given_t *given, const char *algorithm)
 {
     trv_torus_t torus = state->torus;
-    if (given->has_torus)
+    if (algorithm && strlen(algorithm) >= sizeof given->algorithm)
+        given->code = trv_rules_check_algorithm(algorithm);
+    if (given->code == TRV_OK && given->has_torus)
         given->code = trv_torus_parse(given->torus, &torus);
     if (given->code == TRV_OK && given->has_torus && torus.ranks != state->ranks)
         given->code = trv_fail(TRV_ERR_ARGUMENT, "the torus %.80s has %d ranks, the communicator has %d; the product of "
@@ -260,7 +263,7 @@ int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm
     take_text(mine.algorithm, sizeof mine.algorithm, &mine.has_algorithm, algorithm);
     given = mine;
     if (state->rank == 0 && !leave)
-        look(state, &given);
+        look(state, &given, algorithm);
     int code = trv_mpi_tell(state->user, &given, sizeof given, 0, what);
     int64_t differs = strcmp(mine.torus, given.torus) != 0 || strcmp(mine.algorithm, given.algorithm) != 0 ||
                       mine.has_torus != given.has_torus || mine.has_algorithm != given.has_algorithm;

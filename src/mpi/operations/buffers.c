@@ -37,7 +37,7 @@ int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *sta
                           const void *input, void *output)
 {
     *buffers = (trv_mpi_buffers_t){.input = input == MPI_IN_PLACE ? output : input, .output = output};
-    buffers->alias = trv_mpi_alias(want, state->ranks, input, output);
+    buffers->alias = trv_mpi_alias(want, state->rank, state->ranks, input, output);
     if (buffers->alias == TRV_MPI_APART && !trv_mpi_on_device(input, output))
         return TRV_OK;
     int code = copy(buffers, state, want, input, output);

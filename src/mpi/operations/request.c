@@ -14,6 +14,8 @@
 #include "common/error.h"
 #include "mpi/operations/buffers.h"
 #include "mpi/reports/watch.h"
+#include "mpi/transport/channel.h"
+#include "mpi/transport/wait.h"
 
 #define REASON_MAX 256
 
@@ -21,8 +23,8 @@ typedef enum phase { IDLE, QUEUED, RUNNING } phase_t;
 
 struct trv_mpi_request {
     trv_mpi_state_t *state;
-    trv_mpi_operation_t *operation;
-    void (*give_back)(trv_mpi_operation_t *operation);
+    trv_mpi_lender_t lender;
+    trv_mpi_operation_t *operation; /* while it runs */
     trv_mpi_job_t job;
     trv_mpi_gather_t gather; /* what job.packed points to */
     trv_mpi_numbers_t *numbers; /* of a persistent one; else NULL */
@@ -43,23 +45,31 @@ static atomic_int active;
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-int trv_mpi_request_create(trv_mpi_request_t **created, const trv_mpi_lender_t *lender, const trv_mpi_job_t *job,
-                           trv_mpi_numbers_t *numbers, int tag)
+/* The others run a request that this rank has no memory for. */
+static int refuse(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const trv_mpi_want_t *want, int position)
 {
-    trv_mpi_state_t *state = lender->operation->state;
+    trv_mpi_operation_t *operation;
+    for (unsigned polls = 1; !(operation = lender->borrow(lender->source, state, want)); polls++) {
+        trv_mpi_requests_progress();
+        trv_mpi_pause(polls);
+    }
+    trv_mpi_operation_place(operation, position);
+    int code = trv_mpi_operation_unready(operation, trv_fail_memory());
+    code = code < 0 ? code : trv_mpi_operation_wait(operation);
+    lender->give(operation);
+    return code;
+}
+
+int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
+                           const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag)
+{
     trv_mpi_request_t *request = calloc(1, sizeof *request);
     unsigned long number = numbers ? 0 : state->turns.posted++;
     int position = 1 + (int)(number % TRV_MPI_TURNS);
-    if (!request && !numbers) { /* the others run it */
-        trv_mpi_operation_place(lender->operation, position);
-        int code = trv_mpi_operation_unready(lender->operation, trv_fail_memory());
-        return code < 0 ? code : trv_mpi_operation_wait(lender->operation);
-    }
     if (!request)
-        return trv_fail_memory();
+        return numbers ? trv_fail_memory() : refuse(state, lender, &job->want, position);
     request->state = state;
-    request->operation = lender->operation;
-    request->give_back = lender->give_back;
+    request->lender = *lender;
     request->job = *job;
     if (job->packed) {
         request->gather = *job->packed;
@@ -77,7 +87,7 @@ int trv_mpi_request_create(trv_mpi_request_t **created, const trv_mpi_lender_t *
 void trv_mpi_request_free(trv_mpi_request_t *request)
 {
     trv_mpi_state_t *state = request->state;
-    request->give_back(request->operation);
+    request->lender.release(request->lender.source);
     trv_mpi_numbers_release(request->numbers);
     free(request);
     trv_mpi_state_release(state);
@@ -110,15 +120,32 @@ static int begin_buffers(trv_mpi_request_t *request)
     return trv_mpi_buffers_begin(&request->buffers, request->state, want, job->input, job->output);
 }
 
+static void describe(const void *context, char *text, size_t size)
+{
+    const trv_mpi_request_t *request = context;
+    if (request->operation)
+        trv_mpi_operation_describe(request->operation, text, size);
+    else
+        snprintf(text, size, "a communicator of %d ranks; waits for earlier requests to be complete",
+                 request->state->ranks);
+}
+
+static void watch(trv_mpi_request_t *request, unsigned polls)
+{
+    const trv_mpi_waiting_t waiting = {describe, request, request->state->recorder};
+    trv_mpi_watch_poll(&request->watch, &waiting, polls);
+}
+
 static void complete(trv_mpi_request_t *request, int code)
 {
-    trv_mpi_operation_t *operation = request->operation;
-    const trv_mpi_waiting_t waiting = {trv_mpi_operation_describe, operation, request->state->recorder};
+    const trv_mpi_waiting_t waiting = {describe, request, request->state->recorder};
     trv_mpi_watch_end(&request->watch, &waiting);
     code = trv_mpi_buffers_end(&request->buffers, request->state, code);
     if (code < 0)
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
     request->code = code;
+    request->lender.give(request->operation);
+    request->operation = NULL;
     if (!request->numbers)
         atomic_fetch_add(&request->state->turns.done[request->position - 1], 1);
     void (*done)(void *, int) = request->job.done;
@@ -134,43 +161,35 @@ static bool may_run(const trv_mpi_request_t *request)
     return request->numbers || atomic_load(&turns->done[request->position - 1]) == request->turn;
 }
 
+static int begin(trv_mpi_request_t *request)
+{
+    trv_mpi_operation_t *operation = request->operation;
+    if (request->numbers)
+        trv_mpi_channel_place(operation->channel, request->tag);
+    else
+        trv_mpi_operation_place(operation, request->position);
+    trv_mpi_operation_count(operation);
+    atomic_store(&request->phase, RUNNING);
+    int code = begin_buffers(request);
+    return code < 0 ? trv_mpi_operation_unready(operation, code)
+                    : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
+}
+
 /* One step: 1 when the request is complete. */
 static int move(trv_mpi_request_t *request, int *code)
 {
-    trv_mpi_operation_t *operation = request->operation;
     if (atomic_load(&request->phase) == QUEUED) {
-        if (!may_run(request))
+        if (may_run(request))
+            request->operation = request->lender.borrow(request->lender.source, request->state, &request->job.want);
+        if (!request->operation)
             return 0;
-        if (request->numbers)
-            trv_mpi_channel_place(operation->channel, request->tag);
-        else
-            trv_mpi_operation_place(operation, request->position);
-        atomic_store(&request->phase, RUNNING);
-        *code = begin_buffers(request);
-        *code = *code < 0 ? trv_mpi_operation_unready(operation, *code)
-                          : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
+        *code = begin(request);
         if (*code < 0)
             return 1;
     }
-    int state = trv_mpi_operation_test(operation);
+    int state = trv_mpi_operation_test(request->operation);
     *code = state < 0 ? state : TRV_OK;
     return state != 0;
-}
-
-static void describe(const void *context, char *text, size_t size)
-{
-    const trv_mpi_request_t *request = context;
-    if (atomic_load(&request->phase) == RUNNING)
-        trv_mpi_operation_describe(request->operation, text, size);
-    else
-        snprintf(text, size, "a communicator of %d ranks: waits for earlier requests to be complete",
-                 request->state->ranks);
-}
-
-static void watch(trv_mpi_request_t *request, unsigned polls)
-{
-    const trv_mpi_waiting_t waiting = {describe, request, request->state->recorder};
-    trv_mpi_watch_poll(&request->watch, &waiting, polls);
 }
 
 static void take_out(trv_mpi_request_t **place)
@@ -215,7 +234,6 @@ int trv_mpi_requests_progress(void)
 
 void trv_mpi_request_start(trv_mpi_request_t *request)
 {
-    trv_mpi_operation_count(request->operation);
     request->next = NULL;
     request->code = TRV_OK;
     request->watch = (trv_mpi_watch_t){0};

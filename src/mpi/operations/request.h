@@ -28,16 +28,18 @@ typedef struct trv_mpi_job {
 
 typedef struct trv_mpi_request trv_mpi_request_t;
 
-/* Where a request gets the operation from that it runs, and who takes it back. */
+/* Who lends a request the operation that it runs, for as long as it runs. */
 typedef struct trv_mpi_lender {
-    trv_mpi_operation_t *operation; /* that serves, with the request's count and handles */
-    void (*give_back)(trv_mpi_operation_t *operation);
+    void *source; /* held until `release` */
+    trv_mpi_operation_t *(*borrow)(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want); /* NULL: later */
+    void (*give)(trv_mpi_operation_t *operation);
+    void (*release)(void *source);
 } trv_mpi_lender_t;
 
 /* A non-blocking request; or a persistent one, whose position is given: `numbers` is released with it. Local, blocks on
- * nobody. TRV_OK or TRV_ERR_MEMORY; then the operation is the caller's. */
-int trv_mpi_request_create(trv_mpi_request_t **request, const trv_mpi_lender_t *lender, const trv_mpi_job_t *job,
-                           trv_mpi_numbers_t *numbers, int tag);
+ * nobody. TRV_OK or TRV_ERR_MEMORY, of which the other ranks hear; then source and numbers are the caller's. */
+int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
+                           const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag);
 /* Each non-blocking request once, in the order of their creation; persistent ones when they are not active. */
 void trv_mpi_request_start(trv_mpi_request_t *request);
 bool trv_mpi_request_active(const trv_mpi_request_t *request);

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "mpi/communicator/exchange.h"
+#include "mpi/reports/settings.h"
 
 #if defined(MPICH)
 static const bool SAME_IS_ERROR = true;
@@ -63,7 +64,7 @@ uint64_t trv_mpi_kind_hash(const trv_mpi_want_t *want)
     return trv_mpi_hash(TRV_MPI_HASH_SEED, fact, sizeof fact);
 }
 
-trv_mpi_alias_t trv_mpi_alias(const trv_mpi_want_t *want, int ranks, const void *input, const void *output)
+trv_mpi_alias_t trv_mpi_alias(const trv_mpi_want_t *want, int rank, int ranks, const void *input, const void *output)
 {
     if (input == MPI_IN_PLACE || want->count == 0)
         return TRV_MPI_APART;
@@ -73,14 +74,15 @@ trv_mpi_alias_t trv_mpi_alias(const trv_mpi_want_t *want, int ranks, const void 
     size_t out_bytes = want->collective == TRV_ALLGATHER ? all : one;
     if (in + in_bytes <= out || out + out_bytes <= in)
         return TRV_MPI_APART;
-    return in == out && SAME_IS_ERROR ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
+    uintptr_t part = want->collective == TRV_ALLGATHER ? out + (uintptr_t)rank * one : out;
+    return trv_mpi_settings()->check || (in == part && SAME_IS_ERROR) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
 }
 
 int trv_mpi_alias_class(trv_mpi_alias_t alias)
 {
     if (alias != TRV_MPI_FORBIDDEN)
         return MPI_SUCCESS;
-    trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer are the same; pass MPI_IN_PLACE as the send "
+    trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer are the same, or overlap; pass MPI_IN_PLACE as the send "
                                "buffer, or two buffers that do not overlap");
     return MPI_ERR_BUFFER;
 }

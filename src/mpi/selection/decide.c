@@ -10,7 +10,6 @@
 
 #include "common/error.h"
 #include "mpi/communicator/exchange.h"
-#include "mpi/operations/request.h"
 #include "mpi/operations/scratch.h"
 #include "mpi/reports/settings.h"
 #include "mpi/selection/choose.h"
@@ -79,23 +78,29 @@ static trv_mpi_spare_t *find_spare(trv_mpi_decision_t *decision)
     return spare;
 }
 
-trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
-                                           const trv_mpi_want_t *want)
+/* NULL: none is free, and there is no memory for another one. */
+static trv_mpi_operation_t *try_take(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
+    trv_mpi_decision_t *decision = source;
     trv_mpi_spare_t *spare = find_spare(decision);
-    for (unsigned polls = 1; !spare; polls++) {
-        spare = make_spare(decision, state);
-        if (spare)
-            break;
-        trv_mpi_requests_progress();
-        trv_mpi_pause(polls);
-        spare = find_spare(decision);
-    }
+    if (!spare && !(spare = make_spare(decision, state)))
+        return NULL;
     spare->operation.state = state;
     spare->operation.tally = decision->tally;
     trv_mpi_operation_take(&spare->operation, want);
-    trv_mpi_operation_place(&spare->operation, 0);
     return &spare->operation;
+}
+
+trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
+                                           const trv_mpi_want_t *want)
+{
+    trv_mpi_operation_t *operation;
+    for (unsigned polls = 1; !(operation = try_take(decision, state, want)); polls++) {
+        trv_mpi_requests_progress();
+        trv_mpi_pause(polls);
+    }
+    trv_mpi_operation_place(operation, 0);
+    return operation;
 }
 
 void trv_mpi_decision_give(trv_mpi_operation_t *operation)
@@ -122,13 +127,6 @@ void trv_mpi_decision_give(trv_mpi_operation_t *operation)
         free_spare(spare);
 }
 
-void trv_mpi_decision_give_back(trv_mpi_operation_t *operation)
-{
-    trv_mpi_decision_t *decision = spare_of(operation)->decision;
-    trv_mpi_decision_give(operation);
-    trv_mpi_decision_release(decision);
-}
-
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 void trv_mpi_decision_hold(trv_mpi_decision_t *decision)
@@ -151,6 +149,17 @@ void trv_mpi_decision_release(trv_mpi_decision_t *decision)
 {
     if (atomic_fetch_sub_explicit(&decision->references, 1, memory_order_acq_rel) == 1)
         destroy(decision);
+}
+
+static void release(void *source)
+{
+    trv_mpi_decision_release(source);
+}
+
+trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
+{
+    trv_mpi_decision_hold(decision);
+    return (trv_mpi_lender_t){decision, try_take, trv_mpi_decision_give, release};
 }
 
 bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_want_t *want, int ranks)
@@ -245,7 +254,15 @@ static void report(trv_mpi_decision_t *decision, const trv_mpi_state_t *state, c
 
 /* ---- Agreeing ---------------------------------------------------------------------------------------------------- */
 
-enum { UNABLE, ON_DEVICE, OTHER_CALL, OVER, KIND, KIND_COMPLEMENT, COUNT, COUNT_COMPLEMENT, WORDS };
+enum { UNABLE, ON_DEVICE, OTHER_CALL, OVER, COLLECTIVE, COLLECTIVE_COMPLEMENT, KIND, KIND_COMPLEMENT, COUNT,
+       COUNT_COMPLEMENT, WORDS };
+
+static void tell_call(int64_t word[WORDS], const trv_mpi_want_t *want)
+{
+    trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)want->collective);
+    trv_mpi_word_pair(&word[KIND], trv_mpi_kind_hash(want));
+    trv_mpi_word_pair(&word[COUNT], want->count);
+}
 
 static void speak(int64_t word[WORDS], const trv_mpi_want_t *want, const wire_t *wire,
                   const trv_mpi_decision_t *decision, trv_mpi_voice_t voice, int ranks)
@@ -255,16 +272,17 @@ static void speak(int64_t word[WORDS], const trv_mpi_want_t *want, const wire_t 
     word[ON_DEVICE] = voice.on_device;
     word[OTHER_CALL] = wire->code == TRV_OK && (bytes < wire->bytes_min || bytes > wire->bytes_max);
     word[OVER] = trv_mpi_memory_kept() > trv_mpi_settings()->memory_bytes;
-    trv_mpi_word_pair(&word[KIND], trv_mpi_kind_hash(want));
-    trv_mpi_word_pair(&word[COUNT], want->count);
+    tell_call(word, want);
 }
 
 /* The sentence for calls that differ; MPI_SUCCESS where they are the same. */
 static int difference(const int64_t word[WORDS], const trv_mpi_want_t *want)
 {
+    if (!trv_mpi_word_agrees(&word[COLLECTIVE]))
+        return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives on this communicator"), MPI_ERR_OTHER;
     if (!trv_mpi_word_agrees(&word[KIND]))
-        return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives, or with different types or operations; "
-                                         "all ranks must make the same call"), MPI_ERR_OP;
+        return trv_fail(TRV_ERR_INVALID, "the type or the operation differs between ranks; all ranks must pass the "
+                                         "same"), MPI_ERR_OP;
     if (!trv_mpi_word_agrees(&word[COUNT]) || word[OTHER_CALL])
         return trv_fail(TRV_ERR_INVALID, "the count differs between ranks: from %llu elements of %zu bytes to %llu; "
                         "all ranks must pass the same",
@@ -326,8 +344,7 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *w
 int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, int fault)
 {
     int64_t word[WORDS] = {0};
-    trv_mpi_word_pair(&word[KIND], trv_mpi_kind_hash(want));
-    trv_mpi_word_pair(&word[COUNT], want->count);
+    tell_call(word, want);
     word[UNABLE] = fault;
     int code = trv_mpi_greatest(state->user, word, WORDS, WHAT);
     if (code != MPI_SUCCESS)

@@ -16,6 +16,7 @@
 #include <trivance/algorithms.h>
 
 #include "mpi/operations/operation.h"
+#include "mpi/operations/request.h"
 
 typedef struct trv_mpi_spare trv_mpi_spare_t;
 
@@ -65,8 +66,8 @@ bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_wan
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
                                            const trv_mpi_want_t *want);
 void trv_mpi_decision_give(trv_mpi_operation_t *operation);
-/* The decision that an operation was taken from is held by it, and let go here, with the operation: for requests. */
-void trv_mpi_decision_give_back(trv_mpi_operation_t *operation);
+/* The lender of requests. It holds the decision. */
+trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision);
 
 /* Compares what all ranks are about to call (TRIVANCE_CHECK); `fault`: this rank's error class, or MPI_SUCCESS. The same
  * answer on all ranks but for a rank's own fault: MPI_SUCCESS, or an error class with the sentence. */
