@@ -47,26 +47,24 @@ enum {
 };
 
 typedef struct slot {
-    char *data;        /* where the rest of a large message goes … */
-    size_t rest;       /* … and how much has not been found yet; else 0 */
-    char *room;        /* of SMALL_BYTES, kept */
-    int peer, tag;     /* in the communicator; without the kind */
-    int lane;          /* the tag as the plan numbers it */
-    int requests;      /* pending */
-    int at;            /* one of them */
-    int before, after; /* slots in the list of the lane's large receives that are not found yet */
-    unsigned answered; /* from which look */
-    unsigned vain;     /* polls */
+    char *data;         /* where a small message is copied to, or the next piece of a large one goes */
+    size_t rest;        /* bytes of a large message that were not found yet; else 0 */
+    size_t due;         /* bytes of the pending request … */
+    int at;             /* … which is this one; NONE: no request is pending */
+    int pieces, piece;  /* of `more`, and the next of them */
+    int capacity;       /* room in `more` */
+    MPI_Request *more;  /* posted pieces behind the pending one, kept for the next run */
+    size_t last;        /* bytes of the last of them */
+    char *room;         /* of SMALL_BYTES, kept */
+    int peer, tag;      /* in the communicator; without the kind */
+    int lane;           /* the tag as the plan numbers it */
+    int before, after;  /* slots in the list of the lane's large receives that are not found yet */
+    unsigned answered;  /* from which look */
+    unsigned vain;      /* polls */
     unsigned long order;
     bool sends, small;
-    bool suspects;     /* has seen something else than it waits for */
+    bool suspects;      /* has seen something else than it waits for */
 } slot_t;
-
-/* Of a pending request. */
-typedef struct duty {
-    int slot, bytes;
-    char *data; /* of a small receive: where its room is copied to */
-} duty_t;
 
 struct trv_mpi_channel {
     trv_transport_t transport;
@@ -77,9 +75,9 @@ struct trv_mpi_channel {
     bool open;
     slot_t *slot;
     int first[TRV_MPI_LANE_TAGS], last[TRV_MPI_LANE_TAGS]; /* of every lane's list; NONE: empty */
-    int active, capacity;                                  /* pending requests, and room for them: */
+    int active; /* pending requests, at most one of each slot */
     MPI_Request *request;
-    duty_t *duty;
+    int *owner; /* their slots */
     int *complete;
     MPI_Status *status;
     unsigned looks;
@@ -92,39 +90,22 @@ static void channel_close(void *context, int base)
 {
     (void)base;
     trv_mpi_channel_t *channel = context;
-    for (int i = 0; i < channel->slots; i++)
+    for (int i = 0; i < channel->slots; i++) {
         free(channel->slot[i].room);
+        free(channel->slot[i].more);
+    }
     free(channel->slot);
     free(channel->request);
-    free(channel->duty);
+    free(channel->owner);
     free(channel->complete);
     free(channel->status);
     channel->slot = NULL;
     channel->request = NULL;
-    channel->duty = NULL;
+    channel->owner = NULL;
     channel->complete = NULL;
     channel->status = NULL;
-    channel->slots = channel->active = channel->capacity = 0;
+    channel->slots = channel->active = 0;
     channel->open = false;
-}
-
-/* Room for so many pending requests. */
-static int make_room(trv_mpi_channel_t *channel, size_t capacity)
-{
-    if (capacity > INT_MAX)
-        return trv_fail_memory();
-    MPI_Request *request = realloc(channel->request, capacity * sizeof *request);
-    channel->request = request ? request : channel->request;
-    duty_t *duty = realloc(channel->duty, capacity * sizeof *duty);
-    channel->duty = duty ? duty : channel->duty;
-    int *complete = realloc(channel->complete, capacity * sizeof *complete);
-    channel->complete = complete ? complete : channel->complete;
-    MPI_Status *status = realloc(channel->status, capacity * sizeof *status);
-    channel->status = status ? status : channel->status;
-    if (!request || !duty || !complete || !status)
-        return trv_fail_memory();
-    channel->capacity = (int)capacity;
-    return TRV_OK;
 }
 
 static int channel_open(void *context, int requests, int tags, int *base)
@@ -136,12 +117,19 @@ static int channel_open(void *context, int requests, int tags, int *base)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the plan needs %d message tags; there are %d for it", tags,
                         TRV_MPI_LANE_TAGS);
     channel->open = true;
-    channel->slot = calloc((size_t)requests + 1, sizeof *channel->slot);
-    if (!channel->slot || make_room(channel, (size_t)requests + 1) < 0) {
+    size_t room = (size_t)requests + 1;
+    channel->slot = calloc(room, sizeof *channel->slot);
+    channel->request = malloc(room * sizeof(MPI_Request));
+    channel->owner = malloc(room * sizeof *channel->owner);
+    channel->complete = malloc(room * sizeof *channel->complete);
+    channel->status = malloc(room * sizeof *channel->status);
+    if (!channel->slot || !channel->request || !channel->owner || !channel->complete || !channel->status) {
         channel_close(channel, 0);
         return trv_fail_memory();
     }
     channel->slots = requests;
+    for (int i = 0; i < requests; i++)
+        channel->slot[i].at = NONE;
     for (int lane = 0; lane < TRV_MPI_LANE_TAGS; lane++)
         channel->first[lane] = channel->last[lane] = NONE;
     *base = 0;
@@ -176,37 +164,55 @@ static bool has_to_wait(const trv_mpi_channel_t *channel, const slot_t *slot)
 
 /* ---- Posting ----------------------------------------------------------------------------------------------------- */
 
-static int post_piece(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t room)
+static int post_request(const trv_mpi_channel_t *channel, const slot_t *slot, int tag, void *data, size_t bytes,
+                        MPI_Request *request)
+{
+    int code = slot->sends ? PMPI_Isend(data, (int)bytes, MPI_BYTE, slot->peer, tag, channel->comm, request)
+                           : PMPI_Irecv(data, (int)bytes, MPI_BYTE, slot->peer, tag, channel->comm, request);
+    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error(slot->sends ? "MPI_Isend" : "MPI_Irecv", code);
+}
+
+/* The slot's pending request, for `due` of the `bytes` that there is room for. */
+static int post_pending(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due)
 {
     slot_t *slot = &channel->slot[at];
-    if (channel->active == channel->capacity && make_room(channel, 2 * (size_t)channel->capacity) < 0)
-        return TRV_ERR_MEMORY;
-    MPI_Request *request = &channel->request[channel->active];
-    int code = slot->sends ? PMPI_Isend(data, (int)bytes, MPI_BYTE, slot->peer, tag, channel->comm, request)
-                           : PMPI_Irecv(data, (int)room, MPI_BYTE, slot->peer, tag, channel->comm, request);
-    if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error(slot->sends ? "MPI_Isend" : "MPI_Irecv", code);
-    channel->duty[channel->active] = (duty_t){.slot = at, .bytes = (int)bytes};
+    int code = post_request(channel, slot, tag, data, bytes, &channel->request[channel->active]);
+    if (code < 0)
+        return code;
+    slot->due = due;
     slot->at = channel->active++;
-    slot->requests++;
+    channel->owner[slot->at] = at;
     return TRV_OK;
 }
 
-static size_t piece_of(const trv_mpi_channel_t *channel, size_t bytes)
+/* The pieces behind the first one. */
+static int post_more(const trv_mpi_channel_t *channel, slot_t *slot, int tag, char *data, size_t bytes)
 {
-    return bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
+    size_t pieces = (bytes - 1) / channel->piece_bytes + 1;
+    if (pieces > (size_t)slot->capacity) {
+        MPI_Request *more = pieces < INT_MAX ? realloc(slot->more, pieces * sizeof *more) : NULL;
+        if (!more)
+            return trv_fail_memory();
+        slot->more = more;
+        slot->capacity = (int)pieces;
+    }
+    int code = TRV_OK;
+    while (code == TRV_OK && bytes > 0) {
+        slot->last = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
+        code = post_request(channel, slot, tag, data, slot->last, &slot->more[slot->pieces]);
+        slot->pieces += code == TRV_OK;
+        data += slot->last;
+        bytes -= slot->last;
+    }
+    return code;
 }
 
 static int post_pieces(trv_mpi_channel_t *channel, int at, int tag, char *data, size_t bytes)
 {
-    int code = TRV_OK;
-    while (code == TRV_OK && bytes > 0) {
-        size_t piece = piece_of(channel, bytes);
-        code = post_piece(channel, at, tag, data, piece, piece);
-        data += piece;
-        bytes -= piece;
-    }
-    return code;
+    size_t piece = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
+    int code = post_pending(channel, at, tag, data, piece, piece);
+    return code < 0 || piece == bytes ? code
+                                      : post_more(channel, &channel->slot[at], tag, data + piece, bytes - piece);
 }
 
 static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, size_t bytes)
@@ -214,10 +220,8 @@ static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, si
     slot_t *slot = &channel->slot[at];
     if (!slot->room && !(slot->room = malloc(SMALL_BYTES)))
         return trv_fail_memory();
-    int code = post_piece(channel, at, slot->tag, slot->room, bytes, SMALL_BYTES);
-    if (code == TRV_OK)
-        channel->duty[slot->at].data = data;
-    return code;
+    slot->data = data;
+    return post_pending(channel, at, slot->tag, slot->room, SMALL_BYTES, bytes);
 }
 
 static int channel_cancel(void *context, int base, int at);
@@ -232,17 +236,19 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     slot->lane = lane;
     slot->tag = channel->first_tag + lane;
     slot->rest = 0;
-    slot->requests = 0;
+    slot->pieces = slot->piece = 0;
     slot->answered = channel->looks - 1; /* the pass that posts it need not look for it */
     slot->vain = 0;
     slot->suspects = false;
     slot->order = channel->posted++;
     int code = TRV_OK;
+    if (bytes == 0)
+        return TRV_OK; /* empty messages are not sent: see `refuse` */
     if (sends || RETURNS_TRUNCATION) {
         code = post_pieces(channel, at, slot->tag + (small ? 0 : TRV_MPI_LANE_TAGS), data, bytes);
-    } else if (small && bytes > 0) {
+    } else if (small) {
         code = post_small_receive(channel, at, data, bytes);
-    } else if (bytes > 0) {
+    } else {
         slot->data = data;
         slot->rest = bytes;
         enlist(channel, at);
@@ -280,107 +286,129 @@ static int wrong(const slot_t *slot, long long bytes, size_t due)
                     bytes, due);
 }
 
-static int failed(const slot_t *slot, int code)
+/* What a request of the slot has come to that is complete. */
+static int check(const slot_t *slot, int code, const MPI_Status *status)
 {
-    return trv_mpi_transport_error(slot->sends ? "sending to another rank" : "receiving from another rank", code);
-}
-
-/* A request that is complete. */
-static int complete(trv_mpi_channel_t *channel, const duty_t *duty, int code, const MPI_Status *status)
-{
-    slot_t *slot = &channel->slot[duty->slot];
-    int class = MPI_SUCCESS, bytes = duty->bytes;
-    slot->requests--;
+    int class = MPI_SUCCESS, bytes = 0;
+    if (code == MPI_SUCCESS && slot->sends)
+        return TRV_OK;
     if (code != MPI_SUCCESS)
         PMPI_Error_class(code, &class);
     if (code != MPI_SUCCESS && (slot->sends || class != MPI_ERR_TRUNCATE))
-        return failed(slot, code);
-    if (slot->sends)
-        return TRV_OK;
+        return trv_mpi_transport_error(slot->sends ? "sending to another rank" : "receiving from another rank", code);
     PMPI_Get_count(status, MPI_BYTE, &bytes);
-    if (bytes != duty->bytes)
-        return wrong(slot, bytes, (size_t)duty->bytes);
+    if ((size_t)bytes != slot->due)
+        return wrong(slot, bytes, slot->due);
     if (code != MPI_SUCCESS) /* an MPI that tells only what it has kept */
         return trv_fail(TRV_ERR_TRANSPORT,
-                        "rank %d sent more than the %d bytes that are due: the ranks' counts or settings differ",
-                        slot->peer, duty->bytes);
-    if (duty->data)
-        memcpy(duty->data, slot->room, (size_t)bytes);
+                        "rank %d sent more than the %zu bytes that are due: the ranks' counts or settings differ",
+                        slot->peer, slot->due);
+    if (!RETURNS_TRUNCATION && slot->small)
+        memcpy(slot->data, slot->room, slot->due);
     return TRV_OK;
 }
 
-/* Moves the last request to a place that has become free. */
+/* Moves the last request to the place of one that is complete or given up. */
 static void drop(trv_mpi_channel_t *channel, int at)
 {
+    channel->slot[channel->owner[at]].at = NONE;
     if (at == --channel->active)
         return;
     channel->request[at] = channel->request[channel->active];
-    channel->duty[at] = channel->duty[channel->active];
-    channel->slot[channel->duty[at].slot].at = at;
+    channel->owner[at] = channel->owner[channel->active];
+    channel->slot[channel->owner[at]].at = at;
 }
 
-static int test_one(trv_mpi_channel_t *channel, int at)
+/* The slot's request is complete: the next piece takes its place, or the slot has none any more. */
+static int step(trv_mpi_channel_t *channel, slot_t *slot, int code, const MPI_Status *status)
+{
+    code = check(slot, code, status);
+    if (code < 0 || slot->piece == slot->pieces) {
+        drop(channel, slot->at);
+        return code;
+    }
+    channel->request[slot->at] = slot->more[slot->piece++];
+    slot->due = slot->piece == slot->pieces ? slot->last : channel->piece_bytes;
+    return TRV_OK;
+}
+
+/* As far as the slot gets. */
+static int test_one(trv_mpi_channel_t *channel, slot_t *slot)
 {
     MPI_Status status;
-    int done = 0, code = PMPI_Test(&channel->request[at], &done, &status);
-    if (code == MPI_SUCCESS && !done)
-        return TRV_OK;
-    duty_t duty = channel->duty[at];
-    drop(channel, at);
-    return complete(channel, &duty, code, &status);
+    int done = 1, code = TRV_OK;
+    while (code == TRV_OK && slot->at != NONE) {
+        int tested = PMPI_Test(&channel->request[slot->at], &done, &status);
+        if (tested == MPI_SUCCESS && !done)
+            return TRV_OK;
+        code = step(channel, slot, tested, &status);
+    }
+    return code;
 }
 
 /* Tests all requests. Where several end badly the last one's sentence stays. */
 static int look(trv_mpi_channel_t *channel)
 {
-    int done = 0, result = TRV_OK;
+    int done = 0, class = MPI_SUCCESS, result = TRV_OK;
     channel->looks++;
-    int class = MPI_SUCCESS;
     int code = PMPI_Testsome(channel->active, channel->request, &done, channel->complete, channel->status);
     if (code != MPI_SUCCESS)
         PMPI_Error_class(code, &class);
     if (class != MPI_SUCCESS && class != MPI_ERR_IN_STATUS)
         return trv_mpi_transport_error("MPI_Testsome", code);
+    for (int i = 0; i < done; i++) /* slots, since requests move */
+        channel->complete[i] = channel->owner[channel->complete[i]];
     for (int i = 0; i < done; i++) {
-        int one = complete(channel, &channel->duty[channel->complete[i]],
-                           code == MPI_SUCCESS ? MPI_SUCCESS : channel->status[i].MPI_ERROR, &channel->status[i]);
+        slot_t *slot = &channel->slot[channel->complete[i]];
+        int one = step(channel, slot, class == MPI_SUCCESS ? MPI_SUCCESS : channel->status[i].MPI_ERROR,
+                       &channel->status[i]);
+        if (one == TRV_OK && slot->at != NONE)
+            one = test_one(channel, slot);
         result = one < 0 ? one : result;
-        channel->duty[channel->complete[i]].slot = NONE;
     }
-    for (int at = channel->active - 1; done > 0 && at >= 0; at--)
-        if (channel->duty[at].slot == NONE) {
-            drop(channel, at);
-            done--;
-        }
     return result;
 }
 
-/* Looks for a large message. 1: all of it is found. */
+/* Looks for a large message, or its next piece, where no request of the slot is pending. */
 static int find(trv_mpi_channel_t *channel, int at)
 {
     slot_t *slot = &channel->slot[at];
-    int found = !has_to_wait(channel, slot), bytes = 0;
-    while (found && slot->rest > 0) {
-        MPI_Status status;
-        int tag = slot->tag + TRV_MPI_LANE_TAGS;
-        int code = PMPI_Iprobe(slot->peer, tag, channel->comm, &found, &status);
-        if (code != MPI_SUCCESS)
-            return trv_mpi_transport_error("MPI_Iprobe", code);
-        if (!found)
-            break;
-        size_t piece = piece_of(channel, slot->rest);
-        PMPI_Get_count(&status, MPI_BYTE, &bytes);
-        if ((size_t)bytes != piece)
-            return wrong(slot, bytes, piece);
-        code = post_piece(channel, at, tag, slot->data, piece, piece);
-        if (code < 0)
-            return code;
-        slot->data += piece;
-        slot->rest -= piece;
-    }
+    MPI_Status status;
+    int found = 0, bytes = 0, tag = slot->tag + TRV_MPI_LANE_TAGS;
+    if (has_to_wait(channel, slot))
+        return TRV_OK;
+    int code = PMPI_Iprobe(slot->peer, tag, channel->comm, &found, &status);
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("MPI_Iprobe", code);
+    if (!found)
+        return TRV_OK;
+    size_t piece = slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes;
+    PMPI_Get_count(&status, MPI_BYTE, &bytes);
+    if ((size_t)bytes != piece)
+        return wrong(slot, bytes, piece);
+    code = post_pending(channel, at, tag, slot->data, piece, piece);
+    if (code < 0)
+        return code;
+    slot->data += piece;
+    slot->rest -= piece;
     if (slot->rest == 0)
         unlist(channel, slot);
-    return slot->rest == 0;
+    return TRV_OK;
+}
+
+/* A large receive, as far as it gets. */
+static int find_and_test(trv_mpi_channel_t *channel, int at)
+{
+    slot_t *slot = &channel->slot[at];
+    int code = TRV_OK;
+    do {
+        if (slot->at == NONE)
+            code = find(channel, at);
+        if (code < 0 || slot->at == NONE)
+            return code;
+        code = test_one(channel, slot);
+    } while (code == TRV_OK && slot->at == NONE && slot->rest > 0);
+    return code;
 }
 
 /* ---- What comes instead ------------------------------------------------------------------------------------------ */
@@ -390,7 +418,7 @@ static bool is_late(const trv_mpi_channel_t *channel, const slot_t *slot)
 {
     for (int i = 0; i < channel->slots; i++) {
         const slot_t *other = &channel->slot[i];
-        if (!other->sends && (other->requests > 0 || other->rest > 0) && other->peer == slot->peer &&
+        if (!other->sends && (other->at != NONE || other->rest > 0) && other->peer == slot->peer &&
             other->tag == slot->tag && other->order < slot->order)
             return true;
     }
@@ -401,8 +429,8 @@ static bool is_late(const trv_mpi_channel_t *channel, const slot_t *slot)
  * missing, at the next such time: the own one may have arrived between the two looks. */
 static int look_around(const trv_mpi_channel_t *channel, slot_t *slot)
 {
-    if (!slot->sends && (RETURNS_TRUNCATION || (slot->requests > 0 && slot->rest == 0 && !slot->small) ||
-                         is_late(channel, slot)))
+    bool found_already = !slot->small && slot->at != NONE;
+    if (!slot->sends && (RETURNS_TRUNCATION || found_already || is_late(channel, slot)))
         return TRV_OK;
     int found = 0, bytes = 0, tag = slot->sends || !slot->small ? slot->tag : slot->tag + TRV_MPI_LANE_TAGS;
     MPI_Status status;
@@ -414,10 +442,22 @@ static int look_around(const trv_mpi_channel_t *channel, slot_t *slot)
     if (slot->sends)
         return found && bytes == 0 ? wrong(slot, 0, 0) : TRV_OK;
     if (found && slot->suspects)
-        return wrong(slot, bytes, slot->small ? (size_t)channel->duty[slot->at].bytes
-                                              : piece_of(channel, slot->rest));
+        return wrong(slot, bytes, slot->small ? slot->due
+                                  : slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes);
     slot->suspects = found;
     return TRV_OK;
+}
+
+/* For all large receives: a caller may wait for another slot first, which its peer may complete after one of these. */
+static int find_all(trv_mpi_channel_t *channel)
+{
+    int code = TRV_OK;
+    for (int lane = 0; lane < TRV_MPI_LANE_TAGS; lane++)
+        for (int at = channel->first[lane], after; code == TRV_OK && at != NONE; at = after) {
+            after = channel->slot[at].after;
+            code = find_and_test(channel, at);
+        }
+    return code;
 }
 
 static int channel_test(void *context, int base, int at)
@@ -425,19 +465,24 @@ static int channel_test(void *context, int base, int at)
     (void)base;
     trv_mpi_channel_t *channel = context;
     slot_t *slot = &channel->slot[at];
-    int code = slot->rest > 0 ? find(channel, at) : TRV_OK;
-    if (code >= 0 && slot->requests > 0) {
-        if (slot->requests == 1 && channel->active <= FEW && channel->duty[slot->at].slot == at)
-            code = test_one(channel, slot->at);
-        else if (slot->answered == channel->looks)
+    int code = TRV_OK;
+    if (slot->rest > 0) {
+        code = find_and_test(channel, at);
+    } else if (slot->at != NONE && channel->active <= FEW) {
+        code = test_one(channel, slot);
+    } else if (slot->at != NONE) {
+        if (slot->answered == channel->looks)
             code = look(channel);
         slot->answered = channel->looks;
     }
     if (code < 0)
         return code;
-    if (slot->requests == 0 && slot->rest == 0)
+    if (slot->at == NONE && slot->rest == 0)
         return 1;
-    return ++slot->vain % PATIENCE == 0 ? look_around(channel, slot) : 0;
+    if (++slot->vain % PATIENCE != 0)
+        return 0;
+    code = RETURNS_TRUNCATION ? TRV_OK : find_all(channel);
+    return code < 0 ? code : look_around(channel, slot);
 }
 
 /* ---- Failures ---------------------------------------------------------------------------------------------------- */
@@ -469,12 +514,12 @@ static int channel_cancel(void *context, int base, int at)
     if (slot->rest > 0)
         unlist(channel, slot);
     slot->rest = 0;
-    for (int i = channel->active - 1; i >= 0; i--)
-        if (channel->duty[i].slot == at) {
-            give_up(&channel->request[i], slot->sends);
-            drop(channel, i);
-        }
-    slot->requests = 0;
+    if (slot->at != NONE) {
+        give_up(&channel->request[slot->at], slot->sends);
+        drop(channel, slot->at);
+    }
+    while (slot->piece < slot->pieces)
+        give_up(&slot->more[slot->piece++], slot->sends);
     return TRV_OK;
 }
 
