@@ -425,27 +425,45 @@ static bool is_late(const trv_mpi_channel_t *channel, const slot_t *slot)
     return false;
 }
 
+/* Whether the peer's first message of a kind that nobody has taken is there, and its length. */
+static int look_for(const trv_mpi_channel_t *channel, const slot_t *slot, int kind, int *found, int *bytes)
+{
+    MPI_Status status;
+    int code = PMPI_Iprobe(slot->peer, slot->tag + kind * TRV_MPI_LANE_TAGS, channel->comm, found, &status);
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("MPI_Iprobe", code);
+    if (*found)
+        PMPI_Get_count(&status, MPI_BYTE, bytes);
+    return TRV_OK;
+}
+
+static int look_for_refusal(const trv_mpi_channel_t *channel, const slot_t *slot)
+{
+    int found = 0, bytes = 0, code = TRV_OK;
+    for (int kind = 0; kind < 2 && code == TRV_OK; kind++) {
+        code = look_for(channel, slot, kind, &found, &bytes);
+        if (code == TRV_OK && found && bytes == 0)
+            return wrong(slot, 0, 0);
+    }
+    return code;
+}
+
 /* For a slot that waits in vain. What a receive finds is believed when it is still there, and the own message still
  * missing, at the next such time: the own one may have arrived between the two looks. */
 static int look_around(const trv_mpi_channel_t *channel, slot_t *slot)
 {
-    bool found_already = !slot->small && slot->at != NONE;
-    if (!slot->sends && (RETURNS_TRUNCATION || found_already || is_late(channel, slot)))
-        return TRV_OK;
-    int found = 0, bytes = 0, tag = slot->sends || !slot->small ? slot->tag : slot->tag + TRV_MPI_LANE_TAGS;
-    MPI_Status status;
-    int code = PMPI_Iprobe(slot->peer, tag, channel->comm, &found, &status);
-    if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error("MPI_Iprobe", code);
-    if (found)
-        PMPI_Get_count(&status, MPI_BYTE, &bytes);
     if (slot->sends)
-        return found && bytes == 0 ? wrong(slot, 0, 0) : TRV_OK;
-    if (found && slot->suspects)
+        return look_for_refusal(channel, slot);
+    bool found_already = !slot->small && slot->at != NONE;
+    if (RETURNS_TRUNCATION || found_already || is_late(channel, slot))
+        return TRV_OK;
+    int found = 0, bytes = 0;
+    int code = look_for(channel, slot, slot->small, &found, &bytes);
+    if (code == TRV_OK && found && slot->suspects)
         return wrong(slot, bytes, slot->small ? slot->due
                                   : slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes);
     slot->suspects = found;
-    return TRV_OK;
+    return code;
 }
 
 /* For all large receives: a caller may wait for another slot first, which its peer may complete after one of these. */
@@ -523,16 +541,20 @@ static int channel_cancel(void *context, int base, int at)
     return TRV_OK;
 }
 
+/* Once of each kind, for whatever the peer waits for. */
 static int channel_refuse(void *context, int base, int peer, int tag)
 {
     (void)base;
     const trv_mpi_channel_t *channel = context;
-    MPI_Request request;
-    int code = PMPI_Isend(NULL, 0, MPI_BYTE, channel->member ? channel->member[peer] : peer, channel->first_tag + tag,
-                          channel->comm, &request);
-    if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error("MPI_Isend", code);
-    PMPI_Request_free(&request);
+    peer = channel->member ? channel->member[peer] : peer;
+    for (int kind = 0; kind < 2; kind++) {
+        MPI_Request request;
+        int code = PMPI_Isend(NULL, 0, MPI_BYTE, peer, channel->first_tag + tag + kind * TRV_MPI_LANE_TAGS,
+                              channel->comm, &request);
+        if (code != MPI_SUCCESS)
+            return trv_mpi_transport_error("MPI_Isend", code);
+        PMPI_Request_free(&request);
+    }
     return TRV_OK;
 }
 
