@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS 16           /* polls before the first yield */
+#define SPINS 200          /* polls before the first yield, … */
+#define SPINS_CROWDED 16   /* … and where ranks outnumber cores */
 #define YIELDS_A_SLEEP 128 /* where ranks outnumber cores */
 
 static bool crowded;
@@ -33,9 +34,11 @@ static void count_neighbours(void)
 
 void trv_mpi_pause(unsigned polls)
 {
-    if (polls <= SPINS)
+    if (polls <= SPINS_CROWDED)
         return;
     pthread_once(&once, count_neighbours);
+    if (!crowded && polls <= SPINS)
+        return;
     if (crowded && polls % YIELDS_A_SLEEP == 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
     else

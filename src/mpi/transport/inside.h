@@ -1,0 +1,72 @@
+/*
+ * The inside of a channel, which two files share: posting and giving up (channel.c), arrivals (arrive.c).
+ */
+#ifndef TRIVANCE_MPI_TRANSPORT_INSIDE_H
+#define TRIVANCE_MPI_TRANSPORT_INSIDE_H
+
+#include <stdbool.h>
+
+#include "mpi/transport/channel.h"
+
+#ifdef OPEN_MPI
+enum { RETURNS_TRUNCATION = 1 };
+#else
+enum { RETURNS_TRUNCATION = 0 };
+#endif
+
+enum {
+    SMALL_BYTES = 2048,    /* the longest message of the small kind, where there are two */
+    FEW = 4,               /* requests that are tested one by one */
+    PATIENCE = 64,         /* polls of a slot in vain before it looks around */
+    SEND_POLLS_MAX = 1000, /* of a send that is cancelled */
+    NONE = -1
+};
+
+typedef struct slot {
+    char *data;         /* where a small message is copied to, or the next piece of a large one goes */
+    size_t rest;        /* bytes of a large message that were not found yet; else 0 */
+    size_t due;         /* bytes of the pending request … */
+    int at;             /* … which is this one; NONE: no request is pending */
+    int pieces, piece;  /* of `more`, and the next of them */
+    int capacity;       /* room in `more` */
+    MPI_Request *more;  /* posted pieces behind the pending one, kept for the next run */
+    size_t last;        /* bytes of the last of them */
+    char *room;         /* of SMALL_BYTES, kept */
+    int peer, tag;      /* in the communicator; without the kind */
+    int lane;           /* the tag as the plan numbers it */
+    int before, after;  /* slots in the list of the lane's large receives that are not found yet */
+    unsigned answered;  /* from which look */
+    unsigned vain;      /* polls */
+    unsigned long order;
+    bool sends, small;
+    bool suspects;      /* has seen something else than it waits for */
+} trv_mpi_slot_t;
+
+struct trv_mpi_channel {
+    trv_transport_t transport;
+    MPI_Comm comm;
+    const int *member;
+    size_t piece_bytes;
+    int first_tag, slots;
+    bool open;
+    trv_mpi_slot_t *slot;
+    int first[TRV_MPI_LANE_TAGS], last[TRV_MPI_LANE_TAGS]; /* of every lane's list; NONE: empty */
+    int active; /* pending requests, at most one of each slot */
+    MPI_Request *request;
+    int *owner; /* their slots */
+    int *complete;
+    MPI_Status *status;
+    unsigned looks;
+    unsigned long posted;
+};
+
+/* Posts the slot's pending request, for `due` of the `bytes` that there is room for. */
+int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
+/* Moves the last request to the place of one that is complete or given up. */
+void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);
+/* Takes a slot out of its lane's list. */
+void trv_mpi_channel_unlist(trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot);
+/* `test` of the executor's interface. */
+int trv_mpi_channel_test(void *context, int base, int at);
+
+#endif
