@@ -190,6 +190,14 @@ TRV_API bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream);
 /* Where a unit lies in its slice, 0 … units - 1 (a permutation; chosen so that messages are contiguous where possible).
  * For reduce-scatter and allgather it is the identity. */
 TRV_API int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream, int64_t unit);
+/* How positions are made, most significant first: each axis counts a digit of one coordinate of the unit's block,
+ * coordinate[dimension] / divisor % size; the half comes last. Every block has other digits. Returns the number of axes,
+ * and 0 where positions follow no such rule (those of a space of one block have none to follow). */
+typedef struct trv_axis {
+    int dimension, divisor, size;
+} trv_axis_t;
+#define TRV_AXES_MAX 40 /* digits of 31 bits, and dimensions of size 1 */
+TRV_API int trv_schedule_axes(const trv_schedule_t *schedule, int stream, trv_axis_t axis[TRV_AXES_MAX]);
 /* The owner of a unit: the rank that holds its result after a reduce-scatter, or contributes it to an allgather.
  * -1 where a schedule's units have no owner (latency-optimal ones). */
 TRV_API int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit);

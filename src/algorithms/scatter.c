@@ -351,43 +351,40 @@ static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, in
 
 /* ---- Positions --------------------------------------------------------------------------------------------------- */
 
-/* Appends the digits of a block, in the order in which the stream's steps split it. */
-static int64_t add_digits(const tables_t *tables, int stream, int *coordinate, int64_t position)
+/* The digits of blocks in the order in which the stream's steps split them. */
+static int add_digits(const tables_t *tables, int stream, trv_axis_t *axis)
 {
-    int done[TRV_DIMS_MAX] = {0}, turn = stream;
+    int done[TRV_DIMS_MAX] = {0}, divisor[TRV_DIMS_MAX], turn = stream, axes = 0;
+    for (int i = 0; i < tables->active; i++)
+        divisor[i] = 1;
     for (int step = 0; step < tables->stream[stream].steps; turn = (turn + 1) % tables->active) {
         const trv_pattern_t *pattern = tables->pattern[turn];
-        int *c = &coordinate[tables->dimension[turn]];
         while (done[turn] < tables->stream[stream].levels[turn]) {
-            position = position * pattern->radix + *c % pattern->radix;
-            *c /= pattern->radix;
+            axis[axes++] = (trv_axis_t){tables->dimension[turn], divisor[turn], pattern->radix};
+            divisor[turn] *= pattern->radix;
             done[turn]++;
             step++;
             if (tables->visit == TRV_INTERLEAVED)
                 break;
         }
     }
-    return position;
+    return axes;
 }
 
 /* Blocks in the order in which the steps split them, the first step's digit most significant: every message is then one
  * contiguous range. Without digits, by the coordinates in the stream's order of dimensions: runs of blocks stay together
  * and so do the dimensions that are never split. */
-static int64_t split_position(const trv_schedule_t *schedule, int stream, int64_t unit)
+static int split_axes(const trv_schedule_t *schedule, int stream, trv_axis_t *axis)
 {
     const tables_t *tables = schedule->tables;
-    int coordinate[TRV_DIMS_MAX];
-    int64_t position = 0;
     stream %= tables->active;
-    trv_torus_coordinates(&schedule->space, (int)(unit / schedule->halves), coordinate);
-    if (tables->digits)
-        position = add_digits(tables, stream, coordinate, 0);
+    int axes = tables->digits ? add_digits(tables, stream, axis) : 0;
     for (int k = 0; k < tables->active; k++) {
         const int i = (stream + k) % tables->active, d = tables->dimension[i];
         if (!tables->digits || !is_scattered(tables, stream, i))
-            position = position * schedule->space.size[d] + coordinate[d];
+            axis[axes++] = (trv_axis_t){d, 1, schedule->space.size[d]};
     }
-    return position * schedule->halves + unit % schedule->halves;
+    return axes;
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -424,7 +421,7 @@ static int add_patterns(trv_schedule_t *schedule, tables_t *tables)
     }
     tables->digits = tables->digits && schedule->halves == 1;
     if (tables->active > 0 && schedule->collective == TRV_ALLREDUCE && (tables->digits || tables->own < tables->active))
-        schedule->position = split_position;
+        schedule->axes = split_axes;
     return trv_torus_init(&schedule->space, space.dims, space.size);
 }
 

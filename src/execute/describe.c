@@ -43,7 +43,7 @@ static void add_peers(text_t *text, const char *before, const trv_extent_t *mess
 
 static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lane)
 {
-    const trv_program_t *program = lane->program;
+    const trv_program_t *program = lane->sized->program;
     if (lane->over) {
         add(text, "lane %d of %d, failed, tells %d ranks", lane->number, plan->lanes, lane->telling);
         return;

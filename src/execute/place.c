@@ -16,73 +16,92 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "execute/group.h"
 #include "execute/program.h"
-#include "execute/scratch.h"
 
 typedef struct placing {
     trv_program_t *program;
-    const trv_layout_t *layout;
-    trv_flow_t *flow;
-    trv_scratch_t scratch;
-    int *busy; /* by unit: last tick in which its place in the output is needed so far */
-    size_t element_size;
-    int stage_room, send_room, receive_room, copy_room, work_room, source_room;
+    trv_flow_t flow;
+    trv_group_t group;
+    trv_collective_t collective;
+    int rank;
+    int *busy; /* by atom: last tick in which its place in the output is needed so far */
+    int send_room, receive_room, container_room, area_room;
+    trv_place_t *place; /* of one atom's sources */
+    int place_room;
 } placing_t;
+
+static const trv_place_t output = { TRV_AT_OUTPUT, -1 };
 
 static trv_value_t *listed(const placing_t *p, int i)
 {
-    return &p->flow->value[p->flow->list[i]];
+    return &p->flow.value[p->flow.list[i]];
 }
 
-static size_t bytes_of(const placing_t *p, const trv_value_t *value)
+static const trv_cover_t *cover_of(const placing_t *p, int cover)
 {
-    return p->layout->bytes[value->unit];
+    return &p->flow.partition.cover[cover];
 }
 
-static trv_place_t home_of(const placing_t *p, const trv_value_t *value)
+static int product_of(const placing_t *p, int atom)
 {
-    return (trv_place_t){ TRV_AT_OUTPUT, p->layout->output[value->unit] };
-}
-
-static bool same_place(trv_place_t a, trv_place_t b)
-{
-    return a.base == b.base && a.offset == b.offset;
-}
-
-static bool follows(trv_place_t first, size_t bytes, trv_place_t second)
-{
-    return first.base == second.base && first.offset + bytes == second.offset;
+    return p->flow.partition.node[p->flow.partition.leaf[atom]].product;
 }
 
 static void settle_home(placing_t *p, trv_value_t *value, int last)
 {
-    value->place = home_of(p, value);
+    value->place = output;
     value->area = -1;
-    if (p->busy[value->unit] < last)
-        p->busy[value->unit] = last;
+    if (p->busy[value->atom] < last)
+        p->busy[value->atom] = last;
 }
 
 /* The tick at which the step after `step` communicates. */
 static int next_tick(const placing_t *p, const trv_flow_step_t *step)
 {
     const trv_flow_step_t *next = step + 1;
-    return next < p->flow->step + p->flow->steps ? next->tick : p->flow->end;
+    return next < p->flow.step + p->flow.steps ? next->tick : p->flow.end;
 }
 
-static int add_copy(placing_t *p, int first, trv_place_t to, trv_place_t from, size_t bytes)
+/* Whether a cover is one run of positions that is contiguous in the user's buffers, too. */
+static bool is_stretch(const placing_t *p, int cover, int64_t *first, int64_t *units)
+{
+    const trv_cover_t *c = cover_of(p, cover);
+    return trv_space_run(&p->program->space, c->product, c->products, first, units) &&
+           *first / p->flow.block == (*first + *units - 1) / p->flow.block;
+}
+
+/* ---- Scratch ----------------------------------------------------------------------------------------------------- */
+
+static int add_area(placing_t *p, int begin, int end)
 {
     trv_program_t *program = p->program;
-    if (program->copies > first) {
-        trv_copy_t *last = &program->copy[program->copies - 1];
-        if (follows(last->to, last->bytes, to) && follows(last->from, last->bytes, from)) {
-            last->bytes += bytes;
-            return 0;
-        }
-    }
-    int rc = trv_room(&program->copy, &p->copy_room, program->copies, 1, sizeof *program->copy);
-    if (!rc)
-        program->copy[program->copies++] = (trv_copy_t){ to, from, bytes };
-    return rc;
+    if (trv_room(&program->area, &p->area_room, program->areas, 1, sizeof *program->area))
+        return TRV_ERR_MEMORY;
+    program->area[program->areas] = (trv_area_t){ begin, end, program->containers, 0 };
+    return program->areas++;
+}
+
+/* A container at the end of the newest area. */
+static int add_container(placing_t *p, int product, int products)
+{
+    trv_program_t *program = p->program;
+    if (trv_room(&program->container, &p->container_room, program->containers, 1, sizeof *program->container))
+        return TRV_ERR_MEMORY;
+    trv_container_t added = { .product = product, .products = products, .area = program->areas - 1 };
+    added.run = trv_space_run(&program->space, product, products, &added.first, &added.units);
+    added.units = 0;
+    for (int i = product; i < product + products; i++)
+        added.units += trv_space_count(&program->space, i);
+    program->container[program->containers] = added;
+    program->area[added.area].containers++;
+    return program->containers++;
+}
+
+static void extend_area(const placing_t *p, int area, int end)
+{
+    if (p->program->area[area].end < end)
+        p->program->area[area].end = end;
 }
 
 /* ---- Receives ---------------------------------------------------------------------------------------------------- */
@@ -93,58 +112,68 @@ typedef enum fit { FITS_NOT, FITS_LATER, FITS } fit_t;
  * now. */
 static fit_t fits_output(const placing_t *p, const trv_flow_message_t *message, int now)
 {
+    const trv_flow_part_t *part = &p->flow.part[message->part];
+    int64_t first, units;
     fit_t fit = FITS;
-    for (int i = 0; i < message->values; i++) {
-        const trv_value_t *value = listed(p, message->value + i);
+    if (message->parts > 1 || !is_stretch(p, part->cover, &first, &units))
+        return FITS_NOT;
+    for (int i = 0; i < part->values; i++) {
+        const trv_value_t *value = listed(p, part->value + i);
         if (!value->home)
             return FITS_NOT;
-        if (i > 0) {
-            const trv_value_t *before = listed(p, message->value + i - 1);
-            if (!follows(home_of(p, before), bytes_of(p, before), home_of(p, value)))
-                return FITS_NOT;
-        }
-        if (p->busy[value->unit] >= now)
+        if (p->busy[value->atom] >= now)
             fit = FITS_LATER;
     }
     return fit;
+}
+
+/* The message's values are packed in a new area: a container for each part. */
+static int receive_packed(placing_t *p, const trv_flow_message_t *message, int now, int end)
+{
+    int area = add_area(p, now, end);
+    for (int m = message->part; area >= 0 && m < message->part + message->parts; m++) {
+        const trv_flow_part_t *part = &p->flow.part[m];
+        const trv_cover_t *cover = cover_of(p, part->cover);
+        int container = add_container(p, cover->product, cover->products);
+        if (container < 0)
+            return container;
+        for (int i = 0; i < part->values; i++) {
+            listed(p, part->value + i)->area = area;
+            listed(p, part->value + i)->place = (trv_place_t){ TRV_AT_SCRATCH, container };
+        }
+    }
+    return area;
 }
 
 /* Places one received message, which is on its way from tick `now` to the step's own. */
 static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_flow_message_t *message, int now)
 {
     trv_program_t *program = p->program;
-    size_t bytes = 0;
+    const trv_flow_part_t *part = &p->flow.part[message->part];
     int end = step->tick, later = next_tick(p, step);
-    for (int i = 0; i < message->values; i++) {
-        const trv_value_t *value = listed(p, message->value + i);
-        bytes += bytes_of(p, value);
-        int last = value->final ? later : value->last; /* results move to the output in the next step */
-        end = last > end ? last : end;
-    }
+    for (int m = 0; m < message->parts; m++)
+        for (int i = 0; i < part[m].values; i++) {
+            const trv_value_t *value = listed(p, part[m].value + i);
+            int last = value->final ? later : value->last; /* results move to the output in the next step */
+            end = last > end ? last : end;
+        }
     int rc = trv_room(&program->receive, &p->receive_room, program->receives, 1, sizeof *program->receive);
     if (rc)
         return rc;
-    trv_place_t place = home_of(p, listed(p, message->value));
+    trv_extent_t receive = { .peer = message->peer, .place = output };
     if (fits_output(p, message, now) == FITS) {
-        for (int i = 0; i < message->values; i++) {
-            trv_value_t *value = listed(p, message->value + i);
+        is_stretch(p, part->cover, &receive.first, &receive.units);
+        for (int i = 0; i < part->values; i++) {
+            trv_value_t *value = listed(p, part->value + i);
             settle_home(p, value, value->last > step->tick ? value->last : step->tick);
         }
     } else {
-        int area = trv_scratch_take(&p->scratch, bytes, now, end);
-        if (area < 0)
-            return area;
-        place = (trv_place_t){ TRV_AT_SCRATCH, p->scratch.area[area].offset };
-        size_t offset = place.offset;
-        for (int i = 0; i < message->values; i++) {
-            trv_value_t *value = listed(p, message->value + i);
-            value->area = area;
-            value->place = (trv_place_t){ TRV_AT_SCRATCH, offset };
-            offset += bytes_of(p, value);
-        }
+        receive.place = (trv_place_t){ TRV_AT_SCRATCH, program->containers };
+        receive.containers = message->parts;
+        rc = receive_packed(p, message, now, end);
     }
-    program->receive[program->receives++] = (trv_extent_t){ message->peer, place, bytes, 0, 0 };
-    return 0;
+    program->receive[program->receives++] = receive;
+    return rc < 0 ? rc : 0;
 }
 
 static int place_receives(placing_t *p, const trv_flow_step_t *step, trv_stage_t *stage, int now)
@@ -152,7 +181,7 @@ static int place_receives(placing_t *p, const trv_flow_step_t *step, trv_stage_t
     int rc = 0;
     stage->receive = p->program->receives;
     for (int i = 0; !rc && i < step->receives; i++)
-        rc = place_receive(p, step, &p->flow->receive[step->receive + i], now);
+        rc = place_receive(p, step, &p->flow.receive[step->receive + i], now);
     stage->receives = step->receives;
     return rc;
 }
@@ -162,53 +191,95 @@ static int place_receives(placing_t *p, const trv_flow_step_t *step, trv_stage_t
 static bool receives_early(const placing_t *p, const trv_flow_step_t *step, int now)
 {
     for (int i = 0; i < step->receives; i++)
-        if (fits_output(p, &p->flow->receive[step->receive + i], now) == FITS_LATER)
+        if (fits_output(p, &p->flow.receive[step->receive + i], now) == FITS_LATER)
             return false;
     return true;
 }
 
 /* ---- Sends ------------------------------------------------------------------------------------------------------- */
 
-static int place_send(placing_t *p, const trv_flow_message_t *message, int now)
+/* The place that all values of a part have; false if they have several. */
+static bool one_place(const placing_t *p, const trv_flow_part_t *part, trv_place_t *place)
+{
+    *place = listed(p, part->value)->place;
+    for (int i = 1; i < part->values; i++) {
+        const trv_place_t other = listed(p, part->value + i)->place;
+        if (other.base != place->base || other.container != place->container)
+            return false;
+    }
+    return true;
+}
+
+/* Whether part m is all of the m-th container from `container` on, in one area. */
+static bool is_container(const placing_t *p, const trv_flow_part_t *part, trv_place_t place, int container, int m)
+{
+    const trv_program_t *program = p->program;
+    const trv_cover_t *cover = cover_of(p, part->cover);
+    int64_t units = 0;
+    if (place.base != TRV_AT_SCRATCH || place.container != container + m ||
+        program->container[place.container].area != program->container[container].area)
+        return false;
+    for (int i = 0; i < cover->products; i++)
+        units += trv_space_count(&program->space, cover->product + i);
+    return units == program->container[place.container].units;
+}
+
+/* Whether the message can be sent from where its values are: then the extent says where. */
+static bool find_extent(const placing_t *p, const trv_flow_message_t *message, trv_extent_t *send)
+{
+    const trv_flow_part_t *part = &p->flow.part[message->part];
+    trv_place_t place;
+    if (!one_place(p, part, &send->place))
+        return false;
+    if (message->parts == 1 && is_stretch(p, part->cover, &send->first, &send->units) &&
+        (send->place.base != TRV_AT_SCRATCH || p->program->container[send->place.container].run))
+        return true;
+    send->first = send->units = 0;
+    send->containers = message->parts;
+    for (int m = 0; m < message->parts; m++)
+        if (!one_place(p, &part[m], &place) || !is_container(p, &part[m], place, send->place.container, m))
+            return false;
+    return true;
+}
+
+/* Puts the message together in a new area. */
+static int pack(placing_t *p, const trv_flow_message_t *message, int now, trv_extent_t *send)
 {
     trv_program_t *program = p->program;
-    size_t bytes = 0;
-    bool contiguous = true;
-    for (int i = 0; i < message->values; i++) {
-        const trv_value_t *value = listed(p, message->value + i);
-        if (i > 0) {
-            const trv_value_t *before = listed(p, message->value + i - 1);
-            contiguous = contiguous && follows(before->place, bytes_of(p, before), value->place);
+    int rc = add_area(p, now, now);
+    send->place = (trv_place_t){ TRV_AT_SCRATCH, program->containers };
+    send->containers = message->parts;
+    send->work = program->works;
+    for (int m = message->part; rc >= 0 && m < message->part + message->parts; m++) {
+        const trv_flow_part_t *part = &p->flow.part[m];
+        const trv_cover_t *cover = cover_of(p, part->cover);
+        const trv_place_t to = { TRV_AT_SCRATCH, rc = add_container(p, cover->product, cover->products) };
+        trv_group_begin(&p->group);
+        for (int i = 0; rc >= 0 && i < part->values; i++) {
+            const trv_value_t *value = listed(p, part->value + i);
+            rc = trv_group_add(&p->group, product_of(p, value->atom), to, &value->place, 1);
         }
-        bytes += bytes_of(p, value);
+        if (rc >= 0)
+            rc = trv_group_end(&p->group, cover->product, cover->products);
     }
-    int rc = trv_room(&program->send, &p->send_room, program->sends, 1, sizeof *program->send);
-    trv_extent_t send = { message->peer, listed(p, message->value)->place, bytes, program->copies, 0 };
-    if (!rc && !contiguous) {
-        int area = trv_scratch_take(&p->scratch, bytes, now, now);
-        if (area < 0)
-            return area;
-        send.place = (trv_place_t){ TRV_AT_SCRATCH, p->scratch.area[area].offset };
-        trv_place_t to = send.place;
-        for (int i = 0; !rc && i < message->values; i++) {
-            const trv_value_t *value = listed(p, message->value + i);
-            rc = add_copy(p, send.copy, to, value->place, bytes_of(p, value));
-            to.offset += bytes_of(p, value);
-        }
-        send.copies = program->copies - send.copy;
-    }
-    if (!rc)
-        program->send[program->sends++] = send;
-    program->bytes_sent += bytes;
-    return rc;
+    send->works = program->works - send->work;
+    return rc < 0 ? rc : 0;
 }
 
 static int place_sends(placing_t *p, const trv_flow_step_t *step, trv_stage_t *stage)
 {
+    trv_program_t *program = p->program;
     int rc = 0;
-    stage->send = p->program->sends;
-    for (int i = 0; !rc && i < step->sends; i++)
-        rc = place_send(p, &p->flow->send[step->send + i], step->tick);
+    stage->send = program->sends;
+    for (int i = 0; !rc && i < step->sends; i++) {
+        const trv_flow_message_t *message = &p->flow.send[step->send + i];
+        trv_extent_t send = { .peer = message->peer };
+        rc = trv_room(&program->send, &p->send_room, program->sends, 1, sizeof *program->send);
+        if (!rc && !find_extent(p, message, &send))
+            rc = pack(p, message, step->tick, &send);
+        if (!rc)
+            program->send[program->sends++] = send;
+    }
     stage->sends = step->sends;
     return rc;
 }
@@ -219,22 +290,30 @@ static int place_sends(placing_t *p, const trv_flow_step_t *step, trv_stage_t *s
 static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_t *stage, int now)
 {
     int rc = 0;
-    stage->unpack = p->program->copies;
-    for (int m = 0; m < before->receives; m++) {
-        const trv_flow_message_t *message = &p->flow->receive[before->receive + m];
-        for (int i = 0; !rc && i < message->values; i++) {
-            trv_value_t *value = listed(p, message->value + i);
-            if (!value->final || value->area < 0)
-                continue;
-            if (p->busy[value->unit] >= now) { /* its place is needed: at the very end, then */
-                trv_scratch_extend(&p->scratch, value->area, value->last);
-                continue;
+    stage->unpack = p->program->works;
+    for (int m = 0; !rc && m < before->receives; m++) {
+        const trv_flow_message_t *message = &p->flow.receive[before->receive + m];
+        for (int k = message->part; !rc && k < message->part + message->parts; k++) {
+            const trv_flow_part_t *part = &p->flow.part[k];
+            const trv_cover_t *cover = cover_of(p, part->cover);
+            bool all = true;
+            trv_group_begin(&p->group);
+            for (int i = 0; !rc && i < part->values; i++) {
+                trv_value_t *value = listed(p, part->value + i);
+                const bool due = value->final && value->area >= 0;
+                all = all && due && p->busy[value->atom] < now;
+                if (due && p->busy[value->atom] >= now) /* its place is needed: at the very end, then */
+                    extend_area(p, value->area, value->last);
+                if (!due || p->busy[value->atom] >= now)
+                    continue;
+                rc = trv_group_add(&p->group, product_of(p, value->atom), output, &value->place, 1);
+                settle_home(p, value, value->last);
             }
-            rc = add_copy(p, stage->unpack, home_of(p, value), value->place, bytes_of(p, value));
-            settle_home(p, value, value->last);
+            if (!rc)
+                rc = trv_group_end(&p->group, cover->product, all ? cover->products : 0);
         }
     }
-    stage->unpacks = p->program->copies - stage->unpack;
+    stage->unpacks = p->program->works - stage->unpack;
     return rc;
 }
 
@@ -243,8 +322,14 @@ static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_
 /* Whether source value and result may share the output's place: the source is there, in place or not. */
 static bool lies_at_home(const placing_t *p, const trv_value_t *source)
 {
-    return source->place.base == TRV_AT_OUTPUT ||
-           (source->place.base == TRV_AT_INPUT && p->layout->shared[source->unit] == source->unit);
+    const bool shared = p->collective == TRV_ALLREDUCE || (p->collective == TRV_REDUCE_SCATTER && p->rank == 0) ||
+                        (p->collective == TRV_ALLGATHER && p->flow.in[source->atom]);
+    return source->place.base == TRV_AT_OUTPUT || (source->place.base == TRV_AT_INPUT && shared);
+}
+
+static trv_value_t *source_of(const placing_t *p, const trv_flow_combine_t *combine, int s, int i)
+{
+    return listed(p, combine->source + s * combine->atoms + i);
 }
 
 /* Finds a place for result i that needs no new memory; false if there is none. */
@@ -253,99 +338,106 @@ static bool reuse_place(placing_t *p, const trv_flow_combine_t *combine, int i)
     trv_value_t *result = listed(p, combine->result + i);
     bool replaces = false;
     for (int s = 0; s < combine->sources; s++)
-        replaces = replaces || lies_at_home(p, listed(p, combine->source + s * combine->units + i));
-    int busy = result->home ? p->busy[result->unit] : 0;
+        replaces = replaces || lies_at_home(p, source_of(p, combine, s, i));
+    int busy = result->home ? p->busy[result->atom] : 0;
     if (result->home && (busy < combine->tick || (busy == combine->tick && replaces))) {
         settle_home(p, result, result->last);
         return true;
     }
     for (int s = 0; s < combine->sources; s++) {
-        const trv_value_t *source = listed(p, combine->source + s * combine->units + i);
+        const trv_value_t *source = source_of(p, combine, s, i);
         if (source->area < 0 || source->last != combine->tick)
             continue;
         result->place = source->place;
         result->area = source->area;
-        trv_scratch_extend(&p->scratch, result->area, result->last);
+        extend_area(p, result->area, result->last);
         return true;
     }
     return false;
 }
 
-/* Places the results of a combine; those that need new scratch get one area, in order. */
+static bool is_placed(const trv_value_t *result)
+{
+    return result->last < 0 || result->area >= 0 || result->place.base == TRV_AT_OUTPUT;
+}
+
+/* Packs the results from number `first` on that have no place into one container, `limit` of them at most and joined if
+ * that makes it small enough. Returns the number after them. */
+static int pack_results(placing_t *p, const trv_flow_combine_t *combine, int first, int limit, bool join)
+{
+    trv_space_t *space = &p->program->space;
+    const int product = space->products;
+    int rc = 0, end = first, packed = 0;
+    for (; rc >= 0 && end < combine->atoms && packed < limit; end++)
+        if (!is_placed(listed(p, combine->result + end))) {
+            const int own = product_of(p, listed(p, combine->result + end)->atom);
+            rc = trv_space_add(space, space->id + (size_t)own * (size_t)space->axes);
+            packed++;
+        }
+    if (rc >= 0 && join)
+        rc = trv_space_join(space, product);
+    if (rc < 0 || packed == 0)
+        return rc < 0 ? rc : end;
+    if (space->products - product > TRV_CONTAINER_PRODUCTS_MAX) {
+        space->products = product;
+        return pack_results(p, combine, first, TRV_CONTAINER_PRODUCTS_MAX, false);
+    }
+    int container = add_container(p, product, space->products - product);
+    for (int i = first; container >= 0 && i < end; i++) {
+        trv_value_t *result = listed(p, combine->result + i);
+        if (is_placed(result))
+            continue;
+        result->area = p->program->areas - 1;
+        result->place = (trv_place_t){ TRV_AT_SCRATCH, container };
+    }
+    return container < 0 ? container : end;
+}
+
+/* Places the results of a combine; those that need new scratch get one area. */
 static int place_results(placing_t *p, const trv_flow_combine_t *combine)
 {
-    size_t bytes = 0;
+    bool new = false;
     int end = combine->tick;
-    for (int i = 0; i < combine->units; i++) {
+    for (int i = 0; i < combine->atoms; i++) {
         trv_value_t *result = listed(p, combine->result + i);
         if (result->last < 0 || reuse_place(p, combine, i))
             continue;
-        bytes += bytes_of(p, result);
+        new = true;
         end = result->last > end ? result->last : end;
     }
-    if (!bytes)
+    if (!new)
         return 0;
-    int area = trv_scratch_take(&p->scratch, bytes, combine->tick, end);
-    if (area < 0)
-        return area;
-    size_t offset = p->scratch.area[area].offset;
-    for (int i = 0; i < combine->units; i++) {
-        trv_value_t *result = listed(p, combine->result + i);
-        if (result->last < 0 || result->area >= 0 || result->place.base == TRV_AT_OUTPUT)
-            continue;
-        result->area = area;
-        result->place = (trv_place_t){ TRV_AT_SCRATCH, offset };
-        offset += bytes_of(p, result);
-    }
-    return 0;
-}
-
-/* Whether unit i continues the last descriptor: destination and all sources follow on. */
-static bool continues(const placing_t *p, const trv_flow_combine_t *combine, int i)
-{
-    const trv_program_t *program = p->program;
-    const trv_work_t *work = &program->work[program->works - 1];
-    size_t bytes = work->count * p->element_size;
-    bool yes = follows(work->to, bytes, listed(p, combine->result + i)->place);
-    for (int s = 0; yes && s < combine->sources; s++)
-        yes = follows(program->source[work->source + s], bytes,
-                      listed(p, combine->source + s * combine->units + i)->place);
-    return yes;
+    int rc = add_area(p, combine->tick, end);
+    for (int next = 0; rc >= 0 && next < combine->atoms; next = rc)
+        rc = pack_results(p, combine, next, combine->atoms, true);
+    return rc < 0 ? rc : 0;
 }
 
 static int place_combine(placing_t *p, const trv_flow_combine_t *combine)
 {
-    trv_program_t *program = p->program;
-    const int first = program->works;
+    const trv_cover_t *cover = cover_of(p, combine->cover);
+    bool all = true;
     int rc = place_results(p, combine);
-    for (int i = 0; !rc && i < combine->units; i++) {
+    if (!rc)
+        rc = trv_room(&p->place, &p->place_room, 0, combine->sources, sizeof *p->place);
+    trv_group_begin(&p->group);
+    for (int i = 0; !rc && i < combine->atoms; i++) {
         const trv_value_t *result = listed(p, combine->result + i);
+        all = all && result->last >= 0;
         if (result->last < 0)
             continue; /* nobody ever asks for it */
-        size_t count = bytes_of(p, result) / p->element_size;
-        if (program->works > first && continues(p, combine, i)) {
-            program->work[program->works - 1].count += count;
-            continue;
-        }
-        rc = trv_room(&program->work, &p->work_room, program->works, 1, sizeof *program->work);
-        if (!rc)
-            rc = trv_room(&program->source, &p->source_room, program->sources, combine->sources,
-                          sizeof *program->source);
-        if (rc)
-            break;
-        program->work[program->works++] =
-            (trv_work_t){ result->place, program->sources, combine->sources, count };
         for (int s = 0; s < combine->sources; s++)
-            program->source[program->sources++] = listed(p, combine->source + s * combine->units + i)->place;
+            p->place[s] = source_of(p, combine, s, i)->place;
+        rc = trv_group_add(&p->group, product_of(p, result->atom), result->place, p->place, combine->sources);
     }
-    return rc;
+    return rc ? rc : trv_group_end(&p->group, cover->product, all ? cover->products : 0);
 }
 
 /* ---- The steps in time ------------------------------------------------------------------------------------------- */
 
 static int place_step(placing_t *p, int k)
 {
-    const trv_flow_step_t *step = &p->flow->step[k];
+    const trv_flow_step_t *step = &p->flow.step[k];
     trv_stage_t *stage = &p->program->stage[k];
     int rc = 0;
     stage->step = step->step;
@@ -353,7 +445,7 @@ static int place_step(placing_t *p, int k)
         rc = place_receives(p, step, stage, step->tick);
     if (!rc)
         rc = place_sends(p, step, stage);
-    if (!rc && k + 1 < p->flow->steps && receives_early(p, step + 1, step->tick)) {
+    if (!rc && k + 1 < p->flow.steps && receives_early(p, step + 1, step->tick)) {
         stage[1].early = true;
         rc = place_receives(p, step + 1, stage + 1, step->tick);
     }
@@ -361,7 +453,8 @@ static int place_step(placing_t *p, int k)
         rc = place_unpacks(p, step - 1, stage, step->tick);
     stage->work = p->program->works;
     for (int i = 0; !rc && i < step->combines; i++)
-        rc = place_combine(p, &p->flow->combine[step->combine + i]);
+        if (p->flow.combine[step->combine + i].sources > 1)
+            rc = place_combine(p, &p->flow.combine[step->combine + i]);
     stage->works = p->program->works - stage->work;
     return rc;
 }
@@ -371,86 +464,67 @@ static int place_tail(placing_t *p)
 {
     trv_program_t *program = p->program;
     int rc = 0;
-    program->tail = program->copies;
-    for (int64_t i = 0; !rc && i < p->layout->units; i++) {
-        int64_t unit = p->layout->order[i];
-        int value = p->flow->result[unit];
-        if (value >= 0 && !same_place(p->flow->value[value].place, home_of(p, &p->flow->value[value])))
-            rc = add_copy(p, program->tail, home_of(p, &p->flow->value[value]), p->flow->value[value].place,
-                          p->layout->bytes[unit]);
+    program->tail = program->works;
+    trv_group_begin(&p->group);
+    for (int atom = 0; !rc && atom < p->flow.partition.atoms; atom++) {
+        const int value = p->flow.result[atom];
+        if (value >= 0 && p->flow.value[value].place.base != TRV_AT_OUTPUT)
+            rc = trv_group_add(&p->group, product_of(p, atom), output, &p->flow.value[value].place, 1);
     }
-    program->tails = program->copies - program->tail;
+    if (!rc)
+        rc = trv_group_end(&p->group, 0, 0);
+    program->tails = program->works - program->tail;
     return rc;
 }
 
-/* The contributions occupy the output where they would in place. */
+/* The contributions occupy the output where they would in place: in a Reduce-Scatter the result lies where block 0 was,
+ * else every unit where it is, as far as the rank contributes it. */
 static int place_contributions(placing_t *p)
 {
-    const int64_t units = p->layout->units;
-    int *last = malloc((size_t)units * sizeof *last);
-    p->busy = malloc((size_t)units * sizeof *p->busy);
-    if (!last || !p->busy) {
-        free(last);
+    const int atoms = p->flow.partition.atoms;
+    int first = -1;
+    p->busy = malloc((size_t)atoms * sizeof *p->busy);
+    if (!p->busy)
         return trv_fail_memory();
+    for (int atom = 0; atom < atoms; atom++)
+        p->busy[atom] = -1;
+    for (int v = 0; v < p->flow.contributions; v++) {
+        const trv_value_t *value = &p->flow.value[v];
+        p->busy[value->atom] = value->last;
+        if (trv_space_first(&p->program->space, product_of(p, value->atom)) < p->flow.block && value->last > first)
+            first = value->last;
     }
-    for (int64_t u = 0; u < units; u++)
-        last[u] = -1;
-    for (int v = 0; v < p->flow->contributions; v++)
-        last[p->flow->value[v].unit] = p->flow->value[v].last;
-    for (int64_t u = 0; u < units; u++)
-        p->busy[u] = p->layout->shared[u] >= 0 ? last[p->layout->shared[u]] : -1;
-    free(last);
+    for (int atom = 0; p->collective == TRV_REDUCE_SCATTER && p->rank != 0 && atom < atoms; atom++)
+        p->busy[atom] = p->flow.out[atom] ? first : -1;
     return 0;
 }
 
-static void measure(trv_program_t *program)
+int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, int rank, int stream)
 {
-    for (int k = 0; k < program->stages; k++) {
-        const trv_stage_t *stage = &program->stage[k];
-        if (stage->sends > program->stage_sends)
-            program->stage_sends = stage->sends;
-        if (stage->receives > program->stage_receives)
-            program->stage_receives = stage->receives;
-    }
-}
-
-int trv_program_compile(trv_program_t *program, const trv_shape_t *shape)
-{
-    trv_layout_t layout = { 0 };
-    trv_flow_t flow = { 0 };
-    placing_t p = { .program = program, .layout = &layout, .flow = &flow, .element_size = shape->element_size };
+    placing_t p = { .program = program, .rank = rank, .collective = trv_schedule_collective(schedule) };
     memset(program, 0, sizeof *program);
-    int rc = trv_layout_make(&layout, shape);
-    if (!rc)
-        rc = trv_flow_make(&flow, shape, &layout);
+    p.group.program = program;
+    int rc = trv_flow_make(&p.flow, &program->space, schedule, rank, stream);
     if (!rc)
         rc = place_contributions(&p);
-    if (!rc && !(program->stage = calloc((size_t)flow.steps + 1, sizeof *program->stage)))
+    if (!rc && !(program->stage = calloc((size_t)p.flow.steps + 1, sizeof *program->stage)))
         rc = trv_fail_memory();
-    if (!rc)
-        program->stages = flow.steps;
-    for (int k = 0; !rc && k < flow.steps; k++)
+    if (!rc) {
+        program->stages = p.flow.steps;
+        program->block = p.flow.block;
+    }
+    for (int k = 0; !rc && k < p.flow.steps; k++)
         rc = place_step(&p, k);
     if (!rc)
         rc = place_tail(&p);
-    measure(program);
-    program->scratch_bytes = p.scratch.bytes;
-    trv_scratch_clear(&p.scratch);
+    if (!rc)
+        rc = trv_program_measure(program);
+    trv_sets_end(&program->space.sets);
+    trv_group_clear(&p.group);
+    trv_flow_clear(&p.flow);
     free(p.busy);
-    trv_flow_clear(&flow);
-    trv_layout_clear(&layout);
+    free(p.place);
     if (rc)
         trv_program_clear(program);
     return rc;
-}
-
-void trv_program_clear(trv_program_t *program)
-{
-    free(program->stage);
-    free(program->send);
-    free(program->receive);
-    free(program->copy);
-    free(program->work);
-    free(program->source);
-    memset(program, 0, sizeof *program);
 }

@@ -119,62 +119,69 @@ static void cut_chunks(trv_plan_t *plan, size_t chunk_bytes)
     plan->lanes = plan->window * plan->streams;
 }
 
-static void clear_programs(trv_plan_t *plan)
+static void release(trv_compiled_t *compiled)
 {
-    for (int i = 0; plan->program && i < 2 * plan->streams; i++)
-        trv_program_clear(&plan->program[i]);
+    if (!compiled || atomic_fetch_sub(&compiled->references, 1) > 1)
+        return;
+    for (int s = 0; compiled->program && s < compiled->streams; s++)
+        trv_program_clear(&compiled->program[s]);
+    free(compiled->program);
+    free(compiled);
 }
 
-/* The programs for the present count. */
-static int compile(trv_plan_t *plan)
+/* The programs of all streams, with one reference. */
+static int compile(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank)
 {
-    trv_shape_t shape = { plan->schedule, plan->rank, 0, plan->count, 0, plan->element_size };
+    trv_compiled_t *made = calloc(1, sizeof *made);
     int rc = 0;
-    clear_programs(plan);
-    plan->lane_scratch_bytes = 0;
-    for (int i = 0; !rc && i < 2 * plan->streams; i++) {
-        bool last = i % 2;
-        if (!last && plan->chunks == 1)
-            continue;
-        shape.stream = i / 2;
-        shape.elements = last ? plan->count - (plan->chunks - 1) * plan->chunk_elements : plan->chunk_elements;
-        rc = trv_program_compile(&plan->program[i], &shape);
-        if (plan->program[i].scratch_bytes > plan->lane_scratch_bytes)
-            plan->lane_scratch_bytes = plan->program[i].scratch_bytes;
-    }
-    plan->scratch_bytes = (size_t)plan->lanes * plan->lane_scratch_bytes;
+    *compiled = made;
+    if (!made)
+        return trv_fail_memory();
+    atomic_init(&made->references, 1);
+    made->streams = trv_schedule_streams(schedule);
+    made->program = calloc((size_t)made->streams, sizeof *made->program);
+    if (!made->program)
+        return trv_fail_memory();
+    for (int s = 0; !rc && s < made->streams; s++)
+        rc = trv_program_compile(&made->program[s], schedule, rank, s);
     return rc;
 }
 
-/* Finds what a lane needs at any count, by a program in which no unit is empty. */
-static int measure(trv_plan_t *plan, int *sources)
+static int most(int a, int b)
 {
-    const size_t parts = (size_t)trv_schedule_units(plan->schedule) * (size_t)plan->streams;
-    trv_shape_t shape = { plan->schedule, plan->rank, 0, parts, parts, 1 };
-    int rc = 0;
-    for (int s = 0; !rc && s < plan->streams; s++) {
-        trv_program_t program;
-        shape.stream = s;
-        rc = trv_program_compile(&program, &shape);
-        if (rc)
-            return rc;
-        plan->lane_sends = program.stage_sends > plan->lane_sends ? program.stage_sends : plan->lane_sends;
-        plan->lane_receives =
-            program.stage_receives > plan->lane_receives ? program.stage_receives : plan->lane_receives;
-        for (int w = 0; w < program.works; w++)
-            *sources = program.work[w].sources > *sources ? program.work[w].sources : *sources;
-        const int peers = program.sends > program.receives ? program.sends : program.receives;
-        const int most = peers < plan->ranks ? peers : plan->ranks;
-        plan->lane_peers = most > plan->lane_peers ? most : plan->lane_peers;
-        trv_program_clear(&program);
+    return a > b ? a : b;
+}
+
+/* The sizes of all programs, and room to go through their sets. */
+static int allocate_sizes(trv_plan_t *plan)
+{
+    int sources = 1, bounds = 1, containers = 1, rc = 0;
+    plan->sized = calloc(2 * (size_t)plan->streams, sizeof *plan->sized);
+    for (int s = 0; plan->sized && !rc && s < plan->streams; s++) {
+        const trv_program_t *program = &plan->compiled->program[s];
+        plan->lane_sends = most(plan->lane_sends, program->stage_sends);
+        plan->lane_receives = most(plan->lane_receives, program->stage_receives);
+        plan->lane_peers = most(plan->lane_peers, program->peers_most);
+        sources = most(sources, program->sources_most);
+        bounds = most(bounds, program->walk_bounds);
+        containers = most(containers, program->containers);
+        for (int last = 0; !rc && last < 2; last++)
+            rc = trv_sized_make(&plan->sized[2 * s + last], program);
     }
-    return rc;
+    if (rc)
+        return rc;
+    plan->source = calloc((size_t)sources, sizeof *plan->source);
+    plan->cursor = malloc((size_t)containers * sizeof *plan->cursor);
+    plan->walk.segment = malloc((size_t)bounds * sizeof *plan->walk.segment);
+    plan->walk.bound = malloc((size_t)bounds * sizeof *plan->walk.bound);
+    return plan->sized && plan->source && plan->cursor && plan->walk.segment && plan->walk.bound ? 0
+                                                                                                 : trv_fail_memory();
 }
 
 /* Everything a run needs but scratch, allocated once. */
 static int allocate(trv_plan_t *plan)
 {
-    int sources = 1, rc = measure(plan, &sources);
+    int rc = allocate_sizes(plan);
     if (rc)
         return rc;
     const size_t send_words = (size_t)(plan->lane_sends + 63) / 64, words = (size_t)(plan->lane_receives + 63) / 64;
@@ -182,9 +189,7 @@ static int allocate(trv_plan_t *plan)
     plan->lane = calloc(lanes, sizeof *plan->lane);
     plan->bits = calloc(lanes * 2 * (send_words + words) + 1, sizeof *plan->bits);
     plan->peers = calloc(lanes * 2 * peers + 1, sizeof *plan->peers);
-    plan->source = calloc((size_t)sources, sizeof *plan->source);
-    plan->program = calloc(2 * (size_t)plan->streams, sizeof *plan->program);
-    if (!plan->lane || !plan->bits || !plan->peers || !plan->source || !plan->program)
+    if (!plan->lane || !plan->bits || !plan->peers)
         return trv_fail_memory();
     for (int i = 0; i < plan->lanes_max; i++) {
         trv_lane_t *lane = &plan->lane[i];
@@ -222,21 +227,32 @@ static int count_lanes(trv_plan_t *plan)
     return 0;
 }
 
-/* Sets the count, and the programs for it. */
-static int set_count(trv_plan_t *plan, size_t count)
+/* Sets the count, and works out what it makes of the programs. */
+static void set_count(trv_plan_t *plan, size_t count)
 {
     plan->count = count;
     cut_chunks(plan, plan->options.chunk_bytes);
-    return compile(plan);
+    plan->lane_scratch_bytes = 0;
+    for (int i = 0; i < 2 * plan->streams; i++) {
+        const bool last = i % 2;
+        if (!last && plan->chunks == 1)
+            continue;
+        trv_sized_t *sized = &plan->sized[i];
+        trv_size(sized, last ? count - (plan->chunks - 1) * plan->chunk_elements : plan->chunk_elements, count, i / 2,
+                 plan->streams, plan->element_size, &plan->walk);
+        if (sized->scratch_bytes > plan->lane_scratch_bytes)
+            plan->lane_scratch_bytes = sized->scratch_bytes;
+    }
+    plan->scratch_bytes = (size_t)plan->lanes * plan->lane_scratch_bytes;
+    plan->origin[TRV_AT_OUTPUT] = plan->collective == TRV_REDUCE_SCATTER ? (size_t)plan->rank * count : 0;
+    plan->origin[TRV_AT_INPUT] = plan->collective == TRV_ALLGATHER ? (size_t)plan->rank * count : 0;
 }
 
-int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
-                    const trv_elements_t *elements, const trv_transport_t *transport,
-                    const trv_plan_options_t *options)
+/* A plan of the schedule; `compiled` is one for it, or NULL. */
+static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
+                  const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options,
+                  trv_compiled_t *compiled)
 {
-    *plan = NULL;
-    if (!schedule || !elements || !transport)
-        return trv_fail(TRV_ERR_ARGUMENT, "a plan needs a schedule, elements and a transport; one of them is NULL");
     int rc = check_arguments(schedule, rank, count, elements);
     if (rc)
         return rc;
@@ -252,16 +268,21 @@ int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank,
     made->elements = *elements;
     made->element_size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
     made->transport = *transport;
-    made->options = options ? *options : (trv_plan_options_t){ 0 };
+    made->options = *options;
     made->check_slots = made->options.check ? TRV_CHECK_SLOTS : 0;
     made->check_tags = made->options.check ? TRV_CHECK_TAGS : 0;
+    made->compiled = compiled;
+    if (compiled)
+        atomic_fetch_add(&compiled->references, 1);
     rc = count_lanes(made);
+    if (!rc && !compiled)
+        rc = compile(&made->compiled, schedule, rank);
     if (!rc)
         rc = allocate(made);
-    if (!rc)
-        rc = set_count(made, count);
-    if (!rc)
+    if (!rc) {
+        set_count(made, count);
         rc = open_transport(made);
+    }
     if (rc)
         trv_plan_destroy(made);
     else
@@ -269,13 +290,27 @@ int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank,
     return rc;
 }
 
+int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
+                    const trv_elements_t *elements, const trv_transport_t *transport,
+                    const trv_plan_options_t *options)
+{
+    const trv_plan_options_t none = { 0 };
+    *plan = NULL;
+    if (!schedule || !elements || !transport)
+        return trv_fail(TRV_ERR_ARGUMENT, "a plan needs a schedule, elements and a transport; one of them is NULL");
+    return create(plan, schedule, rank, count, elements, transport, options ? options : &none, NULL);
+}
+
 int trv_plan_create_like(trv_plan_t **made, const trv_plan_t *plan, const trv_elements_t *elements,
                          const trv_transport_t *transport)
 {
     *made = NULL;
     int rc = check_alive(plan);
-    return rc ? rc : trv_plan_create(made, plan->schedule, plan->rank, plan->count, elements, transport,
-                                     &plan->options);
+    if (rc)
+        return rc;
+    if (!elements || !transport)
+        return trv_fail(TRV_ERR_ARGUMENT, "a plan needs elements and a transport; one of them is NULL");
+    return create(made, plan->schedule, plan->rank, plan->count, elements, transport, &plan->options, plan->compiled);
 }
 
 /* ---- Scratch ----------------------------------------------------------------------------------------------------- */
@@ -328,8 +363,13 @@ void trv_plan_destroy(trv_plan_t *plan)
     cancel(plan);
     if (plan->opened)
         plan->transport.close(plan->transport.context, plan->handle);
-    clear_programs(plan);
-    free(plan->program);
+    for (int i = 0; plan->sized && i < 2 * plan->streams; i++)
+        trv_sized_clear(&plan->sized[i]);
+    release(plan->compiled);
+    free(plan->sized);
+    free(plan->cursor);
+    free(plan->walk.segment);
+    free(plan->walk.bound);
     free(plan->lane);
     free(plan->bits);
     free(plan->peers);
@@ -395,7 +435,9 @@ static int prepare_start(trv_plan_t *plan, size_t count)
         return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
     if (count != plan->count)
         rc = check_count(plan->schedule, count, plan->element_size);
-    return !rc && count != plan->count ? set_count(plan, count) : rc;
+    if (!rc && count != plan->count)
+        set_count(plan, count);
+    return rc;
 }
 
 int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output)
@@ -490,11 +532,22 @@ int trv_plan_run(trv_plan_t *plan, const void *input, void *output)
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
+static size_t bytes_of_sends(const trv_sized_t *sized)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < sized->program->sends; i++)
+        bytes += trv_extent_bytes(sized, &sized->program->send[i]);
+    return bytes;
+}
+
 size_t trv_plan_bytes_sent(const trv_plan_t *plan)
 {
     size_t bytes = 0;
-    for (int s = 0; !check_alive(plan) && s < plan->streams; s++)
-        bytes += (plan->chunks - 1) * plan->program[2 * s].bytes_sent + plan->program[2 * s + 1].bytes_sent;
+    for (int s = 0; !check_alive(plan) && s < plan->streams; s++) {
+        bytes += bytes_of_sends(&plan->sized[2 * s + 1]);
+        if (plan->chunks > 1)
+            bytes += (plan->chunks - 1) * bytes_of_sends(&plan->sized[2 * s]);
+    }
     return bytes;
 }
 
@@ -506,11 +559,7 @@ size_t trv_plan_scratch_bytes(const trv_plan_t *plan)
 size_t trv_plan_memory_bytes(const trv_plan_t *plan)
 {
     size_t bytes = 0;
-    for (int i = 0; !check_alive(plan) && i < 2 * plan->streams; i++) {
-        const trv_program_t *p = &plan->program[i];
-        bytes += (size_t)p->stages * sizeof *p->stage + (size_t)(p->sends + p->receives) * sizeof *p->send +
-                 (size_t)p->copies * sizeof *p->copy + (size_t)p->works * sizeof *p->work +
-                 (size_t)p->sources * sizeof *p->source;
-    }
+    for (int s = 0; !check_alive(plan) && s < plan->streams; s++)
+        bytes += sizeof(trv_program_t) + trv_program_memory_bytes(&plan->compiled->program[s]);
     return bytes;
 }

@@ -4,11 +4,13 @@
 #ifndef TRIVANCE_EXECUTE_PLAN_H
 #define TRIVANCE_EXECUTE_PLAN_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include <trivance/execute.h>
 
 #include "execute/program.h"
+#include "execute/size.h"
 
 /* The readiness entry of a lane's stage (paper, appendix E): one bit per receive that is outstanding, valid for one
  * generation of the lane's buffers, that is for one chunk of one run. The stage's work can run when no bit is left. */
@@ -23,8 +25,8 @@ typedef struct trv_ready {
 typedef struct trv_lane {
     int number, stream;
     size_t chunk;                  /* the one in work */
-    const trv_program_t *program;  /* for it */
-    char *base[TRV_BASES];         /* where the program's places count from */
+    const trv_sized_t *sized;      /* the program and what the chunk makes of it */
+    char *base[TRV_BASES];         /* the chunk's part of the user's buffers; the lane's scratch */
     int stage;
     bool done;
     uint64_t generation;           /* chunks begun in the plan's life */
@@ -57,6 +59,13 @@ typedef struct trv_check {
     bool sending, receiving;
 } trv_check_t;
 
+/* What plans that are alike share. */
+typedef struct trv_compiled {
+    atomic_int references;
+    trv_program_t *program; /* of every stream */
+    int streams;
+} trv_compiled_t;
+
 enum { TRV_PLAN_ALIVE = 0x7472766c, TRV_PLAN_DEAD = 0x64656164 };
 
 struct trv_plan {
@@ -78,7 +87,8 @@ struct trv_plan {
 
     int streams, window;           /* lanes of a stream */
     size_t chunks, chunk_elements; /* every chunk but the last has so many elements */
-    trv_program_t *program;        /* [2 * stream + (1 for the last chunk)] */
+    trv_compiled_t *compiled;
+    trv_sized_t *sized;            /* [2 * stream + (1 for the last chunk)] */
     trv_lane_t *lane;              /* lane w * streams + s takes chunks w, w + window, … of stream s */
     int lanes, unfinished, lanes_max;
     int lane_peers;                /* the most that a stream sends to, or receives from */
@@ -91,6 +101,9 @@ struct trv_plan {
     char *scratch;                 /* of the present run, aligned; NULL: there is none */
     size_t scratch_bytes, lane_scratch_bytes;
     const void **source;           /* room for the sources of one combine */
+    trv_walk_t walk;               /* room for any */
+    size_t *cursor;                /* of every container */
+    size_t origin[TRV_BASES];      /* elements of blocks that lie before what the user's buffer holds */
     const char *input;
     char *output;
 };
@@ -104,6 +117,10 @@ void trv_run_start(trv_plan_t *plan, int failure);
 int trv_run_progress(trv_plan_t *plan, bool *moved);
 /* Gives up whatever is pending. */
 void trv_run_cancel(trv_plan_t *plan);
+
+/* perform.c: `works` works of the lane's program; where a position is that is not in a container of several runs. */
+int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works);
+char *trv_place_address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, int64_t position);
 
 /* check.c: the same for the comparison of the ranks; 1 when all agree. */
 int trv_check_start(trv_plan_t *plan);

@@ -1,11 +1,12 @@
 /*
- * What a plan runs: the work descriptors of one rank for one chunk of one stream. Compiled in three passes:
+ * What a plan runs: the work descriptors of one rank for one stream, for any count. Compiled in passes:
  *
- *     layout.c   where every unit lies in the user's buffers
- *     flow.c     which value is in which register when: every message and combine makes new values, copies make none
- *     place.c    where every value lies: the user's buffers or scratch; from that the descriptors
+ *     partition.c   which units share their history: atoms, products along the axes of the positions
+ *     flow.c        which value is in which register when: every message and combine makes new values, copies make none
+ *     place.c       where every value lies: the user's buffers, or packed in scratch; from that the descriptors
  *
- * Every place is relative to the chunk's part of a buffer, so that all chunks of one size share a program.
+ * Nothing in a program depends on the count: places are positions of units or packed sets of them. size.c works out what
+ * a count makes of it, walk.c goes through the runs of sets.
  */
 #ifndef TRIVANCE_EXECUTE_PROGRAM_H
 #define TRIVANCE_EXECUTE_PROGRAM_H
@@ -16,44 +17,53 @@
 
 #include <trivance/schedule.h>
 
-/* ---- What is compiled -------------------------------------------------------------------------------------------- */
-
-/* One stream of a chunk of `elements` elements (of the vector for AllReduce, of every rank's block otherwise). */
-typedef struct trv_shape {
-    const trv_schedule_t *schedule;
-    int rank, stream;
-    size_t count;        /* of the whole plan: the distance of two blocks in Reduce-Scatter and AllGather */
-    size_t elements;     /* of the chunk */
-    size_t element_size;
-} trv_shape_t;
-
-/* ---- The program ------------------------------------------------------------------------------------------------- */
+#include "execute/space.h"
 
 typedef enum trv_base { TRV_AT_INPUT, TRV_AT_OUTPUT, TRV_AT_SCRATCH, TRV_BASES } trv_base_t;
 
+/* The user's buffers hold units by their positions; scratch holds them in containers. */
 typedef struct trv_place {
     trv_base_t base;
-    size_t offset; /* bytes */
+    int container; /* in scratch; else -1 */
 } trv_place_t;
 
-typedef struct trv_copy {
-    trv_place_t to, from;
-    size_t bytes;
-} trv_copy_t;
+/* A set of units one after the other, by position, in an area of scratch. The containers of an area follow each other. */
+typedef struct trv_container {
+    int product, products;
+    int area;
+    bool run;      /* it is one run of positions, from `first` on */
+    int64_t first, units;
+} trv_container_t;
 
-/* A message: one contiguous extent. A send may have copies that put it together first (packing). */
+/* A stretch of scratch that is needed from one tick to another. */
+typedef struct trv_area {
+    int begin, end;
+    int container, containers;
+} trv_area_t;
+
+/* A message: `units` positions from `first` on, at a place; or, with containers > 0, that many containers from the
+ * place's on. A send may need work that puts it together first (packing). */
 typedef struct trv_extent {
     int peer;
     trv_place_t place;
-    size_t bytes;
-    int copy, copies;
+    int containers;
+    int64_t first, units;
+    int work, works;
 } trv_extent_t;
 
-/* to := source[0] op source[1] op …, the sources being program->source[source … source + sources - 1]. */
-typedef struct trv_work {
+/* to := source[0] op source[1] op … on some units; one source is a copy. */
+typedef struct trv_piece {
+    int product, products;
+    int64_t first, units; /* if that is one run: units > 0 */
     trv_place_t to;
-    int source, sources;
-    size_t count; /* elements */
+    int source, sources;  /* of program->source */
+} trv_piece_t;
+
+/* Pieces that are gone through together, in the order of positions, because they read or write containers of several
+ * runs, which are gone through along with them: program->walked[walk …]. */
+typedef struct trv_work {
+    int piece, pieces;
+    int walk, walks;
 } trv_work_t;
 
 /* One step that has anything to do; all members are ranges of the program's arrays. When a lane enters the stage it
@@ -64,67 +74,64 @@ typedef struct trv_stage {
     bool early;
     int send, sends;
     int receive, receives;
-    int unpack, unpacks;
+    int unpack, unpacks; /* of program->work, as is: */
     int work, works;
 } trv_stage_t;
 
 typedef struct trv_program {
+    trv_space_t space;
     trv_stage_t *stage;
     trv_extent_t *send, *receive;
-    trv_copy_t *copy;
     trv_work_t *work;
+    trv_piece_t *piece;
     trv_place_t *source;
-    int stages, sends, receives, copies, works, sources;
-    int tail, tails;                /* copies when everything else is done */
+    trv_container_t *container;
+    trv_area_t *area;
+    int *walked;
+    int stages, sends, receives, works, pieces, sources, containers, areas, walks;
+    int tail, tails;                /* work when everything else is done */
     int stage_sends, stage_receives; /* the most of one stage */
-    size_t scratch_bytes;           /* that it needs, aligned to 64 */
-    size_t bytes_sent;
+    int sources_most;               /* of one piece */
+    int peers_most;                 /* that it sends to, or receives from */
+    int64_t block;                  /* units of a rank's block in Reduce-Scatter and AllGather; else all */
+    int walk_bounds;                /* room that a walk needs */
 } trv_program_t;
 
-int trv_program_compile(trv_program_t *program, const trv_shape_t *shape);
+/* TRV_ERR_INVALID, or TRV_ERR_UNSUPPORTED, with the reason, for schedules that cannot be run. */
+int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, int rank, int stream);
+/* Fills in the most of everything. */
+int trv_program_measure(trv_program_t *program);
 void trv_program_clear(trv_program_t *program);
-
-/* ---- Layout ------------------------------------------------------------------------------------------------------ */
-
-#define TRV_NOWHERE SIZE_MAX
-
-typedef struct trv_layout {
-    int64_t units;
-    int64_t *order;    /* order[p]: the unit at position p of the slice */
-    int64_t *position; /* its inverse */
-    size_t *bytes;     /* of a unit; 0 is common with short vectors */
-    size_t *input;     /* offset in the input, or TRV_NOWHERE */
-    size_t *output;    /* offset in the output, or TRV_NOWHERE: no result is due */
-    int64_t *shared;   /* in place, the unit's output is this unit's input (-1: nobody's) */
-} trv_layout_t;
-
-int trv_layout_make(trv_layout_t *layout, const trv_shape_t *shape);
-void trv_layout_clear(trv_layout_t *layout);
-
-/* Where part i of `parts` nearly equal ones of `count` elements begins: floor(i * count / parts), without overflow. */
-size_t trv_cut(size_t count, size_t parts, size_t i);
+size_t trv_program_memory_bytes(const trv_program_t *program);
 
 /* ---- Flow -------------------------------------------------------------------------------------------------------- */
 
-/* The content of one unit of one register, from when it is made to its last use. Times are ticks: a step's
+/* The content of one atom of one register, from when it is made to its last use. Times are ticks: a step's
  * communication is one tick, each of its combines another. */
 typedef struct trv_value {
-    int64_t unit;
+    int atom;
     int last;   /* tick of the last use, -1: never used */
-    bool home;  /* was the content of register 0 for a unit with a result: its natural place is the output */
-    bool final; /* the result of its unit */
+    bool home;  /* was the content of register 0 for an atom with a result: its natural place is the output */
+    bool final; /* the result of its atom */
     int area;   /* while placing: the scratch area it lies in, or -1 */
     trv_place_t place;
 } trv_value_t;
 
+/* A set of units of one register. */
+typedef struct trv_flow_part {
+    int reg, cover;    /* of the partition */
+    int value, values; /* flow->list[value …]: what it carries, atom by atom */
+} trv_flow_part_t;
+
 typedef struct trv_flow_message {
     int peer;
-    int value, values; /* flow->list[value …]: what it carries, in the order of the wire */
+    int part, parts; /* of flow->part, in the order of the wire */
 } trv_flow_message_t;
 
-/* For i < units: list[result + i] := list[source + i] op list[source + units + i] op … */
+/* For i < atoms: list[result + i] := list[source + i] op list[source + atoms + i] op … */
 typedef struct trv_flow_combine {
-    int tick, units, result, source, sources;
+    int dst, cover, sources, reg; /* registers: flow->reg[reg …] */
+    int tick, atoms, result, source;
 } trv_flow_combine_t;
 
 typedef struct trv_flow_step {
@@ -133,18 +140,22 @@ typedef struct trv_flow_step {
 } trv_flow_step_t;
 
 typedef struct trv_flow {
+    trv_partition_t partition;
     trv_value_t *value; /* the first `contributions` are what the rank brings */
     trv_flow_step_t *step;
     trv_flow_message_t *send, *receive;
+    trv_flow_part_t *part;
     trv_flow_combine_t *combine;
-    int *list;
-    int contributions, values, steps, sends, receives, combines, listed;
-    int value_room, step_room, send_room, receive_room, combine_room, list_room;
-    int end;     /* the tick after everything */
-    int *result; /* by unit: the final value, -1 where none is due */
+    int *list, *reg;
+    int contributions, values, steps, sends, receives, parts, combines, listed, regs;
+    int value_room, step_room, send_room, receive_room, part_room, combine_room, list_room, reg_room;
+    int end;         /* the tick after everything */
+    int *result;     /* by atom: the final value, -1 where none is due */
+    bool *in, *out;  /* by atom: whether the rank contributes it; whether a result is due */
+    int64_t block;   /* as in the program */
 } trv_flow_t;
 
-int trv_flow_make(trv_flow_t *flow, const trv_shape_t *shape, const trv_layout_t *layout);
+int trv_flow_make(trv_flow_t *flow, trv_space_t *space, const trv_schedule_t *schedule, int rank, int stream);
 void trv_flow_clear(trv_flow_t *flow);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */

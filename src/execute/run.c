@@ -19,9 +19,9 @@
 #include "common/error.h"
 #include "execute/plan.h"
 
-static char *at(const trv_lane_t *lane, trv_place_t place)
+static const trv_program_t *program_of(const trv_lane_t *lane)
 {
-    return lane->base[place.base] + place.offset;
+    return lane->sized->program;
 }
 
 /* Slots of a lane: the sends, then the receives of even stages, then those of odd ones. */
@@ -50,27 +50,28 @@ static bool has_peer(const int *list, int count, int peer)
     return false;
 }
 
-/* Lists the peers of a program's sends from number `first` on. */
-static void list_expecting(trv_lane_t *lane, const trv_program_t *program, int first)
+static const trv_sized_t *sized_of(const trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
 {
-    for (int i = first; i < program->sends; i++)
-        if (!has_peer(lane->told, lane->tolds, program->send[i].peer))
-            lane->told[lane->tolds++] = program->send[i].peer;
+    return &plan->sized[2 * lane->stream + (chunk == plan->chunks - 1)];
 }
 
-static const trv_program_t *program_of(const trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
+/* Lists the peers of a program's sends from number `first` on. */
+static void list_expecting(trv_lane_t *lane, const trv_sized_t *sized, int first)
 {
-    return &plan->program[2 * lane->stream + (chunk == plan->chunks - 1)];
+    const trv_program_t *program = sized->program;
+    for (int i = first; i < program->sends; i++)
+        if (!has_peer(lane->told, lane->tolds, program->send[i].peer) && trv_extent_bytes(sized, &program->send[i]))
+            lane->told[lane->tolds++] = program->send[i].peer;
 }
 
 /* Finds who is to be told that nothing more comes: the peers of all sends that have not been posted. */
 static void find_told(const trv_plan_t *plan, trv_lane_t *lane)
 {
-    const trv_program_t *program = lane->program;
+    const trv_program_t *program = program_of(lane);
     const int first = lane->stage < program->stages ? program->stage[lane->stage].send + lane->posted : program->sends;
-    list_expecting(lane, program, first);
+    list_expecting(lane, lane->sized, first);
     for (size_t chunk = lane->chunk + (size_t)plan->window; chunk < plan->chunks; chunk += (size_t)plan->window)
-        list_expecting(lane, program_of(plan, lane, chunk), 0);
+        list_expecting(lane, sized_of(plan, lane, chunk), 0);
 }
 
 /* The run has failed, with the code and this thread's last error, unless it had before. */
@@ -115,10 +116,10 @@ static void drop_peer(trv_plan_t *plan, trv_lane_t *lane, int peer)
         trv_ready_t *ready = &lane->ready[half];
         if (!ready->missing)
             continue;
-        const trv_stage_t *stage = &lane->program->stage[ready->stage];
+        const trv_stage_t *stage = &program_of(lane)->stage[ready->stage];
         for (int i = 0; i < stage->receives; i++) {
             const uint64_t bit = (uint64_t)1 << (i % 64);
-            if (lane->program->receive[stage->receive + i].peer != peer || !(ready->pending[i / 64] & bit))
+            if (program_of(lane)->receive[stage->receive + i].peer != peer || !(ready->pending[i / 64] & bit))
                 continue;
             plan->transport.cancel(plan->transport.context, plan->handle, receive_slot(plan, lane, ready->stage, i));
             ready->pending[i / 64] &= ~bit;
@@ -127,55 +128,49 @@ static void drop_peer(trv_plan_t *plan, trv_lane_t *lane, int peer)
     }
 }
 
-/* ---- Copies and reductions --------------------------------------------------------------------------------------- */
-
-static void copy(const trv_lane_t *lane, int first, int copies)
-{
-    for (int i = first; i < first + copies; i++) {
-        const trv_copy_t *c = &lane->program->copy[i];
-        char *to = at(lane, c->to);
-        const char *from = at(lane, c->from);
-        if (to != from) /* in place, a result may be there already */
-            memcpy(to, from, c->bytes);
-    }
-}
-
-static int work(const trv_plan_t *plan, const trv_lane_t *lane, const trv_work_t *w)
-{
-    const trv_elements_t *elements = &plan->elements;
-    for (int s = 0; s < w->sources; s++)
-        plan->source[s] = at(lane, lane->program->source[w->source + s]);
-    if (!elements->reduce)
-        return trv_reduce(elements->op, elements->type, at(lane, w->to), plan->source, w->sources, w->count);
-    return elements->reduce(elements->reduce_context, at(lane, w->to), plan->source, w->sources, w->count);
-}
-
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
-static int post_receive(trv_plan_t *plan, trv_lane_t *lane, int slot, const trv_extent_t *receive)
+static char *address(const trv_plan_t *plan, const trv_lane_t *lane, const trv_extent_t *extent)
 {
-    const bool nowhere = !lane->base[receive->place.base];
-    void *to = nowhere ? (void *)plan->nowhere : at(lane, receive->place);
+    if (extent->containers)
+        return lane->base[TRV_AT_SCRATCH] + lane->sized->offset[extent->place.container];
+    return trv_place_address(plan, lane, extent->place, extent->first);
+}
+
+static int post_receive(trv_plan_t *plan, trv_lane_t *lane, int slot, const trv_extent_t *receive, size_t bytes)
+{
+    const bool nowhere = !lane->base[receive->containers ? TRV_AT_SCRATCH : receive->place.base];
+    void *to = nowhere ? (void *)plan->nowhere : address(plan, lane, receive);
     return plan->transport.receive(plan->transport.context, plan->handle, slot, receive->peer, tag_of(plan, lane), to,
-                                   nowhere ? 0 : receive->bytes);
+                                   nowhere ? 0 : bytes);
+}
+
+/* A copy that cannot fail, or a reduction that may. */
+static void perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
+{
+    int rc = works && !plan->failure ? trv_perform(plan, lane, first, works) : 0;
+    if (rc)
+        fail_run(plan, rc);
 }
 
 static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
 {
-    const trv_stage_t *stage = &lane->program->stage[number];
+    const trv_program_t *program = program_of(lane);
+    const trv_stage_t *stage = &program->stage[number];
     trv_ready_t *ready = &lane->ready[number % 2];
     ready->generation = lane->generation;
     ready->stage = number;
     ready->missing = 0;
     for (int i = 0; i < stage->receives; i++) {
-        const trv_extent_t *receive = &lane->program->receive[stage->receive + i];
+        const trv_extent_t *receive = &program->receive[stage->receive + i];
         const int slot = receive_slot(plan, lane, number, i);
-        if (lane->refusals && has_peer(lane->refused, lane->refusals, receive->peer))
+        const size_t bytes = trv_extent_bytes(lane->sized, receive);
+        if (bytes == 0 || has_peer(lane->refused, lane->refusals, receive->peer))
             continue;
-        int rc = post_receive(plan, lane, slot, receive);
+        int rc = post_receive(plan, lane, slot, receive, bytes);
         if (rc) { /* the message is due all the same: tries again before it is given up */
             fail_run(plan, rc);
-            rc = post_receive(plan, lane, slot, receive);
+            rc = post_receive(plan, lane, slot, receive, bytes);
         }
         if (rc) {
             drop_peer(plan, lane, receive->peer);
@@ -189,30 +184,36 @@ static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
 static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *stage)
 {
     for (int i = 0; i < stage->sends && !plan->failure; i++) {
-        const trv_extent_t *send = &lane->program->send[stage->send + i];
-        copy(lane, send->copy, send->copies);
-        int rc = plan->transport.send(plan->transport.context, plan->handle, slot_of(plan, lane, i), send->peer,
-                                      tag_of(plan, lane), at(lane, send->place), send->bytes);
+        const trv_extent_t *send = &program_of(lane)->send[stage->send + i];
+        const size_t bytes = trv_extent_bytes(lane->sized, send);
+        int rc = 0;
+        if (bytes) {
+            perform(plan, lane, send->work, send->works);
+            rc = plan->transport.send(plan->transport.context, plan->handle, slot_of(plan, lane, i), send->peer,
+                                      tag_of(plan, lane), address(plan, lane, send), bytes);
+        }
         if (rc) {
             fail_run(plan, rc);
             return;
         }
+        lane->posted++;
+        if (bytes == 0)
+            continue;
         lane->pending_send[i / 64] |= (uint64_t)1 << (i % 64);
         lane->sending++;
-        lane->posted++;
     }
 }
 
 static void enter_stage(trv_plan_t *plan, trv_lane_t *lane)
 {
-    const trv_stage_t *stage = &lane->program->stage[lane->stage];
+    const trv_program_t *program = program_of(lane);
+    const trv_stage_t *stage = &program->stage[lane->stage];
     if (!stage->early)
         post_receives(plan, lane, lane->stage);
     post_sends(plan, lane, stage);
-    if (lane->stage + 1 < lane->program->stages && stage[1].early)
+    if (lane->stage + 1 < program->stages && stage[1].early)
         post_receives(plan, lane, lane->stage + 1);
-    if (!plan->failure)
-        copy(lane, stage->unpack, stage->unpacks);
+    perform(plan, lane, stage->unpack, stage->unpacks);
 }
 
 /* Makes the chunk the lane's present one, before its first stage. */
@@ -220,7 +221,7 @@ static void load_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     const size_t offset = chunk * plan->chunk_elements * plan->element_size;
     lane->chunk = chunk;
-    lane->program = program_of(plan, lane, chunk);
+    lane->sized = sized_of(plan, lane, chunk);
     lane->base[TRV_AT_INPUT] = plan->input ? (char *)plan->input + offset : NULL;
     lane->base[TRV_AT_OUTPUT] = plan->output ? plan->output + offset : NULL;
     lane->base[TRV_AT_SCRATCH] = plan->scratch ? plan->scratch + (size_t)lane->number * plan->lane_scratch_bytes : NULL;
@@ -240,12 +241,11 @@ static void begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     for (; chunk < plan->chunks; chunk += (size_t)plan->window) {
         load_chunk(plan, lane, chunk);
-        if (lane->program->stages) {
+        if (program_of(lane)->stages) {
             enter_stage(plan, lane);
             return;
         }
-        if (!plan->failure)
-            copy(lane, lane->program->tail, lane->program->tails);
+        perform(plan, lane, program_of(lane)->tail, program_of(lane)->tails);
     }
     lane->over = true;
     end_lane(plan, lane);
@@ -310,12 +310,12 @@ static void poll_sends(trv_plan_t *plan, trv_lane_t *lane)
 static bool poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *moved)
 {
     trv_ready_t *ready = &lane->ready[lane->stage % 2];
-    const trv_stage_t *stage = &lane->program->stage[lane->stage];
+    const trv_stage_t *stage = &program_of(lane)->stage[lane->stage];
     const int before = ready->missing + lane->sending;
     assert(ready->stage == lane->stage && ready->generation == lane->generation);
     if (ready->missing)
         poll_bits(plan, lane, ready->pending, &ready->missing, receive_slot(plan, lane, lane->stage, 0),
-                  plan->lane_receives, lane->program->receive + stage->receive);
+                  plan->lane_receives, program_of(lane)->receive + stage->receive);
     poll_sends(plan, lane);
     *moved = *moved || ready->missing + lane->sending < before;
     return ready->missing == 0 && lane->sending == lane->telling;
@@ -323,20 +323,15 @@ static bool poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *moved)
 
 static void finish_stage(trv_plan_t *plan, trv_lane_t *lane)
 {
-    const trv_program_t *program = lane->program;
+    const trv_program_t *program = program_of(lane);
     const trv_stage_t *stage = &program->stage[lane->stage];
-    for (int i = 0; i < stage->works && !plan->failure; i++) {
-        int rc = work(plan, lane, &program->work[stage->work + i]);
-        if (rc)
-            fail_run(plan, rc);
-    }
+    perform(plan, lane, stage->work, stage->works);
     lane->posted = 0;
     if (++lane->stage < program->stages) {
         enter_stage(plan, lane);
         return;
     }
-    if (!plan->failure)
-        copy(lane, program->tail, program->tails);
+    perform(plan, lane, program->tail, program->tails);
     begin_chunk(plan, lane, lane->chunk + (size_t)plan->window);
 }
 
@@ -363,7 +358,7 @@ void trv_run_cancel(trv_plan_t *plan)
     const trv_transport_t *t = &plan->transport;
     for (int i = 0; i < plan->lanes; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        if (lane->done || !lane->program)
+        if (lane->done || !lane->sized)
             continue;
         for (int s = 0; s < plan->lane_sends; s++)
             if (lane->sending && lane->pending_send[s / 64] >> (s % 64) & 1)

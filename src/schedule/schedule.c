@@ -103,9 +103,29 @@ bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream)
     return schedule->mirrored_from >= 0 && stream >= schedule->mirrored_from;
 }
 
+int trv_schedule_axes(const trv_schedule_t *schedule, int stream, trv_axis_t axis[TRV_AXES_MAX])
+{
+    if (schedule->axes)
+        return schedule->axes(schedule, stream, axis);
+    if (schedule->position)
+        return 0;
+    for (int d = 0; d < schedule->space.dims; d++)
+        axis[d] = (trv_axis_t){d, 1, schedule->space.size[d]};
+    return schedule->space.dims;
+}
+
 int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream, int64_t unit)
 {
-    return schedule->position ? schedule->position(schedule, stream, unit) : unit;
+    if (!schedule->axes)
+        return schedule->position ? schedule->position(schedule, stream, unit) : unit;
+    trv_axis_t axis[TRV_AXES_MAX];
+    int coordinate[TRV_DIMS_MAX];
+    int64_t position = 0;
+    const int axes = schedule->axes(schedule, stream, axis);
+    trv_torus_coordinates(&schedule->space, (int)(unit / schedule->halves), coordinate);
+    for (int i = 0; i < axes; i++)
+        position = position * axis[i].size + coordinate[axis[i].dimension] / axis[i].divisor % axis[i].size;
+    return position * schedule->halves + unit % schedule->halves;
 }
 
 int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit)

@@ -31,7 +31,9 @@ struct trv_schedule {
 
     /* Fills `out` (already emptied) for arguments in range. */
     int (*step)(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
-    /* NULL: the identity. */
+    /* The axes of positions (trv_schedule_axes). NULL: `position` says where units lie, … */
+    int (*axes)(const trv_schedule_t *schedule, int stream, trv_axis_t *axis);
+    /* … and with that NULL, too, it is the identity. */
     int64_t (*position)(const trv_schedule_t *schedule, int stream, int64_t unit);
     void *tables; /* the algorithm's own */
     void (*destroy)(void *tables);

@@ -1,0 +1,155 @@
+/*
+ * Groups of work: see group.h. Atoms with the same operands become one piece; their products are joined where they fit
+ * together. Pieces all of whose operands are user memory or containers of one run stand for themselves. Those that touch
+ * containers of several runs are gone through together, in one work as far as a walk's masks have room.
+ */
+#include "execute/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+
+static bool same_place(trv_place_t a, trv_place_t b)
+{
+    return a.base == b.base && a.container == b.container;
+}
+
+void trv_group_begin(trv_group_t *group)
+{
+    group->tuples = group->entries = 0;
+}
+
+static bool is_tuple(const trv_group_t *group, int t, trv_place_t to, const trv_place_t *source, int sources)
+{
+    const trv_tuple_t *tuple = &group->tuple[t];
+    bool same = tuple->sources == sources && same_place(tuple->to, to);
+    for (int s = 0; same && s < sources; s++)
+        same = same_place(group->program->source[tuple->source + s], source[s]);
+    return same;
+}
+
+int trv_group_add(trv_group_t *group, int product, trv_place_t to, const trv_place_t *source, int sources)
+{
+    trv_program_t *program = group->program;
+    int t = group->tuples - 1; /* most likely the last one */
+    while (t >= 0 && !is_tuple(group, t, to, source, sources))
+        t--;
+    if (trv_room(&group->entry, &group->entry_room, group->entries, 1, sizeof *group->entry))
+        return TRV_ERR_MEMORY;
+    if (t < 0) {
+        if (trv_room(&group->tuple, &group->tuple_room, group->tuples, 1, sizeof *group->tuple) ||
+            trv_room(&program->source, &group->source_room, program->sources, sources, sizeof *program->source))
+            return TRV_ERR_MEMORY;
+        t = group->tuples++;
+        group->tuple[t] = (trv_tuple_t){ to, program->sources, sources };
+        memcpy(program->source + program->sources, source, (size_t)sources * sizeof *source);
+        program->sources += sources;
+    }
+    group->entry[group->entries].product = product;
+    group->entry[group->entries++].tuple = t;
+    return 0;
+}
+
+/* ---- Walks ------------------------------------------------------------------------------------------------------- */
+
+/* Adds a place's container to the work's, if it has several runs. Returns the products that this adds to its walk. */
+static int walk_along(trv_group_t *group, trv_work_t *work, trv_place_t place)
+{
+    trv_program_t *program = group->program;
+    if (place.base != TRV_AT_SCRATCH || program->container[place.container].run)
+        return 0;
+    for (int i = work->walk; i < work->walk + work->walks; i++)
+        if (program->walked[i] == place.container)
+            return 0;
+    if (trv_room(&program->walked, &group->walk_room, program->walks, 1, sizeof *program->walked))
+        return TRV_ERR_MEMORY;
+    program->walked[program->walks++] = place.container;
+    work->walks++;
+    return program->container[place.container].products;
+}
+
+/* The same for all places of a piece. */
+static int walk_piece(trv_group_t *group, trv_work_t *work, const trv_piece_t *piece)
+{
+    int products = walk_along(group, work, piece->to);
+    for (int s = 0; products >= 0 && s < piece->sources; s++) {
+        int more = walk_along(group, work, group->program->source[piece->source + s]);
+        products = more < 0 ? more : products + more;
+    }
+    return products;
+}
+
+/* Appends a piece, to the last work if both walk and there is room, or as a work of its own. `*used`: the products of
+ * the last work's walk, 0 for one that takes no more. */
+static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
+{
+    trv_program_t *program = group->program;
+    if (trv_room(&program->piece, &group->piece_room, program->pieces, 1, sizeof *program->piece) ||
+        trv_room(&program->work, &group->work_room, program->works, 1, sizeof *program->work))
+        return TRV_ERR_MEMORY;
+    if (*used > 0) {
+        trv_work_t *last = &program->work[program->works - 1], before = *last;
+        int more = walk_piece(group, last, &piece);
+        if (more < 0)
+            return more;
+        if (before.walks > 0 && *used + more + piece.products <= TRV_WALK_PRODUCTS_MAX) {
+            program->piece[program->pieces++] = piece;
+            last->pieces++;
+            *used += more + piece.products;
+            return 0;
+        }
+        program->walks -= last->walks - before.walks;
+        *last = before;
+    }
+    trv_work_t work = { program->pieces, 1, program->walks, 0 };
+    int walked = walk_piece(group, &work, &piece);
+    if (walked < 0)
+        return walked;
+    *used = work.walks ? walked + piece.products : 0;
+    if (*used > TRV_WALK_PRODUCTS_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds up %d scattered sets of units at once, more than an "
+                        "executor can", piece.sources);
+    program->piece[program->pieces++] = piece;
+    program->work[program->works++] = work;
+    return 0;
+}
+
+int trv_group_end(trv_group_t *group, int product, int products)
+{
+    trv_space_t *space = &group->program->space;
+    int used = 0, rc = 0;
+    for (int t = 0; rc >= 0 && t < group->tuples; t++) {
+        const trv_tuple_t *tuple = &group->tuple[t];
+        int first = product, count = products;
+        if (group->tuples > 1 || products == 0) {
+            first = space->products;
+            for (int e = 0; rc >= 0 && e < group->entries; e++)
+                if (group->entry[e].tuple == t)
+                    rc = trv_space_add(space, space->id + (size_t)group->entry[e].product * (size_t)space->axes);
+            if (rc >= 0)
+                rc = trv_space_join(space, first);
+            count = space->products - first;
+        }
+        trv_piece_t piece = { .to = tuple->to, .source = tuple->source, .sources = tuple->sources };
+        if (rc >= 0 && !trv_space_run(space, first, count, &piece.first, &piece.units))
+            piece.units = 0;
+        for (int i = 0; rc >= 0 && i < count; i += TRV_PIECE_PRODUCTS_MAX) {
+            const int left = count - i;
+            piece.product = first + i;
+            piece.products = left < TRV_PIECE_PRODUCTS_MAX ? left : TRV_PIECE_PRODUCTS_MAX;
+            if (count > TRV_PIECE_PRODUCTS_MAX)
+                piece.units = 0;
+            rc = add_piece(group, piece, &used);
+        }
+    }
+    return rc < 0 ? rc : 0;
+}
+
+void trv_group_clear(trv_group_t *group)
+{
+    free(group->tuple);
+    free(group->entry);
+    group->tuple = NULL;
+    group->entry = NULL;
+}

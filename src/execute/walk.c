@@ -1,0 +1,99 @@
+/*
+ * Walks: see walk.h. Each axis is cut into segments by the bounds of all products' sets; a cell, one segment of every
+ * axis, lies in the products that all its segments lie in.
+ */
+#include "execute/walk.h"
+
+#include <stdlib.h>
+
+static int ascending(const void *x, const void *y)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    return (a > b) - (a < b);
+}
+
+static const trv_set_t *set_of(const trv_walk_t *walk, int product, int axis)
+{
+    const trv_space_t *space = walk->space;
+    return &space->sets.set[space->id[(size_t)walk->product[product] * (size_t)space->axes + (size_t)axis]];
+}
+
+/* The bounds of all sets on an axis, ascending, each once; returns their number. */
+static int find_bounds(trv_walk_t *walk, int axis)
+{
+    int *bound = walk->bound, bounds = 0, kept = 0;
+    for (int p = 0; p < walk->products; p++) {
+        const trv_set_t *set = set_of(walk, p, axis);
+        if (p > 0 && set == set_of(walk, p - 1, axis))
+            continue;
+        for (int i = 0; i < 2 * set->ranges; i++)
+            bound[bounds++] = walk->space->sets.bound[set->first + i];
+    }
+    bool sorted = true;
+    for (int i = 1; i < bounds && sorted; i++)
+        sorted = bound[i - 1] <= bound[i];
+    if (!sorted)
+        qsort(bound, (size_t)bounds, sizeof *bound, ascending);
+    for (int i = 0; i < bounds; i++)
+        if (kept == 0 || bound[kept - 1] != bound[i])
+            bound[kept++] = bound[i];
+    return kept;
+}
+
+/* Cuts an axis into segments, from segment `at` on. */
+static int cut_axis(trv_walk_t *walk, int axis, int at)
+{
+    const int bounds = find_bounds(walk, axis);
+    trv_segment_t *segment = walk->segment + at;
+    for (int i = 0; i + 1 < bounds; i++)
+        segment[i] = (trv_segment_t){ walk->bound[i], walk->bound[i + 1], 0 };
+    for (int p = 0; p < walk->products; p++) {
+        const trv_set_t *set = set_of(walk, p, axis);
+        const int *range = walk->space->sets.bound + set->first;
+        for (int i = 0, r = 0; i + 1 < bounds && r < set->ranges; i++) {
+            if (segment[i].begin >= range[2 * r] && segment[i].end <= range[2 * r + 1])
+                segment[i].mask |= (trv_mask_t)1 << p;
+            r += segment[i].end == range[2 * r + 1];
+        }
+    }
+    int kept = 0;
+    for (int i = 0; i + 1 < bounds; i++)
+        if (segment[i].mask)
+            segment[kept++] = segment[i];
+    walk->first[axis] = at;
+    walk->segments[axis] = kept;
+    return at + kept;
+}
+
+static int go(const trv_walk_t *walk, int axis, int64_t position, trv_mask_t mask)
+{
+    const int64_t weight = walk->space->weight[axis];
+    const trv_segment_t *segment = walk->segment + walk->first[axis];
+    int rc = 0;
+    for (int i = 0; !rc && i < walk->segments[axis]; i++) {
+        const trv_mask_t inside = mask & segment[i].mask;
+        if (!inside)
+            continue;
+        if (axis == walk->last) {
+            rc = walk->tell(walk->context, inside, position + segment[i].begin * weight,
+                            (segment[i].end - segment[i].begin) * weight);
+            continue;
+        }
+        for (int at = segment[i].begin; !rc && at < segment[i].end; at++)
+            rc = go(walk, axis + 1, position + at * weight, inside);
+    }
+    return rc;
+}
+
+int trv_walk(trv_walk_t *walk)
+{
+    int at = 0;
+    walk->last = 0;
+    for (int axis = 0; axis < walk->space->axes; axis++) {
+        at = cut_axis(walk, axis, at);
+        const trv_segment_t *segment = walk->segment + walk->first[axis];
+        if (walk->segments[axis] != 1 || segment->begin != 0 || segment->end != walk->space->size[axis])
+            walk->last = axis; /* else all products have all of it */
+    }
+    return go(walk, 0, 0, ~(trv_mask_t)0);
+}

@@ -1,0 +1,31 @@
+/*
+ * Going through the positions of several products at once, in order: every stretch of positions that lie in the same ones
+ * of them is told, with a bit for each product.
+ */
+#ifndef TRIVANCE_EXECUTE_WALK_H
+#define TRIVANCE_EXECUTE_WALK_H
+
+#include "execute/space.h"
+
+__extension__ typedef unsigned __int128 trv_mask_t; /* a bit for each of TRV_WALK_PRODUCTS_MAX products */
+
+/* Indices of an axis that lie in the same products. */
+typedef struct trv_segment {
+    int begin, end;
+    trv_mask_t mask;
+} trv_segment_t;
+
+typedef struct trv_walk {
+    const trv_space_t *space;
+    int products, product[128];
+    trv_segment_t *segment; /* room for trv_program_t.walk_bounds */
+    int *bound;             /* the same */
+    int first[TRV_SPACE_AXES_MAX], segments[TRV_SPACE_AXES_MAX], last; /* of each axis; the last axis with several */
+    int (*tell)(void *context, trv_mask_t mask, int64_t first, int64_t units);
+    void *context;
+} trv_walk_t;
+
+/* Goes through walk->product[0 … products - 1]; stops at what `tell` returns, if that is not 0. */
+int trv_walk(trv_walk_t *walk);
+
+#endif
