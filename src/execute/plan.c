@@ -70,6 +70,14 @@ static int check_elements(const trv_schedule_t *schedule, const trv_elements_t *
     return 0;
 }
 
+static int check_count(const trv_schedule_t *schedule, size_t count, size_t size)
+{
+    const size_t ranks = (size_t)trv_schedule_torus(schedule)->ranks;
+    if (count > SIZE_MAX / 4 / size / (trv_schedule_collective(schedule) == TRV_ALLREDUCE ? 1 : ranks))
+        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
+    return 0;
+}
+
 static int check_arguments(const trv_schedule_t *schedule, int rank, size_t count, const trv_elements_t *elements)
 {
     const int ranks = trv_schedule_torus(schedule)->ranks;
@@ -78,10 +86,9 @@ static int check_arguments(const trv_schedule_t *schedule, int rank, size_t coun
     int rc = check_elements(schedule, elements);
     if (rc)
         return rc;
-    size_t size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
-    size_t blocks = trv_schedule_collective(schedule) == TRV_ALLREDUCE ? 1 : (size_t)ranks;
-    if (count > SIZE_MAX / 4 / size / blocks)
-        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
+    rc = check_count(schedule, count, elements->reduce ? elements->element_size : trv_type_size(elements->type));
+    if (rc)
+        return rc;
     if (trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(elements->op))
         return trv_fail(TRV_ERR_INVALID, "'%s' may add a contribution twice, which is right for min, max, land, lor, "
                         "band and bor only, not for %s", trv_schedule_name(schedule), trv_op_name(elements->op));
@@ -104,19 +111,26 @@ static void cut_chunks(trv_plan_t *plan, size_t chunk_bytes)
     size_t wanted = chunk_bytes / plan->element_size / blocks;
     wanted = wanted ? wanted : 1;
     size_t chunks = plan->count ? (plan->count - 1) / wanted + 1 : 1;
+    const size_t window = (size_t)(plan->lanes_max / plan->streams);
     plan->chunk_elements = (plan->count + chunks - 1) / chunks;
     plan->chunks = plan->count ? (plan->count - 1) / plan->chunk_elements + 1 : 1;
-    plan->window = plan->chunks < WINDOW ? (int)plan->chunks : WINDOW;
+    plan->window = (int)(plan->chunks < window ? plan->chunks : window);
     plan->lanes = plan->window * plan->streams;
 }
 
+static void clear_programs(trv_plan_t *plan)
+{
+    for (int i = 0; plan->program && i < 2 * plan->streams; i++)
+        trv_program_clear(&plan->program[i]);
+}
+
+/* The programs for the present count. */
 static int compile(trv_plan_t *plan)
 {
-    plan->program = calloc(2 * (size_t)plan->streams, sizeof *plan->program);
-    if (!plan->program)
-        return trv_fail_memory();
     trv_shape_t shape = { plan->schedule, plan->rank, 0, plan->count, 0, plan->element_size };
     int rc = 0;
+    clear_programs(plan);
+    plan->lane_scratch_bytes = 0;
     for (int i = 0; !rc && i < 2 * plan->streams; i++) {
         bool last = i % 2;
         if (!last && plan->chunks == 1)
@@ -124,43 +138,65 @@ static int compile(trv_plan_t *plan)
         shape.stream = i / 2;
         shape.elements = last ? plan->count - (plan->chunks - 1) * plan->chunk_elements : plan->chunk_elements;
         rc = trv_program_compile(&plan->program[i], &shape);
+        if (plan->program[i].scratch_bytes > plan->lane_scratch_bytes)
+            plan->lane_scratch_bytes = plan->program[i].scratch_bytes;
+    }
+    plan->scratch_bytes = (size_t)plan->lanes * plan->lane_scratch_bytes;
+    return rc;
+}
+
+/* Finds what a lane needs at any count, by a program in which no unit is empty. */
+static int measure(trv_plan_t *plan, int *sources)
+{
+    const size_t parts = (size_t)trv_schedule_units(plan->schedule) * (size_t)plan->streams;
+    trv_shape_t shape = { plan->schedule, plan->rank, 0, parts, parts, 1 };
+    int rc = 0;
+    for (int s = 0; !rc && s < plan->streams; s++) {
+        trv_program_t program;
+        shape.stream = s;
+        rc = trv_program_compile(&program, &shape);
+        if (rc)
+            return rc;
+        plan->lane_sends = program.stage_sends > plan->lane_sends ? program.stage_sends : plan->lane_sends;
+        plan->lane_receives =
+            program.stage_receives > plan->lane_receives ? program.stage_receives : plan->lane_receives;
+        for (int w = 0; w < program.works; w++)
+            *sources = program.work[w].sources > *sources ? program.work[w].sources : *sources;
+        const int peers = program.sends > program.receives ? program.sends : program.receives;
+        const int most = peers < plan->ranks ? peers : plan->ranks;
+        plan->lane_peers = most > plan->lane_peers ? most : plan->lane_peers;
+        trv_program_clear(&program);
     }
     return rc;
 }
 
-/* Everything a run needs, allocated once. */
+/* Everything a run needs but scratch, allocated once. */
 static int allocate(trv_plan_t *plan)
 {
-    int sources = 1;
-    for (int i = 0; i < 2 * plan->streams; i++) {
-        const trv_program_t *program = &plan->program[i];
-        plan->lane_sends = program->stage_sends > plan->lane_sends ? program->stage_sends : plan->lane_sends;
-        plan->lane_receives =
-            program->stage_receives > plan->lane_receives ? program->stage_receives : plan->lane_receives;
-        if (program->scratch_bytes > plan->lane_scratch_bytes)
-            plan->lane_scratch_bytes = program->scratch_bytes;
-        for (int w = 0; w < program->works; w++)
-            sources = program->work[w].sources > sources ? program->work[w].sources : sources;
-    }
+    int sources = 1, rc = measure(plan, &sources);
+    if (rc)
+        return rc;
     const size_t send_words = (size_t)(plan->lane_sends + 63) / 64, words = (size_t)(plan->lane_receives + 63) / 64;
-    const size_t lanes = (size_t)plan->lanes;
-    plan->scratch_bytes = lanes * plan->lane_scratch_bytes;
+    const size_t lanes = (size_t)plan->lanes_max, peers = (size_t)plan->lane_peers;
     plan->lane = calloc(lanes, sizeof *plan->lane);
-    plan->bits = calloc(lanes * (send_words + 2 * words) + 1, sizeof *plan->bits);
+    plan->bits = calloc(lanes * 2 * (send_words + words) + 1, sizeof *plan->bits);
+    plan->peers = calloc(lanes * 2 * peers + 1, sizeof *plan->peers);
     plan->source = calloc((size_t)sources, sizeof *plan->source);
-    plan->scratch_memory = malloc(plan->scratch_bytes + 64);
-    if (!plan->lane || !plan->bits || !plan->source || !plan->scratch_memory)
+    plan->program = calloc(2 * (size_t)plan->streams, sizeof *plan->program);
+    if (!plan->lane || !plan->bits || !plan->peers || !plan->source || !plan->program)
         return trv_fail_memory();
-    plan->scratch = (char *)plan->scratch_memory + -(uintptr_t)plan->scratch_memory % 64;
-    for (int i = 0; i < plan->lanes; i++) {
+    for (int i = 0; i < plan->lanes_max; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        uint64_t *bits = plan->bits + (size_t)i * (send_words + 2 * words);
+        uint64_t *bits = plan->bits + (size_t)i * 2 * (send_words + words);
         lane->number = i;
         lane->stream = i % plan->streams;
         lane->done = true;
         lane->pending_send = bits;
-        lane->ready[0].pending = bits + send_words;
-        lane->ready[1].pending = bits + send_words + words;
+        lane->pending_told = bits + send_words;
+        lane->ready[0].pending = bits + 2 * send_words;
+        lane->ready[1].pending = bits + 2 * send_words + words;
+        lane->told = plan->peers + (size_t)i * 2 * peers;
+        lane->refused = lane->told + peers;
     }
     return 0;
 }
@@ -168,10 +204,29 @@ static int allocate(trv_plan_t *plan)
 static int open_transport(trv_plan_t *plan)
 {
     const trv_transport_t *t = &plan->transport;
-    int requests = TRV_CHECK_SLOTS + plan->lanes * (plan->lane_sends + 2 * plan->lane_receives);
-    int rc = t->open(t->context, requests, TRV_CHECK_TAGS + plan->lanes, &plan->handle);
+    int requests = plan->check_slots + plan->lanes_max * (plan->lane_sends + 2 * plan->lane_receives);
+    int rc = t->open(t->context, requests, plan->check_tags + plan->lanes_max, &plan->handle);
     plan->opened = !rc;
     return rc;
+}
+
+/* As many lanes as tags allow. */
+static int count_lanes(trv_plan_t *plan)
+{
+    if (plan->streams > TRV_PLAN_TAGS_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %d streams; a plan has at most %d",
+                        trv_schedule_name(plan->schedule), plan->streams, TRV_PLAN_TAGS_MAX);
+    const int window = TRV_PLAN_TAGS_MAX / plan->streams;
+    plan->lanes_max = plan->streams * (window < WINDOW ? window : WINDOW);
+    return 0;
+}
+
+/* Sets the count, and the programs for it. */
+static int set_count(trv_plan_t *plan, size_t count)
+{
+    plan->count = count;
+    cut_chunks(plan, plan->options.chunk_bytes);
+    return compile(plan);
 }
 
 int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
@@ -193,15 +248,17 @@ int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank,
     made->ranks = trv_schedule_torus(schedule)->ranks;
     made->collective = trv_schedule_collective(schedule);
     made->streams = trv_schedule_streams(schedule);
-    made->count = count;
     made->elements = *elements;
     made->element_size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
     made->transport = *transport;
-    made->check_wanted = options && options->check;
-    cut_chunks(made, options ? options->chunk_bytes : 0);
-    rc = compile(made);
+    made->options = options ? *options : (trv_plan_options_t){ 0 };
+    made->check_slots = made->options.check ? TRV_CHECK_SLOTS : 0;
+    made->check_tags = made->options.check ? TRV_CHECK_TAGS : 0;
+    rc = count_lanes(made);
     if (!rc)
         rc = allocate(made);
+    if (!rc)
+        rc = set_count(made, count);
     if (!rc)
         rc = open_transport(made);
     if (rc)
@@ -211,12 +268,56 @@ int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank,
     return rc;
 }
 
+int trv_plan_create_like(trv_plan_t **made, const trv_plan_t *plan, const trv_elements_t *elements,
+                         const trv_transport_t *transport)
+{
+    *made = NULL;
+    int rc = check_alive(plan);
+    return rc ? rc : trv_plan_create(made, plan->schedule, plan->rank, plan->count, elements, transport,
+                                     &plan->options);
+}
+
+/* ---- Scratch ----------------------------------------------------------------------------------------------------- */
+
+enum { ALIGNMENT = 64 };
+
+/* The run's scratch; TRV_ERR_MEMORY if there is none. */
+static int take_scratch(trv_plan_t *plan)
+{
+    const trv_plan_options_t *o = &plan->options;
+    plan->scratch = NULL;
+    if (plan->scratch_bytes == 0)
+        return 0;
+    if (o->scratch_take) {
+        plan->scratch = o->scratch_take(o->scratch_context, plan->scratch_bytes);
+        return plan->scratch ? 0 : trv_fail_memory();
+    }
+    if (plan->scratch_room < plan->scratch_bytes) {
+        free(plan->scratch_memory);
+        plan->scratch_memory = malloc(plan->scratch_bytes + ALIGNMENT);
+        plan->scratch_room = plan->scratch_memory ? plan->scratch_bytes : 0;
+        if (!plan->scratch_memory)
+            return trv_fail_memory();
+    }
+    plan->scratch = (char *)plan->scratch_memory + -(uintptr_t)plan->scratch_memory % ALIGNMENT;
+    return 0;
+}
+
+static void give_scratch(trv_plan_t *plan)
+{
+    const trv_plan_options_t *o = &plan->options;
+    if (plan->scratch && o->scratch_take && o->scratch_give)
+        o->scratch_give(o->scratch_context, plan->scratch, plan->scratch_bytes);
+    plan->scratch = NULL;
+}
+
 static void cancel(trv_plan_t *plan)
 {
     if (plan->state == TRV_PLAN_CHECKING)
         trv_check_cancel(plan);
     if (plan->state == TRV_PLAN_RUNNING)
         trv_run_cancel(plan);
+    give_scratch(plan);
 }
 
 void trv_plan_destroy(trv_plan_t *plan)
@@ -226,11 +327,11 @@ void trv_plan_destroy(trv_plan_t *plan)
     cancel(plan);
     if (plan->opened)
         plan->transport.close(plan->transport.context, plan->handle);
-    for (int i = 0; plan->program && i < 2 * plan->streams; i++)
-        trv_program_clear(&plan->program[i]);
+    clear_programs(plan);
     free(plan->program);
     free(plan->lane);
     free(plan->bits);
+    free(plan->peers);
     free(plan->source);
     free(plan->scratch_memory);
     bury(plan);
@@ -268,14 +369,20 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
     return 0;
 }
 
-static int start_lanes(trv_plan_t *plan)
+/* Without scratch the run starts, too: the others are to hear that it fails. */
+static void start_lanes(trv_plan_t *plan)
 {
     plan->state = TRV_PLAN_RUNNING;
-    int rc = trv_run_start(plan);
-    return rc ? fail_plan(plan, rc) : 0;
+    trv_run_start(plan, take_scratch(plan));
 }
 
 int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
+{
+    int rc = check_alive(plan);
+    return rc ? rc : trv_plan_start_count(plan, plan->count, input, output);
+}
+
+int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output)
 {
     int rc = check_alive(plan);
     if (rc)
@@ -284,11 +391,18 @@ int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before starting it again");
     if (plan->state == TRV_PLAN_FAILED)
         return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
-    rc = set_buffers(plan, input, output);
+    if (count != plan->count)
+        rc = check_count(plan->schedule, count, plan->element_size);
+    if (!rc && count != plan->count)
+        rc = set_count(plan, count);
+    if (!rc)
+        rc = set_buffers(plan, input, output);
     if (rc)
         return rc;
-    if (!plan->check_wanted)
-        return start_lanes(plan);
+    if (!plan->options.check) {
+        start_lanes(plan);
+        return 0;
+    }
     plan->state = TRV_PLAN_CHECKING;
     rc = trv_check_start(plan);
     return rc ? fail_plan(plan, rc) : 0;
@@ -303,13 +417,15 @@ static int progress(trv_plan_t *plan, bool *moved)
             plan->state = TRV_PLAN_IDLE; /* the ranks differ, but all know and none has begun */
             return rc;
         }
-        if (rc > 0 && (rc = start_lanes(plan)))
-            return rc;
+        if (rc > 0)
+            start_lanes(plan);
     }
     if (plan->state == TRV_PLAN_RUNNING) {
         rc = trv_run_progress(plan, moved);
-        if (rc > 0)
+        if (rc > 0) {
+            give_scratch(plan);
             plan->state = TRV_PLAN_IDLE;
+        }
     }
     return rc < 0 ? fail_plan(plan, rc) : rc;
 }
@@ -365,4 +481,16 @@ size_t trv_plan_bytes_sent(const trv_plan_t *plan)
 size_t trv_plan_scratch_bytes(const trv_plan_t *plan)
 {
     return check_alive(plan) ? 0 : plan->scratch_bytes;
+}
+
+size_t trv_plan_memory_bytes(const trv_plan_t *plan)
+{
+    size_t bytes = 0;
+    for (int i = 0; !check_alive(plan) && i < 2 * plan->streams; i++) {
+        const trv_program_t *p = &plan->program[i];
+        bytes += (size_t)p->stages * sizeof *p->stage + (size_t)(p->sends + p->receives) * sizeof *p->send +
+                 (size_t)p->copies * sizeof *p->copy + (size_t)p->works * sizeof *p->work +
+                 (size_t)p->sources * sizeof *p->source;
+    }
+    return bytes;
 }

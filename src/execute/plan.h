@@ -31,6 +31,13 @@ typedef struct trv_lane {
     trv_ready_t ready[2];          /* of the present stage and the next, by the parity of the stage */
     int sending;                   /* bits that are set in: */
     uint64_t *pending_send;
+    int posted;                    /* sends of the stage that have been posted */
+    /* Of a run that fails: */
+    int *told, tolds, told_next;   /* peers to be told; the next one */
+    int telling;                   /* of `sending`, those that tell; their bits: */
+    uint64_t *pending_told;
+    bool over;                     /* nothing else is left to do */
+    int *refused, refusals;        /* peers that send no more */
 } trv_lane_t;
 
 typedef enum trv_plan_state {
@@ -63,30 +70,37 @@ struct trv_plan {
     trv_transport_t transport;
     bool opened;
     int handle; /* the transport's for this plan */
-    bool check_wanted;
     trv_check_t check;
+    int check_slots, check_tags; /* the first ones are the check's; 0 without it */
+    int failure;                 /* code of the present run's failure, or 0 */
+    char reason[512];            /* and its sentence */
+    char nowhere[8];             /* what is received without scratch */
 
     int streams, window;           /* lanes of a stream */
     size_t chunks, chunk_elements; /* every chunk but the last has so many elements */
     trv_program_t *program;        /* [2 * stream + (1 for the last chunk)] */
     trv_lane_t *lane;              /* lane w * streams + s takes chunks w, w + window, … of stream s */
-    int lanes, unfinished;
+    int lanes, unfinished, lanes_max;
+    int lane_peers;                /* the most that a stream sends to, or receives from */
     int lane_sends, lane_receives; /* request slots of a lane, per stage */
     uint64_t *bits;                /* of all lanes' pending sets */
-    void *scratch_memory;          /* as allocated; `scratch` is its first aligned byte */
-    char *scratch;
+    int *peers;                    /* of all lanes' lists */
+    trv_plan_options_t options;
+    void *scratch_memory;          /* the plan's own, as allocated */
+    size_t scratch_room;           /* of it */
+    char *scratch;                 /* of the present run, aligned; NULL: there is none */
     size_t scratch_bytes, lane_scratch_bytes;
     const void **source;           /* room for the sources of one combine */
     const char *input;
     char *output;
 };
 
-/* Slots 0 and 1 and tag 0 belong to the check, the others to the lanes. */
+/* With the check, slots 0 and 1 and tag 0 are its own, the others the lanes'. */
 enum { TRV_CHECK_SLOTS = 2, TRV_CHECK_TAGS = 1 };
 
-
-/* run.c: starts all lanes; makes progress (1: complete, 0: not yet; *moved is set when anything happened). */
-int trv_run_start(trv_plan_t *plan);
+/* run.c: starts all lanes, to fail if `failure` is a code; makes progress (1: complete, 0: not yet, negative: failed,
+ * and nothing is pending any more; *moved is set when anything happened). */
+void trv_run_start(trv_plan_t *plan, int failure);
 int trv_run_progress(trv_plan_t *plan, bool *moved);
 /* Gives up whatever is pending. */
 void trv_run_cancel(trv_plan_t *plan);

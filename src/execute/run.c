@@ -4,9 +4,14 @@
  * Entering a stage posts its messages; as soon as the stage's receives (the bits of its readiness entry) and its sends
  * are complete, its work runs and the lane enters the next stage. Lanes do not wait for each other, so while one lane's
  * messages travel another one's reductions run. Progress is made by polling only and allocates nothing.
+ *
+ * A run that fails goes on to its end without data, so that nobody hangs and no message is left over: each lane tells
+ * the peers that still expect something of it with one empty message (a refusal) each, in the place of the next one that
+ * is due; then it goes through its stages receiving only, until all is there or the sender has refused, too. Whoever
+ * gets a refusal does the same. Waiting for less than a run that succeeds, a failing one ends where that one does. Its
+ * receives go where they always go; only where there is no scratch they ask for 0 bytes, and are told of another length.
  */
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +26,7 @@ static char *at(const trv_lane_t *lane, trv_place_t place)
 /* Slots of a lane: the sends, then the receives of even stages, then those of odd ones. */
 static int slot_of(const trv_plan_t *plan, const trv_lane_t *lane, int index)
 {
-    return TRV_CHECK_SLOTS + lane->number * (plan->lane_sends + 2 * plan->lane_receives) + index;
+    return plan->check_slots + lane->number * (plan->lane_sends + 2 * plan->lane_receives) + index;
 }
 
 static int receive_slot(const trv_plan_t *plan, const trv_lane_t *lane, int stage, int index)
@@ -29,10 +34,99 @@ static int receive_slot(const trv_plan_t *plan, const trv_lane_t *lane, int stag
     return slot_of(plan, lane, plan->lane_sends + stage % 2 * plan->lane_receives + index);
 }
 
-static int tag_of(const trv_lane_t *lane)
+static int tag_of(const trv_plan_t *plan, const trv_lane_t *lane)
 {
-    return TRV_CHECK_TAGS + lane->number;
+    return plan->check_tags + lane->number;
 }
+
+/* ---- Failure ----------------------------------------------------------------------------------------------------- */
+
+static bool has_peer(const int *list, int count, int peer)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == peer)
+            return true;
+    return false;
+}
+
+/* Lists the peers of a program's sends from number `first` on. */
+static void list_expecting(trv_lane_t *lane, const trv_program_t *program, int first)
+{
+    for (int i = first; i < program->sends; i++)
+        if (!has_peer(lane->told, lane->tolds, program->send[i].peer))
+            lane->told[lane->tolds++] = program->send[i].peer;
+}
+
+static const trv_program_t *program_of(const trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
+{
+    return &plan->program[2 * lane->stream + (chunk == plan->chunks - 1)];
+}
+
+/* Finds who is to be told that nothing more comes: the peers of all sends that have not been posted. */
+static void find_told(const trv_plan_t *plan, trv_lane_t *lane)
+{
+    const trv_program_t *program = lane->program;
+    const int first = lane->stage < program->stages ? program->stage[lane->stage].send + lane->posted : program->sends;
+    list_expecting(lane, program, first);
+    for (size_t chunk = lane->chunk + (size_t)plan->window; chunk < plan->chunks; chunk += (size_t)plan->window)
+        list_expecting(lane, program_of(plan, lane, chunk), 0);
+}
+
+/* The run has failed, with the code and this thread's last error, unless it had before. */
+static void fail_run(trv_plan_t *plan, int code)
+{
+    if (plan->failure)
+        return;
+    plan->failure = code;
+    snprintf(plan->reason, sizeof plan->reason, "%s", trv_last_error());
+    for (int i = 0; i < plan->lanes; i++)
+        if (!plan->lane[i].done)
+            find_told(plan, &plan->lane[i]);
+}
+
+/* Tells who has not been told, as far as it can be done now. */
+static void tell(trv_plan_t *plan, trv_lane_t *lane)
+{
+    const trv_transport_t *t = &plan->transport;
+    for (int slot = 0; lane->told_next < lane->tolds; lane->told_next++) {
+        const int peer = lane->told[lane->told_next];
+        if (t->refuse && t->refuse(t->context, plan->handle, peer, tag_of(plan, lane)) == 0)
+            continue;
+        while (slot < plan->lane_sends && lane->pending_send[slot / 64] >> (slot % 64) & 1)
+            slot++;
+        if (slot == plan->lane_sends)
+            return;
+        if (t->send(t->context, plan->handle, slot_of(plan, lane, slot), peer, tag_of(plan, lane), plan, 0))
+            continue; /* a transport that cannot even do that: all was tried */
+        lane->pending_send[slot / 64] |= (uint64_t)1 << (slot % 64);
+        lane->pending_told[slot / 64] |= (uint64_t)1 << (slot % 64);
+        lane->sending++;
+        lane->telling++;
+    }
+}
+
+/* Nothing more comes from the peer: gives up what was posted ahead. */
+static void drop_peer(trv_plan_t *plan, trv_lane_t *lane, int peer)
+{
+    if (!has_peer(lane->refused, lane->refusals, peer))
+        lane->refused[lane->refusals++] = peer;
+    for (int half = 0; half < 2; half++) {
+        trv_ready_t *ready = &lane->ready[half];
+        if (!ready->missing)
+            continue;
+        const trv_stage_t *stage = &lane->program->stage[ready->stage];
+        for (int i = 0; i < stage->receives; i++) {
+            const uint64_t bit = (uint64_t)1 << (i % 64);
+            if (lane->program->receive[stage->receive + i].peer != peer || !(ready->pending[i / 64] & bit))
+                continue;
+            plan->transport.cancel(plan->transport.context, plan->handle, receive_slot(plan, lane, ready->stage, i));
+            ready->pending[i / 64] &= ~bit;
+            ready->missing--;
+        }
+    }
+}
+
+/* ---- Copies and reductions --------------------------------------------------------------------------------------- */
 
 static void copy(const trv_lane_t *lane, int first, int copies)
 {
@@ -55,167 +149,212 @@ static int work(const trv_plan_t *plan, const trv_lane_t *lane, const trv_work_t
     return elements->reduce(elements->reduce_context, at(lane, w->to), plan->source, w->sources, w->count);
 }
 
-static void set_bits(uint64_t *bits, int count)
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+static int post_receive(trv_plan_t *plan, trv_lane_t *lane, int slot, const trv_extent_t *receive)
 {
-    for (int i = 0; i < count; i += 64)
-        bits[i / 64] = count - i >= 64 ? UINT64_MAX : ((uint64_t)1 << (count - i)) - 1;
+    const bool nowhere = receive->place.base == TRV_AT_SCRATCH && !lane->base[TRV_AT_SCRATCH];
+    void *to = nowhere ? (void *)plan->nowhere : at(lane, receive->place);
+    return plan->transport.receive(plan->transport.context, plan->handle, slot, receive->peer, tag_of(plan, lane), to,
+                                   nowhere ? 0 : receive->bytes);
 }
 
-static int post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
+static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
 {
     const trv_stage_t *stage = &lane->program->stage[number];
     trv_ready_t *ready = &lane->ready[number % 2];
     ready->generation = lane->generation;
     ready->stage = number;
     ready->missing = 0;
-    int rc = 0;
-    for (int i = 0; !rc && i < stage->receives; i++, ready->missing += !rc) {
+    for (int i = 0; i < stage->receives; i++) {
         const trv_extent_t *receive = &lane->program->receive[stage->receive + i];
-        rc = plan->transport.receive(plan->transport.context, plan->handle, receive_slot(plan, lane, number, i),
-                                     receive->peer, tag_of(lane), at(lane, receive->place), receive->bytes);
+        const int slot = receive_slot(plan, lane, number, i);
+        if (lane->refusals && has_peer(lane->refused, lane->refusals, receive->peer))
+            continue;
+        int rc = post_receive(plan, lane, slot, receive);
+        if (rc) { /* the message is due all the same: tries again before it is given up */
+            fail_run(plan, rc);
+            rc = post_receive(plan, lane, slot, receive);
+        }
+        if (rc) {
+            drop_peer(plan, lane, receive->peer);
+            continue;
+        }
+        ready->pending[i / 64] |= (uint64_t)1 << (i % 64);
+        ready->missing++;
     }
-    set_bits(ready->pending, ready->missing);
-    return rc;
 }
 
-static int post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *stage)
+static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *stage)
 {
-    int rc = 0;
-    lane->sending = 0;
-    for (int i = 0; !rc && i < stage->sends; i++, lane->sending += !rc) {
+    for (int i = 0; i < stage->sends && !plan->failure; i++) {
         const trv_extent_t *send = &lane->program->send[stage->send + i];
         copy(lane, send->copy, send->copies);
-        rc = plan->transport.send(plan->transport.context, plan->handle, slot_of(plan, lane, i), send->peer,
-                                  tag_of(lane), at(lane, send->place), send->bytes);
+        int rc = plan->transport.send(plan->transport.context, plan->handle, slot_of(plan, lane, i), send->peer,
+                                      tag_of(plan, lane), at(lane, send->place), send->bytes);
+        if (rc) {
+            fail_run(plan, rc);
+            return;
+        }
+        lane->pending_send[i / 64] |= (uint64_t)1 << (i % 64);
+        lane->sending++;
+        lane->posted++;
     }
-    set_bits(lane->pending_send, lane->sending);
-    return rc;
 }
 
-static int enter_stage(trv_plan_t *plan, trv_lane_t *lane)
+static void enter_stage(trv_plan_t *plan, trv_lane_t *lane)
 {
     const trv_stage_t *stage = &lane->program->stage[lane->stage];
-    int rc = 0;
     if (!stage->early)
-        rc = post_receives(plan, lane, lane->stage);
-    if (!rc)
-        rc = post_sends(plan, lane, stage);
-    if (!rc && lane->stage + 1 < lane->program->stages && stage[1].early)
-        rc = post_receives(plan, lane, lane->stage + 1);
-    if (!rc)
+        post_receives(plan, lane, lane->stage);
+    post_sends(plan, lane, stage);
+    if (lane->stage + 1 < lane->program->stages && stage[1].early)
+        post_receives(plan, lane, lane->stage + 1);
+    if (!plan->failure)
         copy(lane, stage->unpack, stage->unpacks);
-    return rc;
+}
+
+/* Makes the chunk the lane's present one, before its first stage. */
+static void load_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
+{
+    const size_t offset = chunk * plan->chunk_elements * plan->element_size;
+    lane->chunk = chunk;
+    lane->program = program_of(plan, lane, chunk);
+    lane->base[TRV_AT_INPUT] = plan->count ? (char *)plan->input + offset : NULL;
+    lane->base[TRV_AT_OUTPUT] = plan->count ? plan->output + offset : NULL;
+    lane->base[TRV_AT_SCRATCH] = plan->scratch ? plan->scratch + (size_t)lane->number * plan->lane_scratch_bytes : NULL;
+    lane->stage = lane->posted = 0;
+    lane->generation++;
+}
+
+/* The lane is done, unless there is somebody left to tell. */
+static void end_lane(trv_plan_t *plan, trv_lane_t *lane)
+{
+    lane->done = lane->told_next == lane->tolds && lane->sending == 0;
+    plan->unfinished -= lane->done;
 }
 
 /* Begins the lane's next chunk, or ends the lane; programs without stages are over at once. */
-static int begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
+static void begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     for (; chunk < plan->chunks; chunk += (size_t)plan->window) {
-        size_t offset = chunk * plan->chunk_elements * plan->element_size;
-        lane->chunk = chunk;
-        lane->program = &plan->program[2 * lane->stream + (chunk == plan->chunks - 1)];
-        lane->base[TRV_AT_INPUT] = plan->count ? (char *)plan->input + offset : NULL;
-        lane->base[TRV_AT_OUTPUT] = plan->count ? plan->output + offset : NULL;
-        lane->base[TRV_AT_SCRATCH] = plan->scratch + (size_t)lane->number * plan->lane_scratch_bytes;
-        lane->stage = 0;
-        lane->generation++;
-        if (lane->program->stages)
-            return enter_stage(plan, lane);
-        copy(lane, lane->program->tail, lane->program->tails);
+        load_chunk(plan, lane, chunk);
+        if (lane->program->stages) {
+            enter_stage(plan, lane);
+            return;
+        }
+        if (!plan->failure)
+            copy(lane, lane->program->tail, lane->program->tails);
     }
-    lane->done = true;
-    plan->unfinished--;
-    return 0;
+    lane->over = true;
+    end_lane(plan, lane);
 }
 
-int trv_run_start(trv_plan_t *plan)
+void trv_run_start(trv_plan_t *plan, int failure)
 {
     plan->unfinished = plan->lanes;
-    int rc = 0;
+    plan->failure = 0;
     for (int i = 0; i < plan->lanes; i++) {
-        plan->lane[i].done = false;
-        plan->lane[i].sending = plan->lane[i].ready[0].missing = plan->lane[i].ready[1].missing = 0;
+        trv_lane_t *lane = &plan->lane[i];
+        lane->done = lane->over = false;
+        lane->sending = lane->telling = lane->ready[0].missing = lane->ready[1].missing = 0;
+        lane->refusals = lane->tolds = lane->told_next = 0;
+        load_chunk(plan, lane, (size_t)(i / plan->streams));
     }
-    for (int i = 0; !rc && i < plan->lanes; i++)
-        rc = begin_chunk(plan, &plan->lane[i], (size_t)(i / plan->streams));
-    return rc;
+    if (failure)
+        fail_run(plan, failure);
+    for (int i = 0; i < plan->lanes; i++)
+        begin_chunk(plan, &plan->lane[i], plan->lane[i].chunk);
 }
 
-/* Tests the requests whose bits are set and clears those of the complete ones; returns how many are left. */
-static int poll_bits(trv_plan_t *plan, uint64_t *bits, int missing, int slot)
+/* Tests the requests whose bits are set and clears those of the complete ones; `receives` of a stage, or else sends. */
+static void poll_bits(trv_plan_t *plan, trv_lane_t *lane, uint64_t *bits, int *missing, int slot, int count,
+                      const trv_extent_t *receives)
 {
-    for (int word = 0; missing > 0; word++) {
-        int seen = 0;
-        for (uint64_t left = bits[word]; left; left &= left - 1, seen++) {
-            int bit = __builtin_ctzll(left);
-            int rc = plan->transport.test(plan->transport.context, plan->handle, slot + 64 * word + bit);
-            if (rc < 0)
-                return rc;
-            bits[word] &= ~((uint64_t)(rc > 0) << bit);
+    const trv_transport_t *t = &plan->transport;
+    for (int word = 0; *missing > 0 && word < (count + 63) / 64; word++)
+        for (uint64_t left = bits[word]; left; left &= left - 1) {
+            const int bit = __builtin_ctzll(left), i = 64 * word + bit;
+            if (!(bits[word] >> bit & 1))
+                continue; /* given up meanwhile */
+            int rc = t->test(t->context, plan->handle, slot + i);
+            if (rc == 0)
+                continue;
+            bits[word] &= ~((uint64_t)1 << bit);
+            --*missing;
+            if (!receives && lane->pending_told[word] >> bit & 1) {
+                lane->pending_told[word] &= ~((uint64_t)1 << bit);
+                lane->telling--;
+            }
+            if (receives && rc == TRV_REFUSED) {
+                fail_run(plan, trv_fail(TRV_ERR_TRANSPORT, "rank %d has given up: its part of the run failed",
+                                        receives[i].peer));
+                drop_peer(plan, lane, receives[i].peer);
+            } else if (rc < 0) {
+                fail_run(plan, rc);
+            }
         }
-        missing -= seen;
-    }
-    return 0;
 }
 
-static int count_bits(const uint64_t *bits, int count)
+/* Polls sends, and tells who is to be told. */
+static void poll_sends(trv_plan_t *plan, trv_lane_t *lane)
 {
-    int set = 0;
-    for (int i = 0; i < count; i += 64)
-        set += __builtin_popcountll(bits[i / 64]);
-    return set;
+    if (lane->sending)
+        poll_bits(plan, lane, lane->pending_send, &lane->sending, slot_of(plan, lane, 0), plan->lane_sends, NULL);
+    if (lane->told_next < lane->tolds)
+        tell(plan, lane);
 }
 
-/* 1 when the stage's messages are complete. */
-static int poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *moved)
+/* Whether the stage's messages are complete. Who is told need not have taken it: it may come to that only later. */
+static bool poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *moved)
 {
     trv_ready_t *ready = &lane->ready[lane->stage % 2];
     const trv_stage_t *stage = &lane->program->stage[lane->stage];
-    int before = ready->missing + lane->sending, rc = 0;
+    const int before = ready->missing + lane->sending;
     assert(ready->stage == lane->stage && ready->generation == lane->generation);
-    if (ready->missing) {
-        rc = poll_bits(plan, ready->pending, ready->missing, receive_slot(plan, lane, lane->stage, 0));
-        ready->missing = count_bits(ready->pending, stage->receives);
-    }
-    if (!rc && lane->sending) {
-        rc = poll_bits(plan, lane->pending_send, lane->sending, slot_of(plan, lane, 0));
-        lane->sending = count_bits(lane->pending_send, stage->sends);
-    }
+    if (ready->missing)
+        poll_bits(plan, lane, ready->pending, &ready->missing, receive_slot(plan, lane, lane->stage, 0),
+                  plan->lane_receives, lane->program->receive + stage->receive);
+    poll_sends(plan, lane);
     *moved = *moved || ready->missing + lane->sending < before;
-    return rc < 0 ? rc : ready->missing + lane->sending == 0;
+    return ready->missing == 0 && lane->sending == lane->telling;
 }
 
-static int finish_stage(trv_plan_t *plan, trv_lane_t *lane)
+static void finish_stage(trv_plan_t *plan, trv_lane_t *lane)
 {
     const trv_program_t *program = lane->program;
     const trv_stage_t *stage = &program->stage[lane->stage];
-    int rc = 0;
-    for (int i = 0; !rc && i < stage->works; i++)
-        rc = work(plan, lane, &program->work[stage->work + i]);
-    if (rc)
-        return rc;
-    if (++lane->stage < program->stages)
-        return enter_stage(plan, lane);
-    copy(lane, program->tail, program->tails);
-    return begin_chunk(plan, lane, lane->chunk + (size_t)plan->window);
+    for (int i = 0; i < stage->works && !plan->failure; i++) {
+        int rc = work(plan, lane, &program->work[stage->work + i]);
+        if (rc)
+            fail_run(plan, rc);
+    }
+    lane->posted = 0;
+    if (++lane->stage < program->stages) {
+        enter_stage(plan, lane);
+        return;
+    }
+    if (!plan->failure)
+        copy(lane, program->tail, program->tails);
+    begin_chunk(plan, lane, lane->chunk + (size_t)plan->window);
 }
 
 int trv_run_progress(trv_plan_t *plan, bool *moved)
 {
     for (int i = 0; i < plan->lanes; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        while (!lane->done) {
-            int rc = poll_stage(plan, lane, moved);
-            if (rc > 0)
-                rc = finish_stage(plan, lane);
-            else if (rc == 0)
-                break;
-            if (rc < 0)
-                return rc;
+        while (!lane->over && poll_stage(plan, lane, moved)) {
+            finish_stage(plan, lane);
             *moved = true;
         }
+        if (lane->over && !lane->done) {
+            poll_sends(plan, lane);
+            end_lane(plan, lane);
+        }
     }
-    return plan->unfinished == 0;
+    if (plan->unfinished)
+        return 0;
+    return plan->failure ? trv_fail(plan->failure, "%s", plan->reason) : 1;
 }
 
 void trv_run_cancel(trv_plan_t *plan)
@@ -232,91 +371,6 @@ void trv_run_cancel(trv_plan_t *plan)
             for (int r = 0; r < plan->lane_receives; r++)
                 if (lane->ready[half].missing && lane->ready[half].pending[r / 64] >> (r % 64) & 1)
                     t->cancel(t->context, plan->handle, receive_slot(plan, lane, half, r));
-        lane->sending = lane->ready[0].missing = lane->ready[1].missing = 0;
         lane->done = true;
     }
-}
-
-/* ---- What a run waits for ---------------------------------------------------------------------------------------- */
-
-#define LANES_TOLD 4
-
-/* Text that grows to at most `size` bytes; `used` may exceed it. `name` is what ranks are called. */
-typedef struct text {
-    char *at;
-    size_t size, used;
-    const int *name;
-} text_t;
-
-static void add(text_t *text, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    bool room = text->used < text->size;
-    int length = vsnprintf(room ? text->at + text->used : NULL, room ? text->size - text->used : 0, format, arguments);
-    va_end(arguments);
-    text->used += (size_t)length;
-}
-
-static int name_of(const text_t *text, int rank)
-{
-    return text->name ? text->name[rank] : rank;
-}
-
-/* "before 1, 2" for the peers whose bits are set. */
-static void add_peers(text_t *text, const char *before, const trv_extent_t *message, int messages,
-                      const uint64_t *pending)
-{
-    for (int i = 0; i < messages; i++)
-        if (pending[i / 64] >> (i % 64) & 1) {
-            add(text, "%s%d", before, name_of(text, message[i].peer));
-            before = ", ";
-        }
-}
-
-static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lane)
-{
-    const trv_program_t *program = lane->program;
-    const trv_stage_t *stage = &program->stage[lane->stage];
-    const trv_ready_t *ready = &lane->ready[lane->stage % 2];
-    add(text, "lane %d of %d, ", lane->number, plan->lanes);
-    if (plan->chunks > 1)
-        add(text, "chunk %zu of %zu, ", lane->chunk, plan->chunks);
-    add(text, "step %d of %d, waits for ", stage->step, trv_schedule_steps(plan->schedule));
-    if (ready->missing)
-        add_peers(text, "ranks ", program->receive + stage->receive, stage->receives, ready->pending);
-    if (lane->sending) {
-        add_peers(text, ready->missing ? " and for " : "", program->send + stage->send, stage->sends,
-                  lane->pending_send);
-        add(text, " to take its data");
-    }
-}
-
-void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, size_t size)
-{
-    static const char *const states[] = { "never started", "comparing notes with the other ranks", "running",
-                                          "complete", "failed" };
-    text_t text = {.at = at, .size = size, .name = name};
-    int told = 0, more = 0;
-    if (!size)
-        return;
-    add(&text, "rank %d: %s", name_of(&text, plan->rank), plan->state == TRV_PLAN_RUNNING ? "" : states[plan->state]);
-    for (int i = 0; plan->state == TRV_PLAN_RUNNING && i < plan->lanes; i++) {
-        if (plan->lane[i].done)
-            continue;
-        if (told++ >= LANES_TOLD) {
-            more++;
-            continue;
-        }
-        if (told > 1)
-            add(&text, "; ");
-        add_lane(&text, plan, &plan->lane[i]);
-    }
-    if (more)
-        add(&text, "; and %d more lane%s", more, more == 1 ? "" : "s");
-}
-
-void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)
-{
-    trv_plan_describe_as(plan, NULL, text, size);
 }

@@ -1,0 +1,302 @@
+/*
+ * One rank fails at any point of a run: a reduction, a message, memory for scratch. Every rank comes to an end: with an
+ * error, or, if it had all that it needed from the one that failed, with the right result. None touches its buffers after
+ * that, and the next plans on the same hub find nothing left over.
+ */
+#include <pthread.h>
+
+#include "test_execute_world.h"
+
+/* What is to fail, and how many times it works before. */
+typedef enum { IN_REDUCE, IN_SEND, IN_RECEIVE, IN_ARRIVAL, IN_SCRATCH, KINDS } kind_t;
+
+enum { SLOTS_MAX = 1 << 14, RANKS_MAX = 27, ALWAYS = -1 };
+
+typedef struct faulty {
+    kind_t kind;
+    int left;     /* until it fails, once; ALWAYS works for ever */
+    bool refuses; /* has the transport a `refuse`? */
+    const trv_transport_t *under;
+    bool is_receive[SLOTS_MAX];
+    void *taken; /* scratch that has not been given back */
+    int failed;
+} faulty_t;
+
+static int fails(faulty_t *faulty, kind_t kind)
+{
+    if (faulty->kind != kind || faulty->left == ALWAYS || faulty->left-- != 0)
+        return 0;
+    faulty->left = ALWAYS;
+    faulty->failed++;
+    return TRV_ERR_TRANSPORT;
+}
+
+static int faulty_open(void *context, int requests, int tags, int *base)
+{
+    faulty_t *f = context;
+    assert_true(requests <= SLOTS_MAX && tags <= TRV_PLAN_TAGS_MAX);
+    return f->under->open(f->under->context, requests, tags, base);
+}
+
+static void faulty_close(void *context, int base)
+{
+    faulty_t *f = context;
+    f->under->close(f->under->context, base);
+}
+
+static int faulty_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)
+{
+    faulty_t *f = context;
+    f->is_receive[slot] = false;
+    int rc = fails(f, IN_SEND);
+    return rc ? rc : f->under->send(f->under->context, base, slot, peer, tag, data, bytes);
+}
+
+static int faulty_receive(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes)
+{
+    faulty_t *f = context;
+    f->is_receive[slot] = true;
+    int rc = fails(f, IN_RECEIVE);
+    return rc ? rc : f->under->receive(f->under->context, base, slot, peer, tag, data, bytes);
+}
+
+static int faulty_test(void *context, int base, int slot)
+{
+    faulty_t *f = context;
+    int rc = f->under->test(f->under->context, base, slot);
+    return rc == 1 && f->is_receive[slot] && fails(f, IN_ARRIVAL) ? TRV_ERR_TRANSPORT : rc;
+}
+
+static int faulty_cancel(void *context, int base, int slot)
+{
+    faulty_t *f = context;
+    return f->under->cancel(f->under->context, base, slot);
+}
+
+static int faulty_refuse(void *context, int base, int peer, int tag)
+{
+    faulty_t *f = context;
+    return f->under->refuse(f->under->context, base, peer, tag);
+}
+
+static int faulty_reduce(void *context, void *destination, const void *const *source, int sources, size_t count)
+{
+    int rc = fails(context, IN_REDUCE);
+    return rc ? rc : trv_reduce(TRV_SUM, TRV_UINT32, destination, source, sources, count);
+}
+
+static void *faulty_take(void *context, size_t bytes)
+{
+    faulty_t *f = context;
+    assert_null(f->taken);
+    return fails(f, IN_SCRATCH) ? NULL : (f->taken = aligned_alloc(64, (bytes + 63) / 64 * 64));
+}
+
+static void faulty_give(void *context, void *memory, size_t bytes)
+{
+    faulty_t *f = context;
+    assert_ptr_equal(memory, f->taken);
+    memset(memory, 0xdd, bytes);
+    free(memory);
+    f->taken = NULL;
+}
+
+/* ---- Worlds ------------------------------------------------------------------------------------------------------ */
+
+static faulty_t faulty[RANKS_MAX];
+static trv_transport_t transport[RANKS_MAX];
+
+static world_t make(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind, int rank, int after,
+                    bool refuses)
+{
+    const trv_elements_t own = { .type = TRV_UINT32, .op = TRV_SUM };
+    world_t world = world_make(schedule, count, &own, NULL);
+    assert_true(world.ranks <= RANKS_MAX);
+    for (int r = 0; r < world.ranks; r++) {
+        const trv_elements_t elements = { .type = TRV_UINT32, .element_size = 4, .reduce = faulty_reduce,
+                                          .reduce_context = &faulty[r] };
+        const trv_plan_options_t options = { .chunk_bytes = chunk_bytes, .scratch_take = faulty_take,
+                                             .scratch_give = faulty_give, .scratch_context = &faulty[r] };
+        memset(&faulty[r], 0, sizeof faulty[r]);
+        faulty[r].kind = kind;
+        faulty[r].left = r == rank ? after : ALWAYS;
+        faulty[r].under = trv_hub_transport(world.hub, r);
+        transport[r] = (trv_transport_t){ &faulty[r],  faulty_open, faulty_close,  faulty_send, faulty_receive,
+                                          faulty_test, faulty_cancel, refuses ? faulty_refuse : NULL };
+        trv_plan_destroy(world.plan[r]);
+        assert_int_equal(trv_plan_create(&world.plan[r], schedule, r, count, &elements, &transport[r], &options), 0);
+    }
+    return world;
+}
+
+static bool right(const world_t *world, int rank)
+{
+    uint32_t scales = 0, shifts = 0;
+    for (int r = 0; r < world->ranks; r++) {
+        scales += scale(r);
+        shifts += shift(r);
+    }
+    for (size_t i = 0; i < world->out; i++)
+        if (((uint32_t *)world->output[rank])[i] != world_expected(world, rank, i, scales, shifts, NULL))
+            return false;
+    return true;
+}
+
+/* Drives all; returns how many ended with an error. */
+static int drive(world_t *world)
+{
+    int rc[RANKS_MAX] = { 0 }, left = world->ranks, errors = 0;
+    size_t bytes = world->out * world->size;
+    char *kept[RANKS_MAX];
+    for (long turns = 0; left > 0; turns++) {
+        if (turns > 100000)
+            fail_msg("%s hangs when a rank fails", trv_schedule_name(world->schedule));
+        for (int r = 0; r < world->ranks; r++) {
+            if (rc[r] || !(rc[r] = trv_plan_test(world->plan[r])))
+                continue;
+            left--;
+            assert_null(faulty[r].taken);
+            assert_non_null(kept[r] = malloc(bytes + 1));
+            memcpy(kept[r], world->output[r], bytes);
+            if (rc[r] == 1)
+                assert_true(right(world, r));
+            else
+                assert_int_equal(trv_plan_test(world->plan[r]), TRV_ERR_STATE);
+        }
+    }
+    for (int r = 0; r < world->ranks; r++) {
+        assert_memory_equal(kept[r], world->output[r], bytes);
+        free(kept[r]);
+        errors += rc[r] < 0;
+        assert_true(!faulty[r].failed || rc[r] < 0);
+    }
+    return errors;
+}
+
+static int injected, spread;
+
+/* One kind of failure after 0, 1, 2 … successes on one rank, until it does not happen any more. */
+static void every_point(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind)
+{
+    const int ranks = trv_schedule_torus(schedule)->ranks;
+    const trv_collective_t collective = trv_schedule_collective(schedule);
+    for (int after = 0, failed = 1; failed; after++) {
+        const int rank = (after * 5 + 1) % ranks;
+        world_t world = make(schedule, count, chunk_bytes, kind, rank, after, after % 2);
+        world_fill(&world, false);
+        for (int r = 0; r < ranks; r++)
+            assert_int_equal(trv_plan_start(world.plan[r], world.input[r], world.output[r]), 0);
+        const int errors = drive(&world);
+        failed = faulty[rank].failed;
+        assert_true(failed ? errors > 0 : errors == 0);
+        /* Nobody has the sum of a rank that sends nothing. */
+        if (failed && after == 0 && collective == TRV_ALLREDUCE && (kind == IN_SEND || kind == IN_SCRATCH))
+            assert_int_equal(errors, ranks);
+        injected += failed;
+        spread += failed && errors == ranks;
+        world_destroy(&world);
+    }
+}
+
+static void every_kind(const trv_schedule_t *schedule)
+{
+    if (trv_schedule_exactness(schedule) == TRV_COVERS)
+        return;
+    for (int kind = 0; kind < KINDS; kind++) {
+        every_point(schedule, 101, 0, (kind_t)kind);
+        every_point(schedule, 4, 0, (kind_t)kind);
+        every_point(schedule, 37, trv_schedule_collective(schedule) == TRV_ALLREDUCE ? 32 : 700, (kind_t)kind);
+    }
+}
+
+static void test_every_point(void **state)
+{
+    (void)state;
+    static const char *const tori[] = { "2", "3", "4", "3x3", "2x5" };
+    for (size_t t = 0; t < sizeof tori / sizeof *tori; t++) {
+        trv_torus_t torus;
+        assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
+        for (int collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++)
+            world_every(&torus, (trv_collective_t)collective, every_kind);
+    }
+    assert_true(injected > 1000 && spread > injected / 4);
+}
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    trv_plan_t *plan;
+    const void *input;
+    void *output;
+    int rc;
+} job_t;
+
+static void *run_rank(void *argument)
+{
+    job_t *job = argument;
+    job->rc = trv_plan_run(job->plan, job->input, job->output);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    trv_torus_t torus;
+    assert_int_equal(trv_torus_parse("3x3", &torus), 0);
+    for (int after = 0; after < 60; after++) {
+        trv_schedule_t *schedule;
+        pthread_t thread[RANKS_MAX];
+        job_t job[RANKS_MAX];
+        assert_int_equal(trv_schedule_create(&schedule, &torus, after % 2 ? "trivance-b" : "bucket", TRV_ALLREDUCE), 0);
+        world_t world = make(schedule, 1000, after % 3 ? 0 : 400, (kind_t)(after % KINDS), after % 9, after / KINDS,
+                             after % 4 > 1);
+        world_fill(&world, false);
+        for (int r = 0; r < world.ranks; r++) {
+            job[r] = (job_t){ world.plan[r], world.input[r], world.output[r], 0 };
+            assert_int_equal(pthread_create(&thread[r], NULL, run_rank, &job[r]), 0);
+        }
+        for (int r = 0; r < world.ranks; r++)
+            pthread_join(thread[r], NULL);
+        for (int r = 0; r < world.ranks; r++)
+            assert_true(job[r].rc < 0 ? faulty[after % 9].failed : right(&world, r));
+        assert_true(!faulty[after % 9].failed || job[after % 9].rc < 0);
+        world_destroy(&world);
+        trv_schedule_destroy(schedule);
+    }
+}
+
+/* ---- In words ---------------------------------------------------------------------------------------------------- */
+
+/* The rank that failed says why, the others who told them. */
+static void test_words(void **state)
+{
+    (void)state;
+    trv_torus_t torus;
+    trv_schedule_t *schedule;
+    assert_int_equal(trv_torus_parse("3", &torus), 0);
+    assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);
+    world_t world = make(schedule, 1000, 0, IN_SCRATCH, 2, 0, true);
+    world_fill(&world, false);
+    for (int r = 0; r < 3; r++)
+        assert_int_equal(trv_plan_start(world.plan[r], world.input[r], world.output[r]), 0);
+    int rc[3] = { 0 };
+    for (int left = 3; left > 0;)
+        for (int r = 0; r < 3; r++)
+            if (!rc[r] && (rc[r] = trv_plan_test(world.plan[r]))) {
+                assert_int_equal(rc[r], r == 2 ? TRV_ERR_MEMORY : TRV_ERR_TRANSPORT);
+                if (r == 2)
+                    assert_string_equal(trv_last_error(), "out of memory");
+                else
+                    assert_true(strstr(trv_last_error(), "rank 2 has given up") || strstr(trv_last_error(), "rank 2"));
+                left--;
+            }
+    world_destroy(&world);
+    trv_schedule_destroy(schedule);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_words), cmocka_unit_test(test_every_point),
+                                        cmocka_unit_test(test_threads) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
