@@ -72,8 +72,8 @@ static void find_told(const trv_plan_t *plan, trv_lane_t *lane)
         list_expecting(lane, program_of(plan, lane, chunk), 0);
 }
 
-/* The run has failed, with the code and this thread's last error, unless it had before. */
-static void fail_run(trv_plan_t *plan, int code)
+/* Unless it had failed before. */
+void trv_run_fail(trv_plan_t *plan, int code)
 {
     if (plan->failure)
         return;
@@ -173,7 +173,7 @@ static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
             continue;
         int rc = post_receive(plan, lane, slot, receive);
         if (rc) { /* the message is due all the same: tries again before it is given up */
-            fail_run(plan, rc);
+            trv_run_fail(plan, rc);
             rc = post_receive(plan, lane, slot, receive);
         }
         if (rc) {
@@ -193,7 +193,7 @@ static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *st
         int rc = plan->transport.send(plan->transport.context, plan->handle, slot_of(plan, lane, i), send->peer,
                                       tag_of(plan, lane), at(lane, send->place), send->bytes);
         if (rc) {
-            fail_run(plan, rc);
+            trv_run_fail(plan, rc);
             return;
         }
         lane->pending_send[i / 64] |= (uint64_t)1 << (i % 64);
@@ -234,11 +234,15 @@ static void end_lane(trv_plan_t *plan, trv_lane_t *lane)
     plan->unfinished -= lane->done;
 }
 
-/* Begins the lane's next chunk, or ends the lane; programs without stages are over at once. */
+/* Begins the lane's next chunk, or ends the lane; programs without stages are over at once. A chunk whose input is not
+ * there yet is only loaded. */
 static void begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     for (; chunk < plan->chunks; chunk += (size_t)plan->window) {
         load_chunk(plan, lane, chunk);
+        lane->hungry = !plan->failure && !trv_run_fed(plan, chunk);
+        if (lane->hungry)
+            return;
         if (lane->program->stages) {
             enter_stage(plan, lane);
             return;
@@ -262,7 +266,7 @@ void trv_run_start(trv_plan_t *plan, int failure)
         load_chunk(plan, lane, (size_t)(i / plan->streams));
     }
     if (failure)
-        fail_run(plan, failure);
+        trv_run_fail(plan, failure);
     for (int i = 0; i < plan->lanes; i++)
         begin_chunk(plan, &plan->lane[i], plan->lane[i].chunk);
 }
@@ -287,11 +291,11 @@ static void poll_bits(trv_plan_t *plan, trv_lane_t *lane, uint64_t *bits, int *m
                 lane->telling--;
             }
             if (receives && rc == TRV_REFUSED) {
-                fail_run(plan, trv_fail(TRV_ERR_TRANSPORT, "rank %d has given up: its part of the run failed",
+                trv_run_fail(plan, trv_fail(TRV_ERR_TRANSPORT, "rank %d has given up: its part of the run failed",
                                         receives[i].peer));
                 drop_peer(plan, lane, receives[i].peer);
             } else if (rc < 0) {
-                fail_run(plan, rc);
+                trv_run_fail(plan, rc);
             }
         }
 }
@@ -327,7 +331,7 @@ static void finish_stage(trv_plan_t *plan, trv_lane_t *lane)
     for (int i = 0; i < stage->works && !plan->failure; i++) {
         int rc = work(plan, lane, &program->work[stage->work + i]);
         if (rc)
-            fail_run(plan, rc);
+            trv_run_fail(plan, rc);
     }
     lane->posted = 0;
     if (++lane->stage < program->stages) {
@@ -343,7 +347,11 @@ int trv_run_progress(trv_plan_t *plan, bool *moved)
 {
     for (int i = 0; i < plan->lanes; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        while (!lane->over && poll_stage(plan, lane, moved)) {
+        if (!lane->over && lane->hungry && (plan->failure || trv_run_fed(plan, lane->chunk))) {
+            begin_chunk(plan, lane, lane->chunk);
+            *moved = true;
+        }
+        while (!lane->over && !lane->hungry && poll_stage(plan, lane, moved)) {
             finish_stage(plan, lane);
             *moved = true;
         }

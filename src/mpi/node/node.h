@@ -9,7 +9,8 @@
  *
  * All in steps of a test, as plans are; ranks wait for counters in the shared memory, which only grow, never for a
  * barrier. Every rank adds a part of the vector, or the leader alone where it is short. A vector passes through in
- * chunks, of which the memory holds two.
+ * chunks, of which the memory holds two, and the stages are a pipeline: while some chunks travel, the ones behind them
+ * are added, and those before them copied.
  */
 #ifndef TRIVANCE_MPI_NODE_H
 #define TRIVANCE_MPI_NODE_H
