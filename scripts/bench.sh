@@ -25,6 +25,8 @@ for mpi in openmpi mpich; do
     for ranks in 2 3; do
         echo
         ranks_of $mpi $ranks "$build/bench/overhead.$mpi"
+        echo
+        ranks_of $mpi $ranks "$build/bench/warm.$mpi"
     done
     library=$build/src/preload/libtrivance_pmpi_$mpi.so
     echo

@@ -57,7 +57,8 @@ address() {
 
 thread() {
     cmake -S . -B build-thread -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_BENCH=OFF \
-        -DTRIVANCE_MPI=OFF && cmake --build build-thread -j "$jobs" --target test_execute_threads test_planner_threads embed || return
+        -DTRIVANCE_MPI=OFF && cmake --build build-thread -j "$jobs" \
+        --target test_execute_threads test_planner_threads test_reports_threads embed || return
     run_tests build-thread -R threads --no-tests=error && build-thread/examples/embed
 }
 

@@ -1,6 +1,7 @@
 /*
  * Star chains: what is read, printed and checked, against counting one by one; and the user's cache folder.
  */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -201,18 +202,21 @@ static void path_of(const char *key, char path[256])
     snprintf(path, 256, "%s/trivance/%s.stars", getenv("XDG_CACHE_HOME"), key);
 }
 
-/* What another process remembered is found in its file, unless a byte of that is another or missing. */
+static void expect_file(const char *key, const char *expected)
+{
+    char *text = NULL;
+    assert_int_equal(trv_star_read(key, &text), expected != NULL);
+    if (expected)
+        assert_string_equal(text, expected);
+    free(text);
+}
+
+/* What was written is found in its file, unless a byte of that is another or missing. */
 static void test_cache(void **state)
 {
-    char path[256], good[512] = "", bad[512], *text;
-    int status;
-    pid_t child = fork();
+    char path[256], good[512] = "", bad[512];
     (void)state;
-    if (child == 0) {
-        trv_star_remember("key-of-the-test", "one\ntwo\n");
-        _exit(0);
-    }
-    assert_true(waitpid(child, &status, 0) == child && status == 0);
+    trv_star_write("key-of-the-test", "one\ntwo\n");
     path_of("key-of-the-test", path);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -223,37 +227,104 @@ static void test_cache(void **state)
         memcpy(bad, good, sizeof good);
         bad[at] ^= 1;
         write_file(path, bad);
-        assert_null(trv_star_recall("key-of-the-test"));
+        expect_file("key-of-the-test", NULL);
         bad[at] = '\0';
         write_file(path, bad);
-        assert_null(trv_star_recall("key-of-the-test"));
+        expect_file("key-of-the-test", NULL);
     }
     write_file(path, good);
-    text = trv_star_recall("key-of-the-test");
-    assert_string_equal(text, "one\ntwo\n");
-    free(text);
-    write_file(path, bad); /* this process remembers it by now */
-    text = trv_star_recall("key-of-the-test");
-    assert_string_equal(text, "one\ntwo\n");
-    free(text);
+    expect_file("key-of-the-test", "one\ntwo\n");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody will ever write into it */
+    expect_file("key-of-the-test", NULL);
 }
 
-/* Another key's file, one with chains of another torus, none at all: what is found is the same. */
+/* The first chain of a torus, by what is known of it. */
+static void find_first(const char *key, char first[TEXT_MAX])
+{
+    const trv_torus_t torus = torus_of(key);
+    assert_true(trv_star_find(&torus, found) > 0);
+    trv_star_format(&found[0], first, TEXT_MAX);
+}
+
+/* Files with a good checksum and bad chains, in the folder and in this process: what is found is the same. */
 static void test_other_files(void **state)
 {
-    static const char *const key[] = {"6x10", "6x12", "6x15"};
-    static const char *const text[] = {"", "1.0\n", "no chain\n"};
+    static const char *const text[] = {
+        "", "\n", "1.0\n", "no chain\n", "0.1/1.0_2.0/0.2", /* no end */
+        "0.1/0.-1_1.0/-1.0_2.0/-2.0_0.2\n",                  /* a covering of 6x10, no direct sum */
+        "0.1/1.0\n0.1\n0.1\n0.1\n0.1\n0.1\n0.1\n",
+    };
+    const trv_torus_t torus = torus_of("6x10");
+    char first[TEXT_MAX], again[TEXT_MAX];
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        char first[TEXT_MAX], again[TEXT_MAX];
-        const trv_torus_t torus = torus_of(key[i]);
-        assert_true(trv_star_search(&torus, 10000000, found) > 0);
-        trv_star_format(&found[0], first, sizeof first);
-        trv_star_remember(key[i], text[i]);
-        assert_true(trv_star_find(&torus, found) > 0);
-        trv_star_format(&found[0], again, sizeof again);
+    assert_true(trv_star_search(&torus, 10000000, found) > 0);
+    trv_star_format(&found[0], first, sizeof first);
+    for (size_t i = 0; i < 2 * sizeof text / sizeof text[0]; i++) {
+        trv_star_forget();
+        if (i % 2)
+            assert_int_equal(trv_star_keep("6x10", text[i / 2]), 0);
+        trv_star_write("6x10", text[i / 2]);
+        find_first("6x10", again);
         assert_string_equal(again, first);
     }
+}
+
+/* Another user's good chain is used, unless the cache is not to be read. */
+static void test_policy(void **state)
+{
+    static const char other[] = "0.1_0.2/0.-2_0.6_1.0/-1.0_3.0"; /* 6x12 */
+    const trv_torus_t torus = torus_of("6x12");
+    char path[256], text[TEXT_MAX];
+    (void)state;
+    assert_int_equal(trv_star_parse(&chain, &torus, other, false), 0);
+    snprintf(text, sizeof text, "%s\n", other);
+    trv_star_write("6x12", text);
+    trv_cache_policy(false, false);
+    trv_star_forget();
+    find_first("6x12", text);
+    assert_string_not_equal(text, other);
+    trv_cache_policy(true, false);
+    find_first("6x12", text); /* this process remembers */
+    assert_string_not_equal(text, other);
+    trv_star_forget();
+    find_first("6x12", text);
+    assert_string_equal(text, other);
+    find_first("6x16", text);
+    path_of("6x16", path);
+    assert_int_not_equal(access(path, F_OK), 0);
+    trv_cache_policy(true, true);
+    trv_star_forget();
+    find_first("6x16", text);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+static int count_files(const char *folder)
+{
+    int count = 0;
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
+/* Nothing is left behind where a file cannot take its place, and nothing but it where it can. */
+static void test_nothing_left(void **state)
+{
+    char path[256], folder[256];
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/trivance", getenv("XDG_CACHE_HOME"));
+    trv_star_write("first", "1\n");
+    int before = count_files(folder);
+    path_of("second", path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    trv_star_write("second", "1\n");
+    assert_int_equal(count_files(folder), before + 1);
+    trv_star_write("first", "2\n");
+    assert_int_equal(count_files(folder), before + 1);
+    expect_file("first", "2\n");
 }
 
 /* A folder that can not be made: nothing is kept, everything is found. */
@@ -280,6 +351,8 @@ int main(void)
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_other_files),
+        cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_nothing_left),
         cmocka_unit_test(test_no_folder),
     };
     if (!mkdtemp(folder) || setenv("XDG_CACHE_HOME", folder, 1))

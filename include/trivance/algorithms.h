@@ -39,6 +39,20 @@ TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /*
 TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
                                    trv_collective_t collective);
 
+/* ---- Names that say all ---------------------------------------------------------------------------------------- */
+
+/* Room for any name that is spelled out, and the longest that trv_schedule_create reads, the terminating 0 included. */
+#define TRV_SPELLED_MAX 2048
+
+/* Spells out the name of a schedule: what trv_schedule_create makes of `text` is the same as what it makes of
+ * `algorithm`, message by message, but depends on nothing else any more: on no search, table, cache or default.
+ * "star:l:2" says which of the chains that are known here, star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:2 says the chain. For one
+ * rank that decides and others that follow.
+ * 0, or a negative error with a sentence: what trv_schedule_create says of a name, torus and collective that do not go
+ * together (what only the making finds it leaves to that); TRV_ERR_ARGUMENT where `size` is not enough. */
+TRV_API int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
+                               size_t size);
+
 #ifdef __cplusplus
 }
 #endif

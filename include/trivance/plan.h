@@ -67,6 +67,11 @@ TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int 
  * the torus or does not keep to the constraints. */
 TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan);
 
+/* Star chains that are searched for at plan time (docs/stars.md) are kept in the user's cache folder,
+ * $XDG_CACHE_HOME/trivance or ~/.cache/trivance: whether they are read from there, and written. For the whole process;
+ * both unless something else is said. */
+TRV_API void trv_cache_policy(bool read, bool write);
+
 #ifdef __cplusplus
 }
 #endif

@@ -133,4 +133,5 @@ const trv_algorithm_t trv_hybrid = {
     .parameters = "G[/S][xG[/S]...][:own[K]][:grouped][:sequential]",
     .steps_formula = "sum of 2 * steps(g) + ceil(log3 a/g)", .bytes_formula = "between those of Trivance L and B",
     .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = false, .create = create,
+    .spell = trv_hybrid_spell,
 };

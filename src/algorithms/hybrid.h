@@ -12,6 +12,8 @@
  *     hybrid:9:grouped                   the L part in groups: the same bits on every rank
  *     hybrid:8:own                       every stream scatters over its own dimension only, the others it does whole
  *     hybrid:8:own2                      … over its own and the next
+ *
+ * What holds where nothing is said can be said, too: all (for own), windows, interleaved.
  */
 #ifndef TRIVANCE_ALGORITHMS_HYBRID_H
 #define TRIVANCE_ALGORITHMS_HYBRID_H
@@ -40,5 +42,9 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
 
 /* The name, shortest way to say it. */
 void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int room);
+
+/* The name spelled out: steps, own, form and order, too (trv_algorithm.spell). */
+int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                     size_t size);
 
 #endif

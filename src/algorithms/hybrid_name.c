@@ -87,17 +87,23 @@ static bool read_own(const char *text, size_t length, const trv_torus_t *torus, 
     return *own >= 1 && *own < (active > 1 ? active : 2);
 }
 
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(text, word, length) == 0;
+}
+
 static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *hybrid)
 {
     while (*text == ':') {
         const size_t length = strcspn(++text, ":");
         if (!hybrid->own && read_own(text, length, torus, &hybrid->own))
             ;
-        else if (length == 7 && strncmp(text, "grouped", length) == 0)
+        else if (is_word(text, length, "grouped"))
             hybrid->form = TRV_HYBRID_GROUPED;
-        else if (length == 10 && strncmp(text, "sequential", length) == 0)
+        else if (is_word(text, length, "sequential"))
             hybrid->visit = TRV_SEQUENTIAL;
-        else
+        else if (!is_word(text, length, "all") && !is_word(text, length, "windows") &&
+                 !is_word(text, length, "interleaved")) /* which is what holds where nothing is said */
             return trv_fail(TRV_ERR_ARGUMENT, "'%.*s' says nothing of a hybrid on this torus; what does is own, own2 … "
                             "(fewer than all dimensions), grouped and sequential, " EXAMPLE,
                             (int)(length < 40 ? length : 40), text);
@@ -161,4 +167,24 @@ void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char 
     if (used < room)
         snprintf(name + used, (size_t)(room - used), "%s%s", hybrid->form == TRV_HYBRID_GROUPED ? ":grouped" : "",
                  hybrid->visit == TRV_SEQUENTIAL ? ":sequential" : "");
+}
+
+int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                     size_t size)
+{
+    char factors[24 * TRV_DIMS_MAX], own[16] = "all";
+    trv_hybrid_t hybrid;
+    int used = 0, rc = trv_hybrid_parse(parameters, torus, collective, &hybrid);
+    if (rc)
+        return rc;
+    for (int d = 0; d < torus->dims; d++) {
+        used += snprintf(factors + used, sizeof factors - (size_t)used, "%s%d", d ? "x" : "", hybrid.dimension[d].g);
+        if (hybrid.dimension[d].g > 1)
+            used += snprintf(factors + used, sizeof factors - (size_t)used, "/%d", hybrid.dimension[d].steps);
+    }
+    if (hybrid.own)
+        snprintf(own, sizeof own, "own%d", hybrid.own);
+    return snprintf(text, size, "hybrid:%s:%s:%s:%s", factors, own,
+                    hybrid.form == TRV_HYBRID_GROUPED ? "grouped" : "windows",
+                    hybrid.visit == TRV_SEQUENTIAL ? "sequential" : "interleaved");
 }

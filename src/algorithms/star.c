@@ -248,4 +248,5 @@ const trv_algorithm_t trv_star = {
     .sizes = "tori with a star chain", .steps_formula = "2s or, star:l, s; s at least log_(2D+1) n",
     .bytes_formula = "2m (n-1)/n or, star:l, (q-1) m in every step", .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT, .consistent = true, .supports = supports, .create = create,
+    .spell = trv_star_spell,
 };

@@ -12,8 +12,8 @@
  *     CHAIN   a number: of the chains that trv_star_find knows for the torus, 0 if nothing is said; or the chain's
  *             text, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4
  *     STREAMS 1; 2 (the chain and its mirror); or 2 for each dimension of the commonest size (6 on 4x4x4), which
- *             take turns. If nothing is said, those of the last that differ. Fewer streams send fewer messages, more balance the
- *             links, and hide the alpha of each other's steps
+ *             take turns. If nothing is said, those of the last that differ, which can be said, too: 3of6. Fewer streams
+ *             send fewer messages, more balance the links, and hide the alpha of each other's steps
  */
 #ifndef TRIVANCE_ALGORITHMS_STAR_H
 #define TRIVANCE_ALGORITHMS_STAR_H
@@ -36,6 +36,10 @@ int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t
 
 /* The name of a star of sums whose chain has the number `chain`, shortest way to say it. */
 void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room);
+
+/* The name spelled out: the chain as text, the number of streams (trv_algorithm.spell). */
+int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                   size_t size);
 
 /* Completes a schedule of the gathered form. */
 int trv_star_gathered_create(trv_schedule_t *schedule, const trv_star_chain_t *chain);

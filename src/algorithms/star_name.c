@@ -43,13 +43,24 @@ static int split(const char *parameters, words_t *words)
                     "example star:l or star:b:1:2", parameters);
 }
 
+/* "3of6": how many of the most streams differ. */
+static bool read_differing(const char *text, int most, int *differ)
+{
+    const size_t first = strspn(text, digits);
+    if (first < 1 || first > 2 || strncmp(text + first, "of", 2) != 0 || !all_digits(text + first + 2))
+        return false;
+    *differ = (int)strtol(text, NULL, 10);
+    return *differ >= 1 && *differ <= most && strtol(text + first + 2, NULL, 10) == most;
+}
+
 static int read_streams(const char *text, const trv_torus_t *torus, trv_star_t *star)
 {
     const int most = trv_star_streams_max(torus);
     const long streams = all_digits(text) ? strtol(text, NULL, 10) : 0;
     char name[TRV_TORUS_TEXT_MAX];
+    int differ;
     star->streams = (int)streams;
-    if (!*text || streams == 1 || streams == 2 || streams == most)
+    if (!*text || streams == 1 || streams == 2 || streams == most || read_differing(text, most, &differ))
         return TRV_OK;
     return trv_fail(TRV_ERR_UNSUPPORTED, most > 2 ? "a star on %s has 1, 2 or %d streams, not '%.20s'; for example "
                     "star:l:0:1" : "a star on %s has 1 or %d streams, not '%.20s'; for example star:l:0:1",
@@ -119,6 +130,19 @@ static int read_steps(const char *steps, trv_star_t *star)
     return TRV_OK;
 }
 
+/* Where a name says how many streams differ, these do. */
+static int check_differing(const char *text, const trv_star_t *star)
+{
+    trv_star_layout_t layout;
+    int differ;
+    if (star->form == TRV_STAR_GATHERED || !read_differing(text, trv_star_streams_max(&star->chain.torus), &differ))
+        return TRV_OK;
+    trv_star_lay_out(star, &layout);
+    if (layout.streams == differ)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_UNSUPPORTED, "of the chain's streams %d differ, not as in '%.20s'", layout.streams, text);
+}
+
 int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t *star)
 {
     words_t words;
@@ -129,17 +153,78 @@ int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t
         rc = read_streams(words.word[STREAMS], torus, star);
     if (!rc)
         rc = find_chain(words.word[CHAIN], torus, star);
-    return rc ? rc : read_steps(words.word[STEPS], star);
+    if (!rc)
+        rc = read_steps(words.word[STEPS], star);
+    return rc ? rc : check_differing(words.word[STREAMS], star);
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+/* Whether as many streams, all that are counted, are the same as those that differ. */
+static bool same_layout(const trv_star_t *star, int streams, const trv_star_layout_t *layout)
+{
+    trv_star_t counted = *star;
+    trv_star_layout_t other;
+    counted.streams = streams;
+    trv_star_lay_out(&counted, &other);
+    return other.streams == layout->streams && other.plain == layout->plain &&
+           memcmp(other.image, layout->image, (size_t)other.streams * sizeof other.image[0]) == 0;
+}
+
+static void write_streams(const trv_star_t *star, char *text, size_t size)
+{
+    const int most = trv_star_streams_max(&star->chain.torus), choice[] = {1, 2, most};
+    trv_star_layout_t layout = {0};
+    if (star->streams > 0 || star->form == TRV_STAR_GATHERED) { /* gathered has one stream whatever is said */
+        snprintf(text, size, "%d", star->streams > 0 ? star->streams : 1);
+        return;
+    }
+    trv_star_lay_out(star, &layout);
+    for (int i = 0; i < 3; i++)
+        if (choice[i] <= most && same_layout(star, choice[i], &layout)) {
+            snprintf(text, size, "%d", choice[i]);
+            return;
+        }
+    snprintf(text, size, "%dof%d", layout.streams, most);
+}
+
+/* The digits of the steps that send whole vectors; those that a name can tell apart. */
+static void write_steps(const trv_star_t *star, char *text)
+{
+    size_t used = 0;
+    for (int k = 0; k < star->chain.steps && k <= 9; k++)
+        if (star->whole >> k & 1)
+            text[used++] = (char)('0' + k);
+    text[used] = '\0';
+}
+
+int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                   size_t size)
+{
+    char steps[TRV_STAR_STEPS_MAX + 1], chain[TRV_SPELLED_MAX] = "", streams[16];
+    trv_star_t star;
+    (void)collective;
+    int rc = trv_star_choose(parameters, torus, &star);
+    if (rc)
+        return rc;
+    const size_t length = trv_star_format(&star.chain, chain, sizeof chain);
+    if (length >= sizeof chain)
+        return (int)length;
+    write_steps(&star, steps);
+    write_streams(&star, streams, sizeof streams);
+    const char *form = star.form == TRV_STAR_OVERLAP    ? "overlap"
+                       : star.form == TRV_STAR_GATHERED ? "gathered"
+                       : star.whole == 0                ? "b"
+                       : star.whole == (1U << star.chain.steps) - 1 ? "l"
+                                                                    : steps;
+    /* On two ranks the chain is "1", which would be a number; half way round is the same both ways. */
+    return snprintf(text, size, "star:%s:%s%s:%s", form, all_digits(chain) ? "-" : "", chain, streams);
 }
 
 void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room)
 {
-    char steps[TRV_STAR_STEPS_MAX + 1] = "", number[16] = "", streams[16] = "";
-    size_t used = 0;
-    for (int k = 0; k < star->chain.steps && k <= 9; k++)
-        if (star->whole >> k & 1)
-            steps[used++] = (char)('0' + k);
-    steps[used] = '\0';
+    char steps[TRV_STAR_STEPS_MAX + 1], number[16] = "", streams[16] = "";
+    write_steps(star, steps);
     const bool all = star->whole && star->whole == (1U << star->chain.steps) - 1;
     if (chain > 0 || star->streams > 0)
         snprintf(number, sizeof number, chain > 0 ? ":%d" : ":", chain);

@@ -78,3 +78,25 @@ int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *
                         "AllGather take a bandwidth-optimal algorithm, for example trivance-b", algorithm->name);
     return algorithm->supports ? algorithm->supports(torus, collective) : TRV_OK;
 }
+
+int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
+                       size_t size)
+{
+    const trv_algorithm_t *row = trv_algorithm_find(algorithm);
+    const char *colon = strchr(algorithm, ':');
+    if (size > 0)
+        text[0] = '\0';
+    if (!row)
+        return TRV_ERR_ARGUMENT;
+    int length = colon ? TRV_OK : trv_algorithm_supports(row, torus, collective);
+    if (length == TRV_OK)
+        length = row->spell ? row->spell(colon ? colon + 1 : NULL, torus, collective, text, size)
+                            : snprintf(text, size, "%s", algorithm);
+    if (length >= 0 && (size_t)length < size)
+        return TRV_OK;
+    if (size > 0)
+        text[0] = '\0';
+    return length < 0 ? length
+                      : trv_fail(TRV_ERR_ARGUMENT, "spelled out, '%.60s' has %d characters; there is room for %zu",
+                                 algorithm, length, size > 0 ? size - 1 : 0);
+}

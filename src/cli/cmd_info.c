@@ -173,6 +173,7 @@ static void warn_of_the_rest(void)
 {
     trv_settings_t settings;
     trv_settings_read(&settings, warn, NULL);
+    trv_settings_read_rules(&settings, warn, NULL); /* what is wrong in it stands beside the variable */
     trv_settings_clear(&settings);
 }
 

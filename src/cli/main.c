@@ -9,6 +9,7 @@
 #include <trivance/common.h>
 
 #include "cli/cli.h"
+#include "settings/settings.h"
 
 static const struct subcommand {
     const char *name;
@@ -85,6 +86,12 @@ static int finish(int code)
     return code;
 }
 
+static void warn(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "trivance: warning: %s\n", sentence);
+}
+
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
@@ -100,7 +107,10 @@ int main(int argc, char **argv)
         return finish(CLI_OK);
     }
     for (int i = 0; i < SUBCOMMANDS; i++)
-        if (strcmp(name, subcommand[i].name) == 0)
+        if (strcmp(name, subcommand[i].name) == 0) {
+            /* `info` itself says what is wrong in the environment. */
+            trv_settings_cache(subcommand[i].run == cli_info ? NULL : warn, NULL);
             return finish(subcommand[i].run(argc - 1, argv + 1));
+        }
     return unknown(name);
 }

@@ -7,7 +7,7 @@
  *     sweep_json.c     the grid in a file
  *     sweep_options.c  the command line
  *     sweep_run.c      points to simulate, and their results
- *     cmd_sweep.c      the command on one machine; src/mpi/sweep.c is the same on many ranks
+ *     cmd_sweep.c      the command on one machine; src/mpi/programs/sweep.c is the same on many ranks
  *
  * A point is known by its index in the grid (the first axis changes slowest), so a grid takes no memory in proportion
  * to its points, and an index is all that a rank must be told.

@@ -2,7 +2,7 @@
  * mca_coll_trivance: Trivance as a collective component of Open MPI 4.1.
  *
  * Open MPI asks every component for a module per communicator, and takes each collective function from the module of
- * the highest priority. Ours hands every call to the interceptor (mpi/intercept.h), which the preload libraries
+ * the highest priority. Ours hands every call to the interceptor (mpi/front/intercept.h), which the preload libraries
  * share, and what that passes to the module below, as other components do. Being inside the MPI library it sees
  * Fortran's calls, and requests of non-blocking and persistent calls move on in MPI's own progress.
  */
@@ -16,8 +16,7 @@
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
 
-#include "mpi/fallback.h"
-#include "mpi/gather.h"
+#include "mpi/front/serve.h"
 
 extern mca_coll_base_component_t mca_coll_trivance_component;
 
@@ -31,10 +30,8 @@ OBJ_CLASS_DECLARATION(trv_coll_module_t);
 
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority);
 
-/* The request of a non-blocking call, which is started, or of a persistent one; NULL: pass. One of `call` and `gather`
- * is NULL. */
-ompi_request_t *trv_coll_request(const trv_mpi_arguments_t *call, const trv_mpi_gather_t *gather,
-                                 ompi_communicator_t *comm, bool persistent);
+/* The request of a non-blocking call, which is started, or of a persistent one; NULL: pass. */
+ompi_request_t *trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent);
 /* At the component's end. */
 void trv_coll_requests_end(void);
 

@@ -10,7 +10,11 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "mpi/settings.h"
+
+#include "ompi/mca/hook/base/base.h"
+
+#include "mpi/front/intercept.h"
+#include "mpi/reports/settings.h"
 
 #include <trivance/common.h>
 
@@ -57,10 +61,22 @@ static int register_parameters(void)
     return OMPI_SUCCESS;
 }
 
+/* At the end of MPI_Init all ranks meet. Where the component is not asked for (which the ranks agree on, as on all
+ * parameters of Open MPI) there is nothing to find out. */
+static void after_init(int argc, char **argv, int requested, int *provided)
+{
+    (void)argc, (void)argv, (void)requested, (void)provided;
+    if (priority > 0)
+        trv_mpi_intercept_begin();
+}
+
+static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = after_init};
+
 /* Before anything reads the environment. */
 static int open_component(void)
 {
     trv_mpi_mode(TRV_MPI_COMPONENT);
+    ompi_hook_base_register_callbacks(&hook);
     for (int i = 0; i < trv_settings_count() && i < SETTINGS_MAX; i++)
         if (parameter[i] && *parameter[i])
             setenv(trv_settings_at(i)->name, parameter[i], 1);
@@ -69,6 +85,7 @@ static int open_component(void)
 
 static int close_component(void)
 {
+    ompi_hook_base_deregister_callbacks(&hook);
     trv_coll_requests_end();
     return OMPI_SUCCESS;
 }

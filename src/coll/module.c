@@ -3,8 +3,8 @@
  */
 #include "coll/coll.h"
 
-#include "mpi/intercept.h"
-#include "mpi/settings.h"
+#include "mpi/front/intercept.h"
+#include "mpi/reports/settings.h"
 
 /* Every collective of ours, in the spelling of Open MPI's fields. */
 #define EACH_COLLECTIVE(each) \
@@ -69,7 +69,7 @@ static int iallreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *
                       ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
 {
     trv_mpi_arguments_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
-    ompi_request_t *ours = is_internal(count, type, op) ? NULL : trv_coll_request(&call, NULL, comm, false);
+    ompi_request_t *ours = is_internal(count, type, op) ? NULL : trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false);
     if (!ours)
         return below(module)->coll_iallreduce(sbuf, rbuf, count, type, op, comm, request,
                                               below(module)->coll_iallreduce_module);
@@ -81,7 +81,7 @@ static int ireduce_scatter_block(const void *sbuf, void *rbuf, int count, ompi_d
                                  ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
 {
     trv_mpi_arguments_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
-    ompi_request_t *ours = trv_coll_request(&call, NULL, comm, false);
+    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false);
     if (!ours)
         return below(module)->coll_ireduce_scatter_block(sbuf, rbuf, count, type, op, comm, request,
                                                          below(module)->coll_ireduce_scatter_block_module);
@@ -94,7 +94,7 @@ static int iallgather(const void *sbuf, int scount, ompi_datatype_t *stype, void
                       mca_coll_base_module_t *module)
 {
     trv_mpi_gather_t gather = {sbuf, rbuf, scount, rcount, stype, rtype};
-    ompi_request_t *ours = trv_coll_request(NULL, &gather, comm, false);
+    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, false);
     if (!ours)
         return below(module)->coll_iallgather(sbuf, scount, stype, rbuf, rcount, rtype, comm, request,
                                               below(module)->coll_iallgather_module);
@@ -109,7 +109,7 @@ static int allreduce_init(const void *sbuf, void *rbuf, int count, ompi_datatype
                           mca_coll_base_module_t *module)
 {
     trv_mpi_arguments_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
-    ompi_request_t *ours = trv_coll_request(&call, NULL, comm, true);
+    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true);
     if (!ours)
         return below(module)->coll_allreduce_init(sbuf, rbuf, count, type, op, comm, info, request,
                                                   below(module)->coll_allreduce_init_module);
@@ -122,7 +122,7 @@ static int reduce_scatter_block_init(const void *sbuf, void *rbuf, int count, om
                                      mca_coll_base_module_t *module)
 {
     trv_mpi_arguments_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
-    ompi_request_t *ours = trv_coll_request(&call, NULL, comm, true);
+    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true);
     if (!ours)
         return below(module)->coll_reduce_scatter_block_init(sbuf, rbuf, count, type, op, comm, info, request,
                                                              below(module)->coll_reduce_scatter_block_init_module);
@@ -135,7 +135,7 @@ static int allgather_init(const void *sbuf, int scount, ompi_datatype_t *stype, 
                           ompi_request_t **request, mca_coll_base_module_t *module)
 {
     trv_mpi_gather_t gather = {sbuf, rbuf, scount, rcount, stype, rtype};
-    ompi_request_t *ours = trv_coll_request(NULL, &gather, comm, true);
+    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, true);
     if (!ours)
         return below(module)->coll_allgather_init(sbuf, scount, stype, rbuf, rcount, rtype, comm, info, request,
                                                   below(module)->coll_allgather_init_module);

@@ -1,5 +1,5 @@
 /*
- * Requests of Open MPI around those of ours (mpi/request.h), which move on in opal_progress.
+ * Requests of Open MPI around those of ours (mpi/operations/request.h), which move on in opal_progress.
  */
 #include "coll/coll.h"
 
@@ -7,9 +7,9 @@
 
 #include "opal/runtime/opal_progress.h"
 
-#include "mpi/intercept.h"
-#include "mpi/request.h"
-#include "mpi/state.h"
+#include "mpi/front/intercept.h"
+#include "mpi/operations/request.h"
+#include "mpi/communicator/state.h"
 
 /* Derived from the type that Open MPI takes all requests of collectives for: it keeps the program's operations and
  * types alive by its fields. */
@@ -81,8 +81,7 @@ static void done(void *context, int code)
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-ompi_request_t *trv_coll_request(const trv_mpi_arguments_t *call, const trv_mpi_gather_t *gather,
-                                 ompi_communicator_t *comm, bool persistent)
+ompi_request_t *trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent)
 {
     trv_coll_request_t *request = OBJ_NEW(trv_coll_request_t);
     if (!request) {
@@ -90,7 +89,7 @@ ompi_request_t *trv_coll_request(const trv_mpi_arguments_t *call, const trv_mpi_
         return NULL;
     }
     ompi_request_t *base = &request->super.super;
-    request->ours = trv_mpi_intercept_post(call, gather, comm, persistent, done, base);
+    request->ours = trv_mpi_intercept_post(call, comm, persistent, done, base);
     if (!request->ours) {
         OBJ_RELEASE(request);
         return NULL;

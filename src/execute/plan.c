@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -368,7 +369,8 @@ int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
     return rc ? rc : trv_plan_start_count(plan, plan->count, input, output);
 }
 
-int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output)
+/* Whether the plan can run, and makes it ready for the count. */
+static int prepare_start(trv_plan_t *plan, size_t count)
 {
     int rc = check_alive(plan);
     if (rc)
@@ -379,8 +381,12 @@ int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void
         return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
     if (count != plan->count)
         rc = check_count(plan->schedule, count, plan->element_size);
-    if (!rc && count != plan->count)
-        rc = set_count(plan, count);
+    return !rc && count != plan->count ? set_count(plan, count) : rc;
+}
+
+int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output)
+{
+    int rc = prepare_start(plan, count);
     if (!rc)
         rc = set_buffers(plan, input, output);
     if (rc)
@@ -394,6 +400,20 @@ int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void
     plan->state = TRV_PLAN_CHECKING;
     rc = trv_check_start(plan);
     return rc ? fail_plan(plan, rc) : 0;
+}
+
+int trv_plan_refuse(trv_plan_t *plan, size_t count, int code)
+{
+    char reason[sizeof plan->reason];
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    int rc = prepare_start(plan, count);
+    if (rc)
+        return rc;
+    plan->input = NULL;
+    plan->output = NULL;
+    plan->state = TRV_PLAN_RUNNING;
+    trv_run_start(plan, trv_fail(code, "%s", reason));
+    return 0;
 }
 
 static int progress(trv_plan_t *plan, bool *moved)

@@ -9,7 +9,8 @@
  * the peers that still expect something of it with one empty message (a refusal) each, in the place of the next one that
  * is due; then it goes through its stages receiving only, until all is there or the sender has refused, too. Whoever
  * gets a refusal does the same. Waiting for less than a run that succeeds, a failing one ends where that one does. Its
- * receives go where they always go; only where there is no scratch they ask for 0 bytes, and are told of another length.
+ * receives go where they always go; only where there is no scratch, and nowhere at all where the run was refused
+ * from the start, they ask for 0 bytes, and are told of another length.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -153,7 +154,7 @@ static int work(const trv_plan_t *plan, const trv_lane_t *lane, const trv_work_t
 
 static int post_receive(trv_plan_t *plan, trv_lane_t *lane, int slot, const trv_extent_t *receive)
 {
-    const bool nowhere = receive->place.base == TRV_AT_SCRATCH && !lane->base[TRV_AT_SCRATCH];
+    const bool nowhere = !lane->base[receive->place.base];
     void *to = nowhere ? (void *)plan->nowhere : at(lane, receive->place);
     return plan->transport.receive(plan->transport.context, plan->handle, slot, receive->peer, tag_of(plan, lane), to,
                                    nowhere ? 0 : receive->bytes);
@@ -220,8 +221,8 @@ static void load_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
     const size_t offset = chunk * plan->chunk_elements * plan->element_size;
     lane->chunk = chunk;
     lane->program = program_of(plan, lane, chunk);
-    lane->base[TRV_AT_INPUT] = plan->count ? (char *)plan->input + offset : NULL;
-    lane->base[TRV_AT_OUTPUT] = plan->count ? plan->output + offset : NULL;
+    lane->base[TRV_AT_INPUT] = plan->input ? (char *)plan->input + offset : NULL;
+    lane->base[TRV_AT_OUTPUT] = plan->output ? plan->output + offset : NULL;
     lane->base[TRV_AT_SCRATCH] = plan->scratch ? plan->scratch + (size_t)lane->number * plan->lane_scratch_bytes : NULL;
     lane->stage = lane->posted = 0;
     lane->generation++;

@@ -96,8 +96,9 @@ static int find_facts(trv_candidate_t *candidate, const trv_schedule_t *schedule
     candidate->known = true;
     if (!ways)
         return TRV_OK;
-    facts->ways_known = true;
-    return find_both_ways(schedule, &facts->both_ways);
+    int rc = find_both_ways(schedule, &facts->both_ways);
+    facts->ways_known = rc == TRV_OK; /* else somebody asks again */
+    return rc;
 }
 
 int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate, bool ways)

@@ -15,12 +15,15 @@ int trv_candidates_named(trv_candidates_t *list)
 {
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (trv_algorithm_parameters(algorithm) ||
-            trv_algorithm_supports(algorithm, &list->torus, list->collective) != TRV_OK)
+        if (trv_algorithm_parameters(algorithm))
+            continue;
+        int rc = trv_algorithm_supports(algorithm, &list->torus, list->collective);
+        if (rc == TRV_ERR_UNSUPPORTED) /* the only reason to leave one out */
             continue;
         trv_candidate_t candidate = {.always = true};
         snprintf(candidate.name, sizeof candidate.name, "%s", trv_algorithm_name(algorithm));
-        int rc = trv_candidate_facts(list, &candidate, false);
+        if (!rc)
+            rc = trv_candidate_facts(list, &candidate, false);
         if (!rc && candidate.facts.fold <= FOLD_MAX)
             rc = trv_candidates_add(list, &candidate);
         if (rc)

@@ -8,31 +8,38 @@
  */
 #include "preload/preload.h"
 
-#include <pthread.h>
+#include "mpi/front/intercept.h"
+#include "mpi/reports/settings.h"
 
-#include "mpi/intercept.h"
-#include "mpi/settings.h"
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool idle;
-
-/* In the first collective, not in MPI_Init: mpi_f08 and sessions do not come by there. */
-static void begin(void)
+void trv_preload_begin(void)
 {
     trv_mpi_mode(TRV_MPI_DROP_IN);
-    idle = !trv_mpi_may_serve();
-}
-
-bool trv_preload_idle(void)
-{
-    pthread_once(&once, begin);
-    return idle;
+    trv_mpi_intercept_begin();
 }
 
 void trv_preload_pass(const char *name, MPI_Comm comm)
 {
-    if (!trv_preload_idle())
+    if (trv_mpi_begun())
         trv_mpi_intercept_note(name, "a preload library cannot make it progress between the program's calls", comm);
+}
+
+/* ---- The beginning ----------------------------------------------------------------------------------------------- */
+
+/* All ranks meet here; what they find out holds for the job. */
+int MPI_Init(int *argc, char ***argv)
+{
+    int code = PMPI_Init(argc, argv);
+    if (code == MPI_SUCCESS)
+        trv_preload_begin();
+    return code;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int code = PMPI_Init_thread(argc, argv, required, provided);
+    if (code == MPI_SUCCESS)
+        trv_preload_begin();
+    return code;
 }
 
 /* ---- Blocking ---------------------------------------------------------------------------------------------------- */
@@ -40,8 +47,7 @@ void trv_preload_pass(const char *name, MPI_Comm comm)
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     int code;
-    if (!trv_preload_idle() &&
-        trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
+    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
                                  &code))
         return code;
     return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
@@ -51,8 +57,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
                              MPI_Comm comm)
 {
     int code;
-    if (!trv_preload_idle() &&
-        trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
+    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
                                  comm, &code))
         return code;
     return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -68,11 +73,11 @@ static bool reduce_scatter(trv_mpi_arguments_t call, bool equal, MPI_Comm comm, 
     return equal && trv_mpi_intercept_reduce(&call, comm, code);
 }
 
-/* 0 for arguments that the MPI library will refuse. */
+/* 0 where nothing is served, and for arguments that the MPI library will refuse. */
 static int ranks_of(const void *counts, MPI_Comm comm)
 {
     int ranks = 0;
-    return counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks : 0;
+    return trv_mpi_begun() && counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks : 0;
 }
 
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,
@@ -90,7 +95,7 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
                        MPI_Comm comm)
 {
     int code;
-    if (!trv_preload_idle() && trv_preload_reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &code))
+    if (trv_preload_reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &code))
         return code;
     return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
@@ -99,8 +104,7 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   MPI_Datatype recvtype, MPI_Comm comm)
 {
     int code;
-    if (!trv_preload_idle() &&
-        trv_mpi_intercept_allgather(&(trv_mpi_gather_t){sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype},
+    if (trv_mpi_intercept_allgather(&(trv_mpi_gather_t){sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype},
                                     comm, &code))
         return code;
     return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -109,7 +113,7 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int MPI_Barrier(MPI_Comm comm)
 {
     int code;
-    return !trv_preload_idle() && trv_mpi_intercept_barrier(comm, &code) ? code : PMPI_Barrier(comm);
+    return trv_mpi_intercept_barrier(comm, &code) ? code : PMPI_Barrier(comm);
 }
 
 /* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
@@ -153,8 +157,7 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
                     MPI_Comm comm)
 {
     int code;
-    if (!trv_preload_idle() &&
-        trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
+    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
                                  &code))
         return code;
     return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
@@ -164,8 +167,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
                                MPI_Op op, MPI_Comm comm)
 {
     int code;
-    if (!trv_preload_idle() &&
-        trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
+    if (trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
                                  comm, &code))
         return code;
     return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -174,7 +176,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
 int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm)
 {
-    int code, ranks = trv_preload_idle() ? 0 : ranks_of(recvcounts, comm), same = 0;
+    int code, ranks = ranks_of(recvcounts, comm), same = 0;
     while (same < ranks && recvcounts[same] == recvcounts[0])
         same++;
     if (ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf, .output = recvbuf, .count = recvcounts[0],
@@ -188,8 +190,7 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Datatype recvtype, MPI_Comm comm)
 {
     int code;
-    if (!trv_preload_idle() &&
-        trv_mpi_intercept_allgather(&(trv_mpi_gather_t){sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype},
+    if (trv_mpi_intercept_allgather(&(trv_mpi_gather_t){sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype},
                                     comm, &code))
         return code;
     return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);

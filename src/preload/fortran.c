@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "mpi/device.h"
-#include "mpi/intercept.h"
+#include "mpi/operations/device.h"
+#include "mpi/front/intercept.h"
 #include "preload/preload.h"
 
 #define WEAK __attribute__((weak))
@@ -28,6 +28,8 @@ typedef void (*ireduce_t)(const void *, void *, const MPI_Fint *, const MPI_Fint
 typedef void (*gather_t)(const void *, const MPI_Fint *, const MPI_Fint *, void *, const MPI_Fint *, const MPI_Fint *,
                          const MPI_Fint *, MPI_Fint *);
 typedef void (*barrier_t)(const MPI_Fint *, MPI_Fint *);
+typedef void (*init_t)(MPI_Fint *);
+typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 
 /* Open MPI's own. */
 static struct {
@@ -35,10 +37,12 @@ static struct {
     ireduce_t iallreduce;
     gather_t allgather;
     barrier_t barrier;
+    init_t init;
+    init_thread_t init_thread;
 } library;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool idle; /* also where MPI_IN_PLACE is not to be told */
+static bool blind; /* MPI_IN_PLACE is not to be told */
 
 /* Usually in the global scope; not where Python, say, has loaded an extension that is written in Fortran. */
 static void find(const char *name, void *function)
@@ -55,15 +59,17 @@ static void begin(void)
     find("pmpi_iallreduce_", &library.iallreduce);
     find("pmpi_allgather_", &library.allgather);
     find("pmpi_barrier_", &library.barrier);
+    find("pmpi_init_", &library.init);
+    find("pmpi_init_thread_", &library.init_thread);
     bool known = &mpi_fortran_in_place_ || &mpi_fortran_in_place__ || &mpi_fortran_in_place || &MPI_FORTRAN_IN_PLACE;
-    idle = !known || trv_preload_idle();
+    blind = !known;
 }
 
 /* Also finds the library's own functions, so it comes before every call of them. */
 static bool is_idle(void)
 {
     pthread_once(&once, begin);
-    return idle;
+    return blind || !trv_mpi_begun();
 }
 
 static const void *input(const void *buffer)
@@ -169,6 +175,26 @@ void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, 
     give(ierror, error);
 }
 
+void mpi_init_(MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    library.init(&error);
+    if (error == MPI_SUCCESS)
+        trv_preload_begin();
+    give(ierror, error);
+}
+
+void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    library.init_thread(required, provided, &error);
+    if (error == MPI_SUCCESS)
+        trv_preload_begin();
+    give(ierror, error);
+}
+
 /* ---- The other spellings ----------------------------------------------------------------------------------------- */
 
 #define ALSO(other, name) extern __typeof__(name) other __attribute__((alias(#name)))
@@ -178,6 +204,8 @@ void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, 
     ALSO(plain##_f08_, plain##_);    \
     ALSO(UPPER, plain##_)
 
+SPELLINGS(mpi_init, MPI_INIT);
+SPELLINGS(mpi_init_thread, MPI_INIT_THREAD);
 SPELLINGS(mpi_allreduce, MPI_ALLREDUCE);
 SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK);
 SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER);

@@ -1,11 +1,11 @@
 /*
  * Hints on communicators: the key "trivance_algorithm" of MPI_Comm_set_info and MPI_Comm_dup_with_info says by which
  * algorithm, as TRIVANCE_ALGORITHM names them, calls on this communicator are served; `mpi` leaves them to the MPI
- * library. The MPI library sees the info, too, and ignores what it does not know.
+ * library, `default` takes either back. The MPI library sees the info, too, and ignores what it does not know.
  */
 #include "preload/preload.h"
 
-#include "mpi/intercept.h"
+#include "mpi/front/intercept.h"
 
 #define KEY "trivance_algorithm"
 #define VALUE_MAX 127
@@ -14,7 +14,7 @@ static void take_hint(MPI_Comm comm, MPI_Info info)
 {
     char value[VALUE_MAX + 1];
     int found = 0;
-    if (comm == MPI_COMM_NULL || info == MPI_INFO_NULL || trv_preload_idle())
+    if (comm == MPI_COMM_NULL || info == MPI_INFO_NULL || !trv_mpi_begun())
         return;
     if (PMPI_Info_get(info, KEY, VALUE_MAX, value, &found) == MPI_SUCCESS && found)
         trv_mpi_intercept_hint(comm, value);

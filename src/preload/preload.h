@@ -8,10 +8,10 @@
 
 #include <mpi.h>
 
-/* Whether nothing in the environment could ever make us serve a call: then a wrapper calls the MPI library at once. */
-bool trv_preload_idle(void);
+/* After the MPI library's own MPI_Init. */
+void trv_preload_begin(void);
 
-/* Reduce-Scatter with a count per rank: served where they are equal. As the entries of mpi/intercept.h. */
+/* Reduce-Scatter with a count per rank: served where they are equal. As the entries of mpi/front/intercept.h. */
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm, int *code);
 

@@ -15,7 +15,7 @@
 #include <trivance/schedule.h>
 
 struct trv_schedule {
-    char name[128];
+    char name[TRV_SPELLED_MAX];
     const char *parameters; /* what follows the colon in the name, or NULL */
     trv_torus_t torus;
     trv_collective_t collective;
@@ -52,6 +52,10 @@ struct trv_algorithm {
      * parameters, torus, collective, symmetry, exactness, consistent and owned from the table's line, one stream, no
      * step, one register, a space of one block, halves = 1, messages_per_port = 1, no mirrored streams. */
     int (*create)(trv_schedule_t *schedule);
+    /* Writes a name with its parameters (NULL: none are given) so that it says all, as trv_schedule_spell; returns its
+     * length, which may be `size` or more, as snprintf does, or an error. NULL: there are no parameters. */
+    int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                 size_t size);
 };
 
 /* ---- Building a step --------------------------------------------------------------------------------------------- */

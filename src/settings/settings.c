@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/plan.h>
+
 #include "cli/cli.h"
 #include "cli/parse.h"
 #include "common/error.h"
 
 #define PREFIX "TRIVANCE_"
 #define NAMES_MAX 64
+#define HASH_SEED UINT64_C(14695981039346656037)
 
 extern char **environ;
 
@@ -128,32 +131,20 @@ static void tell_wrong(teller_t *teller, const trv_setting_t *setting, int code)
     tell(teller, line);
 }
 
-static void read_all(teller_t *teller)
+static void read_one(teller_t *teller, const trv_setting_t *setting)
 {
-    trv_settings_t *settings = teller->settings;
-    for (int i = 0; i < trv_settings_count(); i++) {
-        const trv_setting_t *setting = trv_settings_at(i);
-        const char *text = getenv(setting->name);
-        if (setting->kind != TRV_SETTING_TEXT)
-            read_value(setting, setting->standard, settings);
-        int code = text && *text ? read_value(setting, text, settings) : TRV_OK;
-        if (code < 0)
-            tell_wrong(teller, setting, code);
-    }
+    const char *text = getenv(setting->name);
+    if (setting->kind != TRV_SETTING_TEXT)
+        read_value(setting, setting->standard, teller->settings);
+    int code = text && *text ? read_value(setting, text, teller->settings) : TRV_OK;
+    if (code < 0)
+        tell_wrong(teller, setting, code);
 }
 
-static void read_rules(teller_t *teller)
+static void read_all(teller_t *teller)
 {
-    trv_settings_t *settings = teller->settings;
-    if (settings->tune)
-        trv_rules_parse_line(&settings->tune_rules, settings->tune); /* which was checked already */
-    if (!settings->rules_file)
-        return;
-    int code = trv_rules_read(&settings->file_rules, settings->rules_file, tell, teller);
-    settings->file_fault = code < 0 && !settings->fault;
-    for (int i = 0; i < trv_settings_count() && code < 0; i++)
-        if (trv_settings_at(i)->offset == offsetof(trv_settings_t, rules_file))
-            tell_wrong(teller, trv_settings_at(i), code);
+    for (int i = 0; i < trv_settings_count(); i++)
+        read_one(teller, trv_settings_at(i));
 }
 
 /* The network's parameters: the environment, else the rules file, else the default. */
@@ -164,7 +155,7 @@ static void take_network(trv_settings_t *settings)
         {&settings->bandwidth_bps, settings->file_rules.bandwidth_bps, "TRIVANCE_BANDWIDTH"},
         {&settings->hop_ns, settings->file_rules.hop_ns, "TRIVANCE_HOP_LATENCY"},
         {&settings->overhead_ns, settings->file_rules.overhead_ns, "TRIVANCE_MESSAGE_OVERHEAD"}};
-    for (size_t i = 0; settings->rules_file && i < sizeof parameter / sizeof parameter[0]; i++) {
+    for (size_t i = 0; i < sizeof parameter / sizeof parameter[0]; i++) {
         const char *text = getenv(parameter[i].name);
         if (parameter[i].stored >= 0 && !(text && *text))
             *parameter[i].value = parameter[i].stored;
@@ -198,15 +189,60 @@ static void find_unknown(teller_t *teller)
     }
 }
 
+static uint64_t hash_variables(const trv_settings_t *settings);
+
 void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
 {
     teller_t teller = {settings, warn, context};
     *settings = (trv_settings_t){0};
     read_all(&teller);
-    read_rules(&teller);
-    take_network(settings);
+    if (settings->tune)
+        trv_rules_parse_line(&settings->tune_rules, settings->tune); /* which was checked already */
     find_unknown(&teller);
     settings->info = settings->debug >= TRV_DEBUG_INFO;
+    settings->hash = hash_variables(settings);
+}
+
+/* ---- The rules file ---------------------------------------------------------------------------------------------- */
+
+/* What the file was read into, with this code. */
+static int take_rules(teller_t *teller, int code)
+{
+    trv_settings_t *settings = teller->settings;
+    settings->file_fault = settings->file_fault || (code < 0 && !settings->fault);
+    for (int i = 0; i < trv_settings_count() && code < 0; i++)
+        if (trv_settings_at(i)->offset == offsetof(trv_settings_t, rules_file))
+            tell_wrong(teller, trv_settings_at(i), code);
+    take_network(settings);
+    return code;
+}
+
+int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
+{
+    teller_t teller = {settings, warn, context};
+    if (!settings->rules_file)
+        return TRV_OK;
+    trv_rules_clear(&settings->file_rules);
+    return take_rules(&teller, trv_rules_read(&settings->file_rules, settings->rules_file, tell, &teller));
+}
+
+int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, trv_settings_warn_t *warn,
+                             void *context)
+{
+    teller_t teller = {settings, warn, context};
+    const char *name = settings->rules_file ? settings->rules_file : "rules";
+    trv_rules_clear(&settings->file_rules);
+    return take_rules(&teller, trv_rules_parse_file(&settings->file_rules, name, text, length, tell, &teller));
+}
+
+void trv_settings_cache(trv_settings_warn_t *warn, void *context)
+{
+    trv_settings_t settings = {0};
+    teller_t teller = {&settings, warn, context};
+    for (int i = 0; i < trv_settings_count(); i++)
+        if (trv_settings_at(i)->offset == offsetof(trv_settings_t, cache))
+            read_one(&teller, trv_settings_at(i));
+    trv_cache_policy(settings.cache, settings.cache);
 }
 
 void trv_settings_clear(trv_settings_t *settings)
@@ -251,14 +287,28 @@ static uint64_t hash_rules(uint64_t seed, const trv_rules_t *rules)
     return seed;
 }
 
-uint64_t trv_settings_hash(const trv_settings_t *settings)
+static uint64_t hash_network(uint64_t seed, const trv_settings_t *settings)
 {
-    const double network[] = {settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns,
-                              settings->overhead_ns};
+    const double network[] = {settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns, settings->overhead_ns};
+    return hash(seed, network, sizeof network);
+}
+
+static uint64_t hash_variables(const trv_settings_t *settings)
+{
     const unsigned char flag[] = {settings->cart, settings->allow_inconsistent, settings->fault != NULL};
-    uint64_t seed = hash(14695981039346656037u, network, sizeof network);
+    uint64_t seed = hash_network(HASH_SEED, settings);
     seed = hash(seed, flag, sizeof flag);
     seed = hash(seed, &settings->piece_bytes, sizeof settings->piece_bytes); /* both ends of a message cut it alike */
-    seed = hash_rules(seed, &settings->tune_rules);
-    return hash_rules(seed, &settings->file_rules);
+    return hash_rules(seed, &settings->tune_rules);
+}
+
+uint64_t trv_settings_hash(const trv_settings_t *settings)
+{
+    return settings->hash;
+}
+
+uint64_t trv_settings_rules_hash(const trv_settings_t *settings)
+{
+    const unsigned char fault = settings->file_fault;
+    return hash_rules(hash(hash_network(HASH_SEED, settings), &fault, 1), &settings->file_rules);
 }

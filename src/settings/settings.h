@@ -19,16 +19,18 @@ typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_t
  * there. */
 typedef struct trv_settings {
     char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file, *kernels;
-    bool cart, allow_inconsistent, check, recorder;
+    bool cart, allow_inconsistent, check, recorder, cache;
     int debug;      /* trv_debug_t */
     int fallback;   /* trv_fallback_t */
     int on_timeout; /* trv_on_timeout_t */
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns, timeout_ns; /* timeout 0: never */
     uint64_t piece_bytes; /* of a message; 0: all of it */
+    uint64_t memory_bytes; /* for plans and their scratch, of the whole process */
     bool info;      /* debug >= TRV_DEBUG_INFO */
     trv_rules_t tune_rules, file_rules;
     char *fault;    /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
     bool file_fault; /* it is in the rules file, which other ranks may see differently */
+    uint64_t hash;  /* trv_settings_hash's */
 } trv_settings_t;
 
 typedef enum trv_setting_kind {
@@ -51,6 +53,7 @@ typedef struct trv_setting {
     const char *example;
     const char *meaning;  /* one sentence */
     int (*check)(const char *text); /* of a text; NULL: any */
+    bool shared; /* all ranks must see the same: what selects, and what makes ranks communicate or end the program */
 } trv_setting_t;
 
 /* The table, in the order in which it is shown. */
@@ -59,10 +62,19 @@ const trv_setting_t *trv_settings_at(int index);
 
 typedef void trv_settings_warn_t(void *context, const char *sentence);
 
-/* Reads the environment. `warn` (may be NULL) is told of wrong values on which no choice depends (those are the fault),
- * of oddities in the rules file, and of every variable that begins with TRIVANCE_ and is none. Wrong values hold as if
- * they were not set. */
+/* Reads the environment and no file. `warn` (may be NULL) is told of wrong values on which no choice depends (those are
+ * the fault), and of every variable that begins with TRIVANCE_ and is none. Wrong values hold as if they were not
+ * set. */
 void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
+
+/* Reads the rules file, if one is named: file_rules, and the parameters of the network that no variable sets. `warn` is
+ * told of its oddities. A wrong file is the fault, if there is none yet, and its negative code is returned. `parse`
+ * takes the text of the file from whoever has read it. */
+int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
+int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, trv_settings_warn_t *warn,
+                             void *context);
+/* Reads TRIVANCE_CACHE alone, and lets trv_cache_policy say it to the library: for tools that need no other. */
+void trv_settings_cache(trv_settings_warn_t *warn, void *context);
 void trv_settings_clear(trv_settings_t *settings);
 
 /* 0, or a negative code with the sentence of a wrong value, rules files included: for `trivance info`. */
@@ -72,7 +84,14 @@ int trv_settings_check(const trv_setting_t *setting, const char *text);
  * must answer alike before they can compare. */
 bool trv_settings_may_serve(const trv_settings_t *settings);
 
-/* Equal where all that the choice depends on is equal, contents of the rules file included. */
+/* Equal where all variables that the choice depends on are equal; what files hold is not in it. */
 uint64_t trv_settings_hash(const trv_settings_t *settings);
+/* Equal where the rules file says the same. */
+uint64_t trv_settings_rules_hash(const trv_settings_t *settings);
+
+/* The variables that all ranks must see alike, as they stand in the environment: lines NAME=VALUE, in the order of the
+ * table, with nothing behind the = of what is not set. A line break in a value is written as \n. The caller frees it;
+ * *length is without the 0 at the end. NULL: no memory. */
+char *trv_settings_text(size_t *length);
 
 #endif

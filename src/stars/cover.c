@@ -29,6 +29,7 @@ typedef struct cover {
     unsigned *by;                   /* ports of a displacement */
     uint64_t random;
     int64_t work;
+    int rc; /* of what ended the search */
     int count, *element; /* the sums so far … */
     bool *there;
     int allowance[TRV_STAR_STEPS_MAX]; /* hops of this attempt's steps */
@@ -147,7 +148,10 @@ static bool complete(cover_t *cover)
 {
     trv_star_chain_t chain = cover->chain;
     cover->work += cover->ranks;
-    if (trv_star_check(&chain, true))
+    const int rc = trv_star_check(&chain, true);
+    if (rc == TRV_ERR_MEMORY)
+        cover->rc = rc;
+    if (rc)
         return false;
     cover->best_hops = chain_hops(&chain);
     cover->best = chain;
@@ -351,7 +355,7 @@ static void search_steps(cover_t *cover, int steps, int64_t work)
     cover->best_hops = 2 * diameter + 1;
     cover->random = SEED;
     cover->work = 0;
-    for (int tries = 0; cover->work < work && cover->best_hops > diameter; tries++)
+    for (int tries = 0; cover->work < work && cover->best_hops > diameter && !cover->rc; tries++)
         attempt(cover, diameter + draw(cover, cover->best_hops - diameter), tries % 2);
 }
 
@@ -370,6 +374,7 @@ int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *dire
     rc = cover_begin(cover, torus);
     for (; !rc && steps < chain->steps; steps++) {
         search_steps(cover, steps, work);
+        rc = cover->rc;
         if (cover->best.steps)
             *chain = cover->best;
     }

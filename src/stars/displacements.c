@@ -10,6 +10,7 @@
 static int hops_of(const trv_torus_t *torus, int rank, int *at)
 {
     int hops = 0;
+    memset(at, 0, TRV_DIMS_MAX * sizeof *at);
     trv_torus_coordinates(torus, rank, at);
     for (int d = 0; d < torus->dims; d++) {
         at[d] -= 2 * at[d] > torus->size[d] ? torus->size[d] : 0;
@@ -18,23 +19,41 @@ static int hops_of(const trv_torus_t *torus, int rank, int *at)
     return hops;
 }
 
+/* Places them by their hops, those of equal hops in the order of the ranks: `place` has a number for every hop. */
+static void sort(trv_star_displacements_t *all, int longest, int *place)
+{
+    const trv_torus_t *torus = &all->torus;
+    int at[TRV_DIMS_MAX];
+    for (int rank = 1; rank < torus->ranks; rank++)
+        place[hops_of(torus, rank, at)]++;
+    for (int hops = 1, before = 0; hops <= longest; hops++) {
+        const int count = place[hops];
+        place[hops] = before;
+        before += count;
+    }
+    for (int rank = 1; rank < torus->ranks; rank++) {
+        const int hops = hops_of(torus, rank, at), i = place[hops]++;
+        memcpy(all->at[i], at, sizeof at);
+        all->hops[i] = hops;
+    }
+}
+
 int trv_star_displacements_create(trv_star_displacements_t *all, const trv_torus_t *torus)
 {
-    int at[TRV_DIMS_MAX], longest = 0, place = 0;
+    int longest = 0;
+    for (int d = 0; d < torus->dims; d++)
+        longest += torus->size[d] / 2;
+    int *place = calloc((size_t)longest + 1, sizeof *place);
     all->torus = *torus;
     all->count = torus->ranks - 1;
     all->at = malloc((size_t)torus->ranks * sizeof *all->at);
     all->hops = malloc((size_t)torus->ranks * sizeof *all->hops);
-    if (!all->at || !all->hops)
+    if (!all->at || !all->hops || !place) {
+        free(place);
         return trv_fail_memory();
-    for (int d = 0; d < torus->dims; d++)
-        longest += torus->size[d] / 2;
-    for (int hops = 1; hops <= longest; hops++)
-        for (int rank = 1; rank < torus->ranks; rank++)
-            if (hops_of(torus, rank, at) == hops) {
-                memcpy(all->at[place], at, sizeof at);
-                all->hops[place++] = hops;
-            }
+    }
+    sort(all, longest, place);
+    free(place);
     return TRV_OK;
 }
 

@@ -63,14 +63,15 @@ static int restore(trv_star_chain_t *chain, const shape_t *shape, const trv_toru
 
 /* ---- Known ones -------------------------------------------------------------------------------------------------- */
 
-/* Reads the lines of a text; at most `room`. Returns how many, or an error. */
+/* Reads the lines of a text, from 1 to `room`, each a chain of the shape. Returns how many, or an error. */
 static int read_chains(const shape_t *shape, char *text, bool covering, trv_star_chain_t *chain, int room)
 {
     int count = 0;
-    for (char *line = text, *end; *line && count < room; line = end + 1) {
+    for (char *line = text, *end; *line || count == 0; line = end + 1) {
         end = strchr(line, '\n');
-        if (!end)
-            return trv_fail(TRV_ERR_INVALID, "a line of the star chains of %s has no end", shape->key);
+        if (!end || count == room)
+            return trv_fail(TRV_ERR_INVALID, "the star chains of %s are not %s", shape->key,
+                            end ? "so many" : "lines with an end");
         *end = '\0';
         int rc = trv_star_parse(&chain[count++], &shape->torus, line, covering);
         if (rc)
@@ -79,30 +80,58 @@ static int read_chains(const shape_t *shape, char *text, bool covering, trv_star
     return count;
 }
 
-/* How many known chains there are; 0 where none is, or what is known is damaged. */
-static int recall(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
+/* What is held under the shape's key, if it is good: how many chains; 0 where there is nothing or it is damaged. Errors
+ * of memory are errors: whoever passed over what is known would choose others. */
+static int take(const shape_t *shape, int found, char *text, bool covering, trv_star_chain_t *chain, int room)
 {
-    char *text = trv_star_recall(shape->key);
-    int count = text ? read_chains(shape, text, covering, chain, room) : 0;
-    free(text);
-    return count > 0 ? count : 0;
+    if (found <= 0)
+        return found;
+    int count = read_chains(shape, text, covering, chain, room);
+    return count > 0 || count == TRV_ERR_MEMORY ? count : 0;
 }
 
-static void remember(const shape_t *shape, const trv_star_chain_t *chain, int count)
+static int recall(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
+{
+    char *text = NULL;
+    const int found = trv_star_recall(shape->key, &text), count = take(shape, found, text, covering, chain, room);
+    free(text);
+    return count;
+}
+
+static int remember(const shape_t *shape, const trv_star_chain_t *chain, int count, bool write)
 {
     size_t length = 0, used = 0;
     for (int i = 0; i < count; i++)
         length += trv_star_format(&chain[i], NULL, 0) + 1;
     char *text = malloc(length + 1);
     if (!text)
-        return;
+        return trv_fail_memory();
     for (int i = 0; i < count; i++) {
         used += trv_star_format(&chain[i], text + used, length + 1 - used);
         text[used++] = '\n';
     }
     text[used] = '\0';
-    trv_star_remember(shape->key, text);
+    int rc = trv_star_keep(shape->key, text);
+    if (!rc && write)
+        trv_star_write(shape->key, text);
     free(text);
+    return rc;
+}
+
+/* The chains of the user's cache folder. */
+static int read_file(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
+{
+    char *text = NULL;
+    const int found = trv_star_read(shape->key, &text), count = take(shape, found, text, covering, chain, room);
+    free(text);
+    const int rc = count > 0 ? remember(shape, chain, count, false) : TRV_OK;
+    return rc ? rc : count;
+}
+
+static int find_known(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
+{
+    const int count = recall(shape, covering, chain, room);
+    return count ? count : read_file(shape, covering, chain, room);
 }
 
 /* ---- Searching --------------------------------------------------------------------------------------------------- */
@@ -113,11 +142,11 @@ int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUN
     int rc = make_shape(torus, "", &shape);
     if (rc)
         return rc;
-    int count = recall(&shape, false, chain, TRV_STAR_FOUND_MAX);
+    int count = find_known(&shape, false, chain, TRV_STAR_FOUND_MAX);
     if (count == 0) {
         count = trv_star_search(&shape.torus, FIND_WORK, chain);
         if (count > 0)
-            remember(&shape, chain, count);
+            rc = remember(&shape, chain, count, true);
     }
     for (int i = 0; i < count && !rc; i++)
         rc = restore(&chain[i], &shape, torus);
@@ -133,19 +162,18 @@ static int find_direct(const trv_torus_t *torus, trv_star_chain_t *chain)
     if (count > 0)
         *chain = found[0];
     free(found);
-    return count == TRV_ERR_MEMORY ? count : TRV_OK;
+    return count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
 }
 
 /* A covering of the shape, known or found, with no more steps than `chain`, its direct sum. */
 static int find_cover(const shape_t *shape, trv_star_chain_t *chain)
 {
     const trv_star_chain_t direct = *chain;
-    if (recall(shape, true, chain, 1))
-        return TRV_OK;
+    const int known = find_known(shape, true, chain, 1);
+    if (known)
+        return known > 0 ? TRV_OK : known;
     int rc = trv_star_cover_search(&shape->torus, direct.steps ? &direct : NULL, COVER_WORK, chain);
-    if (!rc)
-        remember(shape, chain, 1);
-    return rc;
+    return rc ? rc : remember(shape, chain, 1, true);
 }
 
 int trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain)

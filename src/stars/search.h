@@ -56,10 +56,16 @@ typedef struct trv_star_option {
 } trv_star_option_t;
 #define TRV_STAR_OPTIONS_MAX 3
 
+/* Work, in vectors looked at, and where it is to end. */
+typedef struct trv_star_work {
+    int64_t done, limit;
+} trv_star_work_t;
+
 /* One vector of each coset but 0, leaving by different ports: `part` has the rows of the smaller subgroup as multiples
- * of those of the larger, whose members are given. Returns how many ways; counts its work. */
+ * of those of the larger, whose members are given. Returns how many ways. Where the work is done it still looks at some
+ * thousand choices. */
 int trv_star_cosets(const trv_star_displacements_t *all, const trv_star_members_t *members, const trv_lattice_t *part,
-                    trv_star_option_t option[TRV_STAR_OPTIONS_MAX], int64_t *work);
+                    trv_star_option_t option[TRV_STAR_OPTIONS_MAX], trv_star_work_t *work);
 
 /* ---- subgroups.c ------------------------------------------------------------------------------------------------- */
 

@@ -2,12 +2,17 @@
  * The table, the memory of this process, and the files of the user's cache folder.
  *
  * A file says which search made it and ends with a checksum of all before, so that one that is damaged, or made by
- * another version, is passed over. It is written beside its place and moved there, so that nobody reads half of it.
- * A text from a file is what the search would find: ranks that have the file and ranks that have not agree.
+ * another version, is passed over; what it holds is checked by whoever asked (find.c). It is written beside its place,
+ * under a name that nobody else has, and moved there, so that nobody reads half of it, and readable for its user.
+ *
+ * Files of two users may differ: who decides for others tells them the chains themselves (trv_schedule_spell).
  */
 #include "stars/store.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,10 +21,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <trivance/common.h>
+#include <trivance/plan.h>
+
+#include "common/error.h"
 
 /* Raised when the search finds other chains than before. */
-#define SEARCH_VERSION 1
+#define SEARCH_VERSION 2
 #define FILE_MAX (1 << 20)
 #define PATH_MAX_HERE 1024
 
@@ -28,23 +35,31 @@ typedef struct memory {
     char *key, *text;
 } memory_t;
 
+static atomic_bool may_read = true, may_write = true;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static memory_t *memories; /* as long as the process lives */
 
 /* ---- This process ------------------------------------------------------------------------------------------------ */
 
-static char *recall_here(const char *key)
+/* A copy, for the caller. */
+static int copy(const char *from, char **text)
 {
-    char *text = NULL;
-    pthread_mutex_lock(&lock);
-    for (const memory_t *memory = memories; memory && !text; memory = memory->next)
-        if (strcmp(memory->key, key) == 0)
-            text = strdup(memory->text);
-    pthread_mutex_unlock(&lock);
-    return text;
+    *text = strdup(from);
+    return *text ? 1 : trv_fail_memory();
 }
 
-static void remember_here(const char *key, const char *text)
+static int recall_here(const char *key, char **text)
+{
+    int found = 0;
+    pthread_mutex_lock(&lock);
+    for (const memory_t *memory = memories; memory && !found; memory = memory->next)
+        if (strcmp(memory->key, key) == 0)
+            found = copy(memory->text, text);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+int trv_star_keep(const char *key, const char *text)
 {
     memory_t *memory = malloc(sizeof *memory);
     char *own_key = strdup(key), *own_text = strdup(text);
@@ -52,11 +67,25 @@ static void remember_here(const char *key, const char *text)
         free(memory);
         free(own_key);
         free(own_text);
-        return;
+        return trv_fail_memory();
     }
     pthread_mutex_lock(&lock);
     *memory = (memory_t){memories, own_key, own_text};
     memories = memory;
+    pthread_mutex_unlock(&lock);
+    return TRV_OK;
+}
+
+void trv_star_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    while (memories) {
+        memory_t *gone = memories;
+        memories = gone->next;
+        free(gone->key);
+        free(gone->text);
+        free(gone);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -88,7 +117,7 @@ static int print_head(char *head, size_t size, const char *key)
     return snprintf(head, size, "Trivance %s, star chains %d, %s\n", TRV_VERSION, SEARCH_VERSION, key);
 }
 
-/* The text between the head and the checksum. */
+/* The text between the head and the checksum, with a terminating 0; NULL where there is none. */
 static char *unpack(char *file, size_t length, const char *key)
 {
     char head[64 + TRV_STAR_KEY_MAX], foot[32];
@@ -99,28 +128,61 @@ static char *unpack(char *file, size_t length, const char *key)
     snprintf(foot, sizeof foot, "%016llx\n", (unsigned long long)checksum(SEED, file, last));
     if (memcmp(file + last, foot, 17) != 0)
         return NULL;
-    return strndup(file + first, last - first);
+    file[last] = '\0';
+    return file + first;
 }
 
-static char *recall_file(const char *key)
+/* All of a file; 0 where it cannot be read or is none. */
+static int read_all(int in, char **file, size_t *length)
 {
-    char path[PATH_MAX_HERE];
-    if (!folder(path))
-        return NULL;
+    struct stat about;
+    if (fstat(in, &about) || !S_ISREG(about.st_mode) || about.st_size < 1 || about.st_size > FILE_MAX)
+        return 0;
+    *file = malloc((size_t)about.st_size);
+    if (!*file)
+        return trv_fail_memory();
+    ssize_t got = 1;
+    for (*length = 0; got > 0 && *length < (size_t)about.st_size; *length += got > 0 ? (size_t)got : 0)
+        got = read(in, *file + *length, (size_t)about.st_size - *length);
+    return 1;
+}
+
+int trv_star_read(const char *key, char **text)
+{
+    char path[PATH_MAX_HERE], *file = NULL;
+    size_t length = 0;
+    if (!atomic_load(&may_read) || !folder(path))
+        return 0;
     snprintf(path + strlen(path), sizeof path - strlen(path), "/%s.stars", key);
-    FILE *in = fopen(path, "rb");
-    char *file = in ? malloc(FILE_MAX) : NULL;
-    char *text = file ? unpack(file, fread(file, 1, FILE_MAX, in), key) : NULL;
+    int in = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe of that name is none of ours */
+    int found = in >= 0 ? read_all(in, &file, &length) : 0;
+    if (in >= 0)
+        close(in);
+    const char *held = found > 0 ? unpack(file, length, key) : NULL;
+    if (found > 0)
+        found = held ? copy(held, text) : 0;
     free(file);
-    if (in)
-        fclose(in);
-    return text;
+    return found;
 }
 
-static void remember_file(const char *key, const char *text)
+static bool write_all(int out, const char *data, size_t length)
 {
-    char path[PATH_MAX_HERE], temporary[PATH_MAX_HERE + 16], head[64 + TRV_STAR_KEY_MAX];
-    if (!folder(path))
+    while (length > 0) {
+        ssize_t written = write(out, data, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        data += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+void trv_star_write(const char *key, const char *text)
+{
+    char path[PATH_MAX_HERE], temporary[PATH_MAX_HERE + 16], head[64 + TRV_STAR_KEY_MAX], foot[32];
+    if (!atomic_load(&may_write) || !folder(path))
         return;
     char *end = strrchr(path, '/');
     *end = '\0';
@@ -128,35 +190,32 @@ static void remember_file(const char *key, const char *text)
     *end = '/';
     mkdir(path, 0777);
     snprintf(path + strlen(path), sizeof path - strlen(path), "/%s.stars", key);
-    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
-    FILE *out = fopen(temporary, "wb");
-    if (!out)
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    int out = mkstemp(temporary);
+    if (out < 0)
         return;
     print_head(head, sizeof head, key);
     uint64_t sum = checksum(checksum(SEED, head, strlen(head)), text, strlen(text));
-    int printed = fprintf(out, "%s%s%016llx\n", head, text, (unsigned long long)sum);
-    if (fclose(out) || printed < 0 || rename(temporary, path))
+    snprintf(foot, sizeof foot, "%016llx\n", (unsigned long long)sum);
+    bool good = write_all(out, head, strlen(head)) && write_all(out, text, strlen(text)) &&
+                write_all(out, foot, strlen(foot));
+    good = !close(out) && good;
+    if (!good || rename(temporary, path))
         unlink(temporary);
 }
 
 /* ---- What others call -------------------------------------------------------------------------------------------- */
 
-char *trv_star_recall(const char *key)
+void trv_cache_policy(bool read, bool write)
+{
+    atomic_store(&may_read, read);
+    atomic_store(&may_write, write);
+}
+
+int trv_star_recall(const char *key, char **text)
 {
     for (const trv_star_row_t *row = trv_star_table; row->key; row++)
         if (strcmp(row->key, key) == 0)
-            return strdup(row->text);
-    char *text = recall_here(key);
-    if (text)
-        return text;
-    text = recall_file(key);
-    if (text)
-        remember_here(key, text);
-    return text;
-}
-
-void trv_star_remember(const char *key, const char *text)
-{
-    remember_here(key, text);
-    remember_file(key, text);
+            return copy(row->text, text);
+    return recall_here(key, text);
 }

@@ -15,12 +15,21 @@ typedef struct trv_star_row {
 } trv_star_row_t;
 extern const trv_star_row_t trv_star_table[];
 
-/* The text of a key, from the table, from what this process remembers, or from the user's cache folder; NULL where none
- * of them has it. The caller frees it. */
-char *trv_star_recall(const char *key);
+/* The text of a key, from the table or from what this process remembers; the caller frees it. 1; 0 where neither has
+ * it; TRV_ERR_MEMORY. */
+int trv_star_recall(const char *key, char **text);
 
-/* Remembers a text, in this process and in the user's cache folder ($XDG_CACHE_HOME/trivance, or ~/.cache/trivance).
- * What can not be written is not: nothing depends on it. */
-void trv_star_remember(const char *key, const char *text);
+/* The same from the user's cache folder ($XDG_CACHE_HOME/trivance, or ~/.cache/trivance), where it may be read
+ * (trv_cache_policy). What it holds is as somebody wrote it there: to be checked. */
+int trv_star_read(const char *key, char **text);
+
+/* Remembers a text in this process. 0 or TRV_ERR_MEMORY. */
+int trv_star_keep(const char *key, const char *text);
+
+/* Writes it to the user's cache folder, where that is allowed. What can not be written is not, and leaves nothing. */
+void trv_star_write(const char *key, const char *text);
+
+/* Forgets what this process remembers, for tests. */
+void trv_star_forget(void);
 
 #endif

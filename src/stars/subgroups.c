@@ -15,6 +15,7 @@
 #define SYMMETRIES_MAX 64 /* where there are more, none is used: finding out would cost more than it saves */
 #define PARTS_MAX 2000    /* smaller subgroups tried per subgroup and factor; where there are more, a fixed selection */
 #define BUCKETS 65536     /* of the table of nodes */
+#define NODES_A_UNIT 32   /* of work: nodes looked at for the cheapest one */
 /* What orders subgroups of one size: a step, a hop, a unit of load (of small vectors), in hops. */
 #define STEP_COST 7.5
 #define LOAD_COST 0.1
@@ -24,7 +25,7 @@ typedef struct builder {
     int node_room, edge_room;
     int *bucket, *next; /* of nodes by their lattice; -1: none */
     trv_star_members_t members;
-    int64_t work;
+    trv_star_work_t work;
 } builder_t;
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
@@ -37,7 +38,7 @@ static void list_members(builder_t *builder, const trv_lattice_t *lattice)
     for (int i = 0; i < all->count; i++)
         if (trv_lattice_has(lattice, all->at[i], members->multiple[members->count]))
             members->displacement[members->count++] = i;
-    builder->work += all->count;
+    builder->work.done += all->count;
 }
 
 /* ---- Symmetries -------------------------------------------------------------------------------------------------- */
@@ -240,52 +241,68 @@ static int add_edge(builder_t *builder, int from, const trv_star_edge_t *edge)
     return TRV_OK;
 }
 
-/* All steps from one subgroup to those `factor` times smaller. */
+/* All steps from one subgroup to those `factor` times smaller; where the work ends before, at least one. */
 static int expand_by(builder_t *builder, int from, int factor)
 {
     trv_star_graph_t *graph = builder->graph;
     const trv_lattice_t whole = graph->node[from].lattice;
     int64_t parts = count_parts(whole.dims, 0, factor), stride = (parts + PARTS_MAX - 1) / PARTS_MAX;
     int rc = TRV_OK;
+    bool found = false;
     for (int64_t number = 0; number < parts && !rc; number += stride) {
         trv_lattice_t part, smaller;
         trv_star_edge_t edge = {.factor = factor};
+        if (found && builder->work.done >= builder->work.limit)
+            break;
         make_part(&part, whole.dims, factor, number);
-        builder->work += 10;
+        builder->work.done += 10;
         if (!take_part(&graph->all.torus, &whole, &part, &smaller))
             continue;
         edge.options = trv_star_cosets(&graph->all, &builder->members, &part, edge.option, &builder->work);
         if (edge.options == 0)
             continue;
-        builder->work += 10 * graph->symmetries;
+        builder->work.done += 10 * graph->symmetries;
         edge.symmetry = least_image(graph, &smaller);
         edge.to = find_node(builder, &smaller);
         rc = edge.to < 0 ? trv_fail_memory() : add_edge(builder, from, &edge);
+        found = true;
     }
     return rc;
+}
+
+/* Goes on until `limit`, but shares what is left with `others` that come after. */
+static void share_work(trv_star_work_t *work, int64_t limit, int others)
+{
+    work->limit = limit > work->done ? work->done + (limit - work->done) / (others + 1) : work->done;
 }
 
 static int expand(builder_t *builder, int from)
 {
     trv_star_graph_t *graph = builder->graph;
-    int ranks = graph->node[from].ranks, rc = TRV_OK;
+    const int64_t limit = builder->work.limit;
+    const int ranks = graph->node[from].ranks, most = 2 * graph->all.torus.dims + 1;
+    int factors = 0, rc = TRV_OK;
+    for (int factor = 2; factor <= most; factor++)
+        factors += ranks % factor == 0;
     list_members(builder, &graph->node[from].lattice);
     graph->node[from].first_edge = graph->edges;
-    for (int factor = 2; factor <= 2 * graph->all.torus.dims + 1 && !rc; factor++)
-        if (ranks % factor == 0)
+    for (int factor = 2; factor <= most && !rc; factor++)
+        if (ranks % factor == 0) {
+            share_work(&builder->work, limit, --factors);
             rc = expand_by(builder, from, factor);
+        }
+    builder->work.limit = limit;
     return rc;
 }
 
 /* ---- The graph --------------------------------------------------------------------------------------------------- */
 
-/* Expands the nodes of `ranks` ranks, the cheapest first, until `work` is done; one at least. */
-static int expand_level(builder_t *builder, int ranks, int64_t work)
+/* Expands the nodes of `ranks` ranks, the cheapest first, until the work ends; one at least. */
+static int expand_level(builder_t *builder, int ranks)
 {
     trv_star_graph_t *graph = builder->graph;
     int nodes = graph->nodes, rc = TRV_OK; /* new ones have fewer ranks */
-    work += builder->work;
-    for (bool first = true; !rc && (first || builder->work < work); first = false) {
+    for (bool first = true; !rc && (first || builder->work.done < builder->work.limit); first = false) {
         int best = -1;
         for (int i = 0; i < nodes; i++)
             if (graph->node[i].ranks == ranks && graph->node[i].first_edge < 0 &&
@@ -293,6 +310,7 @@ static int expand_level(builder_t *builder, int ranks, int64_t work)
                 best = i;
         if (best < 0)
             break;
+        builder->work.done += nodes / NODES_A_UNIT;
         rc = expand(builder, best);
     }
     return rc;
@@ -304,8 +322,10 @@ static int expand_all(builder_t *builder, const trv_torus_t *torus, int64_t work
     for (int ranks = 2; ranks <= torus->ranks; ranks++)
         levels += torus->ranks % ranks == 0;
     for (int ranks = torus->ranks; ranks > 1 && !rc; ranks--)
-        if (torus->ranks % ranks == 0)
-            rc = expand_level(builder, ranks, (work - builder->work) / levels--);
+        if (torus->ranks % ranks == 0) {
+            share_work(&builder->work, work, --levels);
+            rc = expand_level(builder, ranks);
+        }
     return rc;
 }
 

@@ -39,6 +39,7 @@ static void read_with(const char *name, const char *value, trv_settings_t *setti
     *warnings = (warnings_t){0};
     setenv(name, value, 1);
     trv_settings_read(settings, keep, warnings);
+    trv_settings_read_rules(settings, keep, warnings);
     unsetenv(name);
 }
 
@@ -56,6 +57,7 @@ static void test_defaults(void **state)
                 settings.overhead_ns == paper.message_overhead_ns);
     assert_int_equal(settings.debug, TRV_DEBUG_WARN);
     assert_int_equal(settings.fallback, TRV_FALLBACK_SILENT);
+    assert_int_equal(settings.memory_bytes, 256 << 20);
     assert_false(settings.info || settings.cart || settings.check || settings.allow_inconsistent);
     assert_false(trv_settings_may_serve(&settings));
     trv_settings_clear(&settings);
@@ -266,12 +268,96 @@ static void test_network_of_a_file(void **state)
     setenv("TRIVANCE_RULES_FILE", path, 1);
     setenv("TRIVANCE_HOP_LATENCY", "7ns", 1);
     trv_settings_read(&settings, NULL, NULL);
-    unsetenv("TRIVANCE_RULES_FILE");
-    unsetenv("TRIVANCE_HOP_LATENCY");
+    uint64_t hash = trv_settings_hash(&settings), no_rules = trv_settings_rules_hash(&settings);
+    assert_true(settings.alpha_ns == 1500 && settings.hop_ns == 7 && settings.file_rules.count == 0);
+    assert_int_equal(trv_settings_read_rules(&settings, NULL, NULL), 0);
     assert_null(settings.fault);
     assert_true(settings.alpha_ns == 2000 && settings.hop_ns == 7 && settings.bandwidth_bps == 800e9 &&
-                settings.overhead_ns == 40);
+                settings.overhead_ns == 40 && settings.file_rules.count == 2);
+    assert_true(trv_settings_hash(&settings) == hash);
+    uint64_t rules = trv_settings_rules_hash(&settings);
+    assert_true(rules != no_rules);
     trv_settings_clear(&settings);
+    /* The same from whoever has read it, without a file here. */
+    setenv("TRIVANCE_RULES_FILE", "/nonexistent", 1);
+    trv_settings_read(&settings, NULL, NULL);
+    assert_null(settings.fault);
+    assert_true(trv_settings_hash(&settings) == hash);
+    assert_int_equal(trv_settings_parse_rules(&settings, good_file, strlen(good_file), NULL, NULL), 0);
+    assert_true(trv_settings_rules_hash(&settings) == rules);
+    assert_true(trv_settings_parse_rules(&settings, "[]", 2, NULL, NULL) < 0);
+    assert_true(settings.file_fault && strstr(settings.fault, "TRIVANCE_RULES_FILE: /nonexistent:1:1: rules are"));
+    assert_int_equal(settings.file_rules.count, 0);
+    trv_settings_clear(&settings);
+    unsetenv("TRIVANCE_RULES_FILE");
+    unsetenv("TRIVANCE_HOP_LATENCY");
+}
+
+/* ---- What all ranks must see alike ------------------------------------------------------------------------------- */
+
+static void test_shared(void **state)
+{
+    static const char *const others[] = {"TRIVANCE_CHECK", "TRIVANCE_FALLBACK"};
+    int more = 0;
+    (void)state;
+    for (int i = 0; i < trv_settings_count(); i++) {
+        const trv_setting_t *setting = trv_settings_at(i);
+        bool other = strcmp(setting->name, others[0]) == 0 || strcmp(setting->name, others[1]) == 0;
+        if (setting->selects || other)
+            assert_true(setting->shared);
+        more += other;
+    }
+    assert_int_equal(more, 2);
+}
+
+static void test_text(void **state)
+{
+    size_t length, lines = 0, shared = 0;
+    (void)state;
+    setenv("TRIVANCE_TORUS", "3x", 1); /* wrong, as it stands */
+    setenv("TRIVANCE_TUNE", "a\nb", 1);
+    setenv("TRIVANCE_DEBUG", "info", 1); /* each rank's own */
+    setenv("TRIVANCE_RULES_FILE", "/nonexistent", 1);
+    char *text = trv_settings_text(&length);
+    unsetenv("TRIVANCE_TORUS");
+    unsetenv("TRIVANCE_TUNE");
+    unsetenv("TRIVANCE_DEBUG");
+    unsetenv("TRIVANCE_RULES_FILE");
+    assert_non_null(text);
+    assert_int_equal(length, strlen(text));
+    assert_true(strncmp(text, "TRIVANCE_TORUS=3x\n", 18) == 0);
+    assert_non_null(strstr(text, "\nTRIVANCE_TUNE=a\\nb\n"));
+    assert_non_null(strstr(text, "\nTRIVANCE_ALGORITHM=\n"));
+    assert_non_null(strstr(text, "\nTRIVANCE_RULES_FILE=/nonexistent\n"));
+    assert_non_null(strstr(text, "\nTRIVANCE_CHECK=\n"));
+    assert_null(strstr(text, "TRIVANCE_DEBUG"));
+    assert_null(strstr(text, "TRIVANCE_MEMORY"));
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    for (int i = 0; i < trv_settings_count(); i++)
+        shared += trv_settings_at(i)->shared;
+    assert_int_equal(lines, shared);
+    free(text);
+}
+
+/* The one variable that the tool reads for itself. */
+static void test_cache(void **state)
+{
+    trv_settings_t settings;
+    warnings_t warnings = {0};
+    (void)state;
+    trv_settings_read(&settings, NULL, NULL);
+    assert_true(settings.cache);
+    read_with("TRIVANCE_CACHE", "0", &settings, &warnings);
+    assert_false(settings.cache);
+    trv_settings_clear(&settings);
+    setenv("TRIVANCE_CACHE", "none", 1);
+    setenv("TRIVANCE_TORUS", "3x", 1);
+    trv_settings_cache(keep, &warnings);
+    unsetenv("TRIVANCE_TORUS");
+    unsetenv("TRIVANCE_CACHE");
+    assert_int_equal(warnings.count, 1);
+    assert_string_equal(warnings.last, "TRIVANCE_CACHE: 'none' is neither 0 nor 1; for example TRIVANCE_CACHE=0. 1 holds");
 }
 
 /* ---- What is shown ----------------------------------------------------------------------------------------------- */
@@ -338,7 +424,9 @@ int main(void)
         cmocka_unit_test(test_synonyms),       cmocka_unit_test(test_line),
         cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_file),
         cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
-        cmocka_unit_test(test_info),           cmocka_unit_test(test_document),
+        cmocka_unit_test(test_shared),         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_cache),          cmocka_unit_test(test_info),
+        cmocka_unit_test(test_document),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

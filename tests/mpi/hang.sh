@@ -25,15 +25,18 @@ said 'rank 0 of MPI_COMM_WORLD has waited [0-9.]+ s for all 3 ranks of a communi
 for rank in 0 2; do
     said "rank $rank of MPI_COMM_WORLD has waited [0-9.]+ s in comm 1 \(3 ranks, 3\), call 302: allreduce of 4000 bytes, \
 by trivance-b; rank $rank: lane 0 of 1, step [01] of 2, waits for ranks 1"
-    said "rank $rank of MPI_COMM_WORLD goes on after [0-9.]+ s in call 302"
+    said "rank $rank of MPI_COMM_WORLD goes on after [0-9.]+ s in comm 1 \(3 ranks, 3\), call 302: allreduce of 4000 \
+bytes, by trivance-b$"
     said "rank $rank of MPI_COMM_WORLD has waited [0-9.]+ s in comm 1 .*, call 303: allreduce of 4 bytes"
-    said "the latest collectives of rank $rank of comm 1"
+    said "the latest collectives of rank $rank of comm 1 \(3 ranks, 3\); 248 more are recorded, and SIGUSR1 prints all:"
 done
 grep -qh 'rank 1 of MPI_COMM_WORLD has waited' "$work"/said.* && fail "the late rank accuses the others"
 said ' +call 302: allreduce of 4000 bytes, trivance-b: began [0-9.]+ s ago, not complete'
 said ' +call 301: allreduce of 4000 bytes, trivance-b: began [0-9.]+ s ago, complete after [0-9.]+ s'
 said ' +call 304: allreduce of 4000 bytes, trivance-b: began [0-9.]+ s ago, not complete' # on SIGUSR1
 grep -qh '^trivance:   call 45:' "$work"/said.* && fail "more than the latest 256 calls are kept"
+said ' +call 49: allreduce of 4000 bytes, trivance-b: began [0-9.]+ s ago, complete' # on SIGUSR1, on rank 0
+[ "$(grep -lE '^trivance:   call (49|100|200):' "$work"/said.* | wc -l)" = 1 ] || fail "a timeout prints all calls"
 
 rm "$work"/said.*
 code=0

@@ -10,7 +10,7 @@
 
 #include <trivance/common.h>
 
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 
 #define SHOWN_MAX 10
 

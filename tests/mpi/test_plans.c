@@ -10,7 +10,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
-#include "mpi/wait.h"
+#include "mpi/transport/wait.h"
 
 static void fill(int *buffer, int count, int salt)
 {

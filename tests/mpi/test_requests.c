@@ -9,8 +9,8 @@
 
 #include "harness.h"
 #include "common/error.h"
-#include "mpi/operation.h"
-#include "mpi/wait.h"
+#include "mpi/operations/operation.h"
+#include "mpi/transport/wait.h"
 
 enum { MANY = 40, COUNT = 700 };
 

@@ -11,9 +11,9 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
-#include "mpi/intercept.h"
-#include "mpi/settings.h"
-#include "mpi/state.h"
+#include "mpi/front/intercept.h"
+#include "mpi/reports/settings.h"
+#include "mpi/communicator/state.h"
 
 static const char tune[] = "allreduce:0-64:@mpi;allreduce:65-1k:[2-3]:@ring;allreduce:1k-4k:[4-4]:@trivance-l;"
                            "allreduce:5000-5000:@hybrid:1x2:grouped;allreduce:5200-5200:@hybrid:3;"

@@ -11,11 +11,11 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
-#include "mpi/fit.h"
-#include "mpi/settings.h"
-#include "mpi/state.h"
-#include "mpi/wait.h"
-#include "mpi/wiring.h"
+#include "mpi/communicator/fit.h"
+#include "mpi/reports/settings.h"
+#include "mpi/communicator/state.h"
+#include "mpi/transport/wait.h"
+#include "mpi/communicator/wiring.h"
 
 #define COUNT_MAX 100003
 /* Sums of up to 9 values of up to 1.43e12 in two orders differ by no more: 2 * 9 * 9 * 1.43e12 * 2^-53. The least value
@@ -172,7 +172,7 @@ static void expect_torus(MPI_Comm comm, const char *torus, int per_place, unsign
 {
     trv_mpi_state_t *state;
     char text[TRV_TORUS_TEXT_MAX];
-    if (!expect_class(trv_mpi_state_get(comm, &state), MPI_SUCCESS, NULL, what))
+    if (!expect_class(trv_mpi_state_find(comm, &state), MPI_SUCCESS, NULL, what))
         return;
     trv_torus_format(&state->torus, text, sizeof text);
     expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->why);
@@ -286,7 +286,7 @@ static void drop_in(void)
     trv_mpi_mode(TRV_MPI_DROP_IN);
     expect_torus(MPI_COMM_WORLD, "2x2", 1, 0, "all");
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, test_rank, &part);
-    expect_class(trv_mpi_state_get(part, &state), MPI_SUCCESS, NULL, "three ranks of 2x2");
+    expect_class(trv_mpi_state_find(part, &state), MPI_SUCCESS, NULL, "three ranks of 2x2");
     expect(!state->serves, "a part of %d ranks: %s", state->ranks, state->why);
     if (test_rank != 3)
         expect(strstr(state->why, "form no torus") != NULL, "the reason is '%s'", state->why);
@@ -296,7 +296,7 @@ static void drop_in(void)
     expect_torus(grid, "2x2", 1, 0, "a Cartesian communicator, whose grid counts for nothing where a torus is known");
     MPI_Comm_free(&grid);
     MPI_Comm_dup(MPI_COMM_SELF, &part);
-    expect_class(trv_mpi_state_get(part, &state), MPI_SUCCESS, NULL, "one rank");
+    expect_class(trv_mpi_state_find(part, &state), MPI_SUCCESS, NULL, "one rank");
     expect(!state->serves && strstr(state->why, "on one node"), "one rank: the reason is '%s'", state->why);
     MPI_Comm_free(&part);
 }
@@ -326,7 +326,7 @@ static void marks(void)
 {
     trv_mpi_state_t *state;
     expect_torus(MPI_COMM_WORLD, "2x2", 1, 1, "a file with marks");
-    if (trv_mpi_state_get(MPI_COMM_WORLD, &state) == MPI_SUCCESS)
+    if (trv_mpi_state_find(MPI_COMM_WORLD, &state) == MPI_SUCCESS)
         expect(state->shared_port == 2, "shared ports %x", state->shared_port);
     try_part(test_rank / 2, test_rank, "2", 1, 0, "a row: the mark of the columns does not count");
     try_part(test_rank % 2, test_rank, "2", 1, 1, "a column");

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "harness.h"
-#include "mpi/transport.h"
-#include "mpi/wait.h"
+#include "mpi/transport/channel.h"
+#include "mpi/transport/wait.h"
 
 enum { MESSAGES = 5, BYTES_MAX = 10000 };
 

@@ -19,9 +19,9 @@
 #include <stdint.h>
 
 #include "mpi/node/node.h"
-#include "mpi/state.h"
+#include "mpi/transport/channel.h"
 
-#define NODE_POSITIONS (1 + TRV_MPI_TURNS) /* of shared runs: the first slots */
+#define NODE_POSITIONS TRV_MPI_POSITIONS /* of shared runs: the first slots */
 #define NODE_SLOTS (NODE_POSITIONS + 15)   /* the others are each for one run at a time */
 #define NODE_CHUNKS 2 /* in flight */
 

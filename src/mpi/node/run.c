@@ -174,22 +174,16 @@ static size_t end_of(const trv_mpi_node_run_t *run, uint64_t chunk)
     return part.first + part.count;
 }
 
-static int start_torus(trv_mpi_node_run_t *run)
-{
-    int code = trv_plan_start_fed(run->plan, run->count, run->output, run->output);
-    run->torus_started = code == 0;
-    return code;
-}
-
 /* The leaders' schedule, which begins with what is collected. */
 static int travel(trv_mpi_node_run_t *run)
 {
     if (run->torus_done)
         return 0;
     if (!run->torus_started) {
-        int code = start_torus(run);
+        int code = trv_plan_start_fed(run->plan, run->count, run->output, run->output);
         if (code < 0)
             return code;
+        run->torus_started = true;
     }
     if (run->collected > 0)
         trv_plan_feed(run->plan, end_of(run, run->collected - 1));
@@ -308,8 +302,8 @@ static int fail(trv_mpi_node_run_t *run, int code)
     run->failure = code;
     snprintf(run->reason, sizeof run->reason, "%s", trv_last_error());
     if (!run->torus_started)
-        start_torus(run);
-    if (run->torus_started && !run->torus_done)
+        run->torus_started = trv_plan_refuse(run->plan, run->count, trv_fail(code, "%s", run->reason)) == 0;
+    else if (!run->torus_done)
         trv_plan_give_up(run->plan, trv_fail(code, "%s", run->reason));
     return 0;
 }
@@ -335,6 +329,12 @@ static int round_of(trv_mpi_node_run_t *run)
         moved = moved || code > 0;
     }
     return moved;
+}
+
+int trv_mpi_node_run_refuse(trv_mpi_node_run_t *run, size_t count, int code)
+{
+    trv_mpi_node_run_start(run, count, NULL, NULL);
+    return fail(run, code);
 }
 
 /* The leader's last sends may be on their way when all of the result is there. */

@@ -1,0 +1,257 @@
+/*
+ * Adopting a communicator takes two exchanges:
+ *
+ *     1   all compare version and settings, and the job that they are of; each proposes a block of numbers that is free
+ *         in its process; the highest wins
+ *     2   all tell their rank in the domain, their place in the topology, and whether that block is taken after all
+ *
+ * Where it is taken somewhere, both are repeated above it. A block that is proposed is reserved, so that threads which
+ * adopt other communicators at the same time stay away from it. tests/models/agreement.pml proves that members come to
+ * the same number, and that no two communicators of a process have the same one.
+ *
+ * What can fail on one rank alone (memory) is had before the first exchange, and told in it.
+ */
+#include "mpi/communicator/adopt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/communicator/compare.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/communicator/places.h"
+#include "mpi/reports/settings.h"
+#include "mpi/transport/error.h"
+
+static const char FIRST_CALL[] = "make their first call on it";
+
+#define FIRST_BLOCK 1 /* of a new domain; block 0 is nobody's */
+
+enum { UNABLE, NO_JOB, UNTOLD, BLOCK, DIGEST, DIGEST_COMPLEMENT, JOB, JOB_COMPLEMENT, WORDS };
+
+/* What a rank has got together before it meets the others. */
+typedef struct candidate {
+    trv_mpi_members_t *members;
+    trv_mpi_numbers_t *numbers;
+    trv_mpi_seat_t *seat;
+    int rank, ranks;
+} candidate_t;
+
+static void clear(candidate_t *candidate)
+{
+    trv_mpi_members_release(candidate->members);
+    free(candidate->numbers);
+    free(candidate->seat);
+}
+
+static bool prepare(candidate_t *candidate, MPI_Comm comm)
+{
+    *candidate = (candidate_t){.rank = 0};
+    PMPI_Comm_rank(comm, &candidate->rank);
+    PMPI_Comm_size(comm, &candidate->ranks);
+    candidate->members = trv_mpi_members_create(candidate->rank, candidate->ranks);
+    candidate->numbers = calloc(1, sizeof *candidate->numbers);
+    candidate->seat = calloc((size_t)candidate->ranks, sizeof *candidate->seat);
+    if (!candidate->numbers || !candidate->seat)
+        trv_fail_memory();
+    return candidate->members && candidate->numbers && candidate->seat;
+}
+
+/* ---- The first exchange ------------------------------------------------------------------------------------------ */
+
+static int refuse(int class, int code, const char *sentence)
+{
+    trv_fail(code, "%s", sentence);
+    return class;
+}
+
+/* What the words say; MPI_SUCCESS: go on. */
+static int judge(MPI_Comm comm, const int64_t *word, bool able)
+{
+    if (word[UNABLE])
+        return able ? refuse(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "another rank has no memory for it") : MPI_ERR_NO_MEM;
+    if (!trv_mpi_word_agrees(&word[DIGEST]))
+        return trv_mpi_explain_difference(comm), MPI_ERR_ARG;
+    if (!word[NO_JOB] && !trv_mpi_word_agrees(&word[JOB]))
+        return refuse(MPI_ERR_COMM, TRV_ERR_UNSUPPORTED, "its ranks are not all of one MPI_COMM_WORLD");
+    return MPI_SUCCESS;
+}
+
+/* The block that is agreed on, held here: *block; -*block where it is taken here. */
+static int hold_block(trv_mpi_domain_t *job, int agreed, int proposed, int *block)
+{
+    if (agreed == job->blocks)
+        return refuse(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED, "more communicators are in use than this MPI has tags for");
+    *block = agreed == proposed || trv_mpi_block_take(job, agreed) ? agreed : -agreed;
+    return MPI_SUCCESS;
+}
+
+/* *block: as above, or 0 where there is no domain for all yet. On failure nothing is held. */
+static int meet(MPI_Comm comm, bool able, int refused, int *block)
+{
+    trv_mpi_domain_t *job = trv_mpi_job();
+    int proposed = job && able ? trv_mpi_block_propose(job, refused) : 0;
+    int64_t word[WORDS] = {[UNABLE] = !able, [NO_JOB] = !job, [UNTOLD] = !trv_mpi_world(), [BLOCK] = proposed};
+    trv_mpi_word_pair(&word[DIGEST], trv_mpi_own_digest());
+    trv_mpi_word_pair(&word[JOB], job ? (uint64_t)job->id : 0);
+    *block = 0;
+    int code = trv_mpi_greatest(comm, word, WORDS, FIRST_CALL);
+    if (code != MPI_SUCCESS)
+        code = (trv_mpi_transport_error("comparing the ranks' settings", code), MPI_ERR_OTHER);
+    else
+        code = judge(comm, word, able);
+    if (code == MPI_SUCCESS && word[UNTOLD])
+        code = trv_mpi_world_learn(comm);
+    bool agreed = code == MPI_SUCCESS && !word[NO_JOB];
+    if (proposed > 0 && !(agreed && word[BLOCK] == proposed))
+        trv_mpi_block_give_back(job, proposed);
+    return agreed ? hold_block(job, (int)word[BLOCK], proposed, block) : code;
+}
+
+/* ---- The second -------------------------------------------------------------------------------------------------- */
+
+static trv_mpi_seat_t own_seat(const trv_mpi_domain_t *domain, bool taken)
+{
+    const trv_mpi_world_t *world = trv_mpi_world();
+    trv_mpi_seat_t seat = {.rank = domain->rank, .code = TRV_ERR_STATE, .taken = taken};
+    if (world) {
+        seat.code = world->code;
+        seat.place = world->place;
+        seat.digest = world->digest;
+    }
+    return seat;
+}
+
+/* Whether the block is taken on any rank. */
+static int sit_down(MPI_Comm comm, candidate_t *candidate, const trv_mpi_domain_t *domain, bool taken, bool *anywhere)
+{
+    trv_mpi_seat_t mine = own_seat(domain, taken);
+    int code = trv_mpi_collect(comm, &mine, candidate->seat, sizeof mine, FIRST_CALL);
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("comparing the ranks' places", code), MPI_ERR_OTHER;
+    *anywhere = false;
+    bool same = true;
+    for (int r = 0; r < candidate->ranks; r++) {
+        *anywhere = *anywhere || candidate->seat[r].taken;
+        candidate->members->of[r] = candidate->seat[r].rank;
+        same = same && candidate->seat[r].rank == r;
+    }
+    if (same && !*anywhere) {
+        free(candidate->members->of);
+        candidate->members->of = NULL;
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---- Both -------------------------------------------------------------------------------------------------------- */
+
+/* The API on a communicator before there is a domain for all: one of its own, which becomes the job's if all are in
+ * it. Under the drop-in MPI_Init has made the job's, or never will. */
+static int make_domain(MPI_Comm comm, trv_mpi_domain_t **domain)
+{
+    if (trv_mpi_is_drop_in())
+        return refuse(MPI_ERR_OTHER, TRV_ERR_STATE, "a rank was not seen in MPI_Init");
+    int code = trv_mpi_domain_create(domain, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    trv_mpi_block_take(*domain, FIRST_BLOCK); /* before any other thread sees it */
+    if (comm == MPI_COMM_WORLD)
+        trv_mpi_job_set(*domain);
+    return MPI_SUCCESS;
+}
+
+static int find_number(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi_domain_t **domain, int *block)
+{
+    bool taken = true;
+    int code = MPI_SUCCESS, refused = 0;
+    while (code == MPI_SUCCESS && taken) {
+        bool taken_here = false;
+        code = meet(comm, able, refused, block);
+        if (code == MPI_SUCCESS && *block == 0 && !*domain) {
+            code = make_domain(comm, domain);
+            *block = code == MPI_SUCCESS ? FIRST_BLOCK : 0;
+        } else if (code == MPI_SUCCESS) {
+            *domain = trv_mpi_job();
+            taken_here = *block < 0;
+            *block = abs(*block);
+        }
+        if (code == MPI_SUCCESS)
+            code = sit_down(comm, candidate, *domain, taken_here, &taken);
+        if (*domain && !taken_here && *block > 0 && (code != MPI_SUCCESS || taken))
+            trv_mpi_block_give_back(*domain, *block);
+        refused = *block;
+    }
+    return code;
+}
+
+static void take_over(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, bool own_domain,
+                      int block)
+{
+    if (!own_domain)
+        trv_mpi_domain_hold(domain);
+    trv_mpi_domain_hold(domain); /* once for the members, once for the numbers */
+    candidate->members->domain = domain;
+    *candidate->numbers = (trv_mpi_numbers_t){.domain = domain, .block = block};
+    atomic_init(&candidate->numbers->references, 1);
+    state->rank = candidate->rank;
+    state->ranks = candidate->ranks;
+    state->members = candidate->members;
+    state->numbers = candidate->numbers;
+    trv_mpi_wiring_init(state->members->wiring, state->members, candidate->seat, state->user,
+                        (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS); /* nobody has it yet */
+    free(state->members->room);
+    state->members->room = NULL;
+    candidate->members = NULL;
+    candidate->numbers = NULL;
+}
+
+int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state)
+{
+    candidate_t candidate;
+    trv_mpi_domain_t *domain = NULL;
+    int block = 0;
+    bool able = prepare(&candidate, comm) && state;
+    int code = find_number(comm, &candidate, able, &domain, &block);
+    bool own_domain = domain && domain != trv_mpi_job();
+    if (code == MPI_SUCCESS)
+        take_over(state, &candidate, domain, own_domain, block);
+    else if (own_domain)
+        trv_mpi_domain_release(domain);
+    clear(&candidate);
+    return code;
+}
+
+/* ---- More numbers ------------------------------------------------------------------------------------------------ */
+
+int trv_mpi_agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
+{
+    static const char what[] = "make a plan or a persistent request";
+    trv_mpi_domain_t *domain = state->members->domain;
+    trv_mpi_numbers_t *numbers = calloc(1, sizeof *numbers);
+    int refused = 0;
+    for (;;) {
+        int proposed = numbers ? trv_mpi_block_propose(domain, refused) : domain->blocks;
+        int64_t word = proposed;
+        if (trv_mpi_greatest(state->user, &word, 1, what) != MPI_SUCCESS)
+            word = domain->blocks;
+        int block = (int)word;
+        if (block != proposed)
+            trv_mpi_block_give_back(domain, proposed);
+        if (block == domain->blocks)
+            break;
+        int64_t taken = block != proposed && !trv_mpi_block_take(domain, block), anywhere = taken;
+        int code = trv_mpi_greatest(state->user, &anywhere, 1, what);
+        if (code == MPI_SUCCESS && !anywhere) {
+            *numbers = (trv_mpi_numbers_t){.domain = domain, .block = block};
+            atomic_init(&numbers->references, 1);
+            trv_mpi_domain_hold(domain);
+            *agreed = numbers;
+            return MPI_SUCCESS;
+        }
+        if (!taken)
+            trv_mpi_block_give_back(domain, block);
+        refused = block;
+    }
+    free(numbers);
+    return refuse(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED, "no message tags are left for it, or a rank has no memory");
+}

@@ -1,0 +1,16 @@
+/*
+ * The agreement by which a communicator gets its state.
+ */
+#ifndef TRIVANCE_MPI_COMMUNICATOR_ADOPT_H
+#define TRIVANCE_MPI_COMMUNICATOR_ADOPT_H
+
+#include "mpi/communicator/state.h"
+
+/* Fills a new state of `comm`, collectively. `state` is NULL on a rank that has no memory for it; such a rank takes part
+ * all the same. MPI_SUCCESS on all ranks, or an error class on all of them, with the sentence. */
+int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state);
+
+/* Agrees on a block of the domain among the ranks of a state. Collective. MPI_SUCCESS, or an error class on all ranks. */
+int trv_mpi_agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers);
+
+#endif

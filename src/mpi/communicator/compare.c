@@ -1,0 +1,92 @@
+/*
+ * What is compared is a text of lines NAME=VALUE: version and protocol, then the settings that all ranks must share. A
+ * digest of it says whether it is the same; only if it is not does rank 0's text travel.
+ */
+#include "mpi/communicator/compare.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/common.h>
+
+#include "common/error.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/reports/settings.h"
+
+/* Raised when what ranks say to each other changes: exchanges, tags, the wire of a decision. */
+#define PROTOCOL "2"
+
+#ifndef TRIVANCE_BUILD /* a build of its own says so: tests have one */
+#define TRIVANCE_BUILD TRV_VERSION
+#endif
+
+#define SENTENCE_MAX 512
+
+static char *text; /* of this process; NULL: there was no memory for it */
+static uint64_t digest;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void write_text(void)
+{
+    static const char head[] = "Trivance's version=" TRIVANCE_BUILD "\nTrivance's protocol=" PROTOCOL "\n";
+    char *settings = NULL;
+    size_t length = 0;
+    trv_mpi_settings_text(&settings, &length);
+    text = settings ? malloc(sizeof head + length) : NULL;
+    if (text) {
+        memcpy(text, head, sizeof head - 1);
+        memcpy(text + sizeof head - 1, settings, length);
+        text[sizeof head - 1 + length] = '\0';
+        digest = trv_mpi_hash(TRV_MPI_HASH_SEED, text, sizeof head - 1 + length);
+    }
+    free(settings);
+}
+
+uint64_t trv_mpi_own_digest(void)
+{
+    pthread_once(&once, write_text);
+    return digest;
+}
+
+/* Rank 0's text; NULL where this rank or rank 0 has no memory for it. All ranks take part. */
+static char *text_of_first(MPI_Comm comm, int rank)
+{
+    static const char what[] = "compare their settings";
+    int64_t length = rank == 0 && text ? (int64_t)strlen(text) : 0;
+    if (trv_mpi_greatest(comm, &length, 1, what) != MPI_SUCCESS)
+        return NULL;
+    char *theirs = calloc(1, (size_t)length + 1);
+    int64_t failed = !theirs;
+    if (trv_mpi_greatest(comm, &failed, 1, what) != MPI_SUCCESS || failed) {
+        free(theirs);
+        return NULL;
+    }
+    if (rank == 0 && length > 0)
+        memcpy(theirs, text, (size_t)length);
+    trv_mpi_tell(comm, theirs, (size_t)length, 0, what);
+    return theirs;
+}
+
+int trv_mpi_explain_difference(MPI_Comm comm)
+{
+    char sentence[SENTENCE_MAX] = "";
+    int rank = 0, ranks = 0, world = 0;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    trv_mpi_own_digest();
+    int64_t first_world = rank == 0 ? world : 0;
+    trv_mpi_greatest(comm, &first_world, 1, "compare their settings");
+    char *theirs = text_of_first(comm, rank);
+    bool differs = rank > 0 && theirs && text &&
+                   trv_mpi_settings_difference(text, theirs, sentence, world, (int)first_world) != NULL;
+    int64_t word = differs ? ranks - rank : 0; /* the greatest is the lowest rank's */
+    trv_mpi_greatest(comm, &word, 1, "compare their settings");
+    if (word > 0)
+        trv_mpi_tell(comm, sentence, sizeof sentence, ranks - (int)word, "compare their settings");
+    free(theirs);
+    return trv_fail(TRV_ERR_INVALID, "%s", *sentence ? sentence : "the ranks' settings differ, and there is no memory "
+                                                                  "to say in what");
+}

@@ -1,0 +1,143 @@
+/*
+ * Making domains, and giving out their numbers.
+ */
+#include "mpi/communicator/domain.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/reports/log.h"
+#include "mpi/transport/error.h"
+
+#define BLOCKS_MAX 65536 /* 8 KiB of bits */
+
+static _Atomic(trv_mpi_domain_t *) job;
+
+trv_mpi_domain_t *trv_mpi_job(void)
+{
+    return atomic_load_explicit(&job, memory_order_acquire);
+}
+
+void trv_mpi_job_set(trv_mpi_domain_t *domain)
+{
+    atomic_store_explicit(&job, domain, memory_order_release);
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static int blocks_of(MPI_Comm comm)
+{
+    int *upper = NULL, found = 0;
+    if (PMPI_Comm_get_attr(comm, MPI_TAG_UB, &upper, &found) != MPI_SUCCESS || !found)
+        return 32767 / TRV_MPI_NUMBER_TAGS / TRV_MPI_BLOCK; /* what MPI promises */
+    int blocks = *upper / TRV_MPI_NUMBER_TAGS / TRV_MPI_BLOCK;
+    return blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
+}
+
+static int64_t new_id(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t id = trv_mpi_hash(TRV_MPI_HASH_SEED, &now, sizeof now);
+    long process = (long)getpid(), host = gethostid();
+    id = trv_mpi_hash(trv_mpi_hash(id, &process, sizeof process), &host, sizeof host);
+    return (int64_t)(id & TRV_MPI_WORD_MAX) | 1;
+}
+
+/* All ranks come by here, whatever happened to them before. */
+static int make_comm(trv_mpi_domain_t *domain, MPI_Comm comm)
+{
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    int code = PMPI_Comm_split(comm, 0, rank, &domain->comm); /* MPI_Comm_dup would run other libraries' callbacks */
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_errhandler(domain->comm, MPI_ERRORS_RETURN);
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("making the library's own communicator", code);
+    PMPI_Comm_rank(domain->comm, &domain->rank);
+    PMPI_Comm_size(domain->comm, &domain->ranks);
+    domain->blocks = blocks_of(domain->comm);
+    domain->id = rank == 0 ? new_id() : 0;
+    return TRV_OK;
+}
+
+int trv_mpi_domain_create(trv_mpi_domain_t **created, MPI_Comm comm)
+{
+    trv_mpi_domain_t spare = {.comm = MPI_COMM_NULL}, *domain = calloc(1, sizeof *domain);
+    int code = make_comm(&spare, comm);
+    uint64_t *taken = calloc(BLOCKS_MAX / 64, sizeof *taken);
+    int64_t word[] = {code < 0 || !domain || !taken, spare.id};
+    if (code == TRV_OK && (!domain || !taken))
+        trv_fail_memory();
+    int exchanged = trv_mpi_greatest(comm, word, 2, "make the library's own communicator");
+    if (exchanged == MPI_SUCCESS && word[0] == 0) {
+        *domain = spare;
+        domain->id = word[1];
+        domain->taken = taken;
+        domain->taken[0] = 1;
+        atomic_init(&domain->references, 1);
+        pthread_mutex_init(&domain->lock, NULL);
+        *created = domain;
+        return MPI_SUCCESS;
+    }
+    if (code == TRV_OK && domain && taken)
+        trv_fail(TRV_ERR_MEMORY, "another rank could not make the library's own communicator");
+    if (spare.comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&spare.comm);
+    free(domain);
+    free(taken);
+    *created = NULL;
+    return MPI_ERR_NO_MEM;
+}
+
+void trv_mpi_domain_hold(trv_mpi_domain_t *domain)
+{
+    atomic_fetch_add_explicit(&domain->references, 1, memory_order_relaxed);
+}
+
+void trv_mpi_domain_release(trv_mpi_domain_t *domain)
+{
+    if (!domain || atomic_fetch_sub_explicit(&domain->references, 1, memory_order_acq_rel) > 1)
+        return;
+    PMPI_Comm_free(&domain->comm);
+    pthread_mutex_destroy(&domain->lock);
+    free(domain->taken);
+    free(domain);
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+int trv_mpi_block_propose(trv_mpi_domain_t *domain, int above)
+{
+    int block = above + 1;
+    pthread_mutex_lock(&domain->lock);
+    while (block < domain->blocks && domain->taken[block / 64] >> (block % 64) & 1)
+        block++;
+    if (block < domain->blocks)
+        domain->taken[block / 64] |= (uint64_t)1 << (block % 64);
+    pthread_mutex_unlock(&domain->lock);
+    return block < domain->blocks ? block : domain->blocks;
+}
+
+bool trv_mpi_block_take(trv_mpi_domain_t *domain, int block)
+{
+    pthread_mutex_lock(&domain->lock);
+    bool free_here = block < domain->blocks && !(domain->taken[block / 64] >> (block % 64) & 1);
+    if (free_here)
+        domain->taken[block / 64] |= (uint64_t)1 << (block % 64);
+    pthread_mutex_unlock(&domain->lock);
+    return free_here;
+}
+
+void trv_mpi_block_give_back(trv_mpi_domain_t *domain, int block)
+{
+    if (block >= domain->blocks)
+        return;
+    pthread_mutex_lock(&domain->lock);
+    domain->taken[block / 64] &= ~((uint64_t)1 << (block % 64));
+    pthread_mutex_unlock(&domain->lock);
+}

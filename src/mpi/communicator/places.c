@@ -1,0 +1,312 @@
+/*
+ * Learning of the world. All ranks go through all exchanges, whatever fails on one of them, because the others wait.
+ */
+#include "mpi/communicator/places.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/parse.h"
+#include "common/error.h"
+#include "export/whole_file.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+#include "mpi/reports/watch.h"
+#include "mpi/transport/channel.h"
+#include "mpi/transport/error.h"
+#include "settings/topology_file.h"
+
+static const char READING[] = "hear what rank 0 has read";
+static const char NODES[] = "tell nodes apart";
+
+static _Atomic(trv_mpi_world_t *) known;
+
+const trv_mpi_world_t *trv_mpi_world(void)
+{
+    return atomic_load_explicit(&known, memory_order_acquire);
+}
+
+static int failed(int code, const char *what)
+{
+    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error(what, code);
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+/* What rank 0 has to give: a file's text, or, where it can not be read, the sentence. */
+typedef struct parcel {
+    int64_t code, length;
+    char *text;
+} parcel_t;
+
+static void pack(parcel_t *parcel, const char *path)
+{
+    const char *name;
+    size_t length = 0;
+    parcel->code = trv_whole_file_read(path, &name, &parcel->text, &length);
+    if (parcel->code == TRV_OK && length > INT_MAX) {
+        free(parcel->text);
+        parcel->code = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' has more than 2 GiB", name);
+    }
+    if (parcel->code < 0) {
+        parcel->text = strdup(trv_last_error());
+        length = parcel->text ? strlen(parcel->text) : 0;
+    }
+    parcel->length = (int64_t)length;
+}
+
+/* Collective. The text is the caller's to free. */
+static int give(MPI_Comm comm, int rank, const char *path, parcel_t *parcel)
+{
+    if (rank == 0)
+        pack(parcel, path);
+    int64_t head[] = {parcel->code, parcel->length};
+    int code = failed(trv_mpi_tell(comm, head, sizeof head, 0, READING), READING);
+    if (code < 0)
+        return code;
+    *parcel = (parcel_t){head[0], head[1], rank == 0 ? parcel->text : malloc((size_t)head[1] + 1)};
+    int64_t no_room = !parcel->text;
+    code = failed(trv_mpi_greatest(comm, &no_room, 1, READING), READING);
+    if (code < 0 || no_room)
+        return code < 0 ? code : trv_fail_memory();
+    code = failed(trv_mpi_tell(comm, parcel->text, (size_t)parcel->length, 0, READING), READING);
+    parcel->text[parcel->length] = '\0';
+    return code;
+}
+
+static int learn_rules(MPI_Comm comm, int rank)
+{
+    const char *path = trv_mpi_settings()->rules_file;
+    parcel_t parcel = {.code = TRV_OK};
+    if (!path)
+        return TRV_OK;
+    int code = give(comm, rank, path, &parcel);
+    if (code == TRV_OK && parcel.code < 0)
+        trv_mpi_settings_rules_fault(parcel.text);
+    else if (code == TRV_OK)
+        code = trv_mpi_settings_rules(parcel.text, (size_t)parcel.length);
+    free(parcel.text);
+    return code;
+}
+
+/* ---- The topology file ------------------------------------------------------------------------------------------- */
+
+/* What rank 0 tells everybody of the file. */
+typedef struct head {
+    int code;
+    unsigned one_way, shared_port;
+    uint64_t digest;
+    trv_torus_t torus;
+    char fault[600];
+} head_t;
+
+/* What it asks everybody, to find the place. */
+typedef struct caller {
+    int rank; /* in MPI_COMM_WORLD */
+    char host[MPI_MAX_PROCESSOR_NAME];
+} caller_t;
+
+static void warn(void *context, const char *sentence)
+{
+    (void)context;
+    trv_mpi_warn("%s", sentence);
+}
+
+/* Rank 0 reads the file. */
+static void read_file(trv_topology_t *file, head_t *head)
+{
+    const char *path = trv_mpi_settings()->topology_file, *name;
+    char *text = NULL;
+    size_t length = 0;
+    int world = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world);
+    int code = trv_whole_file_read(path, &name, &text, &length);
+    if (code == TRV_OK)
+        code = trv_topology_parse(file, path, text, length, warn, NULL);
+    if (code == TRV_OK && !file->host && file->count != world)
+        code = trv_fail(TRV_ERR_INVALID, "%.200s has coordinates for %d ranks, and MPI_COMM_WORLD has %d", path,
+                        file->count, world);
+    if (code < 0)
+        snprintf(head->fault, sizeof head->fault, "%s", trv_last_error());
+    else
+        head->digest = trv_mpi_hash(TRV_MPI_HASH_SEED, text, length);
+    head->code = code;
+    head->torus = file->torus;
+    head->one_way = file->one_way;
+    head->shared_port = file->shared_port;
+    free(text);
+}
+
+/* Asks rank 0, which has the file, for every rank's place. `caller` and `place` have room for all on rank 0. */
+static int ask_places(MPI_Comm comm, int rank, int ranks, const trv_topology_t *file, caller_t *caller, int *place,
+                      trv_mpi_world_t *world)
+{
+    caller_t mine = {.rank = 0};
+    int length = 0;
+    MPI_Request request;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &mine.rank);
+    PMPI_Get_processor_name(mine.host, &length);
+    int posted = PMPI_Igather(&mine, sizeof mine, MPI_BYTE, caller, sizeof mine, MPI_BYTE, 0, comm, &request);
+    if (posted == MPI_SUCCESS)
+        posted = trv_mpi_watch_all(comm, &request, READING);
+    for (int r = 0; rank == 0 && posted == MPI_SUCCESS && r < ranks; r++)
+        place[r] = trv_topology_place(file, caller[r].rank, caller[r].host);
+    if (posted == MPI_SUCCESS)
+        posted = PMPI_Iscatter(place, 1, MPI_INT, &world->place, 1, MPI_INT, 0, comm, &request);
+    if (posted == MPI_SUCCESS)
+        posted = trv_mpi_watch_all(comm, &request, READING);
+    if (posted == MPI_SUCCESS && world->place < 0) {
+        world->code = TRV_ERR_INVALID;
+        snprintf(world->fault, sizeof world->fault, "%.200s has no coordinate for the host %.100s",
+                 trv_mpi_settings()->topology_file, mine.host);
+    }
+    return failed(posted, READING);
+}
+
+static int learn_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
+{
+    int ranks = 0, *place = NULL;
+    trv_topology_t file = {.count = 0};
+    head_t head = {.code = TRV_OK};
+    caller_t *caller = NULL;
+    PMPI_Comm_size(comm, &ranks);
+    if (rank == 0) {
+        read_file(&file, &head);
+        caller = calloc((size_t)ranks, sizeof *caller);
+        place = calloc((size_t)ranks, sizeof *place);
+        if (head.code == TRV_OK && (!caller || !place)) {
+            head.code = TRV_ERR_MEMORY;
+            snprintf(head.fault, sizeof head.fault, "rank 0 has no memory for the places of %d ranks", ranks);
+        }
+    }
+    int code = failed(trv_mpi_tell(comm, &head, sizeof head, 0, READING), READING);
+    *world = (trv_mpi_world_t){.code = head.code < 0 ? head.code : 1, .source = "TRIVANCE_TOPOLOGY_FILE",
+                               .digest = head.digest, .torus = head.torus, .one_way = head.one_way,
+                               .shared_port = head.shared_port};
+    snprintf(world->fault, sizeof world->fault, "%s", head.fault);
+    if (code == TRV_OK && head.code == TRV_OK)
+        code = ask_places(comm, rank, ranks, &file, caller, place, world);
+    trv_topology_clear(&file);
+    free(caller);
+    free(place);
+    return code;
+}
+
+/* ---- TRIVANCE_TORUS ---------------------------------------------------------------------------------------------- */
+
+bool trv_mpi_torus_from_list(const char *list, int ranks, trv_torus_t *torus)
+{
+    char item[TRV_TORUS_TEXT_MAX];
+    trv_torus_t read;
+    while (cli_next_item(&list, "tori", item, sizeof item) > 0)
+        if (trv_torus_parse(item, &read) == TRV_OK && read.ranks == ranks) {
+            *torus = read;
+            return true;
+        }
+    return false;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* The lowest rank that shares memory with this one. */
+static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    int64_t word = INT_MAX - rank;
+    int made = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    if (made == MPI_SUCCESS)
+        made = trv_mpi_greatest(node, &word, 1, NODES);
+    if (node != MPI_COMM_NULL)
+        PMPI_Comm_free(&node);
+    *lowest = INT_MAX - (int)word;
+    return failed(made, NODES);
+}
+
+/* The torus has a coordinate for every node rather than for every rank: this rank's is its node's number. */
+static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
+{
+    int mine = 0, nodes = 0, *lowest = malloc((size_t)ranks * sizeof *lowest);
+    int64_t no_room = !lowest;
+    int code = failed(trv_mpi_greatest(comm, &no_room, 1, NODES), NODES);
+    if (code == TRV_OK && no_room)
+        code = trv_fail_memory();
+    if (code == TRV_OK)
+        code = lowest_on_node(comm, rank, &mine);
+    if (code == TRV_OK)
+        code = failed(trv_mpi_collect(comm, &mine, lowest, sizeof mine, NODES), NODES);
+    if (code == TRV_OK)
+        qsort(lowest, (size_t)ranks, sizeof *lowest, by_value);
+    for (int i = 0; code == TRV_OK && i < ranks; i++) {
+        nodes += i == 0 || lowest[i] != lowest[i - 1];
+        if (lowest[i] == mine)
+            world->place = nodes - 1;
+    }
+    free(lowest);
+    if (code < 0 || trv_mpi_torus_from_list(trv_mpi_settings()->torus, nodes, &world->torus))
+        return code;
+    world->code = TRV_ERR_ARGUMENT;
+    snprintf(world->fault, sizeof world->fault, "TRIVANCE_TORUS=%.80s has no torus of %d ranks (nor of %d, the number of "
+             "nodes); the product of its sizes must be the number of ranks", trv_mpi_settings()->torus, ranks, nodes);
+    return TRV_OK;
+}
+
+/* 0: a part of the world can not tell nodes apart; later perhaps. */
+static int learn_torus(MPI_Comm comm, trv_mpi_world_t *world)
+{
+    const char *list = trv_mpi_settings()->torus;
+    int rank = 0, ranks = 0, size = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_size(comm, &size);
+    *world = (trv_mpi_world_t){.code = 1, .source = "TRIVANCE_TORUS", .place = rank,
+                               .digest = trv_mpi_hash(TRV_MPI_HASH_SEED, list, strlen(list))};
+    if (trv_mpi_torus_from_list(list, ranks, &world->torus))
+        return 1;
+    if (size != ranks)
+        return 0;
+    int code = by_nodes(comm, rank, ranks, world);
+    return code < 0 ? code : 1;
+}
+
+/* ---- The world --------------------------------------------------------------------------------------------------- */
+
+static int learn(MPI_Comm comm, int rank, trv_mpi_world_t *world)
+{
+    int rules = learn_rules(comm, rank), code = 1; /* a failure there is perhaps this rank's alone: go on */
+    *world = (trv_mpi_world_t){.code = 0};
+    if (trv_mpi_settings()->topology_file) {
+        code = learn_file(comm, rank, world);
+        code = code < 0 ? code : 1;
+    } else if (trv_mpi_settings()->torus) {
+        code = learn_torus(comm, world);
+    }
+    return rules < 0 ? rules : code;
+}
+
+int trv_mpi_world_learn(MPI_Comm comm)
+{
+    int rank = 0;
+    trv_mpi_world_t told, *none = NULL, *world = malloc(sizeof *world);
+    PMPI_Comm_rank(comm, &rank);
+    int code = learn(comm, rank, &told);
+    int64_t bad = code < 0 || !world;
+    if (trv_mpi_greatest(comm, &bad, 1, READING) != MPI_SUCCESS || bad) {
+        if (code >= 0)
+            trv_fail(TRV_ERR_MEMORY, "a rank had no memory for what rank 0 has read");
+        free(world);
+        return MPI_ERR_NO_MEM;
+    }
+    if (code == 1)
+        *world = told;
+    if (code == 0 || !atomic_compare_exchange_strong(&known, &none, world)) /* not yet, or it was told before */
+        free(world);
+    return MPI_SUCCESS;
+}

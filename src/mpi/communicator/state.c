@@ -1,0 +1,435 @@
+/*
+ * The life of a communicator's state: made by the first collective on it or inherited from the communicator that it is
+ * a duplicate of, freed with it.
+ *
+ * A duplicate has the same ranks, and its members make it in the same order, so the k-th duplicate of a communicator is
+ * the same on all of them: it takes the k-th number of the block, what is decided so far, and asks nobody. When the
+ * block is used up, and for duplicates of duplicates, the first collective makes a state as for any other.
+ *
+ * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize, so an attribute on MPI_COMM_SELF,
+ * which is deleted first in every MPI, frees whatever is left.
+ */
+#include "mpi/communicator/state.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/communicator/adopt.h"
+#include "mpi/communicator/compare.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/communicator/places.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+#include "mpi/transport/error.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the keys, and of: */
+static trv_mpi_state_t *states; /* all of the process */
+static atomic_int state_key = MPI_KEYVAL_INVALID;
+static atomic_bool begun;
+static trv_mpi_upstairs_t upstairs;
+
+/* What hangs on a communicator instead of a state where a rank has no memory for one. */
+static trv_mpi_state_t nobody = {.abandoned = true};
+
+/* The latest communicator of each thread and its state, to spare most calls the look-up. Any communicator that is freed
+ * makes all of these stale, since its handle may be given out again. */
+static atomic_uint freed;
+static _Thread_local struct {
+    MPI_Comm comm;
+    trv_mpi_state_t *state;
+    unsigned freed;
+} latest;
+
+int trv_mpi_class(int code)
+{
+    switch (code) {
+    case TRV_OK: return MPI_SUCCESS;
+    case TRV_ERR_MEMORY: return MPI_ERR_NO_MEM;
+    case TRV_ERR_UNSUPPORTED: return MPI_ERR_UNSUPPORTED_OPERATION;
+    case TRV_ERR_STATE: return MPI_ERR_REQUEST;
+    case TRV_ERR_TRANSPORT: return MPI_ERR_OTHER;
+    default: return MPI_ERR_ARG;
+    }
+}
+
+void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *given)
+{
+    upstairs = *given;
+}
+
+const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    trv_torus_format(&state->torus, torus, sizeof torus);
+    snprintf(text, TRV_MPI_WHERE_MAX, "comm %d (%d rank%s%s%s)", state->number, state->ranks,
+             state->ranks == 1 ? "" : "s", state->serves ? ", " : "", state->serves ? torus : "");
+    return text;
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers)
+{
+    if (!numbers || atomic_fetch_sub_explicit(&numbers->references, 1, memory_order_acq_rel) > 1)
+        return;
+    if (!atomic_load(&numbers->burnt))
+        trv_mpi_block_give_back(numbers->domain, numbers->block);
+    trv_mpi_domain_release(numbers->domain);
+    free(numbers);
+}
+
+static int first_tag(const trv_mpi_numbers_t *numbers, int position)
+{
+    return (numbers->block * TRV_MPI_BLOCK * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
+}
+
+int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
+{
+    return first_tag(state->numbers, state->index * TRV_MPI_POSITIONS + position);
+}
+
+int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
+{
+    if (!state->extra || state->extra_given == TRV_MPI_BLOCK * TRV_MPI_POSITIONS) {
+        trv_mpi_numbers_t *fresh;
+        int code = trv_mpi_agree_block(state, &fresh);
+        if (code != MPI_SUCCESS)
+            return code;
+        trv_mpi_numbers_release(state->extra);
+        state->extra = fresh;
+        state->extra_given = 0;
+    }
+    *numbers = state->extra;
+    atomic_fetch_add_explicit(&state->extra->references, 1, memory_order_relaxed);
+    *tag = first_tag(state->extra, state->extra_given++);
+    return MPI_SUCCESS;
+}
+
+void trv_mpi_state_break(trv_mpi_state_t *state)
+{
+    if (state->numbers)
+        atomic_store(&state->numbers->burnt, true);
+    if (state->extra)
+        atomic_store(&state->extra->burnt, true);
+    if (!atomic_exchange(&state->broken, true))
+        trv_mpi_warn("a collective on a communicator of %d ranks failed after messages were sent, so the communicator "
+                     "is of no use any more: %s", state->ranks, trv_last_error());
+}
+
+/* ---- The end of a state ------------------------------------------------------------------------------------------ */
+
+static void enlist(trv_mpi_state_t *state)
+{
+    pthread_mutex_lock(&lock);
+    state->next = states;
+    state->link = &states;
+    if (states)
+        states->link = &state->next;
+    states = state;
+    pthread_mutex_unlock(&lock);
+}
+
+static void unlist(trv_mpi_state_t *state)
+{
+    pthread_mutex_lock(&lock);
+    *state->link = state->next;
+    if (state->next)
+        state->next->link = state->link;
+    pthread_mutex_unlock(&lock);
+}
+
+static void destroy(trv_mpi_state_t *state)
+{
+    unlist(state);
+    if (state->kept)
+        upstairs.clear(state);
+    trv_mpi_recorder_destroy(state->recorder);
+    trv_mpi_members_release(state->members);
+    trv_mpi_numbers_release(state->numbers);
+    trv_mpi_numbers_release(state->extra);
+    free(state);
+}
+
+void trv_mpi_state_clear(trv_mpi_state_t *state)
+{
+    upstairs.clear(state);
+}
+
+void trv_mpi_state_hold(trv_mpi_state_t *state)
+{
+    atomic_fetch_add_explicit(&state->references, 1, memory_order_relaxed);
+}
+
+void trv_mpi_state_release(trv_mpi_state_t *state)
+{
+    if (state && state != &nobody && atomic_fetch_sub_explicit(&state->references, 1, memory_order_acq_rel) == 1)
+        destroy(state);
+}
+
+static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    trv_mpi_state_t *state = value;
+    atomic_fetch_add(&freed, 1);
+    if (state != &nobody)
+        state->user = MPI_COMM_NULL;
+    trv_mpi_state_release(state);
+    return MPI_SUCCESS;
+}
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else. */
+static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    trv_mpi_domain_t *job = trv_mpi_job();
+    trv_mpi_state_t *next;
+    atomic_store(&begun, false);
+    for (trv_mpi_state_t *state = states; state; state = next) {
+        next = state->next;
+        if (state->user != MPI_COMM_NULL)
+            PMPI_Comm_delete_attr(state->user, state_key);
+    }
+    if (upstairs.end)
+        upstairs.end();
+    trv_mpi_job_set(NULL);
+    trv_mpi_domain_release(job);
+    trv_mpi_log_end();
+    return MPI_SUCCESS;
+}
+
+/* ---- Inheriting -------------------------------------------------------------------------------------------------- */
+
+static trv_mpi_state_t *new_state(int rank, int ranks)
+{
+    static atomic_int made;
+    trv_mpi_state_t *state = calloc(1, sizeof *state);
+    if (!state) {
+        trv_fail_memory();
+        return NULL;
+    }
+    state->user = MPI_COMM_NULL;
+    state->rank = rank;
+    state->ranks = ranks;
+    state->number = atomic_fetch_add(&made, 1) + 1;
+    atomic_init(&state->references, 1);
+    enlist(state);
+    return state;
+}
+
+static void open_recorder(trv_mpi_state_t *state)
+{
+    char where[TRV_MPI_WHERE_MAX];
+    if (!state->recorder)
+        state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_where(state, where));
+    else
+        trv_mpi_recorder_rename(state->recorder, trv_mpi_state_where(state, where));
+}
+
+static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
+{
+    child->configured = parent->configured;
+    child->torus = parent->torus;
+    child->serves = parent->serves;
+    child->one_way = parent->one_way;
+    child->shared_port = parent->shared_port;
+    child->member = parent->member;
+    child->name = parent->name;
+    child->place = parent->place;
+    child->named = parent->named;
+    child->left = parent->left;
+    child->unable = parent->unable;
+    memcpy(child->why, parent->why, sizeof child->why);
+    memcpy(child->algorithm, parent->algorithm, sizeof child->algorithm);
+}
+
+/* Its communicator is known when it is used first. */
+static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
+{
+    trv_mpi_state_t *child = new_state(parent->rank, parent->ranks);
+    if (!child)
+        return NULL;
+    copy_configuration(child, parent);
+    child->members = parent->members;
+    child->numbers = parent->numbers;
+    child->index = ++parent->given;
+    trv_mpi_members_hold(child->members);
+    atomic_fetch_add_explicit(&child->numbers->references, 1, memory_order_relaxed);
+    open_recorder(child);
+    if (upstairs.inherit(child, parent))
+        return child;
+    trv_mpi_state_release(child);
+    return NULL;
+}
+
+/* Called by MPI_Comm_dup & co., on all members in the same order. */
+static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+{
+    (void)comm, (void)key, (void)extra;
+    trv_mpi_state_t *parent = value;
+    *flag = 0;
+    if (parent->abandoned || !parent->configured || parent->index > 0 || parent->given + 1 == TRV_MPI_BLOCK ||
+        parent->members->wiring->node) /* the memory of a node is one communicator's */
+        return MPI_SUCCESS;
+    trv_mpi_state_t *child = inherit(parent);
+    if (!child) /* the others take the communicator for one that is served: it can not be had */
+        return MPI_ERR_NO_MEM;
+    *(trv_mpi_state_t **)copy = child;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+
+static int make_keys(void)
+{
+    int self_key = MPI_KEYVAL_INVALID, key = MPI_KEYVAL_INVALID, running = 0, over = 0, code = MPI_SUCCESS;
+    PMPI_Initialized(&running);
+    PMPI_Finalized(&over);
+    if (!running || over)
+        return trv_fail(TRV_ERR_STATE, "MPI is not running; call TRV_ functions between MPI_Init and MPI_Finalize"),
+               MPI_ERR_OTHER;
+    pthread_mutex_lock(&lock);
+    if (state_key == MPI_KEYVAL_INVALID) {
+        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &self_key, NULL);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Comm_create_keyval(on_copy, on_delete, &key, NULL);
+        if (code == MPI_SUCCESS)
+            state_key = key;
+    }
+    pthread_mutex_unlock(&lock);
+    if (code != MPI_SUCCESS)
+        trv_mpi_transport_error("creating an attribute key", code);
+    return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+/* All ranks of the world: whether they may begin, and the job's domain. */
+static int found_job(void)
+{
+    enum { UNABLE, DIGEST, COMPLEMENT, WORDS };
+    int64_t word[WORDS] = {[UNABLE] = make_keys() != MPI_SUCCESS};
+    bool able = !word[UNABLE];
+    trv_mpi_domain_t *job = NULL;
+    trv_mpi_word_pair(&word[DIGEST], trv_mpi_own_digest());
+    int code = trv_mpi_greatest(MPI_COMM_WORLD, word, WORDS, "come to MPI_Init with this library");
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("comparing the ranks' settings", code);
+    if (!trv_mpi_word_agrees(&word[DIGEST]))
+        return trv_mpi_explain_difference(MPI_COMM_WORLD);
+    if (word[UNABLE])
+        return able ? trv_fail(TRV_ERR_MEMORY, "another rank can not begin") : TRV_ERR_MEMORY;
+    if (!trv_mpi_may_serve())
+        return 1;
+    if (trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
+        return TRV_ERR_MEMORY;
+    trv_mpi_job_set(job);
+    return trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS ? TRV_OK : TRV_ERR_MEMORY;
+}
+
+bool trv_mpi_begin(void)
+{
+    static atomic_flag came = ATOMIC_FLAG_INIT;
+    int rank = 0;
+    if (atomic_flag_test_and_set(&came))
+        return trv_mpi_begun();
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int code = found_job();
+    if (code < 0)
+        trv_mpi_refuse(rank, "all calls go to the MPI library: %s", trv_last_error());
+    atomic_store(&begun, code == TRV_OK);
+    return code == TRV_OK;
+}
+
+bool trv_mpi_begun(void)
+{
+    return atomic_load_explicit(&begun, memory_order_relaxed);
+}
+
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
+
+static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
+{
+    if (latest.state && latest.comm == comm && latest.freed == atomic_load_explicit(&freed, memory_order_acquire)) {
+        *state = latest.state;
+        return true;
+    }
+    int found = 0, key = state_key;
+    unsigned before = atomic_load(&freed);
+    if (key == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, key, state, &found) != MPI_SUCCESS || !found)
+        return false;
+    if ((*state)->user == MPI_COMM_NULL && *state != &nobody)
+        (*state)->user = comm; /* a duplicate that is used for the first time */
+    latest.comm = comm;
+    latest.state = *state;
+    latest.freed = before;
+    return true;
+}
+
+/* Makes the state of a communicator that all its ranks call on for the first time. */
+static int make(MPI_Comm comm, trv_mpi_state_t **made)
+{
+    int rank = 0, ranks = 0;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    trv_mpi_state_t *state = new_state(rank, ranks);
+    if (state)
+        state->user = comm;
+    trv_mpi_state_t *hung = state ? state : &nobody;
+    int code = PMPI_Comm_set_attr(comm, state_key, hung);
+    if (code != MPI_SUCCESS) /* the MPI library's, whose handler was called */
+        trv_mpi_transport_error("setting an attribute", code);
+    code = trv_mpi_adopt(comm, code == MPI_SUCCESS ? state : NULL);
+    if (code == MPI_SUCCESS) {
+        *made = state;
+        return MPI_SUCCESS;
+    }
+    if (!trv_mpi_is_drop_in()) {
+        PMPI_Comm_delete_attr(comm, state_key);
+        *made = NULL;
+        return code;
+    }
+    hung->abandoned = true;
+    trv_mpi_refuse(rank, "a communicator is left alone: %s", trv_last_error());
+    *made = hung;
+    return MPI_SUCCESS;
+}
+
+int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
+{
+    int inter = 0, ranks = 0;
+    *state = NULL;
+    if (comm == MPI_COMM_NULL) /* MPI would abort */
+        return trv_mpi_is_drop_in() ? MPI_SUCCESS
+               : (trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
+                  MPI_ERR_COMM);
+    if (find_kept(comm, state))
+        return MPI_SUCCESS;
+    *state = NULL;
+    int code = state_key == MPI_KEYVAL_INVALID ? make_keys() : MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        return code;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;
+    if (inter || (ranks < 2 && trv_mpi_is_drop_in()))
+        return MPI_SUCCESS;
+    code = make(comm, state);
+    if (code != MPI_SUCCESS || (*state)->abandoned)
+        return code;
+    code = trv_mpi_state_configure(*state, NULL, NULL);
+    if (code != MPI_SUCCESS && trv_mpi_is_drop_in()) { /* the same on all ranks: what is set is wrong */
+        trv_mpi_refuse((*state)->rank, "%s", trv_last_error());
+        (*state)->abandoned = true;
+        code = MPI_SUCCESS;
+    }
+    open_recorder(*state);
+    return code;
+}
+
+bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state)
+{
+    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->configured && !(*state)->abandoned;
+}

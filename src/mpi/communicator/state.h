@@ -1,0 +1,128 @@
+/*
+ * What the library keeps per communicator: whom it consists of, its number in the tags, the torus, the algorithm. Hung
+ * on the program's communicator as an attribute, which duplicates inherit; plans of the user hold a reference.
+ */
+#ifndef TRIVANCE_MPI_COMMUNICATOR_STATE_H
+#define TRIVANCE_MPI_COMMUNICATOR_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mpi.h>
+
+#include <trivance/plan.h>
+
+#include "mpi/communicator/members.h"
+#include "mpi/communicator/wiring.h"
+#include "mpi/reports/recorder.h"
+
+#define TRV_MPI_AUTO "auto"
+
+/* A block of numbers that is taken in a domain, until nobody uses it any more. */
+typedef struct trv_mpi_numbers {
+    atomic_int references;
+    trv_mpi_domain_t *domain;
+    int block;
+    atomic_bool burnt; /* messages may be on their way that nobody receives: never given back */
+} trv_mpi_numbers_t;
+
+/* Non-blocking requests take turns at so many positions (request.h). */
+#define TRV_MPI_TURNS (TRV_MPI_POSITIONS - 1)
+typedef struct trv_mpi_turns {
+    unsigned long posted;             /* requests, of all positions: the same on all ranks */
+    atomic_ulong done[TRV_MPI_TURNS]; /* requests of each position that are complete here */
+} trv_mpi_turns_t;
+
+struct trv_mpi_kept;
+
+typedef struct trv_mpi_state {
+    MPI_Comm user; /* whose attribute this is; MPI_COMM_NULL after it was freed */
+    int rank, ranks;
+    int number; /* in the log: the how many-th of this process */
+    atomic_int references;
+    bool abandoned;     /* the drop-in leaves this communicator to the MPI library: its ranks agreed on that */
+    bool configured;    /* the torus, all about it, and the algorithm are valid */
+    atomic_bool broken; /* a collective failed after messages were sent: for good */
+
+    trv_mpi_members_t *members; /* NULL where it is abandoned */
+    trv_mpi_numbers_t *numbers;
+    int index;                  /* of its number in the block; 0: the others are its to give to duplicates */
+    int given;                  /* how many of them it has given */
+    trv_mpi_numbers_t *extra;   /* whose positions go to persistent requests and plans, one by one */
+    int extra_given;
+    trv_mpi_turns_t turns;
+
+    trv_torus_t torus;
+    bool serves;                 /* the torus is known, or is the API's default: a ring */
+    char why[TRV_MPI_WHY_MAX];   /* where the torus comes from; where it is not known, the reason */
+    unsigned one_way;            /* bit d: dimension d has no wrap-around */
+    unsigned shared_port;        /* bit d: both directions of dimension d share one port */
+    const int *member;           /* the rank in the domain at every place of the torus; NULL: the place's number */
+    const int *name;             /* the rank in the communicator at every place; NULL: the place's number */
+    int place;                   /* this rank's place */
+    struct trv_mpi_node *node;   /* several ranks share every place, which member[place] leads; NULL: one at each */
+    char algorithm[TRV_PLAN_NAME_MAX]; /* a name, a family, planned or auto */
+    bool named;                        /* TRV_Comm_set or a hint named it: no rule of the environment comes before it */
+    bool unable;                       /* this rank has no memory for the torus; the others hear of it (decide.h) */
+    bool left;                         /* a hint leaves the communicator to the MPI library */
+
+    struct trv_mpi_kept *kept; /* decisions and what runs them (selection/kept.h), which outlive no state */
+    trv_mpi_recorder_t *recorder; /* NULL: nothing is recorded */
+    struct trv_mpi_state *next, **link; /* all states of the process */
+} trv_mpi_state_t;
+
+/* What stands above may hang things on states. Set once, before the first one is made. */
+typedef struct trv_mpi_upstairs {
+    void (*clear)(trv_mpi_state_t *state);                                 /* the torus or the algorithm changes */
+    bool (*inherit)(trv_mpi_state_t *child, const trv_mpi_state_t *parent); /* false: there is no memory for it */
+    void (*end)(void);                                                     /* of the job: MPI_Finalize */
+} trv_mpi_upstairs_t;
+void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *upstairs);
+
+/* Makes the job's domain, after MPI_Init: collective over MPI_COMM_WORLD, whether or not anything is set, for the
+ * drop-in and the component. Once; later calls do nothing. Returns whether anything will ever be served. */
+bool trv_mpi_begin(void);
+/* Whether the drop-in may serve anything: false before trv_mpi_begin, and where it found that all calls pass. */
+bool trv_mpi_begun(void);
+
+/* The state of a communicator, made at its first collective, which is this call, on all ranks; *state = NULL for an
+ * intercommunicator, for what is no communicator, and under the drop-in for one of one rank. Under the drop-in what
+ * keeps one rank from having it makes all ranks abandon it; in the API it is the error of all. MPI_SUCCESS, or an error
+ * class with a sentence in trv_last_error(). Not configured yet perhaps: see trv_mpi_state_configure. */
+int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state);
+
+/* The state that an earlier call made; false if there is none, or it is not configured, or abandoned. Local. */
+bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state);
+
+void trv_mpi_state_hold(trv_mpi_state_t *state);
+void trv_mpi_state_release(trv_mpi_state_t *state);
+
+/* The torus and the algorithm: of TRV_Comm_set, or (NULL) what the environment and MPI know. Local, the same on all
+ * ranks where the arguments are; whether the algorithm can serve is not asked. MPI_SUCCESS or an error class with the
+ * sentence. */
+int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus, const char *algorithm);
+
+/* Whether it has as many ranks as MPI_COMM_WORLD: what the environment asks for must fit it. */
+bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
+/* What stands above forgets what it has decided for the state. */
+void trv_mpi_state_clear(trv_mpi_state_t *state);
+
+/* A position of its own for a plan or a persistent request: its tags begin at *tag until `numbers` is released.
+ * Collective; MPI_ERR_OTHER, on all ranks, where there is none. */
+int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
+void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
+/* The first tag of a position of the state's own number: 0 for blocking calls, 1 … TRV_MPI_TURNS. */
+int trv_mpi_state_tag(const trv_mpi_state_t *state, int position);
+
+/* The communicator is broken for good, on this rank; others hear of it by the messages that do not come. */
+void trv_mpi_state_break(trv_mpi_state_t *state);
+
+/* "comm 4 (64 ranks, 8x8)" */
+#define TRV_MPI_WHERE_MAX (64 + TRV_TORUS_TEXT_MAX)
+const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX]);
+
+/* MPI's error class for a code of the core. */
+int trv_mpi_class(int code);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * From places to a torus. First found wins: a torus of TRIVANCE_TORUS that is meant for communicators of this size, the
+ * places of TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS, the communicator's own Cartesian topology.
+ */
+#include "mpi/communicator/wiring.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/communicator/places.h"
+#include "mpi/reports/settings.h"
+
+#define AUTO "auto"
+
+static void conclude(trv_mpi_wiring_t *wiring, trv_mpi_known_t known, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void conclude(trv_mpi_wiring_t *wiring, trv_mpi_known_t known, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(wiring->why, sizeof wiring->why, format, arguments);
+    va_end(arguments);
+    wiring->known = known;
+}
+
+/* A torus whose ranks are numbered as those of the communicator. */
+static void take_in_order(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_torus_t *torus,
+                          const char *source)
+{
+    trv_mpi_fit_clear(&wiring->fit); /* of places that made no torus */
+    wiring->fit = (trv_mpi_fit_t){.torus = *torus, .ranks_per_place = 1};
+    wiring->place = members->rank;
+    wiring->in_order = true;
+    conclude(wiring, TRV_MPI_FITS, "the torus is by %s", source);
+}
+
+/* ---- By size ----------------------------------------------------------------------------------------------------- */
+
+/* In a list with a torus for MPI_COMM_WORLD another one is for all communicators of its size, whoever is in them. */
+static bool by_size(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
+{
+    const trv_mpi_settings_t *settings = trv_mpi_settings();
+    trv_torus_t torus;
+    int ranks = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (settings->topology_file || !settings->torus || members->ranks == ranks ||
+        !trv_mpi_torus_from_list(settings->torus, ranks, &torus) ||
+        !trv_mpi_torus_from_list(settings->torus, members->ranks, &torus))
+        return false;
+    take_in_order(wiring, members, &torus, "TRIVANCE_TORUS");
+    return true;
+}
+
+/* ---- By places --------------------------------------------------------------------------------------------------- */
+
+/* Compares what all ranks know of the world, and takes over their places. TRV_OK, 0 where nothing says, or a code with
+ * the sentence, on all ranks alike. */
+static int read_seats(const trv_mpi_members_t *members, const trv_mpi_seat_t *seat, int *place)
+{
+    const trv_mpi_world_t *world = trv_mpi_world();
+    for (int r = 0; r < members->ranks; r++) {
+        if (seat[r].code == TRV_ERR_STATE)
+            return trv_fail(TRV_ERR_STATE, "the nodes of TRIVANCE_TORUS are told apart by the first collective on "
+                            "MPI_COMM_WORLD, and there was none yet");
+        if (seat[r].code < 0)
+            return trv_fail(seat[r].code, "%s", world && world->code < 0 ? world->fault
+                            : "a rank of the communicator has no place in the topology");
+        if (seat[r].digest != seat[0].digest || seat[r].code != seat[0].code)
+            return trv_fail(TRV_ERR_INVALID, "rank %d of the communicator knows another topology than rank 0; "
+                            "TRIVANCE_TOPOLOGY_FILE and TRIVANCE_TORUS must be the same on all ranks", r);
+        place[r] = seat[r].place;
+    }
+    return seat[0].code;
+}
+
+static int index_of(const trv_mpi_fit_t *fit, const int *place, int rank)
+{
+    int at = 0; /* places ascend */
+    while (place[fit->member[at]] != place[rank])
+        at++;
+    return at;
+}
+
+/* The ranks that share this one's place, ascending, into `neighbour`; *mine is this one's index among them. */
+static int find_neighbours(const trv_mpi_members_t *members, const int *place, int *neighbour, int *mine)
+{
+    int found = 0;
+    for (int r = 0; r < members->ranks; r++) {
+        if (place[r] != place[members->rank])
+            continue;
+        *mine = r == members->rank ? found : *mine;
+        neighbour[found++] = trv_mpi_member(members, r);
+    }
+    return found;
+}
+
+/* Ranks of one place make a node before anything is looked at that may fail on one of them alone. TRV_ERR_MEMORY, with
+ * the sentence, on all ranks of the node alike. */
+static int make_node(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const int *place, int *neighbour,
+                     int tag)
+{
+    trv_mpi_node_place_t where = {.comm = members->domain->comm, .tag = tag, .member = neighbour};
+    where.ranks = find_neighbours(members, place, neighbour, &where.rank);
+    if (where.ranks == 1 || where.ranks == members->ranks)
+        return TRV_OK;
+    int code = trv_mpi_node_create(&wiring->node, &where);
+    return code < 0 ? trv_fail(TRV_ERR_MEMORY, "%s", trv_last_error()) : TRV_OK;
+}
+
+static int fit_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const int *place)
+{
+    const trv_mpi_world_t *world = trv_mpi_world();
+    trv_mpi_fit_t *fit = &wiring->fit;
+    int code = trv_mpi_fit_init(fit, &world->torus, world->one_way, world->shared_port, place, members->ranks);
+    if (code < 0)
+        return code;
+    if (fit->torus.ranks == 1 && trv_mpi_is_drop_in())
+        return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks are all on one node, so there is no torus between them");
+    wiring->place = index_of(fit, place, members->rank);
+    wiring->in_order = fit->ranks_per_place == 1;
+    for (int p = 0; wiring->in_order && p < fit->torus.ranks; p++)
+        wiring->in_order = fit->member[p] == p;
+    return TRV_OK;
+}
+
+static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat, int tag)
+{
+    int *place = members->room, code = read_seats(members, seat, place);
+    if (code > 0)
+        code = make_node(wiring, members, place, members->room + members->ranks, tag);
+    else if (code == 0)
+        conclude(wiring, TRV_MPI_UNKNOWN, "no torus is known");
+    if (code == TRV_OK && wiring->known == TRV_MPI_UNKNOWN && !*wiring->why)
+        code = fit_places(wiring, members, place);
+    if (code < 0)
+        conclude(wiring, code == TRV_ERR_MEMORY ? TRV_MPI_FAILED
+                         : code == TRV_ERR_STATE || code == TRV_ERR_UNSUPPORTED ? TRV_MPI_MISFITS : TRV_MPI_WRONG,
+                 "%s", trv_last_error());
+    else if (!*wiring->why)
+        conclude(wiring, TRV_MPI_FITS, "the torus is by %s", trv_mpi_world()->source);
+    if (wiring->known != TRV_MPI_FITS) {
+        trv_mpi_node_destroy(wiring->node);
+        wiring->node = NULL;
+    }
+}
+
+/* ---- By the communicator ----------------------------------------------------------------------------------------- */
+
+/* Stencil codes make periodic grids on any network, so the drop-in believes them only when it is told to. */
+static bool believes_cartesian(void)
+{
+    const trv_mpi_settings_t *settings = trv_mpi_settings();
+    bool by_name = settings->algorithm && strcmp(settings->algorithm, AUTO) != 0;
+    return !trv_mpi_is_drop_in() || settings->cart || by_name;
+}
+
+/* The communicator's own topology, if it is Cartesian and periodic all round. */
+static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, MPI_Comm user)
+{
+    int kind = MPI_UNDEFINED, dims = 0;
+    if (!believes_cartesian() || PMPI_Topo_test(user, &kind) != MPI_SUCCESS || kind != MPI_CART ||
+        PMPI_Cartdim_get(user, &dims) != MPI_SUCCESS || dims < 1 || dims > TRV_DIMS_MAX)
+        return;
+    int size[TRV_DIMS_MAX], periodic[TRV_DIMS_MAX], place[TRV_DIMS_MAX];
+    trv_torus_t torus;
+    if (PMPI_Cart_get(user, dims, size, periodic, place) != MPI_SUCCESS)
+        return;
+    for (int d = 0; d < dims; d++)
+        if (!periodic[d] && size[d] > 2)
+            return;
+    if (trv_torus_init(&torus, dims, size) == TRV_OK)
+        take_in_order(wiring, members, &torus, "the Cartesian communicator");
+}
+
+/* ---- All together ------------------------------------------------------------------------------------------------ */
+
+/* The ranks of the domain at every place; none where they are the places' own numbers. */
+static void translate(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
+{
+    const int places = wiring->fit.torus.ranks, *rank = wiring->fit.member;
+    bool same = true;
+    for (int p = 0; same && p < places; p++)
+        same = trv_mpi_member(members, rank ? rank[p] : p) == p;
+    if (same)
+        return;
+    wiring->member = malloc((size_t)places * sizeof *wiring->member);
+    if (!wiring->member)
+        conclude(wiring, TRV_MPI_FAILED, "%s", (trv_fail_memory(), trv_last_error()));
+    for (int p = 0; wiring->member && p < places; p++)
+        wiring->member[p] = trv_mpi_member(members, rank ? rank[p] : p);
+}
+
+void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat,
+                         MPI_Comm user, int tag)
+{
+    *wiring = (trv_mpi_wiring_t){.known = TRV_MPI_UNKNOWN};
+    if (!by_size(wiring, members))
+        by_places(wiring, members, seat, tag);
+    if (wiring->known == TRV_MPI_UNKNOWN || (wiring->known == TRV_MPI_MISFITS && !trv_mpi_is_drop_in()))
+        by_cartesian(wiring, members, user);
+    if (wiring->known == TRV_MPI_FITS)
+        translate(wiring, members);
+}
+
+void trv_mpi_wiring_clear(trv_mpi_wiring_t *wiring)
+{
+    trv_mpi_node_destroy(wiring->node);
+    trv_mpi_fit_clear(&wiring->fit);
+    free(wiring->member);
+    *wiring = (trv_mpi_wiring_t){.known = TRV_MPI_UNKNOWN};
+}

@@ -1,0 +1,94 @@
+/*
+ * The blocking calls of the API.
+ */
+#include <stdatomic.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "common/error.h"
+#include "mpi/front/library.h"
+#include "mpi/front/serve.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+
+/* Once; what serves an intercommunicator never changes. */
+static void say_intercommunicator(MPI_Comm comm)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    int rank = 0, inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    PMPI_Comm_rank(comm, &rank);
+    if (inter && trv_mpi_settings()->info && rank == 0 && !atomic_flag_test_and_set(&said))
+        trv_mpi_say("intercommunicators: mpi (schedules need one group of ranks)");
+}
+
+static int collective(const trv_mpi_call_t *call, MPI_Comm comm)
+{
+    int code;
+    trv_mpi_kept_begin();
+    if (trv_mpi_serve(call, comm, &code))
+        return code;
+    say_intercommunicator(comm);
+    return call->gather ? trv_mpi_library_gather(call->gather, comm) : trv_mpi_library_run(call->reduction, comm);
+}
+
+static int reduction(trv_collective_t kind, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm)
+{
+    if (count == 0 && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
+        return MPI_SUCCESS; /* before anything collective happens */
+    const trv_mpi_arguments_t arguments = {kind, sendbuf, recvbuf, count, datatype, op};
+    return collective(&(trv_mpi_call_t){.reduction = &arguments}, comm);
+}
+
+int TRV_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm)
+{
+    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm)
+{
+    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+int TRV_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+                             MPI_Comm comm)
+{
+    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (recvcount == 0 && (sendcount == 0 || sendbuf == MPI_IN_PLACE) && comm != MPI_COMM_NULL &&
+        !trv_mpi_settings()->check)
+        return MPI_SUCCESS;
+    const trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
+    return collective(&(trv_mpi_call_t){.gather = &gather}, comm);
+}
+
+int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return TRV_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
+{
+    trv_mpi_state_t *state;
+    trv_mpi_kept_begin();
+    int code = trv_mpi_state_find(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!state)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "an intercommunicator has no torus; pass an intracommunicator"),
+               MPI_ERR_COMM;
+    return trv_mpi_set(state, torus, algorithm, false);
+}

@@ -1,0 +1,142 @@
+/*
+ * The calls of a program that does not know us.
+ */
+#include "mpi/front/intercept.h"
+
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+
+#define HINT_DEFAULT "default"
+
+/* Collectives that the MPI library makes of its own accord, while it works for us, are its own. */
+static _Thread_local int depth;
+
+void trv_mpi_intercept_begin(void)
+{
+    depth++;
+    trv_mpi_kept_begin();
+    trv_mpi_begin();
+    depth--;
+}
+
+static bool enter(void)
+{
+    if (depth > 0 || !trv_mpi_begun())
+        return false;
+    depth++;
+    return true;
+}
+
+static bool leave(bool served, MPI_Comm comm, const int *code)
+{
+    depth--;
+    if (served && *code != MPI_SUCCESS) {
+        trv_mpi_warn("a collective failed: %s", trv_last_error());
+        if (!trv_mpi_is_component())
+            PMPI_Comm_call_errhandler(comm, *code);
+    }
+    return served;
+}
+
+static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
+{
+    return enter() && leave(trv_mpi_serve(call, comm, code), comm, code);
+}
+
+bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code)
+{
+    return call->count > 0 && call->input && call->output && call->output != MPI_IN_PLACE &&
+           blocking(&(trv_mpi_call_t){.reduction = call}, comm, code);
+}
+
+bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
+{
+    return gather->recvcount > 0 && gather->recvbuf != MPI_IN_PLACE &&
+           blocking(&(trv_mpi_call_t){.gather = gather}, comm, code);
+}
+
+bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
+{
+    unsigned char in = 0, out = 0;
+    return trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){TRV_ALLREDUCE, &in, &out, 1, MPI_BYTE, MPI_BOR}, comm, code);
+}
+
+/* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
+
+static bool is_right(const trv_mpi_call_t *call)
+{
+    if (call->gather)
+        return call->gather->recvcount > 0 && call->gather->recvbuf != MPI_IN_PLACE;
+    return call->reduction->count > 0 && call->reduction->output != MPI_IN_PLACE;
+}
+
+static trv_mpi_decision_t *find_decision(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
+{
+    int code;
+    trv_mpi_decision_t *decision = persistent ? trv_mpi_find_decision(state, &job->want, false, &code)
+                                              : trv_mpi_kept_look(state, &job->want);
+    return decision && decision->recipe.schedule ? decision : NULL;
+}
+
+static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
+                               void (*done)(void *context, int code), void *context)
+{
+    int code;
+    trv_mpi_state_t *state;
+    trv_mpi_job_t job;
+    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_serves(state) || !is_right(call) ||
+        !trv_mpi_make_job(call, &job, &code))
+        return NULL;
+    job.done = done;
+    job.context = context;
+    trv_mpi_decision_t *decision = find_decision(state, &job, persistent);
+    trv_mpi_request_t *request = decision ? trv_mpi_make_request(state, decision, &job, persistent, true) : NULL;
+    if (decision && !request && !persistent)
+        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM); /* the other ranks serve it, and have heard */
+    return request;
+}
+
+trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
+                                          void (*done)(void *context, int code), void *context)
+{
+    if (!enter())
+        return NULL;
+    trv_mpi_request_t *request = post(call, comm, persistent, done, context);
+    depth--;
+    if (!request)
+        trv_mpi_intercept_note(persistent ? "persistent calls" : "non-blocking calls",
+                               "no blocking call of the same kind and size has made it ready", comm);
+    return request;
+}
+
+/* ---- Hints ------------------------------------------------------------------------------------------------------- */
+
+static void take_hint(MPI_Comm comm, const char *algorithm)
+{
+    trv_mpi_state_t *state;
+    bool library = strcmp(algorithm, TRV_RULE_MPI) == 0, standard = strcmp(algorithm, HINT_DEFAULT) == 0;
+    if (trv_mpi_state_find(comm, &state) != MPI_SUCCESS || !state || state->abandoned)
+        return;
+    if (trv_mpi_set(state, NULL, standard ? NULL : algorithm, library) != MPI_SUCCESS && state->rank == 0)
+        trv_mpi_warn("the hint trivance_algorithm of a communicator of %d ranks is ignored: %s", state->ranks,
+                     trv_last_error());
+}
+
+void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
+{
+    if (!enter())
+        return;
+    take_hint(comm, algorithm);
+    depth--;
+}
+
+void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm)
+{
+    int rank = 0;
+    if (!trv_mpi_settings()->info || comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+        return;
+    trv_mpi_log_passed(rank, name, 0, why);
+}

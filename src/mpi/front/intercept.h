@@ -1,0 +1,45 @@
+/*
+ * What stands between a program and its MPI library: one entry per collective, behind the preload libraries and the
+ * Open MPI component.
+ *
+ * An entry returns true when the call was served; *code is then what the program's call returns, its error handler has
+ * been called if it is an error. False means pass: the caller hands the program's own arguments to the PMPI_ function.
+ * Whether a call passes is the same on all ranks (serve.c). Arguments that are wrong pass too: what follows is the MPI
+ * library's own error.
+ */
+#ifndef TRIVANCE_MPI_FRONT_INTERCEPT_H
+#define TRIVANCE_MPI_FRONT_INTERCEPT_H
+
+#include <stdbool.h>
+
+#include <mpi.h>
+
+#include "mpi/front/serve.h"
+
+/* After the MPI library's MPI_Init, on all ranks: they compare what they are and how they are set, and make what they
+ * need. Whatever comes before passes. Once; later calls do nothing. */
+void trv_mpi_intercept_begin(void);
+
+/* AllReduce, and Reduce-Scatter in its block form. */
+bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code);
+
+bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code);
+
+/* AllReduce of one byte. */
+bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code);
+
+/* Non-blocking and persistent calls: a request that can be started, or NULL: pass. A non-blocking call waits for no
+ * other rank, so only what a blocking call of the same kind and size on the same communicator has made ready is served;
+ * a persistent one makes it ready. */
+trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
+                                          void (*done)(void *context, int code), void *context);
+
+/* Serves calls on a communicator by this algorithm from now on, leaves them to the MPI library (`mpi`), or does again
+ * what the environment says (`default`). Collective; a name that does not serve, or that is not the same on all ranks, is
+ * told, and changes nothing. */
+void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm);
+
+/* Counts a call that always passes, and says why at the level info. */
+void trv_mpi_intercept_note(const char *name, const char *why, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init & co.
+ *
+ * A non-blocking call waits for no other rank, so it is served where a blocking call, a plan or a persistent request of
+ * the same kind and size has had the ranks decide how; the rest goes to the MPI library. Making a persistent request may
+ * wait for the others (MPI 4.0, section 6.13, allows it), and has them decide.
+ */
+#include <stdlib.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "common/error.h"
+#include "mpi/front/library.h"
+#include "mpi/front/serve.h"
+#include "mpi/transport/channel.h"
+#include "mpi/transport/error.h"
+#include "mpi/transport/wait.h"
+
+/* One of the two serves; neither where there is nothing to do. */
+struct trv_mpi_handle {
+    trv_mpi_request_t *ours;
+    MPI_Request library;
+    bool persistent;
+    bool started; /* and its end has not been told yet */
+};
+
+/* What all six calls have in common. */
+typedef struct call {
+    trv_mpi_call_t call;
+    MPI_Comm comm;
+    MPI_Info info;
+    bool persistent;
+} call_t;
+
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+
+static int pass(const call_t *call, MPI_Request *request)
+{
+    const trv_mpi_gather_t *gather = call->call.gather;
+    const trv_mpi_arguments_t *reduction = call->call.reduction;
+    if (gather)
+        return call->persistent ? trv_mpi_library_gather_init(gather, call->comm, call->info, request)
+                                : trv_mpi_library_gather_start(gather, call->comm, request);
+    return call->persistent ? trv_mpi_library_init(reduction, call->comm, call->info, request)
+                            : trv_mpi_library_start(reduction, call->comm, request);
+}
+
+static int begin_on(trv_mpi_state_t *state, const call_t *call, const trv_mpi_job_t *job, TRV_Request handle, bool able)
+{
+    int code = MPI_SUCCESS;
+    trv_mpi_decision_t *decision = call->persistent ? trv_mpi_find_decision(state, &job->want, false, &code)
+                                                    : trv_mpi_kept_look(state, &job->want);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!decision || !decision->recipe.schedule)
+        return pass(call, &handle->library);
+    handle->ours = trv_mpi_make_request(state, decision, job, call->persistent, able);
+    if (!handle->ours)
+        return call->persistent ? pass(call, &handle->library) : MPI_ERR_NO_MEM;
+    if (!call->persistent)
+        trv_mpi_request_start(handle->ours);
+    return MPI_SUCCESS;
+}
+
+/* The state of a communicator that is served; NULL: the library's. */
+static int find_state(const call_t *call, trv_mpi_state_t **state)
+{
+    *state = NULL;
+    int code = call->persistent ? trv_mpi_state_find(call->comm, state) : MPI_SUCCESS;
+    if (!call->persistent && !trv_mpi_state_known(call->comm, state))
+        *state = NULL;
+    return code;
+}
+
+static int begin(const call_t *call, TRV_Request *request)
+{
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request; pass the address of a TRV_Request"),
+               MPI_ERR_ARG;
+    *request = TRV_REQUEST_NULL;
+    if (call->comm == MPI_COMM_NULL)
+        return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
+               MPI_ERR_COMM;
+    trv_mpi_job_t job;
+    trv_mpi_state_t *state;
+    int code = MPI_SUCCESS;
+    trv_mpi_kept_begin();
+    bool anything = trv_mpi_make_job(&call->call, &job, &code);
+    if (code != MPI_SUCCESS || (!anything && !call->persistent))
+        return code;
+    TRV_Request handle = malloc(sizeof *handle);
+    struct trv_mpi_handle scratch;
+    bool able = handle != NULL;
+    if (!able && !call->persistent)
+        return trv_mpi_class(trv_fail_memory());
+    if (!able)
+        handle = &scratch; /* the others wait for this rank's part */
+    *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL, .persistent = call->persistent,
+                                      .started = !call->persistent};
+    if (anything)
+        code = find_state(call, &state);
+    if (anything && code == MPI_SUCCESS)
+        code = trv_mpi_serves(state) ? begin_on(state, call, &job, handle, able) : pass(call, &handle->library);
+    if (code == MPI_SUCCESS && able)
+        *request = handle;
+    else if (able)
+        free(handle);
+    return able ? code : trv_mpi_class(trv_fail_memory());
+}
+
+static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,
+                     MPI_Datatype datatype, MPI_Op op, call_t call, TRV_Request *request)
+{
+    const trv_mpi_arguments_t arguments = {collective, sendbuf, recvbuf, count, datatype, op};
+    call.call.reduction = &arguments;
+    return begin(&call, request);
+}
+
+int TRV_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm, TRV_Request *request)
+{
+    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, (call_t){.comm = comm}, request);
+}
+
+int TRV_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                              MPI_Op op, MPI_Comm comm, TRV_Request *request)
+{
+    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op, (call_t){.comm = comm}, request);
+}
+
+int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request)
+{
+    trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
+    return begin(&(call_t){.call.gather = &gather, .comm = comm}, request);
+}
+
+int TRV_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                       MPI_Comm comm, MPI_Info info, TRV_Request *request)
+{
+    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op,
+                     (call_t){.comm = comm, .info = info, .persistent = true}, request);
+}
+
+int TRV_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                  MPI_Op op, MPI_Comm comm, MPI_Info info, TRV_Request *request)
+{
+    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op,
+                     (call_t){.comm = comm, .info = info, .persistent = true}, request);
+}
+
+int TRV_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, TRV_Request *request)
+{
+    trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
+    return begin(&(call_t){.call.gather = &gather, .comm = comm, .info = info, .persistent = true}, request);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+int TRV_Start(TRV_Request *request)
+{
+    TRV_Request handle = request ? *request : TRV_REQUEST_NULL;
+    if (!handle || !handle->persistent)
+        return trv_fail(TRV_ERR_STATE, "there is no persistent request; make one with TRV_Allreduce_init, for example"),
+               MPI_ERR_REQUEST;
+    if (handle->started)
+        return trv_fail(TRV_ERR_STATE, "the request is active; wait for it before it is started again"),
+               MPI_ERR_REQUEST;
+    if (handle->library != MPI_REQUEST_NULL) {
+        int code = PMPI_Start(&handle->library);
+        if (code != MPI_SUCCESS)
+            return trv_mpi_transport_error("MPI_Start", code), MPI_ERR_OTHER;
+    } else if (handle->ours) {
+        trv_mpi_request_start(handle->ours);
+    }
+    handle->started = true;
+    return MPI_SUCCESS;
+}
+
+static void release(TRV_Request *request)
+{
+    if ((*request)->ours)
+        trv_mpi_request_free((*request)->ours);
+    free(*request);
+    *request = TRV_REQUEST_NULL;
+}
+
+/* The end of a run is told once. */
+static int finish(TRV_Request *request, int code)
+{
+    const trv_mpi_request_t *ours = (*request)->ours;
+    if (ours) {
+        code = trv_mpi_request_outcome(ours);
+        code = code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
+        if (code == MPI_SUCCESS)
+            code = trv_mpi_alias_class(trv_mpi_request_alias(ours));
+    }
+    (*request)->started = false;
+    if (!(*request)->persistent)
+        release(request);
+    return code;
+}
+
+/* Whether a run is complete; *code is the MPI library's. */
+static bool test(TRV_Request handle, int *code)
+{
+    int done = 1;
+    *code = MPI_SUCCESS;
+    trv_mpi_requests_progress();
+    if (handle->ours)
+        return !trv_mpi_request_active(handle->ours);
+    if (handle->library != MPI_REQUEST_NULL)
+        *code = PMPI_Test(&handle->library, &done, MPI_STATUS_IGNORE);
+    if (*code == MPI_SUCCESS)
+        return done != 0;
+    trv_mpi_transport_error("MPI_Test", *code);
+    *code = MPI_ERR_OTHER;
+    return true;
+}
+
+int TRV_Test(TRV_Request *request, int *flag)
+{
+    int code;
+    if (!request || !flag)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass its address", request ? "place for the answer"
+                                                                                     : "request"), MPI_ERR_ARG;
+    *flag = !*request || !(*request)->started;
+    if (*flag || !test(*request, &code))
+        return MPI_SUCCESS;
+    *flag = 1;
+    return finish(request, code);
+}
+
+int TRV_Wait(TRV_Request *request)
+{
+    int code;
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no request; pass its address"), MPI_ERR_ARG;
+    if (!*request || !(*request)->started)
+        return MPI_SUCCESS;
+    for (unsigned polls = 1; !test(*request, &code); polls++)
+        trv_mpi_pause(polls);
+    return finish(request, code);
+}
+
+int TRV_Request_free(TRV_Request *request)
+{
+    if (!request || !*request)
+        return trv_fail(TRV_ERR_STATE, "the request is TRV_REQUEST_NULL"), MPI_ERR_REQUEST;
+    if ((*request)->started)
+        return trv_fail(TRV_ERR_STATE, "the request is active; wait for it before it is freed"), MPI_ERR_REQUEST;
+    if ((*request)->library != MPI_REQUEST_NULL)
+        PMPI_Request_free(&(*request)->library);
+    release(request);
+    return MPI_SUCCESS;
+}

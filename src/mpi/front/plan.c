@@ -1,0 +1,383 @@
+/*
+ * TRV_Plan: an operation of the user's own, with tags of its own, made by all ranks or by none.
+ *
+ * A freed plan's handle stays recognisable: its few bytes wait in a graveyard of fixed size before they are given back,
+ * so that the use of a stale handle is refused with a sentence rather than a crash.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "common/error.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/front/library.h"
+#include "mpi/front/serve.h"
+#include "mpi/reports/settings.h"
+#include "mpi/transport/channel.h"
+#include "mpi/transport/error.h"
+#include "mpi/transport/wait.h"
+
+#define ALIVE 0x7472765au
+#define FREED 0x64656164u
+#define GRAVES 256
+
+struct trv_mpi_plan {
+    unsigned sign; /* ALIVE or FREED */
+    bool running;
+    trv_mpi_alias_t alias; /* of the present run's buffers */
+    void *copy;            /* of a send buffer that overlaps the receive buffer */
+    trv_mpi_state_t *state; /* NULL for an intercommunicator */
+    trv_mpi_decision_t *decision; /* NULL for a schedule of the user's own */
+    trv_mpi_numbers_t *numbers;   /* whose tags are the plan's */
+    MPI_Comm comm;                /* the one the library's own function runs on, the plan's own */
+    trv_mpi_operation_t operation;
+    MPI_Request request; /* of that function */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static TRV_Plan grave[GRAVES];
+static unsigned buried;
+
+static void bury(TRV_Plan plan)
+{
+    plan->sign = FREED;
+    pthread_mutex_lock(&lock);
+    free(grave[buried % GRAVES]);
+    grave[buried++ % GRAVES] = plan;
+    pthread_mutex_unlock(&lock);
+}
+
+static int refuse_stale(TRV_Plan plan)
+{
+    if (!plan)
+        return trv_fail(TRV_ERR_STATE,
+                        "the plan is TRV_PLAN_NULL; create it with TRV_Allreduce_plan_create, for example"),
+               MPI_ERR_REQUEST;
+    if (plan->sign != ALIVE)
+        return trv_fail(TRV_ERR_STATE, "the plan was freed; create a new one"), MPI_ERR_REQUEST;
+    return MPI_SUCCESS;
+}
+
+/* ---- Creating ---------------------------------------------------------------------------------------------------- */
+
+static void discard(TRV_Plan plan)
+{
+    trv_mpi_operation_clear(&plan->operation);
+    trv_mpi_numbers_release(plan->numbers);
+    if (plan->decision)
+        trv_mpi_decision_release(plan->decision);
+    if (plan->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&plan->comm);
+    if (plan->state)
+        trv_mpi_state_release(plan->state);
+}
+
+/* A schedule's operation, with tags of its own. All ranks come by here. */
+static int make_operation(TRV_Plan plan, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe)
+{
+    int tag = 0, code = trv_mpi_state_position(plan->state, &plan->numbers, &tag);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = trv_mpi_operation_init(&plan->operation, plan->state, want, recipe, false, tag);
+    plan->operation.tally = plan->decision ? plan->decision->tally : NULL;
+    return code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
+}
+
+/* The library's own function runs on a communicator that lives as long as the plan. */
+static int make_library(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
+{
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    int code = PMPI_Comm_split(comm, 0, rank, &plan->comm); /* a duplicate would inherit what is ours */
+    plan->operation = (trv_mpi_operation_t){.want = *want, .state = plan->state, .algorithm = "mpi",
+                                            .tally = plan->decision ? plan->decision->tally : NULL};
+    return code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Comm_split", code), MPI_ERR_OTHER);
+}
+
+static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
+{
+    int code = MPI_SUCCESS;
+    trv_mpi_state_t *state = plan->state;
+    if (!state)
+        return make_library(plan, want, comm);
+    if (want->schedule) {
+        const trv_mpi_recipe_t recipe = {.schedule = want->schedule, .algorithm = trv_schedule_name(want->schedule),
+                                         .piece_bytes = trv_mpi_settings()->piece_bytes};
+        return make_operation(plan, want, &recipe);
+    }
+    plan->decision = trv_mpi_find_decision(state, want, false, &code);
+    if (!plan->decision)
+        return code;
+    trv_mpi_decision_hold(plan->decision);
+    bool room = !state->node || trv_mpi_node_has_room(state->node); /* the same on all ranks */
+    return plan->decision->recipe.schedule && room ? make_operation(plan, want, &plan->decision->recipe)
+                                                   : make_library(plan, want, comm);
+}
+
+static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, TRV_Plan *created)
+{
+    TRV_Plan plan = calloc(1, sizeof *plan), spare = NULL;
+    struct trv_mpi_plan scratch = {.sign = ALIVE, .state = state, .comm = MPI_COMM_NULL, .request = MPI_REQUEST_NULL};
+    if (!plan)
+        plan = spare = &scratch; /* the others wait for this rank's part */
+    *plan = scratch;
+    if (state)
+        trv_mpi_state_hold(state);
+    int code = make(plan, want, comm);
+    if (spare && code == MPI_SUCCESS)
+        code = trv_mpi_class(trv_fail_memory());
+    int64_t worst = code;
+    int exchanged = state ? trv_mpi_greatest(comm, &worst, 1, "make a plan") : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && (exchanged != MPI_SUCCESS || worst != MPI_SUCCESS))
+        code = (trv_fail(TRV_ERR_MEMORY, "another rank could not make the plan"), MPI_ERR_NO_MEM);
+    if (code == MPI_SUCCESS) {
+        *created = plan;
+        return MPI_SUCCESS;
+    }
+    discard(plan);
+    if (!spare)
+        free(plan);
+    return code;
+}
+
+/* Compares the calls where that is asked for; then makes the plan. */
+static int create_checked(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, int fault, TRV_Plan *plan)
+{
+    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, want, fault) : fault;
+    return code == MPI_SUCCESS ? create_on(state, want, comm, plan) : code;
+}
+
+/* `given`: the want of an AllGather; else it is made from the arguments. */
+static int create(const trv_mpi_arguments_t *arguments, const trv_mpi_want_t *given, MPI_Comm comm, TRV_Plan *plan)
+{
+    if (!plan)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a TRV_Plan"),
+               MPI_ERR_ARG;
+    *plan = TRV_PLAN_NULL;
+    trv_mpi_state_t *state;
+    trv_mpi_want_t want = {.collective = arguments->collective};
+    trv_mpi_kept_begin();
+    int code = trv_mpi_state_find(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (given)
+        want = *given;
+    else
+        code = trv_mpi_want(arguments, &want);
+    return create_checked(state, &want, comm, code, plan);
+}
+
+int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
+{
+    return create(&(trv_mpi_arguments_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, NULL, comm, plan);
+}
+
+int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                         TRV_Plan *plan)
+{
+    return create(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, NULL, comm, plan);
+}
+
+int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
+{
+    size_t size = 0;
+    int code = trv_mpi_contiguous(datatype, &size);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (count < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)count), MPI_ERR_COUNT;
+    if (size == 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
+               MPI_ERR_TYPE;
+    trv_mpi_want_t want = trv_mpi_bytes((size_t)count * size);
+    return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, &want, comm, plan);
+}
+
+/* What a schedule of the user's own cannot serve. */
+static int check_own(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    const trv_schedule_t *schedule = want->schedule;
+    const int ranks = trv_schedule_torus(schedule)->ranks;
+    if (!state)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "schedules run on intracommunicators only"), MPI_ERR_COMM;
+    if (ranks != state->ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "the schedule is for %d ranks, and the communicator has %d", ranks,
+                        state->ranks),
+               MPI_ERR_ARG;
+    if (want->elements.way == TRV_MPI_LIBRARY)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a schedule of your own cannot serve this: %s", want->elements.reason),
+               MPI_ERR_TYPE;
+    if (!want->elements.commutative)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "a schedule adds in an order of its own, and this operation does not commute"),
+               MPI_ERR_OP;
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && want->collective != TRV_ALLGATHER &&
+        !want->elements.idempotent)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds some contributions twice, which is right for MPI_MAX, "
+                        "MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"), MPI_ERR_OP;
+    return MPI_SUCCESS;
+}
+
+int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                    TRV_Plan *plan)
+{
+    if (!plan || !schedule)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass %s", schedule ? "place for the plan" : "schedule",
+                        schedule ? "the address of a TRV_Plan" : "one that trv_schedule_create made"), MPI_ERR_ARG;
+    *plan = TRV_PLAN_NULL;
+    trv_mpi_state_t *state;
+    trv_mpi_want_t want = {.collective = trv_schedule_collective(schedule)};
+    trv_mpi_arguments_t arguments = {want.collective, NULL, NULL, count, datatype, op};
+    trv_mpi_kept_begin();
+    int code = trv_mpi_state_find(comm, &state);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (want.collective == TRV_ALLGATHER) {
+        size_t size = 0;
+        code = trv_mpi_contiguous(datatype, &size);
+        if (code == MPI_SUCCESS && (size == 0 || count < 0))
+            return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers 0 or more elements of a type without gaps"),
+                   MPI_ERR_TYPE;
+        want = trv_mpi_bytes((size_t)count * size);
+    } else {
+        code = trv_mpi_want(&arguments, &want);
+    }
+    want.schedule = schedule;
+    if (code == MPI_SUCCESS)
+        code = check_own(state, &want);
+    return create_checked(state, &want, comm, code, plan);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+{
+    const trv_mpi_want_t *want = &plan->operation.want;
+    size_t unit = want->collective == TRV_ALLGATHER ? want->elements.size : 1; /* AllGather counts bytes */
+    trv_mpi_arguments_t arguments = {want->collective, sendbuf, recvbuf, (MPI_Count)(want->count * unit),
+                                     want->datatype,   want->op};
+    if (plan->state)
+        trv_mpi_operation_count(&plan->operation);
+    return trv_mpi_library_start(&arguments, plan->comm, &plan->request);
+}
+
+static int finish(TRV_Plan plan, int code)
+{
+    plan->running = false;
+    free(plan->copy);
+    plan->copy = NULL;
+    return code == MPI_SUCCESS ? trv_mpi_alias_class(plan->alias) : code;
+}
+
+/* This rank's part is done from a copy of a send buffer that overlaps the receive buffer, so that no other waits. */
+static bool copy_input(TRV_Plan plan, const void **input)
+{
+    const trv_mpi_want_t *want = &plan->operation.want;
+    size_t bytes = want->count * want->elements.size;
+    bytes *= want->collective == TRV_REDUCE_SCATTER ? (size_t)plan->state->ranks : 1;
+    plan->copy = malloc(bytes);
+    if (plan->copy)
+        *input = memcpy(plan->copy, *input, bytes);
+    return plan->copy;
+}
+
+static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+{
+    const trv_mpi_want_t *want = &plan->operation.want;
+    if (want->count > 0 && (!sendbuf || !recvbuf))
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the plan's count is not 0"), MPI_ERR_BUFFER;
+    plan->alias = trv_mpi_alias(want, plan->state->ranks, sendbuf, recvbuf);
+    const void *input = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+    trv_mpi_operation_count(&plan->operation);
+    bool ready = plan->alias == TRV_MPI_APART || copy_input(plan, &input);
+    int code = ready ? trv_mpi_operation_start(&plan->operation, input, recvbuf)
+                     : trv_mpi_operation_unready(&plan->operation, trv_fail_memory());
+    return code < 0 ? finish(plan, trv_mpi_class(code)) : MPI_SUCCESS;
+}
+
+int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+{
+    int code = refuse_stale(plan);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (plan->running)
+        return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again"), MPI_ERR_REQUEST;
+    plan->alias = TRV_MPI_APART;
+    bool ours = trv_mpi_operation_serves(&plan->operation);
+    code = ours ? start_schedule(plan, sendbuf, recvbuf) : start_library(plan, sendbuf, recvbuf);
+    plan->running = code == MPI_SUCCESS;
+    return code;
+}
+
+int TRV_Plan_test(TRV_Plan plan, int *flag)
+{
+    int code = refuse_stale(plan), done = 1;
+    if (code == MPI_SUCCESS && !flag)
+        code =
+            (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of an int"), MPI_ERR_ARG);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (plan->running && trv_mpi_operation_serves(&plan->operation)) {
+        done = trv_mpi_operation_test(&plan->operation);
+        code = done < 0 ? trv_mpi_class(done) : MPI_SUCCESS;
+    } else if (plan->running) {
+        int test = PMPI_Test(&plan->request, &done, MPI_STATUS_IGNORE);
+        code = test == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", test), MPI_ERR_OTHER);
+    }
+    *flag = done != 0;
+    return plan->running && done ? finish(plan, code) : code;
+}
+
+int TRV_Plan_wait(TRV_Plan plan)
+{
+    int code = refuse_stale(plan);
+    if (code != MPI_SUCCESS || !plan->running)
+        return code;
+    if (trv_mpi_operation_serves(&plan->operation)) {
+        code = trv_mpi_operation_wait(&plan->operation);
+        return finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
+    }
+    code = trv_mpi_poll(&plan->request);
+    return finish(plan, code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Test", code), MPI_ERR_OTHER));
+}
+
+int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf)
+{
+    int code = TRV_Plan_start(plan, sendbuf, recvbuf);
+    return code == MPI_SUCCESS ? TRV_Plan_wait(plan) : code;
+}
+
+int TRV_Plan_free(TRV_Plan *plan)
+{
+    int code = refuse_stale(plan ? *plan : NULL);
+    if (code != MPI_SUCCESS)
+        return code;
+    if ((*plan)->running)
+        return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is freed"), MPI_ERR_REQUEST;
+    discard(*plan);
+    bury(*plan);
+    *plan = TRV_PLAN_NULL;
+    return MPI_SUCCESS;
+}
+
+int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info)
+{
+    int code = refuse_stale(plan);
+    if (code == MPI_SUCCESS && !info)
+        code = (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of a TRV_Plan_info"),
+                MPI_ERR_ARG);
+    if (code != MPI_SUCCESS)
+        return code;
+    const trv_mpi_operation_t *operation = &plan->operation;
+    *info = (TRV_Plan_info){.algorithm = operation->algorithm, .steps = operation->steps};
+    if (trv_mpi_operation_serves(operation))
+        trv_torus_format(&operation->torus, info->torus, sizeof info->torus);
+    if (operation->plan) {
+        info->bytes_sent = trv_plan_bytes_sent(operation->plan);
+        info->scratch_bytes = trv_plan_scratch_bytes(operation->plan);
+    }
+    return MPI_SUCCESS;
+}

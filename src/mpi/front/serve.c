@@ -1,0 +1,281 @@
+/*
+ * Serving calls.
+ *
+ * A rank alone decides nothing here. Whether a communicator is served is agreed when it is adopted (communicator/), how
+ * calls of a kind are served when the first one comes (selection/); in between, all that is looked at is what MPI
+ * promises to be the same on all ranks: the communicator, the order of its calls, count, type and operation. What
+ * happens to one rank alone after that (no memory for a copy, a message that does not fit) breaks the communicator, and
+ * every rank that waits for this one hears of it.
+ */
+#include "mpi/front/serve.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/operations/buffers.h"
+#include "mpi/operations/device.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+#include "mpi/selection/choose.h"
+#include "mpi/transport/error.h"
+
+/* ---- What a call wants ------------------------------------------------------------------------------------------- */
+
+/* Types of the program's own belong to the MPI library under the drop-in: only their layout would be equal on all ranks. */
+static bool is_named(MPI_Datatype datatype)
+{
+    int integers, addresses, datatypes, combiner = MPI_UNDEFINED;
+    return PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+static int read_reduction(const trv_mpi_arguments_t *call, trv_mpi_want_t *want)
+{
+    int code = trv_mpi_want(call, want);
+    if (code == MPI_SUCCESS && want->elements.way == TRV_MPI_LOCAL && trv_mpi_is_drop_in() && !is_named(call->datatype)) {
+        want->elements.way = TRV_MPI_LIBRARY;
+        want->elements.reason = "a derived type";
+    }
+    if (code == MPI_SUCCESS && want->elements.way != TRV_MPI_LIBRARY && want->count > 0 &&
+        (!call->input || !call->output))
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER;
+    return code;
+}
+
+static int read_gather(const trv_mpi_gather_t *call, trv_mpi_want_t *want, bool *plain)
+{
+    size_t bytes = 0;
+    int code = trv_mpi_gather_measure(call, &bytes, plain);
+    *want = trv_mpi_bytes(bytes);
+    if (code == MPI_SUCCESS && bytes > 0 && *plain && (!call->sendbuf || !call->recvbuf))
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER;
+    if (code == MPI_SUCCESS && bytes > INT_MAX && trv_mpi_is_drop_in()) {
+        want->elements.way = TRV_MPI_LIBRARY;
+        want->elements.reason = "blocks of more than 2 GiB";
+    }
+    return code;
+}
+
+int trv_mpi_read_call(const trv_mpi_call_t *call, trv_mpi_want_t *want, bool *plain)
+{
+    *plain = true;
+    return call->gather ? read_gather(call->gather, want, plain) : read_reduction(call->reduction, want);
+}
+
+static void buffers_of(const trv_mpi_call_t *call, const void **input, void **output)
+{
+    *input = call->gather ? call->gather->sendbuf : call->reduction->input;
+    *output = call->gather ? call->gather->recvbuf : call->reduction->output;
+}
+
+/* ---- Decisions --------------------------------------------------------------------------------------------------- */
+
+bool trv_mpi_serves(const trv_mpi_state_t *state)
+{
+    return state && !state->abandoned && !state->left;
+}
+
+static void abandon(trv_mpi_state_t *state)
+{
+    trv_mpi_refuse(state->rank, "%s", trv_last_error());
+    state->abandoned = true;
+}
+
+trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device, int *code)
+{
+    trv_mpi_decision_t *decision = NULL;
+    trv_mpi_verdict_t verdict = trv_mpi_kept_get(state, want, on_device, &decision);
+    *code = MPI_SUCCESS;
+    if (decision)
+        return decision;
+    if (trv_mpi_is_drop_in() && verdict == TRV_MPI_DIFFER)
+        trv_mpi_warn("a call is left to the MPI library: %s", trv_last_error()); /* whose errors such calls are */
+    else if (trv_mpi_is_drop_in())
+        abandon(state);
+    else
+        *code = verdict == TRV_MPI_UNABLE ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
+    return NULL;
+}
+
+static bool lies_on_device(const void *input, const void *output)
+{
+    return trv_mpi_on_device(input, output) || (trv_mpi_is_drop_in() && trv_device_present() && trv_device_unknown());
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static int begin_buffers(trv_mpi_buffers_t *buffers, const trv_mpi_call_t *call, const trv_mpi_state_t *state,
+                         const trv_mpi_want_t *want, bool plain)
+{
+    const void *input;
+    void *output;
+    buffers_of(call, &input, &output);
+    return plain ? trv_mpi_buffers_begin(buffers, state, want, input, output)
+                 : trv_mpi_buffers_begin_packed(buffers, state, call->gather, want->count * want->elements.size);
+}
+
+static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi_state_t *state,
+               const trv_mpi_want_t *want, bool plain)
+{
+    trv_mpi_buffers_t buffers;
+    trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, want);
+    trv_mpi_operation_count(operation);
+    int code = begin_buffers(&buffers, call, state, want, plain);
+    if (code == TRV_OK) {
+        code = trv_mpi_buffers_end(&buffers, state, trv_mpi_operation_run(operation, buffers.input, buffers.output));
+    } else {
+        code = trv_mpi_operation_unready(operation, code);
+        code = code < 0 ? code : trv_mpi_operation_wait(operation);
+    }
+    trv_mpi_decision_give(operation);
+    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(plain ? buffers.alias : TRV_MPI_APART);
+}
+
+/* A call of a kind that needs a look at its arguments. */
+static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
+{
+    trv_mpi_want_t want = {.collective = call->gather ? TRV_ALLGATHER : call->reduction->collective};
+    bool plain = true;
+    const void *input;
+    void *output;
+    *code = trv_mpi_read_call(call, &want, &plain);
+    if (trv_mpi_settings()->check)
+        *code = trv_mpi_compare_calls(state, &want, *code);
+    if (*code != MPI_SUCCESS) /* the MPI library has its own words for them, and the program's handler */
+        return !trv_mpi_is_drop_in() || trv_mpi_settings()->check;
+    if (want.count == 0)
+        return !trv_mpi_is_drop_in();
+    buffers_of(call, &input, &output);
+    trv_mpi_decision_t *decision = trv_mpi_find_decision(state, &want, lies_on_device(input, output), code);
+    if (!decision)
+        return *code != MPI_SUCCESS;
+    if (!decision->recipe.schedule) {
+        decision->mpi.state = state;
+        decision->mpi.want.count = want.count;
+        trv_mpi_operation_count(&decision->mpi);
+        return false;
+    }
+    *code = run(decision, call, state, &want, plain);
+    return true;
+}
+
+bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
+{
+    trv_mpi_state_t *state;
+    *code = trv_mpi_state_find(comm, &state);
+    if (*code != MPI_SUCCESS || !trv_mpi_serves(state))
+        return *code != MPI_SUCCESS;
+    const trv_mpi_arguments_t *reduction = call->reduction;
+    trv_mpi_decision_t *decision = NULL;
+    if (reduction && reduction->input && reduction->output && !trv_mpi_settings()->check)
+        decision = trv_mpi_kept_find(state, reduction);
+    if (!decision || !decision->recipe.schedule)
+        return serve_new(call, state, code);
+    trv_mpi_want_t want = decision->kind;
+    want.count = (size_t)reduction->count;
+    *code = run(decision, call, state, &want, true);
+    return true;
+}
+
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
+
+bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
+{
+    bool plain = true;
+    *job = (trv_mpi_job_t){.input = NULL};
+    *code = trv_mpi_read_call(call, &job->want, &plain);
+    buffers_of(call, &job->input, &job->output);
+    job->packed = plain ? NULL : call->gather;
+    return *code == MPI_SUCCESS && job->want.count > 0;
+}
+
+trv_mpi_request_t *trv_mpi_make_request(trv_mpi_state_t *state, trv_mpi_decision_t *decision, const trv_mpi_job_t *job,
+                                        bool persistent, bool able)
+{
+    trv_mpi_request_t *request = NULL;
+    trv_mpi_numbers_t *numbers = NULL;
+    int tag = 0;
+    if (persistent && (state->node || trv_mpi_state_position(state, &numbers, &tag) != MPI_SUCCESS))
+        return NULL;
+    const trv_mpi_lender_t lender = {trv_mpi_decision_take(decision, state, &job->want), trv_mpi_decision_give_back};
+    trv_mpi_decision_hold(decision);
+    if (trv_mpi_request_create(&request, &lender, job, numbers, tag) < 0) {
+        trv_mpi_decision_give_back(lender.operation);
+        trv_mpi_numbers_release(numbers);
+    }
+    if (persistent) { /* all or none */
+        int64_t unable = !request || !able;
+        if (trv_mpi_greatest(state->user, &unable, 1, "make a persistent request") != MPI_SUCCESS || unable) {
+            if (request)
+                trv_mpi_request_free(request);
+            request = NULL;
+        }
+    }
+    return request;
+}
+
+/* ---- Setting ----------------------------------------------------------------------------------------------------- */
+
+/* What rank 0 was given, and what it thinks of it. */
+typedef struct given {
+    int32_t code;
+    char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_PLAN_NAME_MAX], sentence[600];
+    int32_t has_torus, has_algorithm;
+} given_t;
+
+static void take_text(char *text, size_t size, int32_t *has, const char *from)
+{
+    *has = from != NULL;
+    if (from)
+        strncpy(text, from, size - 1);
+}
+
+/* Rank 0 looks whether it can be had. */
+static void look(const trv_mpi_state_t *state, given_t *given)
+{
+    trv_torus_t torus = state->torus;
+    if (given->has_torus)
+        given->code = trv_torus_parse(given->torus, &torus);
+    if (given->code == TRV_OK && given->has_torus && torus.ranks != state->ranks)
+        given->code = trv_fail(TRV_ERR_ARGUMENT, "the torus %.80s has %d ranks, the communicator has %d; the product of "
+                               "the sizes must be the number of ranks", given->torus, torus.ranks, state->ranks);
+    else if (given->code == TRV_OK && !given->has_torus && state->members->wiring->known == TRV_MPI_FITS)
+        torus = state->members->wiring->fit.torus;
+    else if (given->code == TRV_OK && !given->has_torus)
+        trv_torus_init(&torus, 1, &state->ranks);
+    if (given->code == TRV_OK && given->has_algorithm)
+        given->code = trv_mpi_algorithm_serves(&torus, given->algorithm);
+    if (given->code < 0)
+        strncpy(given->sentence, trv_last_error(), sizeof given->sentence - 1);
+}
+
+int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm, bool leave)
+{
+    static const char what[] = "set its torus or its algorithm";
+    given_t mine = {.code = TRV_OK}, given;
+    take_text(mine.torus, sizeof mine.torus, &mine.has_torus, torus);
+    take_text(mine.algorithm, sizeof mine.algorithm, &mine.has_algorithm, algorithm);
+    given = mine;
+    if (state->rank == 0 && !leave)
+        look(state, &given);
+    int code = trv_mpi_tell(state->user, &given, sizeof given, 0, what);
+    int64_t differs = strcmp(mine.torus, given.torus) != 0 || strcmp(mine.algorithm, given.algorithm) != 0 ||
+                      mine.has_torus != given.has_torus || mine.has_algorithm != given.has_algorithm;
+    int64_t first = differs ? state->ranks - state->rank : 0; /* the greatest is the lowest rank's */
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_greatest(state->user, &first, 1, what);
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("comparing what the ranks set", code), MPI_ERR_OTHER;
+    if (first > 0)
+        return trv_fail(TRV_ERR_INVALID, "rank %d of the communicator sets another torus or algorithm than rank 0 "
+                        "('%.40s', '%.80s'); all ranks must set the same", state->ranks - (int)first,
+                        given.has_torus ? given.torus : "none", given.has_algorithm ? given.algorithm : "none"),
+               MPI_ERR_ARG;
+    if (given.code < 0)
+        return trv_mpi_class(trv_fail(given.code, "%s", given.sentence));
+    state->left = leave;
+    return leave ? MPI_SUCCESS : trv_mpi_state_configure(state, torus, algorithm);
+}

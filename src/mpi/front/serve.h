@@ -1,0 +1,48 @@
+/*
+ * The one path of a blocking call, whichever door it came by: who is it for, what was decided, run it.
+ */
+#ifndef TRIVANCE_MPI_FRONT_SERVE_H
+#define TRIVANCE_MPI_FRONT_SERVE_H
+
+#include <stdbool.h>
+
+#include "mpi/operations/gather.h"
+#include "mpi/operations/request.h"
+#include "mpi/operations/want.h"
+#include "mpi/selection/kept.h"
+
+/* One of the two. */
+typedef struct trv_mpi_call {
+    const trv_mpi_arguments_t *reduction;
+    const trv_mpi_gather_t *gather;
+} trv_mpi_call_t;
+
+/* True: the call was served, or failed; *code is MPI_SUCCESS or an error class with the sentence in trv_last_error().
+ * False: it is the MPI library's, with the program's own arguments, on all ranks alike. Collective. */
+bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
+
+/* What a call wants, where a schedule may serve it; its elements' way is TRV_MPI_LIBRARY where none may. *plain: AllGather
+ * of types without gaps. MPI_SUCCESS, or the class of wrong arguments with the sentence. */
+int trv_mpi_read_call(const trv_mpi_call_t *call, trv_mpi_want_t *want, bool *plain);
+
+/* The decision for a call on a state that serves, made collectively if there is none yet. NULL: pass, or an error class
+ * in *code. */
+trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,
+                                          int *code);
+
+/* The job of a request for a call: false: there is nothing to do, or wrong arguments (*code). */
+bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code);
+
+/* A request for a job by a decision that serves. The decision is held by it. Non-blocking: NULL with the sentence where
+ * there is no memory. Persistent: collective, and NULL on all ranks where one has not what it takes, or is not `able`. */
+trv_mpi_request_t *trv_mpi_make_request(trv_mpi_state_t *state, trv_mpi_decision_t *decision, const trv_mpi_job_t *job,
+                                        bool persistent, bool able);
+
+/* Whether a state serves, or leaves all calls to the MPI library. */
+bool trv_mpi_serves(const trv_mpi_state_t *state);
+
+/* Collective: the torus and the algorithm that rank 0 was given, where all ranks were given the same; NULL: none.
+ * `leave`: calls go to the MPI library from now on. MPI_SUCCESS, or an error class on all ranks, with the sentence. */
+int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm, bool leave);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Buffers of an operation, and copies where the program's own do not do.
+ */
+#include "mpi/operations/buffers.h"
+
+#include <stdlib.h>
+
+#include "common/error.h"
+#include "mpi/operations/want.h"
+#include "mpi/operations/device.h"
+#include "mpi/reports/settings.h"
+
+bool trv_mpi_on_device(const void *input, const void *output)
+{
+    return trv_mpi_is_drop_in() && trv_device_present() &&
+           ((input != MPI_IN_PLACE && trv_device_holds(input)) || trv_device_holds(output));
+}
+
+static int copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                const void *input, void *output)
+{
+    bool in_place = input == MPI_IN_PLACE;
+    size_t one = want->count * want->elements.size, all = one * (size_t)state->ranks;
+    size_t out_bytes = want->collective == TRV_ALLGATHER ? all : one;
+    size_t in_bytes = want->collective == TRV_REDUCE_SCATTER || (in_place && out_bytes == all) ? all : one;
+    void *from = malloc(in_bytes), *to = in_place ? from : malloc(out_bytes);
+    buffers->from = from;
+    buffers->to = to;
+    buffers->home = output;
+    buffers->home_bytes = out_bytes;
+    buffers->input = from;
+    buffers->output = to;
+    return from && to ? trv_device_copy(from, in_place ? output : input, in_bytes) : trv_fail_memory();
+}
+
+int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                          const void *input, void *output)
+{
+    *buffers = (trv_mpi_buffers_t){.input = input == MPI_IN_PLACE ? output : input, .output = output};
+    buffers->alias = trv_mpi_alias(want, state->ranks, input, output);
+    if (buffers->alias == TRV_MPI_APART && !trv_mpi_on_device(input, output))
+        return TRV_OK;
+    int code = copy(buffers, state, want, input, output);
+    return code < 0 ? trv_mpi_buffers_end(buffers, state, code) : TRV_OK;
+}
+
+int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
+                                 const trv_mpi_gather_t *gather, size_t bytes)
+{
+    *buffers = (trv_mpi_buffers_t){.gather = *gather, .packed_bytes = bytes};
+    int code = trv_mpi_gather_pack(state, &buffers->gather, bytes, &buffers->to);
+    buffers->from = buffers->output = buffers->to;
+    buffers->input = buffers->output;
+    return code;
+}
+
+static int bring_home(const trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state)
+{
+    if (buffers->packed_bytes > 0)
+        return trv_mpi_gather_unpack(state, &buffers->gather, buffers->packed_bytes, buffers->to);
+    return buffers->to ? trv_device_copy(buffers->home, buffers->to, buffers->home_bytes) : TRV_OK;
+}
+
+int trv_mpi_buffers_end(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code)
+{
+    if (code == TRV_OK)
+        code = bring_home(buffers, state);
+    if (buffers->to != buffers->from)
+        free(buffers->to);
+    free(buffers->from);
+    buffers->from = buffers->to = NULL;
+    return code;
+}

@@ -1,0 +1,55 @@
+/*
+ * MPI's types and operations in the executor's terms: a kernel of the core where there is one, MPI_Reduce_local where
+ * the type has no gaps, or the reason why only the MPI library itself can serve them.
+ */
+#ifndef TRIVANCE_MPI_OPERATIONS_ELEMENTS_H
+#define TRIVANCE_MPI_OPERATIONS_ELEMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <mpi.h>
+
+#include <trivance/execute.h>
+
+typedef enum trv_mpi_way {
+    TRV_MPI_KERNEL,  /* a type and an operation of the core */
+    TRV_MPI_LOCAL,   /* MPI_Reduce_local as the executor's callback */
+    TRV_MPI_LIBRARY  /* the MPI library's own collective */
+} trv_mpi_way_t;
+
+typedef struct trv_mpi_elements {
+    trv_mpi_way_t way;
+    trv_type_t type; /* of a kernel */
+    trv_op_t op;
+    size_t size;       /* bytes from one element to the next */
+    bool exact;        /* any order gives the same bits */
+    bool idempotent;
+    bool commutative;
+    bool predefined;   /* type and operation are MPI's own: their handles never change */
+    const char *reason; /* why the library serves; NULL otherwise */
+} trv_mpi_elements_t;
+
+/* MPI_SUCCESS, or MPI_ERR_TYPE / MPI_ERR_OP with a sentence in trv_last_error(). */
+int trv_mpi_elements(MPI_Datatype datatype, MPI_Op op, trv_mpi_elements_t *elements);
+
+/* The type alone, for AllGather: bytes of an element without gaps, or 0 where it has gaps. */
+int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size);
+
+/* What MPI_Reduce_local needs, and room for one tile of elements. */
+typedef struct trv_mpi_local {
+    MPI_Datatype datatype;
+    MPI_Op op;
+    bool commutative;
+    size_t size;
+    size_t tile; /* elements in `room` */
+    void *room;
+} trv_mpi_local_t;
+
+int trv_mpi_local_init(trv_mpi_local_t *local, const trv_mpi_elements_t *elements, MPI_Datatype datatype, MPI_Op op);
+void trv_mpi_local_clear(trv_mpi_local_t *local);
+
+/* trv_elements_t.reduce with a trv_mpi_local_t as its context. */
+int trv_mpi_local_reduce(void *context, void *destination, const void *const *source, int sources, size_t count);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * AllGather's types: measuring, packing, unpacking.
+ */
+#include "mpi/operations/gather.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/error.h"
+#include "mpi/operations/elements.h"
+#include "mpi/transport/error.h"
+
+int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain)
+{
+    bool in_place = gather->sendbuf == MPI_IN_PLACE;
+    if (gather->recvcount < 0 || (!in_place && gather->sendcount < 0))
+        return trv_fail(TRV_ERR_ARGUMENT, "a count is negative; it must be 0 or more"), MPI_ERR_COUNT;
+    size_t send_size = 0, receive_size = 0;
+    int code = trv_mpi_contiguous(gather->recvtype, &receive_size);
+    if (code == MPI_SUCCESS && !in_place)
+        code = trv_mpi_contiguous(gather->sendtype, &send_size);
+    if (code != MPI_SUCCESS)
+        return code;
+    MPI_Count receive_bytes = 0, send_bytes = 0;
+    PMPI_Type_size_x(gather->recvtype, &receive_bytes);
+    *bytes = (size_t)(receive_bytes * gather->recvcount);
+    *plain = receive_size > 0 && (in_place || send_size > 0);
+    if (in_place)
+        return MPI_SUCCESS;
+    PMPI_Type_size_x(gather->sendtype, &send_bytes);
+    if (send_bytes * gather->sendcount != receive_bytes * gather->recvcount)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%lld bytes are sent and %lld are received from each rank; they must be the same",
+                        (long long)(send_bytes * gather->sendcount), (long long)*bytes),
+               MPI_ERR_COUNT;
+    return MPI_SUCCESS;
+}
+
+/* Elements in memory as MPI_Pack and MPI_Unpack take them: MPICH's refuse MPI_BOTTOM, so what lies at absolute
+ * addresses is described from the first of these. */
+typedef struct view {
+    void *buffer;
+    int count;
+    MPI_Datatype type;
+    bool own_type;
+} view_t;
+
+static int view_init(view_t *view, const void *buffer, MPI_Count count, MPI_Datatype type)
+{
+    *view = (view_t){(void *)buffer, (int)count, type, false};
+    if (buffer != MPI_BOTTOM)
+        return MPI_SUCCESS;
+    MPI_Aint first = 0, back = 0, extent = 0;
+    int code = PMPI_Type_get_true_extent(type, &first, &extent);
+    back = -first;
+    if (code == MPI_SUCCESS)
+        code = PMPI_Type_create_hindexed(1, &view->count, &back, type, &view->type);
+    if (code != MPI_SUCCESS)
+        return code;
+    *view = (view_t){(void *)((uintptr_t)MPI_BOTTOM + (uintptr_t)first), 1, view->type, true};
+    return PMPI_Type_commit(&view->type);
+}
+
+static void view_clear(view_t *view)
+{
+    if (view->own_type)
+        PMPI_Type_free(&view->type);
+}
+
+/* Where a rank's block begins in the receive buffer. */
+static char *block_of(const trv_mpi_gather_t *gather, int rank)
+{
+    MPI_Aint lower = 0, extent = 0;
+    PMPI_Type_get_extent(gather->recvtype, &lower, &extent);
+    return (char *)gather->recvbuf + (MPI_Aint)rank * gather->recvcount * extent;
+}
+
+int trv_mpi_gather_pack(const trv_mpi_state_t *state, trv_mpi_gather_t *gather, size_t bytes, void **packed)
+{
+    *packed = NULL;
+    if (bytes > INT32_MAX || gather->recvcount > INT32_MAX || gather->sendcount > INT32_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a type with gaps is gathered up to 2 GiB per rank; send it without gaps");
+    if (gather->sendbuf == MPI_IN_PLACE) {
+        gather->sendbuf = block_of(gather, state->rank);
+        gather->sendcount = gather->recvcount;
+        gather->sendtype = gather->recvtype;
+    }
+    char *all = malloc(bytes * (size_t)state->ranks);
+    if (!all)
+        return trv_fail_memory();
+    int position = 0; /* MPI_Pack counts in ints */
+    view_t view;
+    int code = view_init(&view, gather->sendbuf, gather->sendcount, gather->sendtype);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Pack(view.buffer, view.count, view.type, all + (size_t)state->rank * bytes, (int)bytes, &position,
+                         state->members->domain->comm);
+    view_clear(&view);
+    if (code != MPI_SUCCESS) {
+        free(all);
+        return trv_mpi_transport_error("MPI_Pack", code);
+    }
+    *packed = all;
+    return TRV_OK;
+}
+
+int trv_mpi_gather_unpack(const trv_mpi_state_t *state, const trv_mpi_gather_t *gather, size_t bytes,
+                          const void *packed)
+{
+    for (int rank = 0; rank < state->ranks; rank++) {
+        int position = 0;
+        view_t view;
+        int code = view_init(&view, block_of(gather, rank), gather->recvcount, gather->recvtype);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Unpack((const char *)packed + (size_t)rank * bytes, (int)bytes, &position, view.buffer,
+                               view.count, view.type, state->members->domain->comm);
+        view_clear(&view);
+        if (code != MPI_SUCCESS)
+            return trv_mpi_transport_error("MPI_Unpack", code);
+    }
+    return TRV_OK;
+}

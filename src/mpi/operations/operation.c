@@ -1,0 +1,240 @@
+/*
+ * Operations: making and running them.
+ */
+#include "mpi/operations/operation.h"
+
+#include <stdio.h>
+
+#include "common/error.h"
+#include "mpi/node/node.h"
+#include "mpi/operations/request.h"
+#include "mpi/operations/scratch.h"
+#include "mpi/reports/settings.h"
+#include "mpi/reports/watch.h"
+#include "mpi/transport/channel.h"
+#include "mpi/transport/wait.h"
+#include "settings/rules.h"
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+static trv_elements_t elements_of(trv_mpi_operation_t *operation)
+{
+    const trv_mpi_elements_t *elements = &operation->want.elements;
+    trv_elements_t made = {.type = elements->type, .op = elements->op, .element_size = elements->size};
+    if (elements->way == TRV_MPI_LOCAL) {
+        made.reduce = trv_mpi_local_reduce;
+        made.reduce_context = &operation->local;
+    }
+    return made;
+}
+
+static trv_plan_options_t options_of(const trv_mpi_recipe_t *recipe)
+{
+    return (trv_plan_options_t){.chunk_bytes = recipe->chunk_bytes, .scratch_take = trv_mpi_scratch_take,
+                                .scratch_give = trv_mpi_scratch_give};
+}
+
+/* A schedule of the caller's own numbers the ranks as the communicator does, one at every place. */
+static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_recipe_t *recipe, bool shared, int tag)
+{
+    const trv_mpi_want_t *want = &operation->want;
+    const trv_mpi_state_t *state = operation->state;
+    trv_mpi_node_t *node = want->schedule ? NULL : state->node;
+    int place = want->schedule ? state->rank : state->place;
+    trv_elements_t elements = elements_of(operation);
+    trv_plan_options_t options = options_of(recipe);
+    int code = trv_mpi_channel_create(&operation->channel, state->members->domain->comm, recipe->piece_bytes);
+    if (code == TRV_OK && want->elements.way == TRV_MPI_LOCAL)
+        code = trv_mpi_local_init(&operation->local, &want->elements, want->datatype, want->op);
+    if (code < 0)
+        return code;
+    trv_mpi_channel_map(operation->channel, want->schedule ? state->members->of : state->member);
+    trv_mpi_channel_place(operation->channel, shared ? trv_mpi_state_tag(state, 0) : tag);
+    const trv_transport_t *transport = trv_mpi_channel_transport(operation->channel);
+    if (!node || trv_mpi_node_leads(node))
+        code = recipe->model ? trv_plan_create_like(&operation->plan, recipe->model, &elements, transport)
+                             : trv_plan_create(&operation->plan, recipe->schedule, place, want->count, &elements,
+                                               transport, &options);
+    if (code == TRV_OK && node)
+        code = trv_mpi_node_run_create(&operation->run, node, &elements, operation->plan, shared);
+    return code;
+}
+
+int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                           const trv_mpi_recipe_t *recipe, bool shared, int tag)
+{
+    *operation = (trv_mpi_operation_t){.want = *want, .state = state, .algorithm = recipe->algorithm};
+    if (!recipe->schedule)
+        return TRV_OK;
+    operation->steps = trv_schedule_steps(recipe->schedule);
+    operation->torus = *trv_schedule_torus(recipe->schedule);
+    int code = make_plan(operation, recipe, shared, tag);
+    if (code < 0)
+        trv_mpi_operation_clear(operation);
+    return code;
+}
+
+void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
+{
+    trv_mpi_node_run_destroy(operation->run);
+    trv_plan_destroy(operation->plan);
+    trv_mpi_channel_destroy(operation->channel);
+    trv_mpi_local_clear(&operation->local);
+    operation->run = NULL;
+    operation->plan = NULL;
+    operation->channel = NULL;
+}
+
+/* ---- Models ------------------------------------------------------------------------------------------------------ */
+
+static int model_open(void *context, int requests, int tags, int *base)
+{
+    (void)context, (void)requests, (void)tags;
+    *base = 0;
+    return TRV_OK;
+}
+
+static void model_close(void *context, int base)
+{
+    (void)context, (void)base;
+}
+
+int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                         const trv_schedule_t *schedule, size_t chunk_bytes)
+{
+    static const trv_transport_t nothing = {.open = model_open, .close = model_close};
+    const trv_mpi_recipe_t recipe = {.chunk_bytes = chunk_bytes};
+    trv_plan_options_t options = options_of(&recipe);
+    trv_elements_t elements = {.type = want->elements.type, .op = want->elements.op,
+                               .element_size = want->elements.size};
+    if (want->elements.way == TRV_MPI_LOCAL)
+        elements.reduce = trv_mpi_local_reduce;
+    *model = NULL;
+    if (state->node && !trv_mpi_node_leads(state->node))
+        return TRV_OK;
+    int code = trv_plan_create(model, schedule, state->place, want->count, &elements, &nothing, &options);
+    if (code == TRV_OK)
+        trv_mpi_memory_count((int64_t)trv_plan_memory_bytes(*model));
+    return code;
+}
+
+void trv_mpi_model_destroy(trv_plan_t *model)
+{
+    if (model)
+        trv_mpi_memory_count(-(int64_t)trv_plan_memory_bytes(model));
+    trv_plan_destroy(model);
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation)
+{
+    return operation->plan || operation->run;
+}
+
+/* The end of a run, good or bad. */
+static int end(trv_mpi_operation_t *operation, int code)
+{
+    if (operation->call > 0)
+        trv_mpi_record_end(operation->state->recorder, operation->call, code < 0 ? code : TRV_OK);
+    if (code < 0) {
+        operation->failed = true;
+        trv_mpi_state_break(operation->state);
+    }
+    return code;
+}
+
+int trv_mpi_operation_unready(trv_mpi_operation_t *operation, int code)
+{
+    code = operation->run ? trv_mpi_node_run_refuse(operation->run, operation->want.count, code)
+                          : trv_plan_refuse(operation->plan, operation->want.count, code);
+    return code < 0 ? end(operation, code) : code;
+}
+
+int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
+{
+    if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed))
+        return trv_mpi_operation_unready(operation, trv_fail(TRV_ERR_TRANSPORT, "an earlier collective on this "
+                                                             "communicator failed, so it is of no use any more"));
+    int code = operation->run ? trv_mpi_node_run_start(operation->run, operation->want.count, input, output)
+                              : trv_plan_start_count(operation->plan, operation->want.count, input, output);
+    return code < 0 ? end(operation, code) : code;
+}
+
+int trv_mpi_operation_test(trv_mpi_operation_t *operation)
+{
+    int state = operation->run ? trv_mpi_node_run_test(operation->run) : trv_plan_test(operation->plan);
+    return state != 0 ? end(operation, state) : 0;
+}
+
+int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
+{
+    const trv_mpi_waiting_t waiting = {trv_mpi_operation_describe, operation, operation->state->recorder};
+    trv_mpi_watch_t watch = {0};
+    int code;
+    for (unsigned polls = 1; (code = trv_mpi_operation_test(operation)) == 0; polls++) {
+        trv_mpi_requests_progress();
+        trv_mpi_watch_poll(&watch, &waiting, polls);
+        trv_mpi_pause(polls);
+    }
+    trv_mpi_watch_end(&watch, &waiting);
+    return code < 0 ? code : TRV_OK;
+}
+
+void trv_mpi_operation_place(trv_mpi_operation_t *operation, int position)
+{
+    trv_mpi_channel_place(operation->channel, trv_mpi_state_tag(operation->state, position));
+    if (operation->run)
+        trv_mpi_node_run_place(operation->run, position);
+}
+
+void trv_mpi_operation_take(trv_mpi_operation_t *operation, const trv_mpi_want_t *want)
+{
+    operation->want.count = want->count;
+    operation->want.datatype = operation->local.datatype = want->datatype;
+    operation->want.op = operation->local.op = want->op;
+}
+
+int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output)
+{
+    int code = trv_mpi_operation_start(operation, input, output);
+    return code < 0 ? code : trv_mpi_operation_wait(operation);
+}
+
+/* ---- Telling ----------------------------------------------------------------------------------------------------- */
+
+void trv_mpi_operation_count(trv_mpi_operation_t *operation)
+{
+    char where[TRV_MPI_WHERE_MAX];
+    const trv_mpi_want_t *want = &operation->want;
+    trv_mpi_state_t *state = operation->state;
+    size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
+    const char *collective = trv_rules_collective_name(want->collective);
+    if (trv_mpi_recording)
+        operation->call = trv_mpi_record_begin(state->recorder, collective, bytes, operation->algorithm,
+                                               !trv_mpi_operation_serves(operation));
+    if (!operation->tally)
+        return;
+    trv_mpi_log_call(operation->tally, bytes);
+    if (trv_mpi_heard(TRV_DEBUG_TRACE, state->rank))
+        trv_mpi_say("%s, %s of %zu bytes: %s", trv_mpi_state_where(state, where), collective, bytes,
+                    operation->algorithm);
+}
+
+static void describe_progress(const trv_mpi_operation_t *operation, char *text, size_t size)
+{
+    if (operation->run)
+        trv_mpi_node_run_describe(operation->run, operation->state->name, text, size);
+    else
+        trv_plan_describe_as(operation->plan, operation->state->name, text, size);
+}
+
+void trv_mpi_operation_describe(const void *context, char *text, size_t size)
+{
+    const trv_mpi_operation_t *operation = context;
+    char where[TRV_MPI_WHERE_MAX], what[512];
+    describe_progress(operation, what, sizeof what);
+    snprintf(text, size, "%s, call %lu: %s of %zu bytes, by %s; %s", trv_mpi_state_where(operation->state, where),
+             operation->call, trv_rules_collective_name(operation->want.collective),
+             trv_mpi_vector_bytes(&operation->want, operation->state->ranks), operation->algorithm, what);
+}

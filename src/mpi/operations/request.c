@@ -1,0 +1,229 @@
+/*
+ * Requests: their turns, and the progress of all of them.
+ *
+ * `lock` is held for instants only, over the list; `moving` by the one thread that makes progress, which alone takes
+ * requests out. MPI may call back while a request is tested (its own progress calls ours, in the component): the second
+ * time `moving` is taken, and nothing happens.
+ */
+#include "mpi/operations/request.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/error.h"
+#include "mpi/operations/buffers.h"
+#include "mpi/reports/watch.h"
+
+#define REASON_MAX 256
+
+typedef enum phase { IDLE, QUEUED, RUNNING } phase_t;
+
+struct trv_mpi_request {
+    trv_mpi_state_t *state;
+    trv_mpi_operation_t *operation;
+    void (*give_back)(trv_mpi_operation_t *operation);
+    trv_mpi_job_t job;
+    trv_mpi_gather_t gather; /* what job.packed points to */
+    trv_mpi_numbers_t *numbers; /* of a persistent one; else NULL */
+    int tag, position;
+    unsigned long turn; /* requests at this position before this one */
+    atomic_int phase;
+    trv_mpi_buffers_t buffers;
+    trv_mpi_watch_t watch;
+    int code;
+    char reason[REASON_MAX]; /* of a failure; errors are told in the thread that asks */
+    struct trv_mpi_request *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static pthread_mutex_t moving = PTHREAD_MUTEX_INITIALIZER;
+static trv_mpi_request_t *first, **end = &first; /* active ones, in the order of their starts */
+static atomic_int active;
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+int trv_mpi_request_create(trv_mpi_request_t **created, const trv_mpi_lender_t *lender, const trv_mpi_job_t *job,
+                           trv_mpi_numbers_t *numbers, int tag)
+{
+    trv_mpi_state_t *state = lender->operation->state;
+    trv_mpi_request_t *request = calloc(1, sizeof *request);
+    unsigned long number = numbers ? 0 : state->turns.posted++;
+    int position = 1 + (int)(number % TRV_MPI_TURNS);
+    if (!request && !numbers) { /* the others run it */
+        trv_mpi_operation_place(lender->operation, position);
+        int code = trv_mpi_operation_unready(lender->operation, trv_fail_memory());
+        return code < 0 ? code : trv_mpi_operation_wait(lender->operation);
+    }
+    if (!request)
+        return trv_fail_memory();
+    request->state = state;
+    request->operation = lender->operation;
+    request->give_back = lender->give_back;
+    request->job = *job;
+    if (job->packed) {
+        request->gather = *job->packed;
+        request->job.packed = &request->gather;
+    }
+    request->numbers = numbers;
+    request->tag = tag;
+    request->position = position;
+    request->turn = number / TRV_MPI_TURNS;
+    trv_mpi_state_hold(state);
+    *created = request;
+    return TRV_OK;
+}
+
+void trv_mpi_request_free(trv_mpi_request_t *request)
+{
+    trv_mpi_state_t *state = request->state;
+    request->give_back(request->operation);
+    trv_mpi_numbers_release(request->numbers);
+    free(request);
+    trv_mpi_state_release(state);
+}
+
+bool trv_mpi_request_active(const trv_mpi_request_t *request)
+{
+    return atomic_load_explicit(&request->phase, memory_order_acquire) != IDLE;
+}
+
+int trv_mpi_request_outcome(const trv_mpi_request_t *request)
+{
+    return request->code < 0 ? trv_fail(request->code, "%s", request->reason) : TRV_OK;
+}
+
+trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request)
+{
+    return request->buffers.alias;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static int begin_buffers(trv_mpi_request_t *request)
+{
+    const trv_mpi_job_t *job = &request->job;
+    const trv_mpi_want_t *want = &job->want;
+    if (job->packed)
+        return trv_mpi_buffers_begin_packed(&request->buffers, request->state, job->packed,
+                                            want->count * want->elements.size);
+    return trv_mpi_buffers_begin(&request->buffers, request->state, want, job->input, job->output);
+}
+
+static void complete(trv_mpi_request_t *request, int code)
+{
+    trv_mpi_operation_t *operation = request->operation;
+    const trv_mpi_waiting_t waiting = {trv_mpi_operation_describe, operation, request->state->recorder};
+    trv_mpi_watch_end(&request->watch, &waiting);
+    code = trv_mpi_buffers_end(&request->buffers, request->state, code);
+    if (code < 0)
+        snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
+    request->code = code;
+    if (!request->numbers)
+        atomic_fetch_add(&request->state->turns.done[request->position - 1], 1);
+    void (*done)(void *, int) = request->job.done;
+    void *context = request->job.context;
+    atomic_store_explicit(&request->phase, IDLE, memory_order_release); /* its owner may free it from here on */
+    if (done)
+        done(context, code);
+}
+
+static bool may_run(const trv_mpi_request_t *request)
+{
+    const trv_mpi_turns_t *turns = &request->state->turns;
+    return request->numbers || atomic_load(&turns->done[request->position - 1]) == request->turn;
+}
+
+/* One step: 1 when the request is complete. */
+static int move(trv_mpi_request_t *request, int *code)
+{
+    trv_mpi_operation_t *operation = request->operation;
+    if (atomic_load(&request->phase) == QUEUED) {
+        if (!may_run(request))
+            return 0;
+        if (request->numbers)
+            trv_mpi_channel_place(operation->channel, request->tag);
+        else
+            trv_mpi_operation_place(operation, request->position);
+        atomic_store(&request->phase, RUNNING);
+        *code = begin_buffers(request);
+        *code = *code < 0 ? trv_mpi_operation_unready(operation, *code)
+                          : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
+        if (*code < 0)
+            return 1;
+    }
+    int state = trv_mpi_operation_test(operation);
+    *code = state < 0 ? state : TRV_OK;
+    return state != 0;
+}
+
+static void describe(const void *context, char *text, size_t size)
+{
+    const trv_mpi_request_t *request = context;
+    if (atomic_load(&request->phase) == RUNNING)
+        trv_mpi_operation_describe(request->operation, text, size);
+    else
+        snprintf(text, size, "a communicator of %d ranks: waits for earlier requests to be complete",
+                 request->state->ranks);
+}
+
+static void watch(trv_mpi_request_t *request, unsigned polls)
+{
+    const trv_mpi_waiting_t waiting = {describe, request, request->state->recorder};
+    trv_mpi_watch_poll(&request->watch, &waiting, polls);
+}
+
+static void take_out(trv_mpi_request_t **place)
+{
+    trv_mpi_request_t *gone = *place;
+    *place = gone->next;
+    if (!*place)
+        end = place;
+}
+
+int trv_mpi_requests_progress(void)
+{
+    static unsigned rounds; /* under `moving` */
+    int completed = 0;
+    if (atomic_load_explicit(&active, memory_order_relaxed) == 0 || pthread_mutex_trylock(&moving) != 0)
+        return 0;
+    rounds++;
+    pthread_mutex_lock(&lock);
+    for (trv_mpi_request_t **place = &first; *place;) {
+        trv_mpi_request_t *request = *place;
+        int code = TRV_OK;
+        pthread_mutex_unlock(&lock);
+        int over = move(request, &code);
+        if (!over)
+            watch(request, rounds);
+        pthread_mutex_lock(&lock);
+        if (!over) {
+            place = &request->next;
+            continue;
+        }
+        take_out(place);
+        atomic_fetch_sub(&active, 1);
+        pthread_mutex_unlock(&lock);
+        complete(request, code);
+        completed++;
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&moving);
+    return completed;
+}
+
+void trv_mpi_request_start(trv_mpi_request_t *request)
+{
+    trv_mpi_operation_count(request->operation);
+    request->next = NULL;
+    request->code = TRV_OK;
+    request->watch = (trv_mpi_watch_t){0};
+    atomic_store(&request->phase, QUEUED);
+    pthread_mutex_lock(&lock);
+    *end = request;
+    end = &request->next;
+    atomic_fetch_add(&active, 1);
+    pthread_mutex_unlock(&lock);
+    trv_mpi_requests_progress();
+}

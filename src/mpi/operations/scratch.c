@@ -1,0 +1,100 @@
+/*
+ * A few blocks in places of their own, each taken and given by one atomic exchange. A block that is too small is freed
+ * rather than put back, so that the blocks grow to what the program needs, and as many are kept as run at one time.
+ */
+#include "mpi/operations/scratch.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "mpi/reports/settings.h"
+
+#define PLACES 8
+#define ALIGNMENT 64 /* also the room for the head */
+
+typedef struct block {
+    size_t bytes; /* behind the head */
+} block_t;
+
+static _Atomic(block_t *) place[PLACES];
+static _Atomic int64_t kept, most;
+
+void trv_mpi_memory_count(int64_t bytes)
+{
+    int64_t now = atomic_fetch_add_explicit(&kept, bytes, memory_order_relaxed) + bytes;
+    int64_t before = atomic_load_explicit(&most, memory_order_relaxed);
+    while (now > before && !atomic_compare_exchange_weak_explicit(&most, &before, now, memory_order_relaxed,
+                                                                  memory_order_relaxed))
+        ;
+}
+
+uint64_t trv_mpi_memory_kept(void)
+{
+    return (uint64_t)atomic_load_explicit(&kept, memory_order_relaxed);
+}
+
+uint64_t trv_mpi_memory_most(void)
+{
+    return (uint64_t)atomic_load_explicit(&most, memory_order_relaxed);
+}
+
+static void *memory_of(block_t *block)
+{
+    return (char *)block + ALIGNMENT;
+}
+
+static void discard(block_t *block)
+{
+    trv_mpi_memory_count(-(int64_t)block->bytes);
+    free(block);
+}
+
+static block_t *make(size_t bytes)
+{
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    block_t *block = bytes + ALIGNMENT > bytes ? aligned_alloc(ALIGNMENT, bytes + ALIGNMENT) : NULL;
+    if (!block)
+        return NULL;
+    block->bytes = bytes;
+    trv_mpi_memory_count((int64_t)bytes);
+    return block;
+}
+
+void *trv_mpi_scratch_take(void *context, size_t bytes)
+{
+    (void)context;
+    for (int i = 0; i < PLACES; i++) {
+        block_t *block = atomic_load_explicit(&place[i], memory_order_relaxed)
+                             ? atomic_exchange_explicit(&place[i], NULL, memory_order_acquire) : NULL;
+        if (!block)
+            continue;
+        if (block->bytes >= bytes)
+            return memory_of(block);
+        discard(block);
+    }
+    block_t *block = make(bytes);
+    return block ? memory_of(block) : NULL;
+}
+
+void trv_mpi_scratch_give(void *context, void *memory, size_t bytes)
+{
+    (void)context, (void)bytes;
+    block_t *block = (block_t *)(void *)((char *)memory - ALIGNMENT);
+    bool room = trv_mpi_memory_kept() <= trv_mpi_settings()->memory_bytes;
+    for (int i = 0; room && i < PLACES; i++) {
+        block_t *none = NULL;
+        if (atomic_compare_exchange_strong_explicit(&place[i], &none, block, memory_order_release,
+                                                    memory_order_relaxed))
+            return;
+    }
+    discard(block);
+}
+
+void trv_mpi_scratch_clear(void)
+{
+    for (int i = 0; i < PLACES; i++) {
+        block_t *block = atomic_exchange(&place[i], NULL);
+        if (block)
+            discard(block);
+    }
+}

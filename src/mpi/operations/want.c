@@ -1,0 +1,86 @@
+/*
+ * Arguments: what is refused, and with which words.
+ */
+#include "mpi/operations/want.h"
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "mpi/communicator/exchange.h"
+
+#if defined(MPICH)
+static const bool SAME_IS_ERROR = true;
+#else
+static const bool SAME_IS_ERROR = false;
+#endif
+
+int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
+{
+    *want = (trv_mpi_want_t){.collective = arguments->collective, .datatype = arguments->datatype, .op = arguments->op};
+    if (arguments->count < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)arguments->count),
+               MPI_ERR_COUNT;
+    want->count = (size_t)arguments->count;
+    return trv_mpi_elements(arguments->datatype, arguments->op, &want->elements);
+}
+
+trv_mpi_want_t trv_mpi_bytes(size_t bytes)
+{
+    /* Copied in the largest elements that fit, so that pieces start where the processor likes it. */
+    bool words = bytes % sizeof(uint64_t) == 0;
+    trv_mpi_want_t want = {.collective = TRV_ALLGATHER, .datatype = MPI_BYTE, .op = MPI_OP_NULL};
+    want.count = words ? bytes / sizeof(uint64_t) : bytes;
+    want.elements = (trv_mpi_elements_t){.way = TRV_MPI_KERNEL, .type = words ? TRV_UINT64 : TRV_UINT8, .op = TRV_BOR,
+                                         .size = words ? sizeof(uint64_t) : 1, .exact = true, .idempotent = true,
+                                         .commutative = true, .predefined = true};
+    return want;
+}
+
+size_t trv_mpi_vector_bytes(const trv_mpi_want_t *want, int ranks)
+{
+    size_t blocks = want->collective == TRV_ALLREDUCE ? 1 : (size_t)ranks;
+    return blocks * want->count * want->elements.size;
+}
+
+bool trv_mpi_same_kind(const trv_mpi_want_t *a, const trv_mpi_want_t *b)
+{
+    const trv_mpi_elements_t *x = &a->elements, *y = &b->elements;
+    if (a->collective != b->collective || x->way != y->way || x->size != y->size || x->predefined != y->predefined ||
+        x->commutative != y->commutative || x->reason != y->reason)
+        return false;
+    if (x->way == TRV_MPI_KERNEL)
+        return x->type == y->type && x->op == y->op;
+    return !x->predefined || (a->datatype == b->datatype && a->op == b->op);
+}
+
+uint64_t trv_mpi_kind_hash(const trv_mpi_want_t *want)
+{
+    const trv_mpi_elements_t *elements = &want->elements;
+    bool kernel = elements->way == TRV_MPI_KERNEL;
+    const uint64_t fact[] = {(uint64_t)want->collective, elements->size, elements->way, elements->predefined,
+                             elements->commutative, kernel ? (uint64_t)elements->type : 0,
+                             kernel ? (uint64_t)elements->op : 0};
+    return trv_mpi_hash(TRV_MPI_HASH_SEED, fact, sizeof fact);
+}
+
+trv_mpi_alias_t trv_mpi_alias(const trv_mpi_want_t *want, int ranks, const void *input, const void *output)
+{
+    if (input == MPI_IN_PLACE || want->count == 0)
+        return TRV_MPI_APART;
+    size_t one = want->count * want->elements.size, all = one * (size_t)ranks;
+    uintptr_t in = (uintptr_t)input, out = (uintptr_t)output;
+    size_t in_bytes = want->collective == TRV_REDUCE_SCATTER ? all : one;
+    size_t out_bytes = want->collective == TRV_ALLGATHER ? all : one;
+    if (in + in_bytes <= out || out + out_bytes <= in)
+        return TRV_MPI_APART;
+    return in == out && SAME_IS_ERROR ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
+}
+
+int trv_mpi_alias_class(trv_mpi_alias_t alias)
+{
+    if (alias != TRV_MPI_FORBIDDEN)
+        return MPI_SUCCESS;
+    trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer are the same; pass MPI_IN_PLACE as the send "
+                               "buffer, or two buffers that do not overlap");
+    return MPI_ERR_BUFFER;
+}

@@ -1,0 +1,178 @@
+/*
+ * Lines, files, and who speaks.
+ */
+#include "mpi/reports/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#include "mpi/reports/log_table.h"
+#include "mpi/reports/settings.h"
+
+#define LINE_MAX_BYTES 1400
+#define SAID_MAX 4096 /* different lines; later ones are not told apart, and so not said */
+
+static _Atomic(const trv_settings_t *) settings; /* NULL until they are read */
+static bool file_per_process;                    /* written before it */
+static FILE *out;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the one below */
+static struct {
+    int count;
+    uint64_t hash[SAID_MAX];
+} said;
+
+/* ---- Where to ---------------------------------------------------------------------------------------------------- */
+
+/* "trivance.%h.%p" with host and process put in; %% is %. Cut where it is too long. */
+static void expand(const char *pattern, char *name, size_t size)
+{
+    char host[256] = "";
+    size_t used = 0;
+    gethostname(host, sizeof host - 1);
+    for (const char *at = pattern; *at && used + 1 < size; at++) {
+        int length;
+        if (at[0] == '%' && at[1] == 'h')
+            length = snprintf(name + used, size - used, "%s", host);
+        else if (at[0] == '%' && at[1] == 'p')
+            length = snprintf(name + used, size - used, "%ld", (long)getpid());
+        else
+            length = snprintf(name + used, size - used, "%c", *at);
+        at += *at == '%' && (at[1] == 'h' || at[1] == 'p' || at[1] == '%');
+        used += (size_t)length < size - used ? (size_t)length : size - used - 1;
+    }
+    name[used] = '\0';
+}
+
+/* At the first line: who says nothing leaves no file. */
+static void open_output(void)
+{
+    char name[4096];
+    const trv_settings_t *now = atomic_load(&settings);
+    out = stderr;
+    if (!now || !now->debug_file)
+        return;
+    expand(now->debug_file, name, sizeof name);
+    FILE *file = fopen(name, "a");
+    if (file)
+        out = file;
+    else
+        fprintf(stderr,
+                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' can not be written (%s); stderr holds\n", name,
+                strerror(errno));
+}
+
+void trv_mpi_log_begin(const trv_settings_t *given)
+{
+    file_per_process = given->debug_file && strstr(given->debug_file, "%p");
+    atomic_store(&settings, given);
+}
+
+static const trv_settings_t *known(void)
+{
+    const trv_settings_t *now = atomic_load_explicit(&settings, memory_order_acquire);
+    return now ? now : trv_mpi_settings();
+}
+
+int trv_mpi_log_rank(void)
+{
+    static const char *const variable[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    int running = 0, over = 0, rank = 0;
+    PMPI_Initialized(&running);
+    PMPI_Finalized(&over);
+    if (running && !over) {
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        return rank;
+    }
+    for (size_t i = 0; i < sizeof variable / sizeof variable[0]; i++)
+        if (getenv(variable[i]))
+            return (int)strtol(getenv(variable[i]), NULL, 10);
+    return 0;
+}
+
+bool trv_mpi_heard(trv_debug_t level, int rank)
+{
+    return known()->debug >= (int)level && (rank == 0 || file_per_process);
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
+static void write_line(const char *text)
+{
+    pthread_once(&opened, open_output);
+    fprintf(out, "trivance: %s\n", text);
+    fflush(out);
+}
+
+bool trv_mpi_log_is_new(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (const char *at = text; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 1099511628211u; /* FNV-1a */
+    pthread_mutex_lock(&lock);
+    bool is_new = said.count < SAID_MAX;
+    for (int i = 0; i < said.count && is_new; i++)
+        is_new = said.hash[i] != hash;
+    if (is_new)
+        said.hash[said.count++] = hash;
+    bool full = is_new && said.count == SAID_MAX;
+    pthread_mutex_unlock(&lock);
+    if (full)
+        trv_mpi_say("%d different lines were said, and no more are remembered: new warnings and decisions are no "
+                    "longer told", SAID_MAX);
+    return is_new && !full;
+}
+
+void trv_mpi_say(const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    write_line(line);
+}
+
+void trv_mpi_warn(const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (trv_mpi_heard(TRV_DEBUG_WARN, trv_mpi_log_rank()) && trv_mpi_log_is_new(line))
+        trv_mpi_say("warning: %s", line);
+}
+
+void trv_mpi_log_stop(int rank, const char *line)
+{
+    int running = 0, over = 0;
+    PMPI_Initialized(&running);
+    PMPI_Finalized(&over);
+    if (known()->fallback != TRV_FALLBACK_ERROR || rank != 0 || !running || over)
+        return;
+    trv_mpi_say("%s; TRIVANCE_FALLBACK=error ends the program", line);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void trv_mpi_refuse(int rank, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (trv_mpi_heard(TRV_DEBUG_WARN, rank) && trv_mpi_log_is_new(line))
+        trv_mpi_say("warning: %s. The MPI library serves", line);
+    trv_mpi_log_stop(rank, line);
+}

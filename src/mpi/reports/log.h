@@ -1,0 +1,61 @@
+/*
+ * What the library says: warnings, a line per new decision, a table of calls at MPI_Finalize.
+ *
+ * Lines begin with "trivance: " and are written in one piece, to stderr or to TRIVANCE_DEBUG_FILE. Of a communicator's
+ * ranks the first speaks; with a file per process all do, each into its own. Any thread may call all of it.
+ */
+#ifndef TRIVANCE_MPI_REPORTS_LOG_H
+#define TRIVANCE_MPI_REPORTS_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <trivance/schedule.h>
+
+#include "settings/settings.h"
+
+/* Called once with the settings, before anything below. */
+void trv_mpi_log_begin(const trv_settings_t *settings);
+
+/* The rank in MPI_COMM_WORLD, also before MPI_Init, by the launcher's environment. */
+int trv_mpi_log_rank(void);
+
+/* Whether a line of this level about a communicator in which this process has `rank` is written. */
+bool trv_mpi_heard(trv_debug_t level, int rank);
+
+/* Writes a line. The caller has asked trv_mpi_heard (or, where one speaks for all, `info` and for rank 0) first. */
+void trv_mpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A warning, from rank 0 of MPI_COMM_WORLD, once per text. Of 4096 different lines, decisions included, the last one
+ * says that no more are told. */
+void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What was asked for can not be had, so the MPI library serves: a warning from `rank` 0 of the communicator concerned,
+ * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. Every rank calls it that knows the reason:
+ * with a file per process each writes its own. */
+void trv_mpi_refuse(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- Decisions and calls ----------------------------------------------------------------------------------------- */
+
+/* A row of the table: calls of one collective that one algorithm served, or that the MPI library did for one reason. Of
+ * 128 rows the last one takes all for which there is no other. Rows last as long as the process. */
+typedef struct trv_mpi_tally trv_mpi_tally_t;
+
+/* A decision about vectors of `bytes` on the communicator called `where` ("comm 4 (64 ranks, 8x8)"). `type` is that of
+ * the elements in words, or "". With algorithm NULL the MPI library serves; `meant`: because somebody wanted it so,
+ * else TRIVANCE_FALLBACK applies. Says it if it is new, and returns the row for trv_mpi_log_call; NULL where nobody
+ * counts. */
+trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *collective, size_t bytes,
+                                      const char *type, const char *algorithm, const char *why, bool meant);
+
+/* Counts a call of a vector of `bytes`; nothing for a row that is NULL. */
+void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes);
+
+/* A call that went to the MPI library before there was anything to decide (a buffer on a device, a form that is not
+ * served): decision and call in one. `bytes` 0 where it is not known. */
+void trv_mpi_log_passed(int rank, const char *collective, size_t bytes, const char *why);
+
+/* Prints the table, at MPI_Finalize. */
+void trv_mpi_log_end(void);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * Decisions and calls: a line per new decision, a row per kind of call, the table at the end.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/parse.h"
+#include "common/size_class.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/log_table.h"
+#include "mpi/reports/settings.h"
+
+#define ROWS_MAX 128
+#define WHY_MAX 160
+
+struct trv_mpi_tally {
+    char collective[24], algorithm[TRV_PLAN_NAME_MAX], why[WHY_MAX];
+    atomic_ullong calls, bytes;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `rows` while one is added */
+static trv_mpi_tally_t row[ROWS_MAX];
+static int rows;
+
+/* The row of a kind of call; the last row takes all for which there is no other room. */
+static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, const char *why)
+{
+    char cut[WHY_MAX];
+    snprintf(cut, sizeof cut, "%s", why);
+    pthread_mutex_lock(&lock);
+    int i = 0;
+    while (i < rows && (strcmp(row[i].collective, collective) != 0 || strcmp(row[i].algorithm, algorithm) != 0 ||
+                        strcmp(row[i].why, cut) != 0))
+        i++;
+    if (i == rows && rows < ROWS_MAX) {
+        bool last = ++rows == ROWS_MAX;
+        snprintf(row[i].collective, sizeof row[i].collective, "%s", last ? "others" : collective);
+        snprintf(row[i].algorithm, sizeof row[i].algorithm, "%s", last ? "" : algorithm);
+        snprintf(row[i].why, sizeof row[i].why, "%s", last ? "" : cut);
+    }
+    pthread_mutex_unlock(&lock);
+    return &row[i < ROWS_MAX ? i : ROWS_MAX - 1];
+}
+
+trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *collective, size_t bytes,
+                                      const char *type, const char *algorithm, const char *why, bool meant)
+{
+    const trv_settings_t *settings = trv_mpi_settings();
+    bool falls_back = !algorithm && !meant;
+    char line[1200], size[CLI_BYTES_TEXT_MAX];
+    uint64_t class = trv_size_class(bytes);
+    if (!settings->info && !(falls_back && settings->fallback != TRV_FALLBACK_SILENT))
+        return NULL;
+    snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", where, collective,
+             !bytes ? "" : bytes <= class ? " up to " : " about ", bytes ? cli_format_bytes(class, size) : "",
+             *type ? ", " : "", type, algorithm ? algorithm : "mpi", why);
+    if (falls_back)
+        trv_mpi_log_stop(rank, line);
+    if (settings->info ? trv_mpi_heard(TRV_DEBUG_INFO, rank) : rank == 0) {
+        /* Without info one line per reason is enough. */
+        if (trv_mpi_log_is_new(settings->info ? line : why))
+            trv_mpi_say("%s", line);
+    }
+    return settings->info ? find_row(collective, algorithm ? algorithm : "mpi", algorithm ? "" : why) : NULL;
+}
+
+void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes)
+{
+    if (!tally)
+        return;
+    atomic_fetch_add_explicit(&tally->calls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&tally->bytes, bytes, memory_order_relaxed);
+}
+
+void trv_mpi_log_passed(int rank, const char *collective, size_t bytes, const char *why)
+{
+    trv_mpi_log_call(trv_mpi_log_decision(rank, "passed on", collective, bytes, "", NULL, why, false), bytes);
+}
+
+void trv_mpi_log_end(void)
+{
+    pthread_mutex_lock(&lock);
+    int count = rows; /* what is in a row stays as it is, its sums excepted */
+    pthread_mutex_unlock(&lock);
+    if (count == 0 || !trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        return;
+    trv_mpi_say("calls of rank %d", trv_mpi_log_rank());
+    trv_mpi_say("  %-22s %-20s %10s %14s", "collective", "served by", "calls", "bytes");
+    for (int i = 0; i < count; i++)
+        if (atomic_load(&row[i].calls) > 0)
+            trv_mpi_say("  %-22s %-20s %10llu %14llu%s%s", row[i].collective, row[i].algorithm,
+                        (unsigned long long)atomic_load(&row[i].calls), (unsigned long long)atomic_load(&row[i].bytes),
+                        row[i].why[0] ? "  " : "", row[i].why);
+}

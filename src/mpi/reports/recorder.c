@@ -1,0 +1,214 @@
+/*
+ * The flight recorder: a ring of records per communicator, each with a lock of its own, which is held while a record is
+ * written or copied and never while a line is printed. The list of all recorders has another, which is always taken
+ * first.
+ */
+#include "mpi/reports/recorder.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <trivance/plan.h>
+
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+
+#define WHERE_MAX 192
+#define LATEST 8 /* of the calls, printed when time is up: a screen has room for several ranks'  */
+
+typedef struct record {
+    unsigned long number; /* from 1 on; 0: none yet */
+    char collective[24], algorithm[TRV_PLAN_NAME_MAX];
+    size_t bytes;
+    long long began_ms, ended_ms;
+    int code;
+    bool passed, ended;
+} record_t;
+
+struct trv_mpi_recorder {
+    pthread_mutex_t lock; /* of all below, the list's links excepted */
+    char where[WHERE_MAX];
+    unsigned long calls;
+    record_t record[TRV_MPI_RECORDS];
+    int rank; /* written once */
+    trv_mpi_recorder_t *next, **place; /* under `list_lock` */
+};
+
+bool trv_mpi_recording;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static trv_mpi_recorder_t *first;
+static atomic_bool asked; /* SIGUSR1 has come */
+static struct sigaction previous;
+
+/* ---- The signal -------------------------------------------------------------------------------------------------- */
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    atomic_store(&asked, true);
+    if (previous.sa_flags & SA_SIGINFO)
+        previous.sa_sigaction(signal, info, context);
+    else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
+        previous.sa_handler(signal);
+}
+
+void trv_mpi_recorder_begin(const trv_settings_t *settings)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    trv_mpi_recording = settings->recorder || settings->timeout_ns > 0;
+    if (!trv_mpi_recording)
+        return;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR1, NULL, &previous);
+    sigaction(SIGUSR1, &action, NULL);
+}
+
+/* ---- Its life ---------------------------------------------------------------------------------------------------- */
+
+trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where)
+{
+    trv_mpi_settings(); /* which say whether anything is recorded */
+    trv_mpi_recorder_t *recorder = trv_mpi_recording ? calloc(1, sizeof *recorder) : NULL;
+    if (!recorder)
+        return NULL;
+    pthread_mutex_init(&recorder->lock, NULL);
+    recorder->rank = rank;
+    snprintf(recorder->where, sizeof recorder->where, "%s", where);
+    pthread_mutex_lock(&list_lock);
+    recorder->next = first;
+    recorder->place = &first;
+    if (first)
+        first->place = &recorder->next;
+    first = recorder;
+    pthread_mutex_unlock(&list_lock);
+    return recorder;
+}
+
+void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *where)
+{
+    if (!recorder)
+        return;
+    pthread_mutex_lock(&recorder->lock);
+    snprintf(recorder->where, sizeof recorder->where, "%s", where);
+    pthread_mutex_unlock(&recorder->lock);
+}
+
+void trv_mpi_recorder_destroy(trv_mpi_recorder_t *recorder)
+{
+    if (!recorder)
+        return;
+    pthread_mutex_lock(&list_lock);
+    *recorder->place = recorder->next;
+    if (recorder->next)
+        recorder->next->place = recorder->place;
+    pthread_mutex_unlock(&list_lock);
+    pthread_mutex_destroy(&recorder->lock);
+    free(recorder);
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+long long trv_mpi_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *collective, size_t bytes,
+                                   const char *algorithm, bool passed)
+{
+    if (!recorder)
+        return 0;
+    trv_mpi_recorder_answer();
+    pthread_mutex_lock(&recorder->lock);
+    unsigned long number = ++recorder->calls;
+    record_t *record = &recorder->record[number % TRV_MPI_RECORDS];
+    record->number = number;
+    snprintf(record->collective, sizeof record->collective, "%s", collective);
+    snprintf(record->algorithm, sizeof record->algorithm, "%s", algorithm);
+    record->bytes = bytes;
+    record->began_ms = trv_mpi_now_ms();
+    record->code = 0;
+    record->passed = passed;
+    record->ended = false;
+    pthread_mutex_unlock(&recorder->lock);
+    return number;
+}
+
+void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int code)
+{
+    if (!recorder || !number)
+        return;
+    pthread_mutex_lock(&recorder->lock);
+    record_t *record = &recorder->record[number % TRV_MPI_RECORDS];
+    if (record->number == number) {
+        record->ended_ms = trv_mpi_now_ms();
+        record->code = code;
+        record->ended = true;
+    }
+    pthread_mutex_unlock(&recorder->lock);
+}
+
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
+
+static void print_record(const record_t *record, long long now)
+{
+    char end[80];
+    if (record->passed)
+        snprintf(end, sizeof end, "given to the MPI library");
+    else if (!record->ended)
+        snprintf(end, sizeof end, "not complete");
+    else
+        snprintf(end, sizeof end, "%s after %.3f s", record->code < 0 ? "failed" : "complete",
+                 (double)(record->ended_ms - record->began_ms) / 1e3);
+    trv_mpi_say("  call %lu: %s of %zu bytes, %s: began %.3f s ago, %s", record->number, record->collective,
+                record->bytes, record->algorithm, (double)(now - record->began_ms) / 1e3, end);
+}
+
+/* Copies call `number`; false if it is not kept any more. */
+static bool copy_record(trv_mpi_recorder_t *recorder, unsigned long number, record_t *copy)
+{
+    pthread_mutex_lock(&recorder->lock);
+    *copy = recorder->record[number % TRV_MPI_RECORDS];
+    pthread_mutex_unlock(&recorder->lock);
+    return copy->number == number;
+}
+
+static void print_latest(trv_mpi_recorder_t *recorder, unsigned long most)
+{
+    char where[WHERE_MAX], more[80] = "";
+    record_t record;
+    pthread_mutex_lock(&recorder->lock);
+    unsigned long last = recorder->calls;
+    memcpy(where, recorder->where, sizeof where);
+    pthread_mutex_unlock(&recorder->lock);
+    unsigned long kept = last < TRV_MPI_RECORDS ? last : TRV_MPI_RECORDS, printed = kept < most ? kept : most;
+    if (printed < kept)
+        snprintf(more, sizeof more, "; %lu more are recorded, and SIGUSR1 prints all", kept - printed);
+    long long now = trv_mpi_now_ms();
+    trv_mpi_say("the latest collectives of rank %d of %s%s:", recorder->rank, where, more);
+    for (unsigned long number = last - printed + 1; number <= last; number++)
+        if (copy_record(recorder, number, &record))
+            print_record(&record, now);
+}
+
+void trv_mpi_recorder_print(trv_mpi_recorder_t *recorder)
+{
+    if (recorder)
+        print_latest(recorder, LATEST);
+}
+
+void trv_mpi_recorder_answer(void)
+{
+    if (!atomic_load_explicit(&asked, memory_order_relaxed) || !atomic_exchange(&asked, false))
+        return;
+    pthread_mutex_lock(&list_lock);
+    for (trv_mpi_recorder_t *recorder = first; recorder; recorder = recorder->next)
+        print_latest(recorder, TRV_MPI_RECORDS);
+    pthread_mutex_unlock(&list_lock);
+}

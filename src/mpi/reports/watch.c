@@ -1,0 +1,82 @@
+/*
+ * Timeouts and what is said then.
+ */
+#include "mpi/reports/watch.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+#include "mpi/transport/wait.h"
+
+#define GAP_MAX_MS 1000 /* more between two looks was not waiting */
+#define TEXT_MAX 1200
+
+/* Whether the time has just run out. */
+static bool runs_out(trv_mpi_watch_t *watch)
+{
+    double timeout_ms = trv_mpi_settings()->timeout_ns / 1e6;
+    long long now = trv_mpi_now_ms(), gap = watch->looked_ms ? now - watch->looked_ms : 0;
+    watch->looked_ms = now;
+    watch->waited_ms += gap < GAP_MAX_MS ? gap : GAP_MAX_MS;
+    if (watch->told || timeout_ms <= 0 || (double)watch->waited_ms < timeout_ms)
+        return false;
+    watch->told = true;
+    return true;
+}
+
+static void abort_if_wanted(void)
+{
+    if (trv_mpi_settings()->on_timeout != TRV_TIMEOUT_ABORT)
+        return;
+    trv_mpi_say("TRIVANCE_ON_TIMEOUT=abort ends the program");
+    sleep(1); /* the launcher passes on what was said, and the other ranks speak */
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+{
+    char what[TEXT_MAX] = "";
+    trv_mpi_recorder_answer();
+    if (!runs_out(watch))
+        return;
+    waiting->describe(waiting->context, what, sizeof what);
+    trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s in %s", trv_mpi_log_rank(), (double)watch->waited_ms / 1e3,
+                what);
+    trv_mpi_recorder_print(waiting->recorder);
+    abort_if_wanted();
+}
+
+void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+{
+    char what[TEXT_MAX] = "";
+    if (!watch->told)
+        return;
+    waiting->describe(waiting->context, what, sizeof what);
+    what[strcspn(what, ";")] = '\0';
+    trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s in %s", trv_mpi_log_rank(),
+                (double)watch->waited_ms / 1e3, what);
+}
+
+int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what)
+{
+    trv_mpi_watch_t watch = {0};
+    int done = 0, ranks = 0, code = PMPI_Comm_size(comm, &ranks);
+    for (unsigned polls = 1; code == MPI_SUCCESS && !done; polls++) {
+        code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (trv_mpi_recording && polls % 64 == 0)
+            trv_mpi_recorder_answer();
+        if (trv_mpi_recording && polls % 64 == 0 && runs_out(&watch)) {
+            trv_mpi_say("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
+                        trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, what);
+            abort_if_wanted();
+        }
+        if (!done)
+            trv_mpi_pause(polls);
+    }
+    if (watch.told)
+        trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s", trv_mpi_log_rank(),
+                    (double)watch.waited_ms / 1e3);
+    return code;
+}

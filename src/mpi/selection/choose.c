@@ -1,0 +1,261 @@
+/*
+ * Which algorithm serves a call.
+ *
+ * What is asked for is, first found wins: the name that TRV_Comm_set gave, a rule of TRIVANCE_TUNE, the name in
+ * TRIVANCE_ALGORITHM, a rule of TRIVANCE_RULES_FILE, or nothing in particular (auto). A name is one algorithm, with its
+ * parameters; for anything else (auto, planned, a family) the planner is asked, see planned.h. Auto needs a torus that
+ * is known.
+ *
+ * What serves must be right for the type and the operation: windows and overlaps for exact operations, consistent
+ * schedules for the rest, and for operations that do not commute the gathered form, which adds in rank order (under the
+ * drop-in the MPI library serves those). Unless an algorithm is asked for by name, a schedule that sends both ways in a
+ * dimension that has no two separate paths does not do either (paper, appendix E). Where what is asked for will not do,
+ * the planner's choice takes its place.
+ *
+ * Rank 0 of the communicator chooses, for all vectors of a class of sizes at once, and tells the others (decide.h): what
+ * is read here may differ between ranks.
+ */
+#include "mpi/selection/choose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+#include "mpi/selection/planned.h"
+
+/* The form that adds all contributions in rank order; it moves n vectors, so it serves small ones only. */
+#define IN_RANK_ORDER "trivance-l-gathered"
+#define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
+
+static int leave(trv_mpi_choice_t *choice, const char *why)
+{
+    choice->algorithm[0] = '\0';
+    snprintf(choice->why, sizeof choice->why, "%s", why);
+    return TRV_OK;
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
+
+/* A vector of `bytes` is on one side of the border, those from `border` bytes on are on the other. */
+static void keep_to_side(trv_mpi_choice_t *choice, uint64_t bytes, uint64_t border)
+{
+    if (bytes < border && choice->bytes_max >= border)
+        choice->bytes_max = border - 1;
+    if (bytes >= border && choice->bytes_min < border)
+        choice->bytes_min = border;
+}
+
+/* What holds for `bytes` holds between these: of its class, and on the same side of every rule's bounds. */
+static void bound_sizes(trv_mpi_choice_t *choice, uint64_t bytes)
+{
+    const trv_mpi_settings_t *settings = trv_mpi_settings();
+    const trv_rules_t *rules[] = {&settings->tune_rules, &settings->file_rules};
+    trv_mpi_class_bounds(bytes, &choice->bytes_min, &choice->bytes_max);
+    for (int i = 0; i < 2; i++)
+        for (int r = 0; r < rules[i]->count; r++) {
+            const trv_rule_t *rule = &rules[i]->rule[r];
+            keep_to_side(choice, bytes, rule->bytes_min);
+            if (rule->bytes_max < UINT64_MAX)
+                keep_to_side(choice, bytes, rule->bytes_max + 1);
+        }
+}
+
+static void bound_by_nothing(trv_mpi_choice_t *choice)
+{
+    choice->bytes_min = 0;
+    choice->bytes_max = UINT64_MAX;
+}
+
+/* ---- What is asked for ------------------------------------------------------------------------------------------- */
+
+typedef struct request {
+    const char *algorithm; /* a name, a family, TRV_MPI_AUTO, TRV_RULE_PLANNED or TRV_RULE_MPI */
+    const char *who;       /* asks for it; "" for nobody */
+} request_t;
+
+static bool is_auto(const char *asked)
+{
+    return strcmp(asked, TRV_MPI_AUTO) == 0;
+}
+
+static bool is_family(const char *asked)
+{
+    bool family = false, name = false;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        name = name || strcmp(trv_algorithm_name(trv_algorithm_at(i)), asked) == 0;
+        family = family || strcmp(trv_algorithm_family(trv_algorithm_at(i)), asked) == 0;
+    }
+    return family && !name;
+}
+
+static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    static const char *const who[] = {"a rule of TRIVANCE_TUNE", "a rule of TRIVANCE_RULES_FILE"};
+    const trv_mpi_settings_t *settings = trv_mpi_settings();
+    const trv_rules_t *rules[] = {&settings->tune_rules, &settings->file_rules};
+    bool named = !is_auto(state->algorithm);
+    const bool before[] = {state->named, named}; /* a name that comes before the rules */
+    for (int i = 0; i < 2; i++) {
+        if (before[i])
+            continue;
+        const trv_rule_t *rule = trv_rules_match(rules[i], want->collective, &state->torus, state->ranks,
+                                                 trv_mpi_vector_bytes(want, state->ranks));
+        if (rule)
+            return (request_t){rule->algorithm, who[i]};
+    }
+    return (request_t){state->algorithm, named ? "as set" : ""};
+}
+
+/* ---- One algorithm ----------------------------------------------------------------------------------------------- */
+
+/* What makes a schedule that is asked for by name wrong for the want; NULL where it is right. */
+static const char *not_right(const trv_schedule_t *schedule, const trv_mpi_want_t *want)
+{
+    if (want->collective == TRV_ALLGATHER)
+        return NULL;
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && !want->elements.idempotent)
+        return "it adds some contributions twice";
+    bool may_differ = trv_mpi_settings()->allow_inconsistent || !trv_mpi_is_drop_in();
+    return want->elements.exact || trv_schedule_consistent(schedule) || may_differ
+               ? NULL : "it does not give all ranks the same bits";
+}
+
+/* Where the algorithm does not serve or is not right nothing is chosen, and `why`, which says who asks for it, goes on
+ * with the reason. */
+static int choose_named(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const request_t *request,
+                        trv_mpi_choice_t *choice)
+{
+    trv_schedule_t *schedule = NULL;
+    int code = trv_schedule_create(&schedule, &state->torus, request->algorithm, want->collective);
+    if (code == TRV_ERR_MEMORY)
+        return code;
+    const char *fault = code < 0 ? trv_last_error() : not_right(schedule, want);
+    if (fault)
+        snprintf(choice->why, sizeof choice->why, "%s: %s, but %.200s", request->who, request->algorithm, fault);
+    else
+        snprintf(choice->algorithm, sizeof choice->algorithm, "%s", request->algorithm);
+    trv_schedule_destroy(schedule);
+    return TRV_OK;
+}
+
+static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice)
+{
+    const request_t request = {IN_RANK_ORDER, "the operation does not commute: added in rank order"};
+    size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
+    keep_to_side(choice, bytes, IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks + 1);
+    if (trv_mpi_is_drop_in())
+        return leave(choice, "the operation does not commute");
+    if (bytes > IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks || want->collective != TRV_ALLREDUCE)
+        return leave(choice, "the operation does not commute, and the vectors are not small");
+    leave(choice, request.who);
+    return choose_named(state, want, &request, choice);
+}
+
+int trv_mpi_algorithm_serves(const trv_torus_t *torus, const char *name)
+{
+    int code = trv_rules_check_algorithm(name);
+    if (code < 0 || is_auto(name) || strcmp(name, TRV_RULE_PLANNED) == 0)
+        return code;
+    bool family = false;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (strcmp(trv_algorithm_name(algorithm), name) == 0 || strcmp(trv_algorithm_family(algorithm), name) != 0)
+            continue;
+        family = true;
+        if (trv_algorithm_supports(algorithm, torus, TRV_ALLREDUCE) == TRV_OK)
+            return TRV_OK;
+    }
+    trv_schedule_t *schedule = NULL;
+    code = family ? TRV_ERR_UNSUPPORTED : trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE);
+    trv_schedule_destroy(schedule);
+    return code;
+}
+
+/* ---- All together ------------------------------------------------------------------------------------------------ */
+
+/* Why the state's torus serves no schedule for the want, though it is known; NULL where it does. */
+static const char *places_refuse(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    if (!state->node && !state->name)
+        return NULL;
+    if (want->collective != TRV_ALLREDUCE)
+        return state->node ? "several ranks share every node, which is for AllReduce only"
+                           : "the torus numbers the ranks in another order than the communicator, which is for "
+                             "AllReduce only";
+    if (!want->elements.commutative)
+        return "the operation does not commute, and the torus numbers the ranks in another order";
+    if (state->node && want->elements.size > TRV_MPI_NODE_CHUNK_BYTES)
+        return "an element is larger than a chunk of the memory that the ranks of a node share";
+    return NULL;
+}
+
+/* Why no schedule may serve; NULL where one may. */
+static const char *refuses(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    if (want->elements.way == TRV_MPI_LIBRARY)
+        return want->elements.reason;
+    const char *why = places_refuse(state, want);
+    if (why || !trv_mpi_is_drop_in())
+        return why;
+    if (trv_mpi_settings()->fault)
+        return trv_mpi_settings()->fault;
+    return !state->serves && state->members->wiring->known == TRV_MPI_WRONG ? state->why : NULL;
+}
+
+/* A name of the environment that does not serve the torus at all: it must fit communicators as large as the world; a
+ * smaller one is served as if nothing were set. */
+static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_mpi_choice_t *choice)
+{
+    const char *set = trv_mpi_settings()->algorithm;
+    if (state->named || !set || strcmp(request->algorithm, set) != 0)
+        return TRV_OK;
+    int code = trv_mpi_algorithm_serves(&state->torus, set);
+    if (code == TRV_OK || code == TRV_ERR_MEMORY)
+        return code;
+    if (code == TRV_ERR_UNSUPPORTED && !trv_mpi_state_spans_world(state)) {
+        snprintf(choice->why, sizeof choice->why, "%.300s", trv_last_error());
+        *request = (request_t){TRV_MPI_AUTO, choice->why};
+        return TRV_OK;
+    }
+    trv_fail(code, "TRIVANCE_ALGORITHM: %s", trv_last_error());
+    if (trv_mpi_is_drop_in()) {
+        trv_mpi_refuse(state->rank, "%s", trv_last_error());
+        request->algorithm = TRV_RULE_MPI;
+        return TRV_OK;
+    }
+    return code;
+}
+
+static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice)
+{
+    request_t request = find_request(state, want);
+    int code = check_setting(state, &request, choice);
+    if (code < 0)
+        return code;
+    choice->meant = strcmp(request.algorithm, TRV_RULE_MPI) == 0;
+    if (request.who != choice->why)
+        snprintf(choice->why, sizeof choice->why, "%s%s", request.who,
+                 choice->meant ? " leaves it to the MPI library" : "");
+    if (choice->meant)
+        return TRV_OK;
+    if (is_auto(request.algorithm) && !state->serves && trv_mpi_is_drop_in())
+        return leave(choice, state->why);
+    if (is_family(request.algorithm))
+        code = trv_mpi_planned(state, want, request.algorithm, choice);
+    else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)
+        code = choose_named(state, want, &request, choice);
+    return code == TRV_OK && !*choice->algorithm ? trv_mpi_planned(state, want, NULL, choice) : code;
+}
+
+int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice)
+{
+    *choice = (trv_mpi_choice_t){.meant = false};
+    const char *refusal = refuses(state, want);
+    bound_by_nothing(choice);
+    if (refusal)
+        return leave(choice, refusal);
+    bound_sizes(choice, trv_mpi_vector_bytes(want, state->ranks));
+    return want->elements.commutative ? choose_asked(state, want, choice) : choose_in_rank_order(state, want, choice);
+}

@@ -1,0 +1,341 @@
+/*
+ * Deciding takes two exchanges: rank 0 tells what it has chosen, in full; all tell whether they can carry it out. What
+ * can fail on one rank alone (memory) is had between the two.
+ */
+#include "mpi/selection/decide.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/operations/request.h"
+#include "mpi/operations/scratch.h"
+#include "mpi/reports/settings.h"
+#include "mpi/selection/choose.h"
+#include "mpi/transport/wait.h"
+#include "mpi/transport/error.h"
+
+static const char WHAT[] = "make the same call";
+
+/* What rank 0 tells. */
+typedef struct wire {
+    int32_t code;   /* TRV_OK, or why there is no choice: `why` is the sentence */
+    int32_t meant;
+    uint64_t bytes_min, bytes_max, chunk_bytes, piece_bytes;
+    char algorithm[TRV_PLAN_NAME_MAX]; /* as it is called; "": the MPI library serves */
+    char spelled[TRV_SPELLED_MAX];     /* as it is made */
+    char why[TRV_MPI_WHY_MAX];
+} wire_t;
+
+struct trv_mpi_spare {
+    trv_mpi_operation_t operation; /* first: the address of one is that of the other */
+    trv_mpi_decision_t *decision;
+    trv_mpi_spare_t *next;
+};
+
+#define SPARE_MAX 16
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+static trv_mpi_spare_t *spare_of(trv_mpi_operation_t *operation)
+{
+    return (trv_mpi_spare_t *)(void *)operation;
+}
+
+static trv_mpi_spare_t *make_spare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
+{
+    trv_mpi_spare_t *spare = calloc(1, sizeof *spare);
+    if (!spare) {
+        trv_fail_memory();
+        return NULL;
+    }
+    if (trv_mpi_operation_init(&spare->operation, state, &decision->kind, &decision->recipe, true, 0) < 0) {
+        free(spare);
+        return NULL;
+    }
+    spare->decision = decision;
+    spare->operation.algorithm = decision->algorithm;
+    return spare;
+}
+
+static void free_spare(trv_mpi_spare_t *spare)
+{
+    trv_mpi_operation_clear(&spare->operation);
+    free(spare);
+}
+
+static trv_mpi_spare_t *find_spare(trv_mpi_decision_t *decision)
+{
+    trv_mpi_spare_t *spare = atomic_exchange_explicit(&decision->first, NULL, memory_order_acquire);
+    if (spare)
+        return spare;
+    pthread_mutex_lock(&decision->lock);
+    spare = decision->spare;
+    if (spare)
+        decision->spare = spare->next;
+    pthread_mutex_unlock(&decision->lock);
+    return spare;
+}
+
+trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
+                                           const trv_mpi_want_t *want)
+{
+    trv_mpi_spare_t *spare = find_spare(decision);
+    for (unsigned polls = 1; !spare; polls++) {
+        spare = make_spare(decision, state);
+        if (spare)
+            break;
+        trv_mpi_requests_progress();
+        trv_mpi_pause(polls);
+        spare = find_spare(decision);
+    }
+    spare->operation.state = state;
+    spare->operation.tally = decision->tally;
+    trv_mpi_operation_take(&spare->operation, want);
+    trv_mpi_operation_place(&spare->operation, 0);
+    return &spare->operation;
+}
+
+void trv_mpi_decision_give(trv_mpi_operation_t *operation)
+{
+    trv_mpi_spare_t *spare = spare_of(operation), *none = NULL;
+    trv_mpi_decision_t *decision = spare->decision;
+    if (operation->failed) {
+        free_spare(spare);
+        return;
+    }
+    if (atomic_compare_exchange_strong_explicit(&decision->first, &none, spare, memory_order_release,
+                                                memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&decision->lock);
+    int kept = 0;
+    for (trv_mpi_spare_t *other = decision->spare; other; other = other->next)
+        kept++;
+    if (kept < SPARE_MAX) {
+        spare->next = decision->spare;
+        decision->spare = spare;
+    }
+    pthread_mutex_unlock(&decision->lock);
+    if (kept >= SPARE_MAX)
+        free_spare(spare);
+}
+
+void trv_mpi_decision_give_back(trv_mpi_operation_t *operation)
+{
+    trv_mpi_decision_t *decision = spare_of(operation)->decision;
+    trv_mpi_decision_give(operation);
+    trv_mpi_decision_release(decision);
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+void trv_mpi_decision_hold(trv_mpi_decision_t *decision)
+{
+    atomic_fetch_add_explicit(&decision->references, 1, memory_order_relaxed);
+}
+
+static void destroy(trv_mpi_decision_t *decision)
+{
+    trv_mpi_spare_t *spare;
+    while ((spare = find_spare(decision)) != NULL)
+        free_spare(spare);
+    trv_mpi_model_destroy(decision->model);
+    trv_schedule_destroy(decision->schedule);
+    pthread_mutex_destroy(&decision->lock);
+    free(decision);
+}
+
+void trv_mpi_decision_release(trv_mpi_decision_t *decision)
+{
+    if (atomic_fetch_sub_explicit(&decision->references, 1, memory_order_acq_rel) == 1)
+        destroy(decision);
+}
+
+bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_want_t *want, int ranks)
+{
+    size_t bytes = trv_mpi_vector_bytes(want, ranks);
+    return bytes >= decision->bytes_min && bytes <= decision->bytes_max && trv_mpi_same_kind(&decision->kind, want);
+}
+
+/* ---- Choosing, on rank 0 ----------------------------------------------------------------------------------------- */
+
+static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, wire_t *wire)
+{
+    trv_mpi_choice_t choice;
+    int code = state->unable ? trv_fail(TRV_ERR_MEMORY, "%s", state->members->wiring->why)
+                             : trv_mpi_choose(state, want, &choice);
+    if (code == TRV_OK && *choice.algorithm)
+        code = trv_schedule_spell(&state->torus, choice.algorithm, want->collective, wire->spelled,
+                                  sizeof wire->spelled);
+    wire->code = code;
+    if (code < 0) {
+        snprintf(wire->why, sizeof wire->why, "%s", trv_last_error());
+        return;
+    }
+    wire->meant = choice.meant;
+    wire->bytes_min = choice.bytes_min;
+    wire->bytes_max = choice.bytes_max;
+    wire->piece_bytes = trv_mpi_settings()->piece_bytes;
+    memcpy(wire->algorithm, choice.algorithm, sizeof wire->algorithm);
+    memcpy(wire->why, choice.why, sizeof wire->why);
+}
+
+/* ---- Carrying it out --------------------------------------------------------------------------------------------- */
+
+/* What a rank needs; NULL with the sentence where it can not have it. */
+static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t *want, const wire_t *wire)
+{
+    trv_mpi_decision_t *decision = calloc(1, sizeof *decision);
+    if (!decision || state->unable) {
+        free(decision);
+        trv_fail_memory();
+        return NULL;
+    }
+    atomic_init(&decision->references, 1);
+    pthread_mutex_init(&decision->lock, NULL);
+    decision->kind = *want;
+    decision->bytes_min = wire->bytes_min;
+    decision->bytes_max = wire->bytes_max;
+    snprintf(decision->algorithm, sizeof decision->algorithm, "%s", *wire->algorithm ? wire->algorithm : "mpi");
+    decision->mpi = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
+    if (!*wire->algorithm)
+        return decision;
+    int code = trv_schedule_create(&decision->schedule, &state->torus, wire->spelled, want->collective);
+    if (code == TRV_OK)
+        code = trv_mpi_model_create(&decision->model, state, want, decision->schedule, wire->chunk_bytes);
+    decision->recipe = (trv_mpi_recipe_t){.schedule = decision->schedule, .algorithm = decision->algorithm,
+                                          .chunk_bytes = wire->chunk_bytes, .piece_bytes = wire->piece_bytes,
+                                          .model = decision->model};
+    trv_mpi_spare_t *spare = code == TRV_OK ? make_spare(decision, state) : NULL;
+    if (spare)
+        trv_mpi_decision_give(&spare->operation);
+    if (spare)
+        return decision;
+    trv_mpi_decision_release(decision);
+    return NULL;
+}
+
+/* The MPI library serves after all. */
+static void take_back(trv_mpi_decision_t *decision, wire_t *wire, const char *why)
+{
+    trv_mpi_spare_t *spare = find_spare(decision);
+    if (spare)
+        free_spare(spare);
+    decision->recipe = (trv_mpi_recipe_t){.algorithm = "mpi"};
+    snprintf(decision->algorithm, sizeof decision->algorithm, "mpi");
+    snprintf(wire->why, sizeof wire->why, "%s", why);
+    wire->algorithm[0] = '\0';
+    wire->meant = 0;
+}
+
+static void report(trv_mpi_decision_t *decision, const trv_mpi_state_t *state, const wire_t *wire)
+{
+    const trv_mpi_want_t *want = &decision->kind;
+    char type[64] = "", where[TRV_MPI_WHERE_MAX];
+    if (want->elements.way == TRV_MPI_KERNEL && want->collective != TRV_ALLGATHER)
+        snprintf(type, sizeof type, "%s %s", trv_type_name(want->elements.type), trv_op_name(want->elements.op));
+    decision->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_where(state, where),
+                                           trv_rules_collective_name(want->collective),
+                                           trv_mpi_vector_bytes(want, state->ranks), type,
+                                           *wire->algorithm ? wire->algorithm : NULL, wire->why, wire->meant);
+    decision->mpi.tally = decision->tally;
+}
+
+/* ---- Agreeing ---------------------------------------------------------------------------------------------------- */
+
+enum { UNABLE, ON_DEVICE, OTHER_CALL, OVER, KIND, KIND_COMPLEMENT, COUNT, COUNT_COMPLEMENT, WORDS };
+
+static void speak(int64_t word[WORDS], const trv_mpi_want_t *want, const wire_t *wire,
+                  const trv_mpi_decision_t *decision, trv_mpi_voice_t voice, int ranks)
+{
+    size_t bytes = trv_mpi_vector_bytes(want, ranks);
+    word[UNABLE] = wire->code < 0 || !decision;
+    word[ON_DEVICE] = voice.on_device;
+    word[OTHER_CALL] = wire->code == TRV_OK && (bytes < wire->bytes_min || bytes > wire->bytes_max);
+    word[OVER] = trv_mpi_memory_kept() > trv_mpi_settings()->memory_bytes;
+    trv_mpi_word_pair(&word[KIND], trv_mpi_kind_hash(want));
+    trv_mpi_word_pair(&word[COUNT], want->count);
+}
+
+/* The sentence for calls that differ; MPI_SUCCESS where they are the same. */
+static int difference(const int64_t word[WORDS], const trv_mpi_want_t *want)
+{
+    if (!trv_mpi_word_agrees(&word[KIND]))
+        return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives, or with different types or operations; "
+                                         "all ranks must make the same call"), MPI_ERR_OP;
+    if (!trv_mpi_word_agrees(&word[COUNT]) || word[OTHER_CALL])
+        return trv_fail(TRV_ERR_INVALID, "the count differs between ranks: from %llu elements of %zu bytes to %llu; "
+                        "all ranks must pass the same",
+                        (unsigned long long)(TRV_MPI_WORD_MAX - word[COUNT_COMPLEMENT]), want->elements.size,
+                        (unsigned long long)word[COUNT]), MPI_ERR_COUNT;
+    return MPI_SUCCESS;
+}
+
+static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const int64_t word[WORDS],
+                               const wire_t *wire, bool able)
+{
+    if (difference(word, want) != MPI_SUCCESS)
+        return TRV_MPI_DIFFER;
+    if (wire->code < 0 && wire->code != TRV_ERR_MEMORY) {
+        trv_fail(wire->code, "%s", wire->why);
+        return TRV_MPI_REFUSED;
+    }
+    if (word[UNABLE]) {
+        trv_fail(TRV_ERR_MEMORY, "a plan could not be made on every rank of a communicator of %d ranks (%s)",
+                 state->ranks, able ? "the reason is another rank's" : "this one has no memory for it");
+        return TRV_MPI_UNABLE;
+    }
+    return TRV_MPI_DECIDED;
+}
+
+trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_voice_t voice,
+                                 trv_mpi_decision_t **decided)
+{
+    wire_t wire = {.code = TRV_OK};
+    int64_t word[WORDS];
+    *decided = NULL;
+    if (state->rank == 0)
+        choose(state, want, &wire);
+    int code = trv_mpi_tell(state->user, &wire, sizeof wire, 0, WHAT);
+    trv_mpi_decision_t *decision = code == MPI_SUCCESS && wire.code == TRV_OK ? prepare(state, want, &wire) : NULL;
+    speak(word, want, &wire, decision, voice, state->ranks);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_greatest(state->user, word, WORDS, WHAT);
+    if (code != MPI_SUCCESS)
+        trv_mpi_transport_error("deciding how a call is served", code);
+    trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? judge(state, want, word, &wire, decision != NULL)
+                                                    : TRV_MPI_UNABLE;
+    if (verdict != TRV_MPI_DECIDED) {
+        if (decision)
+            trv_mpi_decision_release(decision);
+        return verdict;
+    }
+    if (word[ON_DEVICE] && *wire.algorithm)
+        take_back(decision, &wire, "a rank's buffer is, or may be, on a GPU");
+    if (word[OVER] && !voice.crowded && *wire.algorithm)
+        take_back(decision, &wire, "a rank keeps as much for plans as TRIVANCE_MEMORY allows");
+    report(decision, state, &wire);
+    *decided = decision;
+    return word[OVER] && voice.crowded ? TRV_MPI_CROWDED : TRV_MPI_DECIDED;
+}
+
+/* ---- TRIVANCE_CHECK ---------------------------------------------------------------------------------------------- */
+
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, int fault)
+{
+    int64_t word[WORDS] = {0};
+    trv_mpi_word_pair(&word[KIND], trv_mpi_kind_hash(want));
+    trv_mpi_word_pair(&word[COUNT], want->count);
+    word[UNABLE] = fault;
+    int code = trv_mpi_greatest(state->user, word, WORDS, WHAT);
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("comparing the ranks' arguments", code), MPI_ERR_OTHER;
+    if (fault != MPI_SUCCESS)
+        return fault; /* this rank's own sentence is the better one */
+    if (word[UNABLE] != MPI_SUCCESS)
+        return trv_fail(TRV_ERR_INVALID, "another rank was given arguments that are refused; its trv_last_error() has "
+                                         "the reason"), (int)word[UNABLE];
+    return difference(word, want);
+}

@@ -1,0 +1,184 @@
+/*
+ * Questions to the planner, and its answers.
+ */
+#include "mpi/selection/planned.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <trivance/plan.h>
+
+#include "common/error.h"
+#include "common/size_class.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+
+#define TRV_SIZE_CLASS_MIN 8
+#define LONG_MS 1.0 /* planning that took as long is told */
+
+typedef struct question {
+    trv_collective_t collective;
+    uint64_t bytes;
+    trv_plan_constraints_t constraints;
+    const char *family; /* NULL: of all algorithms */
+} question_t;
+
+void trv_mpi_class_bounds(uint64_t bytes, uint64_t *least, uint64_t *most)
+{
+    uint64_t size = trv_size_class(bytes);
+    *least = size == TRV_SIZE_CLASS_MIN ? 0 : (uint64_t)(sqrt(2) * (double)(size / 2)) + 1;
+    *most = (uint64_t)(sqrt(2) * (double)size);
+}
+
+trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns)
+{
+    const trv_simulate_options_t standard = TRV_SIMULATE_DEFAULTS;
+    trv_simulate_options_t network = standard;
+    network.model = TRV_FIFO;
+    network.delivery = TRV_DELIVERY_TAIL; /* a message is there when all of it is */
+    network.alpha_ns = alpha_ns;
+    network.message_overhead_ns = overhead_ns;
+    network.bandwidth_bps = bandwidth_bps;
+    network.nic_bandwidth_bps *= bandwidth_bps / standard.bandwidth_bps;
+    /* A way of one hop passes two routers, so what a hop takes beyond the standard is the link's alone. */
+    double routers_ns = fmin(standard.router_out_ns + standard.router_in_ns, hop_ns / 2);
+    network.router_out_ns = network.router_in_ns = routers_ns / 2;
+    network.link_latency_ns = hop_ns - routers_ns;
+    return network;
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+
+static trv_simulate_options_t network_as_set(void)
+{
+    const trv_mpi_settings_t *settings = trv_mpi_settings();
+    return trv_mpi_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns, settings->overhead_ns);
+}
+
+/* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason where none will do. */
+static int plan_of_family(trv_planner_t *planner, const question_t *question, trv_planned_t *best)
+{
+    int found = TRV_ERR_UNSUPPORTED;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        trv_planned_t plan;
+        if (strcmp(trv_algorithm_family(algorithm), question->family) != 0)
+            continue;
+        int code = trv_planner_time(planner, question->bytes, trv_algorithm_name(algorithm), &plan);
+        if (code < 0 && code != TRV_ERR_UNSUPPORTED)
+            return code;
+        if (code == TRV_OK && (found < 0 || plan.time_ns < best->time_ns)) {
+            *best = plan;
+            found = TRV_OK;
+        }
+    }
+    return found;
+}
+
+static int make_planner(const trv_mpi_state_t *state, const question_t *question, trv_planner_t **planner)
+{
+    trv_simulate_options_t network = network_as_set();
+    return trv_planner_create(planner, &state->torus, question->collective, &network, &question->constraints);
+}
+
+static int find_plan(const trv_mpi_state_t *state, const question_t *question, trv_planned_t *best)
+{
+    trv_simulate_options_t network = network_as_set();
+    if (!question->family)
+        return trv_plan_best(&state->torus, question->collective, question->bytes, &network, &question->constraints,
+                             best);
+    trv_planner_t *planner;
+    int code = make_planner(state, question, &planner);
+    if (code == TRV_OK)
+        code = plan_of_family(planner, question, best);
+    trv_planner_destroy(planner);
+    return code;
+}
+
+/* ---- Telling ----------------------------------------------------------------------------------------------------- */
+
+typedef struct unit {
+    double ns;
+    const char *name;
+} unit_t;
+
+/* The one in which a time is read best. */
+static unit_t unit_for(double time_ns)
+{
+    static const unit_t unit[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+    return time_ns >= unit[0].ns ? unit[0] : time_ns >= unit[1].ns ? unit[1] : unit[2];
+}
+
+/* "; trivance-b would take 25 us", where it is heard: nothing depends on it. */
+static void append_second(const trv_mpi_state_t *state, const question_t *question, unit_t unit,
+                          trv_mpi_choice_t *choice)
+{
+    trv_planner_t *planner;
+    trv_planned_t plan[2];
+    if (question->family || !trv_mpi_heard(TRV_DEBUG_INFO, state->rank) ||
+        make_planner(state, question, &planner) < 0)
+        return;
+    size_t used = strlen(choice->why);
+    if (trv_planner_rank(planner, question->bytes, 2, plan) == 2)
+        snprintf(choice->why + used, sizeof choice->why - used, "; %s would take %.4g %s", plan[1].algorithm,
+                 plan[1].time_ns / unit.ns, unit.name);
+    trv_planner_destroy(planner);
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+static void describe(const trv_mpi_state_t *state, const question_t *question, const trv_planned_t *best,
+                     double took_ms, trv_mpi_choice_t *choice)
+{
+    const unit_t unit = unit_for(best->time_ns);
+    size_t used = strlen(choice->why);
+    snprintf(choice->why + used, sizeof choice->why - used,
+             "%s%s: %.4g %s expected, of which %d step%s %.3g, hops %.3g, bytes %.3g", used ? "; " : "",
+             question->family ? "the fastest of its family" : "planned", best->time_ns / unit.ns, unit.name,
+             best->steps, best->steps == 1 ? "" : "s", best->alpha_ns / unit.ns, best->hops_ns / unit.ns,
+             best->transmission_ns / unit.ns);
+    append_second(state, question, unit, choice);
+    used = strlen(choice->why);
+    if (took_ms >= LONG_MS)
+        snprintf(choice->why + used, sizeof choice->why - used, "; planning took %.0f ms", took_ms);
+}
+
+/* ---- Asking, and being told -------------------------------------------------------------------------------------- */
+
+static question_t question_of(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family)
+{
+    bool reduces = want->collective != TRV_ALLGATHER;
+    return (question_t){
+        .collective = want->collective,
+        .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
+        .constraints = {.consistent = reduces && !want->elements.exact && !trv_mpi_settings()->allow_inconsistent,
+                        .idempotent = reduces && want->elements.idempotent,
+                        .narrow = state->one_way | state->shared_port},
+        .family = family};
+}
+
+int trv_mpi_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family,
+                    trv_mpi_choice_t *choice)
+{
+    trv_planned_t best;
+    const question_t question = question_of(state, want, family);
+    double began_ms = now_ms();
+    int code = find_plan(state, &question, &best);
+    if (code == TRV_ERR_UNSUPPORTED) {
+        size_t used = strlen(choice->why);
+        snprintf(choice->why + used, sizeof choice->why - used, "%s%.300s", used ? "; " : "", trv_last_error());
+        return TRV_OK;
+    }
+    if (code == TRV_OK) {
+        snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best.algorithm);
+        describe(state, &question, &best, now_ms() - began_ms, choice);
+    }
+    return code;
+}

@@ -1,0 +1,15 @@
+/*
+ * Waiting: poll, then give the core away, then, where ranks outnumber cores, sleep for an instant.
+ */
+#ifndef TRIVANCE_MPI_TRANSPORT_WAIT_H
+#define TRIVANCE_MPI_TRANSPORT_WAIT_H
+
+#include <mpi.h>
+
+/* What to do after so many polls in vain: nothing, sched_yield, or a short sleep. */
+void trv_mpi_pause(unsigned polls);
+
+/* Waits for a request of MPI; MPI's code. */
+int trv_mpi_poll(MPI_Request *request);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * What the library has said: the file that TRIVANCE_DEBUG_FILE names.
+ */
+#ifndef TRIVANCE_TESTS_SAID_H
+#define TRIVANCE_TESTS_SAID_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char said_path[64];
+
+/* Before anything is said: the environment is read once. `every_rank`: not only rank 0 speaks. */
+static void said_begin(bool every_rank)
+{
+    char pattern[sizeof said_path];
+    snprintf(said_path, sizeof said_path, "said.%ld", (long)getpid());
+    snprintf(pattern, sizeof pattern, every_rank ? "said.%%p" : "%s", said_path);
+    setenv("TRIVANCE_DEBUG_FILE", pattern, 1);
+    FILE *file = fopen(said_path, "w"); /* who says nothing leaves none */
+    if (!file)
+        abort();
+    fclose(file);
+}
+
+/* All since the last time; the caller frees it. */
+static char *said(void)
+{
+    FILE *file = fopen(said_path, "r+");
+    if (!file)
+        abort();
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    char *text = calloc(size + 1, 1);
+    rewind(file);
+    if (!text || fread(text, 1, size, file) != size || ftruncate(fileno(file), 0) != 0)
+        abort();
+    fclose(file);
+    return text;
+}
+
+static int said_times(const char *text, const char *words)
+{
+    int times = 0;
+    for (; (text = strstr(text, words)) != NULL; text += strlen(words))
+        times++;
+    return times;
+}
+
+static int said_end(void **state)
+{
+    (void)state;
+    return unlink(said_path);
+}
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * The recorder, the watch, the log and the difference of settings, in one process and without an MPI.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
+#include "mpi/reports/watch.h"
+#include "said.h"
+
+/* ---- The recorder ------------------------------------------------------------------------------------------------ */
+
+static void test_recorder(void **state)
+{
+    (void)state;
+    trv_mpi_recorder_t *recorder = trv_mpi_recorder_create(3, "comm 7 (9 ranks)");
+    assert_non_null(recorder);
+    for (unsigned long number = 1; number <= 300; number++) {
+        assert_int_equal(trv_mpi_record_begin(recorder, "allreduce", 8 * number, "ring", number == 299), number);
+        if (number < 298)
+            trv_mpi_record_end(recorder, number, number == 297 ? -1 : 0);
+    }
+    trv_mpi_record_end(recorder, 44, -1); /* its place is call 300's */
+    trv_mpi_recorder_rename(recorder, "comm 7 (9 ranks, 3x3)");
+    trv_mpi_recorder_print(recorder);
+    char *text = said();
+    assert_non_null(strstr(text, "trivance: the latest collectives of rank 3 of comm 7 (9 ranks, 3x3); 248 more are "
+                                 "recorded, and SIGUSR1 prints all:\ntrivance:   call 293: "));
+    assert_int_equal(said_times(text, "  call "), 8);
+    assert_non_null(strstr(text, "call 296: allreduce of 2368 bytes, ring: began 0."));
+    assert_int_equal(said_times(text, " complete after 0."), 4);
+    assert_int_equal(said_times(text, " failed after 0."), 1);
+    assert_non_null(strstr(text, "given to the MPI library\ntrivance:   call 300: "));
+    assert_int_equal(said_times(text, " not complete\n"), 2);
+    free(text);
+    raise(SIGUSR1);
+    trv_mpi_recorder_answer();
+    text = said();
+    assert_int_equal(said_times(text, "  call "), 256);
+    assert_null(strstr(text, "call 44:"));
+    assert_non_null(strstr(text, "rank 3 of comm 7 (9 ranks, 3x3):\ntrivance:   call 45: "));
+    free(text);
+    trv_mpi_recorder_answer(); /* once per signal */
+    trv_mpi_recorder_destroy(recorder);
+    raise(SIGUSR1);
+    trv_mpi_recorder_answer(); /* nothing is left to print */
+    text = said();
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void test_no_recorder(void **state)
+{
+    (void)state;
+    assert_int_equal(trv_mpi_record_begin(NULL, "allreduce", 8, "ring", false), 0);
+    trv_mpi_record_end(NULL, 1, 0);
+    trv_mpi_recorder_rename(NULL, "comm 1");
+    trv_mpi_recorder_print(NULL);
+    trv_mpi_recorder_destroy(NULL);
+}
+
+/* ---- The watch --------------------------------------------------------------------------------------------------- */
+
+static void describe(const void *context, char *text, size_t size)
+{
+    snprintf(text, size, "comm 1 (4 ranks), call %d: allreduce; waits for rank 3", *(const int *)context);
+}
+
+static void test_watch(void **state)
+{
+    (void)state;
+    const int call = 5;
+    trv_mpi_recorder_t *recorder = trv_mpi_recorder_create(2, "comm 1 (4 ranks)");
+    trv_mpi_record_begin(recorder, "allreduce", 8, "ring", false);
+    const trv_mpi_waiting_t waiting = {describe, &call, recorder};
+    trv_mpi_watch_t watch = {0};
+    trv_mpi_watch_end(&watch, &waiting); /* nothing was said */
+    long long began = trv_mpi_now_ms();
+    for (unsigned polls = 1; !watch.told; polls++)
+        trv_mpi_watch_poll(&watch, &waiting, polls);
+    assert_true(trv_mpi_now_ms() - began >= 100);
+    for (unsigned polls = 1; polls < 1000; polls++)
+        trv_mpi_watch_poll(&watch, &waiting, polls);
+    trv_mpi_watch_end(&watch, &waiting);
+    char *text = said();
+    assert_int_equal(said_times(text, "trivance: rank 2 of MPI_COMM_WORLD has waited "), 1);
+    assert_int_equal(said_times(text, " s in comm 1 (4 ranks), call 5: allreduce; waits for rank 3\ntrivance: the "
+                                      "latest collectives of rank 2 of comm 1 (4 ranks):\ntrivance:   call 1: "), 1);
+    assert_int_equal(said_times(text, "trivance: rank 2 of MPI_COMM_WORLD goes on after "), 1);
+    assert_int_equal(said_times(text, " s in comm 1 (4 ranks), call 5: allreduce\n"), 1);
+    free(text);
+    trv_mpi_recorder_destroy(recorder);
+}
+
+/* The request is asked about until it is complete, and nothing else happens but a sentence. */
+static void test_watch_all(void **state)
+{
+    (void)state;
+    MPI_Request request = 100;
+    assert_int_equal(trv_mpi_watch_all(MPI_COMM_WORLD, &request, "come"), MPI_SUCCESS);
+    char *text = said();
+    assert_string_equal(text, "");
+    free(text);
+    request = 3000000;
+    assert_int_equal(trv_mpi_watch_all(MPI_COMM_WORLD, &request, "come"), MPI_SUCCESS);
+    assert_int_equal(request, 0);
+    text = said();
+    assert_int_equal(said_times(text, " s for all 4 ranks of a communicator to come\n"), 1);
+    assert_int_equal(said_times(text, "goes on after "), 1);
+    free(text);
+}
+
+/* ---- The log ----------------------------------------------------------------------------------------------------- */
+
+static void test_refuse(void **state)
+{
+    (void)state;
+    for (int times = 0; times < 3; times++)
+        trv_mpi_refuse(0, "TRIVANCE_TORUS is '%s' on rank 3 and not set on rank 0", "2x2");
+    trv_mpi_refuse(1, "of another rank, which has no file of its own");
+    char *text = said();
+    assert_string_equal(text, "trivance: warning: TRIVANCE_TORUS is '2x2' on rank 3 and not set on rank 0. The MPI "
+                              "library serves\n");
+    free(text);
+}
+
+/* More lines than are remembered, last of all: from then on nothing new is told. */
+static void test_many_lines(void **state)
+{
+    (void)state;
+    for (int times = 0; times < 2; times++)
+        for (int i = 0; i < 5000; i++)
+            trv_mpi_refuse(0, "the %dth reason", i);
+    char *text = said();
+    int lines = said_times(text, "th reason. ");
+    assert_true(lines > 4000 && lines < 4096);
+    assert_int_equal(said_times(text, "4096 different lines were said"), 1);
+    assert_int_equal(said_times(text, "\n"), lines + 1);
+    free(text);
+}
+
+/* ---- Settings ---------------------------------------------------------------------------------------------------- */
+
+static void test_settings_text(void **state)
+{
+    char *text;
+    size_t length, expected_length;
+    (void)state;
+    trv_mpi_settings_text(&text, &length);
+    char *expected = trv_settings_text(&expected_length);
+    assert_string_equal(text, expected);
+    assert_int_equal(length, expected_length);
+    free(text);
+    setenv("TRIVANCE_TORUS", "9", 1); /* too late: the environment is read once */
+    trv_mpi_settings_text(&text, &length);
+    unsetenv("TRIVANCE_TORUS");
+    assert_string_equal(text, expected);
+    free(text);
+    free(expected);
+}
+
+static void test_difference(void **state)
+{
+    static const struct { const char *mine, *theirs, *sentence; } cases[] = {
+        {"A=\nB=x\n", "A=\nB=x\n", NULL},
+        {"", "", NULL},
+        {"A=\n", "", NULL}, /* a variable that the other release does not know, and that is not set */
+        {"A=swing-b\nB=\n", "A=trivance-b\nB=\n", "A is 'swing-b' on rank 3 and 'trivance-b' on rank 0"},
+        {"A=\nB=2\n", "A=1\nB=2\n", "A is not set on rank 3 and '1' on rank 0"},
+        {"A=1\nB=\n", "A=\nB=2\n", "A is '1' on rank 3 and not set on rank 0; 1 more variable differs"},
+        {"A=1\nB=1\nC=1\n", "A=2\nB=2\nC=2\n", "A is '1' on rank 3 and '2' on rank 0; 2 more variables differ"},
+        {"A=1\n", "A=1\nNEW=1\n", "NEW is not set on rank 3 and '1' on rank 0"},
+        {"A=1\nOLD=1\n", "A=1\n", "OLD is '1' on rank 3 and not set on rank 0"},
+        {"AB=1\n", "A=1\nAB=1\n", "A is not set on rank 3 and '1' on rank 0"},
+        {"A=x=1\n", "A=x=2\n", "A is 'x=1' on rank 3 and 'x=2' on rank 0"}};
+    char sentence[TRV_MPI_DIFFERENCE_MAX], mine[1000], theirs[1000];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *told = trv_mpi_settings_difference(cases[i].mine, cases[i].theirs, sentence, 3, 0);
+        if (!told != !cases[i].sentence || (told && strcmp(told, cases[i].sentence) != 0))
+            fail_msg("case %zu: %s", i, told ? told : "equal");
+    }
+    /* Long values differ far behind: that part is shown. */
+    snprintf(mine, sizeof mine, "A=%0500d;allreduce:@swing%0300d\n", 0, 0);
+    snprintf(theirs, sizeof theirs, "A=%0500d;allreduce:@bruck%0300d\n", 0, 0);
+    const char *told = trv_mpi_settings_difference(mine, theirs, sentence, 1, 0);
+    assert_non_null(strstr(told, "00;allreduce:@swing00"));
+    assert_non_null(strstr(told, "00;allreduce:@bruck00"));
+    assert_non_null(strstr(told, "0…' on rank 0"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recorder),      cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_watch_all),     cmocka_unit_test(test_refuse),      cmocka_unit_test(test_settings_text),
+        cmocka_unit_test(test_difference),    cmocka_unit_test(test_many_lines),
+    };
+    said_begin(false);
+    setenv("TRIVANCE_TIMEOUT", "100ms", 1);
+    return cmocka_run_group_tests(tests, NULL, said_end);
+}

@@ -1,0 +1,203 @@
+/*
+ * Memory that runs out while a plan is made, at the first allocation, the second, and so on: the plan is the one that is
+ * made with memory, or there is none; never another one. Ranks that plan for themselves, and ranks that follow one that
+ * plans, must not choose differently because one of them is short of memory.
+ *
+ * The linker wraps the library's allocations (and those of this file, not cmocka's).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <trivance/trivance.h>
+
+#include "stars/store.h"
+#include "stars_check.h"
+
+/* ---- Allocations that fail --------------------------------------------------------------------------------------- */
+
+static int64_t allocations, failing = -1; /* which one fails; none */
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+char *__wrap_strdup(const char *text);
+
+static bool fails(void) { return allocations++ == failing; }
+void *__wrap_malloc(size_t bytes) { return fails() ? NULL : __real_malloc(bytes); }
+void *__wrap_calloc(size_t count, size_t bytes) { return fails() ? NULL : __real_calloc(count, bytes); }
+void *__wrap_realloc(void *memory, size_t bytes) { return fails() ? NULL : __real_realloc(memory, bytes); }
+char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+#define PLANS 4
+
+typedef struct question {
+    const char *torus;
+    trv_collective_t collective;
+    uint64_t bytes;
+    trv_plan_constraints_t constraints;
+    trv_link_model_t model;
+} question_t;
+
+/* The best plans, by a planner of their own; how many, or an error. The planner is kept for another question. */
+static int make_plans(const question_t *question, trv_planner_t **planner, trv_planned_t plan[PLANS])
+{
+    const trv_torus_t torus = torus_of(question->torus);
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    network.model = question->model;
+    int rc = *planner ? TRV_OK : trv_planner_create(planner, &torus, question->collective, &network,
+                                                    &question->constraints);
+    memset(plan, 0, PLANS * sizeof *plan);
+    return rc ? rc : trv_planner_rank(*planner, question->bytes, PLANS, plan);
+}
+
+static void expect_plans(const question_t *question, int plans, const trv_planned_t *plan, int expected,
+                         const trv_planned_t *right)
+{
+    bool same = plans == expected;
+    for (int i = 0; i < plans && same; i++)
+        same = strcmp(plan[i].algorithm, right[i].algorithm) == 0 && plan[i].time_ns == right[i].time_ns;
+    if (!same)
+        fail_msg("%s, allocation %lld fails: %d plans, %s first, instead of %d, %s first (%s)", question->torus,
+                 (long long)failing, plans, plan[0].algorithm, expected, right[0].algorithm, trv_last_error());
+}
+
+/* Every allocation fails in turn, `stride` apart; returns how many there are. */
+static int64_t fail_each(const question_t *question, int64_t stride)
+{
+    trv_planned_t right[PLANS], plan[PLANS];
+    trv_planner_t *planner = NULL;
+    trv_star_forget();
+    allocations = 0;
+    failing = -1;
+    const int expected = make_plans(question, &planner, right);
+    const int64_t all = allocations;
+    trv_planner_destroy(planner);
+    assert_true(expected > 0);
+    for (int64_t k = 0; k < all; k += stride) {
+        planner = NULL;
+        trv_star_forget();
+        allocations = 0;
+        failing = k;
+        int plans = make_plans(question, &planner, plan);
+        assert_true(plans > 0 || plans == TRV_ERR_MEMORY);
+        if (plans > 0)
+            expect_plans(question, plans, plan, expected, right);
+        failing = -1; /* what is left of the attempt must not be in the way of the next */
+        plans = make_plans(question, &planner, plan);
+        failing = k;
+        expect_plans(question, plans, plan, expected, right);
+        failing = -1;
+        trv_planner_destroy(planner);
+    }
+    return all;
+}
+
+static void test_plans(void **state)
+{
+    static const question_t question[] = {
+        {"6", TRV_ALLREDUCE, 64, {.idempotent = true}, TRV_FIFO},
+        {"6", TRV_REDUCE_SCATTER, 65536, {.consistent = false}, TRV_FIFO},
+        {"2x3", TRV_ALLREDUCE, 65536, {.consistent = true, .narrow = 3}, TRV_FIFO},
+        {"2x5", TRV_ALLREDUCE, 4096, {.messages_per_port = 1}, TRV_DATELINE},
+    };
+    (void)state;
+    trv_cache_policy(false, false);
+    for (size_t i = 0; i < sizeof question / sizeof question[0]; i++)
+        assert_true(fail_each(&question[i], 1) > 500);
+}
+
+/* Chains that another search would have found, in the user's cache folder: they are used, or nothing. */
+static void test_other_cache(void **state)
+{
+    static const question_t question = {"2x6", TRV_ALLREDUCE, 64, {.consistent = true}, TRV_FIFO};
+    trv_planned_t plan[PLANS], other[PLANS];
+    trv_planner_t *planner = NULL;
+    (void)state;
+    trv_cache_policy(false, false);
+    assert_true(make_plans(&question, &planner, plan) > 0);
+    trv_planner_destroy(planner);
+    planner = NULL;
+    trv_cache_policy(true, true);
+    trv_star_write("2x6", "1.0_0.3_0.1/0.-1\n");
+    trv_star_forget();
+    assert_true(make_plans(&question, &planner, other) > 0);
+    trv_planner_destroy(planner);
+    assert_true(other[0].time_ns > plan[0].time_ns); /* the cache's chain is a worse one */
+    assert_true(fail_each(&question, 1) > 500);
+}
+
+/* Coverings, and what chooses and keeps them. */
+static void test_covering(void **state)
+{
+    const trv_torus_t torus = torus_of("7x11");
+    static trv_star_chain_t right, chain;
+    (void)state;
+    trv_cache_policy(false, false);
+    trv_star_forget();
+    allocations = 0;
+    assert_int_equal(trv_star_cover(&torus, &right), 0);
+    const int64_t all = allocations, stride = all / 60 + 1;
+    for (int64_t k = 0; k < all; k += k < 20 ? 1 : stride) {
+        trv_star_forget();
+        allocations = 0;
+        failing = k;
+        int rc = trv_star_cover(&torus, &chain);
+        failing = -1;
+        assert_true(rc == 0 || rc == TRV_ERR_MEMORY);
+        if (rc == 0)
+            assert_memory_equal(&chain, &right, sizeof chain);
+    }
+}
+
+/* Answers that are kept: a failure leaves none, and none of another question. */
+static void test_best(void **state)
+{
+    const trv_torus_t torus = torus_of("3x4");
+    const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    trv_planned_t plan, again;
+    int failures = 0;
+    (void)state;
+    for (int64_t k = 0; k < 3000; k += 7) {
+        const uint64_t bytes = 4096 + (uint64_t)k;
+        allocations = 0;
+        failing = k;
+        int rc = trv_plan_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &plan);
+        failing = -1;
+        assert_true(rc == 0 || rc == TRV_ERR_MEMORY);
+        failures += rc != 0;
+        assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &again), 0);
+        if (rc == 0)
+            assert_string_equal(plan.algorithm, again.algorithm);
+    }
+    assert_true(failures > 0);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/trivance-memory-XXXXXX", remove[64];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_other_cache),
+        cmocka_unit_test(test_covering),
+        cmocka_unit_test(test_best),
+    };
+    if (!mkdtemp(folder) || setenv("XDG_CACHE_HOME", folder, 1))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    trv_star_forget();
+    snprintf(remove, sizeof remove, "rm -rf %s", folder);
+    return system(remove) || failed;
+}
