@@ -104,6 +104,17 @@ TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
 /* The same with another count, which is that of later starts, too. A start with the count of the one before, or a
  * smaller one, allocates nothing. */
 TRV_API int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output);
+/* An AllReduce as trv_plan_start_count starts it, whose input is not there yet (TRV_ERR_UNSUPPORTED for the other
+ * collectives). trv_plan_feed says that the first so many elements are; the plan begins with what it has, and touches
+ * nothing behind it. The run ends when all were there. The other ranks' runs are started as ever. */
+TRV_API int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output);
+TRV_API void trv_plan_feed(trv_plan_t *plan, size_t elements);
+/* Of the present run: so many elements of the result, from the first one on, are final. They may be read, but not be
+ * written before the run has ended. 0 in a run that fails. */
+TRV_API size_t trv_plan_ready(const trv_plan_t *plan);
+/* Makes a run that is not over fail on this rank, with the code and this thread's trv_last_error(); drive it to its end,
+ * as ever: the others hear of it. */
+TRV_API void trv_plan_give_up(trv_plan_t *plan, int code);
 /* For a rank that can not take part in a run, with a code and this thread's last error: starts one that touches no buffer
  * and fails, so that the other ranks hear of it. Drive it to its end with trv_plan_test or trv_plan_wait. */
 TRV_API int trv_plan_refuse(trv_plan_t *plan, size_t count, int code);

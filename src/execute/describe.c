@@ -48,6 +48,11 @@ static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lan
         add(text, "lane %d of %d, failed, tells %d ranks", lane->number, plan->lanes, lane->telling);
         return;
     }
+    if (lane->hungry) {
+        add(text, "lane %d of %d, chunk %zu of %zu, waits for its input", lane->number, plan->lanes, lane->chunk,
+            plan->chunks);
+        return;
+    }
     const trv_stage_t *stage = &program->stage[lane->stage];
     const trv_ready_t *ready = &lane->ready[lane->stage % 2];
     add(text, "lane %d of %d, ", lane->number, plan->lanes);

@@ -2,7 +2,7 @@
  * Plans: creation, destruction, and the calls that start and drive a run.
  *
  * The number of chunks and lanes follows from the schedule, the count and the options alone, so that all ranks come to
- * the same. A stream has at most WINDOW lanes: chunk c goes through lane c mod WINDOW, whose scratch it inherits.
+ * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c goes through lane c mod WINDOW, whose scratch it inherits.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -13,11 +13,7 @@
 #include "common/error.h"
 #include "execute/plan.h"
 
-/* When the caller leaves it to us, chunks are as small as still lets every message be this large. Whole vectors: a
- * chunk stays in the second-level cache between its receives and its reduction, and one lane's messages hide another
- * one's reductions; up to 1.4 times as fast with 2 MPI processes. Blocks are in the cache anyway, and cutting them only
- * makes more messages: there it is memory for scratch that chunks save. */
-enum { WHOLE_BYTES = 256 << 10, BLOCK_BYTES = 1 << 20, WINDOW = 4, EMPTY_POLLS_MAX = 16 };
+enum { EMPTY_POLLS_MAX = 16 };
 
 /* ---- Use after destroy ------------------------------------------------------------------------------------------- */
 
@@ -96,24 +92,11 @@ static int check_arguments(const trv_schedule_t *schedule, int rank, size_t coun
     return 0;
 }
 
-/* Bytes of one stream's part of a chunk. */
-static size_t default_chunk(const trv_schedule_t *schedule)
+static void cut_chunks(trv_plan_t *plan)
 {
-    size_t blocks = (size_t)trv_schedule_space(schedule)->ranks;
-    return blocks == 1 ? WHOLE_BYTES : BLOCK_BYTES * blocks;
-}
-
-/* Equal chunks, the last one smaller if it must be. */
-static void cut_chunks(trv_plan_t *plan, size_t chunk_bytes)
-{
-    size_t blocks = plan->collective == TRV_ALLREDUCE ? 1 : (size_t)plan->ranks;
-    if (chunk_bytes == 0)
-        chunk_bytes = (size_t)plan->streams * default_chunk(plan->schedule);
-    size_t wanted = chunk_bytes / plan->element_size / blocks;
-    wanted = wanted ? wanted : 1;
-    size_t chunks = plan->count ? (plan->count - 1) / wanted + 1 : 1;
     const size_t window = (size_t)(plan->lanes_max / plan->streams);
-    plan->chunk_elements = (plan->count + chunks - 1) / chunks;
+    plan->chunk_elements =
+        trv_chunk_elements(plan->schedule, plan->count, plan->element_size, plan->options.chunk_bytes);
     plan->chunks = plan->count ? (plan->count - 1) / plan->chunk_elements + 1 : 1;
     plan->window = (int)(plan->chunks < window ? plan->chunks : window);
     plan->lanes = plan->window * plan->streams;
@@ -223,7 +206,7 @@ static int count_lanes(trv_plan_t *plan)
         return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %d streams; a plan has at most %d",
                         trv_schedule_name(plan->schedule), plan->streams, TRV_PLAN_TAGS_MAX);
     const int window = TRV_PLAN_TAGS_MAX / plan->streams;
-    plan->lanes_max = plan->streams * (window < WINDOW ? window : WINDOW);
+    plan->lanes_max = plan->streams * (window < TRV_PLAN_WINDOW ? window : TRV_PLAN_WINDOW);
     return 0;
 }
 
@@ -231,7 +214,7 @@ static int count_lanes(trv_plan_t *plan)
 static void set_count(trv_plan_t *plan, size_t count)
 {
     plan->count = count;
-    cut_chunks(plan, plan->options.chunk_bytes);
+    cut_chunks(plan);
     plan->lane_scratch_bytes = 0;
     for (int i = 0; i < 2 * plan->streams; i++) {
         const bool last = i % 2;
@@ -414,7 +397,10 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
 static void start_lanes(trv_plan_t *plan)
 {
     plan->state = TRV_PLAN_RUNNING;
-    trv_run_start(plan, take_scratch(plan));
+    int rc = take_scratch(plan);
+    if (!rc && plan->given_up)
+        rc = trv_fail(plan->given_up, "the run was given up before it began");
+    trv_run_start(plan, rc);
 }
 
 int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
@@ -447,6 +433,8 @@ int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void
         rc = set_buffers(plan, input, output);
     if (rc)
         return rc;
+    plan->fed = plan->feeding ? 0 : SIZE_MAX;
+    plan->given_up = 0;
     if (!plan->options.check) {
         start_lanes(plan);
         return 0;

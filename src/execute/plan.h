@@ -29,6 +29,7 @@ typedef struct trv_lane {
     char *base[TRV_BASES];         /* the chunk's part of the user's buffers; the lane's scratch */
     int stage;
     bool done;
+    bool hungry;                   /* the chunk's input is not there yet, and it has not begun */
     uint64_t generation;           /* chunks begun in the plan's life */
     trv_ready_t ready[2];          /* of the present stage and the next, by the parity of the stage */
     int sending;                   /* bits that are set in: */
@@ -106,15 +107,28 @@ struct trv_plan {
     size_t origin[TRV_BASES];      /* elements of blocks that lie before what the user's buffer holds */
     const char *input;
     char *output;
+    bool feeding; /* the next start is trv_plan_start_fed's */
+    size_t fed;   /* elements of the input that are there; SIZE_MAX: all */
+    int given_up; /* the code, if that was before the lanes began */
 };
 
 /* With the check, slots 0 and 1 and tag 0 are its own, the others the lanes'. */
 enum { TRV_CHECK_SLOTS = 2, TRV_CHECK_TAGS = 1 };
 
+/* chunk.c: elements of every chunk but the last; `chunk_bytes` as in trv_plan_options_t. 0 for a count of 0. A stream has
+ * at most TRV_PLAN_WINDOW lanes. */
+enum { TRV_PLAN_WINDOW = 4 };
+size_t trv_chunk_elements(const trv_schedule_t *schedule, size_t count, size_t element_size, size_t chunk_bytes);
+
+/* feed.c: whether all of the chunk's input is there. */
+bool trv_run_fed(const trv_plan_t *plan, size_t chunk);
+
 /* run.c: starts all lanes, to fail if `failure` is a code; makes progress (1: complete, 0: not yet, negative: failed,
  * and nothing is pending any more; *moved is set when anything happened). */
 void trv_run_start(trv_plan_t *plan, int failure);
 int trv_run_progress(trv_plan_t *plan, bool *moved);
+/* Makes a run fail with the code and this thread's last error. */
+void trv_run_fail(trv_plan_t *plan, int code);
 /* Gives up whatever is pending. */
 void trv_run_cancel(trv_plan_t *plan);
 

@@ -74,8 +74,8 @@ static void find_told(const trv_plan_t *plan, trv_lane_t *lane)
         list_expecting(lane, sized_of(plan, lane, chunk), 0);
 }
 
-/* The run has failed, with the code and this thread's last error, unless it had before. */
-static void fail_run(trv_plan_t *plan, int code)
+/* Unless it had failed before. */
+void trv_run_fail(trv_plan_t *plan, int code)
 {
     if (plan->failure)
         return;
@@ -150,7 +150,7 @@ static void perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int wor
 {
     int rc = works && !plan->failure ? trv_perform(plan, lane, first, works) : 0;
     if (rc)
-        fail_run(plan, rc);
+        trv_run_fail(plan, rc);
 }
 
 static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
@@ -169,7 +169,7 @@ static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
             continue;
         int rc = post_receive(plan, lane, slot, receive, bytes);
         if (rc) { /* the message is due all the same: tries again before it is given up */
-            fail_run(plan, rc);
+            trv_run_fail(plan, rc);
             rc = post_receive(plan, lane, slot, receive, bytes);
         }
         if (rc) {
@@ -193,7 +193,7 @@ static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *st
                                       tag_of(plan, lane), address(plan, lane, send), bytes);
         }
         if (rc) {
-            fail_run(plan, rc);
+            trv_run_fail(plan, rc);
             return;
         }
         lane->posted++;
@@ -236,11 +236,15 @@ static void end_lane(trv_plan_t *plan, trv_lane_t *lane)
     plan->unfinished -= lane->done;
 }
 
-/* Begins the lane's next chunk, or ends the lane; programs without stages are over at once. */
+/* Begins the lane's next chunk, or ends the lane; programs without stages are over at once. A chunk whose input is not
+ * there yet is only loaded. */
 static void begin_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
 {
     for (; chunk < plan->chunks; chunk += (size_t)plan->window) {
         load_chunk(plan, lane, chunk);
+        lane->hungry = !plan->failure && !trv_run_fed(plan, chunk);
+        if (lane->hungry)
+            return;
         if (program_of(lane)->stages) {
             enter_stage(plan, lane);
             return;
@@ -263,7 +267,7 @@ void trv_run_start(trv_plan_t *plan, int failure)
         load_chunk(plan, lane, (size_t)(i / plan->streams));
     }
     if (failure)
-        fail_run(plan, failure);
+        trv_run_fail(plan, failure);
     for (int i = 0; i < plan->lanes; i++)
         begin_chunk(plan, &plan->lane[i], plan->lane[i].chunk);
 }
@@ -288,11 +292,11 @@ static void poll_bits(trv_plan_t *plan, trv_lane_t *lane, uint64_t *bits, int *m
                 lane->telling--;
             }
             if (receives && rc == TRV_REFUSED) {
-                fail_run(plan, trv_fail(TRV_ERR_TRANSPORT, "rank %d has given up: its part of the run failed",
+                trv_run_fail(plan, trv_fail(TRV_ERR_TRANSPORT, "rank %d has given up: its part of the run failed",
                                         receives[i].peer));
                 drop_peer(plan, lane, receives[i].peer);
             } else if (rc < 0) {
-                fail_run(plan, rc);
+                trv_run_fail(plan, rc);
             }
         }
 }
@@ -339,7 +343,11 @@ int trv_run_progress(trv_plan_t *plan, bool *moved)
 {
     for (int i = 0; i < plan->lanes; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        while (!lane->over && poll_stage(plan, lane, moved)) {
+        if (!lane->over && lane->hungry && (plan->failure || trv_run_fed(plan, lane->chunk))) {
+            begin_chunk(plan, lane, lane->chunk);
+            *moved = true;
+        }
+        while (!lane->over && !lane->hungry && poll_stage(plan, lane, moved)) {
             finish_stage(plan, lane);
             *moved = true;
         }

@@ -1,6 +1,6 @@
 /*
  * The memory that the ranks of a node share: made by messages of its ranks only, whatever fails on one of them; and
- * what runs in it, of any count. Even ranks are one node here and odd ones another, the lowest of each leads.
+ * what runs in it, of any count. Even ranks are one node and odd ones another, or all are one; the lowest leads.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include <trivance/trivance.h>
 
+#include "common/error.h"
 #include "harness.h"
 #include "mpi/node/node.h"
 #include "mpi/transport/channel.h"
@@ -74,12 +75,13 @@ void *__wrap_calloc(size_t count, size_t size)
 /* ---- Making nodes ------------------------------------------------------------------------------------------------ */
 
 static MPI_Comm job, own_node; /* ours; that of the ranks of this rank's node, for the test's own use */
-static int member[RANKS_MAX];
+static int member[RANKS_MAX], nodes = 2; /* rank r is on node r % nodes */
 
 static trv_mpi_node_place_t own_place(void)
 {
-    trv_mpi_node_place_t place = {.comm = job, .tag = TAG, .member = member, .rank = test_rank / 2};
-    for (int r = test_rank % 2; r < test_ranks; r += 2)
+    trv_mpi_node_place_t place = {.comm = job, .tag = TAG, .member = member,
+                                  .rank = test_rank / nodes};
+    for (int r = test_rank % nodes; r < test_ranks; r += nodes)
         member[place.ranks++] = r;
     return place;
 }
@@ -146,6 +148,123 @@ static void faults(void)
     test_barrier(job);
     PMPI_Iprobe(MPI_ANY_SOURCE, TAG, job, &pending, MPI_STATUS_IGNORE);
     expect(!pending, "a message is left");
+    test_barrier(job); /* those that come have the same tag */
+}
+
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
+
+enum { COUNT_MAX = 300000 };
+
+static int first_tag;
+static bool refuses; /* this rank's additions fail */
+
+static int add(void *context, void *destination, const void *const *source, int sources, size_t count)
+{
+    (void)context;
+    return refuses ? trv_fail(TRV_ERR_ARGUMENT, "this rank does not add")
+                   : trv_reduce(TRV_SUM, TRV_INT64, destination, source, sources, count);
+}
+
+static int64_t value(int rank, size_t i)
+{
+    return (int64_t)(test_random((uint64_t)rank * COUNT_MAX + i) % 1000003);
+}
+
+typedef struct world {
+    trv_schedule_t *schedule; /* between the nodes' leaders, ranks 0 and 1 */
+    trv_mpi_channel_t *channel;
+    trv_mpi_node_t *node;
+    trv_plan_t *plan;
+    trv_mpi_node_run_t *run;
+    int64_t *in, *out, *right;
+} world_t;
+
+static void world_begin(world_t *world, const char *algorithm, size_t chunk_bytes)
+{
+    trv_torus_t torus;
+    trv_mpi_node_place_t place = own_place();
+    trv_elements_t elements = {.element_size = sizeof(int64_t), .reduce = add};
+    trv_plan_options_t options = {.chunk_bytes = chunk_bytes};
+    *world = (world_t){.in = malloc(COUNT_MAX * sizeof(int64_t)), .out = malloc(COUNT_MAX * sizeof(int64_t)),
+                       .right = calloc(COUNT_MAX, sizeof(int64_t))};
+    trv_torus_parse(test_ranks > 1 && nodes > 1 ? "2" : "1", &torus);
+    expect(trv_mpi_node_create(&world->node, &place) == 0, "a node: %s", trv_last_error());
+    expect(trv_schedule_create(&world->schedule, &torus, algorithm, TRV_ALLREDUCE) == 0, "%s", trv_last_error());
+    expect(trv_mpi_channel_create(&world->channel, job, 0) == 0, "a channel");
+    trv_mpi_channel_place(world->channel, first_tag); /* those of a run that failed are of no use any more */
+    first_tag += TRV_MPI_POSITION_TAGS;
+    if (place.rank == 0)
+        expect(trv_plan_create(&world->plan, world->schedule, test_rank % nodes, 0, &elements,
+                               trv_mpi_channel_transport(world->channel), &options) == 0, "%s", trv_last_error());
+    expect(trv_mpi_node_run_create(&world->run, world->node, &elements, world->plan, true) == 0, "a run");
+    for (int r = 0; r < test_ranks; r++)
+        for (size_t i = 0; i < COUNT_MAX; i++)
+            world->right[i] += value(r, i);
+}
+
+static void world_end(world_t *world)
+{
+    trv_mpi_node_run_destroy(world->run);
+    trv_plan_destroy(world->plan);
+    trv_mpi_channel_destroy(world->channel);
+    trv_schedule_destroy(world->schedule);
+    trv_mpi_node_destroy(world->node);
+    free(world->in);
+    free(world->out);
+    free(world->right);
+}
+
+static int drive(world_t *world, size_t count, const void *input)
+{
+    int code = trv_mpi_node_run_start(world->run, count, input, world->out);
+    for (unsigned polls = 1; code == 0; polls++) {
+        code = trv_mpi_node_run_test(world->run);
+        trv_mpi_pause(polls);
+    }
+    return code;
+}
+
+/* One run after the other, of counts on both sides of what a chunk holds, the node's (8192) and the schedule's. */
+static void try_counts(const char *algorithm, size_t chunk_bytes)
+{
+    static const size_t counts[] = {5, 0, 8191, 8192, 8193, 1, 16384, 16385, 40000, 100001, COUNT_MAX, 3};
+    world_t world;
+    world_begin(&world, algorithm, chunk_bytes);
+    for (size_t c = 0; c < 2 * sizeof counts / sizeof counts[0]; c++) {
+        const size_t count = counts[c / 2];
+        const bool in_place = c % 2;
+        int64_t *input = in_place ? world.out : world.in;
+        memset(world.out, 0xee, COUNT_MAX * sizeof *world.out);
+        for (size_t i = 0; i < count; i++)
+            input[i] = value(test_rank, i);
+        int code = drive(&world, count, input), wrong = 0;
+        for (size_t i = 0; i < count; i++)
+            wrong += world.out[i] != world.right[i];
+        for (size_t i = count; i < COUNT_MAX && i < count + 100; i++)
+            wrong += world.out[i] != (int64_t)0xeeeeeeeeeeeeeeee;
+        expect(code == 1 && wrong == 0, "%s, chunks of %zu, %zu elements%s: %d, %d wrong", algorithm, chunk_bytes,
+               count, in_place ? " in place" : "", code, wrong);
+    }
+    world_end(&world);
+}
+
+/* Where one rank can not add its part, all ranks hear of it, and none waits for ever. */
+static void try_failure(int who)
+{
+    world_t world;
+    if (who >= test_ranks)
+        return;
+    world_begin(&world, "trivance-b", 100000);
+    for (size_t i = 0; i < COUNT_MAX; i++)
+        world.in[i] = value(test_rank, i);
+    expect(drive(&world, 20000, world.in) == 1, "before the failure: %s", trv_last_error());
+    refuses = test_rank == who;
+    int code = drive(&world, COUNT_MAX, world.in);
+    const char *words = test_rank == who ? "does not add" : test_rank % nodes == who % nodes ? "same node" : "";
+    expect(code < 0 && strstr(trv_last_error(), words), "rank %d fails: %d (%s)", who, code, trv_last_error());
+    refuses = false;
+    test_barrier(job);
+    world_end(&world);
 }
 
 int main(int argc, char **argv)
@@ -155,6 +274,13 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(job, MPI_ERRORS_RETURN);
     MPI_Comm_split(job, test_rank % 2, test_rank, &own_node);
     faults();
+    try_counts("trivance-b", 0);
+    try_counts("trivance-b", 50000);
+    try_counts("trivance-l", 65536);
+    nodes = 1;
+    try_counts("trivance-b", 0);
+    try_failure(0);
+    try_failure(test_ranks - 1);
     MPI_Comm_free(&own_node);
     MPI_Comm_free(&job);
     return test_end();

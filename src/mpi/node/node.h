@@ -9,7 +9,8 @@
  *
  * All in steps of a test, as plans are; ranks wait for counters in the shared memory, which only grow, never for a
  * barrier. Every rank adds a part of the vector, or the leader alone where it is short. A vector passes through in
- * chunks, of which the memory holds two.
+ * chunks, of which the memory holds two, and the stages are a pipeline: while some chunks travel, the ones behind them
+ * are added, and those before them copied.
  */
 #ifndef TRIVANCE_MPI_NODE_H
 #define TRIVANCE_MPI_NODE_H
@@ -59,6 +60,7 @@ void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run);
 
 /* As trv_plan_start_count, trv_plan_test and trv_plan_describe_as. */
 int trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output);
+/* As trv_plan_refuse; but where the others of the node hear of it by its memory alone, it fails with the code at once. */
 int trv_mpi_node_run_refuse(trv_mpi_node_run_t *run, size_t count, int code);
 int trv_mpi_node_run_test(trv_mpi_node_run_t *run);
 void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, const int *name, char *text, size_t size);

@@ -5,8 +5,9 @@
  *     give      copy a chunk of the input into the memory        when the chunk two before is added
  *     reduce    add all ranks' inputs, of a part of the chunk    when all have given it
  *     collect   copy the other ranks' parts (leader)             when they have added them
- *     … the torus's schedule on the whole vector (leader)
- *     publish   copy a chunk of the result into the memory       when all have taken the chunk two before (leader)
+ *     travel    the torus's schedule on the whole vector         as far as it is collected (leader)
+ *     publish   copy a chunk of the result into the memory       when it is final, and all have taken the chunk two
+ *                                                                before (leader)
  *     take      copy it out                                      when it is there (the others)
  */
 #include <stdio.h>
@@ -34,6 +35,8 @@ struct trv_mpi_node_run {
     char *output;
     uint64_t given, reduced, collected, finished; /* chunks of this run; finished: published or taken */
     bool torus_started, torus_done;
+    int failure; /* code of this start's failure on the leader, which has the torus's schedule to end first */
+    char reason[256];
 };
 
 /* A part of the vector, in elements. */
@@ -164,19 +167,28 @@ static int collect(trv_mpi_node_run_t *run)
     return 1;
 }
 
-/* The leaders' schedule, once the node's sum is complete. */
+/* Elements before a chunk's end. */
+static size_t end_of(const trv_mpi_node_run_t *run, uint64_t chunk)
+{
+    part_t part = chunk_of(run, chunk);
+    return part.first + part.count;
+}
+
+/* The leaders' schedule, which begins with what is collected. */
 static int travel(trv_mpi_node_run_t *run)
 {
-    if (run->collected < run->chunks || run->torus_done)
+    if (run->torus_done)
         return 0;
     if (!run->torus_started) {
-        int code = trv_plan_start(run->plan, run->output, run->output);
+        int code = trv_plan_start_fed(run->plan, run->count, run->output, run->output);
         if (code < 0)
             return code;
         run->torus_started = true;
     }
+    if (run->collected > 0)
+        trv_plan_feed(run->plan, end_of(run, run->collected - 1));
     int done = trv_plan_test(run->plan);
-    run->torus_done = done > 0;
+    run->torus_done = done != 0;
     return done;
 }
 
@@ -184,7 +196,8 @@ static int publish(trv_mpi_node_run_t *run)
 {
     const trv_mpi_node_t *node = run->node;
     uint64_t number = run->base + run->finished;
-    if (!run->torus_done || run->finished == run->chunks || !all_have(run, TAKEN, before(number)))
+    if (run->finished == run->chunks || trv_plan_ready(run->plan) < end_of(run, run->finished) ||
+        !all_have(run, TAKEN, before(number)))
         return 0;
     part_t chunk = chunk_of(run, run->finished);
     memcpy(trv_mpi_node_result(node, run->slot, number), run->output + chunk.first * run->size,
@@ -276,14 +289,31 @@ int trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *in
     run->output = output;
     run->given = run->reduced = run->collected = run->finished = 0;
     run->torus_started = run->torus_done = false;
+    run->failure = 0;
     return TRV_OK;
 }
 
-/* The others of the node must not wait for a rank that has failed. */
+/* The others of the node must not wait for a rank that has failed, nor the other nodes. */
 static int fail(trv_mpi_node_run_t *run, int code)
 {
     set(&trv_mpi_node_head(run->node, run->slot)->failed, 1);
-    return code;
+    if (run->node->rank > 0)
+        return code;
+    run->failure = code;
+    snprintf(run->reason, sizeof run->reason, "%s", trv_last_error());
+    if (!run->torus_started)
+        run->torus_started = trv_plan_refuse(run->plan, run->count, trv_fail(code, "%s", run->reason)) == 0;
+    else if (!run->torus_done)
+        trv_plan_give_up(run->plan, trv_fail(code, "%s", run->reason));
+    return 0;
+}
+
+/* Of a leader that has failed: lets the torus's schedule come to its end. */
+static int end(trv_mpi_node_run_t *run)
+{
+    int code = run->torus_started && !run->torus_done ? trv_plan_test(run->plan) : 1;
+    run->torus_done = run->torus_done || code != 0;
+    return code == 0 ? 0 : trv_fail(run->failure, "%s", run->reason);
 }
 
 /* One round of all steps: whether any had something to do. */
@@ -295,7 +325,7 @@ static int round_of(trv_mpi_node_run_t *run)
     for (int (*const *step)(trv_mpi_node_run_t *) = run->node->rank == 0 ? leader : other; *step; step++) {
         int code = (*step)(run);
         if (code < 0)
-            return fail(run, code);
+            return fail(run, code); /* nothing moves any more */
         moved = moved || code > 0;
     }
     return moved;
@@ -307,15 +337,26 @@ int trv_mpi_node_run_refuse(trv_mpi_node_run_t *run, size_t count, int code)
     return fail(run, code);
 }
 
+/* The leader's last sends may be on their way when all of the result is there. */
+static bool is_complete(const trv_mpi_node_run_t *run)
+{
+    return run->finished == run->chunks && (run->node->rank > 0 || run->torus_done || run->chunks == 0);
+}
+
 int trv_mpi_node_run_test(trv_mpi_node_run_t *run)
 {
     int moved = 1, pending;
-    while (moved > 0 && run->finished < run->chunks)
+    while (moved > 0 && !run->failure && !is_complete(run))
         moved = round_of(run);
-    if (moved < 0 || run->finished == run->chunks)
+    if (moved < 0 || (!run->failure && is_complete(run)))
         return moved < 0 ? moved : 1;
-    if (value_of(&trv_mpi_node_head(run->node, run->slot)->failed))
-        return trv_fail(TRV_ERR_TRANSPORT, "another rank of the same node failed in this collective");
+    if (!run->failure && value_of(&trv_mpi_node_head(run->node, run->slot)->failed)) {
+        int code = trv_fail(TRV_ERR_TRANSPORT, "another rank of the same node failed in this collective");
+        if (fail(run, code) < 0)
+            return code;
+    }
+    if (run->failure)
+        return end(run);
     if (run->idle++ % PROGRESS == 0) /* counters alone would leave the program's own messages where they are */
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->node->comm, &pending, MPI_STATUS_IGNORE);
     return 0;
@@ -336,7 +377,8 @@ void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, const int *name, c
 {
     char late[64];
     bool adding = run->reduced < run->chunks;
-    if (run->torus_started && !run->torus_done) {
+    bool collected = run->collected == run->chunks || run->failure;
+    if (run->torus_started && !run->torus_done && collected) {
         trv_plan_describe_as(run->plan, name, text, size);
         return;
     }

@@ -1,0 +1,57 @@
+/*
+ * Runs whose input comes bit by bit, as a node's leader has it: a lane begins a chunk when all of the chunk is there,
+ * and says how far the results are final. The order of chunks, and with it every message and every bit of the result,
+ * is that of any other run; only when a chunk begins is different, and on this rank alone.
+ */
+#include "common/error.h"
+#include "execute/plan.h"
+
+/* Where a chunk ends, in elements. */
+static size_t end_of(const trv_plan_t *plan, size_t chunk)
+{
+    return chunk + 1 >= plan->chunks ? plan->count : (chunk + 1) * plan->chunk_elements;
+}
+
+bool trv_run_fed(const trv_plan_t *plan, size_t chunk)
+{
+    return plan->fed >= end_of(plan, chunk);
+}
+
+int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output)
+{
+    if (plan && plan->collective != TRV_ALLREDUCE)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "only AllReduce can begin before all of its input is there");
+    if (plan)
+        plan->feeding = true;
+    int rc = trv_plan_start_count(plan, count, input, output);
+    if (plan)
+        plan->feeding = false;
+    return rc;
+}
+
+void trv_plan_feed(trv_plan_t *plan, size_t elements)
+{
+    if (plan->fed < elements)
+        plan->fed = elements;
+}
+
+size_t trv_plan_ready(const trv_plan_t *plan)
+{
+    size_t chunk = plan->chunks; /* the first one that a lane is not through with */
+    if (plan->state == TRV_PLAN_IDLE)
+        return plan->count;
+    if (plan->state != TRV_PLAN_RUNNING || plan->failure)
+        return 0;
+    for (int i = 0; i < plan->lanes; i++)
+        if (!plan->lane[i].done && plan->lane[i].chunk < chunk)
+            chunk = plan->lane[i].chunk;
+    return chunk ? end_of(plan, chunk - 1) : 0;
+}
+
+void trv_plan_give_up(trv_plan_t *plan, int code)
+{
+    if (plan->state == TRV_PLAN_RUNNING)
+        trv_run_fail(plan, code);
+    else if (plan->state == TRV_PLAN_CHECKING)
+        plan->given_up = code;
+}

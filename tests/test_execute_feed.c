@@ -1,0 +1,192 @@
+/*
+ * Runs whose input comes bit by bit: they touch nothing that is not there, say how far the result is final, and end with
+ * the bits of a run that had everything at once.
+ */
+#include "test_execute_world.h"
+
+enum { CHUNK_BYTES = 256, FLOATS = CHUNK_BYTES / sizeof(float) };
+
+static uint64_t seed;
+
+static size_t random_up_to(size_t limit)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(seed >> 33) % (limit + 1);
+}
+
+/* Sums of such values depend on the order. */
+static float value(int rank, size_t i)
+{
+    return (float)((i * 7919 + (size_t)rank * 104729) % 100003) * ((i + (size_t)rank) % 3 ? 1e-3f : 1e5f);
+}
+
+static float *input_of(const world_t *world, int rank, bool in_place)
+{
+    return (float *)(in_place ? world->output[rank] : world->input[rank]);
+}
+
+/* What a run that has everything at once gives on rank r, at r * count. */
+static float *reference(world_t *world)
+{
+    float *result = malloc((size_t)world->ranks * world->count * sizeof *result + 1);
+    assert_non_null(result);
+    for (int r = 0; r < world->ranks; r++)
+        for (size_t i = 0; i < world->count; i++)
+            input_of(world, r, false)[i] = value(r, i);
+    world_run(world, false);
+    for (int r = 0; r < world->ranks; r++)
+        if (world->count)
+            memcpy(result + (size_t)r * world->count, world->output[r], world->count * sizeof *result);
+    return result;
+}
+
+typedef struct fed {
+    size_t there, ready;
+} fed_t;
+
+/* Gives rank r some more of its input. */
+static void feed(world_t *world, int r, bool in_place, fed_t *fed, size_t limit)
+{
+    size_t to = fed->there + random_up_to(CHUNK_BYTES / 2);
+    to = to < limit ? to : limit;
+    for (size_t i = fed->there; i < to; i++)
+        input_of(world, r, in_place)[i] = value(r, i);
+    fed->there = to > fed->there ? to : fed->there;
+    trv_plan_feed(world->plan[r], fed->there);
+}
+
+/* What is said to be final is, and stays so. */
+static void look(world_t *world, int r, fed_t *fed, const float *right)
+{
+    size_t ready = trv_plan_ready(world->plan[r]);
+    const float *mine = right + (size_t)r * world->count;
+    assert_true(ready >= fed->ready && ready <= world->count && ready <= fed->there);
+    for (size_t i = fed->ready; i < ready; i++)
+        if (memcmp((const float *)(const void *)world->output[r] + i, mine + i, sizeof *mine) != 0)
+            fail_msg("%s, count %zu: element %zu of rank %d is not final", trv_schedule_name(world->schedule),
+                     world->count, i, r);
+    fed->ready = ready;
+}
+
+/* The ranks whose bit in `slow` is set are fed, the others have all at once. */
+static void run_fed(world_t *world, unsigned slow, bool in_place, const float *right)
+{
+    fed_t fed[16] = { { 0, 0 } };
+    int left = world->ranks;
+    for (int r = 0; r < world->ranks; r++) {
+        bool is_slow = slow >> r & 1;
+        float *input = input_of(world, r, in_place);
+        memset(world->output[r], 0xff, world->count * sizeof(float));
+        memset(input, 0xff, world->count * sizeof(float)); /* NaN */
+        for (size_t i = 0; !is_slow && i < world->count; i++)
+            input[i] = value(r, i);
+        fed[r].there = is_slow ? 0 : world->count;
+        assert_int_equal((is_slow ? trv_plan_start_fed : trv_plan_start_count)(world->plan[r], world->count, input,
+                                                                              world->output[r]), 0);
+    }
+    for (long turn = 0; left > 0; turn++) {
+        assert_true(turn < 1000000);
+        left = 0;
+        for (int r = 0; r < world->ranks; r++) {
+            if (slow >> r & 1)
+                feed(world, r, in_place, &fed[r], world->count);
+            int rc = trv_plan_test(world->plan[r]);
+            assert_true(rc >= 0 && (rc == 0 || fed[r].there == world->count));
+            left += rc == 0;
+            look(world, r, &fed[r], right);
+        }
+    }
+    for (int r = 0; r < world->ranks; r++) {
+        assert_int_equal(fed[r].ready, world->count);
+        if (world->count)
+            assert_memory_equal(world->output[r], right + (size_t)r * world->count, world->count * sizeof(float));
+    }
+}
+
+static void try_schedule(const trv_schedule_t *schedule)
+{
+    static const size_t counts[] = { 0, 1, FLOATS - 1, FLOATS, FLOATS + 1, 2 * FLOATS, 5 * FLOATS - 1, 9 * FLOATS + 7 };
+    bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
+    trv_elements_t elements = { .type = TRV_FLOAT, .op = covers ? TRV_MAX : TRV_SUM };
+    trv_plan_options_t options = { .chunk_bytes = CHUNK_BYTES };
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        world_t world = world_make(schedule, counts[c], &elements, &options);
+        float *right = reference(&world);
+        run_fed(&world, ~0u, false, right);
+        run_fed(&world, 1, true, right);
+        run_fed(&world, 0xaaaaaaaau, true, right);
+        run_fed(&world, 0, false, right);
+        free(right);
+        world_destroy(&world);
+    }
+}
+
+static void every_algorithm(void **state)
+{
+    static const char *const tori[] = { "1", "2", "4", "9", "2x3", "2x2x2" };
+    (void)state;
+    for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++) {
+        trv_torus_t torus;
+        assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
+        assert_true(world_every(&torus, TRV_ALLREDUCE, try_schedule) > 0);
+    }
+}
+
+/* With half of the input on every rank, half of the result comes, and no more. */
+static void comes_as_fed(void **state)
+{
+    trv_torus_t torus;
+    trv_schedule_t *schedule;
+    trv_elements_t elements = { .type = TRV_UINT32, .op = TRV_SUM };
+    trv_plan_options_t options = { .chunk_bytes = 1024 };
+    (void)state;
+    assert_int_equal(trv_torus_parse("4", &torus), 0);
+    assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);
+    world_t world = world_make(schedule, 16 * 256, &elements, &options);
+    world_fill(&world, false);
+    for (int r = 0; r < 4; r++)
+        assert_int_equal(trv_plan_start_fed(world.plan[r], world.count, world.input[r], world.output[r]), 0);
+    for (int half = 0; half < 2; half++) {
+        size_t there = half ? world.count : world.count / 2 + 5;
+        for (int r = 0; r < 4; r++)
+            trv_plan_feed(world.plan[r], there);
+        for (int turn = 0; turn < 1000; turn++)
+            for (int r = 0; r < 4; r++)
+                assert_true(trv_plan_test(world.plan[r]) >= 0);
+        for (int r = 0; r < 4; r++) {
+            assert_int_equal(trv_plan_test(world.plan[r]), half);
+            assert_int_equal(trv_plan_ready(world.plan[r]), half ? world.count : world.count / 2);
+        }
+        trv_plan_feed(world.plan[0], 1); /* less is no step back */
+    }
+    world_check(&world, false, NULL);
+    world_destroy(&world);
+    trv_schedule_destroy(schedule);
+}
+
+static void for_all_reduce_only(void **state)
+{
+    static const trv_collective_t others[] = { TRV_REDUCE_SCATTER, TRV_ALLGATHER };
+    trv_torus_t torus;
+    trv_elements_t elements = { .type = TRV_UINT32, .op = TRV_SUM };
+    (void)state;
+    assert_int_equal(trv_torus_parse("4", &torus), 0);
+    for (int c = 0; c < 2; c++) {
+        trv_schedule_t *schedule;
+        assert_int_equal(trv_schedule_create(&schedule, &torus, "ring", others[c]), 0);
+        world_t world = world_make(schedule, 8, &elements, NULL);
+        assert_int_equal(trv_plan_start_fed(world.plan[0], 8, world.input[0], world.output[0]), TRV_ERR_UNSUPPORTED);
+        assert_int_equal(trv_plan_ready(world.plan[0]), 0);
+        world_destroy(&world);
+        trv_schedule_destroy(schedule);
+    }
+    assert_int_equal(trv_plan_start_fed(NULL, 8, NULL, NULL), TRV_ERR_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_algorithm), cmocka_unit_test(comes_as_fed), cmocka_unit_test(for_all_reduce_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
