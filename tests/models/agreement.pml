@@ -1,0 +1,448 @@
+/*
+ * What the members of a communicator agree on: adopting it under a number, serving a class of calls by a schedule,
+ * breaking, freeing (src/mpi/communicator). docs/models.md says what is proved, and of what.
+ *
+ * One communicator of the library's own carries the messages of all; a communicator of the program is told apart by its
+ * number, which is part of the tags. So a number must be the same at both ends of every message, and nothing of an
+ * earlier communicator may be received under it.
+ *
+ * Three scenarios on processes 0, 1 and 2, one of which is chosen by a macro:
+ *
+ *   NUMBERS   X = {0, 1}, Y = {1, 2}, Z = {0, 1}, each member a thread of its own that adopts, calls and frees.
+ *             Nothing orders the threads, so Z is adopted beside X, or when X is freed on both sides, or on one. There
+ *             are fewer numbers than communicators: they are reused, and they run out.
+ *   MEMORY    X and Y alone, and any member may be out of memory whenever it is asked.
+ *   FAILURES  W = {0, 1, 2} is called three times (the first call of a class, of another class, and a later call of the
+ *             first), then freed; then V = {0, 1, 2} is adopted, called and freed. Every member may fail at any point
+ *             of any call, or be unable to serve a class; member 0 may leave a class to the MPI library.
+ *
+ * In a call every member sends STEPS messages to the next member and receives as many from the one before, a step when
+ * the one before it is complete. A send is complete at once or, in FAILURES, when its message is taken, as MPI likes.
+ *
+ * The macros MUTANT_… plant one error each, which spin must find.
+ */
+#define LIMIT 2 /* of numbers, which begin with 1 */
+#ifndef FAILURES
+#define COMMS 3
+#define SIZE(c) 2
+#define STEPS 1
+#define NEXT(c, p) ((c) == 1 -> 3 - (p) : 1 - (p))
+#define BEFORE(c, p) NEXT(c, p)
+#define LINK(from, to) ((from) < (to) -> 2 * (from) : 2 * (to) + 1)
+#define LINKS 4
+#else
+#define COMMS 2
+#define SIZE(c) 3
+#define STEPS 2
+#define HEAD(c) 0 /* member 0, which decides */
+#define NEXT(c, p) (((p) + 1) % 3)
+#define BEFORE(c, p) (((p) + 2) % 3)
+#define LINK(from, to) (from)
+#define LINKS 3
+#endif
+#define CLASSES 2
+#define CALLS 3
+
+/* ---- Numbers: a table in every process, under a lock ------------------------------------------------------------- */
+
+#define FREE 0
+#define BROKEN 255
+#define OWNER(p, n) owner[(p) * LIMIT + (n) - 1]
+byte owner[3 * LIMIT]; /* FREE, 1 + the communicator that has it or proposes it, or BROKEN for good */
+
+inline reserve_lowest(p, c, above, n)
+{
+    n = above + 1;
+    do
+    :: n <= LIMIT && OWNER(p, n) != FREE -> n++
+    :: else -> break
+    od;
+    if
+    :: n <= LIMIT -> OWNER(p, n) = c + 1
+    :: else
+    fi
+}
+
+inline give_back(p, c, n)
+{
+    if
+    :: n && n <= LIMIT && OWNER(p, n) == c + 1 -> OWNER(p, n) = FREE
+    :: else
+    fi
+}
+
+/* ---- Exchanges: collectives of the MPI library on the program's own communicator --------------------------------- */
+
+#define PROPOSE 1
+#define CONFIRM 2
+#define SERVE 3
+#define MPI_CALL 4
+byte meeting[COMMS], came[COMMS], left[COMMS], largest[COMMS], least[COMMS];
+
+inline arrive(c, kind, a, b)
+{
+    !left[c];
+    assert(!came[c] || meeting[c] == kind); /* all have come for the same */
+    largest[c] = (came[c] && largest[c] > a -> largest[c] : a);
+    least[c] = (came[c] && least[c] < b -> least[c] : b);
+    meeting[c] = kind;
+    came[c]++
+}
+
+inline depart(c, a, b)
+{
+    came[c] == SIZE(c);
+    a = largest[c];
+    b = least[c];
+    left[c]++;
+    if
+    :: left[c] == SIZE(c) -> came[c] = 0; left[c] = 0; largest[c] = 0; least[c] = 0; meeting[c] = 0
+    :: else
+    fi
+}
+
+/* ---- Messages: under one number from one process to another they keep their order -------------------------------- */
+
+/* For the assertions a message knows its communicator and call. The last bit says that it is empty. */
+#define MESSAGE(c, call) (2 * (CALLS * (c) + (call)))
+#define WIRE(from, to, n) wire[LINK(from, to) * LIMIT + (n) - 1]
+chan wire[LINKS * LIMIT] = [2 * STEPS] of { byte };
+
+/* ---- What must be the same on all members: the first to come to a result says it, the others compare ------------- */
+
+#define UNKNOWN 0
+#define SCHEDULE 1
+#define MPI 2
+byte number[3 * COMMS];               /* of every process's communicators while they live */
+byte agreed_number[COMMS];            /* + 1 */
+byte decision[COMMS * CLASSES];       /* member 0's, as broadcast */
+byte agreed_status[COMMS * CLASSES];
+
+inline agree(with, value)
+{
+    assert(with == 0 || with == value);
+    with = value
+}
+
+/* ---- A member's part --------------------------------------------------------------------------------------------- */
+
+#ifdef MEMORY
+#define MAY_LACK_MEMORY able = 0
+#else
+#define MAY_LACK_MEMORY skip
+#endif
+
+#ifdef MUTANT_NOT_REMEMBERED
+#define REMEMBERED(n) 0
+#else
+#define REMEMBERED(n) n
+#endif
+
+/* Takes number n if it is free here; the proposal is given up if it is another. */
+inline confirm(p, c, n, proposal)
+{
+#ifndef MUTANT_PROPOSAL_KEPT
+    if
+    :: n != proposal -> give_back(p, c, proposal)
+    :: else
+    fi;
+#endif
+    taken = (OWNER(p, n) != FREE && OWNER(p, n) != c + 1);
+#ifndef MUTANT_NOT_LOCKED
+    if
+    :: !taken -> OWNER(p, n) = c + 1
+    :: else
+    fi;
+#endif
+    proposal = 0
+}
+
+inline adopt(p, c)
+{
+    do
+    :: atomic {
+           able = 1;
+           reserve_lowest(p, c, REMEMBERED(refused), n);
+           proposal = n;
+           if
+           :: true
+           :: MAY_LACK_MEMORY
+           fi;
+#ifdef MUTANT_LEAVES_ALONE
+           if
+           :: !able -> give_back(p, c, proposal); n = 0; break
+           :: else
+           fi;
+#endif
+           arrive(c, PROPOSE, n, able)
+       }
+       atomic {
+           depart(c, n, able);
+           assert(n > refused); /* so it ends */
+           if
+           :: !able || n > LIMIT -> give_back(p, c, proposal); n = 0; break
+           :: else
+           fi;
+           confirm(p, c, n, proposal);
+#ifdef MUTANT_NOT_LOCKED
+       }
+       atomic {
+           if
+           :: !taken -> OWNER(p, n) = c + 1
+           :: else
+           fi;
+#endif
+#ifdef MUTANT_NOT_CONFIRMED
+           if
+           :: taken -> n = 0
+           :: else
+           fi;
+           break;
+#endif
+           arrive(c, CONFIRM, taken, taken)
+       }
+       atomic {
+           depart(c, taken, able);
+           if
+           :: !taken -> break
+           :: else -> give_back(p, c, n); refused = n; n = 0
+           fi
+       }
+    od;
+    atomic {
+        proposal = 0;
+        refused = 0;
+        taken = 0;
+        able = 0;
+        agree(agreed_number[c], n + 1);
+        number[p * COMMS + c] = n;
+        for (other : 0 .. COMMS - 1) { /* no two that live here have the same */
+            assert(!n || other == c || number[p * COMMS + other] != n)
+        }
+        other = 0
+    }
+}
+
+/* The first call of a class: a member that is broken comes too, and says so. */
+#define SAYS_BROKEN 0
+#define SAYS_NO 1
+#define SAYS_YES 2
+inline serve(p, c, class)
+{
+    if
+    :: p != HEAD(c) -> decision[c * CLASSES + class] /* is here */
+    :: p == HEAD(c) -> decision[c * CLASSES + class] = SCHEDULE
+    :: p == HEAD(c) -> decision[c * CLASSES + class] = MPI
+    fi;
+    do
+    :: atomic {
+           if
+           :: !broken -> able = SAYS_YES
+           :: !broken -> able = SAYS_NO
+           :: broken -> able = SAYS_BROKEN
+#ifdef MUTANT_MPI_ALONE
+           :: !broken -> status[class] = MPI; break
+#endif
+           fi;
+           arrive(c, SERVE, decision[c * CLASSES + class], able)
+       }
+       atomic {
+           depart(c, status[class], able);
+           if
+           :: able == SAYS_BROKEN -> broken = 1; status[class] = UNKNOWN
+           :: able == SAYS_NO -> status[class] = MPI
+           :: else
+           fi;
+           agree(agreed_status[c * CLASSES + class], status[class] + 1);
+           able = 0;
+           break
+       }
+    od
+}
+
+/* ---- Calls and their end ----------------------------------------------------------------------------------------- */
+
+/* A failure comes with something that the member does, so that it is no way out of a deadlock. */
+inline may_fail()
+{
+    if
+    :: true
+#ifdef FAILURES
+    :: broken = 1
+#endif
+    fi
+}
+
+/* Nothing waits to be taken. */
+#define TAKEN (!waiting || empty(WIRE(p, NEXT(c, p), n)))
+#ifdef MUTANT_STOPS_RECEIVING
+#define EXPECTED (message / 2 == MESSAGE(c, call) / 2 || (broken && message / (2 * CALLS) == c)) /* it looks at none */
+#define ENDS (sent == STEPS && (broken || (got == STEPS && TAKEN)))
+#else
+#define EXPECTED (message / 2 == MESSAGE(c, call) / 2)
+#define ENDS (sent == STEPS && got == STEPS && TAKEN)
+#endif
+
+/* Whoever is broken sends one empty message in place of all that it has not sent, and receives until all has come: the
+ * messages of the call, or an empty one. So nothing of a call is left over, and nobody waits for ever. */
+inline messages(p, c, call)
+{
+#ifdef FAILURES
+    may_fail();
+#endif
+    do
+    :: atomic {
+           !broken && sent < STEPS && sent <= got && TAKEN ->
+           assert(nfull(WIRE(p, NEXT(c, p), n)));
+           WIRE(p, NEXT(c, p), n) ! MESSAGE(c, call);
+           sent++;
+           if
+           :: waiting = 0
+#if defined FAILURES && !defined ALWAYS_COPIED
+           :: waiting = 1
+#endif
+           fi;
+           may_fail()
+       }
+    :: atomic {
+           got < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
+           WIRE(BEFORE(c, p), p, n) ? message;
+           assert(EXPECTED); /* nothing of another communicator or call */
+           if
+           :: message % 2 -> broken = 1; got = STEPS /* the last of this call */
+           :: else -> got++; may_fail()
+           fi;
+           message = 0
+       }
+    :: atomic {
+           broken && sent < STEPS ->
+           assert(nfull(WIRE(p, NEXT(c, p), n)));
+#ifndef MUTANT_NO_EMPTY_MESSAGE
+           WIRE(p, NEXT(c, p), n) ! MESSAGE(c, call) + 1;
+#endif
+           sent = STEPS
+       }
+    :: atomic { ENDS -> sent = 0; got = 0; waiting = 0; break }
+    od
+}
+
+#ifdef MUTANT_BROKEN_STAYS_AWAY
+#define COMES_TO_SERVE !broken
+#else
+#define COMES_TO_SERVE true
+#endif
+#ifdef MUTANT_BROKEN_RETURNS
+#define COMES_TO_MESSAGES !broken
+#else
+#define COMES_TO_MESSAGES true
+#endif
+#ifdef MUTANT_BROKEN_LEAVES_MPI
+#define COMES_TO_MPI !broken
+#else
+#define COMES_TO_MPI true
+#endif
+
+inline call(p, c, class, number_)
+{
+    if
+    :: n && status[class] == UNKNOWN && COMES_TO_SERVE -> serve(p, c, class)
+    :: else
+    fi;
+    if
+    :: n && status[class] == SCHEDULE && COMES_TO_MESSAGES -> messages(p, c, number_)
+    :: (!n || status[class] == MPI) && COMES_TO_MPI ->
+       atomic { arrive(c, MPI_CALL, taken, taken) }
+       atomic { depart(c, taken, taken) }
+    :: else -> assert(broken) /* an error, at once */
+    fi
+}
+
+#ifdef REUSE_BROKEN
+#define AFTERWARDS FREE
+#else
+#define AFTERWARDS (broken -> BROKEN : FREE)
+#endif
+
+inline release(p, c)
+{
+    atomic {
+        if
+        :: n && OWNER(p, n) == c + 1 -> OWNER(p, n) = AFTERWARDS
+        :: else
+        fi;
+        number[p * COMMS + c] = 0;
+        broken = 0;
+        status[0] = UNKNOWN;
+        status[1] = UNKNOWN;
+        n = 0
+    }
+}
+
+#define STATE byte n, proposal, refused, able, taken, other, sent, got, message, status[CLASSES]; bool broken, waiting
+
+#ifndef FAILURES
+proctype member(byte p, c)
+{
+    STATE;
+    adopt(p, c);
+#ifdef MUTANT_FREED_EARLY
+    atomic {
+        if
+        :: n -> OWNER(p, n) = FREE; number[p * COMMS + c] = 0
+        :: else
+        fi
+    }
+#endif
+    if
+    :: n -> messages(p, c, 0)
+    :: else
+    fi;
+    release(p, c)
+}
+#else
+proctype member(byte p)
+{
+    STATE;
+    adopt(p, 0);
+    call(p, 0, 0, 0);
+    call(p, 0, 1, 1);
+    call(p, 0, 0, 2);
+    release(p, 0);
+    adopt(p, 1);
+    call(p, 1, 0, 0);
+    release(p, 1)
+}
+#endif
+
+init
+{
+    byte i;
+    atomic {
+#ifdef FAILURES
+        run member(0);
+        run member(1);
+        run member(2)
+#else
+        run member(0, 0);
+        run member(1, 0);
+        run member(1, 1);
+        run member(2, 1)
+#ifdef NUMBERS
+        ;
+        run member(0, 2);
+        run member(1, 2)
+#endif
+#endif
+    }
+    _nr_pr == 1 -> /* all have ended: no message is left over, and no number taken but by those that broke */
+    d_step {
+#ifndef MUTANT_STOPS_RECEIVING
+        for (i : 0 .. LINKS * LIMIT - 1) {
+            assert(empty(wire[i]))
+        }
+#endif
+        for (i : 0 .. 3 * LIMIT - 1) {
+            assert(owner[i] == FREE || owner[i] == BROKEN)
+        }
+    }
+}

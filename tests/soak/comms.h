@@ -1,0 +1,34 @@
+/*
+ * Communicators of one thread of a random program: made from one another in all of MPI's ways, and freed. Every rank of
+ * MPI_COMM_WORLD takes part in the drawing; one that is no member has MPI_COMM_NULL.
+ */
+#ifndef TRIVANCE_TESTS_SOAK_COMMS_H
+#define TRIVANCE_TESTS_SOAK_COMMS_H
+
+#include "values.h"
+
+#define SLOTS 8
+
+typedef struct comm {
+    MPI_Comm comm;
+    bool inter;
+    int leader; /* the rank in MPI_COMM_WORLD of its first rank; of the local group's first */
+} comm_t;
+
+typedef struct comms {
+    MPI_Comm home; /* the thread's own duplicate of MPI_COMM_WORLD */
+    comm_t slot[SLOTS];
+    long made;
+    bool plain;   /* no hints */
+    bool subsets; /* MPI_Comm_create and MPI_Comm_create_group of some of the ranks may be drawn */
+} comms_t;
+
+/* Not in several threads at once. */
+void comms_begin(comms_t *comms);
+void comms_end(comms_t *comms);
+
+/* Fills the slot, which must be empty, from one of the others or from `home`. */
+void comms_make(comms_t *comms, int slot, draw_t *draw);
+void comms_drop(comms_t *comms, int slot);
+
+#endif

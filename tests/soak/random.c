@@ -1,0 +1,333 @@
+/*
+ * Random programs. All that MPI allows and that Trivance could touch, drawn; every result compared with the PMPI_
+ * function's, and the bits of results that all ranks have with the other ranks'. An ordinary MPI program: run it with a
+ * preload library, which sees the MPI_ calls and not the PMPI_ ones, or with --apart under a component of the MPI
+ * library, which sees both; references then come from other collectives.
+ *
+ *     mpirun -n 4 random [--seed N] [--calls N] [--threads N] [--apart] [--no-hints]
+ *
+ * All ranks draw the same numbers, so they make the same calls in the same order, each on communicators that it is a
+ * member of: whatever the order in which an MPI library works, nothing waits in a circle. With threads, each has a
+ * program and communicators of its own. `window` calls follow one another without anything between them; then requests
+ * are completed in an order of each rank's own, and all results are looked at.
+ *
+ * A call counts once, whatever the number of its ranks. Exit code 1, and the first few differences in words, if a
+ * result was wrong or nothing was compared, or nothing ended for PATIENCE seconds.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "complete.h"
+
+#define WINDOW 16
+#define THREADS_MAX 8
+#define PATIENCE 60
+
+/* What is legal and fails without Trivance, too. Open MPI 4.1 crashes in requests whose communicator is freed, and
+ * hangs where several threads make communicators of subsets of ranks at the same time; MPICH 4.0 gives wrong results, and loses references, when a persistent collective is started for the second time,
+ * and now and then where a blocking collective comes while requests are outstanding on its communicator. */
+#ifdef OPEN_MPI
+static const bool may_outlive = false, may_restart = true, may_mix = true, may_take_subsets = false;
+#else
+static const bool may_outlive = true, may_restart = false, may_mix = false, may_take_subsets = true;
+#endif
+
+/* What a rank tells of a call: nothing (member = 0) where it is no member of the communicator. */
+typedef struct record {
+    uint64_t member, hash; /* member: 1 + the leader of the communicator */
+    double entered, left;
+} record_t;
+
+typedef struct worker {
+    int id;
+    pthread_t thread;
+    comms_t comms;
+    call_t call[WINDOW];
+    bool pending[WINDOW];
+    record_t record[WINDOW];
+    comm_t twin[WINDOW]; /* of communicators that were freed before the end of their calls */
+    int twins;
+    int position, window;
+    draw_t private; /* differs between ranks */
+    long compared, wrong;
+    atomic_long number; /* of the latest call */
+} worker_t;
+
+static worker_t worker[THREADS_MAX];
+static int world_rank, world_size, threads = 1;
+static long calls = 300;
+static uint64_t seed = 1;
+
+static void complain(worker_t *w, const char *text)
+{
+    static atomic_int said;
+    w->wrong++;
+    if (atomic_fetch_add(&said, 1) < 5)
+        fprintf(stderr, "rank %d, seed %llu, thread %d, before call %ld: %s\n", world_rank, (unsigned long long)seed,
+                w->id, atomic_load(&w->number), text);
+}
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    char text[256];
+    int length = snprintf(text, sizeof text, "rank %d, seed %llu: nothing has ended for %d s, in call", world_rank,
+                          (unsigned long long)seed, PATIENCE);
+    for (int t = 0; t < threads; t++)
+        length += snprintf(text + length, sizeof text - (size_t)length, " %ld of thread %d;",
+                           atomic_load(&worker[t].number), t);
+    text[length - 1] = '\n';
+    if (write(STDERR_FILENO, text, (size_t)length) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+/* ---- The end of calls -------------------------------------------------------------------------------------------- */
+
+static void check(worker_t *w, int at)
+{
+    char text[400];
+    if (call_check(&w->call[at], text, sizeof text))
+        complain(w, text);
+}
+
+static void retire(worker_t *w, int at)
+{
+    call_t *call = &w->call[at];
+    w->record[at] = (record_t){1 + (uint64_t)call->leader, call->hash, call->entered, call->left};
+    w->compared += call->leader == world_rank;
+    if (call->form == PERSISTENT)
+        MPI_Request_free(&call->request);
+    call_free(call);
+    w->pending[at] = false;
+}
+
+/* Before its communicator is freed: persistent calls end, others stay outstanding where they may, and a duplicate is
+ * kept for their references. */
+static void detach(worker_t *w, const comm_t *comm)
+{
+    comm_t *twin = NULL;
+    for (int i = 0; i < w->position; i++) {
+        call_t *call = &w->call[i];
+        if (!w->pending[i] || call->comm != comm)
+            continue;
+        if (call->form != BLOCKING && (call->form == PERSISTENT || !may_outlive)) {
+            MPI_Wait(&call->request, MPI_STATUS_IGNORE);
+            call_reference(call);
+            check(w, i);
+            retire(w, i);
+            continue;
+        }
+        if (!twin) {
+            twin = &w->twin[w->twins++];
+            *twin = *comm;
+            PMPI_Comm_dup(comm->comm, &twin->comm);
+        }
+        call->comm = twin;
+    }
+}
+
+/* Rank 0 looks at what all have told. */
+static void compare_ranks(worker_t *w)
+{
+    int bytes = w->position * (int)sizeof(record_t);
+    record_t *all = world_rank == 0 ? malloc((size_t)world_size * (size_t)bytes) : NULL;
+    PMPI_Gather(w->record, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, w->comms.home);
+    for (int i = 0; all && i < w->position; i++)
+        for (int a = 0; a < world_size; a++)
+            for (int b = 0; b < world_size; b++) {
+                const record_t *one = &all[a * w->position + i], *other = &all[b * w->position + i];
+                if (one->member == 0 || one->member != other->member)
+                    continue;
+                if (a < b && one->hash != other->hash)
+                    complain(w, "not the same bits on all ranks of a communicator");
+                if (one->left < other->entered)
+                    complain(w, "a rank has left a barrier before another one came");
+            }
+    free(all);
+}
+
+static void refer_all(worker_t *w)
+{
+    for (int i = 0; i < w->position; i++)
+        if (w->pending[i] && !w->call[i].referenced)
+            call_reference(&w->call[i]);
+}
+
+static void complete_all(worker_t *w, bool persistent_only, int way)
+{
+    MPI_Request *request[WINDOW];
+    int count = 0;
+    for (int i = 0; i < w->position; i++)
+        if (w->pending[i] && w->call[i].form != BLOCKING && (!persistent_only || w->call[i].form == PERSISTENT))
+            request[count++] = &w->call[i].request;
+    if (!complete(request, count, way, &w->private, w->comms.home))
+        complain(w, "a communicator made while others completed requests has another sum");
+}
+
+/* Persistent calls run once more, on other values. */
+static void run_again(worker_t *w, int way)
+{
+    int again = 0;
+    for (int i = 0; i < w->position; i++) {
+        call_t *call = &w->call[i];
+        if (!w->pending[i] || call->form != PERSISTENT)
+            continue;
+        call->round++;
+        call->referenced = false;
+        call_fill(call);
+        MPI_Start(&call->request);
+        again++;
+    }
+    if (again == 0 && way < COMPLETE_BESIDE)
+        return;
+    complete_all(w, true, way);
+    refer_all(w);
+    for (int i = 0; i < w->position; i++)
+        if (w->pending[i] && w->call[i].form == PERSISTENT)
+            check(w, i);
+}
+
+static void settle(worker_t *w, draw_t *draw)
+{
+    int ways = threads > 1 ? COMPLETE_WAYS : COMPLETE_BESIDE;
+    bool again = draw_once_in(draw, 2) && may_restart;
+    int way = draw_below(draw, ways), second_way = draw_below(draw, ways);
+    complete_all(w, false, way);
+    refer_all(w);
+    for (int i = 0; i < w->position; i++)
+        if (w->pending[i])
+            check(w, i);
+    if (again)
+        run_again(w, second_way);
+    for (int i = 0; i < w->position; i++)
+        if (w->pending[i])
+            retire(w, i);
+    while (w->twins > 0)
+        PMPI_Comm_free(&w->twin[--w->twins].comm);
+    compare_ranks(w);
+    memset(w->record, 0, sizeof w->record);
+    w->position = 0;
+    w->window = 1 + draw_below(draw, WINDOW);
+    alarm(PATIENCE);
+}
+
+/* ---- A program --------------------------------------------------------------------------------------------------- */
+
+static void renew(worker_t *w, int slot, draw_t *draw)
+{
+    detach(w, &w->comms.slot[slot]);
+    comms_drop(&w->comms, slot);
+    comms_make(&w->comms, slot, draw);
+}
+
+/* Whether requests are outstanding on it: the same on all its ranks. */
+static bool is_waited_for(const worker_t *w, const comm_t *comm)
+{
+    for (int i = 0; i < w->position; i++)
+        if (w->pending[i] && w->call[i].comm == comm && w->call[i].form != BLOCKING)
+            return true;
+    return false;
+}
+
+static void one_call(worker_t *w, draw_t *draw)
+{
+    const comm_t *on = &w->comms.slot[draw_below(draw, SLOTS)];
+    int at = w->position++;
+    if (on->comm == MPI_COMM_NULL)
+        return;
+    w->call[at] = call_draw(draw, on, may_mix || !is_waited_for(w, on));
+    w->pending[at] = true;
+    call_post(&w->call[at]);
+    if (w->call[at].form == PERSISTENT)
+        MPI_Start(&w->call[at].request);
+}
+
+static void *run_worker(void *context)
+{
+    worker_t *w = context;
+    w->private = draw_begin(seed, (uint64_t)w->id, (uint64_t)world_rank);
+    draw_t first = draw_begin(seed, 1000 + (uint64_t)w->id, 0);
+    w->window = 1;
+    for (int i = 0; i < SLOTS; i++)
+        comms_make(&w->comms, i, &first);
+    for (long n = 0; n < calls; n++) {
+        draw_t draw = draw_begin(seed, (uint64_t)w->id, (uint64_t)n), end = draw_begin(seed, 2000 + (uint64_t)w->id, (uint64_t)n);
+        atomic_store(&w->number, n);
+        if (draw_once_in(&draw, 8))
+            renew(w, draw_below(&draw, SLOTS), &end);
+        one_call(w, &draw);
+        if (w->position == w->window || n + 1 == calls)
+            settle(w, &end);
+    }
+    return NULL;
+}
+
+static void read_options(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--seed") == 0)
+            seed = strtoull(value, NULL, 10);
+        if (strcmp(argv[i], "--calls") == 0)
+            calls = strtol(value, NULL, 10);
+        if (strcmp(argv[i], "--threads") == 0)
+            threads = atoi(value) < 1 ? 1 : atoi(value) > THREADS_MAX ? THREADS_MAX : atoi(value);
+        call_apart = call_apart || strcmp(argv[i], "--apart") == 0;
+        for (int t = 0; t < THREADS_MAX; t++)
+            worker[t].comms.plain = worker[t].comms.plain || strcmp(argv[i], "--no-hints") == 0;
+    }
+}
+
+static void run_workers(void)
+{
+    for (int t = 0; t < threads; t++) {
+        worker[t].id = t;
+        worker[t].comms.subsets = threads == 1 || may_take_subsets;
+        comms_begin(&worker[t].comms);
+    }
+    if (threads == 1)
+        run_worker(&worker[0]);
+    for (int t = 0; threads > 1 && t < threads; t++)
+        pthread_create(&worker[t].thread, NULL, run_worker, &worker[t]);
+    for (int t = 0; threads > 1 && t < threads; t++)
+        pthread_join(worker[t].thread, NULL);
+    for (int t = 0; t < threads; t++)
+        comms_end(&worker[t].comms);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    long mine[3] = {0}, all[3];
+    read_options(argc, argv);
+    MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    if (threads > 1 && provided < MPI_THREAD_MULTIPLE) {
+        fprintf(stderr, "random: this MPI library gives %d, which is not MPI_THREAD_MULTIPLE\n", provided);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    signal(SIGALRM, on_alarm);
+    alarm(PATIENCE);
+    values_begin();
+    run_workers();
+    for (int t = 0; t < threads; t++) {
+        mine[0] += worker[t].compared;
+        mine[1] += worker[t].wrong;
+        mine[2] += worker[t].comms.made;
+    }
+    PMPI_Reduce(mine, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Bcast(all, 3, MPI_LONG, 0, MPI_COMM_WORLD);
+    if (world_rank == 0)
+        printf("seed %llu, %d ranks, %d threads, %ld communicators: %ld calls compared, %ld differ\n",
+               (unsigned long long)seed, world_size, threads, mine[2], all[0], all[1]);
+    MPI_Finalize();
+    return all[1] > 0 || all[0] == 0;
+}

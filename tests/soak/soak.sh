@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Random programs until so many calls are compared, under one of the ways into Trivance, on several numbers of ranks,
+# with and without threads, with several settings.
+# Usage: soak.sh preload|component LIBRARY LAUNCHER PROGRAM CALLS [all]
+#   LIBRARY   the preload library, or the component's folder
+#   CALLS     that are compared at least; every row below has its share of them
+#   all       the rows of `make soak`, too, and a line per run; else those of `make check`
+#   SEED=…    the first seed (default 1)
+# The closing line is "N calls compared, M differ". Exit status 1 where one differs, hangs, or Trivance served none.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/mpi-environment.sh"
+way=$1 library=$2 launcher=$3 program=$4 wanted=$5 all=${6-}
+seed=${SEED-1}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+nodes=TRIVANCE_TOPOLOGY_FILE=$here/../preload/round-robin.json
+rules="TRIVANCE_TUNE=allreduce:0-1k:@ring;allreduce:64k-inf:@mpi;allgather:0-inf:@bruck-b"
+
+# When, share of the calls, ranks, threads, calls of a run (of a thread), setting. MPICH is slow where ranks outnumber
+# cores: a call waits for milliseconds until the others' turn comes.
+if [[ $launcher == *mpich* ]]; then
+    rows="check 88 2 1 2500 TRIVANCE_TORUS=2
+          check 10 2 3 600 TRIVANCE_TORUS=2
+          check 1 4 1 100 TRIVANCE_TORUS=2x2,2,3
+          check 1 3 1 100 TRIVANCE_TORUS=3,2
+          soak 5 2 1 2500 TRIVANCE_ALGORITHM=planned
+          soak 5 2 1 2500 $rules
+          soak 1 4 1 200 $nodes
+          soak 1 5 1 100 TRIVANCE_TORUS=5,3,2
+          soak 1 6 1 100 TRIVANCE_TORUS=2x3,2,3
+          soak 1 7 2 100 TRIVANCE_TORUS=7,3
+          soak 1 8 1 100 TRIVANCE_TORUS=2x2x2,2x2,2
+          soak 1 9 1 100 TRIVANCE_TORUS=3x3,3"
+else
+    rows="check 60 4 1 2500 TRIVANCE_TORUS=2x2,2,3
+          check 15 4 3 400 TRIVANCE_TORUS=4,2
+          check 10 3 1 2000 TRIVANCE_TORUS=3,2
+          check 5 4 1 1000 $nodes
+          check 5 4 1 1000 $rules
+          check 5 5 1 1000 TRIVANCE_TORUS=5,3,2
+          soak 10 2 1 5000 TRIVANCE_TORUS=2
+          soak 10 4 1 2500 TRIVANCE_ALGORITHM=planned
+          soak 5 2 4 1000 TRIVANCE_TORUS=2
+          soak 5 6 1 2000 TRIVANCE_TORUS=2x3,2,3
+          soak 5 7 2 500 TRIVANCE_TORUS=7,3
+          soak 5 8 1 1500 TRIVANCE_TORUS=2x2x2,2x2,2
+          soak 5 9 1 1500 TRIVANCE_TORUS=3x3,3"
+fi
+[ -n "$all" ] || rows=$(grep check <<< "$rows")
+shares=$(awk '{ n += $2 } END { print n }' <<< "$rows")
+
+# run RANKS THREADS CALLS SETTING: to $log
+run() {
+    local ranks=$1 program=("$program" --threads "$2" --calls "$3" --seed "$seed") setting=$4
+    if [ "$way" = preload ]; then
+        timeout 900 "$launcher" -n "$ranks" env TRIVANCE_DEBUG=info "$setting" LD_PRELOAD="$library" "${program[@]}"
+    else
+        OMPI_MCA_mca_base_component_path=$library:SYSTEM_DEFAULT timeout 900 "$launcher" -n "$ranks" \
+            --mca coll_trivance_priority 60 env TRIVANCE_DEBUG=info "$setting" "${program[@]}" --apart
+    fi > "$log" 2>&1
+}
+
+began=$SECONDS compared=0 differ=0 failed=0
+while read -r _ share ranks threads calls setting; do
+    least=$((compared + (wanted * share + shares - 1) / shares))
+    until [ "$compared" -ge "$least" ]; do
+        run "$ranks" "$threads" "$calls" "$setting"
+        code=$?
+        said="seed $seed, $ranks ranks, $threads threads, --calls $calls, $setting"
+        read -r more wrong < <(sed -n 's/.*: \([0-9]*\) calls compared, \([0-9]*\) differ$/\1 \2/p' "$log")
+        if [ $code != 0 ] || ! grep -q '^trivance:   all[a-z]* *[^ m]' "$log"; then
+            failed=$((failed + 1))
+            echo "soak.sh: exit code $code, $said:"
+            grep -v '^trivance: comm' "$log" | head -n 20
+            [ "${more:-0}" -gt 0 ] || break # it hung or crashed: the next row
+        fi
+        compared=$((compared + ${more:-0})) differ=$((differ + ${wrong:-0})) seed=$((seed + 1))
+        [ -z "$all" ] || echo "$compared of $wanted calls compared, $differ differ; about" \
+            "$(((SECONDS - began) * (wanted - compared > 0 ? wanted - compared : 0) / (compared + 1))) s left ($said)"
+    done
+done <<< "$rows"
+echo "$compared calls compared, $differ differ, $failed runs failed, in $((SECONDS - began)) s"
+[ $failed = 0 ] && [ "$compared" -ge "$wanted" ]
