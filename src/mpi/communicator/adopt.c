@@ -197,6 +197,7 @@ static void take_over(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_do
     state->ranks = candidate->ranks;
     state->members = candidate->members;
     state->numbers = candidate->numbers;
+    trv_mpi_state_number(state);
     trv_mpi_wiring_init(state->members->wiring, state->members, candidate->seat, state->user,
                         (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS); /* nobody has it yet */
     free(state->members->room);

@@ -86,6 +86,12 @@ static int first_tag(const trv_mpi_numbers_t *numbers, int position)
     return (numbers->block * TRV_MPI_BLOCK * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
 }
 
+void trv_mpi_state_number(trv_mpi_state_t *state)
+{
+    state->persistent = state->index * TRV_MPI_POSITIONS + 1 + TRV_MPI_TURNS;
+    state->persistent_max = (state->index + 1) * TRV_MPI_POSITIONS;
+}
+
 int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
 {
     return first_tag(state->numbers, state->index * TRV_MPI_POSITIONS + position);
@@ -106,6 +112,20 @@ int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, 
     atomic_fetch_add_explicit(&state->extra->references, 1, memory_order_relaxed);
     *tag = first_tag(state->extra, state->extra_given++);
     return MPI_SUCCESS;
+}
+
+bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
+{
+    if (state->persistent == state->persistent_max) { /* the next number, which no duplicate has */
+        if (state->index > 0 || state->given + 1 == TRV_MPI_BLOCK)
+            return false;
+        state->persistent = ++state->given * TRV_MPI_POSITIONS;
+        state->persistent_max = state->persistent + TRV_MPI_POSITIONS;
+    }
+    *numbers = state->numbers;
+    atomic_fetch_add_explicit(&state->numbers->references, 1, memory_order_relaxed);
+    *tag = first_tag(state->numbers, state->persistent++);
+    return true;
 }
 
 void trv_mpi_state_break(trv_mpi_state_t *state)
@@ -255,6 +275,7 @@ static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
     child->members = parent->members;
     child->numbers = parent->numbers;
     child->index = ++parent->given;
+    trv_mpi_state_number(child);
     trv_mpi_members_hold(child->members);
     atomic_fetch_add_explicit(&child->numbers->references, 1, memory_order_relaxed);
     open_recorder(child);

@@ -27,8 +27,9 @@ typedef struct trv_mpi_numbers {
     atomic_bool burnt; /* messages may be on their way that nobody receives: never given back */
 } trv_mpi_numbers_t;
 
-/* Non-blocking requests take turns at so many positions (request.h). */
-#define TRV_MPI_TURNS (TRV_MPI_POSITIONS - 1)
+/* Of a number's positions the first is the blocking calls', at so many non-blocking requests take turns (request.h), and
+ * the others are for persistent ones. */
+#define TRV_MPI_TURNS 7
 typedef struct trv_mpi_turns {
     unsigned long posted;             /* requests, of all positions: the same on all ranks */
     atomic_ulong done[TRV_MPI_TURNS]; /* requests of each position that are complete here */
@@ -49,7 +50,8 @@ typedef struct trv_mpi_state {
     trv_mpi_numbers_t *numbers;
     int index;                  /* of its number in the block; 0: the others are its to give to duplicates */
     int given;                  /* how many of them it has given */
-    trv_mpi_numbers_t *extra;   /* whose positions go to persistent requests and plans, one by one */
+    int persistent, persistent_max; /* the next position for a persistent request in the block, and where they end */
+    trv_mpi_numbers_t *extra;       /* whose positions go to plans, one by one */
     int extra_given;
     trv_mpi_turns_t turns;
 
@@ -108,10 +110,15 @@ bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
 /* What stands above forgets what it has decided for the state. */
 void trv_mpi_state_clear(trv_mpi_state_t *state);
 
-/* A position of its own for a plan or a persistent request: its tags begin at *tag until `numbers` is released.
- * Collective; MPI_ERR_OTHER, on all ranks, where there is none. */
+/* A position of its own for a plan: its tags begin at *tag until `numbers` is released. Collective; MPI_ERR_OTHER, on all
+ * ranks, where there is none. */
 int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
+/* The same for a persistent request, without a word to the other ranks: they make them in the same order. False, on all
+ * ranks alike, where there is none left. */
+bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
 void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
+/* Its number is that of `index` in the block, from now on. */
+void trv_mpi_state_number(trv_mpi_state_t *state);
 /* The first tag of a position of the state's own number: 0 for blocking calls, 1 … TRV_MPI_TURNS. */
 int trv_mpi_state_tag(const trv_mpi_state_t *state, int position);
 

@@ -73,14 +73,6 @@ static bool is_right(const trv_mpi_call_t *call)
     return call->reduction->count > 0 && call->reduction->output != MPI_IN_PLACE;
 }
 
-static trv_mpi_decision_t *find_decision(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
-{
-    int code;
-    trv_mpi_decision_t *decision = persistent ? trv_mpi_find_decision(state, &job->want, false, &code)
-                                              : trv_mpi_kept_look(state, &job->want);
-    return decision && decision->recipe.schedule ? decision : NULL;
-}
-
 static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                void (*done)(void *context, int code), void *context)
 {
@@ -92,10 +84,9 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
         return NULL;
     job.done = done;
     job.context = context;
-    trv_mpi_decision_t *decision = find_decision(state, &job, persistent);
-    trv_mpi_request_t *request = decision ? trv_mpi_make_request(state, decision, &job, persistent, true) : NULL;
-    if (decision && !request && !persistent)
-        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM); /* the other ranks serve it, and have heard */
+    trv_mpi_request_t *request;
+    if (trv_mpi_make_request(&request, state, &job, persistent) < 0)
+        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM); /* the other ranks serve it: no way back */
     return request;
 }
 

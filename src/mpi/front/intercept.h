@@ -28,9 +28,8 @@ bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, 
 /* AllReduce of one byte. */
 bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code);
 
-/* Non-blocking and persistent calls: a request that can be started, or NULL: pass. A non-blocking call waits for no
- * other rank, so only what a blocking call of the same kind and size on the same communicator has made ready is served;
- * a persistent one makes it ready. */
+/* Non-blocking and persistent calls: a request that can be started, or NULL: pass. Nothing in here waits for another
+ * rank, so only what a blocking call of the same kind and size on the same communicator has made ready is served. */
 trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int code), void *context);
 

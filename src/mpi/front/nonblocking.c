@@ -1,9 +1,8 @@
 /*
  * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init & co.
  *
- * A non-blocking call waits for no other rank, so it is served where a blocking call, a plan or a persistent request of
- * the same kind and size has had the ranks decide how; the rest goes to the MPI library. Making a persistent request may
- * wait for the others (MPI 4.0, section 6.13, allows it), and has them decide.
+ * None of them waits for another rank, so they are served where a blocking call or a plan of the same kind and size has
+ * had the ranks decide how; the rest goes to the MPI library.
  */
 #include <stdlib.h>
 
@@ -45,31 +44,16 @@ static int pass(const call_t *call, MPI_Request *request)
                             : trv_mpi_library_start(reduction, call->comm, request);
 }
 
-static int begin_on(trv_mpi_state_t *state, const call_t *call, const trv_mpi_job_t *job, TRV_Request handle, bool able)
+static int begin_on(trv_mpi_state_t *state, const call_t *call, const trv_mpi_job_t *job, TRV_Request handle)
 {
-    int code = MPI_SUCCESS;
-    trv_mpi_decision_t *decision = call->persistent ? trv_mpi_find_decision(state, &job->want, false, &code)
-                                                    : trv_mpi_kept_look(state, &job->want);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (!decision || !decision->recipe.schedule)
-        return pass(call, &handle->library);
-    handle->ours = trv_mpi_make_request(state, decision, job, call->persistent, able);
+    int code = trv_mpi_make_request(&handle->ours, state, job, call->persistent);
+    if (code < 0)
+        return trv_mpi_class(code);
     if (!handle->ours)
-        return call->persistent ? pass(call, &handle->library) : MPI_ERR_NO_MEM;
+        return pass(call, &handle->library);
     if (!call->persistent)
         trv_mpi_request_start(handle->ours);
     return MPI_SUCCESS;
-}
-
-/* The state of a communicator that is served; NULL: the library's. */
-static int find_state(const call_t *call, trv_mpi_state_t **state)
-{
-    *state = NULL;
-    int code = call->persistent ? trv_mpi_state_find(call->comm, state) : MPI_SUCCESS;
-    if (!call->persistent && !trv_mpi_state_known(call->comm, state))
-        *state = NULL;
-    return code;
 }
 
 static int begin(const call_t *call, TRV_Request *request)
@@ -82,30 +66,25 @@ static int begin(const call_t *call, TRV_Request *request)
         return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
                MPI_ERR_COMM;
     trv_mpi_job_t job;
-    trv_mpi_state_t *state;
+    trv_mpi_state_t *state = NULL;
     int code = MPI_SUCCESS;
     trv_mpi_kept_begin();
     bool anything = trv_mpi_make_job(&call->call, &job, &code);
     if (code != MPI_SUCCESS || (!anything && !call->persistent))
         return code;
     TRV_Request handle = malloc(sizeof *handle);
-    struct trv_mpi_handle scratch;
-    bool able = handle != NULL;
-    if (!able && !call->persistent)
+    if (!handle)
         return trv_mpi_class(trv_fail_memory());
-    if (!able)
-        handle = &scratch; /* the others wait for this rank's part */
     *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL, .persistent = call->persistent,
                                       .started = !call->persistent};
     if (anything)
-        code = find_state(call, &state);
-    if (anything && code == MPI_SUCCESS)
-        code = trv_mpi_serves(state) ? begin_on(state, call, &job, handle, able) : pass(call, &handle->library);
-    if (code == MPI_SUCCESS && able)
+        code = trv_mpi_state_known(call->comm, &state) && trv_mpi_serves(state)
+                   ? begin_on(state, call, &job, handle) : pass(call, &handle->library);
+    if (code == MPI_SUCCESS)
         *request = handle;
-    else if (able)
+    else
         free(handle);
-    return able ? code : trv_mpi_class(trv_fail_memory());
+    return code;
 }
 
 static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,

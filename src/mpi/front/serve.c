@@ -194,28 +194,23 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
     return *code == MPI_SUCCESS && job->want.count > 0;
 }
 
-trv_mpi_request_t *trv_mpi_make_request(trv_mpi_state_t *state, trv_mpi_decision_t *decision, const trv_mpi_job_t *job,
-                                        bool persistent, bool able)
+int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job,
+                         bool persistent)
 {
-    trv_mpi_request_t *request = NULL;
     trv_mpi_numbers_t *numbers = NULL;
     int tag = 0;
-    if (persistent && (state->node || trv_mpi_state_position(state, &numbers, &tag) != MPI_SUCCESS))
-        return NULL;
+    *request = NULL;
+    trv_mpi_decision_t *decision = trv_mpi_kept_look(state, &job->want);
+    if (!decision || !decision->recipe.schedule ||
+        (persistent && (state->node || !trv_mpi_state_persistent(state, &numbers, &tag))))
+        return TRV_OK;
     const trv_mpi_lender_t lender = trv_mpi_decision_lend(decision);
-    if (trv_mpi_request_create(&request, state, &lender, job, numbers, tag) < 0) {
+    int code = trv_mpi_request_create(request, state, &lender, job, numbers, tag);
+    if (code < 0) {
         lender.release(lender.source);
         trv_mpi_numbers_release(numbers);
     }
-    if (persistent) { /* all or none */
-        int64_t unable = !request || !able;
-        if (trv_mpi_greatest(state->user, &unable, 1, "make a persistent request") != MPI_SUCCESS || unable) {
-            if (request)
-                trv_mpi_request_free(request);
-            request = NULL;
-        }
-    }
-    return request;
+    return code;
 }
 
 /* ---- Setting ----------------------------------------------------------------------------------------------------- */

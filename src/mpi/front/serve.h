@@ -33,10 +33,11 @@ trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_
 /* The job of a request for a call: false: there is nothing to do, or wrong arguments (*code). */
 bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code);
 
-/* A request for a job by a decision that serves. The decision is held by it. Non-blocking: NULL with the sentence where
- * there is no memory. Persistent: collective, and NULL on all ranks where one has not what it takes, or is not `able`. */
-trv_mpi_request_t *trv_mpi_make_request(trv_mpi_state_t *state, trv_mpi_decision_t *decision, const trv_mpi_job_t *job,
-                                        bool persistent, bool able);
+/* A request for a job; blocks on nobody. TRV_OK with *request = NULL: pass, on all ranks alike, because no blocking call
+ * of the same kind and size has been decided on yet, or no position is left for a persistent one. TRV_ERR_MEMORY: the
+ * other ranks have theirs (and have heard, if it is not persistent). */
+int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job,
+                         bool persistent);
 
 /* Whether a state serves, or leaves all calls to the MPI library. */
 bool trv_mpi_serves(const trv_mpi_state_t *state);

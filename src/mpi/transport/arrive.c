@@ -11,13 +11,15 @@
  * belongs to a receive posted earlier. A send that waits in vain looks for the empty message of a receiver that has
  * failed.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
 #include "mpi/transport/error.h"
 #include "mpi/transport/inside.h"
 
-/* Of a message that is not the one that is due. */
+/* Of a message that is not the one that is due. An empty one tells a send that its receiver has failed; a receive returns
+ * TRV_REFUSED for it. */
 static int wrong(const trv_mpi_slot_t *slot, long long bytes, size_t due)
 {
     if (bytes == 0)
@@ -32,7 +34,7 @@ static int wrong(const trv_mpi_slot_t *slot, long long bytes, size_t due)
 }
 
 /* What a request of the slot has come to that is complete. */
-static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
+static int check(trv_mpi_slot_t *slot, int code, const MPI_Status *status)
 {
     int class = MPI_SUCCESS, bytes = 0;
     if (code == MPI_SUCCESS && slot->sends)
@@ -42,6 +44,9 @@ static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
     if (code != MPI_SUCCESS && (slot->sends || class != MPI_ERR_TRUNCATE))
         return trv_mpi_transport_error(slot->sends ? "sending to another rank" : "receiving from another rank", code);
     PMPI_Get_count(status, MPI_BYTE, &bytes);
+    slot->refused = bytes == 0;
+    if (slot->refused)
+        return TRV_REFUSED;
     if ((size_t)bytes != slot->due)
         return wrong(slot, bytes, slot->due);
     if (code != MPI_SUCCESS) /* an MPI that tells only what it has kept */
@@ -57,9 +62,10 @@ static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
 static int step(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, int code, const MPI_Status *status)
 {
     code = check(slot, code, status);
-    if (code < 0 || slot->piece == slot->pieces) {
+    if (code != TRV_OK || slot->piece == slot->pieces) {
         trv_mpi_channel_drop(channel, slot->at);
-        return code;
+        trv_mpi_channel_give_up_pieces(slot); /* none, where all went well */
+        return code < 0 ? code : TRV_OK;
     }
     channel->request[slot->at] = slot->more[slot->piece++];
     slot->due = slot->piece == slot->pieces ? slot->last : channel->piece_bytes;
@@ -112,6 +118,21 @@ static bool has_to_wait(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *
     return false;
 }
 
+/* Takes the empty message that is there. The receive is over: nothing more comes. */
+static int take_refusal(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, int tag)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int done = 0, code = PMPI_Irecv(NULL, 0, MPI_BYTE, slot->peer, tag, channel->comm, &request);
+    while (code == MPI_SUCCESS && !done)
+        code = PMPI_Test(&request, &done, &status);
+    if (slot->rest > 0)
+        trv_mpi_channel_unlist(channel, slot);
+    slot->rest = 0;
+    slot->refused = true;
+    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("receiving from another rank", code);
+}
+
 /* Looks for a large message, or its next piece, where no request of the slot is pending. */
 static int find(trv_mpi_channel_t *channel, int at)
 {
@@ -127,6 +148,8 @@ static int find(trv_mpi_channel_t *channel, int at)
         return TRV_OK;
     size_t piece = slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes;
     PMPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (bytes == 0)
+        return take_refusal(channel, slot, tag);
     if ((size_t)bytes != piece)
         return wrong(slot, bytes, piece);
     code = trv_mpi_channel_post(channel, at, tag, slot->data, piece, piece);
@@ -148,7 +171,7 @@ static int find_and_test(trv_mpi_channel_t *channel, int at)
         if (slot->at == NONE)
             code = find(channel, at);
         if (code < 0 || slot->at == NONE)
-            return code;
+            return code; /* found nothing, or a refusal */
         code = test_one(channel, slot);
     } while (code == TRV_OK && slot->at == NONE && slot->rest > 0);
     return code;
@@ -202,11 +225,44 @@ static int look_around(const trv_mpi_channel_t *channel, trv_mpi_slot_t *slot)
         return TRV_OK;
     int found = 0, bytes = 0;
     int code = look_for(channel, slot, slot->small, &found, &bytes);
+    if (code == TRV_OK && found && slot->suspects && bytes == 0) /* and its twin is what the receive will take */
+        return TRV_OK;
     if (code == TRV_OK && found && slot->suspects)
         return wrong(slot, bytes, slot->small ? slot->due
                                   : slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes);
     slot->suspects = found;
     return code;
+}
+
+/* ---- What is thrown away ----------------------------------------------------------------------------------------- */
+
+/* A receive of whatever comes next from the peer on this tag, of either kind: it keeps a rank that has failed from
+ * leaving others with sends that nobody takes. Tries again where there is no memory. */
+static int discard(const trv_mpi_channel_t *channel, trv_mpi_slot_t *slot)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        MPI_Message message;
+        MPI_Status status;
+        int found = 0, bytes = 0, tag = slot->tag + kind * TRV_MPI_LANE_TAGS;
+        int code = PMPI_Iprobe(slot->peer, tag, channel->comm, &found, &status);
+        if (code != MPI_SUCCESS)
+            return trv_mpi_transport_error("MPI_Iprobe", code);
+        if (!found)
+            continue;
+        PMPI_Get_count(&status, MPI_BYTE, &bytes);
+        void *nowhere = malloc((size_t)bytes + 1);
+        if (!nowhere)
+            return 0;
+        code = PMPI_Mprobe(slot->peer, tag, channel->comm, &message, &status);
+        if (code == MPI_SUCCESS)
+            code = PMPI_Mrecv(nowhere, bytes, MPI_BYTE, &message, &status);
+        free(nowhere);
+        if (code != MPI_SUCCESS)
+            return trv_mpi_transport_error("receiving from another rank", code);
+        return bytes == 0 ? TRV_REFUSED
+                          : trv_fail(TRV_ERR_TRANSPORT, "a message of rank %d was thrown away", slot->peer);
+    }
+    return 0;
 }
 
 /* For all large receives: a caller may wait for another slot first, which its peer may complete after one of these. */
@@ -227,6 +283,8 @@ int trv_mpi_channel_test(void *context, int base, int at)
     trv_mpi_channel_t *channel = context;
     trv_mpi_slot_t *slot = &channel->slot[at];
     int code = TRV_OK;
+    if (slot->nowhere)
+        return discard(channel, slot);
     if (slot->rest > 0) {
         code = find_and_test(channel, at);
     } else if (slot->at != NONE && channel->active <= FEW) {
@@ -239,7 +297,7 @@ int trv_mpi_channel_test(void *context, int base, int at)
     if (code < 0)
         return code;
     if (slot->at == NONE && slot->rest == 0)
-        return 1;
+        return slot->refused ? TRV_REFUSED : 1;
     if (++slot->vain % PATIENCE != 0)
         return 0;
     code = RETURNS_TRUNCATION ? TRV_OK : find_all(channel);

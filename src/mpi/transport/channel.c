@@ -166,11 +166,12 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     slot->pieces = slot->piece = 0;
     slot->answered = channel->looks - 1; /* the pass that posts it need not look for it */
     slot->vain = 0;
-    slot->suspects = false;
+    slot->suspects = slot->refused = false;
+    slot->nowhere = !sends && bytes == 0;
     slot->order = channel->posted++;
     int code = TRV_OK;
     if (bytes == 0)
-        return TRV_OK; /* empty messages are not sent: see `refuse` */
+        return TRV_OK; /* empty messages are not sent (see `refuse`), and what is received is thrown away */
     if (sends || RETURNS_TRUNCATION) {
         code = post_pieces(channel, at, slot->tag + (small ? 0 : TRV_MPI_LANE_TAGS), data, bytes);
     } else if (small) {
@@ -228,6 +229,12 @@ static void give_up(MPI_Request *request, bool sends)
     PMPI_Wait(request, &status);
 }
 
+void trv_mpi_channel_give_up_pieces(trv_mpi_slot_t *slot)
+{
+    while (slot->piece < slot->pieces)
+        give_up(&slot->more[slot->piece++], slot->sends);
+}
+
 static int channel_cancel(void *context, int base, int at)
 {
     (void)base;
@@ -236,12 +243,12 @@ static int channel_cancel(void *context, int base, int at)
     if (slot->rest > 0)
         trv_mpi_channel_unlist(channel, slot);
     slot->rest = 0;
+    slot->nowhere = false;
     if (slot->at != NONE) {
         give_up(&channel->request[slot->at], slot->sends);
         trv_mpi_channel_drop(channel, slot->at);
     }
-    while (slot->piece < slot->pieces)
-        give_up(&slot->more[slot->piece++], slot->sends);
+    trv_mpi_channel_give_up_pieces(slot);
     return TRV_OK;
 }
 

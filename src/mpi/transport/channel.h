@@ -6,9 +6,9 @@
  * channels that may run at the same time between the same ranks need different ones.
  *
  * Every arrived length is checked: a message of another length than is due ends `test` with TRV_ERR_TRANSPORT and a
- * sentence that names the sender by its rank in the communicator. So does an empty message, which `refuse` alone sends:
- * the sender has failed. `refuse` should reach every peer of the plan, those that only send to this rank too: a send
- * that its receiver does not take hears of the failure as a receive does.
+ * sentence that names the sender by its rank in the communicator. For an empty message, which `refuse` alone sends, it is
+ * TRV_REFUSED: the sender has failed. A send that its receiver does not take hears of the failure, too, as an error. A
+ * receive of 0 bytes takes whatever comes, and throws it away.
  *
  * `cancel` waits for what MPI still writes to memory of the caller's. A send that its receiver has not taken is left to
  * MPI after a while (no MPI here can take it back); its memory is read again only if a later receive takes the message,

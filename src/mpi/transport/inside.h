@@ -39,6 +39,8 @@ typedef struct slot {
     unsigned vain;      /* polls */
     unsigned long order;
     bool sends, small;
+    bool refused;       /* the peer has sent its refusal instead */
+    bool nowhere;       /* a receive of whatever comes, to be thrown away */
     bool suspects;      /* has seen something else than it waits for */
 } trv_mpi_slot_t;
 
@@ -64,6 +66,8 @@ struct trv_mpi_channel {
 int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
 /* Moves the last request to the place of one that is complete or given up. */
 void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);
+/* Gives up the pieces behind the pending request. */
+void trv_mpi_channel_give_up_pieces(trv_mpi_slot_t *slot);
 /* Takes a slot out of its lane's list. */
 void trv_mpi_channel_unlist(trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot);
 /* `test` of the executor's interface. */
