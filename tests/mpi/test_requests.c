@@ -244,7 +244,8 @@ static void freed_communicator(void)
     MPI_Comm own;
     TRV_Request request;
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
-    TRV_Comm_set(own, NULL, NULL);
+    TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, own); /* from here on requests like it are ours */
+    sum = 0;
     TRV_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, own, &request);
     MPI_Comm_free(&own);
     expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting after the communicator was freed");
@@ -271,6 +272,8 @@ static void refused(MPI_Comm comm)
                  NULL, "no elements, persistent");
     expect(TRV_Start(&request) == MPI_SUCCESS && TRV_Wait(&request) == MPI_SUCCESS &&
            TRV_Request_free(&request) == MPI_SUCCESS && request == TRV_REQUEST_NULL, "no elements, persistent");
+    TRV_Allreduce(&(int[]){1, 1}, wide, 2, MPI_INT, MPI_SUM, comm); /* from here on requests like it are ours */
+    wide[0] = wide[1] = 1;
     TRV_Iallreduce(wide, wide, 2, MPI_INT, MPI_SUM, comm, &request);
     expect_class(TRV_Start(&request), MPI_ERR_REQUEST, "persistent", "starting a non-blocking request");
 #if defined(MPICH)

@@ -105,7 +105,7 @@ static int make_node(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members,
 {
     trv_mpi_node_place_t where = {.comm = members->domain->comm, .tag = tag, .member = neighbour};
     where.ranks = find_neighbours(members, place, neighbour, &where.rank);
-    if (where.ranks == 1 || where.ranks == members->ranks)
+    if (where.ranks == 1 || (where.ranks == members->ranks && trv_mpi_is_drop_in())) /* no torus between them */
         return TRV_OK;
     int code = trv_mpi_node_create(&wiring->node, &where);
     return code < 0 ? trv_fail(TRV_ERR_MEMORY, "%s", trv_last_error()) : TRV_OK;
