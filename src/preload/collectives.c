@@ -11,9 +11,13 @@
 #include "mpi/front/intercept.h"
 #include "mpi/reports/settings.h"
 
-void trv_preload_begin(void)
+__attribute__((constructor)) static void set_mode(void)
 {
     trv_mpi_mode(TRV_MPI_DROP_IN);
+}
+
+void trv_preload_begin(void)
+{
     trv_mpi_intercept_begin();
 }
 

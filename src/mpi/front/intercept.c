@@ -3,6 +3,7 @@
  */
 #include "mpi/front/intercept.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/error.h"
@@ -13,19 +14,38 @@
 
 /* Collectives that the MPI library makes of its own accord, while it works for us, are its own. */
 static _Thread_local int depth;
+static atomic_bool seen; /* in MPI_Init */
 
 void trv_mpi_intercept_begin(void)
 {
     depth++;
+    seen = true;
     trv_mpi_kept_begin();
     trv_mpi_begin();
     depth--;
 }
 
-static bool enter(void)
+/* Once, where calls come although nobody was seen in MPI_Init. */
+static void say_unseen(MPI_Comm comm)
 {
-    if (depth > 0 || !trv_mpi_begun())
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    int rank = 0;
+    if (trv_mpi_is_component() || atomic_flag_test_and_set(&said))
+        return;
+    if (trv_mpi_may_serve() && comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+        trv_mpi_refuse(rank, "MPI_Init was not called, and sessions have no MPI_COMM_WORLD: all calls go to the MPI "
+                       "library");
+}
+
+static bool enter(MPI_Comm comm)
+{
+    if (depth > 0)
         return false;
+    if (!trv_mpi_begun()) {
+        if (!seen)
+            say_unseen(comm);
+        return false;
+    }
     depth++;
     return true;
 }
@@ -43,7 +63,7 @@ static bool leave(bool served, MPI_Comm comm, const int *code)
 
 static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 {
-    return enter() && leave(trv_mpi_serve(call, comm, code), comm, code);
+    return enter(comm) && leave(trv_mpi_serve(call, comm, code), comm, code);
 }
 
 bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code)
@@ -93,7 +113,7 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
 trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int code), void *context)
 {
-    if (!enter())
+    if (!enter(comm))
         return NULL;
     trv_mpi_request_t *request = post(call, comm, persistent, done, context);
     depth--;
@@ -118,7 +138,7 @@ static void take_hint(MPI_Comm comm, const char *algorithm)
 
 void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
 {
-    if (!enter())
+    if (!enter(comm))
         return;
     take_hint(comm, algorithm);
     depth--;
