@@ -64,9 +64,6 @@ int trv_program_measure(trv_program_t *program)
         program->sources_most = most(program->sources_most, program->piece[i].sources);
     for (int i = 0; i < program->works; i++)
         program->walk_bounds = most(program->walk_bounds, work_bounds(program, &program->work[i]));
-    for (int i = 0; i < program->containers; i++)
-        program->walk_bounds = most(program->walk_bounds, count_bounds(&program->space, program->container[i].product,
-                                                                       program->container[i].products));
     return 0;
 }
 

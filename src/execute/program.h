@@ -153,6 +153,7 @@ typedef struct trv_flow {
     int *result;     /* by atom: the final value, -1 where none is due */
     bool *in, *out;  /* by atom: whether the rank contributes it; whether a result is due */
     int64_t block;   /* as in the program */
+    int everything;  /* the cover of all units */
 } trv_flow_t;
 
 int trv_flow_make(trv_flow_t *flow, trv_space_t *space, const trv_schedule_t *schedule, int rank, int stream);
