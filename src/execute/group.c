@@ -188,7 +188,7 @@ static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
         program->walks -= last->walks - before.walks;
         *last = before;
     }
-    trv_work_t work = { program->pieces, 1, program->walks, 0 };
+    trv_work_t work = { .piece = program->pieces, .pieces = 1, .walk = program->walks };
     int walked = walk_piece(group, &work, &piece);
     if (walked < 0)
         return walked;

@@ -13,11 +13,6 @@ typedef struct going {
     trv_plan_t *plan;
     const trv_lane_t *lane;
     const trv_work_t *work;
-    trv_mask_t piece[TRV_WALK_PRODUCTS_MAX], walked[TRV_WALK_PRODUCTS_MAX]; /* the products of each */
-    /* The stretch that is growing: its piece (-1: none) and the containers that it lies in. */
-    int at;
-    trv_mask_t in;
-    size_t first, elements;
 } going_t;
 
 /* Where element e of a place is, e being `passed` bytes on from where the cursors are. */
@@ -85,73 +80,37 @@ static int perform_run(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
-/* Does what the stretch that has grown is for, and passes it. */
-static int pass(going_t *going)
+/* Does what a stretch is for, and passes it. */
+static int pass(void *context, int at, trv_mask_t in, size_t first, size_t elements)
 {
+    const going_t *going = context;
     const trv_sized_t *sized = going->lane->sized;
     const trv_program_t *program = sized->program;
-    int rc = 0;
-    if (going->at >= 0)
-        rc = perform_run(going->plan, going->lane, &program->piece[going->work->piece + going->at], going->first,
-                         going->elements);
-    for (int i = 0; going->in && i < going->work->walks; i++)
-        if (going->in >> i & 1)
-            going->plan->cursor[program->walked[going->work->walk + i]] += going->elements * sized->element_size;
-    going->elements = 0;
+    int rc = at < 0 ? 0 : perform_run(going->plan, going->lane, &program->piece[going->work->piece + at], first, elements);
+    for (int i = 0; in; i++, in >>= 1)
+        if (in & 1)
+            going->plan->cursor[program->walked[going->work->walk + i]] += elements * sized->element_size;
     return rc;
-}
-
-static int tell(void *context, trv_mask_t mask, size_t first, size_t elements)
-{
-    going_t *going = context;
-    trv_mask_t in = 0;
-    int at = -1;
-    for (int i = 0; i < going->work->walks; i++)
-        in |= (trv_mask_t)((mask & going->walked[i]) != 0) << i;
-    for (int i = 0; at < 0 && i < going->work->pieces; i++)
-        at = mask & going->piece[i] ? i : -1;
-    if (at == going->at && in == going->in && first == going->first + going->elements) {
-        going->elements += elements;
-        return 0;
-    }
-    int rc = pass(going);
-    going->at = at;
-    going->in = in;
-    going->first = first;
-    going->elements = elements;
-    return rc;
-}
-
-static trv_mask_t add_products(trv_walk_t *walk, int product, int products)
-{
-    trv_mask_t mask = 0;
-    for (int i = 0; i < products; i++) {
-        mask |= (trv_mask_t)1 << walk->products;
-        walk->product[walk->products++] = product + i;
-    }
-    return mask;
 }
 
 static int perform_walk(trv_plan_t *plan, const trv_lane_t *lane, const trv_work_t *work)
 {
-    const trv_program_t *program = lane->sized->program;
-    trv_walk_t *walk = &plan->walk;
-    going_t going = { .plan = plan, .lane = lane, .work = work, .at = -1 };
-    walk->sized = lane->sized;
-    walk->products = 0;
-    walk->tell = tell;
-    walk->context = &going;
-    for (int i = 0; i < work->pieces; i++) {
-        const trv_piece_t *piece = &program->piece[work->piece + i];
-        going.piece[i] = add_products(walk, piece->product, piece->products);
+    const trv_sized_t *sized = lane->sized;
+    const trv_stretch_t *stretch = sized->program->stretch + work->stretch;
+    going_t going = { plan, lane, work };
+    int rc = 0;
+    for (int i = 0; i < work->walks; i++)
+        plan->cursor[sized->program->walked[work->walk + i]] = 0;
+    if (work->stretches == 0) {
+        plan->walk.sized = sized;
+        return trv_walk_work(&plan->walk, work, pass, &going);
     }
-    for (int i = 0; i < work->walks; i++) {
-        const int number = program->walked[work->walk + i];
-        going.walked[i] = add_products(walk, program->container[number].product, program->container[number].products);
-        plan->cursor[number] = 0;
+    for (int i = 0; !rc && i < work->stretches; i++) {
+        const size_t first = sized->table[stretch[i].first], end = sized->table[stretch[i].end];
+        if (first < end)
+            rc = pass(&going, stretch[i].piece, stretch[i].in, first, end - first);
     }
-    int rc = trv_walk(walk);
-    return rc ? rc : pass(&going);
+    return rc;
 }
 
 int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)

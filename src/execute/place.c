@@ -525,6 +525,8 @@ int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, 
         rc = place_tail(&p);
     if (!rc)
         rc = trv_program_measure(program);
+    if (!rc)
+        rc = trv_program_unroll(program);
     trv_sets_end(&program->space.sets);
     trv_group_clear(&p.group);
     trv_flow_clear(&p.flow);

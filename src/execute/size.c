@@ -21,7 +21,8 @@ int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
 {
     const size_t containers = (size_t)program->containers + 1, areas = (size_t)program->areas + 1;
     *sized = (trv_sized_t){ .program = program, .blocks = program->block < program->space.units };
-    sized->offset = malloc((3 * containers + 2 * areas) * sizeof *sized->offset);
+    const size_t positions = program->space.units <= TRV_SMALL_UNITS ? (size_t)program->space.units + 1 : 0;
+    sized->offset = malloc((3 * containers + 2 * areas + positions) * sizeof *sized->offset);
     sized->live = malloc(areas * sizeof *sized->live);
     if (!sized->offset || !sized->live)
         return trv_fail_memory();
@@ -29,7 +30,14 @@ int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
     sized->first = sized->bytes + containers;
     sized->area_offset = sized->first + containers;
     sized->area_bytes = sized->area_offset + areas;
+    sized->table = positions ? sized->area_bytes + areas : NULL;
     return 0;
+}
+
+trv_sized_t trv_sized_units(const trv_program_t *program)
+{
+    return (trv_sized_t){ .program = program, .blocks = program->block < program->space.units,
+                          .length = (size_t)program->block, .total = (size_t)program->space.units, .element_size = 1 };
 }
 
 void trv_sized_clear(trv_sized_t *sized)
@@ -39,7 +47,7 @@ void trv_sized_clear(trv_sized_t *sized)
     memset(sized, 0, sizeof *sized);
 }
 
-size_t trv_elements_before(const trv_sized_t *sized, int64_t position)
+size_t trv_find_elements(const trv_sized_t *sized, int64_t position)
 {
     const trv_space_t *space = &sized->program->space;
     size_t before = 0, length = sized->total;
@@ -97,10 +105,33 @@ static size_t product_elements(const trv_sized_t *sized, int product)
 
 static size_t container_bytes(const trv_sized_t *sized, const trv_container_t *container)
 {
+    const trv_stretch_t *stretch = sized->program->stretch + container->stretch;
     size_t elements = 0;
-    for (int i = 0; i < container->products; i++)
+    if (container->run)
+        return (trv_elements_before(sized, container->first + container->units) -
+                trv_elements_before(sized, container->first)) * sized->element_size;
+    for (int i = 0; sized->table && i < container->stretches; i++)
+        elements += sized->table[stretch[i].end] - sized->table[stretch[i].first];
+    for (int i = 0; container->stretches == 0 && i < container->products; i++)
         elements += product_elements(sized, container->product + i);
     return elements * sized->element_size;
+}
+
+/* ---- Positions --------------------------------------------------------------------------------------------------- */
+
+/* Fills in the positions of an axis' indices and those after it. */
+static void fill_table(trv_sized_t *sized, int axis, int64_t position, size_t before, size_t length)
+{
+    const trv_space_t *space = &sized->program->space;
+    size_t at = 0;
+    for (int i = 0; i < space->size[axis]; i++, position += space->weight[axis]) {
+        const size_t end = trv_before_index(sized, axis, length, i + 1);
+        if (axis == space->axes - 1)
+            sized->table[position] = before + at;
+        else
+            fill_table(sized, axis + 1, position, before + at, end - at);
+        at = end;
+    }
 }
 
 /* ---- Areas ------------------------------------------------------------------------------------------------------- */
@@ -138,6 +169,10 @@ void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int
     sized->total = sized->length * (size_t)(program->space.units / program->block);
     sized->gap = count - sized->length;
     sized->element_size = element_size;
+    if (sized->table) {
+        fill_table(sized, 0, 0, 0, sized->total);
+        sized->table[program->space.units] = sized->total;
+    }
     for (int a = 0; a < program->areas; a++) {
         const trv_area_t *area = &program->area[a];
         size_t bytes = 0;

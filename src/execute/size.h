@@ -23,6 +23,7 @@ typedef struct trv_sized {
     size_t gap;                   /* elements between the stream's parts of two blocks in the user's buffers */
     bool blocks;                  /* there are several */
     size_t element_size;
+    size_t *table;                /* elements before each position, in small spaces; else NULL */
     size_t *first;                /* of containers that are one run: its first element */
     size_t *offset, *bytes;       /* of containers, in scratch */
     size_t *area_offset, *area_bytes;
@@ -32,6 +33,8 @@ typedef struct trv_sized {
 
 /* Allocates what `trv_size` fills in. */
 int trv_sized_make(trv_sized_t *sized, const trv_program_t *program);
+/* One that has one element in every unit, without containers' sizes: elements are then positions. */
+trv_sized_t trv_sized_units(const trv_program_t *program);
 void trv_sized_clear(trv_sized_t *sized);
 
 /* For chunks of `elements` elements of blocks of `count`, as stream `stream` of `streams`. */
@@ -47,8 +50,13 @@ static inline size_t trv_before_index(const trv_sized_t *sized, int axis, size_t
     return trv_cut(length, (size_t)program->space.size[axis], (size_t)i);
 }
 
+size_t trv_find_elements(const trv_sized_t *sized, int64_t position);
+
 /* Elements before a position. */
-size_t trv_elements_before(const trv_sized_t *sized, int64_t position);
+static inline size_t trv_elements_before(const trv_sized_t *sized, int64_t position)
+{
+    return sized->table ? sized->table[position] : trv_find_elements(sized, position);
+}
 
 /* Elements from the chunk's begin in a user's buffer of all blocks. */
 static inline size_t trv_user_elements(const trv_sized_t *sized, size_t elements)

@@ -4,6 +4,7 @@
  */
 #include "execute/walk.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 static int ascending(const void *x, const void *y)
@@ -102,4 +103,81 @@ int trv_walk(trv_walk_t *walk)
             walk->last = axis; /* else all products have all of it */
     }
     return walk->sized->total ? go(walk, 0, 0, walk->sized->total, ~(trv_mask_t)0) : 0;
+}
+
+/* ---- Works ------------------------------------------------------------------------------------------------------- */
+
+typedef struct going {
+    const trv_work_t *work;
+    trv_pass_t pass;
+    void *context;
+    trv_mask_t piece[128], walked[128]; /* the products of each */
+    /* The stretch that is growing: its piece (-1: none) and the containers that it lies in. */
+    int at;
+    trv_mask_t in;
+    size_t first, elements;
+} going_t;
+
+static int pass(going_t *going)
+{
+    const bool empty = going->elements == 0 || (going->at < 0 && !going->in);
+    int rc = empty ? 0 : going->pass(going->context, going->at, going->in, going->first, going->elements);
+    going->elements = 0;
+    return rc;
+}
+
+static int tell(void *context, trv_mask_t mask, size_t first, size_t elements)
+{
+    going_t *going = context;
+    trv_mask_t in = 0;
+    int at = -1;
+    for (int i = 0; i < going->work->walks; i++)
+        in |= (trv_mask_t)((mask & going->walked[i]) != 0) << i;
+    for (int i = 0; at < 0 && i < going->work->pieces; i++)
+        at = mask & going->piece[i] ? i : -1;
+    if (at == going->at && in == going->in && first == going->first + going->elements) {
+        going->elements += elements;
+        return 0;
+    }
+    int rc = pass(going);
+    going->at = at;
+    going->in = in;
+    going->first = first;
+    going->elements = elements;
+    return rc;
+}
+
+static trv_mask_t add_products(trv_walk_t *walk, int product, int products)
+{
+    trv_mask_t mask = 0;
+    for (int i = 0; i < products; i++) {
+        mask |= (trv_mask_t)1 << walk->products;
+        walk->product[walk->products++] = product + i;
+    }
+    return mask;
+}
+
+int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_pass_t tell_stretch, void *context)
+{
+    const trv_program_t *program = walk->sized->program;
+    going_t going;
+    going.work = work;
+    going.pass = tell_stretch;
+    going.context = context;
+    going.at = -1;
+    going.in = 0;
+    going.first = going.elements = 0;
+    walk->products = 0;
+    walk->tell = tell;
+    walk->context = &going;
+    for (int i = 0; i < work->pieces; i++) {
+        const trv_piece_t *piece = &program->piece[work->piece + i];
+        going.piece[i] = add_products(walk, piece->product, piece->products);
+    }
+    for (int i = 0; i < work->walks; i++) {
+        const trv_container_t *container = &program->container[program->walked[work->walk + i]];
+        going.walked[i] = add_products(walk, container->product, container->products);
+    }
+    int rc = trv_walk(walk);
+    return rc ? rc : pass(&going);
 }

@@ -25,6 +25,13 @@ typedef struct trv_walk {
     void *context;
 } trv_walk_t;
 
+/* What going through a work tells of every stretch of elements: its piece (-1: none) and a bit for each of the work's
+ * walked containers that it lies in. */
+typedef int (*trv_pass_t)(void *context, int piece, trv_mask_t in, size_t first, size_t elements);
+
+/* Goes through a work. `walk` has room; the rest is filled in. */
+int trv_walk_work(trv_walk_t *walk, const trv_work_t *work, trv_pass_t pass, void *context);
+
 /* Goes through walk->product[0 … products - 1]; stops at what `tell` returns, if that is not 0. */
 int trv_walk(trv_walk_t *walk);
 
