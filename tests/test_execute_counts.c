@@ -48,7 +48,7 @@ static void counts_in_turn(const trv_schedule_t *schedule)
 {
     const bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
     const trv_elements_t elements = { .type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM };
-    const trv_plan_options_t options = { .chunk_bytes = random_below(2) ? 0 : 1 + random_below(1000) };
+    const trv_plan_options_t options = { .chunk_bytes = random_below(2) ? 0 : 40 * (size_t)trv_schedule_torus(schedule)->ranks + random_below(4000) };
     world_t world = world_make(schedule, COUNT_MAX, &elements, &options);
     for (int round = 0; round < ROUNDS; round++) {
         const bool in_place = random_below(2);

@@ -69,7 +69,6 @@ static int add_part(walk_t *walk, int64_t reg, int cover)
 static int collect_registers(walk_t *walk, const trv_part_t *part)
 {
     const int64_t count = trv_blocks_count(&part->blocks);
-    int cover = trv_partition_run(&walk->flow->partition, 0, walk->flow->partition.space->units, &walk->again);
     if (count > walk->slot_room) {
         int64_t *grown = realloc(walk->slot, (size_t)count * sizeof *grown);
         if (!grown)
@@ -78,9 +77,9 @@ static int collect_registers(walk_t *walk, const trv_part_t *part)
         walk->slot_room = count;
     }
     trv_blocks_list(&part->blocks, walk->slot);
-    int rc = cover < 0 ? cover : 0;
+    int rc = 0;
     for (int64_t i = 0; !rc && i < count; i++)
-        rc = add_part(walk, part->reg + walk->slot[i], cover);
+        rc = add_part(walk, part->reg + walk->slot[i], walk->flow->everything);
     return rc;
 }
 
@@ -160,24 +159,35 @@ static int find_block(walk_t *walk)
     return 0;
 }
 
-/* All sets, and with them the partition. */
+/* All sets, and with them the partition. Large sets come first, so that small ones do not cut them: an AllGather's steps
+ * are taken from the last one back, and the rank's own block comes at the end. */
 static int collect(walk_t *walk, trv_space_t *space, bool flat)
 {
-    trv_partition_t *partition = &walk->flow->partition;
+    trv_flow_t *flow = walk->flow;
+    trv_partition_t *partition = &flow->partition;
     trv_step_t step = TRV_STEP_INIT;
+    const int steps = trv_schedule_steps(walk->schedule);
+    const bool back = trv_schedule_collective(walk->schedule) == TRV_ALLGATHER;
     int rc = trv_partition_begin(partition, space, walk->schedule, walk->stream, flat);
     if (!rc)
         rc = find_block(walk);
-    if (!rc && walk->flow->block < space->units)
-        rc = trv_partition_run(partition, walk->rank * walk->flow->block, walk->flow->block, &walk->again);
-    for (int k = 0; rc >= 0 && !walk->again && k < trv_schedule_steps(walk->schedule); k++) {
-        walk->step = k;
-        rc = trv_schedule_step(walk->schedule, walk->rank, walk->stream, k, &step);
+    if (!rc)
+        rc = flow->everything = trv_partition_run(partition, 0, space->units, &walk->again);
+    for (int k = 0; rc >= 0 && !walk->again && k < steps; k++) {
+        walk->step = back ? steps - 1 - k : k;
+        rc = trv_schedule_step(walk->schedule, walk->rank, walk->stream, walk->step, &step);
         if (!rc)
             rc = collect_step(walk, &step);
     }
     trv_step_clear(&step);
-    return rc < 0 || walk->again ? rc : trv_partition_end(partition);
+    for (int i = 0, j = flow->steps - 1; back && i < j; i++, j--) {
+        const trv_flow_step_t swapped = flow->step[i];
+        flow->step[i] = flow->step[j];
+        flow->step[j] = swapped;
+    }
+    if (rc >= 0 && !walk->again && flow->block < space->units)
+        rc = trv_partition_run(partition, walk->rank * flow->block, flow->block, &walk->again);
+    return rc < 0 || walk->again ? (rc < 0 ? rc : 0) : trv_partition_end(partition);
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */

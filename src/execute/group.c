@@ -15,9 +15,16 @@ static bool same_place(trv_place_t a, trv_place_t b)
     return a.base == b.base && a.container == b.container;
 }
 
-void trv_group_begin(trv_group_t *group)
+int trv_group_make(trv_group_t *group, trv_program_t *program, const trv_partition_t *partition)
 {
-    group->tuples = group->entries = 0;
+    const size_t atoms = (size_t)partition->atoms;
+    *group = (trv_group_t){ .program = program, .partition = partition };
+    group->of = malloc(atoms * sizeof *group->of);
+    group->atom = malloc(atoms * sizeof *group->atom);
+    if (!group->of || !group->atom)
+        return trv_fail_memory();
+    memset(group->of, 0xff, atoms * sizeof *group->of);
+    return 0;
 }
 
 static bool is_tuple(const trv_group_t *group, int t, trv_place_t to, const trv_place_t *source, int sources)
@@ -29,14 +36,12 @@ static bool is_tuple(const trv_group_t *group, int t, trv_place_t to, const trv_
     return same;
 }
 
-int trv_group_add(trv_group_t *group, int product, trv_place_t to, const trv_place_t *source, int sources)
+int trv_group_add(trv_group_t *group, int atom, trv_place_t to, const trv_place_t *source, int sources)
 {
     trv_program_t *program = group->program;
     int t = group->tuples - 1; /* most likely the last one */
     while (t >= 0 && !is_tuple(group, t, to, source, sources))
         t--;
-    if (trv_room(&group->entry, &group->entry_room, group->entries, 1, sizeof *group->entry))
-        return TRV_ERR_MEMORY;
     if (t < 0) {
         if (trv_room(&group->tuple, &group->tuple_room, group->tuples, 1, sizeof *group->tuple) ||
             trv_room(&program->source, &group->source_room, program->sources, sources, sizeof *program->source))
@@ -46,9 +51,90 @@ int trv_group_add(trv_group_t *group, int product, trv_place_t to, const trv_pla
         memcpy(program->source + program->sources, source, (size_t)sources * sizeof *source);
         program->sources += sources;
     }
-    group->entry[group->entries].product = product;
-    group->entry[group->entries++].tuple = t;
+    group->of[atom] = t;
+    group->atom[group->atoms++] = atom;
     return 0;
+}
+
+/* ---- From atoms to products -------------------------------------------------------------------------------------- */
+
+enum { MIXED = -2, DEPTH_MAX = 500 };
+
+static int add_entry(trv_group_t *group, int node, int tuple)
+{
+    if (tuple < 0)
+        return 0;
+    if (trv_room(&group->entry, &group->entry_room, group->entries, 1, sizeof *group->entry))
+        return TRV_ERR_MEMORY;
+    group->entry[group->entries].product = group->partition->node[node].product;
+    group->entry[group->entries++].tuple = tuple;
+    return 0;
+}
+
+/* The tuple of all atoms under a node; MIXED if they have several: then the largest nodes under it that have one each
+ * are entered. *rc: an error. Very deep trees are taken atom by atom. */
+static int collapse(trv_group_t *group, int number, int depth, int *rc)
+{
+    const trv_node_t *node = &group->partition->node[number];
+    int tuple[TRV_SPACE_AXES_MAX + 1];
+    bool same = true;
+    if (!node->children)
+        return group->of[node->atom];
+    if (depth == DEPTH_MAX) {
+        for (int i = node->atom; !*rc && i < node->atom + node->atoms; i++)
+            *rc = add_entry(group, group->partition->leaf[i], group->of[i]);
+        return MIXED;
+    }
+    for (int i = 0; i < node->children; i++) {
+        tuple[i] = collapse(group, node->child + i, depth + 1, rc);
+        same = same && tuple[i] == tuple[0];
+    }
+    if (same)
+        return tuple[0];
+    for (int i = 0; !*rc && i < node->children; i++)
+        *rc = add_entry(group, node->child + i, tuple[i]);
+    return MIXED;
+}
+
+static int collapse_cover(trv_group_t *group, const trv_cover_t *cover)
+{
+    int rc = 0;
+    group->entries = 0;
+    for (int i = 0; !rc && i < cover->nodes; i++) {
+        const int node = group->partition->list[cover->node + i], tuple = collapse(group, node, 0, &rc);
+        if (!rc)
+            rc = add_entry(group, node, tuple);
+    }
+    return rc;
+}
+
+/* Appends the products of one tuple (-1: of all) to the pool. */
+static int add_products(trv_group_t *group, int tuple)
+{
+    trv_space_t *space = &group->program->space;
+    const int first = space->products;
+    int rc = 0;
+    for (int e = 0; rc >= 0 && e < group->entries; e++)
+        if (tuple < 0 || group->entry[e].tuple == tuple)
+            rc = trv_space_add(space, space->id + (size_t)group->entry[e].product * (size_t)space->axes);
+    return rc < 0 ? rc : trv_space_join(space, first);
+}
+
+static void reset(trv_group_t *group)
+{
+    for (int i = 0; i < group->atoms; i++)
+        group->of[group->atom[i]] = -1;
+    group->atoms = group->tuples = group->entries = 0;
+}
+
+int trv_group_products(trv_group_t *group, const trv_cover_t *cover)
+{
+    const int first = group->program->space.products;
+    int rc = collapse_cover(group, cover);
+    if (!rc)
+        rc = add_products(group, -1);
+    reset(group);
+    return rc < 0 ? rc : group->program->space.products - first;
 }
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
@@ -102,7 +188,7 @@ static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
         program->walks -= last->walks - before.walks;
         *last = before;
     }
-    trv_work_t work = { program->pieces, 1, program->walks, 0 };
+    trv_work_t work = { .piece = program->pieces, .pieces = 1, .walk = program->walks };
     int walked = walk_piece(group, &work, &piece);
     if (walked < 0)
         return walked;
@@ -115,41 +201,50 @@ static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
     return 0;
 }
 
-int trv_group_end(trv_group_t *group, int product, int products)
+/* The pieces of one tuple. */
+static int add_tuple(trv_group_t *group, int t, int first, int count, int *used)
+{
+    const trv_tuple_t *tuple = &group->tuple[t];
+    trv_piece_t piece = { .to = tuple->to, .source = tuple->source, .sources = tuple->sources };
+    int rc = 0;
+    if (!trv_space_run(&group->program->space, first, count, &piece.first, &piece.units) ||
+        count > TRV_PIECE_PRODUCTS_MAX)
+        piece.units = 0;
+    for (int i = 0; rc >= 0 && i < count; i += TRV_PIECE_PRODUCTS_MAX) {
+        const int left = count - i;
+        piece.product = first + i;
+        piece.products = left < TRV_PIECE_PRODUCTS_MAX ? left : TRV_PIECE_PRODUCTS_MAX;
+        rc = add_piece(group, piece, used);
+    }
+    return rc;
+}
+
+int trv_group_end(trv_group_t *group, const trv_cover_t *cover)
 {
     trv_space_t *space = &group->program->space;
-    int used = 0, rc = 0;
-    for (int t = 0; rc >= 0 && t < group->tuples; t++) {
-        const trv_tuple_t *tuple = &group->tuple[t];
-        int first = product, count = products;
-        if (group->tuples > 1 || products == 0) {
-            first = space->products;
-            for (int e = 0; rc >= 0 && e < group->entries; e++)
-                if (group->entry[e].tuple == t)
-                    rc = trv_space_add(space, space->id + (size_t)group->entry[e].product * (size_t)space->axes);
+    int used = 0, rc = 0, atoms = 0;
+    for (int i = 0; i < cover->nodes; i++)
+        atoms += group->partition->node[group->partition->list[cover->node + i]].atoms;
+    if (group->tuples == 1 && group->atoms == atoms) {
+        rc = add_tuple(group, 0, cover->product, cover->products, &used);
+    } else if (group->tuples > 0) {
+        rc = collapse_cover(group, cover);
+        for (int t = 0; rc >= 0 && t < group->tuples; t++) {
+            const int first = space->products;
+            rc = add_products(group, t);
             if (rc >= 0)
-                rc = trv_space_join(space, first);
-            count = space->products - first;
-        }
-        trv_piece_t piece = { .to = tuple->to, .source = tuple->source, .sources = tuple->sources };
-        if (rc >= 0 && !trv_space_run(space, first, count, &piece.first, &piece.units))
-            piece.units = 0;
-        for (int i = 0; rc >= 0 && i < count; i += TRV_PIECE_PRODUCTS_MAX) {
-            const int left = count - i;
-            piece.product = first + i;
-            piece.products = left < TRV_PIECE_PRODUCTS_MAX ? left : TRV_PIECE_PRODUCTS_MAX;
-            if (count > TRV_PIECE_PRODUCTS_MAX)
-                piece.units = 0;
-            rc = add_piece(group, piece, &used);
+                rc = add_tuple(group, t, first, space->products - first, &used);
         }
     }
+    reset(group);
     return rc < 0 ? rc : 0;
 }
 
 void trv_group_clear(trv_group_t *group)
 {
     free(group->tuple);
+    free(group->of);
+    free(group->atom);
     free(group->entry);
-    group->tuple = NULL;
-    group->entry = NULL;
+    memset(group, 0, sizeof *group);
 }

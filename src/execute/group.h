@@ -13,21 +13,28 @@ typedef struct trv_tuple {
 
 typedef struct trv_group {
     trv_program_t *program;
+    const trv_partition_t *partition;
     trv_tuple_t *tuple;
+    int *of;     /* by atom: its tuple, or -1 */
+    int *atom;   /* those that have one */
     struct trv_entry {
         int product, tuple;
     } *entry;
-    int tuples, tuple_room, entries, entry_room;
+    int tuples, tuple_room, atoms, entries, entry_room;
     int work_room, piece_room, source_room, walk_room;
 } trv_group_t;
 
 enum { TRV_WALK_PRODUCTS_MAX = 128, TRV_PIECE_PRODUCTS_MAX = 64, TRV_CONTAINER_PRODUCTS_MAX = 16 };
 
-/* Begins one; adds to := source[0] op source[1] … on a product; ends it by appending works to the program. `products`
- * products from `product` on, if that is > 0, are known to be all that was added. */
-void trv_group_begin(trv_group_t *group);
-int trv_group_add(trv_group_t *group, int product, trv_place_t to, const trv_place_t *source, int sources);
-int trv_group_end(trv_group_t *group, int product, int products);
+int trv_group_make(trv_group_t *group, trv_program_t *program, const trv_partition_t *partition);
+/* Adds to := source[0] op source[1] … on an atom. */
+int trv_group_add(trv_group_t *group, int atom, trv_place_t to, const trv_place_t *source, int sources);
+/* Appends works to the program for all that was added since the last end, all of it within the
+ * cover. */
+int trv_group_end(trv_group_t *group, const trv_cover_t *cover);
+/* Appends the products of what was added since to the pool, as few as there can be found; their number. Ends the group
+ * without works. */
+int trv_group_products(trv_group_t *group, const trv_cover_t *cover);
 void trv_group_clear(trv_group_t *group);
 
 #endif

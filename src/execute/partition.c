@@ -122,7 +122,7 @@ static unsigned hash_of(const trv_partition_t *p, int product, int products)
     return h ^ h >> 15;
 }
 
-/* More buckets; covers that are known before are not found any more, which costs time only. */
+/* More buckets. */
 static int grow_seen(trv_partition_t *p)
 {
     const int buckets = p->buckets ? 2 * p->buckets : 256;
@@ -133,8 +133,11 @@ static int grow_seen(trv_partition_t *p)
     free(p->seen);
     p->seen = seen;
     p->buckets = buckets;
-    for (int i = 0; i < p->covers; i++)
-        seen[hash_of(p, p->cover[i].product, p->cover[i].products) % (unsigned)buckets] = i;
+    for (int i = 0; i < p->covers; i++) {
+        int *head = &seen[hash_of(p, p->cover[i].product, p->cover[i].products) % (unsigned)buckets];
+        p->cover[i].next = *head;
+        *head = i;
+    }
     return 0;
 }
 
@@ -143,17 +146,18 @@ static int find_cover(trv_partition_t *p, int product)
 {
     const int products = p->space->products - product;
     const size_t bytes = (size_t)products * (size_t)p->space->axes * sizeof(int);
-    if (p->covers >= p->buckets / 2 && grow_seen(p))
+    if (p->covers >= p->buckets && grow_seen(p))
         return TRV_ERR_MEMORY;
-    int *seen = &p->seen[hash_of(p, product, products) % (unsigned)p->buckets];
-    if (*seen >= 0 && p->cover[*seen].products == products &&
-        (bytes == 0 || memcmp(sets_of(p, p->cover[*seen].product), sets_of(p, product), bytes) == 0)) {
-        p->space->products = product;
-        return *seen;
-    }
+    int *head = &p->seen[hash_of(p, product, products) % (unsigned)p->buckets];
+    for (int i = *head; i >= 0; i = p->cover[i].next)
+        if (p->cover[i].products == products &&
+            (bytes == 0 || memcmp(sets_of(p, p->cover[i].product), sets_of(p, product), bytes) == 0)) {
+            p->space->products = product;
+            return i;
+        }
     if (trv_room(&p->cover, &p->cover_room, p->covers, 1, sizeof *p->cover))
         return TRV_ERR_MEMORY;
-    trv_cover_t cover = { product, products, p->listed, 0 };
+    trv_cover_t cover = { product, products, p->listed, 0, *head };
     for (int i = 0; i < products; i++) {
         int rc = cover_product(p, product + i);
         if (rc < 0)
@@ -161,7 +165,7 @@ static int find_cover(trv_partition_t *p, int product)
     }
     cover.nodes = p->listed - cover.node;
     p->cover[p->covers] = cover;
-    return *seen = p->covers++;
+    return *head = p->covers++;
 }
 
 /* ---- Sets of the schedule ---------------------------------------------------------------------------------------- */

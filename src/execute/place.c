@@ -254,13 +254,12 @@ static int pack(placing_t *p, const trv_flow_message_t *message, int now, trv_ex
         const trv_flow_part_t *part = &p->flow.part[m];
         const trv_cover_t *cover = cover_of(p, part->cover);
         const trv_place_t to = { TRV_AT_SCRATCH, rc = add_container(p, cover->product, cover->products) };
-        trv_group_begin(&p->group);
         for (int i = 0; rc >= 0 && i < part->values; i++) {
             const trv_value_t *value = listed(p, part->value + i);
-            rc = trv_group_add(&p->group, product_of(p, value->atom), to, &value->place, 1);
+            rc = trv_group_add(&p->group, value->atom, to, &value->place, 1);
         }
         if (rc >= 0)
-            rc = trv_group_end(&p->group, cover->product, cover->products);
+            rc = trv_group_end(&p->group, cover);
     }
     send->works = program->works - send->work;
     return rc < 0 ? rc : 0;
@@ -295,22 +294,18 @@ static int place_unpacks(placing_t *p, const trv_flow_step_t *before, trv_stage_
         const trv_flow_message_t *message = &p->flow.receive[before->receive + m];
         for (int k = message->part; !rc && k < message->part + message->parts; k++) {
             const trv_flow_part_t *part = &p->flow.part[k];
-            const trv_cover_t *cover = cover_of(p, part->cover);
-            bool all = true;
-            trv_group_begin(&p->group);
             for (int i = 0; !rc && i < part->values; i++) {
                 trv_value_t *value = listed(p, part->value + i);
                 const bool due = value->final && value->area >= 0;
-                all = all && due && p->busy[value->atom] < now;
                 if (due && p->busy[value->atom] >= now) /* its place is needed: at the very end, then */
                     extend_area(p, value->area, value->last);
                 if (!due || p->busy[value->atom] >= now)
                     continue;
-                rc = trv_group_add(&p->group, product_of(p, value->atom), output, &value->place, 1);
+                rc = trv_group_add(&p->group, value->atom, output, &value->place, 1);
                 settle_home(p, value, value->last);
             }
             if (!rc)
-                rc = trv_group_end(&p->group, cover->product, all ? cover->products : 0);
+                rc = trv_group_end(&p->group, cover_of(p, part->cover));
         }
     }
     stage->unpacks = p->program->works - stage->unpack;
@@ -361,36 +356,53 @@ static bool is_placed(const trv_value_t *result)
     return result->last < 0 || result->area >= 0 || result->place.base == TRV_AT_OUTPUT;
 }
 
-/* Packs the results from number `first` on that have no place into one container, `limit` of them at most and joined if
- * that makes it small enough. Returns the number after them. */
-static int pack_results(placing_t *p, const trv_flow_combine_t *combine, int first, int limit, bool join)
+/* A container for the next `room` results from number i on that have no place. */
+static int pack_few(placing_t *p, const trv_flow_combine_t *combine, int i, int room)
 {
     trv_space_t *space = &p->program->space;
     const int product = space->products;
-    int rc = 0, end = first, packed = 0;
-    for (; rc >= 0 && end < combine->atoms && packed < limit; end++)
-        if (!is_placed(listed(p, combine->result + end))) {
-            const int own = product_of(p, listed(p, combine->result + end)->atom);
-            rc = trv_space_add(space, space->id + (size_t)own * (size_t)space->axes);
-            packed++;
-        }
-    if (rc >= 0 && join)
-        rc = trv_space_join(space, product);
-    if (rc < 0 || packed == 0)
-        return rc < 0 ? rc : end;
-    if (space->products - product > TRV_CONTAINER_PRODUCTS_MAX) {
-        space->products = product;
-        return pack_results(p, combine, first, TRV_CONTAINER_PRODUCTS_MAX, false);
+    for (; i < combine->atoms && room > 0; i++) {
+        const trv_value_t *result = listed(p, combine->result + i);
+        if (is_placed(result))
+            continue;
+        if (trv_space_add(space, space->id + (size_t)product_of(p, result->atom) * (size_t)space->axes) < 0)
+            return TRV_ERR_MEMORY;
+        room--;
     }
-    int container = add_container(p, product, space->products - product);
-    for (int i = first; container >= 0 && i < end; i++) {
+    return add_container(p, product, space->products - product);
+}
+
+/* Packs results that have no place into containers: into one if they can be said in a few products, else a few of them
+ * into each. */
+static int pack_results(placing_t *p, const trv_flow_combine_t *combine)
+{
+    trv_space_t *space = &p->program->space;
+    const int product = space->products;
+    int rc = 0, container = -1, room = 0;
+    for (int i = 0; !rc && i < combine->atoms; i++)
+        if (!is_placed(listed(p, combine->result + i)))
+            rc = trv_group_add(&p->group, listed(p, combine->result + i)->atom, output, &output, 1);
+    int products = rc ? rc : trv_group_products(&p->group, cover_of(p, combine->cover));
+    const bool one = products <= TRV_CONTAINER_PRODUCTS_MAX;
+    if (products < 0)
+        return products;
+    if (!one)
+        space->products = product;
+    for (int i = 0; i < combine->atoms; i++) {
         trv_value_t *result = listed(p, combine->result + i);
         if (is_placed(result))
             continue;
+        if (container < 0 || (!one && room == 0)) {
+            room = TRV_CONTAINER_PRODUCTS_MAX;
+            container = one ? add_container(p, product, products) : pack_few(p, combine, i, room);
+        }
+        if (container < 0)
+            return container;
+        room--;
         result->area = p->program->areas - 1;
         result->place = (trv_place_t){ TRV_AT_SCRATCH, container };
     }
-    return container < 0 ? container : end;
+    return 0;
 }
 
 /* Places the results of a combine; those that need new scratch get one area. */
@@ -408,29 +420,23 @@ static int place_results(placing_t *p, const trv_flow_combine_t *combine)
     if (!new)
         return 0;
     int rc = add_area(p, combine->tick, end);
-    for (int next = 0; rc >= 0 && next < combine->atoms; next = rc)
-        rc = pack_results(p, combine, next, combine->atoms, true);
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : pack_results(p, combine);
 }
 
 static int place_combine(placing_t *p, const trv_flow_combine_t *combine)
 {
-    const trv_cover_t *cover = cover_of(p, combine->cover);
-    bool all = true;
     int rc = place_results(p, combine);
     if (!rc)
         rc = trv_room(&p->place, &p->place_room, 0, combine->sources, sizeof *p->place);
-    trv_group_begin(&p->group);
     for (int i = 0; !rc && i < combine->atoms; i++) {
         const trv_value_t *result = listed(p, combine->result + i);
-        all = all && result->last >= 0;
         if (result->last < 0)
             continue; /* nobody ever asks for it */
         for (int s = 0; s < combine->sources; s++)
             p->place[s] = source_of(p, combine, s, i)->place;
-        rc = trv_group_add(&p->group, product_of(p, result->atom), result->place, p->place, combine->sources);
+        rc = trv_group_add(&p->group, result->atom, result->place, p->place, combine->sources);
     }
-    return rc ? rc : trv_group_end(&p->group, cover->product, all ? cover->products : 0);
+    return rc ? rc : trv_group_end(&p->group, cover_of(p, combine->cover));
 }
 
 /* ---- The steps in time ------------------------------------------------------------------------------------------- */
@@ -465,14 +471,13 @@ static int place_tail(placing_t *p)
     trv_program_t *program = p->program;
     int rc = 0;
     program->tail = program->works;
-    trv_group_begin(&p->group);
     for (int atom = 0; !rc && atom < p->flow.partition.atoms; atom++) {
         const int value = p->flow.result[atom];
         if (value >= 0 && p->flow.value[value].place.base != TRV_AT_OUTPUT)
-            rc = trv_group_add(&p->group, product_of(p, atom), output, &p->flow.value[value].place, 1);
+            rc = trv_group_add(&p->group, atom, output, &p->flow.value[value].place, 1);
     }
     if (!rc)
-        rc = trv_group_end(&p->group, 0, 0);
+        rc = trv_group_end(&p->group, cover_of(p, p->flow.everything));
     program->tails = program->works - program->tail;
     return rc;
 }
@@ -503,8 +508,9 @@ int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, 
 {
     placing_t p = { .program = program, .rank = rank, .collective = trv_schedule_collective(schedule) };
     memset(program, 0, sizeof *program);
-    p.group.program = program;
     int rc = trv_flow_make(&p.flow, &program->space, schedule, rank, stream);
+    if (!rc)
+        rc = trv_group_make(&p.group, program, &p.flow.partition);
     if (!rc)
         rc = place_contributions(&p);
     if (!rc && !(program->stage = calloc((size_t)p.flow.steps + 1, sizeof *program->stage)))
@@ -519,6 +525,8 @@ int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, 
         rc = place_tail(&p);
     if (!rc)
         rc = trv_program_measure(program);
+    if (!rc)
+        rc = trv_program_unroll(program);
     trv_sets_end(&program->space.sets);
     trv_group_clear(&p.group);
     trv_flow_clear(&p.flow);

@@ -11,6 +11,7 @@
 
 #include "execute/program.h"
 #include "execute/size.h"
+#include "execute/walk.h"
 
 /* The readiness entry of a lane's stage (paper, appendix E): one bit per receive that is outstanding, valid for one
  * generation of the lane's buffers, that is for one chunk of one run. The stage's work can run when no bit is left. */

@@ -78,6 +78,7 @@ size_t trv_program_memory_bytes(const trv_program_t *program)
            (size_t)program->works * sizeof *program->work + (size_t)program->pieces * sizeof *program->piece +
            (size_t)program->sources * sizeof *program->source + (size_t)program->areas * sizeof *program->area +
            (size_t)program->containers * sizeof *program->container + (size_t)program->walks * sizeof(int) +
+           (size_t)program->stretches * sizeof *program->stretch +
            (size_t)space->products * (size_t)space->axes * sizeof(int) +
            (size_t)space->sets.sets * sizeof *space->sets.set + (size_t)space->sets.bounds * sizeof(int);
 }
@@ -94,5 +95,6 @@ void trv_program_clear(trv_program_t *program)
     free(program->container);
     free(program->area);
     free(program->walked);
+    free(program->stretch);
     memset(program, 0, sizeof *program);
 }

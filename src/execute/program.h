@@ -33,6 +33,7 @@ typedef struct trv_container {
     int area;
     bool run;      /* it is one run of positions, from `first` on */
     int64_t first, units;
+    int stretch, stretches; /* else its runs, if they were listed */
 } trv_container_t;
 
 /* A stretch of scratch that is needed from one tick to another. */
@@ -59,11 +60,18 @@ typedef struct trv_piece {
     int source, sources;  /* of program->source */
 } trv_piece_t;
 
+/* Positions `first` to `end` - 1 of a work: its piece (-1: none), and a bit for each walked container that has them. */
+typedef struct trv_stretch {
+    int piece, first, end;
+    uint32_t in;
+} trv_stretch_t;
+
 /* Pieces that are gone through together, in the order of positions, because they read or write containers of several
  * runs, which are gone through along with them: program->walked[walk …]. */
 typedef struct trv_work {
     int piece, pieces;
     int walk, walks;
+    int stretch, stretches; /* what going through them comes to, if it was listed */
 } trv_work_t;
 
 /* One step that has anything to do; all members are ranges of the program's arrays. When a lane enters the stage it
@@ -88,7 +96,8 @@ typedef struct trv_program {
     trv_container_t *container;
     trv_area_t *area;
     int *walked;
-    int stages, sends, receives, works, pieces, sources, containers, areas, walks;
+    trv_stretch_t *stretch;
+    int stages, sends, receives, works, pieces, sources, containers, areas, walks, stretches;
     int tail, tails;                /* work when everything else is done */
     int stage_sends, stage_receives; /* the most of one stage */
     int sources_most;               /* of one piece */
@@ -99,6 +108,10 @@ typedef struct trv_program {
 
 /* TRV_ERR_INVALID, or TRV_ERR_UNSUPPORTED, with the reason, for schedules that cannot be run. */
 int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, int rank, int stream);
+/* Small spaces have a table of positions (size.h), and the stretches of as much work as fits are listed: going through
+ * a list takes a fifth of the time of a walk. */
+enum { TRV_SMALL_UNITS = 4096, TRV_STRETCHES_MAX = 1 << 14 };
+int trv_program_unroll(trv_program_t *program);
 /* Fills in the most of everything. */
 int trv_program_measure(trv_program_t *program);
 void trv_program_clear(trv_program_t *program);
@@ -153,6 +166,7 @@ typedef struct trv_flow {
     int *result;     /* by atom: the final value, -1 where none is due */
     bool *in, *out;  /* by atom: whether the rank contributes it; whether a result is due */
     int64_t block;   /* as in the program */
+    int everything;  /* the cover of all units */
 } trv_flow_t;
 
 int trv_flow_make(trv_flow_t *flow, trv_space_t *space, const trv_schedule_t *schedule, int rank, int stream);

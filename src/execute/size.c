@@ -20,15 +20,24 @@ size_t trv_cut(size_t count, size_t parts, size_t i)
 int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
 {
     const size_t containers = (size_t)program->containers + 1, areas = (size_t)program->areas + 1;
-    *sized = (trv_sized_t){ .program = program, .block = (size_t)program->block };
-    sized->offset = malloc(2 * (containers + areas) * sizeof *sized->offset);
+    *sized = (trv_sized_t){ .program = program, .blocks = program->block < program->space.units };
+    const size_t positions = program->space.units <= TRV_SMALL_UNITS ? (size_t)program->space.units + 1 : 0;
+    sized->offset = malloc((3 * containers + 2 * areas + positions) * sizeof *sized->offset);
     sized->live = malloc(areas * sizeof *sized->live);
     if (!sized->offset || !sized->live)
         return trv_fail_memory();
     sized->bytes = sized->offset + containers;
-    sized->area_offset = sized->bytes + containers;
+    sized->first = sized->bytes + containers;
+    sized->area_offset = sized->first + containers;
     sized->area_bytes = sized->area_offset + areas;
+    sized->table = positions ? sized->area_bytes + areas : NULL;
     return 0;
+}
+
+trv_sized_t trv_sized_units(const trv_program_t *program)
+{
+    return (trv_sized_t){ .program = program, .blocks = program->block < program->space.units,
+                          .length = (size_t)program->block, .total = (size_t)program->space.units, .element_size = 1 };
 }
 
 void trv_sized_clear(trv_sized_t *sized)
@@ -38,34 +47,91 @@ void trv_sized_clear(trv_sized_t *sized)
     memset(sized, 0, sizeof *sized);
 }
 
-/* ---- Containers -------------------------------------------------------------------------------------------------- */
-
-typedef struct sum {
-    const trv_sized_t *sized;
-    size_t bytes;
-} sum_t;
-
-static int add_run(void *context, trv_mask_t mask, int64_t first, int64_t units)
+size_t trv_find_elements(const trv_sized_t *sized, int64_t position)
 {
-    sum_t *sum = context;
-    (void)mask;
-    sum->bytes += trv_run_bytes(sum->sized, first, units);
-    return 0;
+    const trv_space_t *space = &sized->program->space;
+    size_t before = 0, length = sized->total;
+    if (position >= space->units)
+        return sized->total;
+    for (int axis = 0; position > 0; axis++) {
+        const int i = (int)(position / space->weight[axis]);
+        const size_t first = trv_before_index(sized, axis, length, i);
+        before += first;
+        position %= space->weight[axis];
+        if (position > 0)
+            length = trv_before_index(sized, axis, length, i + 1) - first;
+    }
+    return before;
 }
 
-static size_t container_bytes(const trv_sized_t *sized, const trv_container_t *container, trv_walk_t *walk)
+/* ---- Containers -------------------------------------------------------------------------------------------------- */
+
+/* The elements of a set of an axis' indices. */
+static size_t set_elements(const trv_sized_t *sized, int axis, size_t length, const trv_set_t *set)
 {
+    const int *bound = sized->program->space.sets.bound + set->first;
+    size_t elements = 0;
+    for (int i = 0; i < set->ranges; i++)
+        elements += trv_before_index(sized, axis, length, bound[2 * i + 1]) -
+                    trv_before_index(sized, axis, length, bound[2 * i]);
+    return elements;
+}
+
+/* The elements of a product. An index of axis k has one of two lengths, least[k] or one more; from the last axis back,
+ * `sum` has what the product takes of either. */
+static size_t product_elements(const trv_sized_t *sized, int product)
+{
+    const trv_space_t *space = &sized->program->space;
+    const int *id = space->id + (size_t)product * (size_t)space->axes;
+    size_t least[TRV_SPACE_AXES_MAX + 1] = { sized->total }, sum[2];
+    if (space->axes == 1)
+        return set_elements(sized, 0, sized->total, &space->sets.set[id[0]]);
+    for (int axis = 0; axis < space->axes; axis++)
+        least[axis + 1] = least[axis] / (size_t)space->size[axis];
+    sum[0] = least[space->axes];
+    sum[1] = sum[0] + 1;
+    for (int axis = space->axes - 1; axis >= 0; axis--) {
+        const trv_set_t *set = &space->sets.set[id[axis]];
+        size_t next[2];
+        for (int more = 0; more < 2; more++) {
+            const size_t length = least[axis] + (size_t)more, members = (size_t)set->members;
+            const size_t longer = set_elements(sized, axis, length, set) - members * least[axis + 1];
+            next[more] = (members - longer) * sum[0] + longer * sum[1];
+        }
+        memcpy(sum, next, sizeof sum);
+    }
+    return sum[0];
+}
+
+static size_t container_bytes(const trv_sized_t *sized, const trv_container_t *container)
+{
+    const trv_stretch_t *stretch = sized->program->stretch + container->stretch;
+    size_t elements = 0;
     if (container->run)
-        return trv_run_bytes(sized, container->first, container->units);
-    sum_t sum = { sized, 0 };
-    walk->space = &sized->program->space;
-    walk->products = container->products;
-    for (int i = 0; i < container->products; i++)
-        walk->product[i] = container->product + i;
-    walk->tell = add_run;
-    walk->context = &sum;
-    trv_walk(walk);
-    return sum.bytes;
+        return (trv_elements_before(sized, container->first + container->units) -
+                trv_elements_before(sized, container->first)) * sized->element_size;
+    for (int i = 0; sized->table && i < container->stretches; i++)
+        elements += sized->table[stretch[i].end] - sized->table[stretch[i].first];
+    for (int i = 0; container->stretches == 0 && i < container->products; i++)
+        elements += product_elements(sized, container->product + i);
+    return elements * sized->element_size;
+}
+
+/* ---- Positions --------------------------------------------------------------------------------------------------- */
+
+/* Fills in the positions of an axis' indices and those after it. */
+static void fill_table(trv_sized_t *sized, int axis, int64_t position, size_t before, size_t length)
+{
+    const trv_space_t *space = &sized->program->space;
+    size_t at = 0;
+    for (int i = 0; i < space->size[axis]; i++, position += space->weight[axis]) {
+        const size_t end = trv_before_index(sized, axis, length, i + 1);
+        if (axis == space->axes - 1)
+            sized->table[position] = before + at;
+        else
+            fill_table(sized, axis + 1, position, before + at, end - at);
+        at = end;
+    }
 }
 
 /* ---- Areas ------------------------------------------------------------------------------------------------------- */
@@ -95,22 +161,26 @@ static void place_areas(trv_sized_t *sized)
     }
 }
 
-void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int streams, size_t element_size,
-              trv_walk_t *walk)
+void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int streams, size_t element_size)
 {
     const trv_program_t *program = sized->program;
     sized->begin = trv_cut(elements, (size_t)streams, (size_t)stream);
     sized->length = trv_cut(elements, (size_t)streams, (size_t)stream + 1) - sized->begin;
-    sized->whole = sized->length / sized->block;
-    sized->rest = sized->length % sized->block;
-    sized->stride = count;
+    sized->total = sized->length * (size_t)(program->space.units / program->block);
+    sized->gap = count - sized->length;
     sized->element_size = element_size;
+    if (sized->table) {
+        fill_table(sized, 0, 0, 0, sized->total);
+        sized->table[program->space.units] = sized->total;
+    }
     for (int a = 0; a < program->areas; a++) {
         const trv_area_t *area = &program->area[a];
         size_t bytes = 0;
         for (int c = area->container; c < area->container + area->containers; c++) {
+            const trv_container_t *container = &program->container[c];
             sized->offset[c] = bytes;
-            bytes += sized->bytes[c] = container_bytes(sized, &program->container[c], walk);
+            bytes += sized->bytes[c] = container_bytes(sized, container);
+            sized->first[c] = container->run ? trv_elements_before(sized, container->first) : 0;
         }
         sized->area_bytes[a] = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
@@ -121,9 +191,10 @@ void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int
 
 size_t trv_extent_bytes(const trv_sized_t *sized, const trv_extent_t *extent)
 {
-    if (extent->containers == 0)
-        return trv_run_bytes(sized, extent->first, extent->units);
     size_t bytes = 0;
+    if (extent->containers == 0)
+        return (trv_elements_before(sized, extent->first + extent->units) -
+                trv_elements_before(sized, extent->first)) * sized->element_size;
     for (int c = extent->place.container; c < extent->place.container + extent->containers; c++)
         bytes += sized->bytes[c];
     return bytes;

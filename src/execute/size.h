@@ -1,27 +1,31 @@
 /*
  * What a count makes of a program: how many elements each unit has, and where the containers lie in scratch.
  *
- * AllReduce: a chunk is a contiguous part of the vector, stream s has part s of it, the unit at position p of U has
- * part p of that. Reduce-Scatter and AllGather: every rank's block is cut the same way, the chunk's part into streams
- * and those into the units that the rank owns. Parts differ by at most one element; they may be empty.
+ * AllReduce: a chunk is a contiguous part of the vector, stream s has part s of it. That is cut into as many parts as the
+ * first axis of the positions has indices, those into the indices of the second axis, and so on. Reduce-Scatter and
+ * AllGather: the same of all blocks' parts one after the other, which makes equal blocks of them. Parts differ by at most
+ * one element, on every axis; they may be empty. So the elements of a product are known without going through its units.
+ *
+ * Below, elements are counted where units lie one after the other, by position; in the user's buffers there is more
+ * between blocks.
  */
 #ifndef TRIVANCE_EXECUTE_SIZE_H
 #define TRIVANCE_EXECUTE_SIZE_H
 
 #include "execute/program.h"
-#include "execute/walk.h"
 
 /* Where part i of `parts` nearly equal ones of `count` elements begins: floor(i * count / parts), without overflow. */
 size_t trv_cut(size_t count, size_t parts, size_t i);
 
 typedef struct trv_sized {
     const trv_program_t *program;
-    size_t block;                 /* units of a block */
-    size_t begin, length;         /* elements of the chunk's part of a block that lie before the stream's; its own */
-    size_t whole, rest;           /* length / block, length % block */
-    size_t stride;                /* elements from block to block in the user's buffers */
+    size_t begin, length, total;  /* elements of a block of the chunk before the stream's; the stream's; all blocks' */
+    size_t gap;                   /* elements between the stream's parts of two blocks in the user's buffers */
+    bool blocks;                  /* there are several */
     size_t element_size;
-    size_t *offset, *bytes;       /* of containers */
+    size_t *table;                /* elements before each position, in small spaces; else NULL */
+    size_t *first;                /* of containers that are one run: its first element */
+    size_t *offset, *bytes;       /* of containers, in scratch */
     size_t *area_offset, *area_bytes;
     int *live;                    /* areas in use, by offset */
     size_t scratch_bytes;
@@ -29,38 +33,35 @@ typedef struct trv_sized {
 
 /* Allocates what `trv_size` fills in. */
 int trv_sized_make(trv_sized_t *sized, const trv_program_t *program);
+/* One that has one element in every unit, without containers' sizes: elements are then positions. */
+trv_sized_t trv_sized_units(const trv_program_t *program);
 void trv_sized_clear(trv_sized_t *sized);
 
 /* For chunks of `elements` elements of blocks of `count`, as stream `stream` of `streams`. */
-void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int streams, size_t element_size,
-              trv_walk_t *walk);
+void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int streams, size_t element_size);
 
-static inline size_t trv_elements_in_block(const trv_sized_t *sized, size_t part)
+/* Elements before index i of an axis, in `length` that all of its indices have. */
+static inline size_t trv_before_index(const trv_sized_t *sized, int axis, size_t length, int i)
 {
-    return sized->whole * part + sized->rest * part / sized->block;
+    const trv_program_t *program = sized->program;
+    if (sized->blocks && program->space.axes == 1) /* an axis of whole blocks, which are cut in themselves */
+        return (size_t)(i / program->block) * sized->length +
+               trv_cut(sized->length, (size_t)program->block, (size_t)(i % program->block));
+    return trv_cut(length, (size_t)program->space.size[axis], (size_t)i);
 }
 
-/* Elements before position p where units lie one after the other. */
+size_t trv_find_elements(const trv_sized_t *sized, int64_t position);
+
+/* Elements before a position. */
 static inline size_t trv_elements_before(const trv_sized_t *sized, int64_t position)
 {
-    const size_t p = (size_t)position;
-    if (p < sized->block)
-        return trv_elements_in_block(sized, p);
-    return p / sized->block * sized->length + trv_elements_in_block(sized, p % sized->block);
+    return sized->table ? sized->table[position] : trv_find_elements(sized, position);
 }
 
-static inline size_t trv_run_bytes(const trv_sized_t *sized, int64_t first, int64_t units)
+/* Elements from the chunk's begin in a user's buffer of all blocks. */
+static inline size_t trv_user_elements(const trv_sized_t *sized, size_t elements)
 {
-    return (trv_elements_before(sized, first + units) - trv_elements_before(sized, first)) * sized->element_size;
-}
-
-/* Elements from the chunk's begin in a user's buffer of all blocks to position p. */
-static inline size_t trv_user_elements(const trv_sized_t *sized, int64_t position)
-{
-    const size_t p = (size_t)position;
-    if (p < sized->block)
-        return sized->begin + trv_elements_in_block(sized, p);
-    return p / sized->block * sized->stride + sized->begin + trv_elements_in_block(sized, p % sized->block);
+    return sized->begin + elements + (sized->blocks ? elements / sized->length * sized->gap : 0);
 }
 
 size_t trv_extent_bytes(const trv_sized_t *sized, const trv_extent_t *extent);

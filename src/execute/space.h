@@ -52,6 +52,7 @@ typedef struct trv_node {
 typedef struct trv_cover {
     int product, products;
     int node, nodes; /* of partition.list */
+    int next;        /* of those with the same hash */
 } trv_cover_t;
 
 typedef struct trv_partition {
