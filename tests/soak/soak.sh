@@ -58,7 +58,7 @@ run() {
     else
         OMPI_MCA_mca_base_component_path=$library:SYSTEM_DEFAULT timeout 900 "$launcher" -n "$ranks" \
             --mca coll_trivance_priority 60 env TRIVANCE_DEBUG=info "$setting" "${program[@]}" --apart
-    fi > "$log" 2>&1
+    fi > "$log" 2>&1 < /dev/null
 }
 
 began=$SECONDS compared=0 differ=0 failed=0
