@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all demo check check-programs bench fuzz install uninstall clean help
+.PHONY: all demo check check-programs soak bench fuzz install uninstall clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -25,6 +25,11 @@ check:
 check-programs: all
 	@scripts/dependencies.sh build check programs
 	@scripts/programs.sh $(BUILD)
+
+# Random programs under both MPIs, every result compared; CALLS for each. A tenth of it is in `make check`.
+CALLS ?= 200000
+soak: all
+	@CALLS=$(CALLS) scripts/soak.sh $(BUILD)
 
 bench: all
 	@scripts/bench.sh $(BUILD)
@@ -58,6 +63,7 @@ help:
 	@echo "make demo               AllReduce on 9 MPI ranks by every algorithm, then a drawn plan"
 	@echo "make check              every test: both MPIs, sanitizers, valgrind, fuzzers"
 	@echo "make check-programs     mpi4py, NetPIPE, HPCC, LAMMPS and MUMPS without and with Trivance"
+	@echo "make soak CALLS=200000  random MPI programs with Trivance, every result compared"
 	@echo "make                    build everything into $(BUILD)/"
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
 	@echo "make uninstall          remove what the last 'make install' put there"

@@ -4,7 +4,7 @@
 #   normal      every test, with both MPIs, as users build it (gcc, -O2)
 #   address     the same once more, the largest tori and the most ranks left out, under AddressSanitizer and
 #               UndefinedBehaviorSanitizer (clang, warnings are errors)
-#   thread      the threaded tests under ThreadSanitizer
+#   thread      the threaded tests under ThreadSanitizer, those of the MPI layer with both MPIs
 #   valgrind    in-process runs under memcheck
 #
 # A stage that fails does not stop the later ones. Exit status 0 if all passed; logs stay in <build folder>/check/.
@@ -56,9 +56,9 @@ address() {
 }
 
 thread() {
-    cmake -S . -B build-thread -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_BENCH=OFF \
-        -DTRIVANCE_MPI=OFF && cmake --build build-thread -j "$jobs" \
-        --target test_execute_threads test_planner_threads test_reports_threads embed || return
+    cmake -S . -B build-thread -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_BENCH=OFF &&
+        cmake --build build-thread -j "$jobs" --target \
+            test_execute_threads test_planner_threads test_reports_threads embed soak_threaded || return
     run_tests build-thread -R threads --no-tests=error && build-thread/examples/embed
 }
 

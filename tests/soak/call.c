@@ -109,7 +109,7 @@ static void allocate(call_t *call)
     }
 }
 
-call_t call_draw(draw_t *draw, const comm_t *comm, bool may_block)
+call_t call_draw(draw_t *draw, const comm_t *comm)
 {
     call_t call = {.comm = comm, .inter = comm->inter, .leader = comm->leader, .request = MPI_REQUEST_NULL,
                    .seed = draw_next(draw)};
@@ -119,8 +119,6 @@ call_t call_draw(draw_t *draw, const comm_t *comm, bool may_block)
     if (call.inter)
         MPI_Comm_remote_size(comm->comm, &call.blocks);
     draw_kind(draw, &call);
-    if (call.form == BLOCKING && !may_block)
-        call.form = NONBLOCKING;
     if (call.collective == BARRIER)
         return call;
     call.element = element_draw(draw, call.collective != ALLGATHER);

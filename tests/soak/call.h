@@ -34,8 +34,7 @@ typedef struct call {
  * serves the PMPI_ functions, too. */
 extern bool call_apart;
 
-/* may_block: else a blocking one becomes non-blocking. */
-call_t call_draw(draw_t *draw, const comm_t *comm, bool may_block);
+call_t call_draw(draw_t *draw, const comm_t *comm);
 /* New values, which call_draw's call needs before it is posted or started. */
 void call_fill(call_t *call);
 /* A blocking call is complete then; a persistent one is made, and started by MPI_Start. */

@@ -67,7 +67,6 @@ static void test_some(MPI_Request *request, int count)
 {
     int at[REQUESTS_MAX], done;
     MPI_Status status[REQUESTS_MAX];
-    /* MPICH 4.0 never says MPI_UNDEFINED where persistent requests are among them. */
     for (int left = count; left > 0; left -= done)
         MPI_Testsome(count, request, &done, at, status);
 }
@@ -96,6 +95,8 @@ bool complete(MPI_Request **request, int count, int way, draw_t *draw, MPI_Comm 
     case 4: test_some(shuffled, count); break;
     default: good = complete_beside(shuffled, count, home);
     }
+    /* MPICH 4.0 tells of a persistent request again and again, so MPI_Waitany and MPI_Testsome may have left some. */
+    MPI_Waitall(count, shuffled, status);
     for (int i = 0; i < count; i++)
         *request[order[i]] = shuffled[i];
     return good;

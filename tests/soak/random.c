@@ -29,13 +29,13 @@
 #define THREADS_MAX 8
 #define PATIENCE 60
 
-/* What is legal and fails without Trivance, too. Open MPI 4.1 crashes in requests whose communicator is freed, and
- * hangs where several threads make communicators of subsets of ranks at the same time; MPICH 4.0 gives wrong results, and loses references, when a persistent collective is started for the second time,
- * and now and then where a blocking collective comes while requests are outstanding on its communicator. */
+/* What is legal and fails without Trivance, too. Open MPI 4.1 crashes in requests whose communicator is freed, and hangs
+ * where several threads make communicators of some of the ranks at the same time. MPICH 4.0 loses references, and gathers
+ * what it has gathered before, when a persistent collective is started for the second time. */
 #ifdef OPEN_MPI
-static const bool may_outlive = false, may_restart = true, may_mix = true, may_take_subsets = false;
+static const bool may_outlive = false, may_restart = true, may_take_subsets = false;
 #else
-static const bool may_outlive = true, may_restart = false, may_mix = false, may_take_subsets = true;
+static const bool may_outlive = true, may_restart = false, may_take_subsets = true;
 #endif
 
 /* What a rank tells of a call: nothing (member = 0) where it is no member of the communicator. */
@@ -227,22 +227,13 @@ static void renew(worker_t *w, int slot, draw_t *draw)
     comms_make(&w->comms, slot, draw);
 }
 
-/* Whether requests are outstanding on it: the same on all its ranks. */
-static bool is_waited_for(const worker_t *w, const comm_t *comm)
-{
-    for (int i = 0; i < w->position; i++)
-        if (w->pending[i] && w->call[i].comm == comm && w->call[i].form != BLOCKING)
-            return true;
-    return false;
-}
-
 static void one_call(worker_t *w, draw_t *draw)
 {
     const comm_t *on = &w->comms.slot[draw_below(draw, SLOTS)];
     int at = w->position++;
     if (on->comm == MPI_COMM_NULL)
         return;
-    w->call[at] = call_draw(draw, on, may_mix || !is_waited_for(w, on));
+    w->call[at] = call_draw(draw, on);
     w->pending[at] = true;
     call_post(&w->call[at]);
     if (w->call[at].form == PERSISTENT)

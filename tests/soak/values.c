@@ -86,7 +86,7 @@ static void compose(void *in, void *inout, int *length, MPI_Datatype *type) /* m
 }
 
 typedef struct record {
-    int sum;
+    unsigned sum; /* may wrap around */
     double most;
 } record_t;
 
@@ -271,7 +271,7 @@ static MPI_Datatype record_type(void)
 {
     int one[2] = {1, 1};
     MPI_Aint at[2] = {offsetof(record_t, sum), offsetof(record_t, most)};
-    MPI_Datatype part[2] = {MPI_INT, MPI_DOUBLE}, made;
+    MPI_Datatype part[2] = {MPI_UNSIGNED, MPI_DOUBLE}, made;
     MPI_Type_create_struct(2, one, at, part, &made);
     return made;
 }

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Random programs under both preload libraries and under the component of Open MPI, every result compared.
+# Usage: soak.sh [build folder]; CALLS=… at least for each of the three (default 200000), SEED=… the first seed.
+set -u
+cd "$(dirname "$0")/.."
+build=$PWD/${1:-build}
+calls=${CALLS-200000}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed="" ways=0
+
+# soak NAME MPI preload|component LIBRARY
+soak() {
+    [ -e "$4" ] && [ -x "$build/tests/soak/soak_random.$2" ] || return 0
+    ways=$((ways + 1))
+    echo "==== $1"
+    tests/soak/soak.sh "$3" "$4" "mpirun.$2" "$build/tests/soak/soak_random.$2" "$calls" all | tee -a "$log" || failed="$failed $1"
+}
+set -o pipefail
+
+soak "Open MPI with the preload library" openmpi preload "$build/src/preload/libtrivance_pmpi_openmpi.so"
+soak "Open MPI with the component" openmpi component "$build/src/coll"
+soak "MPICH with the preload library" mpich preload "$build/src/preload/libtrivance_pmpi_mpich.so"
+
+sed -n 's/^\([0-9]*\) calls compared, \([0-9]*\) differ, .*/\1 \2/p' "$log" |
+    awk '{ n += $1; d += $2 } END { print n + 0 " calls compared, " d + 0 " differ" }'
+[ -z "$failed" ] || echo "make soak: FAILED:$failed"
+[ -z "$failed" ] && [ $ways -gt 0 ]
