@@ -112,6 +112,13 @@ struct trv_plan {
 /* With the check, slots 0 and 1 and tag 0 are its own, the others the lanes'. */
 enum { TRV_CHECK_SLOTS = 2, TRV_CHECK_TAGS = 1 };
 
+/* compiled.c: with one reference; also on failure, what there is of it. */
+int trv_compiled_make(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);
+void trv_compiled_release(trv_compiled_t *compiled);
+
+/* plan.c: whether it is a plan that lives. */
+int trv_plan_check(const trv_plan_t *plan);
+
 /* run.c: starts all lanes, to fail if `failure` is a code; makes progress (1: complete, 0: not yet, negative: failed,
  * and nothing is pending any more; *moved is set when anything happened). */
 void trv_run_start(trv_plan_t *plan, int failure);
