@@ -1,5 +1,5 @@
 /*
- * What a plan says about itself: what a run waits for.
+ * What a plan says about itself: what a run waits for, and its numbers.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,4 +97,38 @@ void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, siz
 void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)
 {
     trv_plan_describe_as(plan, NULL, text, size);
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static size_t bytes_of_sends(const trv_sized_t *sized)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < sized->program->sends; i++)
+        bytes += sized->sent[i];
+    return bytes;
+}
+
+size_t trv_plan_bytes_sent(const trv_plan_t *plan)
+{
+    size_t bytes = 0;
+    for (int s = 0; !trv_plan_check(plan) && s < plan->streams; s++) {
+        bytes += bytes_of_sends(&plan->sized[2 * s + 1]);
+        if (plan->chunks > 1)
+            bytes += (plan->chunks - 1) * bytes_of_sends(&plan->sized[2 * s]);
+    }
+    return bytes;
+}
+
+size_t trv_plan_scratch_bytes(const trv_plan_t *plan)
+{
+    return trv_plan_check(plan) ? 0 : plan->scratch_bytes;
+}
+
+size_t trv_plan_memory_bytes(const trv_plan_t *plan)
+{
+    size_t bytes = 0;
+    for (int s = 0; !trv_plan_check(plan) && s < plan->streams; s++)
+        bytes += sizeof(trv_program_t) + trv_program_memory_bytes(&plan->compiled->program[s]);
+    return bytes;
 }

@@ -16,7 +16,7 @@ typedef struct going {
 } going_t;
 
 /* Where element e of a place is, e being `passed` bytes on from where the cursors are. */
-static char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, size_t e, size_t passed)
+static inline char *address(const trv_plan_t *plan, const trv_lane_t *lane, trv_place_t place, size_t e, size_t passed)
 {
     const trv_sized_t *sized = lane->sized;
     if (place.base != TRV_AT_SCRATCH)
@@ -96,7 +96,7 @@ static int pass(void *context, int at, trv_mask_t in, size_t first, size_t eleme
 static int perform_walk(trv_plan_t *plan, const trv_lane_t *lane, const trv_work_t *work)
 {
     const trv_sized_t *sized = lane->sized;
-    const trv_stretch_t *stretch = sized->program->stretch + work->stretch;
+    const trv_stretch_t *stretch = sized->program->stretch;
     going_t going = { plan, lane, work };
     int rc = 0;
     for (int i = 0; i < work->walks; i++)
@@ -105,10 +105,16 @@ static int perform_walk(trv_plan_t *plan, const trv_lane_t *lane, const trv_work
         plan->walk.sized = sized;
         return trv_walk_work(&plan->walk, work, pass, &going);
     }
-    for (int i = 0; !rc && i < work->stretches; i++) {
+    const trv_piece_t *piece = sized->program->piece + work->piece;
+    const int *walked = sized->program->walked;
+    for (int i = work->stretch; !rc && i < work->stretch + work->stretches; i++) {
         const size_t first = sized->table[stretch[i].first], end = sized->table[stretch[i].end];
-        if (first < end)
-            rc = pass(&going, stretch[i].piece, stretch[i].in, first, end - first);
+        if (first == end)
+            continue;
+        if (stretch[i].piece >= 0)
+            rc = perform_run(plan, lane, &piece[stretch[i].piece], first, end - first);
+        for (uint32_t in = stretch[i].in; in; in &= in - 1)
+            plan->cursor[walked[work->walk + __builtin_ctz(in)]] += (end - first) * sized->element_size;
     }
     return rc;
 }

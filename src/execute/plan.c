@@ -40,7 +40,7 @@ static void bury(trv_plan_t *plan)
 }
 #endif
 
-static int check_alive(const trv_plan_t *plan)
+int trv_plan_check(const trv_plan_t *plan)
 {
     if (!plan)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no plan (NULL); make one with trv_plan_create");
@@ -100,34 +100,6 @@ static void cut_chunks(trv_plan_t *plan)
     plan->chunks = plan->count ? (plan->count - 1) / plan->chunk_elements + 1 : 1;
     plan->window = (int)(plan->chunks < window ? plan->chunks : window);
     plan->lanes = plan->window * plan->streams;
-}
-
-static void release(trv_compiled_t *compiled)
-{
-    if (!compiled || atomic_fetch_sub(&compiled->references, 1) > 1)
-        return;
-    for (int s = 0; compiled->program && s < compiled->streams; s++)
-        trv_program_clear(&compiled->program[s]);
-    free(compiled->program);
-    free(compiled);
-}
-
-/* The programs of all streams, with one reference. */
-static int compile(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank)
-{
-    trv_compiled_t *made = calloc(1, sizeof *made);
-    int rc = 0;
-    *compiled = made;
-    if (!made)
-        return trv_fail_memory();
-    atomic_init(&made->references, 1);
-    made->streams = trv_schedule_streams(schedule);
-    made->program = calloc((size_t)made->streams, sizeof *made->program);
-    if (!made->program)
-        return trv_fail_memory();
-    for (int s = 0; !rc && s < made->streams; s++)
-        rc = trv_program_compile(&made->program[s], schedule, rank, s);
-    return rc;
 }
 
 static int most(int a, int b)
@@ -259,7 +231,7 @@ static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, s
         atomic_fetch_add(&compiled->references, 1);
     rc = count_lanes(made);
     if (!rc && !compiled)
-        rc = compile(&made->compiled, schedule, rank);
+        rc = trv_compiled_make(&made->compiled, schedule, rank);
     if (!rc)
         rc = allocate(made);
     if (!rc) {
@@ -288,7 +260,7 @@ int trv_plan_create_like(trv_plan_t **made, const trv_plan_t *plan, const trv_el
                          const trv_transport_t *transport)
 {
     *made = NULL;
-    int rc = check_alive(plan);
+    int rc = trv_plan_check(plan);
     if (rc)
         return rc;
     if (!elements || !transport)
@@ -341,14 +313,14 @@ static void cancel(trv_plan_t *plan)
 
 void trv_plan_destroy(trv_plan_t *plan)
 {
-    if (!plan || check_alive(plan))
+    if (!plan || trv_plan_check(plan))
         return;
     cancel(plan);
     if (plan->opened)
         plan->transport.close(plan->transport.context, plan->handle);
     for (int i = 0; plan->sized && i < 2 * plan->streams; i++)
         trv_sized_clear(&plan->sized[i]);
-    release(plan->compiled);
+    trv_compiled_release(plan->compiled);
     free(plan->sized);
     free(plan->cursor);
     free(plan->walk.segment);
@@ -405,14 +377,14 @@ static void start_lanes(trv_plan_t *plan)
 
 int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
 {
-    int rc = check_alive(plan);
+    int rc = trv_plan_check(plan);
     return rc ? rc : trv_plan_start_count(plan, plan->count, input, output);
 }
 
 /* Whether the plan can run, and makes it ready for the count. */
 static int prepare_start(trv_plan_t *plan, size_t count)
 {
-    int rc = check_alive(plan);
+    int rc = trv_plan_check(plan);
     if (rc)
         return rc;
     if (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING)
@@ -482,7 +454,7 @@ static int progress(trv_plan_t *plan, bool *moved)
 
 static int check_started(const trv_plan_t *plan)
 {
-    int rc = check_alive(plan);
+    int rc = trv_plan_check(plan);
     if (!rc && plan->state == TRV_PLAN_NEW)
         rc = trv_fail(TRV_ERR_STATE, "the plan was not started; call trv_plan_start first");
     if (!rc && plan->state == TRV_PLAN_FAILED)
@@ -516,38 +488,4 @@ int trv_plan_run(trv_plan_t *plan, const void *input, void *output)
 {
     int rc = trv_plan_start(plan, input, output);
     return rc ? rc : trv_plan_wait(plan);
-}
-
-/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
-
-static size_t bytes_of_sends(const trv_sized_t *sized)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < sized->program->sends; i++)
-        bytes += trv_extent_bytes(sized, &sized->program->send[i]);
-    return bytes;
-}
-
-size_t trv_plan_bytes_sent(const trv_plan_t *plan)
-{
-    size_t bytes = 0;
-    for (int s = 0; !check_alive(plan) && s < plan->streams; s++) {
-        bytes += bytes_of_sends(&plan->sized[2 * s + 1]);
-        if (plan->chunks > 1)
-            bytes += (plan->chunks - 1) * bytes_of_sends(&plan->sized[2 * s]);
-    }
-    return bytes;
-}
-
-size_t trv_plan_scratch_bytes(const trv_plan_t *plan)
-{
-    return check_alive(plan) ? 0 : plan->scratch_bytes;
-}
-
-size_t trv_plan_memory_bytes(const trv_plan_t *plan)
-{
-    size_t bytes = 0;
-    for (int s = 0; !check_alive(plan) && s < plan->streams; s++)
-        bytes += sizeof(trv_program_t) + trv_program_memory_bytes(&plan->compiled->program[s]);
-    return bytes;
 }

@@ -124,6 +124,13 @@ size_t trv_chunk_elements(const trv_schedule_t *schedule, size_t count, size_t e
 /* feed.c: whether all of the chunk's input is there. */
 bool trv_run_fed(const trv_plan_t *plan, size_t chunk);
 
+/* compiled.c: with one reference; also on failure, what there is of it. */
+int trv_compiled_make(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);
+void trv_compiled_release(trv_compiled_t *compiled);
+
+/* plan.c: whether it is a plan that lives. */
+int trv_plan_check(const trv_plan_t *plan);
+
 /* run.c: starts all lanes, to fail if `failure` is a code; makes progress (1: complete, 0: not yet, negative: failed,
  * and nothing is pending any more; *moved is set when anything happened). */
 void trv_run_start(trv_plan_t *plan, int failure);

@@ -60,7 +60,7 @@ static void list_expecting(trv_lane_t *lane, const trv_sized_t *sized, int first
 {
     const trv_program_t *program = sized->program;
     for (int i = first; i < program->sends; i++)
-        if (!has_peer(lane->told, lane->tolds, program->send[i].peer) && trv_extent_bytes(sized, &program->send[i]))
+        if (!has_peer(lane->told, lane->tolds, program->send[i].peer) && sized->sent[i])
             lane->told[lane->tolds++] = program->send[i].peer;
 }
 
@@ -164,7 +164,7 @@ static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
     for (int i = 0; i < stage->receives; i++) {
         const trv_extent_t *receive = &program->receive[stage->receive + i];
         const int slot = receive_slot(plan, lane, number, i);
-        const size_t bytes = trv_extent_bytes(lane->sized, receive);
+        const size_t bytes = lane->sized->received[stage->receive + i];
         if (bytes == 0 || has_peer(lane->refused, lane->refusals, receive->peer))
             continue;
         int rc = post_receive(plan, lane, slot, receive, bytes);
@@ -185,7 +185,7 @@ static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *st
 {
     for (int i = 0; i < stage->sends && !plan->failure; i++) {
         const trv_extent_t *send = &program_of(lane)->send[stage->send + i];
-        const size_t bytes = trv_extent_bytes(lane->sized, send);
+        const size_t bytes = lane->sized->sent[stage->send + i];
         int rc = 0;
         if (bytes) {
             perform(plan, lane, send->work, send->works);

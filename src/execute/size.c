@@ -22,7 +22,8 @@ int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
     const size_t containers = (size_t)program->containers + 1, areas = (size_t)program->areas + 1;
     *sized = (trv_sized_t){ .program = program, .blocks = program->block < program->space.units };
     const size_t positions = program->space.units <= TRV_SMALL_UNITS ? (size_t)program->space.units + 1 : 0;
-    sized->offset = malloc((3 * containers + 2 * areas + positions) * sizeof *sized->offset);
+    const size_t sends = (size_t)program->sends, receives = (size_t)program->receives;
+    sized->offset = malloc((3 * containers + 2 * areas + positions + sends + receives) * sizeof *sized->offset);
     sized->live = malloc(areas * sizeof *sized->live);
     if (!sized->offset || !sized->live)
         return trv_fail_memory();
@@ -30,7 +31,9 @@ int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
     sized->first = sized->bytes + containers;
     sized->area_offset = sized->first + containers;
     sized->area_bytes = sized->area_offset + areas;
-    sized->table = positions ? sized->area_bytes + areas : NULL;
+    sized->sent = sized->area_bytes + areas;
+    sized->received = sized->sent + sends;
+    sized->table = positions ? sized->received + receives : NULL;
     return 0;
 }
 
@@ -105,12 +108,12 @@ static size_t product_elements(const trv_sized_t *sized, int product)
 
 static size_t container_bytes(const trv_sized_t *sized, const trv_container_t *container)
 {
-    const trv_stretch_t *stretch = sized->program->stretch + container->stretch;
+    const trv_stretch_t *stretch = sized->program->stretch;
     size_t elements = 0;
     if (container->run)
         return (trv_elements_before(sized, container->first + container->units) -
                 trv_elements_before(sized, container->first)) * sized->element_size;
-    for (int i = 0; sized->table && i < container->stretches; i++)
+    for (int i = container->stretch; sized->table && i < container->stretch + container->stretches; i++)
         elements += sized->table[stretch[i].end] - sized->table[stretch[i].first];
     for (int i = 0; container->stretches == 0 && i < container->products; i++)
         elements += product_elements(sized, container->product + i);
@@ -161,6 +164,17 @@ static void place_areas(trv_sized_t *sized)
     }
 }
 
+static size_t message_bytes(const trv_sized_t *sized, const trv_extent_t *message)
+{
+    size_t bytes = 0;
+    if (message->containers == 0)
+        return (trv_elements_before(sized, message->first + message->units) -
+                trv_elements_before(sized, message->first)) * sized->element_size;
+    for (int c = message->place.container; c < message->place.container + message->containers; c++)
+        bytes += sized->bytes[c];
+    return bytes;
+}
+
 void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int streams, size_t element_size)
 {
     const trv_program_t *program = sized->program;
@@ -187,15 +201,8 @@ void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int
     place_areas(sized);
     for (int c = 0; c < program->containers; c++)
         sized->offset[c] += sized->area_offset[program->container[c].area];
-}
-
-size_t trv_extent_bytes(const trv_sized_t *sized, const trv_extent_t *extent)
-{
-    size_t bytes = 0;
-    if (extent->containers == 0)
-        return (trv_elements_before(sized, extent->first + extent->units) -
-                trv_elements_before(sized, extent->first)) * sized->element_size;
-    for (int c = extent->place.container; c < extent->place.container + extent->containers; c++)
-        bytes += sized->bytes[c];
-    return bytes;
+    for (int i = 0; i < program->sends; i++)
+        sized->sent[i] = message_bytes(sized, &program->send[i]);
+    for (int i = 0; i < program->receives; i++)
+        sized->received[i] = message_bytes(sized, &program->receive[i]);
 }

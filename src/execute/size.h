@@ -26,6 +26,7 @@ typedef struct trv_sized {
     size_t *table;                /* elements before each position, in small spaces; else NULL */
     size_t *first;                /* of containers that are one run: its first element */
     size_t *offset, *bytes;       /* of containers, in scratch */
+    size_t *sent, *received;      /* bytes of messages */
     size_t *area_offset, *area_bytes;
     int *live;                    /* areas in use, by offset */
     size_t scratch_bytes;
@@ -63,7 +64,5 @@ static inline size_t trv_user_elements(const trv_sized_t *sized, size_t elements
 {
     return sized->begin + elements + (sized->blocks ? elements / sized->length * sized->gap : 0);
 }
-
-size_t trv_extent_bytes(const trv_sized_t *sized, const trv_extent_t *extent);
 
 #endif

@@ -31,11 +31,13 @@ static int add_run(void *context, trv_mask_t mask, size_t first, size_t units)
 {
     unrolling_t *u = context;
     trv_program_t *program = u->program;
-    trv_stretch_t *last = program->stretch + program->stretches - 1;
     (void)mask;
-    if (program->stretches > 0 && last->piece == -2 && last->end == (int)first) {
-        last->end += (int)units;
-        return 0;
+    if (program->stretches > 0) {
+        trv_stretch_t *last = &program->stretch[program->stretches - 1];
+        if (last->piece == -2 && last->end == (int)first) {
+            last->end += (int)units;
+            return 0;
+        }
     }
     return add_stretch(u, -2, 0, first, units);
 }
