@@ -30,8 +30,10 @@ OBJ_CLASS_DECLARATION(trv_coll_module_t);
 
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority);
 
-/* The request of a non-blocking call, which is started, or of a persistent one; NULL: pass. */
-ompi_request_t *trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent);
+/* Makes the request of a non-blocking call, which is started, or of a persistent one. False: pass. True: *code is what the
+ * call returns. */
+bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent, ompi_request_t **request,
+                      int *code);
 /* At the component's end. */
 void trv_coll_requests_end(void);
 

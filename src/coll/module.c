@@ -69,24 +69,23 @@ static int iallreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *
                       ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
 {
     trv_mpi_arguments_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
-    ompi_request_t *ours = is_internal(count, type, op) ? NULL : trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false);
-    if (!ours)
-        return below(module)->coll_iallreduce(sbuf, rbuf, count, type, op, comm, request,
-                                              below(module)->coll_iallreduce_module);
-    *request = ours;
-    return OMPI_SUCCESS;
+    int code;
+    if (!is_internal(count, type, op) &&
+        trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false, request, &code))
+        return code;
+    return below(module)->coll_iallreduce(sbuf, rbuf, count, type, op, comm, request,
+                                          below(module)->coll_iallreduce_module);
 }
 
 static int ireduce_scatter_block(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
                                  ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
 {
     trv_mpi_arguments_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
-    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false);
-    if (!ours)
-        return below(module)->coll_ireduce_scatter_block(sbuf, rbuf, count, type, op, comm, request,
-                                                         below(module)->coll_ireduce_scatter_block_module);
-    *request = ours;
-    return OMPI_SUCCESS;
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false, request, &code))
+        return code;
+    return below(module)->coll_ireduce_scatter_block(sbuf, rbuf, count, type, op, comm, request,
+                                                     below(module)->coll_ireduce_scatter_block_module);
 }
 
 static int iallgather(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
@@ -94,12 +93,11 @@ static int iallgather(const void *sbuf, int scount, ompi_datatype_t *stype, void
                       mca_coll_base_module_t *module)
 {
     trv_mpi_gather_t gather = {sbuf, rbuf, scount, rcount, stype, rtype};
-    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, false);
-    if (!ours)
-        return below(module)->coll_iallgather(sbuf, scount, stype, rbuf, rcount, rtype, comm, request,
-                                              below(module)->coll_iallgather_module);
-    *request = ours;
-    return OMPI_SUCCESS;
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, false, request, &code))
+        return code;
+    return below(module)->coll_iallgather(sbuf, scount, stype, rbuf, rcount, rtype, comm, request,
+                                          below(module)->coll_iallgather_module);
 }
 
 /* ---- Persistent -------------------------------------------------------------------------------------------------- */
@@ -109,12 +107,11 @@ static int allreduce_init(const void *sbuf, void *rbuf, int count, ompi_datatype
                           mca_coll_base_module_t *module)
 {
     trv_mpi_arguments_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
-    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true);
-    if (!ours)
-        return below(module)->coll_allreduce_init(sbuf, rbuf, count, type, op, comm, info, request,
-                                                  below(module)->coll_allreduce_init_module);
-    *request = ours;
-    return OMPI_SUCCESS;
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true, request, &code))
+        return code;
+    return below(module)->coll_allreduce_init(sbuf, rbuf, count, type, op, comm, info, request,
+                                              below(module)->coll_allreduce_init_module);
 }
 
 static int reduce_scatter_block_init(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
@@ -122,12 +119,11 @@ static int reduce_scatter_block_init(const void *sbuf, void *rbuf, int count, om
                                      mca_coll_base_module_t *module)
 {
     trv_mpi_arguments_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
-    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true);
-    if (!ours)
-        return below(module)->coll_reduce_scatter_block_init(sbuf, rbuf, count, type, op, comm, info, request,
-                                                             below(module)->coll_reduce_scatter_block_init_module);
-    *request = ours;
-    return OMPI_SUCCESS;
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true, request, &code))
+        return code;
+    return below(module)->coll_reduce_scatter_block_init(sbuf, rbuf, count, type, op, comm, info, request,
+                                                         below(module)->coll_reduce_scatter_block_init_module);
 }
 
 static int allgather_init(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
@@ -135,12 +131,11 @@ static int allgather_init(const void *sbuf, int scount, ompi_datatype_t *stype, 
                           ompi_request_t **request, mca_coll_base_module_t *module)
 {
     trv_mpi_gather_t gather = {sbuf, rbuf, scount, rcount, stype, rtype};
-    ompi_request_t *ours = trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, true);
-    if (!ours)
-        return below(module)->coll_allgather_init(sbuf, scount, stype, rbuf, rcount, rtype, comm, info, request,
-                                                  below(module)->coll_allgather_init_module);
-    *request = ours;
-    return OMPI_SUCCESS;
+    int code;
+    if (trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, true, request, &code))
+        return code;
+    return below(module)->coll_allgather_init(sbuf, scount, stype, rbuf, rcount, rtype, comm, info, request,
+                                              below(module)->coll_allgather_init_module);
 }
 
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */

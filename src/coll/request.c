@@ -81,18 +81,19 @@ static void done(void *context, int code)
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-ompi_request_t *trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent)
+bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent, ompi_request_t **made,
+                      int *code)
 {
     trv_coll_request_t *request = OBJ_NEW(trv_coll_request_t);
     if (!request) {
-        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM); /* the other ranks may serve it: no way back */
-        return NULL;
+        trv_mpi_intercept_post(call, comm, persistent, NULL, NULL, code);
+        return *code != MPI_SUCCESS;
     }
     ompi_request_t *base = &request->super.super;
-    request->ours = trv_mpi_intercept_post(call, comm, persistent, done, base);
+    request->ours = trv_mpi_intercept_post(call, comm, persistent, done, base, code);
     if (!request->ours) {
         OBJ_RELEASE(request);
-        return NULL;
+        return *code != MPI_SUCCESS;
     }
     begin_progress();
     OMPI_REQUEST_INIT(base, persistent);
@@ -100,5 +101,6 @@ ompi_request_t *trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t
     base->req_status = (ompi_status_public_t){.MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG};
     if (!persistent)
         start(1, &base);
-    return base;
+    *made = base;
+    return true;
 }

@@ -40,6 +40,8 @@ typedef struct candidate {
 static void clear(candidate_t *candidate)
 {
     trv_mpi_members_release(candidate->members);
+    if (candidate->numbers)
+        free(candidate->numbers->room);
     free(candidate->numbers);
     free(candidate->seat);
 }
@@ -52,9 +54,12 @@ static bool prepare(candidate_t *candidate, MPI_Comm comm)
     candidate->members = trv_mpi_members_create(candidate->rank, candidate->ranks);
     candidate->numbers = calloc(1, sizeof *candidate->numbers);
     candidate->seat = calloc((size_t)candidate->ranks, sizeof *candidate->seat);
-    if (!candidate->numbers || !candidate->seat)
+    if (candidate->numbers)
+        candidate->numbers->room = calloc(TRV_MPI_BLOCK - 1, sizeof *candidate->numbers->room);
+    bool have = candidate->numbers && candidate->numbers->room && candidate->seat;
+    if (!have)
         trv_fail_memory();
-    return candidate->members && candidate->numbers && candidate->seat;
+    return candidate->members && have;
 }
 
 /* ---- The first exchange ------------------------------------------------------------------------------------------ */
@@ -191,7 +196,8 @@ static void take_over(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_do
         trv_mpi_domain_hold(domain);
     trv_mpi_domain_hold(domain); /* once for the members, once for the numbers */
     candidate->members->domain = domain;
-    *candidate->numbers = (trv_mpi_numbers_t){.domain = domain, .block = block};
+    candidate->numbers->domain = domain;
+    candidate->numbers->block = block;
     atomic_init(&candidate->numbers->references, 1);
     state->rank = candidate->rank;
     state->ranks = candidate->ranks;

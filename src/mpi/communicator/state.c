@@ -78,6 +78,7 @@ void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers)
     if (!atomic_load(&numbers->burnt))
         trv_mpi_block_give_back(numbers->domain, numbers->block);
     trv_mpi_domain_release(numbers->domain);
+    free(numbers->room);
     free(numbers);
 }
 
@@ -163,14 +164,17 @@ static void unlist(trv_mpi_state_t *state)
 
 static void destroy(trv_mpi_state_t *state)
 {
+    trv_mpi_numbers_t *numbers = state->numbers;
+    bool is_duplicate = state->index > 0;
     unlist(state);
     if (state->kept)
         upstairs.clear(state);
     trv_mpi_recorder_destroy(state->recorder);
     trv_mpi_members_release(state->members);
-    trv_mpi_numbers_release(state->numbers);
     trv_mpi_numbers_release(state->extra);
-    free(state);
+    if (!is_duplicate)
+        free(state);
+    trv_mpi_numbers_release(numbers); /* which a duplicate's state is a part of */
 }
 
 void trv_mpi_state_clear(trv_mpi_state_t *state)
@@ -222,21 +226,16 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
 
 /* ---- Inheriting -------------------------------------------------------------------------------------------------- */
 
-static trv_mpi_state_t *new_state(int rank, int ranks)
+/* `state` consists of zeros. */
+static void begin_state(trv_mpi_state_t *state, int rank, int ranks)
 {
     static atomic_int made;
-    trv_mpi_state_t *state = calloc(1, sizeof *state);
-    if (!state) {
-        trv_fail_memory();
-        return NULL;
-    }
     state->user = MPI_COMM_NULL;
     state->rank = rank;
     state->ranks = ranks;
     state->number = atomic_fetch_add(&made, 1) + 1;
     atomic_init(&state->references, 1);
     enlist(state);
-    return state;
 }
 
 static void open_recorder(trv_mpi_state_t *state)
@@ -265,27 +264,26 @@ static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *pa
     memcpy(child->algorithm, parent->algorithm, sizeof child->algorithm);
 }
 
-/* Its communicator is known when it is used first. */
+/* Its communicator is known when it is used first. Nothing here can fail: the room is as old as the parent. */
 static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
 {
-    trv_mpi_state_t *child = new_state(parent->rank, parent->ranks);
-    if (!child)
-        return NULL;
+    int index = ++parent->given;
+    trv_mpi_state_t *child = &parent->numbers->room[index - 1];
+    begin_state(child, parent->rank, parent->ranks);
     copy_configuration(child, parent);
     child->members = parent->members;
     child->numbers = parent->numbers;
-    child->index = ++parent->given;
+    child->index = index;
     trv_mpi_state_number(child);
     trv_mpi_members_hold(child->members);
     atomic_fetch_add_explicit(&child->numbers->references, 1, memory_order_relaxed);
     open_recorder(child);
-    if (upstairs.inherit(child, parent))
-        return child;
-    trv_mpi_state_release(child);
-    return NULL;
+    upstairs.inherit(child, parent);
+    return child;
 }
 
-/* Called by MPI_Comm_dup & co., on all members in the same order. */
+/* Called by MPI_Comm_dup & co., on all members in the same order. An error of one rank would be no good: MPI has the
+ * others wait for it, and what they have copied is served. */
 static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
 {
     (void)comm, (void)key, (void)extra;
@@ -294,10 +292,7 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
     if (parent->abandoned || !parent->configured || parent->index > 0 || parent->given + 1 == TRV_MPI_BLOCK ||
         parent->members->wiring->node) /* the memory of a node is one communicator's */
         return MPI_SUCCESS;
-    trv_mpi_state_t *child = inherit(parent);
-    if (!child) /* the others take the communicator for one that is served: it can not be had */
-        return MPI_ERR_NO_MEM;
-    *(trv_mpi_state_t **)copy = child;
+    *(trv_mpi_state_t **)copy = inherit(parent);
     *flag = 1;
     return MPI_SUCCESS;
 }
@@ -396,9 +391,13 @@ static int make(MPI_Comm comm, trv_mpi_state_t **made)
     int rank = 0, ranks = 0;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
-    trv_mpi_state_t *state = new_state(rank, ranks);
-    if (state)
+    trv_mpi_state_t *state = calloc(1, sizeof *state);
+    if (state) {
+        begin_state(state, rank, ranks);
         state->user = comm;
+    } else {
+        trv_fail_memory();
+    }
     trv_mpi_state_t *hung = state ? state : &nobody;
     int code = PMPI_Comm_set_attr(comm, state_key, hung);
     if (code != MPI_SUCCESS) /* the MPI library's, whose handler was called */

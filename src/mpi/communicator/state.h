@@ -25,6 +25,7 @@ typedef struct trv_mpi_numbers {
     trv_mpi_domain_t *domain;
     int block;
     atomic_bool burnt; /* messages may be on their way that nobody receives: never given back */
+    struct trv_mpi_state *room; /* for the states of duplicates, by their index - 1; NULL: it has none */
 } trv_mpi_numbers_t;
 
 /* Of a number's positions the first is the blocking calls', at so many non-blocking requests take turns (request.h), and
@@ -76,9 +77,9 @@ typedef struct trv_mpi_state {
 
 /* What stands above may hang things on states. Set once, before the first one is made. */
 typedef struct trv_mpi_upstairs {
-    void (*clear)(trv_mpi_state_t *state);                                 /* the torus or the algorithm changes */
-    bool (*inherit)(trv_mpi_state_t *child, const trv_mpi_state_t *parent); /* false: there is no memory for it */
-    void (*end)(void);                                                     /* of the job: MPI_Finalize */
+    void (*clear)(trv_mpi_state_t *state); /* the torus or the algorithm changes */
+    void (*inherit)(trv_mpi_state_t *child, const trv_mpi_state_t *parent);
+    void (*end)(void); /* of the job: MPI_Finalize */
 } trv_mpi_upstairs_t;
 void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *upstairs);
 

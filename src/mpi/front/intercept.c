@@ -94,30 +94,32 @@ static bool is_right(const trv_mpi_call_t *call)
 }
 
 static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
-                               void (*done)(void *context, int code), void *context)
+                               void (*done)(void *context, int code), void *context, int *code)
 {
-    int code;
+    int wrong;
     trv_mpi_state_t *state;
     trv_mpi_job_t job;
     if (!trv_mpi_state_known(comm, &state) || !trv_mpi_serves(state) || !is_right(call) ||
-        !trv_mpi_make_job(call, &job, &code))
+        !trv_mpi_make_job(call, &job, &wrong))
         return NULL;
     job.done = done;
     job.context = context;
+    job.unable = !done;
     trv_mpi_request_t *request;
     if (trv_mpi_make_request(&request, state, &job, persistent) < 0)
-        PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM); /* the other ranks serve it: no way back */
+        *code = MPI_ERR_NO_MEM; /* the other ranks have theirs: no way back */
     return request;
 }
 
 trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
-                                          void (*done)(void *context, int code), void *context)
+                                          void (*done)(void *context, int code), void *context, int *code)
 {
+    *code = MPI_SUCCESS;
     if (!enter(comm))
         return NULL;
-    trv_mpi_request_t *request = post(call, comm, persistent, done, context);
-    depth--;
-    if (!request)
+    trv_mpi_request_t *request = post(call, comm, persistent, done, context, code);
+    leave(*code != MPI_SUCCESS, comm, code);
+    if (!request && *code == MPI_SUCCESS)
         trv_mpi_intercept_note(persistent ? "persistent calls" : "non-blocking calls",
                                "no blocking call of the same kind and size has made it ready", comm);
     return request;

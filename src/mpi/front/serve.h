@@ -35,7 +35,7 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
 
 /* A request for a job; blocks on nobody. TRV_OK with *request = NULL: pass, on all ranks alike, because no blocking call
  * of the same kind and size has been decided on yet, or no position is left for a persistent one. TRV_ERR_MEMORY: the
- * other ranks have theirs (and have heard, if it is not persistent). */
+ * other ranks have theirs, and hear of it. */
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job,
                          bool persistent);
 

@@ -45,15 +45,20 @@ static atomic_int active;
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-/* The others run a request that this rank has no memory for. */
-static int refuse(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const trv_mpi_want_t *want, int position)
+/* The others run a request that this rank has no memory for, once or, if it is persistent, as often as they like: the
+ * first time they hear of it. */
+static int refuse(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const trv_mpi_want_t *want, bool persistent,
+                  int place)
 {
     trv_mpi_operation_t *operation;
     for (unsigned polls = 1; !(operation = lender->borrow(lender->source, state, want)); polls++) {
         trv_mpi_requests_progress();
         trv_mpi_pause(polls);
     }
-    trv_mpi_operation_place(operation, position);
+    if (persistent)
+        trv_mpi_channel_place(operation->channel, place);
+    else
+        trv_mpi_operation_place(operation, place);
     int code = trv_mpi_operation_unready(operation, trv_fail_memory());
     code = code < 0 ? code : trv_mpi_operation_wait(operation);
     lender->give(operation);
@@ -63,11 +68,11 @@ static int refuse(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const 
 int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
                            const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag)
 {
-    trv_mpi_request_t *request = calloc(1, sizeof *request);
+    trv_mpi_request_t *request = job->unable ? NULL : calloc(1, sizeof *request);
     unsigned long number = numbers ? 0 : state->turns.posted++;
     int position = 1 + (int)(number % TRV_MPI_TURNS);
     if (!request)
-        return numbers ? trv_fail_memory() : refuse(state, lender, &job->want, position);
+        return refuse(state, lender, &job->want, numbers != NULL, numbers ? tag : position);
     request->state = state;
     request->lender = *lender;
     request->job = *job;

@@ -20,8 +20,15 @@
 
 typedef struct trv_mpi_spare trv_mpi_spare_t;
 
+/* Its place in the list of a state. */
+typedef struct trv_mpi_kept {
+    struct trv_mpi_decision *decision;
+    struct trv_mpi_kept *next;
+} trv_mpi_kept_t;
+
 typedef struct trv_mpi_decision {
     atomic_int references;
+    trv_mpi_kept_t kept[TRV_MPI_BLOCK]; /* of the state with this index in the block: a duplicate needs no memory */
     trv_mpi_want_t kind;           /* the first call's; its count has no meaning */
     uint64_t bytes_min, bytes_max; /* of the vectors that it is for */
     trv_mpi_recipe_t recipe;

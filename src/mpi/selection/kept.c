@@ -3,16 +3,19 @@
  */
 #include "mpi/selection/kept.h"
 
-#include <stdlib.h>
-
 #include "mpi/operations/scratch.h"
 
 #define KEPT_MAX 256 /* of a communicator */
 
-typedef struct trv_mpi_kept {
-    trv_mpi_decision_t *decision;
-    struct trv_mpi_kept *next;
-} kept_t;
+typedef trv_mpi_kept_t kept_t;
+
+/* The decision's place in the state's list. */
+static kept_t *entry_of(trv_mpi_decision_t *decision, const trv_mpi_state_t *state)
+{
+    kept_t *entry = &decision->kept[state->index];
+    *entry = (kept_t){.decision = decision};
+    return entry;
+}
 
 static void to_front(trv_mpi_state_t *state, kept_t **place)
 {
@@ -28,7 +31,6 @@ static void drop_from(kept_t **place)
         kept_t *gone = *place;
         *place = gone->next;
         trv_mpi_decision_release(gone->decision);
-        free(gone);
     }
 }
 
@@ -37,21 +39,14 @@ static void clear(trv_mpi_state_t *state)
     drop_from(&state->kept);
 }
 
-/* A child that has no memory for what its parent has decided would decide anew, and alone. So its entries are as good as
- * its state: where they can not be had, neither can it (MPI_Comm_dup says so). */
-static bool inherit(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
+static void inherit(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
     kept_t **end = &child->kept;
     for (const kept_t *entry = parent->kept; entry; entry = entry->next) {
-        kept_t *copy = malloc(sizeof *copy);
-        if (!copy)
-            return false;
-        *copy = (kept_t){.decision = entry->decision};
-        trv_mpi_decision_hold(copy->decision);
-        *end = copy;
-        end = &copy->next;
+        trv_mpi_decision_hold(entry->decision);
+        *end = entry_of(entry->decision, child);
+        end = &(*end)->next;
     }
-    return true;
 }
 
 void trv_mpi_kept_begin(void)
@@ -107,16 +102,11 @@ trv_mpi_verdict_t trv_mpi_kept_get(trv_mpi_state_t *state, const trv_mpi_want_t 
     *decision = trv_mpi_kept_look(state, want);
     if (*decision)
         return TRV_MPI_DECIDED;
-    kept_t *entry = malloc(sizeof *entry);
-    bool unable = state->unable;
-    state->unable = unable || !entry; /* told in the exchange */
     trv_mpi_verdict_t verdict = trv_mpi_decide(state, want, (trv_mpi_voice_t){on_device, state->kept != NULL}, decision);
-    state->unable = unable;
-    if (!*decision) {
-        free(entry);
+    if (!*decision)
         return verdict;
-    }
-    *entry = (kept_t){*decision, state->kept};
+    kept_t *entry = entry_of(*decision, state);
+    entry->next = state->kept;
     state->kept = entry;
     trim(state, verdict == TRV_MPI_CROWDED ? 1 : KEPT_MAX);
     return TRV_MPI_DECIDED;

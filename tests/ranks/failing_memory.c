@@ -1,0 +1,113 @@
+/*
+ * The k-th allocation of Trivance's libraries fails, once. Preloaded before all others, under glibc.
+ *
+ * A caller is known by the file that its return address lies in, so allocations of the MPI library and of the program
+ * are left alone. A program finds failing_memory_arm by dlsym and says which one is to fail; for allocations before it
+ * can, FAILING_MEMORY=K says so from the start.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+extern void *__libc_realloc(void *old, size_t bytes);
+extern void *__libc_memalign(size_t alignment, size_t bytes);
+
+#define FRAMES_MAX 24
+
+static atomic_long left;  /* allocations up to the one that fails; 0: none does */
+static atomic_bool fails; /* every later one, too */
+static atomic_bool failed;
+
+/* The `number`-th from now on fails, and all after it if `on` is set; 0: no more. Returns whether one has failed since
+ * the last call. */
+bool failing_memory_arm(long number, bool on)
+{
+    atomic_store(&left, 0);
+    bool before = atomic_exchange(&failed, false);
+    atomic_store(&fails, on);
+    atomic_store(&left, number);
+    return before;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *number = getenv("FAILING_MEMORY");
+    void *frame[1];
+    backtrace(frame, 1); /* allocates, the first time */
+    if (number)
+        failing_memory_arm(strtol(number, NULL, 10), false);
+}
+
+static bool is_ours(void *caller)
+{
+    Dl_info info;
+    if (!dladdr(caller, &info) || !info.dli_fname)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/'), *name = slash ? slash + 1 : info.dli_fname;
+    return strncmp(name, "libtrivance", strlen("libtrivance")) == 0 || strncmp(name, "mca_coll_trivance", 17) == 0;
+}
+
+static void show(void)
+{
+    void *frame[FRAMES_MAX];
+    long kept = atomic_exchange(&left, 0);
+    if (getenv("FAILING_MEMORY_SHOWS"))
+        backtrace_symbols_fd(frame, backtrace(frame, FRAMES_MAX), STDERR_FILENO);
+    atomic_store(&left, kept);
+}
+
+static bool refuses(void *caller)
+{
+    if (atomic_load(&left) == 0 || !is_ours(caller))
+        return false;
+    if (atomic_load(&left) > 1 && atomic_fetch_sub(&left, 1) > 1)
+        return false;
+    if (!atomic_load(&fails))
+        atomic_store(&left, 0);
+    if (!atomic_exchange(&failed, true))
+        show();
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t bytes)
+{
+    return refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    return refuses(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+}
+
+void *realloc(void *old, size_t bytes)
+{
+    return refuses(__builtin_return_address(0)) ? NULL : __libc_realloc(old, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    return refuses(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
+}
+
+int posix_memalign(void **place, size_t alignment, size_t bytes)
+{
+    void *made = refuses(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
+    *place = made ? made : *place;
+    return made ? 0 : ENOMEM;
+}
+
+char *strdup(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}

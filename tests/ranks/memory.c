@@ -1,0 +1,146 @@
+/*
+ * Rank 1 alone has no memory, for the first, the second, … allocation of a communicator's life, until none fails any
+ * more: adopted, duplicated, calls of three sizes, a non-blocking one, freed. No rank hangs or crashes, and results are
+ * right wherever a call succeeds.
+ *
+ *     mpirun -n 3 memory [RANK [FIRST [LAST]]]
+ *
+ * failing_memory.c is preloaded. Calls are compared without Trivance.
+ */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calls.h"
+
+#define COUNT_MAX 40000
+#define NUMBER_MAX 2000
+#define SECONDS 20 /* that a round may take */
+
+static int rank, ranks, failing = 1;
+static long wrong, errors, right, number;
+static int *in, *out;
+
+static void late(int signal)
+{
+    static char text[64];
+    (void)signal;
+    int length = snprintf(text, sizeof text, "rank %d hangs in round %ld\n", rank, number);
+    if (write(STDERR_FILENO, text, (size_t)length) > 0 && !getenv("RANKS_STAY"))
+        _exit(3);
+    alarm(SECONDS);
+}
+
+static void judge(bool good, int code, const char *what)
+{
+    right += good;
+    errors += code != MPI_SUCCESS;
+    if (code != MPI_SUCCESS || good)
+        return;
+    if (wrong++ < 10)
+        fprintf(stderr, "rank %d, round %ld: %s succeeds with a wrong result\n", rank, number, what);
+}
+
+static void reduce(MPI_Comm comm, int count)
+{
+    bool same = true;
+    for (int i = 0; i < count; i++)
+        in[i] = rank + i, out[i] = -1;
+    int code = call_allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count; i++)
+        same = same && out[i] == ranks * (ranks - 1) / 2 + ranks * i;
+    judge(same && code == MPI_SUCCESS, code, "AllReduce");
+}
+
+static void gather(MPI_Comm comm, int count)
+{
+    bool same = true;
+    for (int i = 0; i < count; i++)
+        in[i] = rank + i;
+    int code = call_allgather(in, out, count, MPI_INT, comm);
+    for (int i = 0; i < ranks * count; i++)
+        same = same && out[i] == i / count + i % count;
+    judge(same && code == MPI_SUCCESS, code, "AllGather");
+}
+
+static void reduce_later(MPI_Comm comm, int count)
+{
+    request_t request[2];
+    int code[2];
+    bool same = true;
+    for (int i = 0; i < 2 * count; i++)
+        in[i] = rank + i, out[i] = -1;
+    for (int i = 0; i < 2; i++)
+        code[i] = call_iallreduce(in + i * count, out + i * count, count, MPI_INT, MPI_SUM, comm, &request[i]);
+    for (int i = 0; i < 2; i++)
+        if (code[i] == MPI_SUCCESS)
+            code[i] = call_wait(&request[i]);
+    for (int i = 0; i < 2; i++) {
+        for (int j = i * count; j < (i + 1) * count; j++)
+            same = same && out[j] == ranks * (ranks - 1) / 2 + ranks * j;
+        judge(same && code[i] == MPI_SUCCESS, code[i], "a non-blocking AllReduce");
+    }
+}
+
+/* A communicator's life. */
+static void live(MPI_Comm comm)
+{
+    MPI_Comm copy = MPI_COMM_NULL;
+    static const int count[] = {1, 1000, COUNT_MAX};
+    for (int i = 0; i < 3; i++)
+        reduce(comm, count[i]);
+    reduce_later(comm, 1000);
+    gather(comm, 500);
+    if (MPI_Comm_dup(comm, &copy) == MPI_SUCCESS && copy != MPI_COMM_NULL) {
+        reduce(copy, 1000);
+        reduce(copy, 7000);
+        reduce_later(copy, 1000);
+        MPI_Comm_free(&copy);
+    } else {
+        errors++;
+    }
+    reduce(comm, 2);
+}
+
+/* Whether an allocation failed. */
+static bool round_fails(bool (*arm)(long, bool))
+{
+    MPI_Comm comm;
+    int any = 0;
+    PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    arm(rank == failing ? number : 0, false);
+    alarm(SECONDS);
+    live(comm);
+    MPI_Comm_free(&comm);
+    int one = arm(0, false);
+    PMPI_Allreduce(&one, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return any != 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool (*arm)(long, bool);
+    long last = argc > 3 ? strtol(argv[3], NULL, 10) : NUMBER_MAX;
+    *(void **)&arm = dlsym(RTLD_DEFAULT, "failing_memory_arm");
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    failing = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
+    in = malloc(2 * COUNT_MAX * sizeof *in);
+    out = malloc(2 * COUNT_MAX * sizeof *out);
+    if (!arm || !in || !out)
+        return fprintf(stderr, "memory: failing_memory is not preloaded\n"), 2;
+    signal(SIGALRM, late);
+    for (number = argc > 2 ? strtol(argv[2], NULL, 10) : 1; number <= last && round_fails(arm); number++)
+        continue;
+    long mine[] = {wrong, errors, right}, all[3];
+    PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%ld allocations failed on rank %d; %ld results are right, %ld errors, %ld wrong\n", number - 1, failing,
+               all[2], all[1], all[0]);
+    MPI_Finalize();
+    return all[0] > 0 || all[2] == 0 || number == 1;
+}

@@ -1,0 +1,150 @@
+/*
+ * Calls whose results are known, on the world, a part of it and a duplicate, while something differs between the ranks.
+ *
+ *     mpirun -n N program [calls]         all calls
+ *                         hints           on a communicator with the hint in RANKS_HINT, which may differ or be missing
+ *                         counts          rank 2 passes another count: the first call of its kind
+ *                         counts-later    the same in a later call
+ *
+ * A call succeeds on all ranks with the right result, or it fails on all; but for counts-later, where every rank has
+ * the right to its own end. RANKS_STOP: a rank whose call fails ends with status 4.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+
+#define COUNT_MAX 20000
+
+static int rank, ranks, in[COUNT_MAX], out[16 * COUNT_MAX];
+static long right, wrong, errors;
+
+/* `good`: the result is right, where the call has succeeded. */
+static void judge(MPI_Comm comm, int code, bool good, bool alike, const char *what)
+{
+    int failed[2] = {code != MPI_SUCCESS, code == MPI_SUCCESS}, any[2];
+    PMPI_Allreduce(failed, any, 2, MPI_INT, MPI_MAX, comm);
+    errors += failed[0];
+    right += !failed[0] && good;
+    if (failed[0] && *call_reason())
+        fprintf(stderr, "rank %d: %s fails: %s\n", rank, what, call_reason());
+    bool apart = alike && any[0] && any[1];
+    wrong += apart || (!failed[0] && !good);
+    if (apart || (!failed[0] && !good))
+        fprintf(stderr, "rank %d: %s %s\n", rank, what, apart ? "fails on some ranks only" : "has a wrong result");
+    if (failed[0] && getenv("RANKS_STOP"))
+        exit(4);
+}
+
+static void fill(int count)
+{
+    for (int i = 0; i < count; i++)
+        in[i] = rank + i;
+    memset(out, -1, sizeof out);
+}
+
+static void reduce(MPI_Comm comm, int count)
+{
+    bool good = true;
+    int own, sum = 0, size;
+    MPI_Comm_size(comm, &size);
+    PMPI_Comm_rank(comm, &own);
+    fill(count);
+    PMPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    int code = call_allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count; i++)
+        good = good && out[i] == sum + size * i;
+    judge(comm, code, good, true, "AllReduce");
+    int block = count / size;
+    fill(block * size);
+    code = call_reduce_scatter(in, out, block, MPI_INT, MPI_SUM, comm);
+    good = true;
+    for (int i = 0; i < block; i++)
+        good = good && out[i] == sum + size * (own * block + i);
+    judge(comm, code, good, true, "Reduce-Scatter");
+}
+
+static void gather(int count)
+{
+    bool good = true;
+    fill(count);
+    int code = call_allgather(in, out, count, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks * count; i++)
+        good = good && out[i] == i / count + i % count;
+    judge(MPI_COMM_WORLD, code, good, true, "AllGather");
+}
+
+static void all_calls(void)
+{
+    MPI_Comm half, copy;
+    static const int count[] = {4, 1000, COUNT_MAX};
+    for (int i = 0; i < 3; i++)
+        reduce(MPI_COMM_WORLD, count[i]);
+    gather(100);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    reduce(half, 1000);
+    reduce(copy, 1000);
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&copy);
+}
+
+/* By both of MPI's functions; NULL and "": an info without the key. */
+static void hints(void)
+{
+    const char *hint = getenv("RANKS_HINT");
+    for (int way = 0; way < 2; way++) {
+        MPI_Comm comm;
+        MPI_Info info;
+        MPI_Info_create(&info);
+        if (hint && *hint)
+            MPI_Info_set(info, "trivance_algorithm", hint);
+        if (way == 0)
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        else
+            MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+#if defined(RANKS_API)
+        int code = TRV_Comm_set(comm, NULL, hint && *hint ? hint : NULL);
+        judge(comm, code, true, true, "TRV_Comm_set");
+#else
+        if (way == 0)
+            MPI_Comm_set_info(comm, info);
+#endif
+        MPI_Info_free(&info);
+        for (int count = 1; count < COUNT_MAX; count *= 20)
+            reduce(comm, count);
+        MPI_Comm_free(&comm);
+    }
+}
+
+static void counts(bool later)
+{
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (later)
+        reduce(comm, 1000);
+    fill(1010);
+    int code = call_allreduce(in, out, rank == 2 ? 990 : 1000, MPI_INT, MPI_SUM, comm);
+    judge(comm, code, true, !later, "AllReduce of counts that differ");
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "calls";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (strcmp(what, "hints") == 0)
+        hints();
+    else if (strncmp(what, "counts", 6) == 0)
+        counts(strcmp(what, "counts-later") == 0);
+    else
+        all_calls();
+    long mine[] = {right, errors, wrong}, all[3];
+    PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%ld right, %ld errors, %ld wrong\n", all[0], all[1], all[2]);
+    MPI_Finalize();
+    return all[2] > 0 || all[0] + all[1] == 0;
+}

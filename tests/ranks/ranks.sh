@@ -1,0 +1,257 @@
+#!/usr/bin/env bash
+# One row of the table in docs/drop-in.md: one rank of several is not as the others.
+# Usage: ranks.sh ROW WAY LAUNCHER LIBRARY OTHER PROGRAM MEMORY FAILING VARIABLES TRIVANCE
+#   WAY        api, drop-in or component
+#   LIBRARY    the preload library, the component's folder, or none; OTHER of a build with another version; for the API
+#              OTHER is the program that has it
+#   MEMORY     the program whose allocations fail, FAILING what makes them fail
+#   VARIABLES  lists the variables
+# No run may last longer than a minute, and every run's results are looked at by the program itself.
+set -u
+. "$(dirname "$0")/../../scripts/mpi-environment.sh"
+row=$1 way=$2 launcher=$3 library=$4 other=$5 program=$6 memory=$7 failing=$8 variables=$9 trivance=${10}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/here" "$work/there"
+export XDG_CACHE_HOME=$work/cache RANKS_WORK=$work RANKS_WAY=$way RANKS_LIBRARY=$library RANKS_OTHER=$other
+cd "$work/here" || exit 1
+
+fail() {
+    echo "ranks.sh $row $way: $*"
+    cat "$work/log"
+    cat "$work"/said.* 2> "$work/none"
+    exit 1
+}
+
+# What every rank goes through: the variables for it, then those for all, the library, the program. Words up to the
+# first -- are for rank $RANKS_ODD alone, those up to the second for all others, those up to the third for all. A
+# variable without = is taken away. @other: that rank has the other version; @none: no library at all; @there: another
+# folder.
+cat > "$work/rank" <<'END'
+odd=() others=() all=()
+for list in odd others all; do
+    declare -n words=$list
+    while [ "$1" != -- ]; do words+=("$1"); shift; done
+    shift
+done
+[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = "$RANKS_ODD" ] && own=("${odd[@]}") || own=("${others[@]}")
+mine=$RANKS_LIBRARY
+for word in "${all[@]}" "${own[@]}"; do
+    case $word in
+        @other) mine=$RANKS_OTHER ;;
+        @none) mine=none ;;
+        @there) cd "$RANKS_WORK/there" || exit 1 ;;
+        *=*) export "$word" ;;
+        *) unset "$word" ;;
+    esac
+done
+case $RANKS_WAY in
+    api) [ "$mine" = none ] || { shift; set -- "$mine" "$@"; } ;;
+    component) export OMPI_MCA_mca_base_component_path=$mine:SYSTEM_DEFAULT ;;
+    *) [ "$mine" = none ] || export LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$mine ;;
+esac
+exec "$@"
+END
+
+# start ODD-RANK WORD… -- WORD… -- WORD… -- PROGRAM…: the exit status is $code.
+ranks=4
+start() {
+    local priority=()
+    [ "$way" = component ] && priority=(--mca coll_trivance_priority 60)
+    export RANKS_ODD=$1
+    shift
+    rm -f "$work"/said.*
+    timeout 60 "$launcher" -n $ranks "${priority[@]}" bash "$work/rank" "$@" > "$work/log" 2>&1 < /dev/null
+    code=$?
+    [ $code != 124 ] || fail "it hangs: $*"
+}
+
+# The same; it must end well, without wrong results.
+run() {
+    start "$@"
+    [ $code = 0 ] && grep -q ', 0 wrong$' "$work/log" || fail "exit code $code: $*"
+}
+
+# says REGULAR-EXPRESSION; is_silent the contrary.
+says() {
+    grep -qE -e "$1" "$work/log" || fail "nobody says '$1'"
+}
+is_silent() {
+    ! grep -qE -e "$1" "$work/log" || fail "somebody says '$1'"
+}
+
+# What is told of a difference, by the drop-in and the component once, by the API as the error of all calls.
+differs() {
+    says "$1"
+    if [ "$way" = api ]; then
+        says '^[0-9]+ right, [1-9][0-9]* errors' # some communicators are without that rank
+    else
+        says 'warning: .*all calls go to the MPI library'
+        says '^[1-9][0-9]* right, 0 errors'
+    fi
+}
+
+# Trivance serves. The API's calls are its own.
+served() {
+    says '^[1-9][0-9]* right, 0 errors'
+    [ "$way" = api ] || says '^trivance:   all[a-z]* *[^ m]'
+}
+loud=TRIVANCE_DEBUG=info
+
+case $row in
+settings)
+    # Every variable that must be the same, set on one rank only; under one way all of them.
+    checked=0
+    while read -r name kind example; do
+        [ "$kind" = shared ] || continue
+        if [ "$way" != drop-in ]; then
+            case $name in *_ALGORITHM | *_TUNE | *_CHECK | *_PIECE) ;; *) continue ;; esac
+        fi
+        base=(TRIVANCE_TORUS=2x2)
+        [ "$name" = TRIVANCE_TORUS ] && base=(TRIVANCE_ALGORITHM=bucket)
+        run 2 "$name=$example" -- -- "${base[@]}" -- "$program"
+        differs "$name is '.*' on rank 2 and not set on rank 0"
+        checked=$((checked + 1))
+    done < <("$variables")
+    [ $checked -ge 4 ] || fail "no variables"
+    for torus in 4 2y; do
+        run 2 TRIVANCE_TORUS=$torus -- TRIVANCE_TORUS=2x2 -- -- "$program"
+        differs "TRIVANCE_TORUS is '$torus' on rank 2 and '2x2' on rank 0"
+    done
+    run 2 -- TRIVANCE_TORUS=2x2 -- -- "$program"
+    differs "TRIVANCE_TORUS is not set on rank 2 and '2x2' on rank 0"
+    run 0 TRIVANCE_TORUS=4 -- TRIVANCE_TORUS=2x2 -- -- "$program"
+    differs "TRIVANCE_TORUS is '2x2' on rank 1 and '4' on rank 0; *|TRIVANCE_TORUS is '2x2' on rank 1"
+    run 3 TRIVANCE_PIECE=8K TRIVANCE_CART=1 -- -- TRIVANCE_TORUS=2x2 -- "$program"
+    differs "on rank 3 and not set on rank 0; 1 more variable differs"
+    ;;
+own-settings)
+    # Those that may differ, all at once.
+    words=()
+    while read -r name kind example; do
+        [ "$kind" = own ] && words+=("$name=$example")
+    done < <("$variables")
+    [ ${#words[@]} -ge 5 ] || fail "no variables"
+    run 2 "${words[@]}" -- -- TRIVANCE_TORUS=2x2 $loud TRIVANCE_DEBUG_FILE= -- "$program"
+    is_silent ' on rank '
+    served
+    run 2 TRIVANCE_MEMORY=1K -- -- TRIVANCE_TORUS=2x2 -- "$program"
+    ;;
+version)
+    run 2 @other -- -- TRIVANCE_TORUS=2x2 -- "$program"
+    differs "Trivance's version is '.*-other' on rank 2 and '.*' on rank 0"
+    run 0 @other -- -- TRIVANCE_TORUS=2x2 -- "$program"
+    differs "Trivance's version is '.*' on rank 1 and '.*-other' on rank 0"
+    ;;
+files)
+    # The same names everywhere, other folders.
+    "$trivance" topology --dump --torus=2x2 -o torus.json > "$work/log" 2>&1 || fail "trivance topology"
+    echo '{"rule_file_version": 1, "collectives": {"allreduce": [{"rules": [{"msg_size_min": 0, "alg": "bucket"}]}]}}' \
+        > rules.json
+    files="TRIVANCE_TOPOLOGY_FILE=torus.json TRIVANCE_RULES_FILE=rules.json"
+    run 0 -- @there -- $files $loud -- "$program"
+    served
+    [ "$way" = api ] || says ': bucket \(a rule of TRIVANCE_RULES_FILE'
+    run 0 @there -- -- TRIVANCE_TOPOLOGY_FILE=torus.json -- "$program"
+    says "torus.json"
+    says 'right, '
+    run 0 @there -- -- TRIVANCE_TORUS=2x2 TRIVANCE_RULES_FILE=rules.json -- "$program"
+    says "rules.json"
+    # Those of the others have no meaning, whatever is in them.
+    echo '{"format": "trivance-topology-1", "torus": [3]}' > "$work/there/torus.json"
+    echo '{' > "$work/there/rules.json"
+    run 0 -- @there -- $files $loud -- "$program"
+    served
+    run 0 @there -- -- TRIVANCE_TOPOLOGY_FILE=torus.json -- "$program"
+    says 'torus.json'
+    ;;
+nothing)
+    # One rank has no variable at all: rank 2, and rank 0.
+    for odd in 2 0; do
+        run $odd -- TRIVANCE_TORUS=2x2 TRIVANCE_ALGORITHM=swing-b -- -- "$program"
+        differs 'TRIVANCE_TORUS is .*not set on rank .*; 1 more variable differs|TRIVANCE_TORUS is not set on rank'
+    done
+    ;;
+counts)
+    run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts
+    says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
+    says '^0 right, 4 errors'
+    run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts-later
+    says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
+    says ' right, 4 errors'
+    if [ "$way" = api ]; then # else the call is the MPI library's, and what follows
+        run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts
+        says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
+        says '^0 right, 4 errors'
+    fi
+    run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts-later
+    says ' right, [1-9][0-9]* errors'
+    ;;
+hints)
+    ignored='the hint trivance_algorithm of a communicator of 4 ranks is ignored: '
+    [ "$way" = api ] && ignored='TRV_Comm_set fails: '
+    run 2 RANKS_HINT=bucket -- RANKS_HINT=swing-b -- TRIVANCE_TORUS=2x2 $loud -- "$program" hints
+    says "${ignored}rank 2 of the communicator sets another torus or algorithm than rank 0"
+    for odd in 2 0; do
+        run $odd -- RANKS_HINT=swing-b -- TRIVANCE_TORUS=2x2 $loud -- "$program" hints
+        says "${ignored}rank [12] of the communicator sets another torus or algorithm than rank 0"
+        run $odd RANKS_HINT=swing-b -- -- TRIVANCE_TORUS=2x2 $loud -- "$program" hints
+        says "${ignored}rank [12] of the communicator sets another torus or algorithm than rank 0"
+    done
+    run 2 -- -- RANKS_HINT=swing-b TRIVANCE_TORUS=2x2 $loud -- "$program" hints
+    served
+    is_silent "$ignored"
+    ;;
+error)
+    # TRIVANCE_FALLBACK=error: the job ends, whichever rank it is that differs.
+    stop=TRIVANCE_FALLBACK=error
+    for odd in 2 0; do
+        start $odd TRIVANCE_ALGORITHM=swing-b -- -- TRIVANCE_TORUS=2x2 $stop -- "$program"
+        says 'TRIVANCE_FALLBACK=error ends the program'
+        says "TRIVANCE_ALGORITHM is .* on rank [12]"
+        [ $code != 0 ] || fail "rank $odd has another algorithm, and the job goes on"
+        start $odd -- TRIVANCE_TORUS=2x2 $stop -- -- "$program"
+        says 'TRIVANCE_FALLBACK=error ends the program'
+        [ $code != 0 ] || fail "rank $odd has no variables, and the job goes on"
+    done
+    start 1 @other -- -- TRIVANCE_TORUS=2x2 $stop -- "$program"
+    says "Trivance's version is"
+    [ $code != 0 ] || fail "rank 1 has another version, and the job goes on"
+    ;;
+library)
+    # A rank without the library: the others wait for it in MPI_Init, and say so.
+    start 2 @none -- -- TRIVANCE_TORUS=2x2 TRIVANCE_TIMEOUT=1s TRIVANCE_ON_TIMEOUT=abort -- "$program"
+    says 'has waited .* for all 4 ranks of a communicator to come to MPI_Init with this library'
+    [ $code != 0 ] || fail "the job ends well"
+    ;;
+priority)
+    run 2 OMPI_MCA_coll_trivance_priority=0 -- -- TRIVANCE_TORUS=2x2 -- "$program"
+    says 'coll_trivance_priority is 0 on rank 2'
+    run 0 OMPI_MCA_coll_trivance_priority=0 -- -- TRIVANCE_TORUS=2x2 -- "$program"
+    says 'coll_trivance_priority is 0 on rank 0'
+    ;;
+stars)
+    # Two caches of star chains that are both right, and different.
+    for folder in a b; do
+        XDG_CACHE_HOME=$work/$folder "$trivance" plan 2x6 --bytes 64KiB > "$work/log" 2>&1 || fail "trivance plan"
+    done
+    ;;
+memory)
+    ranks=3 stride=1
+    [[ $launcher == *mpich* ]] && stride=5 # three ranks on two cores make slow progress there
+    start 1 LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- TRIVANCE_TORUS=3 -- "$memory" 1 $stride
+    [ $code = 0 ] || fail "exit code $code"
+    says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
+    ;;
+start)
+    # The same in MPI_Init, where every allocation is a job of its own.
+    ranks=3
+    for ((number = 1; number < 200; number++)); do
+        run 1 FAILING_MEMORY=$number -- -- LD_PRELOAD="$failing" TRIVANCE_TORUS=3 -- "$program"
+        grep -q 'Trivance serves' "$work/log" && break
+    done
+    ;;
+*)
+    fail "there is no such row"
+    ;;
+esac
