@@ -261,7 +261,8 @@ static void try_failure(int who)
     refuses = test_rank == who;
     int code = drive(&world, COUNT_MAX, world.in);
     const char *words = test_rank == who ? "does not add" : test_rank % nodes == who % nodes ? "same node" : "";
-    expect(code < 0 && strstr(trv_last_error(), words), "rank %d fails: %d (%s)", who, code, trv_last_error());
+    expect(code < 0 && strstr(trv_last_error(), words), "%d nodes, rank %d fails: %d (%s)", nodes, who, code,
+           trv_last_error());
     refuses = false;
     test_barrier(job);
     world_end(&world);
@@ -277,6 +278,8 @@ int main(int argc, char **argv)
     try_counts("trivance-b", 0);
     try_counts("trivance-b", 50000);
     try_counts("trivance-l", 65536);
+    for (int who = 0; who < test_ranks; who++)
+        try_failure(who);
     nodes = 1;
     try_counts("trivance-b", 0);
     try_failure(0);

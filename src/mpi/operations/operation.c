@@ -139,6 +139,8 @@ static int end(trv_mpi_operation_t *operation, int code)
         trv_mpi_record_end(operation->state->recorder, operation->call, code < 0 ? code : TRV_OK);
     if (code < 0) {
         operation->failed = true;
+        if (operation->channel)
+            trv_mpi_channel_part(operation->channel);
         trv_mpi_state_break(operation->state);
     }
     return code;
@@ -153,9 +155,11 @@ int trv_mpi_operation_unready(trv_mpi_operation_t *operation, int code)
 
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
 {
-    if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed))
+    if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed)) {
+        trv_mpi_channel_deafen(operation->channel);
         return trv_mpi_operation_unready(operation, trv_fail(TRV_ERR_TRANSPORT, "an earlier collective on this "
                                                              "communicator failed, so it is of no use any more"));
+    }
     int code = operation->run ? trv_mpi_node_run_start(operation->run, operation->want.count, input, output)
                               : trv_plan_start_count(operation->plan, operation->want.count, input, output);
     return code < 0 ? end(operation, code) : code;

@@ -8,9 +8,12 @@
  * A sender that counts differently may send the other kind (channel.c). So a receive that waits in vain looks for that
  * too, every now and then. MPI keeps the order of two messages between two ranks also where their tags differ (a
  * receive may ask for any tag), so what is found while the own message is missing was sent in its place, unless it
- * belongs to a receive posted earlier. A send that waits in vain looks for the empty message of a receiver that has
- * failed.
+ * belongs to a receive posted earlier. It is thrown away, since its sender may wait for that. And all that waits in vain
+ * looks whether its peer has parted.
+ *
+ * How an operation ends is kept in its slot until the slot's own `test`: a look for another one may have found it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +21,26 @@
 #include "mpi/transport/error.h"
 #include "mpi/transport/inside.h"
 
-/* Of a message that is not the one that is due. An empty one tells a send that its receiver has failed; a receive returns
- * TRV_REFUSED for it. */
+/* ---- Bad ends ---------------------------------------------------------------------------------------------------- */
+
+/* Keeps an error's sentence for the slot's `test`; the latest one, since any of a run's will do. */
+static int keep(trv_mpi_channel_t *channel, int code)
+{
+    if (code < 0)
+        snprintf(channel->reason, sizeof channel->reason, "%s", trv_last_error());
+    return code;
+}
+
+/* The operation is over. An error's sentence is kept already. */
+static void over(trv_mpi_channel_t *channel, int at, int code)
+{
+    channel->slot[at].outcome = code;
+    trv_mpi_channel_give_up(channel, at);
+}
+
+/* Of a message that is not the one that is due. */
 static int wrong(const trv_mpi_slot_t *slot, long long bytes, size_t due)
 {
-    if (bytes == 0)
-        return trv_fail(TRV_ERR_TRANSPORT, "rank %d has failed and ended this run; its own error has the reason",
-                        slot->peer);
     if (bytes == (long long)due)
         return trv_fail(TRV_ERR_TRANSPORT, "rank %d cuts its messages otherwise: the ranks' counts or settings differ",
                         slot->peer);
@@ -33,10 +49,48 @@ static int wrong(const trv_mpi_slot_t *slot, long long bytes, size_t due)
                     bytes, due);
 }
 
-/* What a request of the slot has come to that is complete. */
-static int check(trv_mpi_slot_t *slot, int code, const MPI_Status *status)
+static int fail_receive(trv_mpi_channel_t *channel, int code)
+{
+    return keep(channel, trv_mpi_transport_error("receiving from another rank", code));
+}
+
+/* Takes a message that was found, in place of the slot's own; the operation ends with the verdict when it is here. It
+ * stays for another time where there is no memory for it. */
+static void throw_away(trv_mpi_channel_t *channel, int at, int tag, int bytes, int verdict)
+{
+    trv_mpi_slot_t *slot = &channel->slot[at];
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Message message;
+    MPI_Status status;
+    int found = 0;
+    keep(channel, verdict);
+    void *thrown = malloc((size_t)bytes + 1);
+    int code = thrown ? PMPI_Improbe(slot->peer, tag, channel->comm, &found, &message, &status) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && found)
+        code = PMPI_Imrecv(thrown, bytes, MPI_BYTE, &message, &request);
+    if (code != MPI_SUCCESS || !found) {
+        free(thrown);
+        if (code != MPI_SUCCESS)
+            over(channel, at, fail_receive(channel, code));
+        return;
+    }
+    trv_mpi_channel_give_up(channel, at);
+    slot->throws = true;
+    slot->thrown = thrown;
+    slot->verdict = verdict;
+    slot->at = channel->active++;
+    channel->request[slot->at] = request;
+    channel->owner[slot->at] = at;
+}
+
+/* ---- What is complete -------------------------------------------------------------------------------------------- */
+
+/* What a request of the slot has come to. */
+static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
 {
     int class = MPI_SUCCESS, bytes = 0;
+    if (slot->throws)
+        return slot->verdict;
     if (code == MPI_SUCCESS && slot->sends)
         return TRV_OK;
     if (code != MPI_SUCCESS)
@@ -44,8 +98,7 @@ static int check(trv_mpi_slot_t *slot, int code, const MPI_Status *status)
     if (code != MPI_SUCCESS && (slot->sends || class != MPI_ERR_TRUNCATE))
         return trv_mpi_transport_error(slot->sends ? "sending to another rank" : "receiving from another rank", code);
     PMPI_Get_count(status, MPI_BYTE, &bytes);
-    slot->refused = bytes == 0;
-    if (slot->refused)
+    if (bytes == 0)
         return TRV_REFUSED;
     if ((size_t)bytes != slot->due)
         return wrong(slot, bytes, slot->due);
@@ -59,37 +112,37 @@ static int check(trv_mpi_slot_t *slot, int code, const MPI_Status *status)
 }
 
 /* The slot's request is complete: the next piece takes its place, or the slot has none any more. */
-static int step(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, int code, const MPI_Status *status)
+static void step(trv_mpi_channel_t *channel, int at, int code, const MPI_Status *status)
 {
+    trv_mpi_slot_t *slot = &channel->slot[at];
     code = check(slot, code, status);
-    if (code != TRV_OK || slot->piece == slot->pieces) {
-        trv_mpi_channel_drop(channel, slot->at);
-        trv_mpi_channel_give_up_pieces(slot); /* none, where all went well */
-        return code < 0 ? code : TRV_OK;
+    if (code == TRV_OK && slot->piece < slot->pieces) {
+        channel->request[slot->at] = slot->more[slot->piece++];
+        slot->due = slot->piece == slot->pieces ? slot->last : channel->piece_bytes;
+        return;
     }
-    channel->request[slot->at] = slot->more[slot->piece++];
-    slot->due = slot->piece == slot->pieces ? slot->last : channel->piece_bytes;
-    return TRV_OK;
+    trv_mpi_channel_drop(channel, slot->at);
+    if (code != TRV_OK)
+        over(channel, at, slot->throws ? code : keep(channel, code));
 }
 
 /* As far as the slot gets. */
-static int test_one(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot)
+static void test_one(trv_mpi_channel_t *channel, int at)
 {
+    trv_mpi_slot_t *slot = &channel->slot[at];
     MPI_Status status;
-    int done = 1, code = TRV_OK;
-    while (code == TRV_OK && slot->at != NONE) {
-        int tested = PMPI_Test(&channel->request[slot->at], &done, &status);
+    while (slot->at != NONE) {
+        int done = 1, tested = PMPI_Test(&channel->request[slot->at], &done, &status);
         if (tested == MPI_SUCCESS && !done)
-            return TRV_OK;
-        code = step(channel, slot, tested, &status);
+            return;
+        step(channel, at, tested, &status);
     }
-    return code;
 }
 
-/* Tests all requests. Where several end badly the last one's sentence stays. */
+/* Tests all requests. */
 static int look(trv_mpi_channel_t *channel)
 {
-    int done = 0, class = MPI_SUCCESS, result = TRV_OK;
+    int done = 0, class = MPI_SUCCESS;
     channel->looks++;
     int code = PMPI_Testsome(channel->active, channel->request, &done, channel->complete, channel->status);
     if (code != MPI_SUCCESS)
@@ -99,15 +152,14 @@ static int look(trv_mpi_channel_t *channel)
     for (int i = 0; i < done; i++) /* slots, since requests move */
         channel->complete[i] = channel->owner[channel->complete[i]];
     for (int i = 0; i < done; i++) {
-        trv_mpi_slot_t *slot = &channel->slot[channel->complete[i]];
-        int one = step(channel, slot, class == MPI_SUCCESS ? MPI_SUCCESS : channel->status[i].MPI_ERROR,
-                       &channel->status[i]);
-        if (one == TRV_OK && slot->at != NONE)
-            one = test_one(channel, slot);
-        result = one < 0 ? one : result;
+        const int at = channel->complete[i];
+        step(channel, at, class == MPI_SUCCESS ? MPI_SUCCESS : channel->status[i].MPI_ERROR, &channel->status[i]);
+        test_one(channel, at);
     }
-    return result;
+    return TRV_OK;
 }
+
+/* ---- Large messages ---------------------------------------------------------------------------------------------- */
 
 /* Whether an earlier one would take the message. */
 static bool has_to_wait(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
@@ -118,188 +170,180 @@ static bool has_to_wait(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *
     return false;
 }
 
-/* Takes the empty message that is there. The receive is over: nothing more comes. */
-static int take_refusal(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, int tag)
+/* Whether the peer's first message of a kind that nobody has taken is there, and its length. */
+static bool is_there(trv_mpi_channel_t *channel, int at, int tag, int *bytes)
 {
-    MPI_Request request;
     MPI_Status status;
-    int done = 0, code = PMPI_Irecv(NULL, 0, MPI_BYTE, slot->peer, tag, channel->comm, &request);
-    while (code == MPI_SUCCESS && !done)
-        code = PMPI_Test(&request, &done, &status);
-    if (slot->rest > 0)
-        trv_mpi_channel_unlist(channel, slot);
-    slot->rest = 0;
-    slot->refused = true;
-    return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error("receiving from another rank", code);
+    int found = 0, code = PMPI_Iprobe(channel->slot[at].peer, tag, channel->comm, &found, &status);
+    if (code != MPI_SUCCESS)
+        over(channel, at, keep(channel, trv_mpi_transport_error("MPI_Iprobe", code)));
+    if (code == MPI_SUCCESS && found)
+        PMPI_Get_count(&status, MPI_BYTE, bytes);
+    return code == MPI_SUCCESS && found;
+}
+
+static size_t next_piece(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
+{
+    return slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes;
 }
 
 /* Looks for a large message, or its next piece, where no request of the slot is pending. */
-static int find(trv_mpi_channel_t *channel, int at)
+static void find(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    MPI_Status status;
-    int found = 0, bytes = 0, tag = slot->tag + TRV_MPI_LANE_TAGS;
-    if (has_to_wait(channel, slot))
-        return TRV_OK;
-    int code = PMPI_Iprobe(slot->peer, tag, channel->comm, &found, &status);
-    if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error("MPI_Iprobe", code);
-    if (!found)
-        return TRV_OK;
-    size_t piece = slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes;
-    PMPI_Get_count(&status, MPI_BYTE, &bytes);
-    if (bytes == 0)
-        return take_refusal(channel, slot, tag);
-    if ((size_t)bytes != piece)
-        return wrong(slot, bytes, piece);
-    code = trv_mpi_channel_post(channel, at, tag, slot->data, piece, piece);
-    if (code < 0)
-        return code;
+    int bytes = 0, tag = slot->tag + TRV_MPI_LANE_TAGS;
+    if (has_to_wait(channel, slot) || !is_there(channel, at, tag, &bytes))
+        return;
+    const size_t piece = next_piece(channel, slot);
+    if ((size_t)bytes != piece) {
+        throw_away(channel, at, tag, bytes, bytes == 0 ? (int)TRV_REFUSED : wrong(slot, bytes, piece));
+        return;
+    }
+    int code = trv_mpi_channel_post(channel, at, tag, slot->data, piece, piece);
+    if (code < 0) {
+        over(channel, at, keep(channel, code));
+        return;
+    }
     slot->data += piece;
     slot->rest -= piece;
     if (slot->rest == 0)
         trv_mpi_channel_unlist(channel, slot);
-    return TRV_OK;
 }
 
 /* A large receive, as far as it gets. */
-static int find_and_test(trv_mpi_channel_t *channel, int at)
+static void find_and_test(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    int code = TRV_OK;
     do {
         if (slot->at == NONE)
-            code = find(channel, at);
-        if (code < 0 || slot->at == NONE)
-            return code; /* found nothing, or a refusal */
-        code = test_one(channel, slot);
-    } while (code == TRV_OK && slot->at == NONE && slot->rest > 0);
-    return code;
+            find(channel, at);
+        if (slot->at == NONE)
+            return;
+        test_one(channel, at);
+    } while (slot->at == NONE && slot->rest > 0);
+}
+
+/* For all large receives: a caller may wait for another slot first, which its peer may complete after one of these. */
+static void find_all(trv_mpi_channel_t *channel)
+{
+    for (int lane = 0; lane < TRV_MPI_LANE_TAGS; lane++)
+        for (int at = channel->first[lane], after; at != NONE; at = after) {
+            after = channel->slot[at].after;
+            find_and_test(channel, at);
+        }
 }
 
 /* ---- What comes instead ------------------------------------------------------------------------------------------ */
+
+static bool is_open(const trv_mpi_slot_t *slot)
+{
+    return slot->at != NONE || slot->rest > 0 || slot->nowhere;
+}
 
 /* Whether an earlier receive of the lane waits for the same peer. */
 static bool is_late(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
 {
     for (int i = 0; i < channel->slots; i++) {
         const trv_mpi_slot_t *other = &channel->slot[i];
-        if (!other->sends && (other->at != NONE || other->rest > 0) && other->peer == slot->peer &&
-            other->tag == slot->tag && other->order < slot->order)
+        if (!other->sends && is_open(other) && other->peer == slot->peer && other->tag == slot->tag &&
+            other->order < slot->order)
             return true;
     }
     return false;
 }
 
-/* Whether the peer's first message of a kind that nobody has taken is there, and its length. */
-static int look_for(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot, int kind, int *found, int *bytes)
+/* Whether it was there already at the last such time: what is seen once may have overtaken the look at the own message. */
+static bool is_sure(bool found, bool *before)
 {
-    MPI_Status status;
-    int code = PMPI_Iprobe(slot->peer, slot->tag + kind * TRV_MPI_LANE_TAGS, channel->comm, found, &status);
-    if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error("MPI_Iprobe", code);
-    if (*found)
-        PMPI_Get_count(&status, MPI_BYTE, bytes);
-    return TRV_OK;
-}
-
-static int look_for_refusal(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
-{
-    int found = 0, bytes = 0, code = TRV_OK;
-    for (int kind = 0; kind < 2 && code == TRV_OK; kind++) {
-        code = look_for(channel, slot, kind, &found, &bytes);
-        if (code == TRV_OK && found && bytes == 0)
-            return wrong(slot, 0, 0);
-    }
-    return code;
+    const bool sure = found && *before;
+    *before = found;
+    return sure;
 }
 
 /* For a slot that waits in vain. What a receive finds is believed when it is still there, and the own message still
- * missing, at the next such time: the own one may have arrived between the two looks. */
-static int look_around(const trv_mpi_channel_t *channel, trv_mpi_slot_t *slot)
+ * missing, at the next such time. */
+static void look_around(trv_mpi_channel_t *channel, int at)
 {
-    if (slot->sends)
-        return look_for_refusal(channel, slot);
-    bool found_already = !slot->small && slot->at != NONE;
-    if (RETURNS_TRUNCATION || found_already || is_late(channel, slot))
-        return TRV_OK;
-    int found = 0, bytes = 0;
-    int code = look_for(channel, slot, slot->small, &found, &bytes);
-    if (code == TRV_OK && found && slot->suspects && bytes == 0) /* and its twin is what the receive will take */
-        return TRV_OK;
-    if (code == TRV_OK && found && slot->suspects)
-        return wrong(slot, bytes, slot->small ? slot->due
-                                  : slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes);
-    slot->suspects = found;
-    return code;
+    trv_mpi_slot_t *slot = &channel->slot[at];
+    int bytes = 0, other = slot->tag + slot->small * TRV_MPI_LANE_TAGS;
+    const bool has_come = slot->throws || (!slot->sends && !slot->small && slot->at != NONE);
+    if (has_come || (!slot->sends && is_late(channel, slot)))
+        return;
+    if (!slot->sends && !slot->nowhere && !RETURNS_TRUNCATION &&
+        is_sure(is_there(channel, at, other, &bytes) && bytes > 0, &slot->suspects)) { /* empty: of a refusal */
+        throw_away(channel, at, other, bytes, wrong(slot, bytes, slot->small ? slot->due : next_piece(channel, slot)));
+        return;
+    }
+    if (slot->outcome != TRV_OK)
+        return;
+    const bool parted = is_there(channel, at, channel->first_tag + PARTING, &bytes);
+    if (parted && slot->sends)
+        over(channel, at, keep(channel, trv_fail(TRV_ERR_TRANSPORT, "rank %d has failed and ended this run; its own "
+                                                 "error has the reason", slot->peer)));
+    else if (slot->outcome == TRV_OK && is_sure(parted, &slot->misses))
+        over(channel, at, TRV_REFUSED);
 }
-
-/* ---- What is thrown away ----------------------------------------------------------------------------------------- */
 
 /* A receive of whatever comes next from the peer on this tag, of either kind: it keeps a rank that has failed from
- * leaving others with sends that nobody takes. Tries again where there is no memory. */
-static int discard(const trv_mpi_channel_t *channel, trv_mpi_slot_t *slot)
+ * leaving others with sends that nobody takes. */
+static void discard(trv_mpi_channel_t *channel, int at)
 {
-    for (int kind = 0; kind < 2; kind++) {
-        MPI_Message message;
-        MPI_Status status;
-        int found = 0, bytes = 0, tag = slot->tag + kind * TRV_MPI_LANE_TAGS;
-        int code = PMPI_Iprobe(slot->peer, tag, channel->comm, &found, &status);
-        if (code != MPI_SUCCESS)
-            return trv_mpi_transport_error("MPI_Iprobe", code);
-        if (!found)
-            continue;
-        PMPI_Get_count(&status, MPI_BYTE, &bytes);
-        void *nowhere = malloc((size_t)bytes + 1);
-        if (!nowhere)
-            return 0;
-        code = PMPI_Mprobe(slot->peer, tag, channel->comm, &message, &status);
-        if (code == MPI_SUCCESS)
-            code = PMPI_Mrecv(nowhere, bytes, MPI_BYTE, &message, &status);
-        free(nowhere);
-        if (code != MPI_SUCCESS)
-            return trv_mpi_transport_error("receiving from another rank", code);
-        return bytes == 0 ? TRV_REFUSED
-                          : trv_fail(TRV_ERR_TRANSPORT, "a message of rank %d was thrown away", slot->peer);
+    const trv_mpi_slot_t *slot = &channel->slot[at];
+    if (channel->deaf) {
+        over(channel, at, TRV_REFUSED);
+        return;
     }
-    return 0;
+    /* A refusal is the last message, of either kind: what was sent before is there when it is, at a second look. */
+    bool refused[2] = {false, false};
+    for (int again = 0; again < 2; again++)
+        for (int kind = 0; kind < 2 - RETURNS_TRUNCATION; kind++) {
+            int bytes = 0, tag = slot->tag + kind * TRV_MPI_LANE_TAGS;
+            bool found = is_there(channel, at, tag, &bytes);
+            refused[kind] = found && bytes == 0;
+            if (found && bytes > 0)
+                throw_away(channel, at, tag, bytes, trv_fail(TRV_ERR_TRANSPORT, "a message of rank %d was thrown away",
+                                                             slot->peer));
+            if (!slot->nowhere || (found && bytes > 0))
+                return;
+        }
+    if (refused[0] || refused[1])
+        throw_away(channel, at, slot->tag + (refused[0] ? 0 : TRV_MPI_LANE_TAGS), 0, TRV_REFUSED);
 }
 
-/* For all large receives: a caller may wait for another slot first, which its peer may complete after one of these. */
-static int find_all(trv_mpi_channel_t *channel)
+/* ---- Testing ----------------------------------------------------------------------------------------------------- */
+
+/* As far as the slot gets, and beyond where that is nowhere for long. */
+static void advance(trv_mpi_channel_t *channel, int at)
 {
-    int code = TRV_OK;
-    for (int lane = 0; lane < TRV_MPI_LANE_TAGS; lane++)
-        for (int at = channel->first[lane], after; code == TRV_OK && at != NONE; at = after) {
-            after = channel->slot[at].after;
-            code = find_and_test(channel, at);
-        }
-    return code;
+    trv_mpi_slot_t *slot = &channel->slot[at];
+    if (slot->nowhere)
+        discard(channel, at);
+    if (slot->rest > 0) {
+        find_and_test(channel, at);
+    } else if (slot->at != NONE && channel->active <= FEW) {
+        test_one(channel, at);
+    } else if (slot->at != NONE) {
+        int code = slot->answered == channel->looks ? look(channel) : TRV_OK;
+        slot->answered = channel->looks;
+        if (code < 0)
+            over(channel, at, keep(channel, code));
+    }
+    if (!is_open(slot) || ++slot->vain % PATIENCE != 0)
+        return;
+    if (!RETURNS_TRUNCATION)
+        find_all(channel);
+    if (is_open(slot))
+        look_around(channel, at);
 }
 
 int trv_mpi_channel_test(void *context, int base, int at)
 {
     (void)base;
     trv_mpi_channel_t *channel = context;
-    trv_mpi_slot_t *slot = &channel->slot[at];
-    int code = TRV_OK;
-    if (slot->nowhere)
-        return discard(channel, slot);
-    if (slot->rest > 0) {
-        code = find_and_test(channel, at);
-    } else if (slot->at != NONE && channel->active <= FEW) {
-        code = test_one(channel, slot);
-    } else if (slot->at != NONE) {
-        if (slot->answered == channel->looks)
-            code = look(channel);
-        slot->answered = channel->looks;
-    }
-    if (code < 0)
-        return code;
-    if (slot->at == NONE && slot->rest == 0)
-        return slot->refused ? TRV_REFUSED : 1;
-    if (++slot->vain % PATIENCE != 0)
-        return 0;
-    code = RETURNS_TRUNCATION ? TRV_OK : find_all(channel);
-    return code < 0 ? code : look_around(channel, slot);
+    const trv_mpi_slot_t *slot = &channel->slot[at];
+    if (is_open(slot))
+        advance(channel, at);
+    if (slot->outcome < 0)
+        return trv_fail(slot->outcome, "%s", channel->reason);
+    return is_open(slot) ? 0 : slot->outcome == TRV_OK ? 1 : TRV_REFUSED;
 }

@@ -11,6 +11,11 @@
  * would cost up to a third there.
  *
  * Pieces share the tag and keep their order, so both sides cut alike and need no header.
+ *
+ * Ranks whose counts differ may cut a vector into other numbers of messages, or a message into other numbers of pieces.
+ * Then a rank that has failed leaves sends that it never takes, and receives that it never serves. When its run is over
+ * it says that it has *parted*, to everybody that it had to do with, with a tag of its own; the message is never taken,
+ * and what waits in vain looks whether it is there.
  */
 #include "mpi/transport/inside.h"
 
@@ -36,6 +41,8 @@ static void channel_close(void *context, int base)
     free(channel->owner);
     free(channel->complete);
     free(channel->status);
+    free(channel->knows);
+    channel->knows = NULL;
     channel->slot = NULL;
     channel->request = NULL;
     channel->owner = NULL;
@@ -60,7 +67,9 @@ static int channel_open(void *context, int requests, int tags, int *base)
     channel->owner = malloc(room * sizeof *channel->owner);
     channel->complete = malloc(room * sizeof *channel->complete);
     channel->status = malloc(room * sizeof *channel->status);
-    if (!channel->slot || !channel->request || !channel->owner || !channel->complete || !channel->status) {
+    PMPI_Comm_size(channel->comm, &channel->ranks);
+    channel->knows = calloc((size_t)channel->ranks / 8 + 1, 1);
+    if (!channel->knows || !channel->slot || !channel->request || !channel->owner || !channel->complete || !channel->status) {
         channel_close(channel, 0);
         return trv_fail_memory();
     }
@@ -151,7 +160,12 @@ static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, si
     return trv_mpi_channel_post(channel, at, slot->tag, slot->room, SMALL_BYTES, bytes);
 }
 
-static int channel_cancel(void *context, int base, int at);
+static int rank_of(trv_mpi_channel_t *channel, int peer)
+{
+    peer = channel->member ? channel->member[peer] : peer;
+    channel->knows[peer / 8] |= (unsigned char)(1u << (peer % 8));
+    return peer;
+}
 
 static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int lane, char *data, size_t bytes)
 {
@@ -159,14 +173,15 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     bool small = RETURNS_TRUNCATION || (bytes <= SMALL_BYTES && bytes <= channel->piece_bytes);
     slot->sends = sends;
     slot->small = small;
-    slot->peer = channel->member ? channel->member[peer] : peer;
+    slot->peer = rank_of(channel, peer);
     slot->lane = lane;
     slot->tag = channel->first_tag + lane;
     slot->rest = 0;
     slot->pieces = slot->piece = 0;
     slot->answered = channel->looks - 1; /* the pass that posts it need not look for it */
     slot->vain = 0;
-    slot->suspects = slot->refused = false;
+    slot->suspects = slot->misses = slot->throws = false;
+    slot->outcome = TRV_OK;
     slot->nowhere = !sends && bytes == 0;
     slot->order = channel->posted++;
     int code = TRV_OK;
@@ -182,7 +197,7 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
         enlist(channel, at);
     }
     if (code < 0)
-        channel_cancel(channel, 0, at);
+        trv_mpi_channel_give_up(channel, at);
     return code;
 }
 
@@ -229,26 +244,27 @@ static void give_up(MPI_Request *request, bool sends)
     PMPI_Wait(request, &status);
 }
 
-void trv_mpi_channel_give_up_pieces(trv_mpi_slot_t *slot)
+void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
 {
+    trv_mpi_slot_t *slot = &channel->slot[at];
+    if (slot->rest > 0)
+        trv_mpi_channel_unlist(channel, slot);
+    slot->rest = 0;
+    if (slot->at != NONE) {
+        give_up(&channel->request[slot->at], slot->sends);
+        trv_mpi_channel_drop(channel, slot->at);
+    }
     while (slot->piece < slot->pieces)
         give_up(&slot->more[slot->piece++], slot->sends);
+    free(slot->thrown);
+    slot->thrown = NULL;
+    slot->throws = slot->nowhere = false;
 }
 
 static int channel_cancel(void *context, int base, int at)
 {
     (void)base;
-    trv_mpi_channel_t *channel = context;
-    trv_mpi_slot_t *slot = &channel->slot[at];
-    if (slot->rest > 0)
-        trv_mpi_channel_unlist(channel, slot);
-    slot->rest = 0;
-    slot->nowhere = false;
-    if (slot->at != NONE) {
-        give_up(&channel->request[slot->at], slot->sends);
-        trv_mpi_channel_drop(channel, slot->at);
-    }
-    trv_mpi_channel_give_up_pieces(slot);
+    trv_mpi_channel_give_up(context, at);
     return TRV_OK;
 }
 
@@ -256,8 +272,8 @@ static int channel_cancel(void *context, int base, int at)
 static int channel_refuse(void *context, int base, int peer, int tag)
 {
     (void)base;
-    const trv_mpi_channel_t *channel = context;
-    peer = channel->member ? channel->member[peer] : peer;
+    trv_mpi_channel_t *channel = context;
+    peer = rank_of(channel, peer);
     for (int kind = 0; kind < 2; kind++) {
         MPI_Request request;
         int code = PMPI_Isend(NULL, 0, MPI_BYTE, peer, channel->first_tag + tag + kind * TRV_MPI_LANE_TAGS,
@@ -267,6 +283,21 @@ static int channel_refuse(void *context, int base, int peer, int tag)
         PMPI_Request_free(&request);
     }
     return TRV_OK;
+}
+
+void trv_mpi_channel_part(const trv_mpi_channel_t *channel)
+{
+    for (int rank = 0; channel->open && rank < channel->ranks; rank++) {
+        MPI_Request request;
+        if (channel->knows[rank / 8] >> (rank % 8) & 1 &&
+            PMPI_Isend(NULL, 0, MPI_BYTE, rank, channel->first_tag + PARTING, channel->comm, &request) == MPI_SUCCESS)
+            PMPI_Request_free(&request);
+    }
+}
+
+void trv_mpi_channel_deafen(trv_mpi_channel_t *channel)
+{
+    channel->deaf = true;
 }
 
 /* ---- Channels ---------------------------------------------------------------------------------------------------- */

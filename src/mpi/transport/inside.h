@@ -19,6 +19,7 @@ enum {
     FEW = 4,               /* requests that are tested one by one */
     PATIENCE = 64,         /* polls of a slot in vain before it looks around */
     SEND_POLLS_MAX = 1000, /* of a send that is cancelled */
+    PARTING = 2 * TRV_MPI_LANE_TAGS, /* the tag behind those of both kinds */
     NONE = -1
 };
 
@@ -39,9 +40,13 @@ typedef struct slot {
     unsigned vain;      /* polls */
     unsigned long order;
     bool sends, small;
-    bool refused;       /* the peer has sent its refusal instead */
     bool nowhere;       /* a receive of whatever comes, to be thrown away */
+    bool throws;        /* the pending request takes what is thrown away … */
+    void *thrown;       /* … into this */
+    int verdict;        /* … and this is how the operation ends then */
+    int outcome;        /* how it has ended, where that is not well: TRV_REFUSED, or an error */
     bool suspects;      /* has seen something else than it waits for */
+    bool misses;        /* has seen that the peer has parted */
 } trv_mpi_slot_t;
 
 struct trv_mpi_channel {
@@ -60,14 +65,18 @@ struct trv_mpi_channel {
     MPI_Status *status;
     unsigned looks;
     unsigned long posted;
+    bool deaf;
+    char reason[320];    /* the sentence of the first error */
+    int ranks;           /* of the communicator */
+    unsigned char *knows; /* bit r % 8 of byte r / 8: messages to or from rank r were posted */
 };
 
 /* Posts the slot's pending request, for `due` of the `bytes` that there is room for. */
 int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
 /* Moves the last request to the place of one that is complete or given up. */
 void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);
-/* Gives up the pieces behind the pending request. */
-void trv_mpi_channel_give_up_pieces(trv_mpi_slot_t *slot);
+/* Gives up all that is pending of a slot. */
+void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at);
 /* Takes a slot out of its lane's list. */
 void trv_mpi_channel_unlist(trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot);
 /* `test` of the executor's interface. */
