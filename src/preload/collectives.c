@@ -14,7 +14,7 @@
 void trv_preload_begin(void)
 {
     trv_mpi_mode(TRV_MPI_DROP_IN);
-    trv_mpi_intercept_begin();
+    trv_mpi_intercept_begin(true);
 }
 
 void trv_preload_pass(const char *name, MPI_Comm comm)
