@@ -61,13 +61,11 @@ static int register_parameters(void)
     return OMPI_SUCCESS;
 }
 
-/* At the end of MPI_Init all ranks meet. Where the component is not asked for (which the ranks agree on, as on all
- * parameters of Open MPI) there is nothing to find out. */
+/* At the end of MPI_Init all ranks meet, also where the component is not asked for: a rank that is may not be alone. */
 static void after_init(int argc, char **argv, int requested, int *provided)
 {
     (void)argc, (void)argv, (void)requested, (void)provided;
-    if (priority > 0)
-        trv_mpi_intercept_begin();
+    trv_mpi_intercept_begin(priority > 0);
 }
 
 static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = after_init};

@@ -18,7 +18,7 @@ __attribute__((constructor)) static void set_mode(void)
 
 void trv_preload_begin(void)
 {
-    trv_mpi_intercept_begin();
+    trv_mpi_intercept_begin(true);
 }
 
 void trv_preload_pass(const char *name, MPI_Comm comm)

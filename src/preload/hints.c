@@ -14,10 +14,11 @@ static void take_hint(MPI_Comm comm, MPI_Info info)
 {
     char value[VALUE_MAX + 1];
     int found = 0;
-    if (comm == MPI_COMM_NULL || info == MPI_INFO_NULL || !trv_mpi_begun())
+    if (comm == MPI_COMM_NULL || !trv_mpi_begun())
         return;
-    if (PMPI_Info_get(info, KEY, VALUE_MAX, value, &found) == MPI_SUCCESS && found)
-        trv_mpi_intercept_hint(comm, value);
+    if (info != MPI_INFO_NULL && PMPI_Info_get(info, KEY, VALUE_MAX, value, &found) != MPI_SUCCESS)
+        found = 0;
+    trv_mpi_intercept_hint(comm, found ? value : NULL);
 }
 
 int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)

@@ -201,7 +201,7 @@ int main(int argc, char **argv)
         set_environment(argc > 1 ? argv[1] : "/tmp");
     trv_mpi_mode(TRV_MPI_DROP_IN);
     test_begin(&argc, &argv);
-    trv_mpi_intercept_begin();
+    trv_mpi_intercept_begin(true);
     if (calls) {
         test_calls();
         return test_end();

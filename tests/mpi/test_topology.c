@@ -285,7 +285,7 @@ static void drop_in(void)
     trv_mpi_state_t *state;
     MPI_Comm part, grid;
     trv_mpi_mode(TRV_MPI_DROP_IN);
-    trv_mpi_intercept_begin();
+    trv_mpi_intercept_begin(true);
     expect_torus(MPI_COMM_WORLD, "2x2", 1, 0, "all");
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, test_rank, &part);
     expect_class(trv_mpi_state_find(part, &state), MPI_SUCCESS, NULL, "three ranks of 2x2");

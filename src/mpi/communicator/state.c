@@ -323,37 +323,56 @@ static int make_keys(void)
     return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/* All ranks of the world: whether they may begin, and the job's domain. */
-static int found_job(void)
+/* All ranks of the world compare what they are: TRV_OK, 1: nothing will be served, or a code with the sentence, on all of
+ * them. Who is not wanted reads no settings. */
+static int meet(int rank, bool wanted)
 {
-    enum { UNABLE, DIGEST, COMPLEMENT, WORDS };
-    int64_t word[WORDS] = {[UNABLE] = make_keys() != MPI_SUCCESS};
+    enum { UNABLE, UNWANTED, WANTED, STRICT, DIGEST, COMPLEMENT, WORDS };
+    int ranks = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int64_t word[WORDS] = {[UNABLE] = wanted && make_keys() != MPI_SUCCESS, [WANTED] = wanted,
+                           [UNWANTED] = wanted ? 0 : ranks - rank,
+                           [STRICT] = wanted && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
     bool able = !word[UNABLE];
-    trv_mpi_domain_t *job = NULL;
-    trv_mpi_word_pair(&word[DIGEST], trv_mpi_own_digest());
+    trv_mpi_word_pair(&word[DIGEST], wanted ? trv_mpi_own_digest() : 0);
     int code = trv_mpi_greatest(MPI_COMM_WORLD, word, WORDS, "come to MPI_Init with this library");
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' settings", code);
+    if (word[STRICT])
+        trv_mpi_log_strict();
+    if (!word[WANTED])
+        return 1;
+    if (word[UNWANTED])
+        return trv_fail(TRV_ERR_INVALID, "coll_trivance_priority is 0 on rank %d and more on others; it must be the same "
+                                         "on all ranks", ranks - (int)word[UNWANTED]);
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
         return able ? trv_fail(TRV_ERR_MEMORY, "another rank can not begin") : TRV_ERR_MEMORY;
-    if (!trv_mpi_may_serve())
-        return 1;
+    return trv_mpi_may_serve() ? TRV_OK : 1;
+}
+
+/* All ranks of the world: whether they may begin, and the job's domain. */
+static int found_job(int rank, bool wanted)
+{
+    trv_mpi_domain_t *job = NULL;
+    int code = meet(rank, wanted);
+    if (code != TRV_OK)
+        return code;
     if (trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
         return TRV_ERR_MEMORY;
     trv_mpi_job_set(job);
     return trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS ? TRV_OK : TRV_ERR_MEMORY;
 }
 
-bool trv_mpi_begin(void)
+bool trv_mpi_begin(bool wanted)
 {
     static atomic_flag came = ATOMIC_FLAG_INIT;
     int rank = 0;
     if (atomic_flag_test_and_set(&came))
         return trv_mpi_begun();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int code = found_job();
+    int code = found_job(rank, wanted);
     if (code < 0)
         trv_mpi_refuse(rank, "all calls go to the MPI library: %s", trv_last_error());
     atomic_store(&begun, code == TRV_OK);

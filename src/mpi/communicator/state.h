@@ -84,8 +84,9 @@ typedef struct trv_mpi_upstairs {
 void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *upstairs);
 
 /* Makes the job's domain, after MPI_Init: collective over MPI_COMM_WORLD, whether or not anything is set, for the
- * drop-in and the component. Once; later calls do nothing. Returns whether anything will ever be served. */
-bool trv_mpi_begin(void);
+ * drop-in and the component; `wanted`: this rank is asked to serve (a priority of the component). Once; later calls do
+ * nothing. Returns whether anything will ever be served. */
+bool trv_mpi_begin(bool wanted);
 /* Whether the drop-in may serve anything: false before trv_mpi_begin, and where it found that all calls pass. */
 bool trv_mpi_begun(void);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
 
@@ -16,12 +17,12 @@
 static _Thread_local int depth;
 static atomic_bool seen; /* in MPI_Init */
 
-void trv_mpi_intercept_begin(void)
+void trv_mpi_intercept_begin(bool wanted)
 {
     depth++;
     seen = true;
     trv_mpi_kept_begin();
-    trv_mpi_begin();
+    trv_mpi_begin(wanted);
     depth--;
 }
 
@@ -127,10 +128,23 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
 
 /* ---- Hints ------------------------------------------------------------------------------------------------------- */
 
+/* Whether any rank has one: who has none must not stay away. */
+static bool is_hinted(MPI_Comm comm, bool here)
+{
+    int inter = 0;
+    int64_t any = here;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return false;
+    return trv_mpi_greatest(comm, &any, 1, "give it its hints") == MPI_SUCCESS && any;
+}
+
 static void take_hint(MPI_Comm comm, const char *algorithm)
 {
     trv_mpi_state_t *state;
-    bool library = strcmp(algorithm, TRV_RULE_MPI) == 0, standard = strcmp(algorithm, HINT_DEFAULT) == 0;
+    bool library = algorithm && strcmp(algorithm, TRV_RULE_MPI) == 0;
+    bool standard = algorithm && strcmp(algorithm, HINT_DEFAULT) == 0;
+    if (!is_hinted(comm, algorithm != NULL))
+        return;
     if (trv_mpi_state_find(comm, &state) != MPI_SUCCESS || !state || state->abandoned)
         return;
     if (trv_mpi_set(state, NULL, standard ? NULL : algorithm, library) != MPI_SUCCESS && state->rank == 0)

@@ -17,8 +17,8 @@
 #include "mpi/front/serve.h"
 
 /* After the MPI library's MPI_Init, on all ranks: they compare what they are and how they are set, and make what they
- * need. Whatever comes before passes. Once; later calls do nothing. */
-void trv_mpi_intercept_begin(void);
+ * need. `wanted`: see trv_mpi_begin. Whatever comes before passes. Once; later calls do nothing. */
+void trv_mpi_intercept_begin(bool wanted);
 
 /* AllReduce, and Reduce-Scatter in its block form. */
 bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code);
@@ -35,8 +35,8 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
                                           void (*done)(void *context, int code), void *context, int *code);
 
 /* Serves calls on a communicator by this algorithm from now on, leaves them to the MPI library (`mpi`), or does again
- * what the environment says (`default`). Collective; a name that does not serve, or that is not the same on all ranks, is
- * told, and changes nothing. */
+ * what the environment says (`default`); NULL: this rank has no hint, others may. Collective; a name that does not serve,
+ * or that is not the same on all ranks, is told, and changes nothing. */
 void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm);
 
 /* Counts a call that always passes, and says why at the level info. */

@@ -23,6 +23,7 @@
 
 static _Atomic(const trv_settings_t *) settings; /* NULL until they are read */
 static bool file_per_process;                    /* written before it */
+static atomic_bool strict;                       /* TRIVANCE_FALLBACK=error on any rank */
 static FILE *out;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
@@ -154,12 +155,18 @@ void trv_mpi_warn(const char *format, ...)
         trv_mpi_say("warning: %s", line);
 }
 
+void trv_mpi_log_strict(void)
+{
+    atomic_store(&strict, true);
+}
+
 void trv_mpi_log_stop(int rank, const char *line)
 {
     int running = 0, over = 0;
     PMPI_Initialized(&running);
     PMPI_Finalized(&over);
-    if (known()->fallback != TRV_FALLBACK_ERROR || rank != 0 || !running || over)
+    bool stops = known()->fallback == TRV_FALLBACK_ERROR || atomic_load(&strict);
+    if (!stops || rank != 0 || !running || over)
         return;
     trv_mpi_say("%s; TRIVANCE_FALLBACK=error ends the program", line);
     PMPI_Abort(MPI_COMM_WORLD, 1);

@@ -58,4 +58,7 @@ void trv_mpi_log_passed(int rank, const char *collective, size_t bytes, const ch
 /* Prints the table, at MPI_Finalize. */
 void trv_mpi_log_end(void);
 
+/* TRIVANCE_FALLBACK=error is set on some rank, and holds for all. */
+void trv_mpi_log_strict(void);
+
 #endif
