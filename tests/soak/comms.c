@@ -133,10 +133,6 @@ static MPI_Comm make(const comms_t *comms, MPI_Comm from, int kind, int drawn, b
         kind = 0;
     if (kind == 2 && comms->plain)
         kind = 0;
-    if ((kind == 6 || kind == 7) && !comms->subsets)
-        kind = 4;
-    if (kind == 9 && !comms->subsets) /* made by halves of the ranks */
-        kind = 0;
     switch (kind) {
     case 2: return dup_with_hint(from, drawn);
     case 3: return idup(from, drawn);
@@ -154,7 +150,9 @@ void comms_make(comms_t *comms, int slot, draw_t *draw)
 {
     comm_t *at = &comms->slot[slot], home = {.comm = comms->home};
     int parent = draw_below(draw, 2 * SLOTS), kind = draw_below(draw, 10), drawn = draw_below(draw, 1 << 20);
-    const comm_t *from = parent < SLOTS && parent != slot && comms->subsets ? &comms->slot[parent] : &home;
+    const comm_t *from = parent < SLOTS && parent != slot && !comms->whole ? &comms->slot[parent] : &home;
+    if (comms->whole)
+        kind %= 4;
     *at = (comm_t){.comm = MPI_COMM_NULL};
     if (from->comm == MPI_COMM_NULL)
         return;

@@ -19,8 +19,8 @@ typedef struct comms {
     MPI_Comm home; /* the thread's own duplicate of MPI_COMM_WORLD */
     comm_t slot[SLOTS];
     long made;
-    bool plain;   /* no hints */
-    bool subsets; /* MPI_Comm_create and MPI_Comm_create_group of some of the ranks may be drawn */
+    bool plain; /* no hints */
+    bool whole; /* only duplicates of `home` are drawn */
 } comms_t;
 
 /* Not in several threads at once. */
