@@ -29,6 +29,9 @@ typedef void (*gather_t)(const void *, const MPI_Fint *, const MPI_Fint *, void 
                          const MPI_Fint *, MPI_Fint *);
 typedef void (*barrier_t)(const MPI_Fint *, MPI_Fint *);
 typedef void (*init_t)(MPI_Fint *);
+typedef void (*dup_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
+typedef void (*idup_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *);
+typedef void (*dup_with_info_t)(const MPI_Fint *, const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 
 /* Open MPI's own. */
@@ -38,6 +41,9 @@ static struct {
     gather_t allgather;
     barrier_t barrier;
     init_t init;
+    dup_t comm_dup;
+    idup_t comm_idup;
+    dup_with_info_t comm_dup_with_info;
     init_thread_t init_thread;
 } library;
 
@@ -60,6 +66,9 @@ static void begin(void)
     find("pmpi_allgather_", &library.allgather);
     find("pmpi_barrier_", &library.barrier);
     find("pmpi_init_", &library.init);
+    find("pmpi_comm_dup_", &library.comm_dup);
+    find("pmpi_comm_idup_", &library.comm_idup);
+    find("pmpi_comm_dup_with_info_", &library.comm_dup_with_info);
     find("pmpi_init_thread_", &library.init_thread);
     bool known = &mpi_fortran_in_place_ || &mpi_fortran_in_place__ || &mpi_fortran_in_place || &MPI_FORTRAN_IN_PLACE;
     blind = !known;
@@ -195,6 +204,37 @@ void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ie
     give(ierror, error);
 }
 
+/* Duplicates inherit, from whichever language they are made. */
+void mpi_comm_dup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    trv_mpi_duplicating = true;
+    library.comm_dup(comm, copy, &error);
+    trv_mpi_duplicating = false;
+    give(ierror, error);
+}
+
+void mpi_comm_idup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    trv_mpi_duplicating = true;
+    library.comm_idup(comm, copy, request, &error);
+    trv_mpi_duplicating = false;
+    give(ierror, error);
+}
+
+void mpi_comm_dup_with_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *copy, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    trv_mpi_duplicating = true;
+    library.comm_dup_with_info(comm, info, copy, &error);
+    trv_mpi_duplicating = false;
+    give(ierror, error);
+}
+
 /* ---- The other spellings ----------------------------------------------------------------------------------------- */
 
 #define ALSO(other, name) extern __typeof__(name) other __attribute__((alias(#name)))
@@ -205,6 +245,9 @@ void mpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ie
     ALSO(UPPER, plain##_)
 
 SPELLINGS(mpi_init, MPI_INIT);
+SPELLINGS(mpi_comm_dup, MPI_COMM_DUP);
+SPELLINGS(mpi_comm_idup, MPI_COMM_IDUP);
+SPELLINGS(mpi_comm_dup_with_info, MPI_COMM_DUP_WITH_INFO);
 SPELLINGS(mpi_init_thread, MPI_INIT_THREAD);
 SPELLINGS(mpi_allreduce, MPI_ALLREDUCE);
 SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK);

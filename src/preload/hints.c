@@ -29,9 +29,29 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     return code;
 }
 
+/* ---- Duplicates, which inherit ----------------------------------------------------------------------------------- */
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
+{
+    trv_mpi_duplicating = true;
+    int code = PMPI_Comm_dup(comm, copy);
+    trv_mpi_duplicating = false;
+    return code;
+}
+
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
+{
+    trv_mpi_duplicating = true;
+    int code = PMPI_Comm_idup(comm, copy, request);
+    trv_mpi_duplicating = false;
+    return code;
+}
+
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *copy)
 {
+    trv_mpi_duplicating = true;
     int code = PMPI_Comm_dup_with_info(comm, info, copy);
+    trv_mpi_duplicating = false;
     if (code == MPI_SUCCESS)
         take_hint(*copy, info);
     return code;

@@ -4,7 +4,8 @@
  *
  * A duplicate has the same ranks, and its members make it in the same order, so the k-th duplicate of a communicator is
  * the same on all of them: it takes the k-th number of the block, what is decided so far, and asks nobody. When the
- * block is used up, and for duplicates of duplicates, the first collective makes a state as for any other.
+ * block is used up, and for duplicates of duplicates, the first collective makes a state as for any other. So it does
+ * where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicating).
  *
  * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize, so an attribute on MPI_COMM_SELF,
  * which is deleted first in every MPI, frees whatever is left.
@@ -282,6 +283,13 @@ static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
     return child;
 }
 
+#ifdef OPEN_MPI
+static const bool COPIES_ELSEWHERE = true;
+#else
+static const bool COPIES_ELSEWHERE = false;
+#endif
+_Thread_local bool trv_mpi_duplicating;
+
 /* Called by MPI_Comm_dup & co., on all members in the same order. An error of one rank would be no good: MPI has the
  * others wait for it, and what they have copied is served. */
 static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
@@ -289,7 +297,7 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
     (void)comm, (void)key, (void)extra;
     trv_mpi_state_t *parent = value;
     *flag = 0;
-    if (parent->abandoned || !parent->configured || parent->index > 0 || parent->given + 1 == TRV_MPI_BLOCK ||
+    if ((COPIES_ELSEWHERE && !trv_mpi_duplicating) || parent->abandoned || !parent->configured || parent->index > 0 || parent->given + 1 == TRV_MPI_BLOCK ||
         parent->members->wiring->node) /* the memory of a node is one communicator's */
         return MPI_SUCCESS;
     *(trv_mpi_state_t **)copy = inherit(parent);

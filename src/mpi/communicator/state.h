@@ -99,6 +99,11 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state);
 /* The state that an earlier call made; false if there is none, or it is not configured, or abandoned. Local. */
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state);
 
+/* Whether this thread is in a call that makes a duplicate, as far as the front door knows. Open MPI 4.1 copies attributes
+ * in MPI_Comm_create_group and MPI_Intercomm_create, too, so only where this is set does a communicator inherit there;
+ * MPICH does as the standard says. */
+extern _Thread_local bool trv_mpi_duplicating;
+
 void trv_mpi_state_hold(trv_mpi_state_t *state);
 void trv_mpi_state_release(trv_mpi_state_t *state);
 
