@@ -83,8 +83,8 @@ static void try_one(MPI_Comm sound, const char *algorithm, int count, int other,
     MPI_Comm comm, child;
     const bool odd = test_rank == who, scarce = count == other;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    snprintf(where, sizeof where, "rank %d of %d, %s, %d elements, %d on rank %d", test_rank, test_ranks, algorithm, count,
-             other, who);
+    snprintf(where, sizeof where, "rank %d of %d, %s, %d elements, %d on rank %d", test_rank, test_ranks, algorithm,
+             count, other, who);
     alarm(SECONDS);
     expect_class(TRV_Comm_set(comm, NULL, algorithm), MPI_SUCCESS, NULL, algorithm);
     expect(!call(comm, count, "before") && !call(comm, count, "before"), "%s, before: %s", where, trv_last_error());
@@ -102,7 +102,8 @@ static void try_one(MPI_Comm sound, const char *algorithm, int count, int other,
         broken = broken || later;
     }
     expect(!call(child, count, "a duplicate, after"), "%s: a duplicate breaks, too: %s", where, trv_last_error());
-    expect(!call(sound, 1000, "another communicator"), "%s: another communicator breaks, too: %s", where, trv_last_error());
+    expect(!call(sound, 1000, "another communicator"), "%s: another communicator breaks, too: %s", where,
+           trv_last_error());
     MPI_Comm_free(&child);
     MPI_Comm_free(&comm);
     alarm(0);
