@@ -42,7 +42,7 @@ typedef struct trv_mpi_domain {
  * sentence. It is held once. */
 int trv_mpi_domain_create(trv_mpi_domain_t **domain, MPI_Comm comm);
 void trv_mpi_domain_hold(trv_mpi_domain_t *domain);
-/* The last one frees its communicator, which is collective in MPI's books and local in both libraries. One that is burnt
+/* The last one frees its communicator (collective in MPI's books, local in both libraries). One that is burnt
  * stays: MPICH gives its number to the next communicator, which would receive what is left. */
 void trv_mpi_domain_release(trv_mpi_domain_t *domain);
 

@@ -16,7 +16,7 @@
  * Then a rank that has failed leaves sends that it never takes, and receives that it never serves. When its run is over
  * it says that it has *parted*, to everybody that it had to do with, with a tag of its own; the message is never taken,
  * and what waits in vain looks whether it is there. A limit: a receive of the wrong length takes one piece, not all of
- * its message, so ranks whose vectors differ in the number of chunks and travel in pieces may wait for each other to part.
+ * its message, so ranks whose vectors differ in the number of chunks and travel in pieces may wait on each other.
  */
 #include "mpi/transport/inside.h"
 

@@ -7,7 +7,7 @@
  *
  * Every arrived length is checked: a message of another length than is due ends `test` with TRV_ERR_TRANSPORT and a
  * sentence that names the sender by its rank in the communicator; the message is thrown away. For an empty message,
- * which `refuse` alone sends, it is TRV_REFUSED: the sender has failed, and sends no more on this tag. A receive of 0 bytes
+ * which `refuse` alone sends, it is TRV_REFUSED: the sender has failed and sends no more there. A receive of 0 bytes
  * throws away the next message, or piece of one, whatever its length: TRV_REFUSED for an empty one, else
  * TRV_ERR_TRANSPORT. A slot whose `test` has not returned 0 is free.
  *
