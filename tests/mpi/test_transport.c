@@ -1,7 +1,7 @@
 /*
  * The transport by itself: messages in pieces, order, tags of several channels, and what must not happen: a message of
- * another length than is due, of either kind (channel.c), a peer that has failed, or parted, a run that is given up, what
- * is thrown away.
+ * another length than is due, of either kind (channel.c), a peer that has failed, or parted, a run that is given up,
+ * what is thrown away.
  *
  * Errors of MPI_COMM_WORLD end the program here, as they do in most programs: a truncated receive under MPICH would be
  * one of them, whatever communicator it is on.
@@ -279,7 +279,8 @@ static void other_pieces(size_t bytes)
     end(&b);
 }
 
-/* A slot whose operation has failed is free, and what failed is not left over; nor does it fall on another slot's test. */
+/* A slot whose operation has failed is free, and what failed is not left over; nor does it fall on another
+ * slot's test. */
 static void goes_on(size_t sent, size_t due)
 {
     bench_t b = begin(4, 0);
@@ -376,8 +377,8 @@ static void parted(size_t bytes, size_t piece_bytes)
 #ifdef OPEN_MPI
     expect(code != 1, "a send that nobody takes ends well");
 #endif
-    expect(code == 1 || (code == TRV_ERR_TRANSPORT && strstr(trv_last_error(), words)), "a send to a rank that parted: %d",
-           code);
+    expect(code == 1 || (code == TRV_ERR_TRANSPORT && strstr(trv_last_error(), words)),
+           "a send to a rank that parted: %d", code);
     end(&b);
 }
 

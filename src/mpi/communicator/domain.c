@@ -81,6 +81,7 @@ int trv_mpi_domain_create(trv_mpi_domain_t **created, MPI_Comm comm)
         domain->taken = taken;
         domain->taken[0] = 1;
         atomic_init(&domain->references, 1);
+        atomic_init(&domain->burnt, false);
         pthread_mutex_init(&domain->lock, NULL);
         *created = domain;
         return MPI_SUCCESS;
@@ -104,7 +105,8 @@ void trv_mpi_domain_release(trv_mpi_domain_t *domain)
 {
     if (!domain || atomic_fetch_sub_explicit(&domain->references, 1, memory_order_acq_rel) > 1)
         return;
-    PMPI_Comm_free(&domain->comm);
+    if (!atomic_load(&domain->burnt))
+        PMPI_Comm_free(&domain->comm);
     pthread_mutex_destroy(&domain->lock);
     free(domain->taken);
     free(domain);

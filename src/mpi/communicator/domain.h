@@ -35,13 +35,15 @@ typedef struct trv_mpi_domain {
     pthread_mutex_t lock; /* of the two below */
     int blocks;
     uint64_t *taken; /* a bit for each block */
+    atomic_bool burnt;    /* messages may be left that nobody receives */
 } trv_mpi_domain_t;
 
 /* Collective over `comm`, whose ranks it is made for. MPI_SUCCESS, or an error class, on all ranks alike, with the
  * sentence. It is held once. */
 int trv_mpi_domain_create(trv_mpi_domain_t **domain, MPI_Comm comm);
 void trv_mpi_domain_hold(trv_mpi_domain_t *domain);
-/* The last one frees its communicator, which is collective in MPI's books and local in both libraries. */
+/* The last one frees its communicator (collective in MPI's books, local in both libraries). One that is burnt
+ * stays: MPICH gives its number to the next communicator, which would receive what is left. */
 void trv_mpi_domain_release(trv_mpi_domain_t *domain);
 
 /* The job's domain, or NULL. It is held until the end. */

@@ -76,7 +76,9 @@ void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers)
 {
     if (!numbers || atomic_fetch_sub_explicit(&numbers->references, 1, memory_order_acq_rel) > 1)
         return;
-    if (!atomic_load(&numbers->burnt))
+    if (atomic_load(&numbers->burnt))
+        atomic_store(&numbers->domain->burnt, true);
+    else
         trv_mpi_block_give_back(numbers->domain, numbers->block);
     trv_mpi_domain_release(numbers->domain);
     free(numbers->room);

@@ -8,8 +8,8 @@
  * A sender that counts differently may send the other kind (channel.c). So a receive that waits in vain looks for that
  * too, every now and then. MPI keeps the order of two messages between two ranks also where their tags differ (a
  * receive may ask for any tag), so what is found while the own message is missing was sent in its place, unless it
- * belongs to a receive posted earlier. It is thrown away, since its sender may wait for that. And all that waits in vain
- * looks whether its peer has parted.
+ * belongs to a receive posted earlier. It is thrown away, since its sender may wait for that. And all that waits in
+ * vain looks whether its peer has parted.
  *
  * How an operation ends is kept in its slot until the slot's own `test`: a look for another one may have found it.
  */
@@ -252,7 +252,8 @@ static bool is_late(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot
     return false;
 }
 
-/* Whether it was there already at the last such time: what is seen once may have overtaken the look at the own message. */
+/* Whether it was there already at the last such time: what is seen once may have come after the look at the
+ * own message. */
 static bool is_sure(bool found, bool *before)
 {
     const bool sure = found && *before;

@@ -15,7 +15,8 @@
  * Ranks whose counts differ may cut a vector into other numbers of messages, or a message into other numbers of pieces.
  * Then a rank that has failed leaves sends that it never takes, and receives that it never serves. When its run is over
  * it says that it has *parted*, to everybody that it had to do with, with a tag of its own; the message is never taken,
- * and what waits in vain looks whether it is there.
+ * and what waits in vain looks whether it is there. A limit: a receive of the wrong length takes one piece, not all of
+ * its message, so ranks whose vectors differ in the number of chunks and travel in pieces may wait on each other.
  */
 #include "mpi/transport/inside.h"
 
@@ -69,7 +70,8 @@ static int channel_open(void *context, int requests, int tags, int *base)
     channel->status = malloc(room * sizeof *channel->status);
     PMPI_Comm_size(channel->comm, &channel->ranks);
     channel->knows = calloc((size_t)channel->ranks / 8 + 1, 1);
-    if (!channel->knows || !channel->slot || !channel->request || !channel->owner || !channel->complete || !channel->status) {
+    if (!channel->knows || !channel->slot || !channel->request || !channel->owner || !channel->complete ||
+        !channel->status) {
         channel_close(channel, 0);
         return trv_fail_memory();
     }

@@ -6,8 +6,8 @@
  * channels that may run at the same time between the same ranks need different ones.
  *
  * Every arrived length is checked: a message of another length than is due ends `test` with TRV_ERR_TRANSPORT and a
- * sentence that names the sender by its rank in the communicator; the message is thrown away. For an empty message, which
- * `refuse` alone sends, it is TRV_REFUSED: the sender has failed, and sends no more on this tag. A receive of 0 bytes
+ * sentence that names the sender by its rank in the communicator; the message is thrown away. For an empty message,
+ * which `refuse` alone sends, it is TRV_REFUSED: the sender has failed and sends no more there. A receive of 0 bytes
  * throws away the next message, or piece of one, whatever its length: TRV_REFUSED for an empty one, else
  * TRV_ERR_TRANSPORT. A slot whose `test` has not returned 0 is free.
  *
@@ -45,7 +45,8 @@ void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag);
 /* The rank that a plan's rank stands for, one for each; they must outlive the channel. NULL, as at first: itself. */
 void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member);
 const int *trv_mpi_channel_members(const trv_mpi_channel_t *channel);
-/* After a run that failed: tells all its peers that this rank neither sends nor takes any more with the channel's tags. */
+/* After a run that failed: tells all its peers that this rank neither sends nor takes any more with the channel's
+ * tags. */
 void trv_mpi_channel_part(const trv_mpi_channel_t *channel);
 /* For the runs of a rank that has parted: receives of 0 bytes take nothing, and return TRV_REFUSED at once. What they
  * would take may be of a send that was given up, whose memory is not there any more. */

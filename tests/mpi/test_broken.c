@@ -1,0 +1,130 @@
+/*
+ * What breaks a communicator: a rank that comes with another count than the others to a call of a kind that was decided
+ * before, so that nothing compares them, or has no memory in the middle. Every rank comes to an end; who returns
+ * MPI_SUCCESS has the right result; who is concerned says what is wrong; later calls on the communicator end, too, and
+ * other communicators are none the wiser. Nothing ends the job, though its errors are fatal: MPI never hears of these.
+ *
+ * A rank that hangs is stopped by an alarm, which says where.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trivance/trivance_mpi.h>
+
+#include "harness.h"
+
+enum { COUNT_MAX = 1 << 20, LATER = 3, SECONDS = 20, TWO_CHUNKS = 262145 /* one less is one chunk */ };
+
+static int in[COUNT_MAX], out[COUNT_MAX];
+static char where[200];
+static bool no_scratch; /* this rank has no memory for a run's scratch */
+
+void *__real_trv_mpi_scratch_take(void *, size_t);
+void *__wrap_trv_mpi_scratch_take(void *, size_t);
+
+void *__wrap_trv_mpi_scratch_take(void *context, size_t bytes)
+{
+    return no_scratch ? NULL : __real_trv_mpi_scratch_take(context, bytes);
+}
+
+static void too_late(int signal)
+{
+    static const char words[] = "hangs: ";
+    (void)signal;
+    ssize_t written = write(2, words, sizeof words - 1);
+    written += write(2, where, strlen(where));
+    written += write(2, "\n", 1);
+    _exit(written > 0 ? 3 : 4);
+}
+
+static void fill(int count)
+{
+    for (int i = 0; i < count; i++)
+        in[i] = (test_rank + 1) * (i % 1000 + 1);
+}
+
+static int wrong_ones(int count)
+{
+    int ranks = test_ranks * (test_ranks + 1) / 2, wrong = 0;
+    for (int i = 0; i < count; i++)
+        wrong += out[i] != ranks * (i % 1000 + 1);
+    return wrong;
+}
+
+/* One call. Whether it failed. */
+static bool call(MPI_Comm comm, int count, const char *what)
+{
+    fill(count);
+    memset(out, 0xee, sizeof out);
+    int code = TRV_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+    if (code == MPI_SUCCESS) {
+        int wrong = wrong_ones(count);
+        expect(wrong == 0, "%s: %s: success with %d wrong elements", where, what, wrong);
+    } else {
+        expect(strlen(trv_last_error()) > 10, "%s: %s: class %d without a sentence", where, what, code);
+    }
+    return code != MPI_SUCCESS;
+}
+
+/* How many ranks it failed on. */
+static int failures(bool failed)
+{
+    int mine = failed, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
+/* `count` on all ranks but `who`, which comes with `other`, or without scratch where that is the same. */
+static void try_one(MPI_Comm sound, const char *algorithm, int count, int other, int who)
+{
+    MPI_Comm comm, child;
+    const bool odd = test_rank == who, scarce = count == other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    snprintf(where, sizeof where, "rank %d of %d, %s, %d elements, %d on rank %d", test_rank, test_ranks, algorithm,
+             count, other, who);
+    alarm(SECONDS);
+    expect_class(TRV_Comm_set(comm, NULL, algorithm), MPI_SUCCESS, NULL, algorithm);
+    expect(!call(comm, count, "before") && !call(comm, count, "before"), "%s, before: %s", where, trv_last_error());
+    MPI_Comm_dup(comm, &child);
+    expect(!call(child, count, "a duplicate, before"), "%s, a duplicate before: %s", where, trv_last_error());
+    no_scratch = odd && scarce;
+    bool failed = call(comm, odd ? other : count, "the call"), broken = failed;
+    no_scratch = false;
+    int all = failures(failed);
+    expect(all > 0 || scarce, "%s: all ranks succeed", where);
+    expect(!scarce || !failed || !odd || strstr(trv_last_error(), "memory"), "%s: %s", where, trv_last_error());
+    for (int again = 0; again < LATER; again++) {
+        bool later = call(comm, count, "later");
+        expect(!broken || later, "%s: a call succeeds after one that failed", where);
+        broken = broken || later;
+    }
+    expect(!call(child, count, "a duplicate, after"), "%s: a duplicate breaks, too: %s", where, trv_last_error());
+    expect(!call(sound, 1000, "another communicator"), "%s: another communicator breaks, too: %s", where,
+           trv_last_error());
+    MPI_Comm_free(&child);
+    MPI_Comm_free(&comm);
+    alarm(0);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const algorithms[] = {"trivance-b", "trivance-l-grouped", "swing-b", "ring"};
+    static const int counts[][2] = {{100, 101}, {101, 100}, {5000, 5001}, {262144, 262143}, {262144, TWO_CHUNKS},
+                                    {262100, 262140}, {262200, 262400}, {100, 100}, {262144, 262144}};
+    MPI_Comm sound;
+    signal(SIGALRM, too_late);
+    test_begin(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &sound);
+    const bool pieces = getenv("TRIVANCE_PIECE") != NULL;
+    for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            if (!pieces || counts[c][1] != TWO_CHUNKS) /* a limit of pieces: channel.c */
+                try_one(sound, algorithms[a], counts[c][0], counts[c][1], (int)(a + c) % test_ranks);
+    MPI_Comm_free(&sound);
+    snprintf(where, sizeof where, "MPI_Finalize");
+    alarm(SECONDS);
+    return test_end();
+}
