@@ -29,6 +29,8 @@ typedef struct trv_coll_module {
 OBJ_CLASS_DECLARATION(trv_coll_module_t);
 
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority);
+/* At the component's end. */
+void trv_coll_modules_end(void);
 
 /* Makes the request of a non-blocking call, which is started, or of a persistent one. False: pass. True: *code is what the
  * call returns. */

@@ -85,6 +85,7 @@ static int close_component(void)
 {
     ompi_hook_base_deregister_callbacks(&hook);
     trv_coll_requests_end();
+    trv_coll_modules_end();
     return OMPI_SUCCESS;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "coll/coll.h"
 
+#include <stdatomic.h>
+
 #include "mpi/front/intercept.h"
 #include "mpi/reports/settings.h"
 
@@ -172,6 +174,30 @@ static void destruct(trv_coll_module_t *module)
 
 OBJ_CLASS_INSTANCE(trv_coll_module_t, mca_coll_base_module_t, construct, destruct);
 
+/* A module that is there when there is no memory for one: on a communicator where this rank alone had none, the others
+ * would wait for it. */
+static _Atomic(trv_coll_module_t *) reserve;
+
+void trv_coll_modules_end(void)
+{
+    trv_coll_module_t *module = atomic_exchange(&reserve, NULL);
+    if (module)
+        OBJ_RELEASE(module);
+}
+
+static trv_coll_module_t *new_module(void)
+{
+    trv_coll_module_t *module = OBJ_NEW(trv_coll_module_t), *none = NULL;
+    if (!module)
+        module = atomic_exchange(&reserve, NULL);
+    if (!module || atomic_load(&reserve))
+        return module;
+    trv_coll_module_t *next = OBJ_NEW(trv_coll_module_t);
+    if (next && !atomic_compare_exchange_strong(&reserve, &none, next))
+        OBJ_RELEASE(next);
+    return module;
+}
+
 /* Nothing collective here; the interceptor makes what it needs at the first call. Our own communicators get modules as
  * all others do (all ranks must decide alike): what we call on them passes. */
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority)
@@ -179,6 +205,6 @@ mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *prio
     *priority = trv_coll_priority();
     if (*priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || !trv_mpi_may_serve())
         return NULL;
-    trv_coll_module_t *module = OBJ_NEW(trv_coll_module_t);
+    trv_coll_module_t *module = new_module();
     return module ? &module->super : NULL;
 }

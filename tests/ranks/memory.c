@@ -3,9 +3,10 @@
  * more: adopted, duplicated, calls of three sizes, a non-blocking one, freed. No rank hangs or crashes, and results are
  * right wherever a call succeeds.
  *
- *     mpirun -n 3 memory [RANK [FIRST [LAST]]]
+ *     mpirun -n 3 memory [FIRST [STRIDE [LAST]]]
+ *     mpirun -n 3 memory init                      what fails, fails in MPI_Init: FAILING_MEMORY says which
  *
- * failing_memory.c is preloaded. Calls are compared without Trivance.
+ * failing_memory.c is preloaded.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -19,7 +20,9 @@
 #define NUMBER_MAX 2000
 #define SECONDS 20 /* that a round may take */
 
-static int rank, ranks, failing = 1;
+#define FAILING 1
+
+static int rank, ranks;
 static long wrong, errors, right, number;
 static int *in, *out;
 
@@ -111,7 +114,7 @@ static bool round_fails(bool (*arm)(long, bool))
     int any = 0;
     PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    arm(rank == failing ? number : 0, false);
+    arm(rank == FAILING ? number : 0, false);
     alarm(SECONDS);
     live(comm);
     MPI_Comm_free(&comm);
@@ -120,27 +123,36 @@ static bool round_fails(bool (*arm)(long, bool))
     return any != 0;
 }
 
+/* The `at`-th of the arguments, or what it is otherwise. */
+static long argument(int argc, char **argv, int at, long otherwise)
+{
+    return argc > at ? strtol(argv[at], NULL, 10) : otherwise;
+}
+
 int main(int argc, char **argv)
 {
     bool (*arm)(long, bool);
-    long last = argc > 3 ? strtol(argv[3], NULL, 10) : NUMBER_MAX;
+    bool init = argc > 1 && strcmp(argv[1], "init") == 0;
+    long stride = argument(argc, argv, 2, 1), last = init ? 1 : argument(argc, argv, 3, NUMBER_MAX), rounds = 0;
     *(void **)&arm = dlsym(RTLD_DEFAULT, "failing_memory_arm");
     MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* Open MPI knows no other for requests */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    failing = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
     in = malloc(2 * COUNT_MAX * sizeof *in);
     out = malloc(2 * COUNT_MAX * sizeof *out);
     if (!arm || !in || !out)
         return fprintf(stderr, "memory: failing_memory is not preloaded\n"), 2;
+    if (init && rank == FAILING)
+        printf("%s in MPI_Init\n", arm(0, false) ? "an allocation failed" : "no allocation failed");
     signal(SIGALRM, late);
-    for (number = argc > 2 ? strtol(argv[2], NULL, 10) : 1; number <= last && round_fails(arm); number++)
-        continue;
+    for (number = init ? 0 : argument(argc, argv, 1, 1); number <= last && round_fails(arm); number += stride)
+        rounds++;
     long mine[] = {wrong, errors, right}, all[3];
     PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%ld allocations failed on rank %d; %ld results are right, %ld errors, %ld wrong\n", number - 1, failing,
+        printf("%ld allocations failed on rank %d; %ld results are right, %ld errors, %ld wrong\n", rounds, FAILING,
                all[2], all[1], all[0]);
     MPI_Finalize();
-    return all[0] > 0 || all[2] == 0 || number == 1;
+    return all[0] > 0 || all[2] == 0 || (rounds == 0 && !init);
 }

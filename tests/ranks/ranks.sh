@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # One row of the table in docs/drop-in.md: one rank of several is not as the others.
-# Usage: ranks.sh ROW WAY LAUNCHER LIBRARY OTHER PROGRAM MEMORY FAILING VARIABLES TRIVANCE
+# Usage: ranks.sh ROW WAY LAUNCHER LIBRARY OTHER PROGRAM MEMORY FAILING VARIABLES MIRROR TRIVANCE
 #   WAY        api, drop-in or component
 #   LIBRARY    the preload library, the component's folder, or none; OTHER of a build with another version; for the API
 #              OTHER is the program that has it
 #   MEMORY     the program whose allocations fail, FAILING what makes them fail
-#   VARIABLES  lists the variables
+#   VARIABLES  lists the variables; MIRROR makes other star chains
 # No run may last longer than a minute, and every run's results are looked at by the program itself.
 set -u
 . "$(dirname "$0")/../../scripts/mpi-environment.sh"
-row=$1 way=$2 launcher=$3 library=$4 other=$5 program=$6 memory=$7 failing=$8 variables=$9 trivance=${10}
+row=$1 way=$2 launcher=$3 library=$4 other=$5 program=$6 memory=$7 failing=$8 variables=$9 mirror=${10} trivance=${11}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/here" "$work/there"
@@ -145,7 +145,7 @@ version)
     ;;
 files)
     # The same names everywhere, other folders.
-    "$trivance" topology --dump --torus=2x2 -o torus.json > "$work/log" 2>&1 || fail "trivance topology"
+    echo '{"format": "trivance-topology-1", "torus": [2, 2], "ranks": [[0, 0], [0, 1], [1, 0], [1, 1]]}' > torus.json
     echo '{"rule_file_version": 1, "collectives": {"allreduce": [{"rules": [{"msg_size_min": 0, "alg": "bucket"}]}]}}' \
         > rules.json
     files="TRIVANCE_TOPOLOGY_FILE=torus.json TRIVANCE_RULES_FILE=rules.json"
@@ -231,9 +231,15 @@ priority)
     says 'coll_trivance_priority is 0 on rank 0'
     ;;
 stars)
-    # Two caches of star chains that are both right, and different.
-    for folder in a b; do
-        XDG_CACHE_HOME=$work/$folder "$trivance" plan 2x6 --bytes 64KiB > "$work/log" 2>&1 || fail "trivance plan"
+    # Two caches of star chains that are both right, and different: rank 0's are taken.
+    ranks=10
+    XDG_CACHE_HOME=$work/a "$trivance" plan 2x5 --bytes 64KiB > "$work/log" 2>&1 || fail "trivance plan"
+    XDG_CACHE_HOME=$work/a "$mirror" 2x5 "$work/b" > "$work/log" 2>&1 || fail "no other chains"
+    for odd in 3 0; do
+        run $odd XDG_CACHE_HOME="$work/b" -- XDG_CACHE_HOME="$work/a" -- TRIVANCE_TORUS=2x5 \
+            TRIVANCE_ALGORITHM=star:l $loud -- "$program"
+        served
+        [ "$way" = api ] || says ': star:l'
     done
     ;;
 memory)
@@ -244,12 +250,15 @@ memory)
     says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
     ;;
 start)
-    # The same in MPI_Init, where every allocation is a job of its own.
-    ranks=3
-    for ((number = 1; number < 200; number++)); do
-        run 1 FAILING_MEMORY=$number -- -- LD_PRELOAD="$failing" TRIVANCE_TORUS=3 -- "$program"
-        grep -q 'Trivance serves' "$work/log" && break
+    # The same in MPI_Init, where every allocation takes a job of its own.
+    ranks=3 number=0
+    until grep -q '^no allocation failed' "$work/log" 2> "$work/none"; do
+        number=$((number + 1))
+        [ $number -lt 100 ] || fail "it does not end"
+        run 1 FAILING_MEMORY=$number -- -- LD_PRELOAD="$failing" TRIVANCE_TORUS=3 TRIVANCE_ALGORITHM=bucket -- \
+            "$memory" init
     done
+    [ $number -gt 5 ] || fail "hardly any allocation fails"
     ;;
 *)
     fail "there is no such row"

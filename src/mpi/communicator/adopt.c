@@ -27,7 +27,7 @@ static const char FIRST_CALL[] = "make their first call on it";
 
 #define FIRST_BLOCK 1 /* of a new domain; block 0 is nobody's */
 
-enum { UNABLE, NO_JOB, UNTOLD, BLOCK, DIGEST, DIGEST_COMPLEMENT, JOB, JOB_COMPLEMENT, WORDS };
+enum { UNABLE, FAULT, NO_FAULT, NO_JOB, UNTOLD, BLOCK, DIGEST, DIGEST_COMPLEMENT, JOB, JOB_COMPLEMENT, WORDS };
 
 /* What a rank has got together before it meets the others. */
 typedef struct candidate {
@@ -77,6 +77,8 @@ static int judge(MPI_Comm comm, const int64_t *word, bool able)
         return able ? refuse(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "another rank has no memory for it") : MPI_ERR_NO_MEM;
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(comm), MPI_ERR_ARG;
+    if (word[FAULT] && word[NO_FAULT]) /* the same settings: a rank had no memory when it read them */
+        return refuse(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "a rank had no memory for its settings");
     if (!word[NO_JOB] && !trv_mpi_word_agrees(&word[JOB]))
         return refuse(MPI_ERR_COMM, TRV_ERR_UNSUPPORTED, "its ranks are not all of one MPI_COMM_WORLD");
     return MPI_SUCCESS;
@@ -97,6 +99,8 @@ static int meet(MPI_Comm comm, bool able, int refused, int *block)
     trv_mpi_domain_t *job = trv_mpi_job();
     int proposed = job && able ? trv_mpi_block_propose(job, refused) : 0;
     int64_t word[WORDS] = {[UNABLE] = !able, [NO_JOB] = !job, [UNTOLD] = !trv_mpi_world(), [BLOCK] = proposed};
+    word[FAULT] = trv_mpi_settings()->fault != NULL;
+    word[NO_FAULT] = !word[FAULT];
     trv_mpi_word_pair(&word[DIGEST], trv_mpi_own_digest());
     trv_mpi_word_pair(&word[JOB], job ? (uint64_t)job->id : 0);
     *block = 0;

@@ -86,7 +86,7 @@ static int learn_rules(MPI_Comm comm, int rank)
         return TRV_OK;
     int code = give(comm, rank, path, &parcel);
     if (code == TRV_OK && parcel.code < 0)
-        trv_mpi_settings_rules_fault(parcel.text);
+        code = trv_mpi_settings_rules_fault(parcel.text);
     else if (code == TRV_OK)
         code = trv_mpi_settings_rules(parcel.text, (size_t)parcel.length);
     free(parcel.text);

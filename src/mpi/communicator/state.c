@@ -337,13 +337,14 @@ static int make_keys(void)
  * them. Who is not wanted reads no settings. */
 static int meet(int rank, bool wanted)
 {
-    enum { UNABLE, UNWANTED, WANTED, STRICT, DIGEST, COMPLEMENT, WORDS };
+    enum { UNABLE, UNWANTED, WANTED, PASSES, STRICT, DIGEST, COMPLEMENT, WORDS };
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int64_t word[WORDS] = {[UNABLE] = wanted && make_keys() != MPI_SUCCESS, [WANTED] = wanted,
                            [UNWANTED] = wanted ? 0 : ranks - rank,
                            [STRICT] = wanted && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
-    bool able = !word[UNABLE];
+    bool able = !word[UNABLE], passes = wanted && !trv_mpi_may_serve();
+    word[PASSES] = passes;
     trv_mpi_word_pair(&word[DIGEST], wanted ? trv_mpi_own_digest() : 0);
     int code = trv_mpi_greatest(MPI_COMM_WORLD, word, WORDS, "come to MPI_Init with this library");
     if (code != MPI_SUCCESS)
@@ -359,7 +360,9 @@ static int meet(int rank, bool wanted)
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
         return able ? trv_fail(TRV_ERR_MEMORY, "another rank can not begin") : TRV_ERR_MEMORY;
-    return trv_mpi_may_serve() ? TRV_OK : 1;
+    if (word[PASSES] && !passes) /* the settings are the same */
+        return trv_fail(TRV_ERR_MEMORY, "another rank had no memory for its settings");
+    return passes ? 1 : TRV_OK;
 }
 
 /* All ranks of the world: whether they may begin, and the job's domain. */
@@ -385,6 +388,8 @@ bool trv_mpi_begin(bool wanted)
     int code = found_job(rank, wanted);
     if (code < 0)
         trv_mpi_refuse(rank, "all calls go to the MPI library: %s", trv_last_error());
+    else if (code == TRV_OK && trv_mpi_settings()->fault) /* of the rules file, which rank 0 has read just now */
+        trv_mpi_refuse(rank, "%s", trv_mpi_settings()->fault);
     atomic_store(&begun, code == TRV_OK);
     return code == TRV_OK;
 }

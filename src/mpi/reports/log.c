@@ -169,6 +169,7 @@ void trv_mpi_log_stop(int rank, const char *line)
     if (!stops || rank != 0 || !running || over)
         return;
     trv_mpi_say("%s; TRIVANCE_FALLBACK=error ends the program", line);
+    sleep(1); /* launchers lose what was said an instant before */
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 

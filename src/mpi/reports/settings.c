@@ -86,20 +86,24 @@ int trv_mpi_settings_rules(const char *text, size_t length)
     pthread_mutex_lock(&rules_lock);
     if (!rules_known) {
         code = trv_settings_parse_rules(&settings, text, length, warn, NULL);
+        if (code < 0 && !settings.fault)
+            code = trv_fail_memory(); /* to keep what is wrong */
         rules_known = code != TRV_ERR_MEMORY;
     }
     pthread_mutex_unlock(&rules_lock);
     return code == TRV_ERR_MEMORY ? code : TRV_OK; /* what is wrong in the file is the settings' fault */
 }
 
-void trv_mpi_settings_rules_fault(const char *sentence)
+int trv_mpi_settings_rules_fault(const char *sentence)
 {
+    int code = TRV_OK;
     pthread_once(&once, read_environment);
     pthread_mutex_lock(&rules_lock);
-    if (!rules_known && !settings.fault)
-        settings.fault = strdup(sentence);
-    rules_known = true;
+    if (!rules_known && !settings.fault && !(settings.fault = strdup(sentence)))
+        code = trv_fail_memory();
+    rules_known = code == TRV_OK;
     pthread_mutex_unlock(&rules_lock);
+    return code;
 }
 
 /* ---- Who calls ---------------------------------------------------------------------------------------------------- */

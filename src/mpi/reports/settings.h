@@ -46,6 +46,6 @@ bool trv_mpi_may_serve(void);
 /* The rules of TRIVANCE_RULES_FILE, which this process does not read: its text, or why rank 0 could not read it. The
  * first of either holds. TRV_OK, or TRV_ERR_MEMORY; what is wrong in the text becomes the settings' fault. */
 int trv_mpi_settings_rules(const char *text, size_t length);
-void trv_mpi_settings_rules_fault(const char *sentence);
+int trv_mpi_settings_rules_fault(const char *sentence);
 
 #endif
