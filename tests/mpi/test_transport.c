@@ -293,6 +293,7 @@ static void goes_on(size_t sent, size_t due)
     fails(&b, 0, -1, "differ", "before it goes on");
     test_barrier(comm);
     expect(test(&b, 1) == 0, "a failure falls on another slot");
+    test_barrier(comm); /* before the previous rank sends what slot 1 waits for */
     for (int again = 0; again < 3; again++) {
         receive(&b, 0, 0, in, due);
         send(&b, 2, 0, out, due);
