@@ -32,8 +32,8 @@ mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *prio
 /* At the component's end. */
 void trv_coll_modules_end(void);
 
-/* Makes the request of a non-blocking call, which is started, or of a persistent one. False: pass. True: *code is what the
- * call returns. */
+/* Makes the request of a non-blocking call, which is started, or of a persistent one. False: pass. True: *code is what
+ * the call returns. */
 bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent, ompi_request_t **request,
                       int *code);
 /* At the component's end. */

@@ -333,8 +333,8 @@ static int make_keys(void)
     return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-/* All ranks of the world compare what they are: TRV_OK, 1: nothing will be served, or a code with the sentence, on all of
- * them. Who is not wanted reads no settings. */
+/* All ranks of the world compare what they are: TRV_OK, 1: nothing will be served, or a code with the sentence, on all
+ * of them. Who is not wanted reads no settings. */
 static int meet(int rank, bool wanted)
 {
     enum { UNABLE, UNWANTED, WANTED, PASSES, STRICT, DIGEST, COMPLEMENT, WORDS };
@@ -354,8 +354,8 @@ static int meet(int rank, bool wanted)
     if (!word[WANTED])
         return 1;
     if (word[UNWANTED])
-        return trv_fail(TRV_ERR_INVALID, "coll_trivance_priority is 0 on rank %d and more on others; it must be the same "
-                                         "on all ranks", ranks - (int)word[UNWANTED]);
+        return trv_fail(TRV_ERR_INVALID, "coll_trivance_priority is 0 on rank %d and more on others; it must be the "
+                                         "same on all ranks", ranks - (int)word[UNWANTED]);
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])

@@ -28,15 +28,15 @@ bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, 
 /* AllReduce of one byte. */
 bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code);
 
-/* Non-blocking and persistent calls: a request that can be started, or NULL: pass, or an error in *code. Nothing in here
- * waits for another rank, so only what a blocking call of the same kind and size on the same communicator has made ready
- * is served. `done` and `context` NULL: the caller has no memory for its own part, which the other ranks hear. */
+/* Non-blocking and persistent calls: a request that can be started, or NULL: pass, or an error in *code. Nothing in
+ * here waits for another rank, so only what a blocking call of the same kind and size on the same communicator has made
+ * ready is served. `done` and `context` NULL: the caller has no memory for its own part, which the other ranks hear. */
 trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int code), void *context, int *code);
 
 /* Serves calls on a communicator by this algorithm from now on, leaves them to the MPI library (`mpi`), or does again
- * what the environment says (`default`); NULL: this rank has no hint, others may. Collective; a name that does not serve,
- * or that is not the same on all ranks, is told, and changes nothing. */
+ * what the environment says (`default`); NULL: this rank has no hint, others may. Collective; a name that does not
+ * serve, or that is not the same on all ranks, is told, and changes nothing. */
 void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm);
 
 /* Counts a call that always passes, and says why at the level info. */

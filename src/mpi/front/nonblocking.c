@@ -58,8 +58,8 @@ static int begin_on(trv_mpi_state_t *state, const call_t *call, const trv_mpi_jo
     return MPI_SUCCESS;
 }
 
-/* Where there is no memory for a handle the other ranks go on with their requests: they hear of it from ours, and to the
- * MPI library's this rank does its part, here and now. */
+/* Where there is no memory for a handle the other ranks go on with their requests: they hear of it from ours, and to
+ * the MPI library's this rank does its part, here and now. */
 static int refuse(trv_mpi_state_t *state, const call_t *call, trv_mpi_job_t *job)
 {
     struct trv_mpi_handle handle = {.library = MPI_REQUEST_NULL, .persistent = call->persistent};

@@ -38,8 +38,8 @@ typedef struct trv_mpi_lender {
 } trv_mpi_lender_t;
 
 /* A non-blocking request; or a persistent one, whose position is given: `numbers` is released with it. Local, blocks on
- * nobody. TRV_OK or TRV_ERR_MEMORY, of which the other ranks hear when they run theirs, and which breaks the communicator;
- * then source and numbers are the caller's. */
+ * nobody. TRV_OK or TRV_ERR_MEMORY, of which the other ranks hear when they run theirs, and which breaks the
+ * communicator; then source and numbers are the caller's. */
 int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
                            const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag);
 /* Each non-blocking request once, in the order of their creation; persistent ones when they are not active. */

@@ -102,7 +102,8 @@ trv_mpi_verdict_t trv_mpi_kept_get(trv_mpi_state_t *state, const trv_mpi_want_t 
     *decision = trv_mpi_kept_look(state, want);
     if (*decision)
         return TRV_MPI_DECIDED;
-    trv_mpi_verdict_t verdict = trv_mpi_decide(state, want, (trv_mpi_voice_t){on_device, state->kept != NULL}, decision);
+    const trv_mpi_voice_t voice = {on_device, state->kept != NULL};
+    trv_mpi_verdict_t verdict = trv_mpi_decide(state, want, voice, decision);
     if (!*decision)
         return verdict;
     kept_t *entry = entry_of(*decision, state);
