@@ -34,12 +34,14 @@ extern "C" {
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
 
-/* As MPI_Allreduce, MPI_Reduce_scatter_block and MPI_Allgather, MPI_IN_PLACE included. The first call with new
- * arguments on a communicator makes a plan and keeps it; later calls with the same count, type and operation allocate
- * nothing.
+/* As MPI_Allreduce, MPI_Reduce_scatter_block and MPI_Allgather, MPI_IN_PLACE included. The first call
+ * of a kind (collective, type, operation) and class of sizes on a communicator has rank 0 decide how it is served, and
+ * all ranks make the plan; later ones of any count in the class neither decide nor allocate.
  *
- * Buffers that overlap without MPI_IN_PLACE: MPI_ERR_BUFFER, after the rank has done its part, so that no other rank
- * hangs. */
+ * Buffers that overlap without MPI_IN_PLACE, which MPI forbids: the call is served from a copy. It returns MPI_ERR_BUFFER
+ * then where that is an error to the MPI library beneath, too (MPICH, where both begin at one address), or with
+ * TRIVANCE_CHECK=1. A call that fails after messages were sent (MPI_ERR_OTHER, MPI_ERR_NO_MEM) leaves the communicator
+ * broken: this rank's later calls on it fail, and the ranks that wait for it hear of that. */
 TRV_API int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm);
 TRV_API int TRV_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
@@ -57,12 +59,14 @@ TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
 
 /* ---- Non-blocking and persistent calls --------------------------------------------------------------------------- */
 
-/* As MPI_Iallreduce and MPI_Allreduce_init & co., with large counts. Nothing in these calls waits for another rank: the
- * first blocking call, plan or TRV_Comm_set on a communicator prepares it; before that, they go to the MPI library.
+/* As MPI_Iallreduce and MPI_Allreduce_init & co., with large counts. Nothing in these calls waits for another rank: what
+ * a blocking call or a plan of the same kind and class of sizes on the communicator has had decided is served, the rest
+ * goes to the MPI library.
  *
  * Any number may be outstanding on a communicator, in the same order on all ranks (blocking calls included); persistent
  * ones are created in the same order, and started and freed in any. The buffers are the library's until the end of the
- * run. A freed communicator lives on for the requests that are outstanding on it.
+ * run. A freed communicator lives on for the requests of ours that are outstanding on it (Open MPI 4.1
+ * crashes in its own). Of persistent requests a communicator has 8 or more; beyond, they are the MPI library's.
  *
  * Progress is made inside TRV_ functions that wait or test, for all requests of the process: call TRV_Test now and then
  * in a long computation, and let no rank wait inside MPI for what another one does only after TRV_Wait. TRIVANCE_CHECK
