@@ -4,6 +4,8 @@
 #include "mpi/selection/kept.h"
 
 #include "mpi/operations/scratch.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/settings.h"
 
 #define KEPT_MAX 256 /* of a communicator */
 
@@ -49,9 +51,19 @@ static void inherit(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
     }
 }
 
+/* At the end of the job. */
+static void end(void)
+{
+    const double mib = 1024 * 1024;
+    if (trv_mpi_memory_most() > 0 && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        trv_mpi_say("plans and their scratch took at most %.1f MiB of this process; TRIVANCE_MEMORY lets %.0f MiB be kept",
+                    (double)trv_mpi_memory_most() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
+    trv_mpi_scratch_clear();
+}
+
 void trv_mpi_kept_begin(void)
 {
-    static const trv_mpi_upstairs_t upstairs = {clear, inherit, trv_mpi_scratch_clear};
+    static const trv_mpi_upstairs_t upstairs = {clear, inherit, end};
     trv_mpi_state_upstairs(&upstairs);
 }
 

@@ -1,3 +1,6 @@
+/*
+ * The text of an MPI error code, as MPI_Error_string gives it.
+ */
 #include "mpi/transport/error.h"
 
 #include <mpi.h>
