@@ -101,7 +101,7 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
 {
     int code = MPI_SUCCESS;
     trv_mpi_state_t *state = plan->state;
-    if (!state)
+    if (!state || !trv_mpi_serves(state))
         return make_library(plan, want, comm);
     if (want->schedule) {
         const trv_mpi_recipe_t recipe = {.schedule = want->schedule, .algorithm = trv_schedule_name(want->schedule),
