@@ -31,6 +31,7 @@ typedef void (*barrier_t)(const MPI_Fint *, MPI_Fint *);
 typedef void (*init_t)(MPI_Fint *);
 typedef void (*dup_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 typedef void (*idup_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *);
+typedef void (*set_info_t)(const MPI_Fint *, const MPI_Fint *, MPI_Fint *);
 typedef void (*dup_with_info_t)(const MPI_Fint *, const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 
@@ -44,6 +45,7 @@ static struct {
     dup_t comm_dup;
     idup_t comm_idup;
     dup_with_info_t comm_dup_with_info;
+    set_info_t comm_set_info;
     init_thread_t init_thread;
 } library;
 
@@ -69,6 +71,7 @@ static void begin(void)
     find("pmpi_comm_dup_", &library.comm_dup);
     find("pmpi_comm_idup_", &library.comm_idup);
     find("pmpi_comm_dup_with_info_", &library.comm_dup_with_info);
+    find("pmpi_comm_set_info_", &library.comm_set_info);
     find("pmpi_init_thread_", &library.init_thread);
     bool known = &mpi_fortran_in_place_ || &mpi_fortran_in_place__ || &mpi_fortran_in_place || &MPI_FORTRAN_IN_PLACE;
     blind = !known;
@@ -232,6 +235,18 @@ void mpi_comm_dup_with_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fin
     trv_mpi_duplicating = true;
     library.comm_dup_with_info(comm, info, copy, &error);
     trv_mpi_duplicating = false;
+    if (error == MPI_SUCCESS)
+        trv_preload_hint(PMPI_Comm_f2c(*copy), PMPI_Info_f2c(*info));
+    give(ierror, error);
+}
+
+void mpi_comm_set_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    pthread_once(&once, begin);
+    library.comm_set_info(comm, info, &error);
+    if (error == MPI_SUCCESS)
+        trv_preload_hint(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info));
     give(ierror, error);
 }
 
@@ -248,6 +263,7 @@ SPELLINGS(mpi_init, MPI_INIT);
 SPELLINGS(mpi_comm_dup, MPI_COMM_DUP);
 SPELLINGS(mpi_comm_idup, MPI_COMM_IDUP);
 SPELLINGS(mpi_comm_dup_with_info, MPI_COMM_DUP_WITH_INFO);
+SPELLINGS(mpi_comm_set_info, MPI_COMM_SET_INFO);
 SPELLINGS(mpi_init_thread, MPI_INIT_THREAD);
 SPELLINGS(mpi_allreduce, MPI_ALLREDUCE);
 SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK);

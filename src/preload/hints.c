@@ -10,7 +10,7 @@
 #define KEY "trivance_algorithm"
 #define VALUE_MAX 127
 
-static void take_hint(MPI_Comm comm, MPI_Info info)
+void trv_preload_hint(MPI_Comm comm, MPI_Info info)
 {
     char value[VALUE_MAX + 1];
     int found = 0;
@@ -25,7 +25,7 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     int code = PMPI_Comm_set_info(comm, info);
     if (code == MPI_SUCCESS)
-        take_hint(comm, info);
+        trv_preload_hint(comm, info);
     return code;
 }
 
@@ -53,6 +53,6 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *copy)
     int code = PMPI_Comm_dup_with_info(comm, info, copy);
     trv_mpi_duplicating = false;
     if (code == MPI_SUCCESS)
-        take_hint(*copy, info);
+        trv_preload_hint(*copy, info);
     return code;
 }

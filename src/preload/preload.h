@@ -15,6 +15,9 @@ void trv_preload_begin(void);
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm, int *code);
 
+/* Takes the hint of an info that the communicator was given, or none; all its ranks come by here. */
+void trv_preload_hint(MPI_Comm comm, MPI_Info info);
+
 /* Counts a call whose form a preload library cannot serve. */
 void trv_preload_pass(const char *name, MPI_Comm comm);
 

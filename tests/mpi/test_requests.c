@@ -238,6 +238,24 @@ static void scarce(MPI_Comm comm)
         right(out[r], COUNT, r, "without memory");
 }
 
+/* One rank has a new kind of call decided, which takes all ranks, while the others wait for a request of before first:
+ * it must make progress with the request meanwhile. */
+static void other_orders(MPI_Comm comm)
+{
+    static int in[COUNT], out[COUNT];
+    short least = (short)(test_rank + 3), found = 0;
+    TRV_Request request;
+    fill(in, COUNT, 5);
+    expect_class(TRV_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a blocking call");
+    expect_class(TRV_Iallreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm, &request), MPI_SUCCESS, NULL, "a request");
+    if (test_rank != 0)
+        expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting before a new kind of call");
+    expect_class(TRV_Allreduce(&least, &found, 1, MPI_SHORT, MPI_MIN, comm), MPI_SUCCESS, NULL, "a new kind of call");
+    expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting after it");
+    right(out, COUNT, 5, "other orders");
+    expect(found == 3, "the least is %d", found);
+}
+
 static void freed_communicator(void)
 {
     int value = test_rank + 1, sum = 0;
@@ -304,6 +322,7 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
     scarce(fresh);
     freed_communicator();
+    other_orders(comm);
     refused(comm);
     MPI_Comm_free(&comm);
     MPI_Comm_free(&fresh);

@@ -253,6 +253,7 @@ static void open_recorder(trv_mpi_state_t *state)
 static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
     child->configured = parent->configured;
+    child->configurations = parent->configurations;
     child->torus = parent->torus;
     child->serves = parent->serves;
     child->one_way = parent->one_way;
@@ -419,6 +420,30 @@ static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
     return true;
 }
 
+/* Whether all ranks are of this MPI_COMM_WORLD. The ranks of a world that does not know us would not come to the
+ * exchange; a communicator of several worlds is so on all of them, and is left alone. Open MPI looks ranks up one by one,
+ * so large communicators, which nobody has put together from several worlds yet, are not asked. */
+static bool within_world(MPI_Comm comm, int ranks)
+{
+    enum { ASKED_MAX = 4096 };
+    MPI_Group group, world;
+    int *list = ranks <= ASKED_MAX ? malloc(2 * (size_t)ranks * sizeof *list) : NULL;
+    bool within = true;
+    if (!list)
+        return true;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int r = 0; r < ranks; r++)
+        list[r] = r;
+    PMPI_Group_translate_ranks(group, ranks, list, world, list + ranks);
+    for (int r = 0; within && r < ranks; r++)
+        within = list[ranks + r] != MPI_UNDEFINED;
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&group);
+    free(list);
+    return within;
+}
+
 /* Makes the state of a communicator that all its ranks call on for the first time. */
 static int make(MPI_Comm comm, trv_mpi_state_t **made)
 {
@@ -468,7 +493,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
         return code;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
         return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;
-    if (inter || (ranks < 2 && trv_mpi_is_drop_in()))
+    if (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !within_world(comm, ranks))))
         return MPI_SUCCESS;
     code = make(comm, state);
     if (code != MPI_SUCCESS || (*state)->abandoned)

@@ -269,6 +269,8 @@ static int finish(TRV_Plan plan, int code)
     plan->running = false;
     free(plan->copy);
     plan->copy = NULL;
+    if (plan->operation.failed && plan->numbers)
+        atomic_store(&plan->numbers->burnt, true);
     return code == MPI_SUCCESS ? trv_mpi_alias_class(plan->alias) : code;
 }
 

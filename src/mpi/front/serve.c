@@ -155,9 +155,10 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
     if (!decision)
         return *code != MPI_SUCCESS;
     if (!decision->recipe.schedule) {
-        decision->mpi.state = state;
-        decision->mpi.want.count = want.count;
-        trv_mpi_operation_count(&decision->mpi);
+        trv_mpi_operation_t passed = decision->mpi; /* duplicates share the decision, and threads may have them */
+        passed.state = state;
+        passed.want.count = want.count;
+        trv_mpi_operation_count(&passed);
         return false;
     }
     *code = run(decision, call, state, &want, plain);

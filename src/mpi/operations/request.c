@@ -59,6 +59,7 @@ static int refuse(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const 
         trv_mpi_channel_place(operation->channel, place);
     else
         trv_mpi_operation_place(operation, place);
+    trv_mpi_channel_deafen(operation->channel); /* it must not wait for what the others send */
     int code = trv_mpi_operation_unready(operation, trv_fail_memory());
     code = code < 0 ? code : trv_mpi_operation_wait(operation);
     lender->give(operation);
@@ -163,7 +164,7 @@ static void complete(trv_mpi_request_t *request, int code)
 static bool may_run(const trv_mpi_request_t *request)
 {
     const trv_mpi_turns_t *turns = &request->state->turns;
-    return request->numbers || atomic_load(&turns->done[request->position - 1]) == request->turn;
+    return request->numbers || atomic_load(&request->state->broken) || atomic_load(&turns->done[request->position - 1]) == request->turn;
 }
 
 static int begin(trv_mpi_request_t *request)

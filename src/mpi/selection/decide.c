@@ -45,6 +45,8 @@ static trv_mpi_spare_t *spare_of(trv_mpi_operation_t *operation)
 
 static trv_mpi_spare_t *make_spare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
+    if (state->configurations != decision->configuration)
+        return NULL; /* the torus is another now: whoever still has the decision runs what there is, by turns */
     trv_mpi_spare_t *spare = calloc(1, sizeof *spare);
     if (!spare) {
         trv_fail_memory();
@@ -205,6 +207,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
     atomic_init(&decision->references, 1);
     pthread_mutex_init(&decision->lock, NULL);
     decision->kind = *want;
+    decision->configuration = state->configurations;
     decision->bytes_min = wire->bytes_min;
     decision->bytes_max = wire->bytes_max;
     snprintf(decision->algorithm, sizeof decision->algorithm, "%s", *wire->algorithm ? wire->algorithm : "mpi");
@@ -233,6 +236,10 @@ static void take_back(trv_mpi_decision_t *decision, wire_t *wire, const char *wh
     if (spare)
         free_spare(spare);
     decision->recipe = (trv_mpi_recipe_t){.algorithm = "mpi"};
+    trv_mpi_model_destroy(decision->model);
+    trv_schedule_destroy(decision->schedule);
+    decision->model = NULL;
+    decision->schedule = NULL;
     snprintf(decision->algorithm, sizeof decision->algorithm, "mpi");
     snprintf(wire->why, sizeof wire->why, "%s", why);
     wire->algorithm[0] = '\0';

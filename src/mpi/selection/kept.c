@@ -6,6 +6,7 @@
 #include "mpi/operations/scratch.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
+#include "mpi/transport/wait.h"
 
 #define KEPT_MAX 256 /* of a communicator */
 
@@ -65,6 +66,7 @@ void trv_mpi_kept_begin(void)
 {
     static const trv_mpi_upstairs_t upstairs = {clear, inherit, end};
     trv_mpi_state_upstairs(&upstairs);
+    trv_mpi_wait_meanwhile(trv_mpi_requests_progress);
 }
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -32,8 +33,18 @@ static void count_neighbours(void)
     }
 }
 
+static int (*_Atomic meanwhile)(void);
+
+void trv_mpi_wait_meanwhile(int (*progress)(void))
+{
+    atomic_store_explicit(&meanwhile, progress, memory_order_relaxed);
+}
+
 void trv_mpi_pause(unsigned polls)
 {
+    int (*progress)(void) = atomic_load_explicit(&meanwhile, memory_order_relaxed);
+    if (progress)
+        progress();
     if (polls <= SPINS_CROWDED)
         return;
     pthread_once(&once, count_neighbours);
