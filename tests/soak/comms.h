@@ -20,7 +20,7 @@ typedef struct comms {
     comm_t slot[SLOTS];
     long made;
     bool plain; /* no hints */
-    bool whole; /* only duplicates of `home` are drawn */
+    bool whole; /* only duplicates of `home` are drawn, and none is made beside other threads */
 } comms_t;
 
 /* Not in several threads at once. */
