@@ -9,15 +9,14 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "execute/plan.h"
 
 enum { FIELD_COUNT, FIELD_SIZE, FIELD_KIND, FIELD_COLLECTIVE, FIELD_SCHEDULE, FIELD_CHUNK };
 
 static uint64_t hash(const char *text, uint64_t seed)
 {
-    for (seed ^= 14695981039346656037u; *text; text++)
-        seed = (seed ^ (unsigned char)*text) * 1099511628211u;
-    return seed;
+    return trv_hash(seed ^ TRV_HASH_SEED, text, strlen(text));
 }
 
 static uint64_t schedule_hash(const trv_schedule_t *schedule)

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "export/whole_file.h"
 
 #define BYTES_MAX (UINT64_C(1) << 50)
@@ -179,9 +180,8 @@ static int end_of_line(reader_t *reader)
 
 static uint64_t hash(int rank, const char *start, size_t length)
 {
-    uint64_t h = UINT64_C(14695981039346656037) ^ (uint64_t)rank; /* FNV-1a, then mixed: tables are powers of two */
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)start[i]) * UINT64_C(1099511628211);
+    uint64_t h = trv_hash(TRV_HASH_SEED ^ (uint64_t)rank, start, length);
+    /* Mixed, since tables are powers of two. */
     h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return h ^ h >> 32;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "planner/constraints.h"
 
 #define ANSWERS_MAX 1024 /* a power of two */
@@ -65,13 +66,9 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
     key->narrow = constraints->narrow;
 }
 
-/* FNV-1a. */
 static size_t place_of(const question_t *key, uint64_t vector_bytes)
 {
-    uint64_t hash = UINT64_C(14695981039346656037) ^ vector_bytes;
-    for (size_t i = 0; i < sizeof *key; i++)
-        hash = (hash ^ ((const unsigned char *)key)[i]) * UINT64_C(1099511628211);
-    return (size_t)(hash >> 32) % ANSWERS_MAX;
+    return (size_t)(trv_hash(TRV_HASH_SEED ^ vector_bytes, key, sizeof *key) >> 32) % ANSWERS_MAX;
 }
 
 /* The planner for these questions, in the first place; made if there is none. */

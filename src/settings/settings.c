@@ -12,10 +12,10 @@
 #include "cli/cli.h"
 #include "cli/parse.h"
 #include "common/error.h"
+#include "common/hash.h"
 
 #define PREFIX "TRIVANCE_"
 #define NAMES_MAX 64
-#define HASH_SEED UINT64_C(14695981039346656037)
 
 extern char **environ;
 
@@ -266,23 +266,15 @@ bool trv_settings_may_serve(const trv_settings_t *settings)
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash(uint64_t seed, const void *data, size_t bytes)
-{
-    const unsigned char *byte = data;
-    for (size_t i = 0; i < bytes; i++)
-        seed = (seed ^ byte[i]) * 1099511628211u; /* FNV-1a */
-    return seed;
-}
-
 static uint64_t hash_rules(uint64_t seed, const trv_rules_t *rules)
 {
     for (int i = 0; i < rules->count; i++) {
         const trv_rule_t *rule = &rules->rule[i];
         const uint64_t number[] = {rule->collective, rule->ranks_min, rule->ranks_max, rule->bytes_min,
                                    rule->bytes_max};
-        seed = hash(seed, number, sizeof number);
-        seed = hash(seed, rule->torus.size, sizeof rule->torus.size);
-        seed = hash(seed, rule->algorithm, strlen(rule->algorithm) + 1);
+        seed = trv_hash(seed, number, sizeof number);
+        seed = trv_hash(seed, rule->torus.size, sizeof rule->torus.size);
+        seed = trv_hash(seed, rule->algorithm, strlen(rule->algorithm) + 1);
     }
     return seed;
 }
@@ -290,15 +282,16 @@ static uint64_t hash_rules(uint64_t seed, const trv_rules_t *rules)
 static uint64_t hash_network(uint64_t seed, const trv_settings_t *settings)
 {
     const double network[] = {settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns, settings->overhead_ns};
-    return hash(seed, network, sizeof network);
+    return trv_hash(seed, network, sizeof network);
 }
 
 static uint64_t hash_variables(const trv_settings_t *settings)
 {
     const unsigned char flag[] = {settings->cart, settings->allow_inconsistent, settings->fault != NULL};
-    uint64_t seed = hash_network(HASH_SEED, settings);
-    seed = hash(seed, flag, sizeof flag);
-    seed = hash(seed, &settings->piece_bytes, sizeof settings->piece_bytes); /* both ends of a message cut it alike */
+    uint64_t seed = hash_network(TRV_HASH_SEED, settings);
+    seed = trv_hash(seed, flag, sizeof flag);
+    /* Both ends of a message cut it alike. */
+    seed = trv_hash(seed, &settings->piece_bytes, sizeof settings->piece_bytes);
     return hash_rules(seed, &settings->tune_rules);
 }
 
@@ -310,5 +303,5 @@ uint64_t trv_settings_hash(const trv_settings_t *settings)
 uint64_t trv_settings_rules_hash(const trv_settings_t *settings)
 {
     const unsigned char fault = settings->file_fault;
-    return hash_rules(hash(hash_network(HASH_SEED, settings), &fault, 1), &settings->file_rules);
+    return hash_rules(trv_hash(hash_network(TRV_HASH_SEED, settings), &fault, 1), &settings->file_rules);
 }

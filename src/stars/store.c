@@ -24,6 +24,7 @@
 #include <trivance/plan.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 
 /* Raised when the search finds other chains than before. */
 #define SEARCH_VERSION 2
@@ -91,15 +92,6 @@ void trv_star_forget(void)
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-/* FNV-1a, of what comes after that which has the checksum `sum`. */
-#define SEED UINT64_C(14695981039346656037)
-static uint64_t checksum(uint64_t sum, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        sum = (sum ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-    return sum;
-}
-
 /* The folder, or false where the user has none. */
 static bool folder(char path[PATH_MAX_HERE])
 {
@@ -125,7 +117,7 @@ static char *unpack(char *file, size_t length, const char *key)
     if (length < first + 17 || memcmp(file, head, first) != 0)
         return NULL;
     size_t last = length - 17;
-    snprintf(foot, sizeof foot, "%016llx\n", (unsigned long long)checksum(SEED, file, last));
+    snprintf(foot, sizeof foot, "%016llx\n", (unsigned long long)trv_hash(TRV_HASH_SEED, file, last));
     if (memcmp(file + last, foot, 17) != 0)
         return NULL;
     file[last] = '\0';
@@ -195,7 +187,7 @@ void trv_star_write(const char *key, const char *text)
     if (out < 0)
         return;
     print_head(head, sizeof head, key);
-    uint64_t sum = checksum(checksum(SEED, head, strlen(head)), text, strlen(text));
+    uint64_t sum = trv_hash(trv_hash(TRV_HASH_SEED, head, strlen(head)), text, strlen(text));
     snprintf(foot, sizeof foot, "%016llx\n", (unsigned long long)sum);
     bool good = write_all(out, head, strlen(head)) && write_all(out, text, strlen(text)) &&
                 write_all(out, foot, strlen(foot));

@@ -87,3 +87,15 @@ void test_barrier(MPI_Comm comm)
     PMPI_Ibarrier(comm, &request);
     trv_mpi_poll(&request);
 }
+
+int test_mapped_nodes(void)
+{
+    char line[512];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        count += strstr(line, "memfd:trivance") != NULL;
+    if (maps)
+        fclose(maps);
+    return count;
+}

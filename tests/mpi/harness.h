@@ -33,4 +33,7 @@ uint64_t test_random(uint64_t seed);
 /* Barrier that polls and yields. */
 void test_barrier(MPI_Comm comm);
 
+/* How often this process has the memory of a node mapped. */
+int test_mapped_nodes(void);
+
 #endif

@@ -86,18 +86,6 @@ static trv_mpi_node_place_t own_place(void)
     return place;
 }
 
-static int mapped(void)
-{
-    char line[512];
-    int count = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && fgets(line, sizeof line, maps))
-        count += strstr(line, "memfd:trivance") != NULL;
-    if (maps)
-        fclose(maps);
-    return count;
-}
-
 /* Even ranks: the one of index `who` has a fault. Its node says so on every rank, and the other node is none the
  * wiser. */
 static void try_fault(enum fault what, int who, int code, const char *words)
@@ -116,11 +104,11 @@ static void try_fault(enum fault what, int who, int code, const char *words)
     expect(got == (even ? code : TRV_OK), "fault %d of index %d: %d (%s)", what, who, got, sentence);
     expect(!even || code == TRV_OK || strstr(sentence, words), "fault %d: '%s' does not say '%s'", what, sentence,
            words);
-    expect(mapped() == (got == TRV_OK) && (node != NULL) == (got == TRV_OK), "fault %d leaves %d memories", what,
-           mapped());
+    expect(test_mapped_nodes() == (got == TRV_OK) && (node != NULL) == (got == TRV_OK),
+           "fault %d leaves %d memories", what, test_mapped_nodes());
     expect_identical(sentence, sizeof sentence, own_node, "the sentence");
     trv_mpi_node_destroy(node);
-    expect(mapped() == 0, "a memory stays behind");
+    expect(test_mapped_nodes() == 0, "a memory stays behind");
 }
 
 static void faults(void)

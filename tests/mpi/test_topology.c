@@ -226,34 +226,21 @@ static void parts_of_3x3(void)
     try_part((row + column) % 3, test_rank, "3", 1, 0, "a diagonal: a ring in the order of ranks");
 }
 
-/* How often this process has the memory of a node mapped. */
-static int mapped(void)
-{
-    char line[512];
-    int count = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && fgets(line, sizeof line, maps))
-        count += strstr(line, "memfd:trivance") != NULL;
-    if (maps)
-        fclose(maps);
-    return count;
-}
-
 /* What a communicator has of its nodes goes with it. */
 static void come_and_go(void)
 {
-    int before = mapped(), in = test_rank, out = 0, most = 0;
+    int before = test_mapped_nodes(), in = test_rank, out = 0, most = 0;
     expect(before > 0, "the memory of MPI_COMM_WORLD's nodes is not there");
     for (int i = 0; i < 20; i++) {
         MPI_Comm dup;
         MPI_Comm_dup(MPI_COMM_WORLD, &dup);
         expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, dup), MPI_SUCCESS, NULL, "a dup");
         expect(out == test_ranks * (test_ranks - 1) / 2, "on a dup the sum is %d", out);
-        most = mapped() > most ? mapped() : most;
+        most = test_mapped_nodes() > most ? test_mapped_nodes() : most;
         MPI_Comm_free(&dup);
     }
-    expect(most == before + 1 && mapped() == before, "memories of nodes: %d, at most %d, then %d", before, most,
-           mapped());
+    expect(most == before + 1 && test_mapped_nodes() == before, "memories of nodes: %d, at most %d, then %d",
+           before, most, test_mapped_nodes());
 }
 
 /* 8 ranks at 4 coordinates. */

@@ -12,6 +12,7 @@
 #include <trivance/common.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/settings.h"
 
@@ -39,7 +40,7 @@ static void write_text(void)
         memcpy(text, head, sizeof head - 1);
         memcpy(text + sizeof head - 1, settings, length);
         text[sizeof head - 1 + length] = '\0';
-        digest = trv_mpi_hash(TRV_MPI_HASH_SEED, text, sizeof head - 1 + length);
+        digest = trv_hash(TRV_HASH_SEED, text, sizeof head - 1 + length);
     }
     free(settings);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
 #include "mpi/transport/error.h"
@@ -43,9 +44,9 @@ static int64_t new_id(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t id = trv_mpi_hash(TRV_MPI_HASH_SEED, &now, sizeof now);
+    uint64_t id = trv_hash(TRV_HASH_SEED, &now, sizeof now);
     long process = (long)getpid(), host = gethostid();
-    id = trv_mpi_hash(trv_mpi_hash(id, &process, sizeof process), &host, sizeof host);
+    id = trv_hash(trv_hash(id, &process, sizeof process), &host, sizeof host);
     return (int64_t)(id & TRV_MPI_WORD_MAX) | 1;
 }
 

@@ -41,11 +41,3 @@ int trv_mpi_word_agrees(const int64_t word[2])
 {
     return word[0] == TRV_MPI_WORD_MAX - word[1];
 }
-
-uint64_t trv_mpi_hash(uint64_t seed, const void *data, size_t bytes)
-{
-    const unsigned char *byte = data;
-    for (size_t i = 0; i < bytes; i++)
-        seed = (seed ^ byte[i]) * 1099511628211u;
-    return seed;
-}

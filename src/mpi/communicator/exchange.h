@@ -28,8 +28,4 @@ int trv_mpi_collect(MPI_Comm comm, const void *mine, void *all, size_t bytes, co
 void trv_mpi_word_pair(int64_t word[2], uint64_t value);
 int trv_mpi_word_agrees(const int64_t word[2]);
 
-/* FNV-1a of some bytes, after those whose hash is `seed` (TRV_MPI_HASH_SEED at first). */
-#define TRV_MPI_HASH_SEED 14695981039346656037u
-uint64_t trv_mpi_hash(uint64_t seed, const void *data, size_t bytes);
-
 #endif

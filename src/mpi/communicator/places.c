@@ -11,6 +11,7 @@
 
 #include "cli/parse.h"
 #include "common/error.h"
+#include "common/hash.h"
 #include "export/whole_file.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
@@ -133,7 +134,7 @@ static void read_file(trv_topology_t *file, head_t *head)
     if (code < 0)
         snprintf(head->fault, sizeof head->fault, "%s", trv_last_error());
     else
-        head->digest = trv_mpi_hash(TRV_MPI_HASH_SEED, text, length);
+        head->digest = trv_hash(TRV_HASH_SEED, text, length);
     head->code = code;
     head->torus = file->torus;
     head->one_way = file->one_way;
@@ -267,7 +268,7 @@ static int learn_torus(MPI_Comm comm, trv_mpi_world_t *world)
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_size(comm, &size);
     *world = (trv_mpi_world_t){.code = 1, .source = "TRIVANCE_TORUS", .place = rank,
-                               .digest = trv_mpi_hash(TRV_MPI_HASH_SEED, list, strlen(list))};
+                               .digest = trv_hash(TRV_HASH_SEED, list, strlen(list))};
     if (trv_mpi_torus_from_list(list, ranks, &world->torus))
         return 1;
     if (size != ranks)

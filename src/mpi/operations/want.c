@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "mpi/communicator/exchange.h"
+#include "common/hash.h"
 #include "mpi/reports/settings.h"
 
 #if defined(MPICH)
@@ -61,7 +61,7 @@ uint64_t trv_mpi_kind_hash(const trv_mpi_want_t *want)
     const uint64_t fact[] = {(uint64_t)want->collective, elements->size, elements->way, elements->predefined,
                              elements->commutative, kernel ? (uint64_t)elements->type : 0,
                              kernel ? (uint64_t)elements->op : 0};
-    return trv_mpi_hash(TRV_MPI_HASH_SEED, fact, sizeof fact);
+    return trv_hash(TRV_HASH_SEED, fact, sizeof fact);
 }
 
 trv_mpi_alias_t trv_mpi_alias(const trv_mpi_want_t *want, int rank, int ranks, const void *input, const void *output)

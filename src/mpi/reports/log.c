@@ -15,6 +15,7 @@
 
 #include <mpi.h>
 
+#include "common/hash.h"
 #include "mpi/reports/log_table.h"
 #include "mpi/reports/settings.h"
 
@@ -117,9 +118,7 @@ static void write_line(const char *text)
 
 bool trv_mpi_log_is_new(const char *text)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (const char *at = text; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u; /* FNV-1a */
+    uint64_t hash = trv_hash(TRV_HASH_SEED, text, strlen(text));
     pthread_mutex_lock(&lock);
     bool is_new = said.count < SAID_MAX;
     for (int i = 0; i < said.count && is_new; i++)
