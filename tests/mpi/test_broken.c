@@ -118,10 +118,8 @@ int main(int argc, char **argv)
     signal(SIGALRM, too_late);
     test_begin(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &sound);
-    const bool pieces = getenv("TRIVANCE_PIECE") != NULL;
     for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-            if (!pieces || counts[c][1] != TWO_CHUNKS) /* a limit of pieces: channel.c */
                 try_one(sound, algorithms[a], counts[c][0], counts[c][1], (int)(a + c) % test_ranks);
     MPI_Comm_free(&sound);
     snprintf(where, sizeof where, "MPI_Finalize");

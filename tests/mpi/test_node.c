@@ -204,11 +204,10 @@ static void world_end(world_t *world)
 
 static int drive(world_t *world, size_t count, const void *input)
 {
-    int code = trv_mpi_node_run_start(world->run, count, input, world->out);
-    for (unsigned polls = 1; code == 0; polls++) {
-        code = trv_mpi_node_run_test(world->run);
+    int code;
+    trv_mpi_node_run_start(world->run, count, input, world->out);
+    for (unsigned polls = 1; (code = trv_mpi_node_run_test(world->run)) == 0; polls++)
         trv_mpi_pause(polls);
-    }
     return code;
 }
 

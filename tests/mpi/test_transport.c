@@ -383,7 +383,7 @@ static void parted(size_t bytes, size_t piece_bytes)
     end(&b);
 }
 
-/* A receive of 0 bytes takes one message, or piece, and leaves the next one alone. */
+/* A receive of 0 bytes takes one message, in however many pieces, and leaves the next one alone. */
 static void thrown_away(size_t bytes, size_t piece_bytes, bool late)
 {
     bench_t b = begin(3, piece_bytes);
@@ -395,15 +395,12 @@ static void thrown_away(size_t bytes, size_t piece_bytes, bool late)
         expect(test(&b, 0) == 0, "nothing to be thrown away: %s", trv_last_error());
     test_barrier(comm);
     send(&b, 1, 0, out, bytes);
-    const size_t pieces = piece_bytes ? (bytes + piece_bytes - 1) / piece_bytes : 1;
-    for (size_t i = 0; i < pieces; i++) {
-        if (late || i > 0)
-            receive(&b, 0, 0, in, 0);
-        for (unsigned polls = 1; test(&b, 0) == 0; polls++, trv_mpi_pause(polls))
-            (void)test(&b, 1);
-        expect(test(&b, 0) == TRV_ERR_TRANSPORT && strstr(trv_last_error(), "thrown away"), "%zu bytes: %s", bytes,
-               trv_last_error());
-    }
+    if (late)
+        receive(&b, 0, 0, in, 0);
+    for (unsigned polls = 1; test(&b, 0) == 0; polls++, trv_mpi_pause(polls))
+        (void)test(&b, 1);
+    expect(test(&b, 0) == TRV_ERR_TRANSPORT && strstr(trv_last_error(), "thrown away"), "%zu bytes: %s", bytes,
+           trv_last_error());
     wait_for(&b, 1);
     expect(in[0] == 0 && !memcmp(in, in + 1, LARGE_BYTES - 1), "what is thrown away is written");
     receive(&b, 0, 0, in, 100); /* the next message is not */

@@ -4,6 +4,7 @@
  *     mpirun -n N program [calls]         all calls
  *                         hints           on a communicator with the hint in RANKS_HINT, which may differ or be missing
  *                         counts          rank 2 passes another count: the first call of its kind
+ *                         counts-none     rank 2 passes 0
  *                         counts-later    the same in a later call
  *
  * A call succeeds on all ranks with the right result, or it fails on all; but for counts-later, where every rank has
@@ -117,7 +118,7 @@ static void hints(void)
     }
 }
 
-static void counts(bool later)
+static void counts(int odd, bool later)
 {
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
@@ -125,7 +126,7 @@ static void counts(bool later)
     if (later)
         reduce(comm, 1000);
     fill(1010);
-    int code = call_allreduce(in, out, rank == 2 ? 990 : 1000, MPI_INT, MPI_SUM, comm);
+    int code = call_allreduce(in, out, rank == 2 ? odd : 1000, MPI_INT, MPI_SUM, comm);
     judge(comm, code, true, !later, "AllReduce of counts that differ");
 }
 
@@ -138,7 +139,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "hints") == 0)
         hints();
     else if (strncmp(what, "counts", 6) == 0)
-        counts(strcmp(what, "counts-later") == 0);
+        counts(strcmp(what, "counts-none") == 0 ? 0 : 990, strcmp(what, "counts-later") == 0);
     else
         all_calls();
     long mine[] = {right, errors, wrong}, all[3];

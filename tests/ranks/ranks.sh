@@ -176,6 +176,11 @@ counts)
     run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts
     says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
     says '^0 right, 4 errors'
+    if [ "$way" != component ]; then # Open MPI returns from calls with 0 before it asks a component
+        run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts-none
+        says 'the count differs between ranks: from 0 elements of 4 bytes to 1000'
+        says '^0 right, 4 errors'
+    fi
     run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts-later
     says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
     says ' right, 4 errors'

@@ -67,16 +67,31 @@ static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     return enter(comm) && leave(trv_mpi_serve(call, comm, code), comm, code);
 }
 
-bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code)
+/* What is not for us, whatever the communicator; `MPI_IN_PLACE` and NULL have errors of the MPI library's own. */
+static bool is_right(const trv_mpi_call_t *call)
 {
-    return call->count > 0 && call->input && call->output && call->output != MPI_IN_PLACE &&
-           blocking(&(trv_mpi_call_t){.reduction = call}, comm, code);
+    if (call->gather)
+        return call->gather->recvcount > 0 && call->gather->recvbuf != MPI_IN_PLACE;
+    return call->reduction->count > 0 && call->reduction->input && call->reduction->output &&
+           call->reduction->output != MPI_IN_PLACE;
+}
+
+/* With TRIVANCE_CHECK a rank that comes with nothing, or with something wrong, must not stay away from the others. */
+static bool is_checked(void)
+{
+    return trv_mpi_begun() && trv_mpi_settings()->check;
+}
+
+bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *reduction, MPI_Comm comm, int *code)
+{
+    const trv_mpi_call_t call = {.reduction = reduction};
+    return (is_right(&call) || is_checked()) && blocking(&call, comm, code);
 }
 
 bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
 {
-    return gather->recvcount > 0 && gather->recvbuf != MPI_IN_PLACE &&
-           blocking(&(trv_mpi_call_t){.gather = gather}, comm, code);
+    const trv_mpi_call_t call = {.gather = gather};
+    return (is_right(&call) || is_checked()) && blocking(&call, comm, code);
 }
 
 bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
@@ -86,13 +101,6 @@ bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
 }
 
 /* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
-
-static bool is_right(const trv_mpi_call_t *call)
-{
-    if (call->gather)
-        return call->gather->recvcount > 0 && call->gather->recvbuf != MPI_IN_PLACE;
-    return call->reduction->count > 0 && call->reduction->output != MPI_IN_PLACE;
-}
 
 static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                void (*done)(void *context, int code), void *context, int *code)

@@ -32,6 +32,14 @@ static bool is_named(MPI_Datatype datatype)
            combiner == MPI_COMBINER_NAMED;
 }
 
+static int check_output(const void *output)
+{
+    if (output != MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    return trv_fail(TRV_ERR_ARGUMENT, "the receive buffer is MPI_IN_PLACE, which stands for the send buffer only"),
+           MPI_ERR_BUFFER;
+}
+
 static int read_reduction(const trv_mpi_arguments_t *call, trv_mpi_want_t *want)
 {
     int code = trv_mpi_want(call, want);
@@ -42,7 +50,7 @@ static int read_reduction(const trv_mpi_arguments_t *call, trv_mpi_want_t *want)
     if (code == MPI_SUCCESS && want->elements.way != TRV_MPI_LIBRARY && want->count > 0 &&
         (!call->input || !call->output))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the count is not 0"), MPI_ERR_BUFFER;
-    return code;
+    return code == MPI_SUCCESS && want->count > 0 ? check_output(call->output) : code;
 }
 
 static int read_gather(const trv_mpi_gather_t *call, trv_mpi_want_t *want, bool *plain)
@@ -56,7 +64,7 @@ static int read_gather(const trv_mpi_gather_t *call, trv_mpi_want_t *want, bool 
         want->elements.way = TRV_MPI_LIBRARY;
         want->elements.reason = "blocks of more than 2 GiB";
     }
-    return code;
+    return code == MPI_SUCCESS && bytes > 0 ? check_output(call->recvbuf) : code;
 }
 
 int trv_mpi_read_call(const trv_mpi_call_t *call, trv_mpi_want_t *want, bool *plain)

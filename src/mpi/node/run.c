@@ -110,7 +110,10 @@ static int give(trv_mpi_node_run_t *run)
     const char *from = run->input + chunk.first * run->size;
     memcpy(to, from, own.first * run->size);
     memcpy(to + behind * run->size, from + behind * run->size, (chunk.count - behind) * run->size);
-    set(&trv_mpi_node_head(node, run->slot)->rank[node->rank].given, number + 1);
+    node_rank_t *mine = &trv_mpi_node_head(node, run->slot)->rank[node->rank];
+    if (run->given == 0)
+        atomic_store_explicit(&mine->count, run->count, memory_order_relaxed); /* read behind `given` */
+    set(&mine->given, number + 1);
     run->given++;
     return 1;
 }
@@ -121,6 +124,19 @@ static int add(trv_mpi_node_run_t *run, char *to, size_t count)
     int ranks = run->node->ranks;
     return elements->reduce ? elements->reduce(elements->reduce_context, to, run->source, ranks, count)
                             : trv_reduce(elements->op, elements->type, to, run->source, ranks, count);
+}
+
+/* When all have given their first chunk: the leader's, before which nobody gets a result. */
+static int compare_counts(const trv_mpi_node_run_t *run)
+{
+    const node_head_t *head = trv_mpi_node_head(run->node, run->slot);
+    for (int r = 1; r < run->node->ranks; r++) {
+        uint64_t count = atomic_load_explicit(&head->rank[r].count, memory_order_relaxed);
+        if (count != run->count)
+            return trv_fail(TRV_ERR_TRANSPORT, "rank %d of the node came with %llu elements where %zu are due: the "
+                            "ranks' counts differ", r, (unsigned long long)count, run->count);
+    }
+    return TRV_OK;
 }
 
 static int reduce(trv_mpi_node_run_t *run)
@@ -135,6 +151,9 @@ static int reduce(trv_mpi_node_run_t *run)
         bool leads = node->rank == 0;
         if (!all_have(run, GIVEN, number + 1) || (!leads && value_of(&head->collected) < before(number)))
             return 0;
+        int differs = leads && run->reduced == 0 ? compare_counts(run) : TRV_OK;
+        if (differs < 0)
+            return differs;
         for (int r = 0; r < node->ranks; r++)
             run->source[r] = trv_mpi_node_input(node, run->slot, r, number) + own.first * run->size;
         size_t at = (chunk.first + own.first) * run->size;
@@ -278,7 +297,7 @@ void trv_mpi_node_run_place(trv_mpi_node_run_t *run, int position)
     run->slot = position;
 }
 
-int trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output)
+void trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output)
 {
     uint64_t *chunks = &run->node->chunks[run->slot];
     run->count = count;
@@ -290,7 +309,6 @@ int trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *in
     run->given = run->reduced = run->collected = run->finished = 0;
     run->torus_started = run->torus_done = false;
     run->failure = 0;
-    return TRV_OK;
 }
 
 /* The others of the node must not wait for a rank that has failed, nor the other nodes. */

@@ -160,8 +160,11 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
         return trv_mpi_operation_unready(operation, trv_fail(TRV_ERR_TRANSPORT, "an earlier collective on this "
                                                              "communicator failed, so it is of no use any more"));
     }
-    int code = operation->run ? trv_mpi_node_run_start(operation->run, operation->want.count, input, output)
-                              : trv_plan_start_count(operation->plan, operation->want.count, input, output);
+    if (operation->run) {
+        trv_mpi_node_run_start(operation->run, operation->want.count, input, output);
+        return TRV_OK;
+    }
+    int code = trv_plan_start_count(operation->plan, operation->want.count, input, output);
     return code < 0 ? end(operation, code) : code;
 }
 

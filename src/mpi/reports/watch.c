@@ -48,15 +48,20 @@ void trv_mpi_watch_look(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting
     abort_if_wanted();
 }
 
-void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+/* Apart, so that calls that nobody has waited for need no room for the text. */
+static void say_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     char what[TEXT_MAX] = "";
-    if (!watch->told)
-        return;
     waiting->describe(waiting->context, what, sizeof what);
     what[strcspn(what, ";")] = '\0';
     trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s in %s", trv_mpi_log_rank(),
                 (double)watch->waited_ms / 1e3, what);
+}
+
+void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+{
+    if (watch->told)
+        say_end(watch, waiting);
 }
 
 int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what)

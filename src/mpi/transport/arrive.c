@@ -49,13 +49,23 @@ static int wrong(const trv_mpi_slot_t *slot, long long bytes, size_t due)
                     bytes, due);
 }
 
+/* Of a message of the other kind. */
+static int wrong_kind(const trv_mpi_slot_t *slot, int bytes, size_t due)
+{
+    if (!slot->small || bytes != HEADER_BYTES)
+        return wrong(slot, bytes, due);
+    return trv_fail(TRV_ERR_TRANSPORT,
+                    "rank %d sent more than the %zu bytes that are due: the ranks' counts or settings differ",
+                    slot->peer, due);
+}
+
 static int fail_receive(trv_mpi_channel_t *channel, int code)
 {
     return keep(channel, trv_mpi_transport_error("receiving from another rank", code));
 }
 
-/* Takes a message that was found, in place of the slot's own; the operation ends with the verdict when it is here. It
- * stays for another time where there is no memory for it. */
+/* Takes a message that was found, in place of the slot's own; of one in pieces, all of them. The operation ends with the
+ * verdict when it is here. It stays for another time where there is no memory for it. */
 static void throw_away(trv_mpi_channel_t *channel, int at, int tag, int bytes, int verdict)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
@@ -63,7 +73,6 @@ static void throw_away(trv_mpi_channel_t *channel, int at, int tag, int bytes, i
     MPI_Message message;
     MPI_Status status;
     int found = 0;
-    keep(channel, verdict);
     void *thrown = malloc((size_t)bytes + 1);
     int code = thrown ? PMPI_Improbe(slot->peer, tag, channel->comm, &found, &message, &status) : MPI_SUCCESS;
     if (code == MPI_SUCCESS && found)
@@ -74,13 +83,34 @@ static void throw_away(trv_mpi_channel_t *channel, int at, int tag, int bytes, i
             over(channel, at, fail_receive(channel, code));
         return;
     }
+    const size_t left = !slot->amid ? 0 : slot->waste > 0 ? slot->waste : slot->rest, one = (size_t)bytes;
+    const bool heads = tag != slot->tag && bytes == HEADER_BYTES && !slot->amid;
     trv_mpi_channel_give_up(channel, at);
     slot->throws = true;
     slot->thrown = thrown;
-    slot->verdict = verdict;
+    slot->heads = heads;
+    slot->verdict = bytes > 0 ? verdict : (int)TRV_REFUSED;
+    slot->waste = bytes > 0 && left > one ? left - one : 0;
+    trv_mpi_channel_hold(channel, slot, heads || slot->waste > 0);
     slot->at = channel->active++;
     channel->request[slot->at] = request;
     channel->owner[slot->at] = at;
+}
+
+/* One more part of what is thrown away is here. */
+static void thrown(trv_mpi_channel_t *channel, int at)
+{
+    trv_mpi_slot_t *slot = &channel->slot[at];
+    if (slot->heads) {
+        uint64_t bytes;
+        memcpy(&bytes, slot->thrown, sizeof bytes);
+        slot->waste = (size_t)bytes;
+    }
+    free(slot->thrown);
+    slot->thrown = NULL;
+    slot->throws = slot->heads = false;
+    if (slot->waste == 0)
+        over(channel, at, slot->verdict);
 }
 
 /* ---- What is complete -------------------------------------------------------------------------------------------- */
@@ -89,9 +119,7 @@ static void throw_away(trv_mpi_channel_t *channel, int at, int tag, int bytes, i
 static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
 {
     int class = MPI_SUCCESS, bytes = 0;
-    if (slot->throws)
-        return slot->verdict;
-    if (code == MPI_SUCCESS && slot->sends)
+    if (code == MPI_SUCCESS && (slot->sends || slot->throws))
         return TRV_OK;
     if (code != MPI_SUCCESS)
         PMPI_Error_class(code, &class);
@@ -118,12 +146,13 @@ static void step(trv_mpi_channel_t *channel, int at, int code, const MPI_Status 
     code = check(slot, code, status);
     if (code == TRV_OK && slot->piece < slot->pieces) {
         channel->request[slot->at] = slot->more[slot->piece++];
-        slot->due = slot->piece == slot->pieces ? slot->last : channel->piece_bytes;
         return;
     }
     trv_mpi_channel_drop(channel, slot->at);
     if (code != TRV_OK)
-        over(channel, at, slot->throws ? code : keep(channel, code));
+        over(channel, at, keep(channel, code));
+    else if (slot->throws)
+        thrown(channel, at);
 }
 
 /* As far as the slot gets. */
@@ -170,11 +199,25 @@ static bool has_to_wait(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *
     return false;
 }
 
+/* Whether what comes next of the large kind is a piece of another slot's message. */
+static bool is_anothers(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
+{
+    for (int i = 0; i < channel->slots; i++) {
+        const trv_mpi_slot_t *other = &channel->slot[i];
+        if (other->amid && other != slot && other->peer == slot->peer && other->tag == slot->tag)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the peer's first message of a kind that nobody has taken is there, and its length. */
 static bool is_there(trv_mpi_channel_t *channel, int at, int tag, int *bytes)
 {
+    const trv_mpi_slot_t *slot = &channel->slot[at];
     MPI_Status status;
-    int found = 0, code = PMPI_Iprobe(channel->slot[at].peer, tag, channel->comm, &found, &status);
+    if (channel->amid > slot->amid && tag == slot->tag + TRV_MPI_LANE_TAGS && is_anothers(channel, slot))
+        return false;
+    int found = 0, code = PMPI_Iprobe(slot->peer, tag, channel->comm, &found, &status);
     if (code != MPI_SUCCESS)
         over(channel, at, keep(channel, trv_mpi_transport_error("MPI_Iprobe", code)));
     if (code == MPI_SUCCESS && found)
@@ -187,6 +230,32 @@ static size_t next_piece(const trv_mpi_channel_t *channel, const trv_mpi_slot_t 
     return slot->rest < channel->piece_bytes ? slot->rest : channel->piece_bytes;
 }
 
+/* Takes the header of a message in pieces, which is there; false where the message is not the one that is due. */
+static bool take_header(trv_mpi_channel_t *channel, int at, int bytes)
+{
+    trv_mpi_slot_t *slot = &channel->slot[at];
+    const int tag = slot->tag + TRV_MPI_LANE_TAGS;
+    uint64_t header = 0;
+    if (bytes != HEADER_BYTES) {
+        throw_away(channel, at, tag, bytes, keep(channel, wrong(slot, bytes, slot->rest)));
+        return false;
+    }
+    int code = PMPI_Recv(&header, HEADER_BYTES, MPI_BYTE, slot->peer, tag, channel->comm, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) {
+        over(channel, at, fail_receive(channel, code));
+        return false;
+    }
+    const bool right = header == slot->rest;
+    if (!right) {
+        int verdict = keep(channel, wrong(slot, (long long)header, slot->rest));
+        trv_mpi_channel_give_up(channel, at);
+        slot->waste = (size_t)header;
+        slot->verdict = verdict;
+    }
+    trv_mpi_channel_hold(channel, slot, true);
+    return right;
+}
+
 /* Looks for a large message, or its next piece, where no request of the slot is pending. */
 static void find(trv_mpi_channel_t *channel, int at)
 {
@@ -194,9 +263,11 @@ static void find(trv_mpi_channel_t *channel, int at)
     int bytes = 0, tag = slot->tag + TRV_MPI_LANE_TAGS;
     if (has_to_wait(channel, slot) || !is_there(channel, at, tag, &bytes))
         return;
+    if (slot->cut && !slot->amid && (!take_header(channel, at, bytes) || !is_there(channel, at, tag, &bytes)))
+        return;
     const size_t piece = next_piece(channel, slot);
     if ((size_t)bytes != piece) {
-        throw_away(channel, at, tag, bytes, bytes == 0 ? (int)TRV_REFUSED : wrong(slot, bytes, piece));
+        throw_away(channel, at, tag, bytes, keep(channel, wrong(slot, bytes, piece)));
         return;
     }
     int code = trv_mpi_channel_post(channel, at, tag, slot->data, piece, piece);
@@ -206,8 +277,19 @@ static void find(trv_mpi_channel_t *channel, int at)
     }
     slot->data += piece;
     slot->rest -= piece;
-    if (slot->rest == 0)
-        trv_mpi_channel_unlist(channel, slot);
+    if (slot->rest > 0)
+        return;
+    trv_mpi_channel_unlist(channel, slot);
+    trv_mpi_channel_hold(channel, slot, false); /* the posted receive has the last piece */
+}
+
+/* The next of the pieces that are thrown away. */
+static void find_waste(trv_mpi_channel_t *channel, int at)
+{
+    const trv_mpi_slot_t *slot = &channel->slot[at];
+    int bytes = 0, tag = slot->tag + TRV_MPI_LANE_TAGS;
+    if (is_there(channel, at, tag, &bytes))
+        throw_away(channel, at, tag, bytes, slot->verdict);
 }
 
 /* A large receive, as far as it gets. */
@@ -237,7 +319,7 @@ static void find_all(trv_mpi_channel_t *channel)
 
 static bool is_open(const trv_mpi_slot_t *slot)
 {
-    return slot->at != NONE || slot->rest > 0 || slot->nowhere;
+    return slot->at != NONE || slot->rest > 0 || slot->waste > 0 || slot->nowhere;
 }
 
 /* Whether an earlier receive of the lane waits for the same peer. */
@@ -270,9 +352,10 @@ static void look_around(trv_mpi_channel_t *channel, int at)
     const bool has_come = slot->throws || (!slot->sends && !slot->small && slot->at != NONE);
     if (has_come || (!slot->sends && is_late(channel, slot)))
         return;
-    if (!slot->sends && !slot->nowhere && !RETURNS_TRUNCATION &&
+    if (!slot->sends && !slot->nowhere && !slot->amid && channel->kinds > 1 &&
         is_sure(is_there(channel, at, other, &bytes) && bytes > 0, &slot->suspects)) { /* empty: of a refusal */
-        throw_away(channel, at, other, bytes, wrong(slot, bytes, slot->small ? slot->due : next_piece(channel, slot)));
+        throw_away(channel, at, other, bytes,
+                   keep(channel, wrong_kind(slot, bytes, slot->small ? slot->due : slot->rest)));
         return;
     }
     if (slot->outcome != TRV_OK)
@@ -297,13 +380,14 @@ static void discard(trv_mpi_channel_t *channel, int at)
     /* A refusal is the last message, of either kind: what was sent before is there when it is, at a second look. */
     bool refused[2] = {false, false};
     for (int again = 0; again < 2; again++)
-        for (int kind = 0; kind < 2 - RETURNS_TRUNCATION; kind++) {
+        for (int kind = 0; kind < channel->kinds; kind++) {
             int bytes = 0, tag = slot->tag + kind * TRV_MPI_LANE_TAGS;
             bool found = is_there(channel, at, tag, &bytes);
             refused[kind] = found && bytes == 0;
             if (found && bytes > 0)
-                throw_away(channel, at, tag, bytes, trv_fail(TRV_ERR_TRANSPORT, "a message of rank %d was thrown away",
-                                                             slot->peer));
+                throw_away(channel, at, tag, bytes,
+                           keep(channel, trv_fail(TRV_ERR_TRANSPORT, "a message of rank %d was thrown away",
+                                                  slot->peer)));
             if (!slot->nowhere || (found && bytes > 0))
                 return;
         }
@@ -319,6 +403,8 @@ static void advance(trv_mpi_channel_t *channel, int at)
     trv_mpi_slot_t *slot = &channel->slot[at];
     if (slot->nowhere)
         discard(channel, at);
+    if (slot->waste > 0 && slot->at == NONE)
+        find_waste(channel, at);
     if (slot->rest > 0) {
         find_and_test(channel, at);
     } else if (slot->at != NONE && channel->active <= FEW) {
@@ -331,7 +417,7 @@ static void advance(trv_mpi_channel_t *channel, int at)
     }
     if (!is_open(slot) || ++slot->vain % PATIENCE != 0)
         return;
-    if (!RETURNS_TRUNCATION)
+    if (channel->kinds > 1)
         find_all(channel);
     if (is_open(slot))
         look_around(channel, at);

@@ -10,13 +10,13 @@
  * is returned as the standard says (Open MPI) all receives are posted at once, and there is one kind only: probing
  * would cost up to a third there.
  *
- * Pieces share the tag and keep their order, so both sides cut alike and need no header.
+ * A message longer than a piece is of the large kind everywhere, and begins with a header, its bytes. So a receiver that
+ * is due another length knows where the message ends, and throws away that much; the pieces behind it keep their order.
  *
- * Ranks whose counts differ may cut a vector into other numbers of messages, or a message into other numbers of pieces.
- * Then a rank that has failed leaves sends that it never takes, and receives that it never serves. When its run is over
- * it says that it has *parted*, to everybody that it had to do with, with a tag of its own; the message is never taken,
- * and what waits in vain looks whether it is there. A limit: a receive of the wrong length takes one piece, not all of
- * its message, so ranks whose vectors differ in the number of chunks and travel in pieces may wait on each other.
+ * Ranks whose counts differ may cut a vector into other numbers of messages. Then a rank that has failed leaves sends
+ * that it never takes, and receives that it never serves. When its run is over it says that it has *parted*, to everybody
+ * that it had to do with, with a tag of its own; the message is never taken, and what waits in vain looks whether it is
+ * there.
  */
 #include "mpi/transport/inside.h"
 
@@ -49,7 +49,7 @@ static void channel_close(void *context, int base)
     channel->owner = NULL;
     channel->complete = NULL;
     channel->status = NULL;
-    channel->slots = channel->active = 0;
+    channel->slots = channel->active = channel->amid = 0;
     channel->open = false;
 }
 
@@ -123,9 +123,10 @@ int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data
     return TRV_OK;
 }
 
-/* The pieces behind the first one. */
-static int post_more(const trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, int tag, char *data, size_t bytes)
+/* A message in pieces: its header, and all of them at once. */
+static int post_pieces(trv_mpi_channel_t *channel, int at, int tag, char *data, size_t bytes)
 {
+    trv_mpi_slot_t *slot = &channel->slot[at];
     size_t pieces = (bytes - 1) / channel->piece_bytes + 1;
     if (pieces > (size_t)slot->capacity) {
         MPI_Request *more = pieces < INT_MAX ? realloc(slot->more, pieces * sizeof *more) : NULL;
@@ -134,28 +135,23 @@ static int post_more(const trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, int
         slot->more = more;
         slot->capacity = (int)pieces;
     }
-    int code = TRV_OK;
+    slot->header = bytes;
+    int code = trv_mpi_channel_post(channel, at, tag, &slot->header, HEADER_BYTES, HEADER_BYTES);
     while (code == TRV_OK && bytes > 0) {
-        slot->last = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
-        code = post_request(channel, slot, tag, data, slot->last, &slot->more[slot->pieces]);
+        size_t piece = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
+        code = post_request(channel, slot, tag, data, piece, &slot->more[slot->pieces]);
         slot->pieces += code == TRV_OK;
-        data += slot->last;
-        bytes -= slot->last;
+        data += piece;
+        bytes -= piece;
     }
     return code;
-}
-
-static int post_pieces(trv_mpi_channel_t *channel, int at, int tag, char *data, size_t bytes)
-{
-    size_t piece = bytes < channel->piece_bytes ? bytes : channel->piece_bytes;
-    int code = trv_mpi_channel_post(channel, at, tag, data, piece, piece);
-    return code < 0 || piece == bytes ? code
-                                      : post_more(channel, &channel->slot[at], tag, data + piece, bytes - piece);
 }
 
 static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, size_t bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
+    if (RETURNS_TRUNCATION)
+        return trv_mpi_channel_post(channel, at, slot->tag, data, bytes, bytes);
     if (!slot->room && !(slot->room = malloc(SMALL_BYTES)))
         return trv_fail_memory();
     slot->data = data;
@@ -172,25 +168,28 @@ static int rank_of(trv_mpi_channel_t *channel, int peer)
 static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int lane, char *data, size_t bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    bool small = RETURNS_TRUNCATION || (bytes <= SMALL_BYTES && bytes <= channel->piece_bytes);
+    bool small = bytes <= channel->piece_bytes && (RETURNS_TRUNCATION || bytes <= SMALL_BYTES);
     slot->sends = sends;
     slot->small = small;
     slot->peer = rank_of(channel, peer);
     slot->lane = lane;
     slot->tag = channel->first_tag + lane;
-    slot->rest = 0;
+    slot->rest = slot->waste = 0;
+    slot->cut = bytes > channel->piece_bytes;
     slot->pieces = slot->piece = 0;
     slot->answered = channel->looks - 1; /* the pass that posts it need not look for it */
     slot->vain = 0;
-    slot->suspects = slot->misses = slot->throws = false;
+    slot->suspects = slot->misses = slot->throws = slot->amid = false;
     slot->outcome = TRV_OK;
     slot->nowhere = !sends && bytes == 0;
     slot->order = channel->posted++;
     int code = TRV_OK;
     if (bytes == 0)
         return TRV_OK; /* empty messages are not sent (see `refuse`), and what is received is thrown away */
-    if (sends || RETURNS_TRUNCATION) {
-        code = post_pieces(channel, at, slot->tag + (small ? 0 : TRV_MPI_LANE_TAGS), data, bytes);
+    if (sends) {
+        int tag = slot->tag + (small ? 0 : TRV_MPI_LANE_TAGS);
+        code = slot->cut ? post_pieces(channel, at, tag, data, bytes)
+                         : trv_mpi_channel_post(channel, at, tag, data, bytes, bytes);
     } else if (small) {
         code = post_small_receive(channel, at, data, bytes);
     } else {
@@ -246,12 +245,19 @@ static void give_up(MPI_Request *request, bool sends)
     PMPI_Wait(request, &status);
 }
 
+void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool amid)
+{
+    channel->amid += amid - slot->amid;
+    slot->amid = amid;
+}
+
 void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
     if (slot->rest > 0)
         trv_mpi_channel_unlist(channel, slot);
-    slot->rest = 0;
+    slot->rest = slot->waste = 0;
+    trv_mpi_channel_hold(channel, slot, false);
     if (slot->at != NONE) {
         give_up(&channel->request[slot->at], slot->sends);
         trv_mpi_channel_drop(channel, slot->at);
@@ -311,6 +317,7 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t pi
         return trv_fail_memory();
     channel->comm = comm;
     channel->piece_bytes = piece_bytes > 0 && piece_bytes < INT_MAX ? piece_bytes : INT_MAX;
+    channel->kinds = RETURNS_TRUNCATION && channel->piece_bytes == INT_MAX ? 1 : 2;
     channel->transport = (trv_transport_t){.context = channel, .open = channel_open, .close = channel_close,
                                            .send = channel_send, .receive = channel_receive,
                                            .test = trv_mpi_channel_test, .cancel = channel_cancel,

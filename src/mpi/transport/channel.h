@@ -8,7 +8,7 @@
  * Every arrived length is checked: a message of another length than is due ends `test` with TRV_ERR_TRANSPORT and a
  * sentence that names the sender by its rank in the communicator; the message is thrown away. For an empty message,
  * which `refuse` alone sends, it is TRV_REFUSED: the sender has failed and sends no more there. A receive of 0 bytes
- * throws away the next message, or piece of one, whatever its length: TRV_REFUSED for an empty one, else
+ * throws away the next message, whatever its length: TRV_REFUSED for an empty one, else
  * TRV_ERR_TRANSPORT. A slot whose `test` has not returned 0 is free.
  *
  * A rank whose run has failed says at its end that it parts. From then on its peers' receives return TRV_REFUSED where
@@ -37,7 +37,7 @@
 
 typedef struct trv_mpi_channel trv_mpi_channel_t;
 
-/* Messages above `piece_bytes` travel in pieces of at most so many bytes, on both sides alike; 0: INT_MAX, what one MPI
+/* Messages above `piece_bytes` travel in pieces of at most so many bytes behind a header, on both sides alike; 0: INT_MAX, what one MPI
  * call takes. Its first tag is 0. */
 int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, size_t piece_bytes);
 /* The first tag of later runs. */

@@ -5,6 +5,7 @@
 #define TRIVANCE_MPI_TRANSPORT_INSIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mpi/transport/channel.h"
 
@@ -19,6 +20,7 @@ enum {
     FEW = 4,               /* requests that are tested one by one */
     PATIENCE = 64,         /* polls of a slot in vain before it looks around */
     SEND_POLLS_MAX = 1000, /* of a send that is cancelled */
+    HEADER_BYTES = 8,      /* of a message in pieces: a uint64_t, its bytes */
     PARTING = 2 * TRV_MPI_LANE_TAGS, /* the tag behind those of both kinds */
     NONE = -1
 };
@@ -28,10 +30,12 @@ typedef struct slot {
     size_t rest;        /* bytes of a large message that were not found yet; else 0 */
     size_t due;         /* bytes of the pending request … */
     int at;             /* … which is this one; NONE: no request is pending */
+    bool cut;           /* it travels in pieces, behind a header */
+    bool amid;          /* of such a message the header is received, and not all pieces are */
+    uint64_t header;    /* of a send */
     int pieces, piece;  /* of `more`, and the next of them */
     int capacity;       /* room in `more` */
-    MPI_Request *more;  /* posted pieces behind the pending one, kept for the next run */
-    size_t last;        /* bytes of the last of them */
+    MPI_Request *more;  /* posted pieces of a send, kept for the next run */
     char *room;         /* of SMALL_BYTES, kept */
     int peer, tag;      /* in the communicator; without the kind */
     int lane;           /* the tag as the plan numbers it */
@@ -43,7 +47,9 @@ typedef struct slot {
     bool nowhere;       /* a receive of whatever comes, to be thrown away */
     bool throws;        /* the pending request takes what is thrown away … */
     void *thrown;       /* … into this */
-    int verdict;        /* … and this is how the operation ends then */
+    bool heads;         /* … and that is a header */
+    size_t waste;       /* bytes of a message in pieces that are still to be thrown away */
+    int verdict;        /* how the operation ends then */
     int outcome;        /* how it has ended, where that is not well: TRV_REFUSED, or an error */
     bool suspects;      /* has seen something else than it waits for */
     bool misses;        /* has seen that the peer has parted */
@@ -54,10 +60,12 @@ struct trv_mpi_channel {
     MPI_Comm comm;
     const int *member;
     size_t piece_bytes;
+    int kinds;           /* of messages: 2, or 1 where none is cut and truncation is returned */
     int first_tag, slots;
     bool open;
     trv_mpi_slot_t *slot;
     int first[TRV_MPI_LANE_TAGS], last[TRV_MPI_LANE_TAGS]; /* of every lane's list; NONE: empty */
+    int amid;   /* slots that are */
     int active; /* pending requests, at most one of each slot */
     MPI_Request *request;
     int *owner; /* their slots */
@@ -75,6 +83,8 @@ struct trv_mpi_channel {
 int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
 /* Moves the last request to the place of one that is complete or given up. */
 void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);
+/* Whether a received message in pieces has begun and not ended. */
+void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool amid);
 /* Gives up all that is pending of a slot. */
 void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at);
 /* Takes a slot out of its lane's list. */
