@@ -238,12 +238,13 @@ int trv_mpi_agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
 {
     static const char what[] = "make a plan or a persistent request";
     trv_mpi_domain_t *domain = state->members->domain;
+    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
     trv_mpi_numbers_t *numbers = calloc(1, sizeof *numbers);
     int refused = 0;
     for (;;) {
         int proposed = numbers ? trv_mpi_block_propose(domain, refused) : domain->blocks;
         int64_t word = proposed;
-        if (trv_mpi_greatest(state->user, &word, 1, what) != MPI_SUCCESS)
+        if (trv_mpi_circle_greatest(&circle, &word, 1, what) != MPI_SUCCESS)
             word = domain->blocks;
         int block = (int)word;
         if (block != proposed)
@@ -251,7 +252,7 @@ int trv_mpi_agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
         if (block == domain->blocks)
             break;
         int64_t taken = block != proposed && !trv_mpi_block_take(domain, block), anywhere = taken;
-        int code = trv_mpi_greatest(state->user, &anywhere, 1, what);
+        int code = trv_mpi_circle_greatest(&circle, &anywhere, 1, what);
         if (code == MPI_SUCCESS && !anywhere) {
             *numbers = (trv_mpi_numbers_t){.domain = domain, .block = block};
             atomic_init(&numbers->references, 1);

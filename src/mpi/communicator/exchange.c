@@ -1,13 +1,22 @@
 /*
  * The exchanges.
+ *
+ * On a circle the greatest words spread as in Trivance itself: in step k to the ranks 3^k before and behind, so that
+ * after ceil(log3 n) steps every rank has heard of all. The greatest of what overlaps is the greatest, so any number of
+ * ranks will do. What rank 0 tells goes down a binomial tree.
  */
 #include "mpi/communicator/exchange.h"
 
 #include "mpi/reports/watch.h"
 
+/* ---- On a communicator of the program's -------------------------------------------------------------------------- */
+
 static int complete(MPI_Comm comm, int posted, MPI_Request *request, const char *what)
 {
-    return posted == MPI_SUCCESS ? trv_mpi_watch_all(comm, request, what) : posted;
+    int ranks = 0;
+    if (posted == MPI_SUCCESS)
+        posted = PMPI_Comm_size(comm, &ranks);
+    return posted == MPI_SUCCESS ? trv_mpi_watch_all(ranks, 1, request, what) : posted;
 }
 
 int trv_mpi_greatest(MPI_Comm comm, int64_t *word, int words, const char *what)
@@ -15,6 +24,19 @@ int trv_mpi_greatest(MPI_Comm comm, int64_t *word, int words, const char *what)
     MPI_Request request;
     int posted = PMPI_Iallreduce(MPI_IN_PLACE, word, words, MPI_INT64_T, MPI_MAX, comm, &request);
     return complete(comm, posted, &request, what);
+}
+
+int trv_mpi_greatest_of_both(MPI_Comm comm, int64_t *word, const char *what)
+{
+    int code = MPI_SUCCESS;
+    for (int again = 0; again < 2 && code == MPI_SUCCESS; again++) { /* each time of the other group */
+        MPI_Request request;
+        int64_t other = 0;
+        code = PMPI_Iallreduce(word, &other, 1, MPI_INT64_T, MPI_MAX, comm, &request);
+        code = complete(comm, code, &request, what);
+        *word = other > *word ? other : *word;
+    }
+    return code;
 }
 
 int trv_mpi_tell(MPI_Comm comm, void *data, size_t bytes, int from, const char *what)
@@ -30,6 +52,75 @@ int trv_mpi_collect(MPI_Comm comm, const void *mine, void *all, size_t bytes, co
     int posted = PMPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm, &request);
     return complete(comm, posted, &request, what);
 }
+
+/* ---- On a circle ------------------------------------------------------------------------------------------------- */
+
+static int member(const trv_mpi_circle_t *circle, int rank)
+{
+    rank = (rank % circle->ranks + circle->ranks) % circle->ranks;
+    return circle->member ? circle->member[rank] : rank;
+}
+
+/* One step: to and from the two ranks so far away, on both sides. */
+static int swap(const trv_mpi_circle_t *circle, int distance, int64_t *word, int64_t heard[2][TRV_MPI_WORDS_MAX],
+                int words, const char *what)
+{
+    MPI_Request request[4];
+    int requests = 0, code = MPI_SUCCESS;
+    for (int side = 0; side < 2 && code == MPI_SUCCESS; side++) {
+        int peer = member(circle, circle->rank + (side ? distance : -distance));
+        code = PMPI_Irecv(heard[side], words, MPI_INT64_T, peer, circle->tag, circle->comm, &request[requests]);
+        requests += code == MPI_SUCCESS;
+    }
+    for (int side = 0; side < 2 && code == MPI_SUCCESS; side++) {
+        int peer = member(circle, circle->rank + (side ? distance : -distance));
+        code = PMPI_Isend(word, words, MPI_INT64_T, peer, circle->tag, circle->comm, &request[requests]);
+        requests += code == MPI_SUCCESS;
+    }
+    if (code == MPI_SUCCESS)
+        return trv_mpi_watch_all(circle->ranks, requests, request, what);
+    for (int i = 0; i < requests; i++) /* nothing may be written to memory that the caller has back */
+        if (PMPI_Cancel(&request[i]) == MPI_SUCCESS)
+            PMPI_Wait(&request[i], MPI_STATUS_IGNORE);
+    return code;
+}
+
+int trv_mpi_circle_greatest(const trv_mpi_circle_t *circle, int64_t *word, int words, const char *what)
+{
+    int64_t heard[2][TRV_MPI_WORDS_MAX];
+    int code = MPI_SUCCESS;
+    for (int64_t distance = 1; distance < circle->ranks && code == MPI_SUCCESS; distance *= 3) {
+        code = swap(circle, (int)distance, word, heard, words, what);
+        for (int i = 0; i < 2 * words && code == MPI_SUCCESS; i++) {
+            int64_t other = heard[i / words][i % words];
+            word[i % words] = other > word[i % words] ? other : word[i % words];
+        }
+    }
+    return code;
+}
+
+int trv_mpi_circle_tell(const trv_mpi_circle_t *circle, void *data, size_t bytes, const char *what)
+{
+    MPI_Request request[32];
+    int requests = 0, code = MPI_SUCCESS, bit = 1;
+    while (bit < circle->ranks && !(circle->rank & bit))
+        bit *= 2;
+    if (circle->rank > 0)
+        code = PMPI_Irecv(data, (int)bytes, MPI_BYTE, member(circle, circle->rank - bit), circle->tag, circle->comm,
+                          request);
+    if (circle->rank > 0 && code == MPI_SUCCESS)
+        code = trv_mpi_watch_all(circle->ranks, 1, request, what);
+    for (bit /= 2; bit > 0 && code == MPI_SUCCESS; bit /= 2) {
+        if (circle->rank + bit >= circle->ranks)
+            continue;
+        code = PMPI_Isend(data, (int)bytes, MPI_BYTE, member(circle, circle->rank + bit), circle->tag, circle->comm,
+                          &request[requests]);
+        requests += code == MPI_SUCCESS;
+    }
+    return code == MPI_SUCCESS ? trv_mpi_watch_all(circle->ranks, requests, request, what) : code;
+}
+
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 void trv_mpi_word_pair(int64_t word[2], uint64_t value)
 {

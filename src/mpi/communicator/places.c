@@ -153,13 +153,13 @@ static int ask_places(MPI_Comm comm, int rank, int ranks, const trv_topology_t *
     PMPI_Get_processor_name(mine.host, &length);
     int posted = PMPI_Igather(&mine, sizeof mine, MPI_BYTE, caller, sizeof mine, MPI_BYTE, 0, comm, &request);
     if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_all(comm, &request, READING);
+        posted = trv_mpi_watch_all(ranks, 1, &request, READING);
     for (int r = 0; rank == 0 && posted == MPI_SUCCESS && r < ranks; r++)
         place[r] = trv_topology_place(file, caller[r].rank, caller[r].host);
     if (posted == MPI_SUCCESS)
         posted = PMPI_Iscatter(place, 1, MPI_INT, &world->place, 1, MPI_INT, 0, comm, &request);
     if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_all(comm, &request, READING);
+        posted = trv_mpi_watch_all(ranks, 1, &request, READING);
     if (posted == MPI_SUCCESS && world->place < 0) {
         world->code = TRV_ERR_INVALID;
         snprintf(world->fault, sizeof world->fault, "%.200s has no coordinate for the host %.100s",

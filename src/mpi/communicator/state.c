@@ -20,7 +20,6 @@
 #include "common/error.h"
 #include "mpi/communicator/adopt.h"
 #include "mpi/communicator/compare.h"
-#include "mpi/communicator/exchange.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
@@ -99,6 +98,12 @@ void trv_mpi_state_number(trv_mpi_state_t *state)
 int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
 {
     return first_tag(state->numbers, state->index * TRV_MPI_POSITIONS + position);
+}
+
+trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state)
+{
+    return (trv_mpi_circle_t){.comm = state->members->domain->comm, .member = state->members->of, .rank = state->rank,
+                              .ranks = state->ranks, .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_SPARE_TAG};
 }
 
 int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)

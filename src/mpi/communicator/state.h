@@ -13,6 +13,7 @@
 
 #include <trivance/plan.h>
 
+#include "mpi/communicator/exchange.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/wiring.h"
 #include "mpi/reports/recorder.h"
@@ -129,6 +130,9 @@ void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
 void trv_mpi_state_number(trv_mpi_state_t *state);
 /* The first tag of a position of the state's own number: 0 for blocking calls, 1 … TRV_MPI_TURNS. */
 int trv_mpi_state_tag(const trv_mpi_state_t *state, int position);
+
+/* Its ranks, for exchanges (exchange.h). */
+trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state);
 
 /* The communicator is broken for good, on this rank; others hear of it by the messages that do not come. */
 void trv_mpi_state_break(trv_mpi_state_t *state);

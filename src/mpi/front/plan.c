@@ -117,6 +117,8 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
                                                    : make_library(plan, want, comm);
 }
 
+static const char MAKE[] = "make a plan";
+
 static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, TRV_Plan *created)
 {
     TRV_Plan plan = calloc(1, sizeof *plan), spare = NULL;
@@ -130,7 +132,7 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
     if (spare && code == MPI_SUCCESS)
         code = trv_mpi_class(trv_fail_memory());
     int64_t worst = code;
-    int exchanged = state ? trv_mpi_greatest(comm, &worst, 1, "make a plan") : MPI_SUCCESS;
+    int exchanged = state ? trv_mpi_greatest(comm, &worst, 1, MAKE) : trv_mpi_greatest_of_both(comm, &worst, MAKE);
     if (code == MPI_SUCCESS && (exchanged != MPI_SUCCESS || worst != MPI_SUCCESS))
         code = (trv_fail(TRV_ERR_MEMORY, "another rank could not make the plan"), MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS) {

@@ -268,12 +268,13 @@ int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm
     given = mine;
     if (state->rank == 0 && !leave)
         look(state, &given, algorithm);
-    int code = trv_mpi_tell(state->user, &given, sizeof given, 0, what);
+    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
+    int code = trv_mpi_circle_tell(&circle, &given, sizeof given, what);
     int64_t differs = strcmp(mine.torus, given.torus) != 0 || strcmp(mine.algorithm, given.algorithm) != 0 ||
                       mine.has_torus != given.has_torus || mine.has_algorithm != given.has_algorithm;
     int64_t first = differs ? state->ranks - state->rank : 0; /* the greatest is the lowest rank's */
     if (code == MPI_SUCCESS)
-        code = trv_mpi_greatest(state->user, &first, 1, what);
+        code = trv_mpi_circle_greatest(&circle, &first, 1, what);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing what the ranks set", code), MPI_ERR_OTHER;
     if (first > 0)

@@ -64,12 +64,16 @@ void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *wa
         say_end(watch, waiting);
 }
 
-int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what)
+int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what)
 {
     trv_mpi_watch_t watch = {0};
-    int done = 0, ranks = 0, code = PMPI_Comm_size(comm, &ranks);
-    for (unsigned polls = 1; code == MPI_SUCCESS && !done; polls++) {
-        code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+    int done = 0, code = MPI_SUCCESS;
+    for (unsigned polls = 1; code == MPI_SUCCESS && done < requests; polls++) {
+        int now = 0;
+        code = PMPI_Test(&request[done], &now, MPI_STATUS_IGNORE);
+        done += now;
+        if (now)
+            continue;
         if (trv_mpi_recording && polls % 64 == 0)
             trv_mpi_recorder_answer();
         if (trv_mpi_recording && polls % 64 == 0 && runs_out(&watch)) {
@@ -77,8 +81,7 @@ int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what)
                         trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, what);
             abort_if_wanted();
         }
-        if (!done)
-            trv_mpi_pause(polls);
+        trv_mpi_pause(polls);
     }
     if (watch.told)
         trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s", trv_mpi_log_rank(),

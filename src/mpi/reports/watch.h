@@ -41,7 +41,7 @@ static inline void trv_mpi_watch_poll(trv_mpi_watch_t *watch, const trv_mpi_wait
 /* At the end of waiting: says that it goes on, if anything was said. */
 void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting);
 
-/* Waits for a request that all ranks of the communicator take part in; `what` they have to do. MPI's code. */
-int trv_mpi_watch_all(MPI_Comm comm, MPI_Request *request, const char *what);
+/* Waits for requests that all ranks of a communicator take part in; `what` they have to do. MPI's code. */
+int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *what);
 
 #endif

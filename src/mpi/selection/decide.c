@@ -263,6 +263,7 @@ static void report(trv_mpi_decision_t *decision, const trv_mpi_state_t *state, c
 
 enum { UNABLE, ON_DEVICE, OTHER_CALL, OVER, COLLECTIVE, COLLECTIVE_COMPLEMENT, KIND, KIND_COMPLEMENT, COUNT,
        COUNT_COMPLEMENT, WORDS };
+_Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange takes no more words");
 
 static void tell_call(int64_t word[WORDS], const trv_mpi_want_t *want)
 {
@@ -318,16 +319,17 @@ static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_want_
 trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_voice_t voice,
                                  trv_mpi_decision_t **decided)
 {
+    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
     wire_t wire = {.code = TRV_OK};
     int64_t word[WORDS];
     *decided = NULL;
     if (state->rank == 0)
         choose(state, want, &wire);
-    int code = trv_mpi_tell(state->user, &wire, sizeof wire, 0, WHAT);
+    int code = trv_mpi_circle_tell(&circle, &wire, sizeof wire, WHAT);
     trv_mpi_decision_t *decision = code == MPI_SUCCESS && wire.code == TRV_OK ? prepare(state, want, &wire) : NULL;
     speak(word, want, &wire, decision, voice, state->ranks);
     if (code == MPI_SUCCESS)
-        code = trv_mpi_greatest(state->user, word, WORDS, WHAT);
+        code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
     if (code != MPI_SUCCESS)
         trv_mpi_transport_error("deciding how a call is served", code);
     trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? judge(state, want, word, &wire, decision != NULL)
@@ -350,10 +352,11 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *w
 
 int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, int fault)
 {
+    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
     int64_t word[WORDS] = {0};
     tell_call(word, want);
     word[UNABLE] = fault;
-    int code = trv_mpi_greatest(state->user, word, WORDS, WHAT);
+    int code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' arguments", code), MPI_ERR_OTHER;
     if (fault != MPI_SUCCESS)
