@@ -78,11 +78,17 @@ inline give_back(p, c, n)
 #define SERVE 3
 #define MPI_CALL 4
 byte meeting[COMMS], came[COMMS], left[COMMS], largest[COMMS], least[COMMS];
+#ifndef FAILURES
+bool apart[COMMS]; /* what they said first was not the same */
+#endif
 
 inline arrive(c, kind, a, b)
 {
     !left[c];
     assert(!came[c] || meeting[c] == kind); /* all have come for the same */
+#ifndef FAILURES
+    apart[c] = (came[c] -> apart[c] || largest[c] != a : 0);
+#endif
     largest[c] = (came[c] && largest[c] > a -> largest[c] : a);
     least[c] = (came[c] && least[c] < b -> least[c] : b);
     meeting[c] = kind;
@@ -183,6 +189,12 @@ inline adopt(p, c)
            :: !able || n > LIMIT -> give_back(p, c, proposal); n = 0; break
            :: else
            fi;
+#ifndef FAILURES
+           if
+           :: !apart[c] -> break /* all have proposed it: a duplicate needs no more */
+           :: else
+           fi;
+#endif
            confirm(p, c, n, proposal);
 #ifdef MUTANT_NOT_LOCKED
        }

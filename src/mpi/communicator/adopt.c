@@ -5,7 +5,8 @@
  *         in its process; the highest wins
  *     2   all tell their rank in the domain, their place in the topology, and whether that block is taken after all
  *
- * Where it is taken somewhere, both are repeated above it. A block that is proposed is reserved, so that threads which
+ * A duplicate whose ranks all have inherited the rest needs the first alone, if all propose the same block. Where it is
+ * taken somewhere, both are repeated above it. A block that is proposed is reserved, so that threads which
  * adopt other communicators at the same time stay away from it. tests/models/agreement.pml proves that members come to
  * the same number, and that no two communicators of a process have the same one.
  *
@@ -27,7 +28,8 @@ static const char FIRST_CALL[] = "make their first call on it";
 
 #define FIRST_BLOCK 1 /* of a new domain; block 0 is nobody's */
 
-enum { UNABLE, FAULT, NO_FAULT, NO_JOB, UNTOLD, BLOCK, DIGEST, DIGEST_COMPLEMENT, JOB, JOB_COMPLEMENT, WORDS };
+enum { UNABLE, FAULT, NO_FAULT, NO_JOB, UNTOLD, FRESH, BLOCK, BLOCK_COMPLEMENT, DIGEST, DIGEST_COMPLEMENT, JOB,
+       JOB_COMPLEMENT, WORDS };
 
 /* What a rank has got together before it meets the others. */
 typedef struct candidate {
@@ -35,6 +37,7 @@ typedef struct candidate {
     trv_mpi_numbers_t *numbers;
     trv_mpi_seat_t *seat;
     int rank, ranks;
+    bool fresh; /* it has inherited nothing, or (after the exchange) another rank has not */
 } candidate_t;
 
 static void clear(candidate_t *candidate)
@@ -93,14 +96,16 @@ static int hold_block(trv_mpi_domain_t *job, int agreed, int proposed, int *bloc
     return MPI_SUCCESS;
 }
 
-/* *block: as above, or 0 where there is no domain for all yet. On failure nothing is held. */
-static int meet(MPI_Comm comm, bool able, int refused, int *block)
+/* *block: as above, or 0 where there is no domain for all yet. `*same`: all have proposed it, so it is taken nowhere. On
+ * failure nothing is held. */
+static int meet(MPI_Comm comm, candidate_t *candidate, bool able, int refused, int *block, bool *same)
 {
     trv_mpi_domain_t *job = trv_mpi_job();
     int proposed = job && able ? trv_mpi_block_propose(job, refused) : 0;
-    int64_t word[WORDS] = {[UNABLE] = !able, [NO_JOB] = !job, [UNTOLD] = !trv_mpi_world(), [BLOCK] = proposed};
+    int64_t word[WORDS] = {[UNABLE] = !able, [NO_JOB] = !job, [UNTOLD] = !trv_mpi_world(), [FRESH] = candidate->fresh};
     word[FAULT] = trv_mpi_settings()->fault != NULL;
     word[NO_FAULT] = !word[FAULT];
+    trv_mpi_word_pair(&word[BLOCK], (uint64_t)proposed);
     trv_mpi_word_pair(&word[DIGEST], trv_mpi_own_digest());
     trv_mpi_word_pair(&word[JOB], job ? (uint64_t)job->id : 0);
     *block = 0;
@@ -112,6 +117,8 @@ static int meet(MPI_Comm comm, bool able, int refused, int *block)
     if (code == MPI_SUCCESS && word[UNTOLD])
         code = trv_mpi_world_learn(comm);
     bool agreed = code == MPI_SUCCESS && !word[NO_JOB];
+    candidate->fresh = word[FRESH];
+    *same = trv_mpi_word_agrees(&word[BLOCK]);
     if (proposed > 0 && !(agreed && word[BLOCK] == proposed))
         trv_mpi_block_give_back(job, proposed);
     return agreed ? hold_block(job, (int)word[BLOCK], proposed, block) : code;
@@ -174,8 +181,8 @@ static int find_number(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi
     bool taken = true;
     int code = MPI_SUCCESS, refused = 0;
     while (code == MPI_SUCCESS && taken) {
-        bool taken_here = false;
-        code = meet(comm, able, refused, block);
+        bool taken_here = false, same = false;
+        code = meet(comm, candidate, able, refused, block, &same);
         if (code == MPI_SUCCESS && *block == 0 && !*domain) {
             code = make_domain(comm, domain);
             *block = code == MPI_SUCCESS ? FIRST_BLOCK : 0;
@@ -184,6 +191,8 @@ static int find_number(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi
             taken_here = *block < 0;
             *block = abs(*block);
         }
+        if (code == MPI_SUCCESS && !candidate->fresh && same)
+            break;
         if (code == MPI_SUCCESS)
             code = sit_down(comm, candidate, *domain, taken_here, &taken);
         if (*domain && !taken_here && *block > 0 && (code != MPI_SUCCESS || taken))
@@ -193,27 +202,38 @@ static int find_number(MPI_Comm comm, candidate_t *candidate, bool able, trv_mpi
     return code;
 }
 
-static void take_over(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, bool own_domain,
-                      int block)
+static void take_number(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, int block)
 {
-    if (!own_domain)
-        trv_mpi_domain_hold(domain);
-    trv_mpi_domain_hold(domain); /* once for the members, once for the numbers */
-    candidate->members->domain = domain;
+    trv_mpi_domain_hold(domain);
     candidate->numbers->domain = domain;
     candidate->numbers->block = block;
     atomic_init(&candidate->numbers->references, 1);
+    state->numbers = candidate->numbers;
+    candidate->numbers = NULL;
+    trv_mpi_state_number(state);
+}
+
+static void take_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_domain_t *domain, int block)
+{
+    trv_mpi_domain_hold(domain);
+    candidate->members->domain = domain;
     state->rank = candidate->rank;
     state->ranks = candidate->ranks;
     state->members = candidate->members;
-    state->numbers = candidate->numbers;
-    trv_mpi_state_number(state);
     trv_mpi_wiring_init(state->members->wiring, state->members, candidate->seat, state->user,
                         (block * TRV_MPI_BLOCK + TRV_MPI_BLOCK - 1) * TRV_MPI_NUMBER_TAGS); /* nobody has it yet */
     free(state->members->room);
     state->members->room = NULL;
     candidate->members = NULL;
-    candidate->numbers = NULL;
+}
+
+/* What this rank has inherited, and others have not. */
+static void disinherit(trv_mpi_state_t *state)
+{
+    trv_mpi_state_clear(state);
+    trv_mpi_members_release(state->members);
+    state->members = NULL;
+    state->configured = state->named = state->left = state->unable = false;
 }
 
 int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state)
@@ -222,11 +242,16 @@ int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state)
     trv_mpi_domain_t *domain = NULL;
     int block = 0;
     bool able = prepare(&candidate, comm) && state;
+    candidate.fresh = !state || !state->members;
     int code = find_number(comm, &candidate, able, &domain, &block);
-    bool own_domain = domain && domain != trv_mpi_job();
-    if (code == MPI_SUCCESS)
-        take_over(state, &candidate, domain, own_domain, block);
-    else if (own_domain)
+    if (code == MPI_SUCCESS) {
+        if (candidate.fresh && state->members)
+            disinherit(state);
+        take_number(state, &candidate, domain, block);
+        if (candidate.fresh)
+            take_members(state, &candidate, domain, block);
+    }
+    if (domain && domain != trv_mpi_job()) /* one of its own, whose members and numbers hold it now */
         trv_mpi_domain_release(domain);
     clear(&candidate);
     return code;

@@ -7,7 +7,8 @@
 #include "mpi/communicator/state.h"
 
 /* Fills a new state of `comm`, collectively. `state` is NULL on a rank that has no memory for it; such a rank takes part
- * all the same. MPI_SUCCESS on all ranks, or an error class on all of them, with the sentence. */
+ * all the same. One that was inherited, by all its ranks, gets its number; where not all have inherited, what was is
+ * forgotten (`configured` tells). MPI_SUCCESS on all ranks, or an error class on all of them, with the sentence. */
 int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state);
 
 /* Agrees on a block of the domain among the ranks of a state. Collective. MPI_SUCCESS, or an error class on all ranks. */

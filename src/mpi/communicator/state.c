@@ -4,8 +4,8 @@
  *
  * A duplicate has the same ranks, and its members make it in the same order, so the k-th duplicate of a communicator is
  * the same on all of them: it takes the k-th number of the block, what is decided so far, and asks nobody. When the
- * block is used up, and for duplicates of duplicates, the first collective makes a state as for any other. So it does
- * where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicating).
+ * block is used up, and for duplicates of duplicates, it takes what is decided, and the first collective agrees on a number, and on nothing else.
+ * Where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicating) it makes a state as for any communicator.
  *
  * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize, so an attribute on MPI_COMM_SELF,
  * which is deleted first in every MPI, frees whatever is left.
@@ -180,9 +180,10 @@ static void destroy(trv_mpi_state_t *state)
     trv_mpi_recorder_destroy(state->recorder);
     trv_mpi_members_release(state->members);
     trv_mpi_numbers_release(state->extra);
+    free(state->room);
     if (!is_duplicate)
         free(state);
-    trv_mpi_numbers_release(numbers); /* which a duplicate's state is a part of */
+    trv_mpi_numbers_release(numbers); /* which the state of a duplicate with a number in the block is a part of */
 }
 
 void trv_mpi_state_clear(trv_mpi_state_t *state)
@@ -273,21 +274,39 @@ static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *pa
     memcpy(child->algorithm, parent->algorithm, sizeof child->algorithm);
 }
 
-/* Its communicator is known when it is used first. Nothing here can fail: the room is as old as the parent. */
+/* Its communicator is known when it is used first. */
+static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
+{
+    begin_state(child, parent->rank, parent->ranks);
+    copy_configuration(child, parent);
+    child->members = parent->members;
+    trv_mpi_members_hold(child->members);
+    open_recorder(child);
+}
+
+/* With the next number of the block. Nothing here can fail: the room is as old as the parent. */
 static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
 {
     int index = ++parent->given;
     trv_mpi_state_t *child = &parent->numbers->room[index - 1];
-    begin_state(child, parent->rank, parent->ranks);
-    copy_configuration(child, parent);
-    child->members = parent->members;
+    begin_duplicate(child, parent);
     child->numbers = parent->numbers;
     child->index = index;
     trv_mpi_state_number(child);
-    trv_mpi_members_hold(child->members);
     atomic_fetch_add_explicit(&child->numbers->references, 1, memory_order_relaxed);
-    open_recorder(child);
     upstairs.inherit(child, parent);
+    return child;
+}
+
+/* Without a number; NULL: no memory, which the others hear of when they look for one. */
+static trv_mpi_state_t *inherit_without(const trv_mpi_state_t *parent)
+{
+    trv_mpi_state_t *child = calloc(1, sizeof *child);
+    if (!child || !upstairs.inherit(child, parent)) {
+        free(child);
+        return NULL;
+    }
+    begin_duplicate(child, parent);
     return child;
 }
 
@@ -305,11 +324,15 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
     (void)comm, (void)key, (void)extra;
     trv_mpi_state_t *parent = value;
     *flag = 0;
-    if ((COPIES_ELSEWHERE && !trv_mpi_duplicating) || parent->abandoned || !parent->configured || parent->index > 0 || parent->given + 1 == TRV_MPI_BLOCK ||
+    if ((COPIES_ELSEWHERE && !trv_mpi_duplicating) || parent->abandoned || !parent->configured ||
         parent->members->wiring->node) /* the memory of a node is one communicator's */
         return MPI_SUCCESS;
-    *(trv_mpi_state_t **)copy = inherit(parent);
-    *flag = 1;
+    const bool in_block = parent->index == 0 && !parent->room && parent->given + 1 < TRV_MPI_BLOCK;
+    if (!in_block && parent->members->domain != trv_mpi_job())
+        return MPI_SUCCESS;
+    trv_mpi_state_t *child = in_block ? inherit(parent) : inherit_without(parent);
+    *(trv_mpi_state_t **)copy = child;
+    *flag = child != NULL;
     return MPI_SUCCESS;
 }
 
@@ -449,7 +472,29 @@ static bool within_world(MPI_Comm comm, int ranks)
     return within;
 }
 
-/* Makes the state of a communicator that all its ranks call on for the first time. */
+/* Adopts a communicator that all its ranks call on for the first time. `state`: what hangs on it, NULL if nothing could
+ * be hung there. */
+static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopted)
+{
+    trv_mpi_state_t *hung = state ? state : &nobody;
+    int rank = 0, code = trv_mpi_adopt(comm, state);
+    if (code == MPI_SUCCESS) {
+        *adopted = state;
+        return MPI_SUCCESS;
+    }
+    if (!trv_mpi_is_drop_in()) {
+        PMPI_Comm_delete_attr(comm, state_key);
+        *adopted = NULL;
+        return code;
+    }
+    hung->abandoned = true;
+    PMPI_Comm_rank(comm, &rank);
+    trv_mpi_refuse(rank, "a communicator is left alone: %s", trv_last_error());
+    *adopted = hung;
+    return MPI_SUCCESS;
+}
+
+/* Makes the state of a communicator that has inherited none. */
 static int make(MPI_Comm comm, trv_mpi_state_t **made)
 {
     int rank = 0, ranks = 0;
@@ -462,24 +507,12 @@ static int make(MPI_Comm comm, trv_mpi_state_t **made)
     } else {
         trv_fail_memory();
     }
-    trv_mpi_state_t *hung = state ? state : &nobody;
-    int code = PMPI_Comm_set_attr(comm, state_key, hung);
-    if (code != MPI_SUCCESS) /* the MPI library's, whose handler was called */
+    int code = PMPI_Comm_set_attr(comm, state_key, state ? state : &nobody);
+    if (code != MPI_SUCCESS) { /* the MPI library's, whose handler was called */
+        trv_mpi_state_release(state);
         trv_mpi_transport_error("setting an attribute", code);
-    code = trv_mpi_adopt(comm, code == MPI_SUCCESS ? state : NULL);
-    if (code == MPI_SUCCESS) {
-        *made = state;
-        return MPI_SUCCESS;
     }
-    if (!trv_mpi_is_drop_in()) {
-        PMPI_Comm_delete_attr(comm, state_key);
-        *made = NULL;
-        return code;
-    }
-    hung->abandoned = true;
-    trv_mpi_refuse(rank, "a communicator is left alone: %s", trv_last_error());
-    *made = hung;
-    return MPI_SUCCESS;
+    return adopt(comm, code == MPI_SUCCESS ? state : NULL, made);
 }
 
 int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
@@ -490,18 +523,20 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
         return trv_mpi_is_drop_in() ? MPI_SUCCESS
                : (trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
                   MPI_ERR_COMM);
-    if (find_kept(comm, state))
+    trv_mpi_state_t *kept;
+    const bool is_kept = find_kept(comm, &kept);
+    *state = is_kept ? kept : NULL;
+    if (is_kept && (kept->numbers || kept->abandoned))
         return MPI_SUCCESS;
-    *state = NULL;
     int code = state_key == MPI_KEYVAL_INVALID ? make_keys() : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
         return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;
-    if (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !within_world(comm, ranks))))
+    if (!is_kept && (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !within_world(comm, ranks)))))
         return MPI_SUCCESS;
-    code = make(comm, state);
-    if (code != MPI_SUCCESS || (*state)->abandoned)
+    code = is_kept ? adopt(comm, kept, state) : make(comm, state);
+    if (code != MPI_SUCCESS || (*state)->abandoned || (*state)->configured)
         return code;
     code = trv_mpi_state_configure(*state, NULL, NULL);
     if (code != MPI_SUCCESS && trv_mpi_is_drop_in()) { /* the same on all ranks: what is set is wrong */
@@ -515,5 +550,6 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
 
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state)
 {
-    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->configured && !(*state)->abandoned;
+    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->numbers && (*state)->configured &&
+           !(*state)->abandoned;
 }

@@ -49,7 +49,7 @@ typedef struct trv_mpi_state {
     atomic_bool broken; /* a collective failed after messages were sent: for good */
 
     trv_mpi_members_t *members; /* NULL where it is abandoned */
-    trv_mpi_numbers_t *numbers;
+    trv_mpi_numbers_t *numbers; /* NULL: a duplicate that has none until it is used first */
     int index;                  /* of its number in the block; 0: the others are its to give to duplicates */
     int given;                  /* how many of them it has given */
     int persistent, persistent_max; /* the next position for a persistent request in the block, and where they end */
@@ -73,6 +73,8 @@ typedef struct trv_mpi_state {
     bool left;                         /* a hint leaves the communicator to the MPI library */
 
     struct trv_mpi_kept *kept; /* decisions and what runs them (selection/kept.h), which outlive no state */
+    struct trv_mpi_kept *room; /* where those that it has inherited are listed; NULL: it has a number in its parent's block,
+                                  or is no duplicate */
     trv_mpi_recorder_t *recorder; /* NULL: nothing is recorded */
     struct trv_mpi_state *next, **link; /* all states of the process */
 } trv_mpi_state_t;
@@ -80,7 +82,7 @@ typedef struct trv_mpi_state {
 /* What stands above may hang things on states. Set once, before the first one is made. */
 typedef struct trv_mpi_upstairs {
     void (*clear)(trv_mpi_state_t *state); /* the torus or the algorithm changes */
-    void (*inherit)(trv_mpi_state_t *child, const trv_mpi_state_t *parent);
+    bool (*inherit)(trv_mpi_state_t *child, const trv_mpi_state_t *parent); /* false: no memory, and nothing is done */
     void (*end)(void); /* of the job: MPI_Finalize */
 } trv_mpi_upstairs_t;
 void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *upstairs);

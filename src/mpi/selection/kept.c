@@ -3,6 +3,8 @@
  */
 #include "mpi/selection/kept.h"
 
+#include <stdlib.h>
+
 #include "mpi/operations/scratch.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
@@ -12,7 +14,7 @@
 
 typedef trv_mpi_kept_t kept_t;
 
-/* The decision's place in the state's list. */
+/* The place in the state's list of a decision made there, or inherited with a number of the same block. */
 static kept_t *entry_of(trv_mpi_decision_t *decision, const trv_mpi_state_t *state)
 {
     kept_t *entry = &decision->kept[state->index];
@@ -42,14 +44,29 @@ static void clear(trv_mpi_state_t *state)
     drop_from(&state->kept);
 }
 
-static void inherit(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
+/* Where a child without a number lists what it inherits. */
+static bool make_room(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
-    kept_t **end = &child->kept;
+    size_t decisions = 0;
+    for (const kept_t *entry = parent->kept; entry; entry = entry->next)
+        decisions++;
+    child->room = calloc(decisions + 1, sizeof *child->room);
+    return child->room != NULL;
+}
+
+static bool inherit(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
+{
+    if (!child->numbers && !make_room(child, parent))
+        return false;
+    kept_t **end = &child->kept, *place = child->room;
     for (const kept_t *entry = parent->kept; entry; entry = entry->next) {
         trv_mpi_decision_hold(entry->decision);
-        *end = entry_of(entry->decision, child);
+        if (place)
+            *place = (kept_t){.decision = entry->decision};
+        *end = place ? place++ : entry_of(entry->decision, child);
         end = &(*end)->next;
     }
+    return true;
 }
 
 /* At the end of the job. */
