@@ -291,6 +291,28 @@ static void drop_in(void)
     MPI_Comm_free(&part);
 }
 
+/* A periodic grid is believed, and what is made of its first three ranks is none: Open MPI 4.1 says it were the same
+ * grid. */
+static void grids(void)
+{
+    MPI_Comm grid, part;
+    MPI_Group all, some;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){2, 2}, (int[]){1, 1}, 0, &grid);
+    expect_torus(grid, "2x2", 1, 0, "a periodic grid");
+    try_results(grid, "a periodic grid");
+    MPI_Comm_group(grid, &all);
+    MPI_Group_range_incl(all, 1, (int[1][3]){{2, 0, -1}}, &some);
+    if (test_rank < 3) {
+        MPI_Comm_create_group(grid, some, 5, &part);
+        expect_torus(part, "3", 1, 0, "a part of a grid");
+        try_results(part, "a part of a grid");
+        MPI_Comm_free(&part);
+    }
+    MPI_Group_free(&some);
+    MPI_Group_free(&all);
+    MPI_Comm_free(&grid);
+}
+
 /* A coordinate per node: MPICH takes even and odd ranks for two nodes when it is told to; elsewhere there is one. */
 #ifdef MPICH_VERSION
 enum { NODES = 2 };
@@ -350,6 +372,7 @@ static const struct test_case {
     {"marks", NULL, HEAD "\"wrap\": [false, true], \"shared_port\": [false, true], "
      "\"ranks\": [[1,1],[1,0],[0,1],[0,0]]}", marks, NULL},
     {"drop-in", "2x2", NULL, drop_in, NULL},
+    {"grids", NULL, NULL, grids, NULL},
     {"outside", NULL, HEAD "\n\"ranks\": [[0,0], [0,1], [1,0], [1,2]]}", NULL,
      "2:35: the coordinate in dimension 1 must be a whole number from 0 to 1"},
     {"few", NULL, HEAD "\"ranks\": [[0,0], [0,1], [1,0]]}", NULL, "coordinates for 3 ranks, and MPI_COMM_WORLD has 4"},

@@ -158,7 +158,8 @@ static bool believes_cartesian(void)
     return !trv_mpi_is_drop_in() || settings->cart || by_name;
 }
 
-/* The communicator's own topology, if it is Cartesian and periodic all round. */
+/* The communicator's own topology, if it is Cartesian and periodic all round. Open MPI 4.1 hands a communicator's on to what
+ * MPI_Comm_create_group makes of a part of it, so it has to be of as many ranks. */
 static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, MPI_Comm user)
 {
     int kind = MPI_UNDEFINED, dims = 0;
@@ -172,7 +173,7 @@ static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
     for (int d = 0; d < dims; d++)
         if (!periodic[d] && size[d] > 2)
             return;
-    if (trv_torus_init(&torus, dims, size) == TRV_OK)
+    if (trv_torus_init(&torus, dims, size) == TRV_OK && torus.ranks == members->ranks)
         take_in_order(wiring, members, &torus, "the Cartesian communicator");
 }
 
