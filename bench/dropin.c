@@ -6,6 +6,8 @@
  *     mpirun -n 2 env LD_PRELOAD=libtrivance_pmpi_openmpi.so dropin                      nothing set: it passes on
  *     mpirun -n 3 env LD_PRELOAD=libtrivance_pmpi_openmpi.so TRIVANCE_TORUS=3 dropin     Trivance serves
  *
+ * At the end the life of a short communicator: duplicated, used once, freed.
+ *
  * All take turns round by round, so that they see the same machine; shown are medians over the rounds of the slowest
  * rank's time per call in microseconds.
  *
@@ -133,6 +135,50 @@ static void print_row(size_t bytes, const double *median, int rivals, double *to
     printf("  %9.3f  %9.3f\n", *to_hand, *to_library);
 }
 
+/* ---- Communicators that come and go ------------------------------------------------------------------------------ */
+
+#define LIVES 2000
+
+/* Of a communicator whose duplicates the library knows, and of one that it has never seen. */
+static double live(const hand_t *hand, MPI_Comm known, MPI_Comm plain)
+{
+    MPI_Comm made;
+    double one = 1, sum;
+    hand_barrier(hand);
+    double start = MPI_Wtime();
+    if (known != MPI_COMM_NULL) {
+        MPI_Comm_dup(known, &made);
+        MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, made);
+        MPI_Comm_free(&made);
+    } else {
+        PMPI_Comm_dup(plain, &made);
+        PMPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, made);
+        PMPI_Comm_free(&made);
+    }
+    return hand_most(hand, 1e6 * (MPI_Wtime() - start));
+}
+
+static void compare_lives(const hand_t *hand)
+{
+    double *time[2] = {malloc(LIVES * sizeof(double)), malloc(LIVES * sizeof(double))}, one = 1, sum;
+    MPI_Comm known, plain;
+    MPI_Comm_split(hand->comm, 0, hand->rank, &known);
+    MPI_Comm_split(hand->comm, 0, hand->rank, &plain);
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, known);
+    for (int i = 0; i < LIVES; i++) {
+        time[0][i] = live(hand, known, MPI_COMM_NULL);
+        time[1][i] = live(hand, MPI_COMM_NULL, plain);
+    }
+    double ours = hand_median(time[0], LIVES), theirs = hand_median(time[1], LIVES);
+    if (hand->rank == 0)
+        printf("a duplicate, one AllReduce on it, freed: MPI_ %.2f us, PMPI_ %.2f us, %.2f (aim: at most 1.5)\n", ours,
+               theirs, ours / theirs);
+    MPI_Comm_free(&known);
+    MPI_Comm_free(&plain);
+    free(time[0]);
+    free(time[1]);
+}
+
 int main(int argc, char **argv)
 {
     static const size_t sizes[SIZES] = {8, 64, 512, 4096, 32768, 262144, 1048576};
@@ -165,6 +211,7 @@ int main(int argc, char **argv)
     }
     for (int at = FIRST_OWN; at < rivals; at++)
         MPI_Comm_free(&rival[at].comm);
+    compare_lives(&hand);
     free(input);
     free(output);
     hand_end(&hand);
