@@ -4,6 +4,7 @@
  * right wherever a call succeeds.
  *
  *     mpirun -n 3 memory [FIRST [STRIDE [LAST]]]
+ *     mpirun -n 3 memory stays [STRIDE]            all later ones fail, too, until the communicator is freed
  *     mpirun -n 3 memory init                      what fails, fails in MPI_Init: FAILING_MEMORY says which
  *
  * failing_memory.c is preloaded.
@@ -24,6 +25,7 @@
 
 static int rank, ranks;
 static long wrong, errors, right, number;
+static bool stays; /* what has failed once fails again */
 static int *in, *out;
 
 static void late(int signal)
@@ -114,7 +116,7 @@ static bool round_fails(bool (*arm)(long, bool))
     int any = 0;
     PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    arm(rank == FAILING ? number : 0, false);
+    arm(rank == FAILING ? number : 0, stays);
     alarm(SECONDS);
     live(comm);
     MPI_Comm_free(&comm);
@@ -133,6 +135,7 @@ int main(int argc, char **argv)
 {
     bool (*arm)(long, bool);
     bool init = argc > 1 && strcmp(argv[1], "init") == 0;
+    stays = argc > 1 && strcmp(argv[1], "stays") == 0;
     long stride = argument(argc, argv, 2, 1), last = init ? 1 : argument(argc, argv, 3, NUMBER_MAX), rounds = 0;
     *(void **)&arm = dlsym(RTLD_DEFAULT, "failing_memory_arm");
     MPI_Init(&argc, &argv);
@@ -146,7 +149,7 @@ int main(int argc, char **argv)
     if (init && rank == FAILING)
         printf("%s in MPI_Init\n", arm(0, false) ? "an allocation failed" : "no allocation failed");
     signal(SIGALRM, late);
-    for (number = init ? 0 : argument(argc, argv, 1, 1); number <= last && round_fails(arm); number += stride)
+    for (number = init ? 0 : stays ? 1 : argument(argc, argv, 1, 1); number <= last && round_fails(arm); number += stride)
         rounds++;
     long mine[] = {wrong, errors, right}, all[3];
     PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);

@@ -253,6 +253,9 @@ memory)
     start 1 LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- TRIVANCE_TORUS=3 -- "$memory" 1 $stride
     [ $code = 0 ] || fail "exit code $code"
     says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
+    start 1 LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- TRIVANCE_TORUS=3 -- "$memory" stays $stride
+    [ $code = 0 ] || fail "exit code $code where memory stays short"
+    says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
     ;;
 start)
     # The same in MPI_Init, where every allocation takes a job of its own.

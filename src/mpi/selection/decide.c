@@ -80,12 +80,23 @@ static trv_mpi_spare_t *find_spare(trv_mpi_decision_t *decision)
     return spare;
 }
 
+/* One that has failed is of no use but to say so again: a new one in its place, if there is memory for that. */
+static trv_mpi_spare_t *renew(trv_mpi_spare_t *spare, trv_mpi_state_t *state)
+{
+    trv_mpi_spare_t *fresh = spare->operation.failed ? make_spare(spare->decision, state) : NULL;
+    if (!fresh)
+        return spare;
+    free_spare(spare);
+    return fresh;
+}
+
 /* NULL: none is free, and there is no memory for another one. */
 static trv_mpi_operation_t *try_take(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
     trv_mpi_decision_t *decision = source;
     trv_mpi_spare_t *spare = find_spare(decision);
-    if (!spare && !(spare = make_spare(decision, state)))
+    spare = spare ? renew(spare, state) : make_spare(decision, state);
+    if (!spare)
         return NULL;
     spare->operation.state = state;
     spare->operation.tally = decision->tally;
@@ -109,10 +120,7 @@ void trv_mpi_decision_give(trv_mpi_operation_t *operation)
 {
     trv_mpi_spare_t *spare = spare_of(operation), *none = NULL;
     trv_mpi_decision_t *decision = spare->decision;
-    if (operation->failed) {
-        free_spare(spare);
-        return;
-    }
+    spare = renew(spare, operation->state);
     if (atomic_compare_exchange_strong_explicit(&decision->first, &none, spare, memory_order_release,
                                                 memory_order_relaxed))
         return;

@@ -14,7 +14,6 @@
  * How an operation ends is kept in its slot until the slot's own `test`: a look for another one may have found it.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
@@ -73,12 +72,12 @@ static void throw_away(trv_mpi_channel_t *channel, int at, int tag, int bytes, i
     MPI_Message message;
     MPI_Status status;
     int found = 0;
-    void *thrown = malloc((size_t)bytes + 1);
+    void *thrown = trv_mpi_waste_take((size_t)bytes);
     int code = thrown ? PMPI_Improbe(slot->peer, tag, channel->comm, &found, &message, &status) : MPI_SUCCESS;
     if (code == MPI_SUCCESS && found)
         code = PMPI_Imrecv(thrown, bytes, MPI_BYTE, &message, &request);
     if (code != MPI_SUCCESS || !found) {
-        free(thrown);
+        trv_mpi_waste_give(thrown);
         if (code != MPI_SUCCESS)
             over(channel, at, fail_receive(channel, code));
         return;
@@ -106,7 +105,7 @@ static void thrown(trv_mpi_channel_t *channel, int at)
         memcpy(&bytes, slot->thrown, sizeof bytes);
         slot->waste = (size_t)bytes;
     }
-    free(slot->thrown);
+    trv_mpi_waste_give(slot->thrown);
     slot->thrown = NULL;
     slot->throws = slot->heads = false;
     if (slot->waste == 0)

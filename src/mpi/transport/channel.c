@@ -21,6 +21,7 @@
 #include "mpi/transport/inside.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "common/error.h"
@@ -226,6 +227,27 @@ void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at)
 
 /* ---- Failures ---------------------------------------------------------------------------------------------------- */
 
+/* A rank without memory fails, and throws away what the others send, for which it has no memory either. So there is room
+ * for one message that is as old as the process; a page that is never used takes none. */
+static char last_room[1 << 20];
+static atomic_bool last_room_taken;
+
+void *trv_mpi_waste_take(size_t bytes)
+{
+    void *room = malloc(bytes + 1);
+    if (!room && bytes <= sizeof last_room && !atomic_exchange(&last_room_taken, true))
+        room = last_room;
+    return room;
+}
+
+void trv_mpi_waste_give(void *room)
+{
+    if (room == last_room)
+        atomic_store(&last_room_taken, false);
+    else
+        free(room);
+}
+
 /* See the header. */
 static void give_up(MPI_Request *request, bool sends)
 {
@@ -264,7 +286,7 @@ void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
     }
     while (slot->piece < slot->pieces)
         give_up(&slot->more[slot->piece++], slot->sends);
-    free(slot->thrown);
+    trv_mpi_waste_give(slot->thrown);
     slot->thrown = NULL;
     slot->throws = slot->nowhere = false;
 }

@@ -83,6 +83,10 @@ struct trv_mpi_channel {
 int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
 /* Moves the last request to the place of one that is complete or given up. */
 void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);
+/* Room for a message that is thrown away, and its end. NULL: there is none now. */
+void *trv_mpi_waste_take(size_t bytes);
+void trv_mpi_waste_give(void *room);
+
 /* Whether a received message in pieces has begun and not ended. */
 void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool amid);
 /* Gives up all that is pending of a slot. */
