@@ -129,6 +129,7 @@ size_t trv_plan_memory_bytes(const trv_plan_t *plan)
 {
     size_t bytes = 0;
     for (int s = 0; !trv_plan_check(plan) && s < plan->streams; s++)
-        bytes += sizeof(trv_program_t) + trv_program_memory_bytes(&plan->compiled->program[s]);
+        bytes += sizeof(trv_program_t) + trv_program_memory_bytes(&plan->compiled->program[s]) +
+                 trv_sized_memory_bytes(&plan->sized[2 * s]) + trv_sized_memory_bytes(&plan->sized[2 * s + 1]);
     return bytes;
 }

@@ -3,6 +3,9 @@
  *
  * Places of the user's and containers of one run are computed from positions. A container of several runs is gone through
  * along with the pieces that touch it: a cursor counts the bytes of it that have been passed.
+ *
+ * All that takes longer than a copy of a few hundred bytes. So when a count comes for the second time in a row, what works
+ * come to is listed, as far as there is room, and from then on a run goes through the list.
  */
 #include <string.h>
 
@@ -40,24 +43,76 @@ static bool touches_user(const trv_program_t *program, const trv_piece_t *piece)
     return user;
 }
 
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+/* As an offset from the base that it belongs to. */
+static size_t offset_of(const trv_lane_t *lane, trv_place_t place, const char *address)
+{
+    return (size_t)(address - lane->base[place.base]);
+}
+
+/* Lists a copy or a reduction; there is no more to list where there is no room. */
+static void list_move(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t amount, const char *to)
+{
+    trv_sized_t *sized = lane->sized;
+    const trv_place_t *source = sized->program->source + piece->source;
+    if (sized->moves + piece->sources > sized->moves_max) {
+        plan->listing = false;
+        return;
+    }
+    for (int s = 0; s < piece->sources; s++)
+        sized->move[sized->moves++] = (trv_move_t){
+            .to = offset_of(lane, piece->to, to), .from = offset_of(lane, source[s], plan->source[s]), .amount = amount,
+            .sources = piece->sources, .to_base = (unsigned char)piece->to.base,
+            .from_base = (unsigned char)source[s].base };
+}
+
+static int reduce(trv_plan_t *plan, char *to, int sources, size_t count)
+{
+    const trv_elements_t *elements = &plan->elements;
+    if (!elements->reduce)
+        return trv_reduce(elements->op, elements->type, to, plan->source, sources, count);
+    return elements->reduce(elements->reduce_context, to, plan->source, sources, count);
+}
+
+static int perform_list(trv_plan_t *plan, const trv_lane_t *lane, const trv_listed_t *listed)
+{
+    const trv_move_t *move = lane->sized->move + listed->first, *end = move + listed->moves;
+    int rc = 0;
+    while (!rc && move < end) {
+        const int sources = move->sources;
+        char *to = lane->base[move->to_base] + move->to;
+        if (sources == 1) {
+            const char *from = lane->base[move->from_base] + move->from;
+            if (to != from)
+                memcpy(to, from, move->amount);
+        } else {
+            for (int s = 0; s < sources; s++)
+                plan->source[s] = lane->base[move[s].from_base] + move[s].from;
+            rc = reduce(plan, to, sources, move->amount);
+        }
+        move += sources;
+    }
+    return rc;
+}
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
+
 /* One piece on elements that are contiguous everywhere. */
 static int perform_stretch(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t first,
                            size_t count, size_t passed)
 {
-    const trv_elements_t *elements = &plan->elements;
     const trv_place_t *source = lane->sized->program->source + piece->source;
     char *to = address(plan, lane, piece->to, first, passed);
-    if (piece->sources == 1) {
-        const char *from = address(plan, lane, *source, first, passed);
-        if (to != from) /* in place, a result may be there already */
-            memcpy(to, from, count * plan->element_size);
-        return 0;
-    }
     for (int s = 0; s < piece->sources; s++)
         plan->source[s] = address(plan, lane, source[s], first, passed);
-    if (!elements->reduce)
-        return trv_reduce(elements->op, elements->type, to, plan->source, piece->sources, count);
-    return elements->reduce(elements->reduce_context, to, plan->source, piece->sources, count);
+    if (plan->listing)
+        list_move(plan, lane, piece, piece->sources == 1 ? count * plan->element_size : count, to);
+    if (piece->sources > 1)
+        return reduce(plan, to, piece->sources, count);
+    if (to != plan->source[0]) /* in place, a result may be there already */
+        memcpy(to, plan->source[0], count * plan->element_size);
+    return 0;
 }
 
 /* One piece on a stretch of elements: the user's blocks lie apart. */
@@ -119,20 +174,35 @@ static int perform_walk(trv_plan_t *plan, const trv_lane_t *lane, const trv_work
     return rc;
 }
 
-int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
+static int perform_work(trv_plan_t *plan, const trv_lane_t *lane, const trv_work_t *work)
 {
     const trv_sized_t *sized = lane->sized;
-    const trv_program_t *program = sized->program;
+    const trv_piece_t *piece = &sized->program->piece[work->piece];
+    if (work->pieces > 1 || work->walks > 0 || piece->units == 0)
+        return perform_walk(plan, lane, work);
+    const size_t begin = trv_elements_before(sized, piece->first);
+    return perform_run(plan, lane, piece, begin, trv_elements_before(sized, piece->first + piece->units) - begin);
+}
+
+int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
+{
+    trv_sized_t *sized = lane->sized;
     int rc = 0;
     for (int i = first; !rc && i < first + works; i++) {
-        const trv_work_t *work = &program->work[i];
-        const trv_piece_t *piece = &program->piece[work->piece];
-        if (work->pieces == 1 && work->walks == 0 && piece->units > 0) {
-            const size_t begin = trv_elements_before(sized, piece->first);
-            rc = perform_run(plan, lane, piece, begin, trv_elements_before(sized, piece->first + piece->units) - begin);
-        } else {
-            rc = perform_walk(plan, lane, work);
+        trv_listed_t *listed = &sized->listed[i];
+        if (listed->moves > 0) {
+            rc = perform_list(plan, lane, listed);
+            continue;
         }
+        const int before = sized->moves;
+        const bool wanted = plan->listing = plan->starts > 1 && listed->moves == 0;
+        rc = perform_work(plan, lane, &sized->program->work[i]);
+        if (plan->listing && !rc)
+            *listed = (trv_listed_t){ before, sized->moves - before };
+        else
+            sized->moves = before;
+        if (wanted && !plan->listing)
+            listed->moves = -1;
     }
     return rc;
 }

@@ -186,6 +186,7 @@ static int count_lanes(trv_plan_t *plan)
 static void set_count(trv_plan_t *plan, size_t count)
 {
     plan->count = count;
+    plan->starts = 0;
     cut_chunks(plan);
     plan->lane_scratch_bytes = 0;
     for (int i = 0; i < 2 * plan->streams; i++) {
@@ -369,6 +370,7 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
 static void start_lanes(trv_plan_t *plan)
 {
     plan->state = TRV_PLAN_RUNNING;
+    plan->starts += plan->starts < 2;
     int rc = take_scratch(plan);
     if (!rc && plan->given_up)
         rc = trv_fail(plan->given_up, "the run was given up before it began");

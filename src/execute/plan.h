@@ -26,7 +26,7 @@ typedef struct trv_ready {
 typedef struct trv_lane {
     int number, stream;
     size_t chunk;                  /* the one in work */
-    const trv_sized_t *sized;      /* the program and what the chunk makes of it */
+    trv_sized_t *sized;            /* the program and what the chunk makes of it */
     char *base[TRV_BASES];         /* the chunk's part of the user's buffers; the lane's scratch */
     int stage;
     bool done;
@@ -105,6 +105,8 @@ struct trv_plan {
     const void **source;           /* room for the sources of one combine */
     trv_walk_t walk;               /* room for any */
     size_t *cursor;                /* of every container */
+    unsigned starts;               /* at this count */
+    bool listing;                  /* what is done is listed */
     size_t origin[TRV_BASES];      /* elements of blocks that lie before what the user's buffer holds */
     const char *input;
     char *output;

@@ -50,7 +50,7 @@ static bool has_peer(const int *list, int count, int peer)
     return false;
 }
 
-static const trv_sized_t *sized_of(const trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
+static trv_sized_t *sized_of(const trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
 {
     return &plan->sized[2 * lane->stream + (chunk == plan->chunks - 1)];
 }

@@ -25,7 +25,11 @@ int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
     const size_t sends = (size_t)program->sends, receives = (size_t)program->receives;
     sized->offset = malloc((3 * containers + 2 * areas + positions + sends + receives) * sizeof *sized->offset);
     sized->live = malloc(areas * sizeof *sized->live);
-    if (!sized->offset || !sized->live)
+    const int moves = 2 * program->stretches + program->pieces + program->sources;
+    sized->moves_max = moves < TRV_MOVES_MAX ? moves : TRV_MOVES_MAX;
+    sized->move = malloc(((size_t)sized->moves_max + 1) * sizeof *sized->move);
+    sized->listed = malloc(((size_t)program->works + 1) * sizeof *sized->listed);
+    if (!sized->offset || !sized->live || !sized->move || !sized->listed)
         return trv_fail_memory();
     sized->bytes = sized->offset + containers;
     sized->first = sized->bytes + containers;
@@ -47,7 +51,14 @@ void trv_sized_clear(trv_sized_t *sized)
 {
     free(sized->offset);
     free(sized->live);
+    free(sized->move);
+    free(sized->listed);
     memset(sized, 0, sizeof *sized);
+}
+
+size_t trv_sized_memory_bytes(const trv_sized_t *sized)
+{
+    return (size_t)sized->moves_max * sizeof *sized->move + (size_t)sized->program->works * sizeof *sized->listed;
 }
 
 size_t trv_find_elements(const trv_sized_t *sized, int64_t position)
@@ -183,6 +194,8 @@ void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int
     sized->total = sized->length * (size_t)(program->space.units / program->block);
     sized->gap = count - sized->length;
     sized->element_size = element_size;
+    sized->moves = 0;
+    memset(sized->listed, 0, (size_t)program->works * sizeof *sized->listed);
     if (sized->table) {
         fill_table(sized, 0, 0, 0, sized->total);
         sized->table[program->space.units] = sized->total;

@@ -17,6 +17,21 @@
 /* Where part i of `parts` nearly equal ones of `count` elements begins: floor(i * count / parts), without overflow. */
 size_t trv_cut(size_t count, size_t parts, size_t i);
 
+/* A copy of so many bytes between offsets from bases, or (sources > 1) a reduction of so many elements, whose other
+ * sources follow as the `from` of as many moves less one. */
+typedef struct trv_move {
+    size_t to, from, amount;
+    int sources;
+    unsigned char to_base, from_base;
+} trv_move_t;
+
+/* The moves of a work. 0: it is not listed; negative: there is no room for them. */
+typedef struct trv_listed {
+    int first, moves;
+} trv_listed_t;
+
+enum { TRV_MOVES_MAX = 4096 };
+
 typedef struct trv_sized {
     const trv_program_t *program;
     size_t begin, length, total;  /* elements of a block of the chunk before the stream's; the stream's; all blocks' */
@@ -29,6 +44,9 @@ typedef struct trv_sized {
     size_t *sent, *received;      /* bytes of messages */
     size_t *area_offset, *area_bytes;
     int *live;                    /* areas in use, by offset */
+    trv_move_t *move;             /* what works come to (perform.c) */
+    trv_listed_t *listed;          /* of each work */
+    int moves, moves_max;
     size_t scratch_bytes;
 } trv_sized_t;
 
@@ -37,6 +55,7 @@ int trv_sized_make(trv_sized_t *sized, const trv_program_t *program);
 /* One that has one element in every unit, without containers' sizes: elements are then positions. */
 trv_sized_t trv_sized_units(const trv_program_t *program);
 void trv_sized_clear(trv_sized_t *sized);
+size_t trv_sized_memory_bytes(const trv_sized_t *sized);
 
 /* For chunks of `elements` elements of blocks of `count`, as stream `stream` of `streams`. */
 void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int streams, size_t element_size);
