@@ -51,12 +51,14 @@ static void counts_in_turn(const trv_schedule_t *schedule)
     const trv_plan_options_t options = { .chunk_bytes = random_below(2) ? 0 : 40 * (size_t)trv_schedule_torus(schedule)->ranks + random_below(4000) };
     world_t world = world_make(schedule, COUNT_MAX, &elements, &options);
     for (int round = 0; round < ROUNDS; round++) {
-        const bool in_place = random_below(2);
         set_count(&world, round % 3 == 0 ? random_below(12) : round % 3 == 1 ? COUNT_MAX : random_below(COUNT_MAX));
         uint32_t *most = covers ? world_maximum(&world) : NULL;
-        world_fill(&world, in_place);
-        run_count(&world, in_place);
-        world_check(&world, in_place, most);
+        for (size_t runs = 1 + random_below(4); runs > 0; runs--) { /* from the third on what was done is listed */
+            const bool in_place = random_below(2);
+            world_fill(&world, in_place);
+            run_count(&world, in_place);
+            world_check(&world, in_place, most);
+        }
         free(most);
         if (round == 3 || round == 5)
             fresh_numbers(&world, &elements, &options);
