@@ -39,10 +39,16 @@ TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /*
 TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
                                    trv_collective_t collective);
 
-/* ---- Names that say all ---------------------------------------------------------------------------------------- */
+/* Room for any name of an algorithm that says which one it is, with parameters ("hybrid:4x8"). */
+#define TRV_PLAN_NAME_MAX 128
 
-/* Room for any name that is spelled out, and the longest that trv_schedule_create reads, the terminating 0 included. */
-#define TRV_SPELLED_MAX 2048
+/* Makes the schedule of a named algorithm for a torus; a name has less than TRV_SPELLED_MAX characters.
+ * TRV_ERR_UNSUPPORTED with the reason where the algorithm cannot serve that torus or collective. Destroy it with
+ * trv_schedule_destroy. */
+TRV_API int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *algorithm,
+                                trv_collective_t collective);
+
+/* ---- Names that say all ---------------------------------------------------------------------------------------- */
 
 /* Spells out the name of a schedule: what trv_schedule_create makes of `text` is the same as what it makes of
  * `algorithm`, message by message, but depends on nothing else any more: on no search, table, cache or default.

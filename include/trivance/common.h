@@ -4,6 +4,8 @@
 #ifndef TRIVANCE_COMMON_H
 #define TRIVANCE_COMMON_H
 
+#include <stdbool.h>
+
 #if defined(__GNUC__)
 #define TRV_API __attribute__((visibility("default")))
 #else
@@ -36,6 +38,11 @@ TRV_API const char *trv_last_error(void);
 
 /* "0.1.0": the version of the library at run time. */
 TRV_API const char *trv_version(void);
+
+/* Star chains that are searched for at plan time (docs/stars.md) are kept in the user's cache folder,
+ * $XDG_CACHE_HOME/trivance or ~/.cache/trivance: whether they are read from there, and written. For the whole process;
+ * both unless something else is said. */
+TRV_API void trv_cache_policy(bool read, bool write);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <trivance/algorithms.h>
 #include <trivance/common.h>
 #include <trivance/schedule.h>
 #include <trivance/simulate.h>
@@ -30,8 +31,6 @@ typedef struct trv_plan_constraints {
     int messages_per_port;  /* most messages of a stream that leave a rank by one port in a step; 0: any */
     unsigned narrow;        /* bit d: dimension d has no two separate paths; no step may send both ways in it */
 } trv_plan_constraints_t;
-
-#define TRV_PLAN_NAME_MAX 128
 
 typedef struct trv_planned {
     char algorithm[TRV_PLAN_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
@@ -66,11 +65,6 @@ TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int 
  * seconds on large tori if its schedule has no symmetry. TRV_ERR_UNSUPPORTED, with the reason, where it does not serve
  * the torus or does not keep to the constraints. */
 TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan);
-
-/* Star chains that are searched for at plan time (docs/stars.md) are kept in the user's cache folder,
- * $XDG_CACHE_HOME/trivance or ~/.cache/trivance: whether they are read from there, and written. For the whole process;
- * both unless something else is said. */
-TRV_API void trv_cache_policy(bool read, bool write);
 
 #ifdef __cplusplus
 }

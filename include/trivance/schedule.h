@@ -157,12 +157,12 @@ TRV_API void trv_step_clear(trv_step_t *step);
  * overwritten. A rank with nothing to do gets an empty step. TRV_ERR_ARGUMENT for numbers out of range. */
 TRV_API int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
 
+/* Room for the name of a schedule that is spelled out (trv_schedule_spell), the terminating 0 included. */
+#define TRV_SPELLED_MAX 2048
+
 /* ---- The schedule ---------------------------------------------------------------------------------------------- */
 
-/* Makes the schedule of a named algorithm (see trivance/algorithms.h) for a torus. TRV_ERR_UNSUPPORTED with the reason
- * where the algorithm cannot serve that torus or collective. Destroy it with trv_schedule_destroy (NULL is fine). */
-TRV_API int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *algorithm,
-                                trv_collective_t collective);
+/* NULL is fine. */
 TRV_API void trv_schedule_destroy(trv_schedule_t *schedule);
 
 TRV_API const char *trv_schedule_name(const trv_schedule_t *schedule);

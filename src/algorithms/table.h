@@ -4,7 +4,7 @@
 #ifndef TRIVANCE_ALGORITHMS_TABLE_H
 #define TRIVANCE_ALGORITHMS_TABLE_H
 
-#include "schedule/schedule.h"
+#include "algorithms/algorithm.h"
 
 extern const trv_algorithm_t trv_trivance_l, trv_trivance_l_grouped, trv_trivance_l_gathered, trv_trivance_l_overlap;
 extern const trv_algorithm_t trv_trivance_b;

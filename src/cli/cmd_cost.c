@@ -10,12 +10,13 @@
 
 #include <trivance/cost.h>
 
-#include "cli/cli.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
 #include "cli/cost_paper.h"
-#include "cli/input.h"
-#include "cli/parse.h"
-#include "cli/select.h"
-#include "cli/table.h"
+#include "tool/input.h"
+#include "text/parse.h"
+#include "tool/select.h"
+#include "tool/table.h"
 #include "common/error.h"
 
 static const char help[] =
@@ -217,12 +218,12 @@ static void print_plans(const options_t *options, const result_t *result)
 static void print_times(const options_t *options, const result_t *result)
 {
     cli_column_t column[SIZES_MAX + 1] = {{NULL, "time in us", false, 0}};
-    char title[SIZES_MAX][CLI_BYTES_TEXT_MAX + 2];
+    char title[SIZES_MAX][TRV_BYTES_TEXT_MAX + 2];
     bool families = false;
     cli_table_t table;
     /* Two characters stay free behind every number for the marks. */
     for (int i = 0; i < options->sizes; i++) {
-        cli_format_bytes(options->bytes[i], title[i]);
+        trv_format_bytes(options->bytes[i], title[i]);
         strcat(title[i], "  ");
         column[i + 1] = (cli_column_t){NULL, title[i], true, 0};
     }
@@ -365,12 +366,12 @@ static int read_option(options_t *options, int option)
     case 'c': return cli_parse_collective(optarg, &options->collective);
     case 'b':
         options->with_bytes = true;
-        return cli_parse_bytes_list(optarg, options->bytes, SIZES_MAX, &options->sizes);
+        return trv_parse_bytes_list(optarg, options->bytes, SIZES_MAX, &options->sizes);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
-    case OPTION_BANDWIDTH: return cli_parse_rate_bps(optarg, &options->network.bandwidth_bps);
-    case OPTION_ALPHA: return cli_parse_time_ns(optarg, &options->network.alpha_ns);
-    case OPTION_HOP: return cli_parse_time_ns(optarg, &options->network.hop_ns);
+    case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->network.bandwidth_bps);
+    case OPTION_ALPHA: return trv_parse_time_ns(optarg, &options->network.alpha_ns);
+    case OPTION_HOP: return trv_parse_time_ns(optarg, &options->network.hop_ns);
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }
@@ -390,7 +391,7 @@ int cli_cost(int argc, char **argv)
     options.command = argv[0];
     options.network = (trv_network_t)TRV_NETWORK_PAPER;
     if (!rc)
-        rc = cli_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, SIZES_MAX, &options.sizes);
+        rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, SIZES_MAX, &options.sizes);
     while (!rc && (option = cli_option(argc, argv, ":a:c:b:s:f:h", longs)) != -1) {
         if (option == '?')
             return CLI_BAD;

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/input.h"
-#include "cli/parse.h"
-#include "cli/select.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "tool/input.h"
+#include "text/parse.h"
+#include "tool/select.h"
 #include "common/error.h"
 #include "export/goal_file.h"
 #include "export/msccl.h"
@@ -117,9 +118,9 @@ static int read_options(int argc, char **argv, options_t *options)
         case 'f': rc = read_format(optarg, &options->format); break;
         case 'a': rc = cli_select(optarg, &options->selection); break;
         case 'c': rc = cli_parse_collective(optarg, &options->collective); break;
-        case 'b': rc = cli_parse_vector(optarg, &options->bytes); break;
+        case 'b': rc = trv_parse_vector(optarg, &options->bytes); break;
         case OPTION_ALPHA:
-            rc = cli_parse_time_ns(optarg, &options->alpha_ns);
+            rc = trv_parse_time_ns(optarg, &options->alpha_ns);
             options->alpha_given = true;
             break;
         case 's': options->schedule = optarg; break;

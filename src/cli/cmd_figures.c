@@ -7,9 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/cli.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
 #include "cli/cost_paper.h"
-#include "cli/parse.h"
+#include "text/parse.h"
 #include "common/error.h"
 #include "figures/figures.h"
 
@@ -154,8 +155,8 @@ static int read_only(options_t *options, const char *list)
     const char *rest = list;
     int more, number = 0;
     options->with_only = true;
-    while ((more = cli_next_item(&rest, "figures", item, sizeof item)) > 0) {
-        int rc = cli_parse_int(item, "a figure", fig_spec[0].number, fig_spec[FIG_COUNT - 1].number, &number);
+    while ((more = trv_next_item(&rest, "figures", item, sizeof item)) > 0) {
+        int rc = trv_parse_int(item, "a figure", fig_spec[0].number, fig_spec[FIG_COUNT - 1].number, &number);
         if (rc)
             return rc;
         options->chosen[number - fig_spec[0].number] = true;
@@ -170,7 +171,7 @@ static int read_option(options_t *options, int option)
     fig_result_t *result = &options->result;
     switch (option) {
     case 'o': options->folder = optarg; return TRV_OK;
-    case 'j': return cli_parse_int(optarg, "--workers", 1, 1024, &result->workers);
+    case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &result->workers);
     case OPTION_ONLY: return read_only(options, optarg);
     case OPTION_QUICK: result->quick = true; return TRV_OK;
     case OPTION_MODEL: return cli_network_set(&result->network, "model", optarg);

@@ -8,9 +8,10 @@
 #include <trivance/common.h>
 #include <trivance/reduce.h>
 
-#include "cli/cli.h"
-#include "cli/handover.h"
-#include "cli/table.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "tool/handover.h"
+#include "tool/table.h"
 #include "settings/settings.h"
 
 static const char help[] =

@@ -6,8 +6,9 @@
 
 #include <trivance/algorithms.h>
 
-#include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "tool/table.h"
 
 static const char help[] =
     "Usage: trivance list [--format=table|json|csv]\n\n"

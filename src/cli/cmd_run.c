@@ -14,9 +14,10 @@
 
 #include <trivance/common.h>
 
-#include "cli/cli.h"
-#include "cli/handover.h"
-#include "cli/mpi_start.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "tool/handover.h"
+#include "tool/mpi_start.h"
 #include "settings/settings.h"
 
 #define PREFIX "TRIVANCE_"

@@ -10,9 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/handover.h"
-#include "cli/sweep.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "tool/handover.h"
+#include "sweep/sweep.h"
 #include "common/error.h"
 
 #define CHUNK 4096 /* points in memory at a time */

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/handover.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "tool/handover.h"
 #include "common/error.h"
 #include "settings/topology_file.h"
 

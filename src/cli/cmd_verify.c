@@ -6,11 +6,12 @@
 
 #include <trivance/verify.h>
 
-#include "cli/cli.h"
-#include "cli/input.h"
-#include "cli/parse.h"
-#include "cli/select.h"
-#include "cli/table.h"
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "tool/input.h"
+#include "text/parse.h"
+#include "tool/select.h"
+#include "tool/table.h"
 #include "common/error.h"
 
 static const char help[] =
@@ -321,7 +322,7 @@ int cli_verify(int argc, char **argv)
     while (!rc && (option = cli_option(argc, argv, ":a:b:c:s:m:f:h", longs)) != -1)
         switch (option) {
         case 'a': rc = cli_select(optarg, &options.selection); break;
-        case 'b': rc = cli_parse_vector(optarg, &options.bytes); break;
+        case 'b': rc = trv_parse_vector(optarg, &options.bytes); break;
         case 'c': rc = read_collective(&options, optarg); break;
         case 's': options.path = optarg; break;
         case 'm': rc = read_method(&options, optarg); break;

@@ -11,7 +11,7 @@
 #include <trivance/algorithms.h>
 #include <trivance/cost.h>
 
-#include "cli/cli.h"
+#include "tool/tool.h"
 #include "common/error.h"
 
 /* Square, of sides that are powers of 2 or of 3. */

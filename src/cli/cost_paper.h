@@ -4,7 +4,7 @@
 #ifndef TRIVANCE_CLI_COST_PAPER_H
 #define TRIVANCE_CLI_COST_PAPER_H
 
-#include "cli/table.h"
+#include "tool/table.h"
 
 /* Prints the tables to `out`. 0, or an error with its sentence. */
 int cli_cost_paper(FILE *out, cli_format_t format);

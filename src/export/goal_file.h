@@ -11,7 +11,7 @@
 
 #include <trivance/schedule.h>
 
-#include "simulate/goal.h"
+#include "goal/goal.h"
 
 /* Reads `length` bytes of text; `name` is the file's in messages. TRV_ERR_INVALID with a sentence that says in which
  * line the text is not what the format asks for. The program is cleared by trv_goal_clear. */

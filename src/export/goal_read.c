@@ -21,7 +21,7 @@
 
 #include "common/error.h"
 #include "common/hash.h"
-#include "export/whole_file.h"
+#include "text/whole_file.h"
 
 #define BYTES_MAX (UINT64_C(1) << 50)
 #define CALC_NS_MAX UINT64_C(3600000000000) /* an hour */

@@ -8,7 +8,7 @@
  *     s0_1_0 requires a0_1
  *
  * A message has a tag of its own among those between its two ranks. A stream has a cpu of its own, since streams do not
- * wait for each other. A message's nic is the number of its port, or of its port and interface (simulate/goal.h).
+ * wait for each other. A message's nic is the number of its port, or of its port and interface (simulate/goal_run.h).
  */
 #include "export/goal_file.h"
 

@@ -14,7 +14,7 @@
 
 #include "common/error.h"
 #include "export/schedule_json_parts.h"
-#include "export/whole_file.h"
+#include "text/whole_file.h"
 
 /* streams * steps * ranks, of which an explicit schedule has a record each: as many as a small file may have, and more
  * in proportion to its messages. */

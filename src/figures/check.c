@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/parse.h"
+#include "text/parse.h"
 
 const char *const fig_verdict_name[] = {
     [FIG_AGREES] = "agrees", [FIG_DIFFERS] = "differs", [FIG_NOT_MEASURED] = "not measured"};
@@ -137,7 +137,7 @@ static double sensitivity(const fig_result_t *result, const fig_figure_t *figure
 {
     const fig_curve_t *first = &figure->curve[0], *last = &figure->curve[figure->curves - 1];
     double first_ns = NAN, last_ns = NAN;
-    if (cli_parse_time_ns(first->key, &first_ns) || cli_parse_time_ns(last->key, &last_ns))
+    if (trv_parse_time_ns(first->key, &first_ns) || trv_parse_time_ns(last->key, &last_ns))
         return NAN;
     return log2(fig_break_even(result, figure, last) / fig_break_even(result, figure, first)) /
            log2(last_ns / first_ns);

@@ -22,9 +22,9 @@
 
 #include <jansson.h>
 
-#include <trivance/plan.h>
+#include <trivance/algorithms.h>
 
-#include "cli/network.h"
+#include "tool/network.h"
 
 #define FIG_SIZES_MAX 24
 #define FIG_CURVES_MAX 7

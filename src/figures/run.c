@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/grid.h"
-#include "cli/parse.h"
-#include "cli/progress.h"
-#include "cli/select.h"
+#include "tool/grid.h"
+#include "text/parse.h"
+#include "tool/progress.h"
+#include "tool/select.h"
 #include "common/error.h"
 
 #define CHOICES_MAX 32
@@ -240,7 +240,7 @@ static int ask_study(plan_t *plan, const fig_result_t *result, fig_study_t *stud
                     return trv_fail(TRV_ERR_ARGUMENT, "a study has more than %d rows", FIG_STUDY_ROWS_MAX);
                 fig_study_row_t *row = &study->row[study->rows++];
                 *row = (fig_study_row_t){.torus = spec->torus[t], .algorithm = spec->algorithm[a]};
-                rc = cli_parse_bytes(spec->bytes[b], &row->bytes);
+                rc = trv_parse_bytes(spec->bytes[b], &row->bytes);
                 if (!rc)
                     rc = ask_row(plan, result, spec, row);
             }

@@ -4,7 +4,7 @@
  */
 #include "figures/figures.h"
 
-#include "cli/table.h"
+#include "tool/table.h"
 
 static void add_row(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve, bool own,
                     int size, cli_table_t *table)

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/parse.h"
+#include "text/parse.h"
 #include "common/error.h"
 
 /* Lines differ in colour and marker. */
@@ -76,8 +76,8 @@ static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *o
     fprintf(out, "set yrange [%g:%g]\nset xrange [%" PRIu64 ":%" PRIu64 "]\n", low, high, result->bytes[0],
             result->bytes[result->sizes - 1]);
     for (uint64_t bytes = 32; bytes <= result->bytes[result->sizes - 1]; bytes *= 16) {
-        char text[CLI_BYTES_TEXT_MAX];
-        fprintf(out, "%s'%s' %" PRIu64, bytes == 32 ? "set xtics (" : ", ", cli_format_bytes(bytes, text),
+        char text[TRV_BYTES_TEXT_MAX];
+        fprintf(out, "%s'%s' %" PRIu64, bytes == 32 ? "set xtics (" : ", ", trv_format_bytes(bytes, text),
                 bytes);
     }
     fputs(")\n", out);

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/parse.h"
+#include "text/parse.h"
 
 /* Those that the report shows; the others are on the page. */
 static const int shown[] = {6, 8, 11, 12};
 
 static void write_head(const fig_result_t *result, FILE *out)
 {
-    char network[CLI_NETWORK_TEXT_MAX], first[CLI_BYTES_TEXT_MAX], last[CLI_BYTES_TEXT_MAX];
+    char network[CLI_NETWORK_TEXT_MAX], first[TRV_BYTES_TEXT_MAX], last[TRV_BYTES_TEXT_MAX];
     fprintf(out,
             "<!-- Made by `%s`, which writes it to its folder beside the page index.html; not edited by hand. -->\n\n"
             "# The paper's evaluation, recomputed\n\n",
@@ -22,8 +22,8 @@ static void write_head(const fig_result_t *result, FILE *out)
             "`%s` simulates the figures 6 to 20 of the paper's section 5 and appendices packet by packet and compares "
             "them with what the paper says. Network: %s. Sizes: %s to %s, %d of them. %d simulations, %.2f thousand "
             "million packet-hops.\n\n",
-            result->command, cli_network_format(&result->network, network), cli_format_bytes(result->bytes[0], first),
-            cli_format_bytes(result->bytes[result->sizes - 1], last), result->sizes, result->paper.simulations,
+            result->command, cli_network_format(&result->network, network), trv_format_bytes(result->bytes[0], first),
+            trv_format_bytes(result->bytes[result->sizes - 1], last), result->sizes, result->paper.simulations,
             (double)result->paper.packet_hops / 1e9);
     fputs("An advantage is the paper's (T_A - T_Trivance) / T_A: by how much of algorithm A's time Trivance is faster; "
           "negative where it is slower. Every algorithm is the faster of its L and its B at each size. The break-even "
@@ -148,14 +148,14 @@ static void write_study(const fig_study_t *study, FILE *out)
     for (int r = 0; r < study->rows; r++) {
         const fig_study_row_t *row = &study->row[r];
         const fig_value_t *other = row->other, *trivance = row->trivance;
-        char bytes[CLI_BYTES_TEXT_MAX];
+        char bytes[TRV_BYTES_TEXT_MAX];
         double change = 100 * (other[1].time_ns / other[0].time_ns - 1);
         if (fabs(change) < spec->threshold) {
             left++;
             continue;
         }
         fprintf(out, "| %s | %s | %s | %.2f us | %.2f us | %+.1f %% | %.1f %% | %.1f %% |\n", row->torus,
-                row->algorithm, cli_format_bytes(row->bytes, bytes), other[0].time_ns / 1e3, other[1].time_ns / 1e3,
+                row->algorithm, trv_format_bytes(row->bytes, bytes), other[0].time_ns / 1e3, other[1].time_ns / 1e3,
                 change, fig_advantage_of(other[0].time_ns, trivance[0].time_ns),
                 fig_advantage_of(other[1].time_ns, trivance[1].time_ns));
     }

@@ -1,5 +1,5 @@
 /*
- * Schedules as their readers see them: accessors, creation by name, sizes of messages.
+ * Schedules as their readers see them: accessors, sizes of messages.
  */
 #include "schedule/schedule.h"
 
@@ -24,40 +24,6 @@ trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name
     schedule->messages_per_port = 1;
     trv_torus_init(&schedule->space, 1, &(int){1});
     return schedule;
-}
-
-int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
-                        trv_collective_t collective)
-{
-    *schedule = NULL;
-    const trv_algorithm_t *algorithm = trv_algorithm_find(name);
-    if (!algorithm)
-        return TRV_ERR_ARGUMENT;
-    const char *colon = strchr(name, ':');
-    /* What parameters ask for may be possible where the algorithm's own choice is not; `create` decides. */
-    int rc = colon ? TRV_OK : trv_algorithm_supports(algorithm, torus, collective);
-    if (rc)
-        return rc;
-    trv_schedule_t *s = trv_schedule_allocate(torus, name, collective);
-    if (!s)
-        return trv_fail_memory();
-    if (colon && strlen(name) >= sizeof s->name) {
-        trv_schedule_destroy(s);
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name with its parameters has at most %zu characters",
-                        name, sizeof s->name - 1);
-    }
-    s->parameters = colon ? s->name + (colon - name) + 1 : NULL;
-    s->symmetry = algorithm->symmetry;
-    s->exactness = algorithm->exactness;
-    s->consistent = algorithm->consistent;
-    s->owned = !algorithm->latency_optimal;
-    rc = algorithm->create(s);
-    if (rc) {
-        trv_schedule_destroy(s);
-        return rc;
-    }
-    *schedule = s;
-    return TRV_OK;
 }
 
 void trv_schedule_destroy(trv_schedule_t *schedule)

@@ -11,7 +11,6 @@
 
 #include <stddef.h>
 
-#include <trivance/algorithms.h>
 #include <trivance/schedule.h>
 
 struct trv_schedule {
@@ -37,27 +36,6 @@ struct trv_schedule {
     int64_t (*position)(const trv_schedule_t *schedule, int stream, int64_t unit);
     void *tables; /* the algorithm's own */
     void (*destroy)(void *tables);
-};
-
-/* One line of the table of algorithms. */
-struct trv_algorithm {
-    const char *name, *family, *title, *source, *sizes, *steps_formula, *bytes_formula;
-    const char *parameters; /* how those in a name are written, "G[xG...]"; NULL: there are none */
-    bool latency_optimal;
-    trv_symmetry_t symmetry;
-    trv_exactness_t exactness;
-    bool consistent;
-    /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal.
-     */
-    int (*supports)(const trv_torus_t *torus, trv_collective_t collective);
-    /* Fills the schedule: streams, steps, registers, space, halves, step, tables … What is already there: name and its
-     * parameters, torus, collective, symmetry, exactness, consistent and owned from the table's line, one stream, no
-     * step, one register, a space of one block, halves = 1, messages_per_port = 1, no mirrored streams. */
-    int (*create)(trv_schedule_t *schedule);
-    /* Writes a name with its parameters (NULL: none are given) so that it says all, as trv_schedule_spell; returns its
-     * length, which may be `size` or more, as snprintf does, or an error. NULL: there are no parameters. */
-    int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                 size_t size);
 };
 
 /* ---- Building a step --------------------------------------------------------------------------------------------- */
@@ -87,7 +65,7 @@ trv_blocks_t trv_blocks_all(const trv_schedule_t *schedule);
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* An empty schedule (see trv_algorithm.create for what it holds); NULL when out of memory. */
+/* An empty schedule (see trv_algorithm.create in algorithms/algorithm.h for what it holds); NULL when out of memory. */
 trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective);
 
 #endif

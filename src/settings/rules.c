@@ -11,7 +11,7 @@
 
 #include <trivance/algorithms.h>
 
-#include "cli/parse.h"
+#include "text/parse.h"
 #include "common/error.h"
 #include "settings/rules_list.h"
 
@@ -111,7 +111,7 @@ static int bound(const char *text, bool upper, uint64_t *value)
         *value = UINT64_MAX;
         return TRV_OK;
     }
-    return cli_parse_bytes(text, value);
+    return trv_parse_bytes(text, value);
 }
 
 /* "8-64" or "64k-inf". */

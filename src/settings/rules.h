@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <trivance/plan.h>
+#include <trivance/algorithms.h>
 #include <trivance/schedule.h>
 #include <trivance/torus.h>
 

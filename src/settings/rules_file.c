@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "cli/parse.h"
+#include "text/parse.h"
 #include "common/error.h"
 #include "settings/json_file.h"
 #include "settings/rules_list.h"
@@ -41,7 +41,7 @@ static int read_bound(const reader_t *reader, json_t *object, const char *key, b
         *bound = (uint64_t)json_integer_value(value);
     else if (text && upper && strcmp(text, "inf") == 0)
         *bound = UINT64_MAX;
-    else if (!text || cli_parse_bytes(text, bound) < 0)
+    else if (!text || trv_parse_bytes(text, bound) < 0)
         return trv_json_file_fail(&reader->file, object, key, "\"%s\" must be a whole number >= 0, or a text as "
                                   "\"64KiB\"%s", key, upper ? " or \"inf\"" : "");
     return TRV_OK;
@@ -153,7 +153,7 @@ static int read_parameter(const reader_t *reader, json_t *network, const char *k
         return TRV_OK;
     if (!text)
         return trv_json_file_fail(&reader->file, network, key, "\"%s\" must be a text with a unit, for example %s", key,
-                                  parse == cli_parse_time_ns ? "\"1.5us\"" : "\"800Gb/s\"");
+                                  parse == trv_parse_time_ns ? "\"1.5us\"" : "\"800Gb/s\"");
     if (parse(text, value) < 0)
         return trv_json_file_fail(&reader->file, network, key, "%s", trv_last_error());
     return TRV_OK;
@@ -169,13 +169,13 @@ static int read_network(const reader_t *reader, json_t *root)
         return trv_json_file_fail(&reader->file, root, "network", "\"network\" must be an object, for example "
                                   "{\"alpha\": \"1.5us\", \"bandwidth\": \"800Gb/s\"}");
     check_keys(reader, network, known);
-    int code = read_parameter(reader, network, "alpha", cli_parse_time_ns, &reader->rules->alpha_ns);
+    int code = read_parameter(reader, network, "alpha", trv_parse_time_ns, &reader->rules->alpha_ns);
     if (code == TRV_OK)
-        code = read_parameter(reader, network, "bandwidth", cli_parse_rate_bps, &reader->rules->bandwidth_bps);
+        code = read_parameter(reader, network, "bandwidth", trv_parse_rate_bps, &reader->rules->bandwidth_bps);
     if (code == TRV_OK)
-        code = read_parameter(reader, network, "hop_latency", cli_parse_time_ns, &reader->rules->hop_ns);
+        code = read_parameter(reader, network, "hop_latency", trv_parse_time_ns, &reader->rules->hop_ns);
     if (code == TRV_OK)
-        code = read_parameter(reader, network, "message_overhead", cli_parse_time_ns, &reader->rules->overhead_ns);
+        code = read_parameter(reader, network, "message_overhead", trv_parse_time_ns, &reader->rules->overhead_ns);
     return code;
 }
 

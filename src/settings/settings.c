@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trivance/plan.h>
+#include <trivance/algorithms.h>
 
-#include "cli/cli.h"
-#include "cli/parse.h"
+#include "text/nearest.h"
+#include "text/parse.h"
 #include "common/error.h"
 #include "common/hash.h"
 
@@ -71,9 +71,9 @@ static int read_value(const trv_setting_t *setting, const char *text, trv_settin
     void *place = (char *)settings + setting->offset;
     switch (setting->kind) {
     case TRV_SETTING_FLAG: return read_flag(text, place);
-    case TRV_SETTING_TIME: return cli_parse_time_ns(text, place);
-    case TRV_SETTING_RATE: return cli_parse_rate_bps(text, place);
-    case TRV_SETTING_BYTES: return cli_parse_bytes(text, place);
+    case TRV_SETTING_TIME: return trv_parse_time_ns(text, place);
+    case TRV_SETTING_RATE: return trv_parse_rate_bps(text, place);
+    case TRV_SETTING_BYTES: return trv_parse_bytes(text, place);
     case TRV_SETTING_WORD: return read_word(setting, text, place);
     default: return read_text(setting, text, place);
     }
@@ -179,7 +179,7 @@ static void find_unknown(teller_t *teller)
             known = strcmp(name[i], bare) == 0;
         if (known)
             continue;
-        const char *nearest = cli_nearest(bare, name, names);
+        const char *nearest = trv_nearest(bare, name, names);
         if (nearest)
             snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; did you mean " PREFIX "%s?", bare,
                      nearest);

@@ -5,7 +5,7 @@
 
 #include <trivance/torus.h>
 
-#include "cli/parse.h"
+#include "text/parse.h"
 #include "common/error.h"
 #include "settings/settings.h"
 
@@ -16,7 +16,7 @@ static int check_tori(const char *text)
     char item[TRV_TORUS_TEXT_MAX];
     const char *rest = text;
     int more, code = TRV_OK;
-    while (code == TRV_OK && (more = cli_next_item(&rest, "tori", item, sizeof item)) != 0)
+    while (code == TRV_OK && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0)
         code = more < 0 ? more : trv_torus_parse(item, &(trv_torus_t){0});
     return code;
 }

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <trivance/plan.h>
+#include <trivance/common.h>
 
 #include "common/error.h"
 #include "common/hash.h"

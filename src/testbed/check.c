@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "testbed/probe.h"
 #include "testbed/testbed.h"
-#include "testbed/torusnet.h"
+#include "testbed/emulator/torusnet.h"
 #include "torus/torus.h"
 
 #define SMALL 64u   /* bytes of a packet with its headers */

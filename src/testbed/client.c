@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
-#include "testbed/names.h"
+#include "testbed/emulator/names.h"
 
 #define PATIENCE_S 5
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
-#include "testbed/names.h"
+#include "testbed/emulator/names.h"
 
 #define NICE (-15) /* what else runs on the machine must not be in the way of times */
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
-#include "testbed/names.h"
+#include "testbed/emulator/names.h"
 
 #define ROUND_MS 20
 #define ROUNDS 250 /* whoever makes or removes a testbed is mostly done by then */

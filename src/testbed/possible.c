@@ -11,7 +11,7 @@
 
 #include "common/error.h"
 #include "testbed/command.h"
-#include "testbed/names.h"
+#include "testbed/emulator/names.h"
 
 #define NODE_MEMORY_MB 60 /* of an MPI rank with its daemon */
 

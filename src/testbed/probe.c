@@ -16,7 +16,7 @@
 
 #include "common/clock.h"
 #include "common/error.h"
-#include "testbed/names.h"
+#include "testbed/emulator/names.h"
 #include "testbed/testbed.h"
 
 #define PORT 7077

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
-#include "testbed/names.h"
+#include "testbed/emulator/names.h"
 
 #define ROUND_MS 20
 #define POLITE_ROUNDS 50

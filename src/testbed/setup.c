@@ -18,7 +18,7 @@
 #include "common/error.h"
 #include "settings/topology_file.h"
 #include "testbed/command.h"
-#include "testbed/names.h"
+#include "testbed/emulator/names.h"
 
 #define MESSAGE_BYTES 300
 

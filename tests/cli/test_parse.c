@@ -12,9 +12,10 @@
 
 #include <trivance/common.h>
 
-#include "cli/cli.h"
-#include "cli/parse.h"
-#include "cli/select.h"
+#include "text/nearest.h"
+#include "tool/tool.h"
+#include "text/parse.h"
+#include "tool/select.h"
 
 static void test_bytes(void **state)
 {
@@ -40,12 +41,12 @@ static void test_bytes(void **state)
     uint64_t bytes;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        assert_int_equal(cli_parse_bytes(good[i].text, &bytes), 0);
+        assert_int_equal(trv_parse_bytes(good[i].text, &bytes), 0);
         assert_int_equal(bytes, good[i].bytes);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         bytes = 77;
-        if (cli_parse_bytes(bad[i], &bytes) != TRV_ERR_ARGUMENT)
+        if (trv_parse_bytes(bad[i], &bytes) != TRV_ERR_ARGUMENT)
             fail_msg("'%s' was accepted", bad[i]);
         assert_int_equal(bytes, 77);
     }
@@ -57,13 +58,13 @@ static void test_byte_lists(void **state)
     uint64_t bytes[4];
     int count;
     (void)state;
-    assert_int_equal(cli_parse_bytes_list("8,1K,4MiB", bytes, 4, &count), 0);
+    assert_int_equal(trv_parse_bytes_list("8,1K,4MiB", bytes, 4, &count), 0);
     assert_int_equal(count, 3);
     assert_int_equal(bytes[0], 8);
     assert_int_equal(bytes[1], 1024);
     assert_int_equal(bytes[2], 4 << 20);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (cli_parse_bytes_list(bad[i], bytes, 4, &count) != TRV_ERR_ARGUMENT)
+        if (trv_parse_bytes_list(bad[i], bytes, 4, &count) != TRV_ERR_ARGUMENT)
             fail_msg("'%s' was accepted", bad[i]);
 }
 
@@ -80,18 +81,18 @@ static void test_times_and_rates(void **state)
     double value;
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        assert_int_equal(cli_parse_time_ns(times[i].text, &value), 0);
+        assert_int_equal(trv_parse_time_ns(times[i].text, &value), 0);
         assert_true(value == times[i].value);
     }
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
-        assert_int_equal(cli_parse_rate_bps(rates[i].text, &value), 0);
+        assert_int_equal(trv_parse_rate_bps(rates[i].text, &value), 0);
         assert_true(value == rates[i].value);
     }
     for (size_t i = 0; i < sizeof bad_times / sizeof bad_times[0]; i++)
-        if (cli_parse_time_ns(bad_times[i], &value) != TRV_ERR_ARGUMENT)
+        if (trv_parse_time_ns(bad_times[i], &value) != TRV_ERR_ARGUMENT)
             fail_msg("the time '%s' was accepted", bad_times[i]);
     for (size_t i = 0; i < sizeof bad_rates / sizeof bad_rates[0]; i++)
-        if (cli_parse_rate_bps(bad_rates[i], &value) != TRV_ERR_ARGUMENT)
+        if (trv_parse_rate_bps(bad_rates[i], &value) != TRV_ERR_ARGUMENT)
             fail_msg("the rate '%s' was accepted", bad_rates[i]);
 }
 
@@ -100,12 +101,12 @@ static void test_integers(void **state)
     static const char *const bad[] = {"", "-", "9", "-1", "1x", " 1", "1 ", "0x1", "99999999999999999999"};
     int value;
     (void)state;
-    assert_int_equal(cli_parse_int("8", "--rank", 0, 8, &value), 0);
+    assert_int_equal(trv_parse_int("8", "--rank", 0, 8, &value), 0);
     assert_int_equal(value, 8);
-    assert_int_equal(cli_parse_int("-3", "--shift", -5, 8, &value), 0);
+    assert_int_equal(trv_parse_int("-3", "--shift", -5, 8, &value), 0);
     assert_int_equal(value, -3);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (cli_parse_int(bad[i], "--rank", 0, 8, &value) != TRV_ERR_ARGUMENT)
+        if (trv_parse_int(bad[i], "--rank", 0, 8, &value) != TRV_ERR_ARGUMENT)
             fail_msg("'%s' was accepted", bad[i]);
     assert_non_null(strstr(trv_last_error(), "--rank"));
 }
@@ -115,22 +116,22 @@ static void test_formats(void **state)
     static const struct { uint64_t bytes; const char *text;
     } good[] = { { 0, "0 B" },       { 8, "8 B" },        { 1000, "1000 B" },   { 1024, "1 KiB" },
                  { 1536, "1536 B" }, { 65536, "64 KiB" }, { 3 << 20, "3 MiB" }, { UINT64_C(1) << 40, "1024 GiB" } };
-    char text[CLI_BYTES_TEXT_MAX];
+    char text[TRV_BYTES_TEXT_MAX];
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        assert_string_equal(cli_format_bytes(good[i].bytes, text), good[i].text);
+        assert_string_equal(trv_format_bytes(good[i].bytes, text), good[i].text);
 }
 
 static void test_nearest(void **state)
 {
     static const char *const name[] = {"list", "plan", "verify", "cost", "bench"};
     (void)state;
-    assert_string_equal(cli_nearest("lsit", name, 5), "list");
-    assert_string_equal(cli_nearest("verfy", name, 5), "verify");
-    assert_string_equal(cli_nearest("costs", name, 5), "cost");
-    assert_string_equal(cli_nearest("ben", name, 5), "bench");
-    assert_null(cli_nearest("simulate", name, 5));
-    assert_null(cli_nearest("", name, 5));
+    assert_string_equal(trv_nearest("lsit", name, 5), "list");
+    assert_string_equal(trv_nearest("verfy", name, 5), "verify");
+    assert_string_equal(trv_nearest("costs", name, 5), "cost");
+    assert_string_equal(trv_nearest("ben", name, 5), "bench");
+    assert_null(trv_nearest("simulate", name, 5));
+    assert_null(trv_nearest("", name, 5));
 }
 
 static void test_selection(void **state)

@@ -18,9 +18,9 @@
 
 #include <trivance/common.h>
 
-#include "cli/grid.h"
-#include "cli/progress.h"
-#include "cli/sweep.h"
+#include "tool/grid.h"
+#include "tool/progress.h"
+#include "sweep/sweep.h"
 #include "sweep_tool.h"
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */

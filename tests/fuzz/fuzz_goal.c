@@ -8,6 +8,7 @@
 #include <trivance/trivance.h>
 
 #include "export/goal_file.h"
+#include "simulate/goal_run.h"
 #include "fuzz.h"
 
 /* Packets of all messages: what keeps a run short. */

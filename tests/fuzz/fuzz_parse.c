@@ -8,30 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/network.h"
-#include "cli/parse.h"
-#include "cli/select.h"
+#include "text/nearest.h"
+#include "tool/tool.h"
+#include "tool/network.h"
+#include "text/parse.h"
+#include "tool/select.h"
 #include "export/ranges.h"
 #include "fuzz.h"
 
 static void check_numbers(const char *text)
 {
-    char printed[CLI_BYTES_TEXT_MAX];
+    char printed[TRV_BYTES_TEXT_MAX];
     uint64_t bytes, list[8];
     double value;
     int number, count;
-    if (cli_parse_bytes(text, &bytes) == 0) {
+    if (trv_parse_bytes(text, &bytes) == 0) {
         fuzz_expect(bytes <= UINT64_C(1) << 50);
-        cli_format_bytes(bytes, printed);
+        trv_format_bytes(bytes, printed);
     }
-    if (cli_parse_bytes_list(text, list, 8, &count) == 0)
+    if (trv_parse_bytes_list(text, list, 8, &count) == 0)
         fuzz_expect(count >= 1 && count <= 8);
-    if (cli_parse_time_ns(text, &value) == 0)
+    if (trv_parse_time_ns(text, &value) == 0)
         fuzz_expect(isfinite(value) && value >= 0);
-    if (cli_parse_rate_bps(text, &value) == 0)
+    if (trv_parse_rate_bps(text, &value) == 0)
         fuzz_expect(isfinite(value) && value > 0);
-    if (cli_parse_int(text, "the number", -5, 1000, &number) == 0)
+    if (trv_parse_int(text, "the number", -5, 1000, &number) == 0)
         fuzz_expect(number >= -5 && number <= 1000);
 }
 
@@ -91,6 +92,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (cli_select(text, &selection) == 0)
         fuzz_expect(selection.choices >= 1);
     cli_parse_collective(text, &collective);
-    cli_nearest(text, name, 3);
+    trv_nearest(text, name, 3);
     return 0;
 }

@@ -11,7 +11,7 @@
 #include <trivance/trivance.h>
 
 #include "harness.h"
-#include "mpi/programs/bench.h"
+#include "programs/bench.h"
 
 #define COUNT_MAX 4099
 #define TORI_MAX 64

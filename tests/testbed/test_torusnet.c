@@ -14,7 +14,7 @@
 
 #include <trivance/trivance.h>
 
-#include "testbed/torusnet.h"
+#include "testbed/emulator/torusnet.h"
 
 #define BANDWIDTH 50e6
 #define LATENCY 2000000

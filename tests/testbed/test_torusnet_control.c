@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "testbed/torusnet.h"
+#include "testbed/emulator/torusnet.h"
 
 #define BANDWIDTH 50e6
 #define LATENCY 2000000

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/parse.h"
+#include "text/parse.h"
 #include "common/error.h"
 #include "common/hash.h"
-#include "export/whole_file.h"
+#include "text/whole_file.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
@@ -203,7 +203,7 @@ bool trv_mpi_torus_from_list(const char *list, int ranks, trv_torus_t *torus)
 {
     char item[TRV_TORUS_TEXT_MAX];
     trv_torus_t read;
-    while (cli_next_item(&list, "tori", item, sizeof item) > 0)
+    while (trv_next_item(&list, "tori", item, sizeof item) > 0)
         if (trv_torus_parse(item, &read) == TRV_OK && read.ranks == ranks) {
             *torus = read;
             return true;

@@ -11,7 +11,7 @@
 
 #include <mpi.h>
 
-#include <trivance/plan.h>
+#include <trivance/algorithms.h>
 
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/members.h"

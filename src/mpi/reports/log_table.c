@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/parse.h"
+#include "text/parse.h"
 #include "common/size_class.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/log_table.h"
@@ -51,12 +51,12 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *c
 {
     const trv_settings_t *settings = trv_mpi_settings();
     bool falls_back = !algorithm && !meant;
-    char line[1200], size[CLI_BYTES_TEXT_MAX];
+    char line[1200], size[TRV_BYTES_TEXT_MAX];
     uint64_t class = trv_size_class(bytes);
     if (!settings->info && !(falls_back && settings->fallback != TRV_FALLBACK_SILENT))
         return NULL;
     snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", where, collective,
-             !bytes ? "" : bytes <= class ? " up to " : " about ", bytes ? cli_format_bytes(class, size) : "",
+             !bytes ? "" : bytes <= class ? " up to " : " about ", bytes ? trv_format_bytes(class, size) : "",
              *type ? ", " : "", type, algorithm ? algorithm : "mpi", why);
     if (falls_back)
         trv_mpi_log_stop(rank, line);

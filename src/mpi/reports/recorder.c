@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <trivance/plan.h>
+#include <trivance/algorithms.h>
 
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"

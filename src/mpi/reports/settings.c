@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trivance/plan.h>
+#include <trivance/algorithms.h>
 
 #include "common/error.h"
 #include "mpi/reports/recorder.h"

@@ -1,0 +1,31 @@
+/*
+ * What an algorithm tells of itself: one line of the table.
+ */
+#ifndef TRIVANCE_ALGORITHMS_ALGORITHM_H
+#define TRIVANCE_ALGORITHMS_ALGORITHM_H
+
+#include <trivance/algorithms.h>
+
+#include "schedule/schedule.h"
+
+struct trv_algorithm {
+    const char *name, *family, *title, *source, *sizes, *steps_formula, *bytes_formula;
+    const char *parameters; /* how those in a name are written, "G[xG...]"; NULL: there are none */
+    bool latency_optimal;
+    trv_symmetry_t symmetry;
+    trv_exactness_t exactness;
+    bool consistent;
+    /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal.
+     */
+    int (*supports)(const trv_torus_t *torus, trv_collective_t collective);
+    /* Fills the schedule: streams, steps, registers, space, halves, step, tables … What is already there: name and its
+     * parameters, torus, collective, symmetry, exactness, consistent and owned from the table's line, one stream, no
+     * step, one register, a space of one block, halves = 1, messages_per_port = 1, no mirrored streams. */
+    int (*create)(trv_schedule_t *schedule);
+    /* Writes a name with its parameters (NULL: none are given) so that it says all, as trv_schedule_spell; returns its
+     * length, which may be `size` or more, as snprintf does, or an error. NULL: there are no parameters. */
+    int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                 size_t size);
+};
+
+#endif

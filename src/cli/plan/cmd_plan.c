@@ -1,0 +1,414 @@
+/*
+ * trivance plan: a schedule step by step, as text, as a picture (SVG) or as a file (JSON).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "tool/input.h"
+#include "text/parse.h"
+#include "cli/plan/plan.h"
+#include "cli/plan/ask.h"
+#include "cli/plan/search.h"
+#include "tool/select.h"
+#include "common/error.h"
+#include "export/svg.h"
+
+static const char help[] =
+    "Usage: trivance plan TORUS [OPTIONS]\n"
+    "       trivance plan --schedule=FILE [OPTIONS]\n"
+    "       trivance plan TORUS --all-sizes | --why [OPTIONS]\n"
+    "       trivance plan --search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
+    "       trivance plan --search=TORUS[,TORUS...] [--format=table|json|csv|c]\n\n"
+    "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages\n"
+    "share the busiest link; and draws it. Text shows the messages of one rank and a picture of the\n"
+    "steps. The schedule is the fastest for the torus, the size and the network (planned), or that of the\n"
+    "algorithm that is named. Or shows what would be planned for every size, or why just this. Or\n"
+    "searches: on a ring the distances that bandwidth-optimal phases transmit least with, a line for each\n"
+    "number of steps that gains something; on a torus the vectors of star schedules, which use all ports\n"
+    "of a rank at once.\n\n"
+    "Options:\n"
+    "  -a, --algorithm=A     planned (default), a name, with its parameters if it has some (hybrid:4x8),\n"
+    "                        or a family, whose better member is taken\n"
+    "      --chain=CHAIN     star:l, or the star that -a names, with this chain: coordinates separated by .,\n"
+    "                        vectors of a step by /, steps by _ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)\n"
+    "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
+    "  -b, --bytes=M         size of the vector (default 64K); K, M, G are powers of 1024\n"
+    "  -r, --rank=R          one rank's messages, with its program: sends, receives, reductions,\n"
+    "                        registers\n"
+    "      --stream=S        one stream only\n"
+    "  -s, --schedule=FILE   a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
+    "      --all-sizes       the plan for every size from 32 B to 1 GiB, and its gains\n"
+    "      --why             the plans that came near, what their times are made of, and on which network\n"
+    "                        they would have won\n"
+    "      --search=WHAT     distances for a ring (32) or all rings of a range (2-64), star chains for tori\n"
+    "                        (8x8 or 4x4,4x4x8) or all of the built-in table (stars) instead\n"
+    "      --steps=K         of the search on rings: distances for K steps per phase only\n"
+    "  -f, --format=F        text (default), svg (a picture) or json (the format trivance-schedule-1);\n"
+    "                        of --all-sizes and --why table, json or csv; of --search also c (the\n"
+    "                        source of a built-in table)\n"
+    "  -o, --output=FILE     write there instead of to the terminal\n"
+    "  -h, --help            this text\n\n"
+    "What a plan must keep to:\n"
+    "      --consistent          the same bits on every rank for floating point\n"
+    "      --idempotent          contributions may count twice: for max, min, and, or\n"
+    "      --memory=BYTES        scratch memory of a rank, at most\n"
+    "      --messages-per-port=N messages of a stream that leave a rank by one port in a step, at most\n\n"
+    "Network that is planned for (the paper's by default; one queue per link):\n";
+
+static const char examples[] =
+    "\nExamples:\n"
+    "  trivance plan 9\n"
+    "  trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
+    "  trivance plan 8 --algorithm=swing-b --rank=3\n"
+    "  trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
+    "  trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
+    "  trivance plan 8x8 --bytes=128K --why --consistent\n"
+    "  trivance plan --search=30-32\n"
+    "  trivance plan --search=4x4x8\n";
+
+typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
+
+typedef struct options {
+    const char *command, *schedule, *output, *rank, *stream, *format_name, *chain;
+    cli_plan_search_t search;
+    bool all_sizes, why, named;
+    cli_selection_t selection;
+    trv_collective_t collective;
+    uint64_t bytes; /* 0: not given */
+    plan_format_t format;
+    cli_network_t network;
+    trv_plan_constraints_t constraints;
+    bool constrained;
+    cli_tori_t tori;
+} options_t;
+
+#define USUAL_BYTES (64 << 10)
+
+/* ---- Titles ------------------------------------------------------------------------------------------------------ */
+
+void cli_plan_title(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
+{
+    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    char shape[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
+    snprintf(text, CLI_PLAN_TEXT_MAX, "%.80s on %s %s: %s of %s", trv_schedule_name(plan->schedule),
+             torus->dims == 1 ? "a ring of" : "the torus", trv_torus_format(torus, shape, sizeof shape),
+             cli_collective_title(trv_schedule_collective(plan->schedule)),
+             trv_format_bytes(plan->vector_bytes, bytes));
+}
+
+void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
+{
+    double time_ns = 0;
+    int steps = trv_schedule_steps(plan->schedule), streams = trv_schedule_streams(plan->schedule);
+    int used = snprintf(text, CLI_PLAN_TEXT_MAX, "%d step%s, %d stream%s", steps, steps == 1 ? "" : "s", streams,
+                        streams == 1 ? "" : "s");
+    if (plan->has_blocks)
+        used += snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %s; %s",
+                         trv_schedule_exactness(plan->schedule) == TRV_EXACT ? "every contribution exactly once"
+                                                                             : "every contribution at least once",
+                         trv_schedule_consistent(plan->schedule) ? "the same bits on every rank"
+                                                                 : "ranks add in different orders");
+    if (trv_cost_time_ns(plan->schedule, &plan->network, plan->vector_bytes, &time_ns) == 0)
+        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %.2f us at %g Gb/s and %g us per step",
+                 time_ns / 1e3, plan->network.bandwidth_bps / 1e9, plan->network.alpha_ns / 1e3);
+}
+
+/* ---- SVG --------------------------------------------------------------------------------------------------------- */
+
+int cli_plan_svg(const cli_plan_t *plan, FILE *out)
+{
+    trv_picture_t picture;
+    trv_progress_t progress;
+    char title[CLI_PLAN_TEXT_MAX], subtitle[CLI_PLAN_TEXT_MAX];
+    int ranks = trv_schedule_torus(plan->schedule)->ranks;
+    int rc = trv_picture_create(&picture, plan->schedule, &plan->cost, plan->rank, plan->stream);
+    if (rc)
+        return rc;
+    rc = trv_svg_check(&picture, plan->rank);
+    /* The matrices are of one stream; the others are its images. */
+    bool matrices = !rc && plan->has_blocks && ranks <= 81 && ranks > 1 &&
+                    trv_progress_create(&progress, plan->schedule, plan->stream < 0 ? 0 : plan->stream) == 0;
+    if (!rc) {
+        cli_plan_title(plan, title);
+        cli_plan_subtitle(plan, subtitle);
+        trv_svg_options_t options = {title, subtitle, plan->vector_bytes, plan->rank, plan->stream,
+                                     matrices ? &progress : NULL};
+        trv_svg_write(&picture, &options, out);
+    }
+    if (matrices)
+        trv_progress_clear(&progress);
+    trv_picture_clear(&picture);
+    return rc;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+static int write_plan(const options_t *options, const cli_plan_t *plan)
+{
+    cli_output_t output;
+    int rc = cli_output_begin(&output, options->output);
+    if (rc)
+        return rc;
+    switch (options->format) {
+    case TEXT: rc = cli_plan_text(plan, output.stream); break;
+    case SVG: rc = cli_plan_svg(plan, output.stream); break;
+    case JSON: rc = trv_schedule_file_write(plan->schedule, plan->vector_bytes, output.stream); break;
+    }
+    int end = cli_output_end(&output, rc == TRV_OK);
+    return rc ? rc : end;
+}
+
+/* Pictures are built in memory first where they go to stdout, so that a refusal leaves nothing half written: the checks
+ * of text and SVG come before their first byte; a JSON file's do not all, so it is tried out before. */
+static int try_json(const options_t *options, const cli_plan_t *plan)
+{
+    if (options->format != JSON || (options->output && strcmp(options->output, "-") != 0))
+        return TRV_OK;
+    FILE *nowhere = fopen("/dev/null", "w");
+    if (!nowhere)
+        return TRV_OK;
+    int rc = trv_schedule_file_write(plan->schedule, plan->vector_bytes, nowhere);
+    fclose(nowhere);
+    return rc;
+}
+
+static int show(const options_t *options, cli_plan_t *plan)
+{
+    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    int rc = TRV_OK;
+    plan->rank = plan->stream = -1;
+    if (options->rank)
+        rc = trv_parse_int(options->rank, "--rank", 0, torus->ranks - 1, &plan->rank);
+    if (!rc && options->stream)
+        rc = trv_parse_int(options->stream, "--stream", 0, trv_schedule_streams(plan->schedule) - 1, &plan->stream);
+    if (rc)
+        return rc;
+    if (options->format == JSON && (options->rank || options->stream))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
+    rc = trv_cost_measure(plan->schedule, &plan->cost);
+    if (rc)
+        return rc;
+    rc = try_json(options, plan);
+    if (!rc)
+        rc = write_plan(options, plan);
+    trv_cost_clear(&plan->cost);
+    return rc;
+}
+
+static int run(const options_t *options)
+{
+    trv_schedule_t *schedule;
+    trv_schedule_file_t file;
+    const trv_simulate_options_t *network = &options->network.options;
+    cli_plan_t plan = {.command = options->command, .has_blocks = true,
+                       .network = {network->bandwidth_bps, network->alpha_ns, 0}};
+    plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
+    int rc;
+    if (options->schedule) {
+        rc = cli_read_schedule(options->command, options->schedule, &file);
+        if (rc)
+            return rc;
+        schedule = file.schedule;
+        plan.has_blocks = file.has_blocks;
+        if (!options->bytes)
+            plan.vector_bytes = file.vector_bytes;
+        if (options->format == JSON && !file.has_blocks) {
+            trv_schedule_destroy(schedule);
+            return trv_fail(TRV_ERR_INVALID,
+                            "%.200s has messages but no blocks, so there is nothing to add to it as JSON",
+                            options->schedule);
+        }
+    } else {
+        const cli_choice_t *choice = &options->selection.choice[0];
+        rc = cli_choose(choice, &options->tori.torus[0], options->collective, network, &options->constraints,
+                        plan.vector_bytes, &schedule);
+        if (rc)
+            return rc;
+        if (cli_is_several(choice))
+            plan.chosen_for = choice->label;
+    }
+    plan.schedule = schedule;
+    rc = show(options, &plan);
+    trv_schedule_destroy(schedule);
+    return rc;
+}
+
+static int read_format(const char *text, plan_format_t *format)
+{
+    static const char *const name[] = {"text", "svg", "json"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, name[i]) == 0) {
+            *format = (plan_format_t)i;
+            return TRV_OK;
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are text, svg and json", text);
+}
+
+/* What the planner itself is asked. */
+static int ask(const options_t *options)
+{
+    cli_plan_ask_t ask = {.torus = options->tori.torus[0], .collective = options->collective,
+                          .network = options->network, .constraints = options->constraints,
+                          .output = options->output};
+    int rc = options->format_name ? cli_parse_format(options->format_name, &ask.format) : TRV_OK;
+    if (!rc)
+        rc = cli_network_finish(&ask.network, &ask.torus);
+    if (!rc && options->why)
+        ask.bytes = options->bytes ? options->bytes : USUAL_BYTES;
+    if (rc)
+        return rc;
+    return options->why ? cli_plan_why(&ask) : cli_plan_sizes(&ask);
+}
+
+/* The sentence for options that do not go together, or NULL. */
+static const char *find_conflict(const options_t *options)
+{
+    const bool asked = options->all_sizes || options->why;
+    if (options->search.what && (options->tori.count || options->schedule || asked))
+        return "--search takes its ring or torus itself, for example `trivance plan --search=32`";
+    if (options->search.steps && !options->search.what)
+        return "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`";
+    if (options->search.what)
+        return NULL;
+    if (!options->schedule == !options->tori.count)
+        return "give either a torus or --schedule=FILE, for example `trivance plan 9`";
+    if (options->tori.count > 1)
+        return "one torus at a time, for example `trivance plan 9`";
+    if (!options->selection.single)
+        return "one algorithm at a time, for example --algorithm=trivance-b";
+    if (options->all_sizes && (options->why || options->bytes))
+        return "--all-sizes is about all sizes; leave --bytes and --why out";
+    if (asked && (options->schedule || options->named || options->rank || options->stream))
+        return "--all-sizes and --why ask the planner about a torus, for example `trivance plan 8x8 --all-sizes`; "
+               "leave --schedule, --algorithm, --rank and --stream out";
+    if (options->constrained && (options->schedule || !options->selection.choice[0].planned))
+        return "--consistent, --idempotent, --memory and --messages-per-port say what a plan must keep to; "
+               "an algorithm that is named is what it is";
+    return NULL;
+}
+
+/* --chain: the star of that chain instead of the algorithm, whose STEPS it keeps. */
+static int take_chain(options_t *options)
+{
+    const char *star = options->named ? options->selection.choice[0].label : "star:l";
+    const char *steps = strchr(star, ':');
+    char name[2 * TRV_PLAN_NAME_MAX];
+    if (!options->selection.single || strncmp(star, "star", 4) != 0 || (star[4] && star[4] != ':') ||
+        (steps && strchr(steps + 1, ':')))
+        return trv_fail(TRV_ERR_ARGUMENT, "--chain is about stars: leave --algorithm out or say star, star:l or which "
+                        "steps send whole vectors, for example star:1");
+    if (!options->chain[0] || strpbrk(options->chain, ",: "))
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no chain: coordinates are separated by ., vectors of a step by /, "
+                        "steps by _, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4", options->chain);
+    int length = snprintf(name, sizeof name, "%s%s:%s", star, steps ? "" : ":", options->chain);
+    if (length >= TRV_PLAN_NAME_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the chain of %d characters is too long: a name with its parameters has at "
+                        "most %d", (int)strlen(options->chain), TRV_PLAN_NAME_MAX - 1);
+    options->named = true;
+    return cli_select(name, &options->selection);
+}
+
+enum {
+    OPTION_CHAIN = 256, OPTION_STREAM, OPTION_SEARCH, OPTION_STEPS, OPTION_ALL_SIZES, OPTION_WHY, OPTION_CONSISTENT,
+    OPTION_IDEMPOTENT, OPTION_MEMORY, OPTION_MESSAGES
+};
+
+static int read_constraint(options_t *options, int option)
+{
+    trv_plan_constraints_t *constraints = &options->constraints;
+    options->constrained = true;
+    switch (option) {
+    case OPTION_CONSISTENT: constraints->consistent = true; return TRV_OK;
+    case OPTION_IDEMPOTENT: constraints->idempotent = true; return TRV_OK;
+    case OPTION_MEMORY: return trv_parse_vector(optarg, &constraints->memory_bytes);
+    default:
+        return trv_parse_int(optarg, "--messages-per-port", 1, 1 << 20, &constraints->messages_per_port);
+    }
+}
+
+static int read_option(options_t *options, int option)
+{
+    if (option >= CLI_NETWORK_OPTION)
+        return cli_network_set(&options->network, cli_network_names[option - CLI_NETWORK_OPTION], optarg);
+    switch (option) {
+    case 'a': options->named = true; return cli_select(optarg, &options->selection);
+    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'b': return trv_parse_vector(optarg, &options->bytes);
+    case 'r': options->rank = optarg; return TRV_OK;
+    case OPTION_STREAM: options->stream = optarg; return TRV_OK;
+    case OPTION_CHAIN: options->chain = optarg; return TRV_OK;
+    case 's': options->schedule = optarg; return TRV_OK;
+    case OPTION_SEARCH: options->search.what = optarg; return TRV_OK;
+    case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
+    case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
+    case OPTION_WHY: options->why = true; return TRV_OK;
+    case 'f': options->format_name = optarg; return TRV_OK;
+    case 'o': options->output = optarg; return TRV_OK;
+    default: return read_constraint(options, option);
+    }
+}
+
+/* 0, or 1 + the exit code when there is nothing more to do. */
+static int read_options(int argc, char **argv, options_t *options)
+{
+    static const struct option own[] = {
+        {"algorithm", required_argument, NULL, 'a'}, {"collective", required_argument, NULL, 'c'},
+        {"bytes", required_argument, NULL, 'b'},     {"rank", required_argument, NULL, 'r'},
+        {"chain", required_argument, NULL, OPTION_CHAIN},
+        {"stream", required_argument, NULL, OPTION_STREAM}, {"schedule", required_argument, NULL, 's'},
+        {"search", required_argument, NULL, OPTION_SEARCH}, {"steps", required_argument, NULL, OPTION_STEPS},
+        {"all-sizes", no_argument, NULL, OPTION_ALL_SIZES}, {"why", no_argument, NULL, OPTION_WHY},
+        {"consistent", no_argument, NULL, OPTION_CONSISTENT}, {"idempotent", no_argument, NULL, OPTION_IDEMPOTENT},
+        {"memory", required_argument, NULL, OPTION_MEMORY},
+        {"messages-per-port", required_argument, NULL, OPTION_MESSAGES},
+        {"format", required_argument, NULL, 'f'},    {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'}};
+    struct option longs[sizeof own / sizeof own[0] + CLI_NETWORK_COUNT + 1];
+    int option, rc = cli_select("planned", &options->selection);
+    memcpy(longs, own, sizeof own);
+    cli_network_longs(longs, sizeof own / sizeof own[0], false);
+    while (!rc && (option = cli_option(argc, argv, ":a:c:b:r:s:f:o:h", longs)) != -1) {
+        if (option == 'h') {
+            printf("%s%s%s", help, cli_network_plan_help, examples);
+            return 1 + CLI_OK;
+        }
+        if (option == '?')
+            return 1 + CLI_BAD;
+        rc = read_option(options, option);
+    }
+    if (!rc && options->chain)
+        rc = take_chain(options);
+    if (!rc)
+        rc = cli_read_tori(argc, argv, optind, &options->tori);
+    return rc ? 1 + cli_bad_last(argv[0]) : 0;
+}
+
+int cli_plan(int argc, char **argv)
+{
+    static options_t options;
+    options.command = argv[0];
+    cli_network_init(&options.network);
+    options.network.options = cli_usual_network();
+    int rc = read_options(argc, argv, &options);
+    if (rc)
+        return rc - 1;
+    const char *conflict = find_conflict(&options);
+    if (conflict)
+        return cli_bad(argv[0], "%s", conflict);
+    if (options.search.what) {
+        options.search.format = options.format_name;
+        options.search.output = options.output;
+        rc = cli_plan_search(&options.search);
+    } else if (options.all_sizes || options.why) {
+        rc = ask(&options);
+    } else {
+        rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;
+        if (!rc)
+            rc = run(&options);
+    }
+    return rc ? cli_bad_last(argv[0]) : CLI_OK;
+}

@@ -1,0 +1,282 @@
+/*
+ * trivance plan --search=8x8: looks for the chains of star schedules on tori, and writes what it finds as a table for
+ * people or programs, or as the C source of the built-in table (src/stars/stars_table.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/tool.h"
+#include "text/parse.h"
+#include "cli/plan/search.h"
+#include "tool/progress.h"
+#include "tool/table.h"
+#include "common/error.h"
+#include "stars/cover.h"
+#include "stars/search.h"
+#include "stars/stars.h"
+
+/* Complete on tori of up to three dimensions and 4096 ranks; about a minute on larger ones. */
+#define SEARCH_WORK (INT64_C(1) << 28)
+/* Of a covering, per number of steps: ten seconds where none has as few hops as the torus' diameter. */
+#define COVER_WORK (INT64_C(1) << 30)
+#define TEXT_MAX (1 << 13) /* of a chain */
+#define SUBSETS_STEPS_MAX 12
+
+/* Whose direct sums are in the built-in table; of the tori up to 16x16 and 8x8x8 it has the coverings. */
+static const char *const table_tori[] = {
+    "2x2", "2x4", "3x3", "3x4", "4x4", "4x8", "5x5", "6x6", "8x8", "8x16", "9x9", "10x10", "12x12", "16x16", "16x32",
+    "27x27", "32x32", "8x64", "16x64", "64x64", "2x2x2", "2x2x4", "3x3x3", "4x4x4", "4x4x8", "4x8x8", "5x5x5", "6x6x6",
+    "8x8x8", "8x8x16", "8x16x16", "9x9x9", "10x10x10", "12x12x12", "16x16x16", "2x2x2x2", "3x3x3x3", "4x4x4x4",
+};
+#define TABLE_TORI ((int)(sizeof table_tori / sizeof table_tori[0]))
+
+typedef struct found {
+    trv_star_chain_t *chain;
+    int count, room;
+    cli_format_t format;
+    bool source; /* as the C source of the table */
+} found_t;
+
+/* ---- Searching --------------------------------------------------------------------------------------------------- */
+
+static int add(found_t *found, const trv_star_chain_t *chain)
+{
+    if (found->count == found->room) {
+        int room = found->room ? 2 * found->room : 32;
+        trv_star_chain_t *grown = realloc(found->chain, (size_t)room * sizeof *grown);
+        if (!grown)
+            return trv_fail_memory();
+        found->chain = grown;
+        found->room = room;
+    }
+    found->chain[found->count++] = *chain;
+    return TRV_OK;
+}
+
+/* The direct sums of a torus, if they are `wanted`, and a covering where that has fewer steps. */
+static int search_torus(found_t *found, const trv_torus_t *torus, bool wanted)
+{
+    trv_star_chain_t *chain = malloc((TRV_STAR_FOUND_MAX + 1) * sizeof *chain), *cover = chain + TRV_STAR_FOUND_MAX;
+    int count = chain ? trv_star_search(torus, SEARCH_WORK, chain) : trv_fail_memory();
+    int rc = count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
+    for (int i = 0; wanted && i < count && !rc; i++)
+        rc = add(found, &chain[i]);
+    if (!rc && (count < 0 || chain[0].steps > trv_star_steps_least(torus)))
+        rc = trv_star_cover_search(torus, count > 0 ? chain : NULL, COVER_WORK, cover);
+    else
+        cover = chain;
+    if (!rc && !cover->direct)
+        rc = add(found, cover);
+    free(chain);
+    return rc;
+}
+
+static int parse_torus(const char *text, trv_torus_t *torus)
+{
+    int rc = trv_torus_parse(text, torus);
+    for (int d = 0; !rc && d < torus->dims; d++)
+        if (torus->size[d] == 1)
+            rc = trv_fail(TRV_ERR_ARGUMENT, "--search: leave out the dimensions of 1 of %.40s", text);
+    return rc;
+}
+
+static int search_list(found_t *found, const char *list, cli_progress_t *progress)
+{
+    char item[TRV_TORUS_TEXT_MAX];
+    int rc = TRV_OK, more;
+    for (const char *rest = list; !rc && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0;) {
+        trv_torus_t torus;
+        rc = more < 0 ? more : parse_torus(item, &torus);
+        if (!rc)
+            rc = search_torus(found, &torus, true);
+        cli_progress_step(progress, 1);
+    }
+    return rc;
+}
+
+static bool is_in_table(const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    trv_torus_format(torus, text, sizeof text);
+    for (int t = 0; t < TABLE_TORI; t++)
+        if (strcmp(text, table_tori[t]) == 0)
+            return true;
+    return false;
+}
+
+/* Direct sums of the list, coverings of all small tori of two and three dimensions. */
+static int search_for_table(found_t *found, cli_progress_t *progress)
+{
+    trv_torus_t torus;
+    int rc = TRV_OK;
+    for (int t = 0; t < TABLE_TORI && !rc; t++) {
+        rc = trv_torus_parse(table_tori[t], &torus);
+        if (!rc)
+            rc = search_torus(found, &torus, true);
+        cli_progress_step(progress, 1);
+    }
+    for (int dims = 2; dims <= 3; dims++)
+        for (int a = dims == 2 ? 1 : 2; a <= (dims == 2 ? 1 : 8) && !rc; a++)
+            for (int b = a > 2 ? a : 2; b <= (dims == 2 ? 16 : 8) && !rc; b++)
+                for (int c = b; c <= (dims == 2 ? 16 : 8) && !rc; c++) {
+                    int size[] = {a, b, c};
+                    rc = trv_torus_init(&torus, dims, size + 3 - dims);
+                    if (!rc && !is_in_table(&torus))
+                        rc = search_torus(found, &torus, false);
+                    cli_progress_step(progress, 1);
+                }
+    return rc;
+}
+
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
+
+static int sum_of(const trv_star_chain_t *chain, int (*of)(const trv_star_chain_t *, int))
+{
+    int sum = 0;
+    for (int k = 0; k < chain->steps; k++)
+        sum += of(chain, k);
+    return sum;
+}
+
+static int factor_of(const trv_star_chain_t *chain, int step)
+{
+    return chain->step[step].vectors + 1;
+}
+
+static void add_steps(cli_table_t *table, const trv_star_chain_t *chain, int (*of)(const trv_star_chain_t *, int))
+{
+    char text[8 * TRV_STAR_STEPS_MAX] = "";
+    json_t *array = json_array();
+    for (int k = 0, used = 0; k < chain->steps; k++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, k ? " %d" : "%d", of(chain, k));
+        json_array_append_new(array, json_integer(of(chain, k)));
+    }
+    cli_cell_both(table, text, array);
+}
+
+/* The sets of steps, but none and all, that sum to a subgroup: in JSON all of them; in text whether the tails do. */
+static void add_subgroups(cli_table_t *table, const trv_star_chain_t *chain)
+{
+    char text[64];
+    int others = chain->direct ? 1 - chain->steps : 0;
+    json_t *array = json_array();
+    bool listed = chain->direct && chain->steps <= SUBSETS_STEPS_MAX;
+    for (unsigned set = 1; listed && set < (1u << chain->steps) - 1; set++) {
+        if (!trv_star_is_subgroup(chain, set))
+            continue;
+        json_t *steps = json_array();
+        for (int k = 0; k < chain->steps; k++)
+            if (set >> k & 1)
+                json_array_append_new(steps, json_integer(k));
+        json_array_append_new(array, steps);
+        others++;
+    }
+    if (!chain->direct)
+        snprintf(text, sizeof text, "covers only");
+    else if (listed && others > 0)
+        snprintf(text, sizeof text, "every tail, %d more", others);
+    else
+        snprintf(text, sizeof text, "every tail");
+    cli_cell_both(table, text, array);
+}
+
+static int diameter(const trv_torus_t *torus)
+{
+    int hops = 0;
+    for (int d = 0; d < torus->dims; d++)
+        hops += torus->size[d] / 2;
+    return hops;
+}
+
+static int print_table(const found_t *found, cli_format_t format, FILE *out)
+{
+    static const cli_column_t column[] = {
+        { "torus", "torus", false, 0 },
+        { "steps", "steps", true, 0 },
+        { "factors", "factors", false, 0 },
+        { "hops", "hops", true, 0 },
+        { "diameter", "diameter", true, 0 },
+        { "step_hops", "per step", false, 0 },
+        { "step_loads", "loads", false, 0 },
+        { "subgroups", "subgroups", false, 0 },
+        { "chain", "vectors", false, 0 },
+    };
+    cli_table_t table;
+    char *text = malloc(TEXT_MAX);
+    if (!text)
+        return trv_fail_memory();
+    cli_table_begin(&table, out, format, column, sizeof column / sizeof column[0],
+                    out == stdout && cli_stdout_is_terminal());
+    for (int i = 0; i < found->count; i++) {
+        const trv_star_chain_t *chain = &found->chain[i];
+        cli_cell_text(&table, trv_torus_format(&chain->torus, text, TEXT_MAX));
+        cli_cell_int(&table, chain->steps);
+        add_steps(&table, chain, factor_of);
+        cli_cell_int(&table, sum_of(chain, trv_star_hops));
+        cli_cell_int(&table, diameter(&chain->torus));
+        add_steps(&table, chain, trv_star_hops);
+        add_steps(&table, chain, trv_star_load);
+        add_subgroups(&table, chain);
+        trv_star_format(chain, text, TEXT_MAX);
+        cli_cell_text(&table, text);
+        cli_row_end(&table);
+    }
+    free(text);
+    return cli_table_end(&table);
+}
+
+static bool same_row(const trv_star_chain_t *one, const trv_star_chain_t *other)
+{
+    return memcmp(&one->torus, &other->torus, sizeof one->torus) == 0 && one->direct == other->direct;
+}
+
+static void print_source(const found_t *found, FILE *out)
+{
+    char shape[TRV_TORUS_TEXT_MAX], text[TEXT_MAX];
+    fputs("/*\n * Star chains that are known. Generated; do not edit. Made by\n *\n"
+          " *     trivance plan --search=stars --format=c --output=src/stars/stars_table.c\n *\n"
+          " * Per torus its direct sums, the fewest steps first, or a covering (see store.h and stars.h).\n */\n"
+          "#include \"stars/store.h\"\n\n#include <stddef.h>\n\nconst trv_star_row_t trv_star_table[] = {\n", out);
+    for (int i = 0; i < found->count; i++) {
+        const trv_star_chain_t *chain = &found->chain[i];
+        if (i == 0 || !same_row(chain, chain - 1))
+            fprintf(out, "    { \"%s%s\",", trv_torus_format(&chain->torus, shape, sizeof shape),
+                    chain->direct ? "" : "-cover");
+        size_t length = trv_star_format(chain, text, sizeof text);
+        for (size_t at = 0; at < length; at += 100)
+            fprintf(out, "\n      \"%.100s%s\"", text + at, at + 100 < length ? "" : "\\n");
+        if (i + 1 == found->count || !same_row(chain, chain + 1))
+            fputs(" },\n", out);
+    }
+    fputs("    { NULL, NULL },\n};\n", out);
+}
+
+static int write_found(void *context, FILE *out)
+{
+    const found_t *found = context;
+    if (!found->source)
+        return print_table(found, found->format, out);
+    print_source(found, out);
+    return TRV_OK;
+}
+
+int cli_plan_search_stars(const cli_plan_search_t *search)
+{
+    found_t found = {.format = CLI_FORMAT_TABLE};
+    cli_progress_t progress;
+    const bool table = strcmp(search->what, "stars") == 0;
+    found.source = search->format && strcmp(search->format, "c") == 0;
+    int rc = search->format && !found.source ? cli_parse_format(search->format, &found.format) : TRV_OK;
+    if (!rc && search->steps)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--steps is for rings, for example --search=32 --steps=4; of a torus the "
+                      "chains with the fewest steps come first");
+    if (rc)
+        return rc;
+    cli_progress_begin(&progress, "stars", table ? TABLE_TORI + 120 + 84 : 1);
+    rc = table ? search_for_table(&found, &progress) : search_list(&found, search->what, &progress);
+    cli_progress_end(&progress);
+    if (!rc)
+        rc = cli_output_write(search->output, write_found, &found);
+    free(found.chain);
+    return rc;
+}

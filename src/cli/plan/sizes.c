@@ -1,0 +1,256 @@
+/*
+ * trivance plan --all-sizes: the crossover table. The planner is asked about powers of two; between two of them that
+ * differ in the plan the sizes where it changes are found by halving, to a sixteenth of the smaller one.
+ */
+#include "cli/plan/ask.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/tool.h"
+#include "text/parse.h"
+#include "tool/progress.h"
+#include "tool/select.h"
+#include "common/error.h"
+
+#define FIRST UINT64_C(32)
+#define LAST (UINT64_C(1) << 30)
+#define OCTAVES 25
+#define PARTS 16 /* of an octave */
+
+/* What people see gains over: what the paper compares. Programs get all algorithms. */
+#define FAMILIES "trivance,bruck,recdoub,swing,ring,bucket"
+
+typedef struct range {
+    uint64_t from, to; /* the next one begins at `to`; the last one ends there */
+    uint64_t at;       /* the size that its numbers are for: the power of two in its middle, if it has any */
+    trv_planned_t plan;
+    double gain[CLI_CHOICES_MAX]; /* over each algorithm of the table; NAN where it can not serve */
+} range_t;
+
+typedef struct sizes {
+    const cli_plan_ask_t *ask;
+    trv_planner_t *planner;
+    cli_progress_t progress; /* octaves: scanned, then measured */
+    int ranges;
+    range_t range[OCTAVES * PARTS + 1];
+} sizes_t;
+
+/* ---- Ranges ------------------------------------------------------------------------------------------------------ */
+
+static int plan_at(const sizes_t *sizes, uint64_t bytes, trv_planned_t *plan)
+{
+    int plans = trv_planner_rank(sizes->planner, bytes, 1, plan);
+    return plans < 0 ? plans : TRV_OK;
+}
+
+static bool is_same(const trv_planned_t *a, const trv_planned_t *b)
+{
+    return strcmp(a->algorithm, b->algorithm) == 0;
+}
+
+static void begin_range(sizes_t *sizes, uint64_t from, const trv_planned_t *plan)
+{
+    if (sizes->ranges > 0)
+        sizes->range[sizes->ranges - 1].to = from;
+    sizes->range[sizes->ranges++] = (range_t){.from = from, .to = LAST, .plan = *plan};
+}
+
+/* Begins the ranges above `low` and up to `high`; the last one's plan is that of `low`. */
+static int refine(sizes_t *sizes, uint64_t low, const trv_planned_t *low_plan, uint64_t high,
+                  const trv_planned_t *high_plan, uint64_t step)
+{
+    trv_planned_t plan;
+    uint64_t middle = low + (high - low) / 2;
+    if (is_same(low_plan, high_plan))
+        return TRV_OK;
+    if (high - low <= step) {
+        begin_range(sizes, high, high_plan);
+        return TRV_OK;
+    }
+    int rc = plan_at(sizes, middle, &plan);
+    if (!rc)
+        rc = refine(sizes, low, low_plan, middle, &plan, step);
+    return rc ? rc : refine(sizes, middle, &plan, high, high_plan, step);
+}
+
+static int find_ranges(sizes_t *sizes)
+{
+    trv_planned_t low, high;
+    int rc = plan_at(sizes, FIRST, &low);
+    if (!rc)
+        begin_range(sizes, FIRST, &low);
+    for (uint64_t bytes = FIRST; bytes < LAST && !rc; bytes *= 2) {
+        rc = plan_at(sizes, 2 * bytes, &high);
+        if (!rc)
+            rc = refine(sizes, bytes, &low, 2 * bytes, &high, bytes / PARTS);
+        low = high;
+        cli_progress_step(&sizes->progress, 1);
+    }
+    return rc;
+}
+
+/* ---- Gains ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t middle_of(const range_t *range)
+{
+    double middle = (log2((double)range->from) + log2((double)range->to)) / 2;
+    uint64_t best = range->from;
+    for (uint64_t bytes = FIRST; bytes < range->to; bytes *= 2)
+        if (bytes > range->from && fabs(log2((double)bytes) - middle) < fabs(log2((double)best) - middle))
+            best = bytes;
+    return best;
+}
+
+static int measure(sizes_t *sizes, range_t *range)
+{
+    range->at = middle_of(range);
+    int rc = trv_planner_time(sizes->planner, range->at, range->plan.algorithm, &range->plan);
+    for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
+        trv_planned_t named;
+        rc = trv_planner_time(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), &named);
+        range->gain[i] = rc ? NAN : named.time_ns / range->plan.time_ns;
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    }
+    cli_progress_step(&sizes->progress, log2((double)range->to / (double)range->from));
+    return rc;
+}
+
+static int number_of(const trv_algorithm_t *algorithm)
+{
+    int i = 0;
+    while (trv_algorithm_at(i) != algorithm)
+        i++;
+    return i;
+}
+
+/* Over the fastest member; NAN where none can serve. */
+static double gain_over(const range_t *range, const cli_choice_t *family)
+{
+    double gain = NAN;
+    for (int i = 0; i < family->members; i++)
+        gain = fmin(gain, range->gain[number_of(family->member[i])]);
+    return gain;
+}
+
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
+
+static void add_size(cli_table_t *table, uint64_t bytes)
+{
+    char text[TRV_BYTES_TEXT_MAX];
+    cli_cell_text(table, trv_format_bytes(bytes, text));
+}
+
+/* Families that serve nowhere have no column. */
+static int list_families(const sizes_t *sizes, cli_selection_t *families)
+{
+    cli_selection_t all;
+    int rc = cli_select(FAMILIES, &all);
+    families->choices = 0;
+    for (int i = 0; i < all.choices && !rc; i++) {
+        bool serves = false;
+        for (int r = 0; r < sizes->ranges; r++)
+            serves |= !isnan(gain_over(&sizes->range[r], &all.choice[i]));
+        if (serves)
+            families->choice[families->choices++] = all.choice[i];
+    }
+    return rc;
+}
+
+static int print_text(const sizes_t *sizes, FILE *out)
+{
+    cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "from", true, 0},   {NULL, "below", true, 0},
+                                            {NULL, "plan", false, 0},  {NULL, "steps", true, 0},
+                                            {NULL, "time", true, 0},   {NULL, "at", true, 0}};
+    int columns = 6;
+    cli_selection_t families;
+    cli_table_t table;
+    int rc = list_families(sizes, &families);
+    if (rc)
+        return rc;
+    for (int i = 0; i < families.choices; i++)
+        column[columns++] = (cli_column_t){NULL, families.choice[i].label, true, 0};
+    cli_plan_ask_header(sizes->ask, out);
+    cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, columns, out == stdout && cli_stdout_is_terminal());
+    for (int r = 0; r < sizes->ranges; r++) {
+        const range_t *range = &sizes->range[r];
+        char text[TRV_TIME_TEXT_MAX];
+        add_size(&table, range->from);
+        add_size(&table, range->to);
+        cli_cell_text(&table, range->plan.algorithm);
+        cli_cell_int(&table, range->plan.steps);
+        cli_cell_text(&table, trv_format_time(range->plan.time_ns, trv_time_unit(range->plan.time_ns), text));
+        add_size(&table, range->at);
+        for (int i = 0; i < families.choices; i++) {
+            double gain = gain_over(range, &families.choice[i]);
+            snprintf(text, sizeof text, isnan(gain) ? "-" : "%.2fx", gain);
+            cli_cell_text(&table, text);
+        }
+        cli_row_end(&table);
+    }
+    rc = cli_table_end(&table);
+    fputs("\nx: how many times as long the algorithm takes, of a family its better member\n", out);
+    return rc;
+}
+
+static int print_rows(const sizes_t *sizes, FILE *out)
+{
+    cli_column_t column[CLI_COLUMNS_MAX] = {
+        {"torus", NULL, false, 0},      {"collective", NULL, false, 0}, {"from_bytes", NULL, true, 0},
+        {"to_bytes", NULL, true, 0},    {"algorithm", NULL, false, 0},  {"steps", NULL, true, 0},
+        {"consistent", NULL, false, 0}, {"bytes", NULL, true, 0},       {"time_ns", NULL, true, 0}};
+    const int own = 9;
+    int algorithms = trv_algorithms_count() < CLI_COLUMNS_MAX - own ? trv_algorithms_count() : CLI_COLUMNS_MAX - own;
+    char key[CLI_COLUMNS_MAX][TRV_PLAN_NAME_MAX], torus[TRV_TORUS_TEXT_MAX];
+    cli_table_t table;
+    for (int i = 0; i < algorithms; i++) {
+        snprintf(key[i], sizeof key[i], "gain_%.100s", trv_algorithm_name(trv_algorithm_at(i)));
+        for (char *p = key[i]; *p; p++)
+            *p = *p == '-' ? '_' : *p;
+        column[own + i] = (cli_column_t){key[i], NULL, true, 0};
+    }
+    trv_torus_format(&sizes->ask->torus, torus, sizeof torus);
+    cli_table_begin(&table, out, sizes->ask->format, column, own + algorithms, false);
+    for (int r = 0; r < sizes->ranges; r++) {
+        const range_t *range = &sizes->range[r];
+        cli_cell_text(&table, torus);
+        cli_cell_text(&table, cli_collective_name(sizes->ask->collective));
+        cli_cell_int(&table, (int64_t)range->from);
+        cli_cell_int(&table, (int64_t)range->to);
+        cli_cell_text(&table, range->plan.algorithm);
+        cli_cell_int(&table, range->plan.steps);
+        cli_cell_bool(&table, range->plan.consistent);
+        cli_cell_int(&table, (int64_t)range->at);
+        cli_cell_real(&table, range->plan.time_ns, 3);
+        for (int i = 0; i < algorithms; i++)
+            cli_cell_real(&table, range->gain[i], 4);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+int cli_plan_sizes(const cli_plan_ask_t *ask)
+{
+    cli_output_t output;
+    sizes_t *sizes = calloc(1, sizeof *sizes);
+    if (!sizes)
+        return trv_fail_memory();
+    sizes->ask = ask;
+    cli_progress_begin(&sizes->progress, "planning", 2 * OCTAVES);
+    int rc = trv_planner_create(&sizes->planner, &ask->torus, ask->collective, &ask->network.options,
+                                &ask->constraints);
+    if (!rc)
+        rc = find_ranges(sizes);
+    for (int r = 0; r < sizes->ranges && !rc; r++)
+        rc = measure(sizes, &sizes->range[r]);
+    cli_progress_end(&sizes->progress);
+    trv_planner_destroy(sizes->planner);
+    if (!rc && !(rc = cli_output_begin(&output, ask->output))) {
+        rc = ask->format == CLI_FORMAT_TABLE ? print_text(sizes, output.stream) : print_rows(sizes, output.stream);
+        int end = cli_output_end(&output, rc == TRV_OK);
+        rc = rc ? rc : end;
+    }
+    free(sizes);
+    return rc;
+}

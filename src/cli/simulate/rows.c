@@ -1,0 +1,114 @@
+/*
+ * trivance simulate: JSON and CSV, one object or row per result.
+ */
+#include "cli/simulate/simulate.h"
+
+#include <math.h>
+
+#include "text/parse.h"
+#include "common/error.h"
+#include "torus/torus.h"
+
+static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
+{
+    static const cli_column_t always[] = {
+        {"torus", NULL, false, 0},      {"collective", NULL, false, 0},    {"algorithm", NULL, false, 0},
+        {"chosen_for", NULL, false, 0}, {"model", NULL, false, 0},         {"delivery", NULL, false, 0},
+        {"bandwidth_bps", NULL, true, 0}, {"alpha_ns", NULL, true, 0},     {"bytes", NULL, true, 0},
+        {"time_ns", NULL, true, 0},     {"relative_percent", NULL, true, 0}, {"best", NULL, false, 0},
+        {"packet_hops", NULL, true, 0}, {"simulated_hops", NULL, true, 0}, {"wall_s", NULL, true, 0},
+        {"error", NULL, false, 0}};
+    static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
+    static const cli_column_t loaded[] = {{"links_used", NULL, true, 0}, {"utilisation_mean", NULL, true, 0},
+                                          {"links", NULL, false, 0}};
+    cli_column_t column[CLI_COLUMNS_MAX];
+    int columns = 0;
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+        column[columns++] = always[i];
+    for (size_t i = 0; job->compare && i < sizeof compared / sizeof compared[0]; i++)
+        column[columns++] = compared[i];
+    for (size_t i = 0; job->links && i < sizeof loaded / sizeof loaded[0]; i++)
+        column[columns++] = loaded[i];
+    cli_table_begin(table, stdout, job->format, column, columns, false);
+}
+
+static void add_result(const cli_group_t *group, int line, int size, cli_table_t *table)
+{
+    const cli_point_t *point = &group->point[line * group->sizes + size];
+    if (point->rc) {
+        for (int cell = 0; cell < 6; cell++)
+            cli_cell_none(table);
+        cli_cell_text(table, point->reason);
+        return;
+    }
+    cli_cell_real(table, point->time_ns, 3);
+    cli_cell_real(table, cli_group_relative(group, line, size), 3);
+    cli_cell_bool(table, point->time_ns <= cli_group_best_ns(group, size));
+    cli_cell_int(table, (int64_t)point->packet_hops);
+    cli_cell_int(table, (int64_t)point->simulated_hops);
+    cli_cell_real(table, point->wall_s, 6);
+    cli_cell_none(table);
+}
+
+static json_t *link_object(const cli_group_t *group, const cli_point_t *point, int link, const trv_link_load_t *load)
+{
+    int ports = 2 * group->torus.dims, rank = link / ports, port = link % ports;
+    char text[CLI_PORT_TEXT_MAX];
+    return json_pack("{s:i, s:s, s:i, s:f, s:I, s:I, s:I}", "from", rank, "port", cli_format_port(port, text), "to",
+                     trv_torus_shift(&group->torus, rank, trv_port_dimension(port), trv_port_sign(port)), "utilisation",
+                     round(1e6 * load->busy_ns / point->time_ns) / 1e6, "bytes", (json_int_t)load->bytes, "packets",
+                     (json_int_t)load->packets, "queue_max", (json_int_t)load->queue_max);
+}
+
+static void add_links(const cli_group_t *group, int index, cli_table_t *table)
+{
+    const cli_detail_t *detail = &group->detail[index];
+    if (group->point[index].rc) {
+        for (int cell = 0; cell < 3; cell++)
+            cli_cell_none(table);
+        return;
+    }
+    json_t *links = json_array();
+    for (int i = 0; i < detail->busiest; i++)
+        json_array_append_new(links, link_object(group, &group->point[index], detail->link[i], &detail->load[i]));
+    cli_cell_int(table, detail->links_used);
+    cli_cell_real(table, detail->utilisation_mean, 6);
+    cli_cell_both(table, "", links);
+}
+
+static void add_row(const cli_simulate_t *job, const cli_group_t *group, int line, int size, cli_table_t *table)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    int index = line * group->sizes + size;
+    const cli_point_t *point = &group->point[index];
+    const char *algorithm = cli_is_several(point->choice) ? point->algorithm : point->choice->label;
+    cli_cell_text(table, trv_torus_format(&group->torus, torus, sizeof torus));
+    job->goal ? cli_cell_none(table) : cli_cell_text(table, cli_collective_name(group->collective));
+    algorithm[0] ? cli_cell_text(table, algorithm) : cli_cell_none(table);
+    cli_cell_text(table, point->choice->label);
+    cli_cell_text(table, cli_model_name(point->options.model));
+    cli_cell_text(table, cli_delivery_name(point->options.delivery));
+    cli_cell_real(table, point->options.bandwidth_bps, 0);
+    cli_cell_real(table, point->options.alpha_ns, 3);
+    job->goal ? cli_cell_none(table) : cli_cell_int(table, (int64_t)point->bytes);
+    add_result(group, line, size, table);
+    if (job->compare) {
+        double cost_ns = group->detail[index].cost_ns;
+        cli_cell_real(table, cost_ns, 3);
+        cli_cell_real(table, point->time_ns / cost_ns, 6);
+    }
+    if (job->links)
+        add_links(group, index, table);
+    cli_row_end(table);
+}
+
+int cli_simulate_rows(const cli_simulate_t *job, const cli_outcome_t *outcome)
+{
+    cli_table_t table;
+    begin_rows(job, &table);
+    for (int g = 0; g < outcome->groups; g++)
+        for (int line = 0; line < outcome->group[g].lines; line++)
+            for (int size = 0; size < outcome->group[g].sizes; size++)
+                add_row(job, &outcome->group[g], line, size, &table);
+    return cli_table_end(&table);
+}

@@ -1,0 +1,231 @@
+/*
+ * trivance simulate: the tables for people. Each has a line per algorithm and a column per size.
+ */
+#include "cli/simulate/simulate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/tool.h"
+#include "text/parse.h"
+#include "common/error.h"
+#include "torus/torus.h"
+
+#define CELL_MAX 96
+
+/* One unit for a column, so that its numbers can be compared at a glance. */
+static const trv_time_unit_t *column_unit(const cli_group_t *group, int size)
+{
+    return trv_time_unit(cli_group_best_ns(group, size));
+}
+
+static const cli_point_t *point_at(const cli_group_t *group, int line, int size)
+{
+    return &group->point[line * group->sizes + size];
+}
+
+static const char *label_of(const cli_group_t *group, int line)
+{
+    return point_at(group, line, 0)->choice->label;
+}
+
+static bool runs(const cli_group_t *group, int line)
+{
+    for (int size = 0; size < group->sizes; size++)
+        if (!point_at(group, line, size)->rc)
+            return true;
+    return false;
+}
+
+/* ---- Tables of lines and sizes ----------------------------------------------------------------------------------- */
+
+typedef void cell_t(const cli_group_t *group, int line, int size, char text[CELL_MAX]);
+
+/* `margin` characters stay free behind every title, for the marks of the cells. Lines that can not run are left out. */
+static int print_table(const cli_simulate_t *job, const cli_group_t *group, const char *corner, int margin,
+                       cell_t *cell)
+{
+    cli_column_t column[CLI_SIMULATE_SIZES_MAX + 1] = {{NULL, corner, false, 0}};
+    char title[CLI_SIMULATE_SIZES_MAX][TRV_BYTES_TEXT_MAX + 8], bytes[TRV_BYTES_TEXT_MAX], text[CELL_MAX];
+    cli_table_t table;
+    for (int size = 0; size < group->sizes; size++) {
+        snprintf(title[size], sizeof title[size], "%s%*s",
+                 job->goal ? "" : trv_format_bytes(point_at(group, 0, size)->bytes, bytes), margin, "");
+        column[size + 1] = (cli_column_t){NULL, title[size], true, 0};
+    }
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, group->sizes + 1, cli_stdout_is_terminal());
+    for (int line = 0; line < group->lines; line++) {
+        if (!runs(group, line))
+            continue;
+        cli_cell_text(&table, label_of(group, line));
+        for (int size = 0; size < group->sizes; size++) {
+            snprintf(text, sizeof text, "-%*s", margin, "");
+            if (!point_at(group, line, size)->rc)
+                cell(group, line, size, text);
+            cli_cell_text(&table, text);
+        }
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+static void time_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
+{
+    const cli_point_t *point = point_at(group, line, size);
+    char time[TRV_TIME_TEXT_MAX];
+    bool best = group->lines > 1 && point->time_ns <= cli_group_best_ns(group, size);
+    bool bold = best && cli_stdout_is_terminal();
+    char member = point->choice->members > 1 ? point->algorithm[strlen(point->algorithm) - 1] : ' ';
+    trv_format_time(point->time_ns, column_unit(group, size), time);
+    snprintf(text, CELL_MAX, "%s%s%s%c%c", bold ? "\033[1m" : "", time, bold ? "\033[0m" : "",
+             best && !bold ? '*' : ' ', member);
+}
+
+static void relative_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
+{
+    double relative = cli_group_relative(group, line, size);
+    snprintf(text, CELL_MAX, fabs(relative) < 0.05 ? "0.0" : "%+.1f", relative);
+}
+
+static void cost_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
+{
+    double cost_ns = group->detail[line * group->sizes + size].cost_ns;
+    char time[TRV_TIME_TEXT_MAX];
+    trv_format_time(cost_ns, column_unit(group, size), time);
+    if (cost_ns > 0)
+        snprintf(text, CELL_MAX, "%s %.3f", time, point_at(group, line, size)->time_ns / cost_ns);
+    else
+        snprintf(text, CELL_MAX, "%s", time);
+}
+
+static void print_plans(const cli_group_t *group)
+{
+    const char *name[CLI_SIMULATE_SIZES_MAX];
+    uint64_t bytes[CLI_SIMULATE_SIZES_MAX];
+    for (int line = 0; line < group->lines; line++) {
+        if (!point_at(group, line, 0)->choice->planned)
+            continue;
+        for (int size = 0; size < group->sizes; size++) {
+            const cli_point_t *point = point_at(group, line, size);
+            name[size] = point->rc ? NULL : point->algorithm;
+            bytes[size] = point->bytes;
+        }
+        cli_print_planned(name, bytes, group->sizes);
+    }
+}
+
+static int print_times(const cli_simulate_t *job, const cli_group_t *group)
+{
+    bool families = false;
+    int rc = print_table(job, group, "time", job->goal ? 0 : 2, time_cell);
+    for (int line = 0; line < group->lines; line++)
+        families |= runs(group, line) && point_at(group, line, 0)->choice->members > 1;
+    if (group->lines > 1)
+        printf("%s%s", cli_stdout_is_terminal() ? "bold: fastest" : "* fastest", families ? "; " : "\n");
+    if (families)
+        puts("l, b: the member of the family that it is");
+    print_plans(group);
+    for (int line = 0; line < group->lines; line++)
+        for (int size = 0; size < group->sizes; size++)
+            if (point_at(group, line, size)->rc) {
+                printf("%s cannot run: %s\n", label_of(group, line), point_at(group, line, size)->reason);
+                break;
+            }
+    return rc;
+}
+
+static int print_relative(const cli_simulate_t *job, const cli_group_t *group)
+{
+    bool known = false;
+    for (int size = 0; size < group->sizes; size++)
+        known |= !isnan(cli_group_trivance_ns(group, size));
+    if (!known || group->lines < 2)
+        return TRV_OK;
+    puts("\nTime more than Trivance's, (T - T_Trivance) / T, in %; below 0: faster than Trivance");
+    return print_table(job, group, "", 0, relative_cell);
+}
+
+static int print_costs(const cli_simulate_t *job, const cli_group_t *group)
+{
+    puts("\nTime by the cost model (`trivance cost`), and simulated time / that");
+    return print_table(job, group, "", 0, cost_cell);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
+
+static int print_busiest(const cli_group_t *group, const cli_point_t *point, const cli_detail_t *detail)
+{
+    static const cli_column_t column[] = {{NULL, "from", true, 0},    {NULL, "port", false, 0}, {NULL, "to", true, 0},
+                                          {NULL, "busy %", true, 0},  {NULL, "bytes", true, 0},
+                                          {NULL, "packets", true, 0}, {NULL, "longest queue", true, 0}};
+    int ports = 2 * group->torus.dims;
+    char port_text[CLI_PORT_TEXT_MAX];
+    cli_table_t table;
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
+                    cli_stdout_is_terminal());
+    for (int i = 0; i < detail->busiest; i++) {
+        const trv_link_load_t *load = &detail->load[i];
+        int rank = detail->link[i] / ports, port = detail->link[i] % ports;
+        cli_cell_int(&table, rank);
+        cli_cell_text(&table, cli_format_port(port, port_text));
+        cli_cell_int(&table, trv_torus_shift(&group->torus, rank, trv_port_dimension(port), trv_port_sign(port)));
+        cli_cell_real(&table, 100 * load->busy_ns / point->time_ns, 1);
+        cli_cell_int(&table, (int64_t)load->bytes);
+        cli_cell_int(&table, (int64_t)load->packets);
+        cli_cell_int(&table, load->queue_max);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+static int print_links(const cli_simulate_t *job, const cli_group_t *group)
+{
+    int rc = TRV_OK;
+    char bytes[TRV_BYTES_TEXT_MAX];
+    for (int i = 0; i < group->lines * group->sizes && !rc; i++) {
+        const cli_point_t *point = &group->point[i];
+        const cli_detail_t *detail = &group->detail[i];
+        if (point->rc)
+            continue;
+        printf("\nLinks under %s%s%s: %d of %d used, busy %.1f %% of the time on average%s\n", point->algorithm,
+               job->goal ? "" : ", ", job->goal ? "" : trv_format_bytes(point->bytes, bytes), detail->links_used,
+               detail->links, 100 * detail->utilisation_mean, detail->busiest ? "; the busiest" : "");
+        if (detail->busiest > 0)
+            rc = print_busiest(group, point, detail);
+    }
+    return rc;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static void print_header(const cli_simulate_t *job, const cli_group_t *group)
+{
+    char torus[TRV_TORUS_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX];
+    int ranks = group->torus.ranks;
+    printf("%s on %s %s (%d rank%s)\n%s\n\n", job->goal ? "GOAL program" : cli_collective_title(group->collective),
+           group->torus.dims == 1 ? "a ring of" : "the torus", trv_torus_format(&group->torus, torus, sizeof torus),
+           ranks, ranks == 1 ? "" : "s", cli_network_format(&job->network, network));
+}
+
+int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome)
+{
+    int rc = TRV_OK;
+    for (int g = 0; g < outcome->groups && !rc; g++) {
+        const cli_group_t *group = &outcome->group[g];
+        if (g > 0)
+            putchar('\n');
+        print_header(job, group);
+        rc = print_times(job, group);
+        if (!rc)
+            rc = print_relative(job, group);
+        if (!rc && job->compare)
+            rc = print_costs(job, group);
+        if (!rc && job->links)
+            rc = print_links(job, group);
+    }
+    if (!rc && job->trace)
+        printf("\n%s: %llu events, for ui.perfetto.dev or chrome://tracing\n", job->trace,
+               (unsigned long long)outcome->trace_events);
+    return rc;
+}

@@ -1,0 +1,172 @@
+/*
+ * Which rows, in which order. The table goes through all algorithms at one size, so that they stand below each other;
+ * the layouts of OSU and nccl-tests go through all sizes of one algorithm.
+ *
+ * All ranks walk the same way. Wherever what to do next depends on a measurement, it is a figure that all ranks share.
+ */
+#include "programs/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/tool.h"
+#include "common/error.h"
+
+typedef struct bench {
+    bench_options_t options;
+    bench_data_t data;
+    bench_buffers_t buffers;
+    MPI_Comm comm;
+    int rank, ranks;
+    bench_output_t output;
+    bool progress;
+    int done, all;
+    uint64_t wrong;
+} bench_t;
+
+static void show_progress(bench_t *bench, const char *algorithm, uint64_t bytes)
+{
+    bench->done++;
+    if (bench->progress)
+        fprintf(stderr, "\r\033[K%3d %%  %s, %llu bytes", 100 * (bench->done - 1) / (bench->all > 0 ? bench->all : 1),
+                algorithm, (unsigned long long)bytes);
+}
+
+static int measure(bench_t *bench, const trv_torus_t *torus, const char *algorithm, uint64_t bytes, bool in_place,
+                   bench_row_t *row)
+{
+    return bench_measure(&bench->options, &bench->data, &bench->buffers, bench->comm, torus, algorithm, bytes, in_place,
+                         row);
+}
+
+/* The fastest member's row (out of place for the nccl layout, whose second half is in place). */
+static int measure_entry(bench_t *bench, const trv_torus_t *torus, const bench_entry_t *entry, uint64_t bytes,
+                         bool in_place, bench_row_t *best)
+{
+    if (entry->kind != BENCH_ALGORITHM)
+        return measure(bench, torus, entry->choice.label, bytes, in_place, best);
+    int code = TRV_OK, candidates = 0;
+    for (int i = 0; i < entry->choice.members && code == TRV_OK; i++) {
+        if (bench_serves(&bench->options, &entry->choice, i, torus) < 0)
+            continue;
+        bench_row_t row;
+        code = measure(bench, torus, cli_member_name(&entry->choice, i), bytes, in_place, &row);
+        if (code == TRV_OK && (candidates++ == 0 || row.wrong > best->wrong ||
+                               (row.wrong == best->wrong && row.average_us < best->average_us)))
+            *best = row; /* a wrong result is never hidden behind a faster one */
+    }
+    return code == TRV_OK && candidates == 0 ? TRV_ERR_UNSUPPORTED : code;
+}
+
+static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t *entry, uint64_t bytes)
+{
+    bench_row_t row, second;
+    bool pair = bench->options.format == BENCH_NCCL;
+    show_progress(bench, entry->choice.label, bytes);
+    int code = measure_entry(bench, torus, entry, bytes, !pair && bench->options.in_place, &row);
+    if (code == TRV_OK && pair)
+        code = measure(bench, torus, entry->kind == BENCH_CHOSEN ? entry->choice.label : row.algorithm, bytes, true,
+                       &second);
+    if (code == TRV_OK) {
+        row.chosen_for = entry->choice.label;
+        row.chosen = entry->kind == BENCH_CHOSEN;
+        bench->wrong += row.wrong + (row.checked && !row.identical) + (pair ? second.wrong + !second.identical : 0);
+        if (bench->progress)
+            fprintf(stderr, "\r\033[K");
+        if (bench->rank == 0)
+            bench_output_row(&bench->output, &row, pair ? &second : NULL);
+    }
+    return code == TRV_ERR_UNSUPPORTED ? TRV_OK : code; /* a torus that this algorithm does not take */
+}
+
+static bool takes(const bench_t *bench, const bench_entry_t *entry, const trv_torus_t *torus)
+{
+    bool any = entry->kind != BENCH_ALGORITHM;
+    for (int i = 0; i < entry->choice.members && !any; i++)
+        any = bench_serves(&bench->options, &entry->choice, i, torus) == TRV_OK;
+    return any;
+}
+
+static int run_torus(bench_t *bench, const trv_torus_t *torus)
+{
+    const bench_options_t *options = &bench->options;
+    bool by_algorithm = options->format == BENCH_OSU || options->format == BENCH_NCCL;
+    int outer = by_algorithm ? options->entries : options->sizes,
+        inner = by_algorithm ? options->sizes : options->entries;
+    int code = TRV_OK;
+    for (int a = 0; a < outer; a++)
+        for (int b = 0; b < inner && code == TRV_OK; b++) {
+            const bench_entry_t *entry = &options->entry[by_algorithm ? a : b];
+            if (!takes(bench, entry, torus)) {
+                bench->done++;
+                if (entry->required && bench->rank == 0 && (by_algorithm ? b : a) == 0)
+                    fprintf(stderr, "trivance bench: left out: %s\n", trv_last_error());
+                continue;
+            }
+            if (by_algorithm && b == 0 && bench->rank == 0)
+                bench_output_section(&bench->output, torus, entry->choice.label);
+            code = run_row(bench, torus, entry, options->bytes[by_algorithm ? b : a]);
+        }
+    return code;
+}
+
+/* Both buffers hold the largest vector. Ranks without enough memory must not leave the others waiting. */
+static int get_buffers(bench_t *bench)
+{
+    uint64_t most = 0;
+    for (int i = 0; i < bench->options.sizes; i++)
+        most = bench->options.bytes[i] > most ? bench->options.bytes[i] : most;
+    bench->buffers.send = aligned_alloc(64, (most + 63) / 64 * 64);
+    bench->buffers.receive = aligned_alloc(64, (most + 63) / 64 * 64);
+    int mine = bench->buffers.send && bench->buffers.receive &&
+               bench_data_init(&bench->data, &bench->options, bench->rank, bench->ranks) == TRV_OK;
+    int all = 0;
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, bench->comm);
+    return all ? TRV_OK
+               : trv_fail(TRV_ERR_MEMORY,
+                          "there is no memory for two vectors of %llu bytes on every rank; take a "
+                          "smaller --bytes",
+                          (unsigned long long)most);
+}
+
+static int run_all(bench_t *bench)
+{
+    int code = get_buffers(bench);
+    if (code < 0)
+        return code;
+    bench->all = bench->options.tori * bench->options.sizes * bench->options.entries;
+    bench->progress = bench->rank == 0 && cli_stderr_is_terminal() && !cli_stdout_is_terminal();
+    if (bench->rank == 0)
+        bench_output_begin(&bench->output, &bench->options, bench->ranks);
+    for (int t = 0; t < bench->options.tori && code == TRV_OK; t++)
+        code = run_torus(bench, &bench->options.torus[t]);
+    if (bench->progress)
+        fprintf(stderr, "\r\033[K");
+    if (bench->rank == 0 && bench_output_end(&bench->output) < 0 && code == TRV_OK)
+        code = TRV_ERR_MEMORY;
+    return code;
+}
+
+int bench_main(int argc, char **argv)
+{
+    bench_t bench = {.comm = MPI_COMM_NULL};
+    PMPI_Comm_split(MPI_COMM_WORLD, 0, 0, &bench.comm);
+    PMPI_Comm_rank(bench.comm, &bench.rank);
+    PMPI_Comm_size(bench.comm, &bench.ranks);
+    int result = bench_options(argc, argv, bench.comm, &bench.options);
+    if (result == 0) {
+        int code = run_all(&bench);
+        if (code < 0 && bench.rank == 0)
+            cli_bad_last("bench");
+        result = code < 0 ? CLI_BAD : bench.wrong ? CLI_WRONG : CLI_OK;
+    } else if (result == 1) {
+        result = CLI_OK; /* --help */
+    }
+    bench_data_clear(&bench.data);
+    bench_options_clear(&bench.options);
+    free(bench.buffers.send);
+    free(bench.buffers.receive);
+    PMPI_Comm_free(&bench.comm);
+    return result;
+}

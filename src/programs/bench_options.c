@@ -1,0 +1,426 @@
+/*
+ * The command line of bench: our own long options, and the short ones of the OSU benchmarks and of nccl-tests.
+ *
+ * Where the two collide the next argument decides: -f with a number is nccl's step factor, alone OSU's full output; -c
+ * with a number is nccl's check, alone OSU's. -i is OSU's (iterations). All ranks parse; rank 0 alone is heard.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/subcommands.h"
+#include "tool/tool.h"
+#include "text/parse.h"
+#include "common/error.h"
+#include "programs/bench.h"
+#include "settings/rules.h"
+
+enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_IN_PLACE, OPTION_FORMAT, OPTION_CHECK,
+       OPTION_SCHEDULE };
+
+static const struct option longs[] = {
+    {"torus", required_argument, NULL, OPTION_TORUS},
+    {"algorithm", required_argument, NULL, 'a'},
+    {"schedule", required_argument, NULL, OPTION_SCHEDULE},
+    {"collective", required_argument, NULL, OPTION_COLLECTIVE},
+    {"bytes", required_argument, NULL, OPTION_BYTES},
+    {"type", required_argument, NULL, 'd'},
+    {"op", required_argument, NULL, 'o'},
+    {"in-place", no_argument, NULL, OPTION_IN_PLACE},
+    {"iterations", required_argument, NULL, 'i'},
+    {"warmup", required_argument, NULL, 'x'},
+    {"check", optional_argument, NULL, OPTION_CHECK},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    {"full", no_argument, NULL, 'F'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* What is put together only when all options are known. */
+typedef struct draft {
+    bench_options_t *options;
+    int ranks;
+    MPI_Comm comm;
+    const char *bytes, *algorithms; /* NULL: the default */
+    const char *schedule;           /* a file, or NULL */
+    uint64_t least, most;           /* of -b and -e; 0: not given */
+    int factor;
+} draft_t;
+
+/* ---- Single options ---------------------------------------------------------------------------------------------- */
+
+static bool has_torus(const bench_options_t *options, const trv_torus_t *torus)
+{
+    bool has = false;
+    for (int t = 0; t < options->tori && !has; t++) {
+        has = options->torus[t].dims == torus->dims;
+        for (int d = 0; has && d < torus->dims; d++)
+            has = options->torus[t].size[d] == torus->size[d];
+    }
+    return has;
+}
+
+static int add_tori(bench_options_t *options, const char *list, int ranks)
+{
+    const char *rest = list;
+    char item[TRV_TORUS_TEXT_MAX];
+    int more;
+    while ((more = trv_next_item(&rest, "tori", item, sizeof item)) > 0) {
+        trv_torus_t torus;
+        if (trv_torus_parse(item, &torus) < 0)
+            return TRV_ERR_ARGUMENT;
+        if (torus.ranks != ranks)
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "the torus %s has %d ranks, and %d were started; the product of its sizes must "
+                            "be the number of ranks (mpirun -n %d)",
+                            item, torus.ranks, ranks, torus.ranks);
+        if (has_torus(options, &torus))
+            continue;
+        if (options->tori == BENCH_TORI_MAX)
+            return trv_fail(TRV_ERR_ARGUMENT, "more than %d tori; start bench once more for the others",
+                            BENCH_TORI_MAX);
+        options->torus[options->tori++] = torus;
+    }
+    return more;
+}
+
+static int parse_format(const char *text, bench_format_t *format)
+{
+    static const char *const name[] = {"table", "csv", "json", "osu", "nccl"};
+    for (int i = 0; i < 5; i++)
+        if (strcmp(text, name[i]) == 0) {
+            *format = (bench_format_t)i;
+            return TRV_OK;
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are table, csv, json, osu and nccl", text);
+}
+
+/* The number behind a short option that may have one. */
+static const char *number_behind(int argc, char **argv)
+{
+    if (optind < argc && isdigit((unsigned char)argv[optind][0]))
+        return argv[optind++];
+    return NULL;
+}
+
+static int parse_check(const char *text, bool *check)
+{
+    int value = 1;
+    int code = text ? trv_parse_int(text, "--check", 0, 1000000, &value) : TRV_OK;
+    *check = value != 0;
+    return code;
+}
+
+static int parse_step(draft_t *draft, const char *factor)
+{
+    if (factor)
+        return trv_parse_int(factor, "-f", 2, 1 << 20, &draft->factor);
+    draft->options->full = true;
+    return TRV_OK;
+}
+
+static int apply(int option, int argc, char **argv, draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    switch (option) {
+    case OPTION_TORUS: return add_tori(options, optarg, draft->ranks);
+    case 'a': draft->algorithms = optarg; return TRV_OK;
+    case OPTION_SCHEDULE: draft->schedule = optarg; return TRV_OK;
+    case OPTION_COLLECTIVE: return cli_parse_collective(optarg, &options->collective);
+    case OPTION_BYTES:
+    case 'm': draft->bytes = optarg; return TRV_OK;
+    case 'b': return trv_parse_bytes(optarg, &draft->least);
+    case 'e': return trv_parse_bytes(optarg, &draft->most);
+    case 'd': return trv_type_parse(optarg, &options->type);
+    case 'o': return trv_op_parse(optarg, &options->op);
+    case OPTION_IN_PLACE: options->in_place = true; return TRV_OK;
+    case 'i':
+    case 'n': return trv_parse_int(optarg, "-i", 1, 1000000000, &options->iterations);
+    case 'x':
+    case 'w': return trv_parse_int(optarg, "-x", 0, 1000000000, &options->warmup);
+    case OPTION_CHECK: return parse_check(optarg, &options->check);
+    case 'c': return parse_check(number_behind(argc, argv), &options->check);
+    case OPTION_FORMAT: return parse_format(optarg, &options->format);
+    case 'f': return parse_step(draft, number_behind(argc, argv));
+    case 'F': options->full = true; return TRV_OK;
+    default: return TRV_ERR_ARGUMENT;
+    }
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
+
+/* The bytes that one element of the executor's count stands for. */
+static uint64_t granule(const draft_t *draft)
+{
+    uint64_t blocks = draft->options->collective == TRV_ALLREDUCE ? 1 : (uint64_t)draft->ranks;
+    return blocks * trv_type_size(draft->options->type);
+}
+
+static int add_size(bench_options_t *options, uint64_t bytes)
+{
+    if (options->sizes > 0 && options->bytes[options->sizes - 1] == bytes)
+        return TRV_OK;
+    if (options->sizes == BENCH_SIZES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "more than %d sizes; take a larger factor", BENCH_SIZES_MAX);
+    options->bytes[options->sizes++] = bytes;
+    return TRV_OK;
+}
+
+/* least, least * factor, …, and most; cut down to whole elements (of every rank's block). */
+static int add_range(draft_t *draft, uint64_t least, uint64_t most, int factor)
+{
+    uint64_t unit = granule(draft);
+    if (least > most)
+        return trv_fail(TRV_ERR_ARGUMENT, "the sizes go from %llu to %llu bytes; the first must not be the larger one",
+                        (unsigned long long)least, (unsigned long long)most);
+    if (most < unit)
+        return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold not one element here; the least is %llu",
+                        (unsigned long long)most, (unsigned long long)unit);
+    int code = TRV_OK;
+    for (uint64_t bytes = least > 0 ? least : unit; bytes < most && code == TRV_OK; bytes *= (uint64_t)factor)
+        if (bytes >= unit)
+            code = add_size(draft->options, bytes / unit * unit);
+    return code == TRV_OK ? add_size(draft->options, most / unit * unit) : code;
+}
+
+static int parse_range(draft_t *draft, const char *text)
+{
+    char part[3][32];
+    int parts = 0, factor = draft->factor;
+    for (const char *at = text; ; at++) {
+        size_t length = strcspn(at, ":");
+        if (parts == 3 || length == 0 || length >= sizeof part[0])
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "'%.40s' is no range of sizes; write MIN:MAX or MIN:MAX:FACTOR, as 8:4M or "
+                            "8:4M:4",
+                            text);
+        memcpy(part[parts], at, length);
+        part[parts++][length] = '\0';
+        at += length;
+        if (!*at)
+            break;
+    }
+    uint64_t least = 0, most = 0;
+    int code = trv_parse_bytes(part[0], &least);
+    if (code == TRV_OK)
+        code = trv_parse_bytes(part[1], &most);
+    if (code == TRV_OK && parts == 3)
+        code = trv_parse_int(part[2], "the factor of --bytes", 2, 1 << 20, &factor);
+    return code == TRV_OK ? add_range(draft, least, most, factor) : code;
+}
+
+static int parse_sizes(draft_t *draft, const char *text)
+{
+    if (strchr(text, ':'))
+        return parse_range(draft, text);
+    uint64_t unit = granule(draft);
+    bench_options_t *options = draft->options;
+    int code = trv_parse_bytes_list(text, options->bytes, BENCH_SIZES_MAX, &options->sizes);
+    for (int i = 0; code == TRV_OK && i < options->sizes; i++)
+        if (options->bytes[i] == 0 || options->bytes[i] % unit != 0)
+            code =
+                trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
+                         (unsigned long long)options->bytes[i], (unsigned long long)unit,
+                         unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
+                         trv_type_name(options->type),
+                         (unsigned long long)(options->bytes[i] / unit * unit + (options->bytes[i] < unit ? unit : 0)));
+    return code;
+}
+
+static int sizes(draft_t *draft)
+{
+    if (draft->least || draft->most) {
+        uint64_t least = draft->least ? draft->least : 8;
+        return add_range(draft, least, draft->most ? draft->most : least, draft->factor);
+    }
+    if (draft->bytes)
+        return parse_sizes(draft, draft->bytes);
+    draft->factor = 8;
+    return add_range(draft, 8, (uint64_t)4 << 20, draft->factor);
+}
+
+/* ---- Algorithms -------------------------------------------------------------------------------------------------- */
+
+static int add_entry(bench_options_t *options, const bench_entry_t *entry)
+{
+    for (int i = 0; i < options->entries; i++)
+        if (strcmp(options->entry[i].choice.label, entry->choice.label) == 0)
+            return TRV_OK;
+    if (options->entries == BENCH_ENTRIES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "more than %d algorithms in the list", BENCH_ENTRIES_MAX);
+    options->entry[options->entries++] = *entry;
+    return TRV_OK;
+}
+
+static int add_selection(bench_options_t *options, const char *item)
+{
+    cli_selection_t selection;
+    int code = cli_select(item, &selection);
+    for (int i = 0; code == TRV_OK && i < selection.choices; i++)
+        code = add_entry(options, &(bench_entry_t){selection.choice[i].planned ? BENCH_CHOSEN : BENCH_ALGORITHM,
+                                                   !selection.all, selection.choice[i]});
+    return code;
+}
+
+int bench_serves(const bench_options_t *options, const cli_choice_t *choice, int member, const trv_torus_t *torus)
+{
+    const char *name = cli_member_name(choice, member);
+    trv_schedule_t *schedule;
+    int code = trv_schedule_create(&schedule, torus, name, options->collective);
+    if (code == TRV_OK && options->collective != TRV_ALLGATHER && trv_schedule_exactness(schedule) == TRV_COVERS &&
+        !trv_op_idempotent(options->op))
+        code = trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s adds some contributions twice, so it takes max, min, land, lor, band and bor, "
+                        "not %s",
+                        name, trv_op_name(options->op));
+    trv_schedule_destroy(schedule);
+    return code;
+}
+
+/* Drops the members that serve none of the tori; an entry left without any is dropped, or refused if it was named. */
+static int keep_what_serves(bench_options_t *options)
+{
+    int kept = 0;
+    for (int e = 0; e < options->entries; e++) {
+        bench_entry_t entry = options->entry[e];
+        int members = 0;
+        for (int i = 0; i < entry.choice.members; i++) {
+            bool any = false;
+            for (int t = 0; t < options->tori && !any; t++)
+                any = bench_serves(options, &entry.choice, i, &options->torus[t]) == TRV_OK;
+            if (any)
+                entry.choice.member[members++] = entry.choice.member[i];
+        }
+        entry.choice.members = members;
+        if (members > 0 || entry.kind != BENCH_ALGORITHM)
+            options->entry[kept++] = entry;
+        else if (entry.required)
+            return TRV_ERR_UNSUPPORTED; /* the last reason is the sentence */
+    }
+    options->entries = kept;
+    return TRV_OK;
+}
+
+static int algorithms(bench_options_t *options, const char *list)
+{
+    const char *rest = list;
+    char item[TRV_PLAN_NAME_MAX];
+    int more, code = TRV_OK;
+    while (code == TRV_OK && (more = trv_next_item(&rest, "algorithms", item, sizeof item)) != 0) {
+        if (more < 0)
+            return more;
+        if (strcmp(item, "mpi") == 0)
+            code = add_entry(options, &(bench_entry_t){BENCH_LIBRARY, true, {.label = "mpi"}});
+        else if (strcmp(item, TRV_RULE_AUTO) == 0)
+            code = add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_AUTO}});
+        else
+            code = add_selection(options, item);
+    }
+    return code == TRV_OK ? keep_what_serves(options) : code;
+}
+
+/* ---- A schedule of the user's own -------------------------------------------------------------------------------- */
+
+/* The file says torus and collective; it stands beside the algorithms that are named, if any. */
+static int add_schedule(draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    int code = bench_schedule_load(draft->schedule, draft->comm, &options->schedule);
+    if (code < 0)
+        return code;
+    const trv_torus_t *torus = trv_schedule_torus(options->schedule);
+    char text[TRV_TORUS_TEXT_MAX];
+    if (options->tori > 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "give either --torus or --schedule; the file is for the torus %s",
+                        trv_torus_format(torus, text, sizeof text));
+    options->collective = trv_schedule_collective(options->schedule);
+    snprintf(options->schedule_label, sizeof options->schedule_label, "%s (file)",
+             trv_schedule_name(options->schedule));
+    code = add_tori(options, trv_torus_format(torus, text, sizeof text), draft->ranks);
+    bench_entry_t entry = {.kind = BENCH_SCHEDULE, .required = true};
+    snprintf(entry.choice.label, sizeof entry.choice.label, "%s", options->schedule_label);
+    return code == TRV_OK ? add_entry(options, &entry) : code;
+}
+
+void bench_options_clear(bench_options_t *options)
+{
+    trv_schedule_destroy(options->schedule);
+    options->schedule = NULL;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static int complete(draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    int code = draft->schedule ? add_schedule(draft) : TRV_OK;
+    if (code == TRV_OK && options->tori == 0)
+        code = trv_torus_init(&options->torus[options->tori++], 1, &draft->ranks);
+    if (code == TRV_OK && bench_mpi_type(options->type) == MPI_DATATYPE_NULL)
+        code = trv_fail(TRV_ERR_UNSUPPORTED, "MPI has no type %s; take float or double, for example",
+                        trv_type_name(options->type));
+    if (code == TRV_OK && options->collective != TRV_ALLGATHER && !trv_op_supports(options->op, options->type))
+        code = trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; take sum, or an integer type",
+                        trv_op_name(options->op), trv_type_name(options->type));
+    if (code == TRV_OK)
+        code = sizes(draft);
+    if (code < 0 || (draft->schedule && !draft->algorithms))
+        return code;
+    return algorithms(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO);
+}
+
+static int parse(int argc, char **argv, draft_t *draft)
+{
+    int option;
+    optind = 1;
+    while ((option = cli_option(argc, argv, ":a:b:cd:e:fhi:m:n:o:w:x:", longs)) != -1) {
+        if (option == 'h') {
+            fputs(cli_bench_help, stdout);
+            return 1;
+        }
+        if (option == '?')
+            return CLI_BAD;
+        if (apply(option, argc, argv, draft) < 0)
+            return cli_bad_last("bench");
+    }
+    if (optind < argc)
+        return cli_bad("bench", "'%.40s' is no option; `trivance bench --help` lists them", argv[optind]);
+    return complete(draft) < 0 ? cli_bad_last("bench") : 0;
+}
+
+/* Sends this process's output to nowhere while `quiet`, and back. */
+static void hush(int descriptor, int *saved, bool quiet)
+{
+    if (quiet) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        *saved = dup(descriptor);
+        dup2(nowhere, descriptor);
+        close(nowhere);
+    } else {
+        dup2(*saved, descriptor);
+        close(*saved);
+    }
+}
+
+int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options)
+{
+    int rank = 0, saved_out = -1, saved_error = -1;
+    *options = (bench_options_t){.type = TRV_FLOAT, .op = TRV_SUM, .iterations = -1, .warmup = -1, .check = true};
+    draft_t draft = {.options = options, .comm = comm, .factor = 2};
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &draft.ranks);
+    if (rank != 0) {
+        hush(STDOUT_FILENO, &saved_out, true);
+        hush(STDERR_FILENO, &saved_error, true);
+    }
+    int result = parse(argc, argv, &draft);
+    if (rank != 0) {
+        fflush(stdout);
+        hush(STDOUT_FILENO, &saved_out, false);
+        hush(STDERR_FILENO, &saved_error, false);
+    }
+    return result;
+}

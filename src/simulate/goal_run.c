@@ -1,0 +1,332 @@
+/*
+ * The driver for GOAL programs: groups of operations begin as what they wait for is complete.
+ *
+ * Timers: operation o has id o (the end of a calculation, or the moment of a send that pays an overhead), group g has
+ * id ops + g (its begin, where it does not begin at once). What becomes ready while something is handled is queued and
+ * begun right after, so that chains of any length need no recursion.
+ */
+#include "simulate/goal_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "simulate/goal_program.h"
+#include "simulate/network.h"
+
+typedef struct slot { /* a message of a channel */
+    uint32_t send, receive;
+    bool arrived;
+} slot_t;
+
+typedef struct run {
+    goal_program_t program;
+    const trv_torus_t *torus;
+    trv_net_t *net;
+    int64_t alpha, overhead;
+    double *slowness;        /* per rank */
+    int64_t *booked;         /* per rank: the end of the overheads of the sends that have begun, fs */
+    slot_t *slot;
+    uint32_t *slot_of;       /* per operation; none before it begins */
+    bool *complete;          /* per operation */
+    uint32_t *ready;         /* groups, a queue: every group enters it once */
+    uint32_t ready_first, ready_end;
+    uint32_t done;           /* operations */
+    int64_t end;
+} run_t;
+
+static const trv_goal_op_t *op_of(const run_t *run, uint32_t op) { return &run->program.goal->op[op]; }
+
+/* ---- What waits for what ----------------------------------------------------------------------------------------- */
+
+/* An operation has started, or is complete: tells the groups that wait for that. */
+static void tell(run_t *run, uint32_t op, bool start)
+{
+    goal_program_t *program = &run->program;
+    for (uint32_t e = program->first_edge[op]; e < program->first_edge[op + 1]; e++)
+        if (program->edge[e].start == start && --program->group[program->edge[e].group].missing == 0)
+            run->ready[run->ready_end++] = program->edge[e].group;
+}
+
+static void finish(run_t *run, uint32_t op)
+{
+    run->complete[op] = true;
+    run->done++;
+    run->end = trv_net_now(run->net);
+    tell(run, op, false);
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+static int check_fit(const run_t *run, const slot_t *slot)
+{
+    const trv_goal_op_t *send = op_of(run, slot->send), *receive = op_of(run, slot->receive);
+    if (send->amount <= receive->amount)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_INVALID, "%.200s, line %u: rank %d receives %llu bytes, but what rank %d sends in line %u "
+                    "has %llu", run->program.goal->name, receive->line, receive->rank,
+                    (unsigned long long)receive->amount, send->rank, send->line, (unsigned long long)send->amount);
+}
+
+/* Gives a send or receive that begins its place in its channel. */
+static int match(run_t *run, uint32_t op)
+{
+    goal_channel_t *channel = &run->program.channel[run->program.channel_of[op]];
+    bool send = op_of(run, op)->kind == TRV_GOAL_SEND;
+    uint32_t number = channel->first + (send ? channel->sends++ : channel->receives++);
+    slot_t *slot = &run->slot[number];
+    run->slot_of[op] = number;
+    *(send ? &slot->send : &slot->receive) = op;
+    return slot->send != TRV_GOAL_NONE && slot->receive != TRV_GOAL_NONE ? check_fit(run, slot) : TRV_OK;
+}
+
+/* Whether a message between these coordinates may go by `port` on a shortest way. */
+static bool is_short(const trv_torus_t *torus, const int *from, const int *to, int port)
+{
+    int d = trv_port_dimension(port);
+    if (d >= torus->dims || from[d] == to[d])
+        return false;
+    int up = (to[d] - from[d] + torus->size[d]) % torus->size[d];
+    return trv_port_sign(port) > 0 ? 2 * up <= torus->size[d] : 2 * up >= torus->size[d];
+}
+
+/* The port of the dimension-order way, or `wanted` if that leads a way as short. */
+static int port_of(const trv_torus_t *torus, int rank, int peer, int wanted)
+{
+    int from[TRV_DIMS_MAX], to[TRV_DIMS_MAX], port = 0;
+    trv_torus_coordinates(torus, rank, from);
+    trv_torus_coordinates(torus, peer, to);
+    if (wanted >= 0 && is_short(torus, from, to, wanted))
+        return wanted;
+    while (!is_short(torus, from, to, port))
+        port++;
+    return port;
+}
+
+static int send_now(run_t *run, uint32_t op)
+{
+    const trv_goal_op_t *o = op_of(run, op);
+    trv_legs_t legs = {.count = 0};
+    int ports = 2 * run->torus->dims, interface = -1, rc = match(run, op);
+    if (rc)
+        return rc;
+    tell(run, op, true);
+    if (o->nic >= ports && o->nic < ports * (ports + 1))
+        interface = o->nic / ports - 1;
+    if (o->peer != o->rank)
+        legs = trv_legs(run->torus, o->rank, o->peer,
+                        port_of(run->torus, o->rank, o->peer, o->nic < 0 ? -1 : o->nic % ports), false);
+    return trv_net_send(run->net, o->rank, interface, &legs, o->amount > 0 ? o->amount : 1, op);
+}
+
+static int receive_now(run_t *run, uint32_t op)
+{
+    int rc = match(run, op);
+    tell(run, op, true);
+    if (!rc && run->slot[run->slot_of[op]].arrived)
+        finish(run, op);
+    return rc;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------------------------ */
+
+static int calculate(run_t *run, uint32_t op)
+{
+    const trv_goal_op_t *o = op_of(run, op);
+    int64_t time;
+    int rc = trv_net_fs((double)o->amount * run->slowness[o->rank], "the time of a calculation", &time);
+    tell(run, op, true);
+    if (!rc && time > 0)
+        return trv_net_timer(run->net, trv_net_now(run->net) + time, op);
+    if (!rc)
+        finish(run, op);
+    return rc;
+}
+
+/* A send's moment: with an overhead all sends of a rank go one after another, in the order in which they begin. */
+static int send(run_t *run, uint32_t op)
+{
+    if (run->overhead == 0)
+        return send_now(run, op);
+    int rank = op_of(run, op)->rank;
+    int64_t now = trv_net_now(run->net), *booked = &run->booked[rank];
+    *booked = (now > *booked ? now : *booked) + (int64_t)((double)run->overhead * run->slowness[rank] + 0.5);
+    return trv_net_timer(run->net, *booked, op);
+}
+
+/* Begins all operations of a group. */
+static int begin(run_t *run, uint32_t group)
+{
+    int rc = TRV_OK;
+    for (uint32_t op = run->program.group[group].first; op != TRV_GOAL_NONE && !rc;
+         op = run->program.next_in_group[op]) {
+        switch (op_of(run, op)->kind) {
+        case TRV_GOAL_CALC: rc = calculate(run, op); break;
+        case TRV_GOAL_RECV: rc = receive_now(run, op); break;
+        case TRV_GOAL_SEND: rc = send(run, op); break;
+        }
+    }
+    return rc;
+}
+
+static int drain(run_t *run)
+{
+    int rc = TRV_OK;
+    while (run->ready_first < run->ready_end && !rc) {
+        uint32_t g = run->ready[run->ready_first++];
+        const goal_group_t *group = &run->program.group[g];
+        int64_t pause = group->after_messages ? TRV_STEP_GAP_FS : 0;
+        if (group->messages)
+            pause += (int64_t)((double)run->alpha * run->slowness[op_of(run, group->first)->rank] + 0.5);
+        if (pause > 0)
+            rc = trv_net_timer(run->net, trv_net_now(run->net) + pause, run->program.goal->ops + g);
+        else
+            rc = begin(run, g);
+    }
+    return rc;
+}
+
+/* ---- What the network tells -------------------------------------------------------------------------------------- */
+
+static int on_timer(void *context, uint32_t id)
+{
+    run_t *run = context;
+    uint32_t ops = run->program.goal->ops;
+    int rc = TRV_OK;
+    if (id >= ops)
+        rc = begin(run, id - ops);
+    else if (op_of(run, id)->kind == TRV_GOAL_SEND)
+        rc = send_now(run, id);
+    else
+        finish(run, id);
+    return rc ? rc : drain(run);
+}
+
+static int on_sent(void *context, uint32_t op)
+{
+    finish(context, op);
+    return drain(context);
+}
+
+static int on_arrived(void *context, uint32_t op)
+{
+    run_t *run = context;
+    slot_t *slot = &run->slot[run->slot_of[op]];
+    slot->arrived = true;
+    if (slot->receive != TRV_GOAL_NONE)
+        finish(run, slot->receive);
+    return drain(run);
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
+
+static int prepare(run_t *run, const trv_goal_t *goal, const trv_simulate_options_t *options)
+{
+    size_t ops = (size_t)goal->ops + 1;
+    int rc = trv_goal_program_create(&run->program, goal);
+    rc = rc ? rc : trv_net_fs(options->alpha_ns, "alpha", &run->alpha);
+    rc = rc ? rc : trv_net_fs(options->message_overhead_ns, "the overhead of a message", &run->overhead);
+    if (rc)
+        return rc;
+    run->slowness = malloc((size_t)goal->ranks * sizeof *run->slowness);
+    run->booked = calloc((size_t)goal->ranks, sizeof *run->booked);
+    run->slot = malloc(ops * sizeof *run->slot);
+    run->slot_of = malloc(ops * sizeof *run->slot_of);
+    run->complete = calloc(ops, sizeof *run->complete);
+    run->ready = malloc(ops * sizeof *run->ready);
+    if (!run->slowness || !run->booked || !run->slot || !run->slot_of || !run->complete || !run->ready)
+        return trv_fail_memory();
+    for (size_t i = 0; i < ops; i++) {
+        run->slot[i] = (slot_t){TRV_GOAL_NONE, TRV_GOAL_NONE, false};
+        run->slot_of[i] = TRV_GOAL_NONE;
+    }
+    for (int r = 0; r < goal->ranks; r++)
+        run->slowness[r] = 1.0;
+    for (int i = 0; i < options->slow_ranks; i++)
+        if (options->slow_rank[i].rank >= 0 && options->slow_rank[i].rank < goal->ranks)
+            run->slowness[options->slow_rank[i].rank] = options->slow_rank[i].factor;
+    return TRV_OK;
+}
+
+/* What an operation that is not complete waits for: a receive that has begun for a send that has not, others for one of
+ * those they require. */
+static uint32_t blocker(const run_t *run, uint32_t op)
+{
+    const trv_goal_t *goal = run->program.goal;
+    if (run->slot_of[op] == TRV_GOAL_NONE) {
+        for (uint32_t i = 0; i < goal->needs; i++)
+            if (goal->need[i].op == op && !run->complete[goal->need[i].on])
+                return goal->need[i].on;
+    } else {
+        for (uint32_t i = 0; i < goal->ops; i++)
+            if (goal->op[i].kind == TRV_GOAL_SEND && run->program.channel_of[i] == run->program.channel_of[op] &&
+                run->slot_of[i] == TRV_GOAL_NONE)
+                return i;
+    }
+    return op;
+}
+
+/* Operations are left that wait for one another: goes from one to what it waits for until it is among these. */
+static int stuck(const run_t *run)
+{
+    const trv_goal_t *goal = run->program.goal;
+    uint32_t op = 0;
+    while (run->complete[op])
+        op++;
+    for (int i = 0; i < 64; i++)
+        op = blocker(run, op);
+    const trv_goal_op_t *o = op_of(run, op), *other = op_of(run, blocker(run, op));
+    return trv_fail(TRV_ERR_INVALID, "%.200s: operations wait for one another for ever, for example that of rank %d in "
+                    "line %u for that of rank %d in line %u", goal->name, o->rank, o->line, other->rank, other->line);
+}
+
+static int start(run_t *run, const trv_simulate_options_t *options)
+{
+    trv_driver_t driver = {run, on_timer, on_sent, on_arrived};
+    int rc = trv_net_create(&run->net, run->torus, options, &driver);
+    if (rc)
+        return rc;
+    for (uint32_t g = 0; g < run->program.groups; g++)
+        if (run->program.group[g].missing == 0)
+            run->ready[run->ready_end++] = g;
+    rc = drain(run);
+    if (!rc)
+        rc = trv_net_run(run->net);
+    return rc || run->done == run->program.goal->ops ? rc : stuck(run);
+}
+
+static int check(const trv_goal_t *goal, const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    if (goal->ranks == torus->ranks)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT, "%.200s is a program for %d ranks, but the torus %s has %d", goal->name,
+                    goal->ranks, trv_torus_format(torus, text, sizeof text), torus->ranks);
+}
+
+int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const trv_simulate_options_t *options,
+                      trv_simulation_t *result)
+{
+    run_t run = {.torus = torus};
+    memset(result, 0, sizeof *result);
+    int rc = check(goal, torus);
+    if (!rc)
+        rc = prepare(&run, goal, options);
+    if (!rc)
+        rc = start(&run, options);
+    if (!rc) {
+        result->time_fs = (uint64_t)run.end;
+        result->time_ns = (double)run.end / 1e6;
+        result->simulated_ranks = torus->ranks;
+        rc = trv_net_results(run.net, result);
+    }
+    trv_net_destroy(run.net);
+    trv_goal_program_clear(&run.program);
+    free(run.slowness);
+    free(run.booked);
+    free(run.slot);
+    free(run.slot_of);
+    free(run.complete);
+    free(run.ready);
+    return rc;
+}

@@ -1,0 +1,152 @@
+/*
+ * The command line of sweep.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/tool.h"
+#include "text/parse.h"
+#include "sweep/sweep.h"
+#include "common/error.h"
+
+#define POINTS_UNASKED 100000 /* more than so many need --yes */
+
+static const char help[] =
+    "Usage: trivance sweep [FILE.json] [OPTIONS]\n"
+    "       mpirun -n N trivance sweep [FILE.json] [OPTIONS]\n\n"
+    "Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores\n"
+    "or on all ranks of mpirun. Results are rows of a CSV or JSON lines file, appended as they come; the\n"
+    "same command goes on where a sweep that was killed ended.\n\n"
+    "What is simulated; every option takes a list with commas between:\n"
+    "      --torus=LIST            tori, as 8,8x8,4x4x4\n"
+    "  -a, --algorithm=LIST        names or families of `trivance list`, planned, or all (default); a\n"
+    "                              family means its fastest member, planned the fastest of all for the\n"
+    "                              size and the network\n"
+    "  -b, --bytes=LIST            sizes of the vector (default 32:128M:x4)\n"
+    "  -c, --collective=LIST       allreduce (default), reduce-scatter, allgather\n"
+    "%s"
+    "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and\n"
+    "1us:3us:+500ns adds 500 ns. FILE.json has the same names as keys, with texts, numbers or lists of\n"
+    "these; an option takes the place of its key. slow-rank and slow-link may be none.\n\n"
+    "How:\n"
+    "  -o, --output=FILE           rows go to FILE.csv or FILE.jsonl instead of stdout\n"
+    "      --restart               empty the file first\n"
+    "  -f, --format=F              of stdout: table (default), json or csv\n"
+    "  -j, --workers=N             simulations at a time (default: one per core; under mpirun 1 per rank)\n"
+    "      --yes                   for more than 100,000 points\n"
+    "  -h, --help                  this text\n\n"
+    "Examples:\n"
+    "  trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
+    "  trivance sweep grid.json --model=fifo -o out.jsonl\n"
+    "  mpirun -n 64 trivance sweep grid.json -o out.csv\n";
+
+enum { OPTION_TORUS = 256, OPTION_RESTART, OPTION_YES };
+
+/* An option that is given twice makes its list longer. */
+static int read_option(cli_sweep_t *sweep, int option)
+{
+    cli_sweep_grid_t *grid = &sweep->grid;
+    switch (option) {
+    case OPTION_TORUS: return cli_sweep_append(&grid->list[CLI_AXIS_TORUS], optarg);
+    case 'a': return cli_sweep_append(&grid->list[CLI_AXIS_ALGORITHM], optarg);
+    case 'b': return cli_sweep_append(&grid->list[CLI_AXIS_BYTES], optarg);
+    case 'c': return cli_sweep_append(&grid->list[CLI_AXIS_COLLECTIVE], optarg);
+    case 'o': sweep->path = strcmp(optarg, "-") == 0 ? NULL : optarg; return TRV_OK;
+    case 'f': sweep->with_format = true; return cli_parse_format(optarg, &sweep->format);
+    case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &sweep->workers);
+    case OPTION_RESTART: sweep->restart = true; return TRV_OK;
+    case OPTION_YES: sweep->yes = true; return TRV_OK;
+    default: return cli_sweep_append(&grid->list[CLI_AXIS_NETWORK + option - CLI_NETWORK_OPTION], optarg);
+    }
+}
+
+static int read_description(cli_sweep_grid_t *grid, const char *path)
+{
+    json_error_t error;
+    trv_torus_t torus;
+    bool standard = strcmp(path, "-") == 0;
+    json_t *object = standard ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &error)
+                              : json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!object && error.line < 0 && trv_torus_parse(path, &torus) == TRV_OK)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no file; tori are given as --torus=%.60s", path, path);
+    if (!object && error.line < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s", error.text);
+    if (!object)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s', line %d: %s", path, error.line, error.text);
+    int rc = cli_sweep_grid_load(grid, object, path);
+    json_decref(object);
+    return rc;
+}
+
+/* 1,000,000 */
+static char *format_count(uint64_t count, char text[32])
+{
+    char plain[32];
+    int length = snprintf(plain, sizeof plain, "%" PRIu64, count), used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = plain[i];
+    }
+    text[used] = '\0';
+    return text;
+}
+
+/* Whether there is a point whose parameters go together: then the others are rows that say why they do not. */
+static int check_points(const cli_sweep_grid_t *grid)
+{
+    cli_network_t network;
+    cli_point_t point;
+    int rc = TRV_OK;
+    for (uint64_t i = 0; i < grid->points && i < POINTS_UNASKED; i++)
+        if ((rc = cli_sweep_point(grid, i, &network, &point)) == TRV_OK)
+            return TRV_OK;
+    return rc;
+}
+
+static int check(cli_sweep_t *sweep)
+{
+    char count[32], axes[512];
+    int rc = cli_sweep_grid_finish(&sweep->grid);
+    if (!rc && sweep->path && sweep->with_format)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--format is for stdout; the name of the file of --output says what it has");
+    if (!rc && !sweep->path && sweep->restart)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--restart empties the file of --output, which is missing");
+    if (!rc && sweep->path)
+        rc = cli_sweep_format_of(sweep->path, &sweep->format);
+    if (!rc && sweep->grid.points > POINTS_UNASKED && !sweep->yes)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the grid has %s points (%s); give --yes if you mean all of them",
+                      format_count(sweep->grid.points, count),
+                      cli_sweep_grid_format(&sweep->grid, axes, sizeof axes));
+    return rc ? rc : check_points(&sweep->grid);
+}
+
+int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv)
+{
+    struct option longs[16 + CLI_NETWORK_COUNT] = {
+        {"torus", required_argument, NULL, OPTION_TORUS}, {"algorithm", required_argument, NULL, 'a'},
+        {"bytes", required_argument, NULL, 'b'},          {"collective", required_argument, NULL, 'c'},
+        {"output", required_argument, NULL, 'o'},         {"format", required_argument, NULL, 'f'},
+        {"workers", required_argument, NULL, 'j'},        {"restart", no_argument, NULL, OPTION_RESTART},
+        {"yes", no_argument, NULL, OPTION_YES},           {"help", no_argument, NULL, 'h'}};
+    int option, rc = TRV_OK;
+    cli_network_longs(longs, 10, true);
+    while (!rc && (option = cli_option(argc, argv, ":a:b:c:o:f:j:h", longs)) != -1) {
+        if (option == '?')
+            return CLI_BAD;
+        if (option == 'h') {
+            printf(help, cli_network_help);
+            return 1;
+        }
+        rc = read_option(sweep, option);
+    }
+    if (!rc && argc - optind > 1)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "there are two files, '%.60s' and '%.60s'; give one", argv[optind],
+                      argv[optind + 1]);
+    if (!rc && optind < argc)
+        rc = read_description(&sweep->grid, argv[optind]);
+    if (!rc)
+        rc = check(sweep);
+    return rc ? cli_bad_last(sweep->command) : 0;
+}

@@ -1,0 +1,173 @@
+/*
+ * The grid: its axes, and the point at an index, whose digits in the mixed radix of the axes' lengths are the numbers
+ * of its values.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/parse.h"
+#include "sweep/sweep.h"
+#include "common/error.h"
+
+#define POINTS_MAX (UINT64_C(1) << 62)
+
+const char *cli_axis_name(int axis)
+{
+    static const char *const name[] = {[CLI_AXIS_TORUS] = "torus", [CLI_AXIS_ALGORITHM] = "algorithm",
+                                       [CLI_AXIS_BYTES] = "bytes", [CLI_AXIS_COLLECTIVE] = "collective"};
+    return axis < CLI_AXIS_NETWORK ? name[axis] : cli_network_names[axis - CLI_AXIS_NETWORK];
+}
+
+int cli_axis_find(const char *name)
+{
+    for (int i = 0; i < CLI_AXES; i++)
+        if (strcmp(cli_axis_name(i), name) == 0)
+            return i;
+    return -1;
+}
+
+/* A slow rank or link has colons of its own, so it has no ranges; it may also be "none". */
+static bool is_slow(int axis)
+{
+    return strncmp(cli_axis_name(axis), "slow-", 5) == 0;
+}
+
+static int set_parameter(cli_network_t *network, int axis, const char *text)
+{
+    return is_slow(axis) && strcmp(text, "none") == 0 ? TRV_OK : cli_network_set(network, cli_axis_name(axis), text);
+}
+
+/* ---- Reading the lists ------------------------------------------------------------------------------------------- */
+
+static int read_tori(cli_values_t *values, const char *list)
+{
+    cli_values_t typed = {0};
+    char text[TRV_TORUS_TEXT_MAX];
+    trv_torus_t torus;
+    int rc = cli_values_read(&typed, "torus", list, true);
+    for (int i = 0; i < typed.count && !rc; i++)
+        if ((rc = trv_torus_parse(typed.text[i], &torus)) == TRV_OK)
+            rc = cli_values_add(values, "torus", trv_torus_format(&torus, text, sizeof text));
+    cli_values_clear(&typed);
+    return rc;
+}
+
+static int read_algorithms(cli_sweep_grid_t *grid, cli_values_t *values, const char *list)
+{
+    int rc = cli_select(list, &grid->selection);
+    for (int i = 0; i < grid->selection.choices && !rc; i++)
+        rc = cli_values_add(values, "algorithm", grid->selection.choice[i].label);
+    return rc;
+}
+
+/* Every value by itself; what does not go together shows in the points. */
+static int check_value(int axis, const char *text)
+{
+    cli_network_t network;
+    trv_collective_t collective;
+    uint64_t bytes;
+    switch (axis) {
+    case CLI_AXIS_BYTES: return trv_parse_vector(text, &bytes);
+    case CLI_AXIS_COLLECTIVE: return cli_parse_collective(text, &collective);
+    default: cli_network_init(&network); return set_parameter(&network, axis, text);
+    }
+}
+
+static int read_axis(cli_sweep_grid_t *grid, int axis)
+{
+    cli_values_t *values = &grid->axis[axis].values;
+    const char *list = grid->list[axis];
+    if (axis == CLI_AXIS_TORUS)
+        return read_tori(values, list);
+    if (axis == CLI_AXIS_ALGORITHM)
+        return read_algorithms(grid, values, list);
+    int rc = cli_values_read(values, cli_axis_name(axis), list, !is_slow(axis));
+    for (int i = 0; i < values->count && !rc; i++)
+        rc = check_value(axis, values->text[i]);
+    return rc;
+}
+
+/* "link-latency" in ns is the column link_latency_ns. */
+static void name_column(int axis, cli_axis_t *into)
+{
+    const char *suffix = into->values.suffix ? into->values.suffix : "";
+    snprintf(into->column, sizeof into->column, "%s%s", cli_axis_name(axis), suffix);
+    for (char *p = into->column; *p; p++)
+        *p = *p == '-' ? '_' : *p;
+}
+
+int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
+{
+    static const char *const usual[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
+    if (!grid->list[CLI_AXIS_TORUS])
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no torus; give some, for example --torus=8,8x8");
+    grid->points = 1;
+    for (int i = 0; i < CLI_AXES; i++) {
+        if (!grid->list[i] && usual[i] && !(grid->list[i] = strdup(usual[i])))
+            return trv_fail_memory();
+        int rc = grid->list[i] ? read_axis(grid, i) : TRV_OK;
+        if (rc)
+            return rc;
+        name_column(i, &grid->axis[i]);
+        uint64_t count = grid->axis[i].values.count > 0 ? (uint64_t)grid->axis[i].values.count : 1;
+        if (grid->points > POINTS_MAX / count)
+            return trv_fail(TRV_ERR_ARGUMENT, "the grid has more than 2^62 points; take shorter lists");
+        grid->points *= count;
+    }
+    return TRV_OK;
+}
+
+void cli_sweep_grid_clear(cli_sweep_grid_t *grid)
+{
+    for (int i = 0; i < CLI_AXES; i++) {
+        free(grid->list[i]);
+        cli_values_clear(&grid->axis[i].values);
+    }
+    *grid = (cli_sweep_grid_t){0};
+}
+
+char *cli_sweep_grid_format(const cli_sweep_grid_t *grid, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < CLI_AXES && used < size; i++)
+        if (grid->axis[i].values.count > 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%d of %s", used ? ", " : "",
+                                     grid->axis[i].values.count, cli_axis_name(i));
+    return text;
+}
+
+/* ---- Points ------------------------------------------------------------------------------------------------------ */
+
+int cli_sweep_digit(const cli_sweep_grid_t *grid, uint64_t index, int axis)
+{
+    for (int i = CLI_AXES - 1; i > axis; i--)
+        if (grid->axis[i].values.count > 1)
+            index /= (uint64_t)grid->axis[i].values.count;
+    return grid->axis[axis].values.count > 1 ? (int)(index % (uint64_t)grid->axis[axis].values.count) : 0;
+}
+
+int cli_sweep_point(const cli_sweep_grid_t *grid, uint64_t index, cli_network_t *network, cli_point_t *point)
+{
+    const char *text[CLI_AXES] = {NULL};
+    int rc = TRV_OK;
+    for (int i = 0; i < CLI_AXES; i++)
+        if (grid->axis[i].values.count > 0)
+            text[i] = grid->axis[i].values.text[cli_sweep_digit(grid, index, i)];
+    *point = (cli_point_t){.choice = &grid->selection.choice[cli_sweep_digit(grid, index, CLI_AXIS_ALGORITHM)]};
+    cli_network_init(network);
+    for (int i = CLI_AXIS_NETWORK; i < CLI_AXES && !rc; i++)
+        if (text[i])
+            rc = set_parameter(network, i, text[i]);
+    if (!rc)
+        rc = trv_torus_parse(text[CLI_AXIS_TORUS], &point->torus);
+    if (!rc)
+        rc = trv_parse_bytes(text[CLI_AXIS_BYTES], &point->bytes);
+    if (!rc && text[CLI_AXIS_COLLECTIVE])
+        rc = cli_parse_collective(text[CLI_AXIS_COLLECTIVE], &point->collective);
+    if (!rc)
+        rc = cli_network_finish(network, &point->torus);
+    point->options = network->options;
+    return rc;
+}

@@ -1,0 +1,117 @@
+/*
+ * The link model, in virtual time, and its statistics. Nothing here knows devices or clocks.
+ */
+#include "testbed/emulator/torusnet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "torus/torus.h"
+
+int tn_port(const trv_torus_t *torus, int node, int destination)
+{
+    for (int d = 0; d < torus->dims; d++) {
+        int size = torus->size[d];
+        int ahead = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
+        ahead += ahead < 0 ? size : 0;
+        if (ahead)
+            return trv_port(d, 2 * ahead <= size ? 1 : -1);
+    }
+    return 0;
+}
+
+int tn_neighbour(const trv_torus_t *torus, int node, int port)
+{
+    return trv_torus_shift(torus, node, trv_port_dimension(port), trv_port_sign(port));
+}
+
+int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps, int64_t latency_ns)
+{
+    const size_t ranks = (size_t)torus->ranks;
+    *net = (tn_net_t){.torus = *torus, .ports = 2 * torus->dims};
+    net->link = calloc(ranks * (size_t)net->ports, sizeof *net->link);
+    net->way = malloc(ranks * ranks);
+    if (!net->link || !net->way) {
+        tn_net_destroy(net);
+        return trv_fail_memory();
+    }
+    for (size_t i = 0; i < ranks * (size_t)net->ports; i++)
+        net->link[i] = (tn_link_t){.bandwidth_bps = bandwidth_bps, .latency_ns = latency_ns};
+    for (size_t from = 0; from < ranks; from++)
+        for (size_t to = 0; to < ranks; to++)
+            net->way[from * ranks + to] = (unsigned char)tn_port(torus, (int)from, (int)to);
+    return TRV_OK;
+}
+
+/* The packets themselves live as long as the process. */
+void tn_net_destroy(tn_net_t *net)
+{
+    free(net->link);
+    free(net->way);
+    free(net->heap);
+    *net = (tn_net_t){0};
+}
+
+static void count(tn_link_t *link, const tn_packet_t *packet, int64_t begin_ns, int64_t taken_ns)
+{
+    uint64_t waits = (uint64_t)((double)(begin_ns - packet->due_ns) * link->bandwidth_bps / 8e9);
+    link->count.packets++;
+    link->count.bytes += packet->bytes;
+    link->count.busy_ns += taken_ns;
+    if (waits > link->count.queue_max_bytes)
+        link->count.queue_max_bytes = waits;
+}
+
+bool tn_forward(tn_net_t *net, tn_packet_t *packet)
+{
+    int port = net->way[(size_t)packet->node * (size_t)net->torus.ranks + (size_t)packet->destination];
+    tn_link_t *link = &net->link[packet->node * net->ports + port];
+    if (link->down) {
+        link->count.dropped++;
+        return false;
+    }
+    int64_t begin_ns = packet->due_ns > link->free_ns ? packet->due_ns : link->free_ns;
+    int64_t taken_ns = (int64_t)(packet->bytes * 8e9 / link->bandwidth_bps + 0.5);
+    count(link, packet, begin_ns, taken_ns);
+    link->free_ns = begin_ns + taken_ns;
+    if (begin_ns + link->latency_ns > link->head_ns)
+        link->head_ns = begin_ns + link->latency_ns;
+    packet->tail_ns = taken_ns > packet->tail_ns ? taken_ns : packet->tail_ns;
+    packet->node = tn_neighbour(&net->torus, packet->node, port);
+    packet->due_ns = link->head_ns + (packet->node == packet->destination ? packet->tail_ns : 0);
+    return tn_timer_add(net, packet);
+}
+
+/* ---- Statistics -------------------------------------------------------------------------------------------------- */
+
+void tn_count_lateness(tn_net_t *net, int64_t late_ns)
+{
+    int64_t bucket = late_ns / 1000;
+    bucket = bucket < 0 ? 0 : bucket < TN_LATENESS_BUCKETS ? bucket : TN_LATENESS_BUCKETS - 1;
+    net->lateness[bucket]++;
+    net->delivered++;
+    if (late_ns > net->lateness_max_ns)
+        net->lateness_max_ns = late_ns;
+}
+
+int64_t tn_lateness_ns(const tn_net_t *net, double share)
+{
+    uint64_t seen = 0;
+    for (int i = 0; i < TN_LATENESS_BUCKETS; i++) {
+        seen += net->lateness[i];
+        if (seen > 0 && (double)seen >= share * (double)net->delivered)
+            return i == TN_LATENESS_BUCKETS - 1 ? net->lateness_max_ns : (int64_t)(i + 1) * 1000;
+    }
+    return 0;
+}
+
+void tn_reset(tn_net_t *net, int64_t now_ns)
+{
+    for (int i = 0; i < net->torus.ranks * net->ports; i++)
+        net->link[i].count = (tn_count_t){0};
+    memset(net->lateness, 0, sizeof net->lateness);
+    net->entered = net->delivered = net->strays = 0;
+    net->lateness_max_ns = 0;
+    net->since_ns = now_ns;
+}

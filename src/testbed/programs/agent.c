@@ -1,0 +1,64 @@
+/*
+ * trivance-testbed-agent: what the launcher of an MPI starts in place of rsh.
+ *
+ *     trivance-testbed-agent NODE COMMAND…       runs COMMAND, by a shell as rsh would, on a node of the testbed
+ *     trivance-testbed-agent -- PROGRAM ARGS…    becomes one rank: PROGRAM with libtrivance_testbed.so before it
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <trivance/common.h>
+
+#include "testbed/emulator/names.h"
+#include "testbed/testbed.h"
+
+#define PATH_BYTES 4096
+
+static int fail(const char *what)
+{
+    fprintf(stderr, "trivance testbed: %s: %s\n", what, strerror(errno));
+    return 127;
+}
+
+static int run_on_node(char **argv)
+{
+    static char line[1 << 17];
+    size_t used = 0;
+    for (char **word = argv + 2; *word && used < sizeof line; word++)
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", used ? " " : "", *word);
+    if (used >= sizeof line)
+        return errno = E2BIG, fail(argv[1]);
+    if (trv_testbed_enter(argv[1]) < 0) {
+        fprintf(stderr, "trivance testbed: %s\n", trv_last_error());
+        return 1;
+    }
+    const char *core = getenv(TB_CORE_VARIABLE);
+    trv_testbed_take_place(core ? atoi(core) : -1);
+    execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+    return fail("/bin/sh");
+}
+
+/* Where the launcher hands on a preload (of `trivance run`), ours comes before it. */
+static int become_rank(char **argv)
+{
+    const char *ours = getenv(TB_PRELOAD_VARIABLE), *other = getenv("LD_PRELOAD");
+    char both[3 * PATH_BYTES];
+    snprintf(both, sizeof both, "%s%s%s", ours ? ours : "", ours && other && *other ? ":" : "", other ? other : "");
+    if (*both && setenv("LD_PRELOAD", both, 1) != 0)
+        return fail("LD_PRELOAD");
+    execvp(argv[2], argv + 2);
+    return fail(argv[2]);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        fprintf(stderr, "Usage: trivance-testbed-agent NODE COMMAND…\n"
+                "`trivance testbed run` hands it to the launchers of MPI.\n");
+        return 2;
+    }
+    return strcmp(argv[1], "--") == 0 ? become_rank(argv) : run_on_node(argv);
+}

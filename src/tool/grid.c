@@ -1,0 +1,467 @@
+/*
+ * A grid of simulations on all cores: a list of points, the dearest first, and a counter that says how far the threads
+ * have come in it.
+ *
+ * Points of one torus and one entry of the user's list of algorithms are a *group* and stand together in the list, so
+ * that only a few simulators exist at a time: the first point that needs one makes it, the last one frees it.
+ */
+#include "tool/grid.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/error.h"
+
+#define STEPS_SAMPLED 1024
+
+/* The simulator of an algorithm on a torus, which several groups may share. */
+typedef struct shared {
+    trv_torus_t torus;
+    trv_collective_t collective;
+    char algorithm[TRV_PLAN_NAME_MAX];
+    int rc; /* TRV_ERR_UNSUPPORTED where the algorithm does not take the torus, with the reason */
+    char *reason;
+    /* What rank 0 sends, in hops of messages and in hops of bytes per byte of the vector; the ranks that the symmetry
+     * reduction leaves. */
+    double message_hops, byte_hops, ranks_reduced;
+    pthread_mutex_t lock;
+    trv_simulator_t *simulator;
+    size_t users; /* points that are not done */
+} shared_t;
+
+typedef struct group {
+    const cli_point_t *like; /* its first point */
+    size_t member[CLI_CHOICES_MAX]; /* indices into run_t.shared */
+    double dearest;
+} group_t;
+
+typedef struct order {
+    size_t point, group;
+    double work, dearest; /* of the point; of its group */
+} order_t;
+
+typedef struct run {
+    cli_point_t *point;
+    order_t *order;
+    size_t points;
+    atomic_size_t next;
+    shared_t *shared;
+    size_t shareds;
+    group_t *group;
+    size_t groups;
+    cli_point_done_t *done;
+    void *context;
+    pthread_mutex_t lock; /* of `done`, rc and sentence */
+    atomic_int rc;
+    char *sentence;
+} run_t;
+
+/* ---- What a point simulates -------------------------------------------------------------------------------------- */
+
+/* A plan is the only member; where there is none, the point has its reason. */
+static int members(const cli_point_t *point)
+{
+    return point->rc ? 0 : point->choice->planned ? 1 : point->choice->members;
+}
+
+static const char *member_name(const cli_point_t *point, int member)
+{
+    return point->choice->planned ? point->algorithm : cli_member_name(point->choice, member);
+}
+
+static int keep_reason(cli_point_t *point)
+{
+    point->rc = TRV_ERR_UNSUPPORTED;
+    point->reason = strdup(trv_last_error());
+    return point->reason ? TRV_OK : trv_fail_memory();
+}
+
+/* What `planned` means for the point. */
+static int plan_point(cli_point_t *point)
+{
+    trv_planned_t plan;
+    int rc = trv_plan_best(&point->torus, point->collective, point->bytes, &point->options, NULL, &plan);
+    if (!rc)
+        memcpy(point->algorithm, plan.algorithm, sizeof plan.algorithm);
+    return rc == TRV_ERR_UNSUPPORTED ? keep_reason(point) : rc;
+}
+
+/* ---- What a point costs ------------------------------------------------------------------------------------------ */
+
+static int add_hops(const trv_schedule_t *schedule, int stream, int step, double times, trv_step_t *work,
+                    shared_t *shared)
+{
+    int rc = trv_schedule_step(schedule, 0, stream, step, work);
+    double units = (double)trv_schedule_streams(schedule) * (double)trv_schedule_units(schedule);
+    for (int i = 0; i < work->sends && !rc; i++) {
+        const trv_message_t *message = &work->send[i];
+        trv_route_t route;
+        trv_route_begin(&route, &shared->torus, 0, message->peer, message->port,
+                        trv_schedule_mirrored(schedule, stream));
+        double hops = times * trv_route_length(&route);
+        shared->message_hops += hops;
+        shared->byte_hops += hops * (double)trv_message_units(schedule, message) / units;
+    }
+    return rc;
+}
+
+static double reduced_ranks(const trv_schedule_t *schedule)
+{
+    double ranks = 1;
+    for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
+        ranks *= trv_schedule_period(schedule, d);
+    return ranks;
+}
+
+/* By what rank 0 does; of very many steps a sample will do. */
+static int estimate(shared_t *shared)
+{
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create(&schedule, &shared->torus, shared->algorithm, shared->collective);
+    if (rc)
+        return rc;
+    trv_step_t step = TRV_STEP_INIT;
+    int steps = trv_schedule_steps(schedule), stride = 1 + steps / STEPS_SAMPLED;
+    shared->ranks_reduced = reduced_ranks(schedule);
+    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
+        for (int i = 0; i < steps && !rc; i += stride)
+            rc = add_hops(schedule, stream, i, stride, &step, shared);
+    trv_step_clear(&step);
+    trv_schedule_destroy(schedule);
+    return rc;
+}
+
+/* Packet-hops, more or less; of a family those of its cheapest member, since a bound often spares the others. */
+static double estimate_work(const run_t *run, const group_t *group, const cli_point_t *point)
+{
+    const trv_simulate_options_t *options = &point->options;
+    bool reduced = options->model == TRV_FIFO && !options->full && !options->slow_ranks && !options->slow_links;
+    double least = 0;
+    for (int i = 0; i < members(point); i++) {
+        const shared_t *shared = &run->shared[group->member[i]];
+        double hops = shared->message_hops + shared->byte_hops * (double)point->bytes / options->packet_bytes;
+        double work = 1 + hops * (reduced ? shared->ranks_reduced : point->torus.ranks);
+        if (!shared->rc && (least == 0 || work < least))
+            least = work;
+    }
+    return least;
+}
+
+/* ---- Groups and their simulators --------------------------------------------------------------------------------- */
+
+/* The array with room for one more, its room being the power of two at or above `count`; NULL without memory. */
+static void *grow(void *array, size_t count, size_t size)
+{
+    return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * size);
+}
+
+static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
+{
+    return a->dims == b->dims && memcmp(a->size, b->size, (size_t)a->dims * sizeof a->size[0]) == 0;
+}
+
+static int find_shared(run_t *run, const cli_point_t *point, const char *algorithm, size_t *index)
+{
+    for (size_t i = run->shareds; i-- > 0;)
+        if (strcmp(run->shared[i].algorithm, algorithm) == 0 && run->shared[i].collective == point->collective &&
+            same_torus(&run->shared[i].torus, &point->torus)) {
+            *index = i;
+            return TRV_OK;
+        }
+    shared_t *shared = grow(run->shared, run->shareds, sizeof *shared);
+    if (!shared)
+        return trv_fail_memory();
+    run->shared = shared;
+    shared += run->shareds;
+    *shared = (shared_t){.torus = point->torus, .collective = point->collective};
+    snprintf(shared->algorithm, sizeof shared->algorithm, "%s", algorithm);
+    *index = run->shareds++;
+    shared->rc = estimate(shared);
+    if (shared->rc != TRV_ERR_UNSUPPORTED)
+        return shared->rc;
+    shared->reason = strdup(trv_last_error());
+    return shared->reason ? TRV_OK : trv_fail_memory();
+}
+
+static bool belongs(const cli_point_t *point, const group_t *group)
+{
+    return group->like->choice == point->choice && group->like->collective == point->collective &&
+           strcmp(group->like->algorithm, point->algorithm) == 0 && same_torus(&group->like->torus, &point->torus);
+}
+
+/* Points usually come in the order of the grid, so the group is mostly that of the point before. */
+static int find_group(run_t *run, const cli_point_t *point, size_t *index)
+{
+    for (size_t i = run->groups; i-- > 0;)
+        if (belongs(point, &run->group[i])) {
+            *index = i;
+            return TRV_OK;
+        }
+    group_t *group = grow(run->group, run->groups, sizeof *group);
+    if (!group)
+        return trv_fail_memory();
+    run->group = group;
+    group += run->groups;
+    *group = (group_t){.like = point};
+    int rc = TRV_OK;
+    for (int i = 0; i < members(point) && !rc; i++)
+        rc = find_shared(run, point, member_name(point, i), &group->member[i]);
+    *index = run->groups++;
+    return rc;
+}
+
+/* Keeps the simulator until it is released; makes it if nobody has yet. */
+static int acquire(shared_t *shared)
+{
+    int rc = TRV_OK;
+    pthread_mutex_lock(&shared->lock);
+    if (!shared->simulator) {
+        trv_schedule_t *schedule = NULL;
+        rc = trv_schedule_create(&schedule, &shared->torus, shared->algorithm, shared->collective);
+        if (!rc)
+            rc = trv_simulator_create(&shared->simulator, schedule);
+        trv_schedule_destroy(schedule);
+        if (rc)
+            shared->simulator = NULL;
+    }
+    pthread_mutex_unlock(&shared->lock);
+    return rc;
+}
+
+/* One point less needs it. */
+static void release(shared_t *shared)
+{
+    pthread_mutex_lock(&shared->lock);
+    if (--shared->users == 0) {
+        trv_simulator_destroy(shared->simulator);
+        shared->simulator = NULL;
+    }
+    pthread_mutex_unlock(&shared->lock);
+}
+
+/* ---- One point --------------------------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    const shared_t *shared;
+    double bound_ns;
+} candidate_t;
+
+static void insert(candidate_t *candidate, int count, candidate_t new)
+{
+    for (; count > 0 && candidate[count - 1].bound_ns > new.bound_ns; count--)
+        candidate[count] = candidate[count - 1];
+    candidate[count] = new;
+}
+
+/* The members that may run, by ascending bound. */
+static int list_candidates(const run_t *run, const group_t *group, const cli_point_t *point, candidate_t *candidate,
+                           int *candidates)
+{
+    for (int i = 0; i < members(point); i++) {
+        shared_t *shared = &run->shared[group->member[i]];
+        double bound_ns = 0;
+        int rc = shared->rc ? trv_fail(shared->rc, "%s", shared->reason) : acquire(shared);
+        if (!rc && members(point) > 1)
+            rc = trv_simulate_bound_ns(shared->simulator, &point->options, point->bytes, &bound_ns);
+        if (!rc)
+            insert(candidate, (*candidates)++, (candidate_t){shared, bound_ns});
+        else if (rc != TRV_ERR_UNSUPPORTED)
+            return rc;
+    }
+    return TRV_OK;
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Keeps the result if it is the first, or the fastest. */
+static int simulate(const candidate_t *candidate, bool first, cli_point_t *point)
+{
+    trv_simulation_t result;
+    double begun_s = now_s();
+    int rc = trv_simulate(candidate->shared->simulator, &point->options, point->bytes, &result);
+    point->wall_s += now_s() - begun_s;
+    if (rc)
+        return rc;
+    if (first || result.time_ns < point->time_ns) {
+        memcpy(point->algorithm, candidate->shared->algorithm, sizeof point->algorithm);
+        point->time_ns = result.time_ns;
+        point->packet_hops = result.packet_hops;
+        point->simulated_hops = result.simulated_hops;
+    }
+    trv_simulation_clear(&result);
+    return TRV_OK;
+}
+
+/* The fastest member. One that can not beat what was found is passed over; one that can not run is no error, but the
+ * point's reason where no other can. */
+static int simulate_members(const run_t *run, const group_t *group, cli_point_t *point)
+{
+    candidate_t candidate[CLI_CHOICES_MAX];
+    bool found = false;
+    int candidates = 0, rc = point->rc ? TRV_OK : list_candidates(run, group, point, candidate, &candidates);
+    for (int i = 0; i < candidates && !rc; i++) {
+        if (found && candidate[i].bound_ns >= point->time_ns)
+            break;
+        rc = simulate(&candidate[i], !found, point);
+        found |= !rc;
+        if (rc == TRV_ERR_UNSUPPORTED)
+            rc = TRV_OK;
+    }
+    return rc || point->rc || found ? rc : keep_reason(point);
+}
+
+static int run_point(run_t *run, const order_t *order)
+{
+    const group_t *group = &run->group[order->group];
+    cli_point_t *point = &run->point[order->point];
+    int users = members(point), rc = simulate_members(run, group, point);
+    for (int m = 0; m < users; m++)
+        release(&run->shared[group->member[m]]);
+    return rc;
+}
+
+/* ---- All points -------------------------------------------------------------------------------------------------- */
+
+/* Reports a point that is done. The first failure's sentence, this thread's, is kept for the thread that will return
+ * it. */
+static void report(run_t *run, const cli_point_t *point, int rc)
+{
+    pthread_mutex_lock(&run->lock);
+    if (!rc && !atomic_load(&run->rc) && run->done)
+        rc = run->done(run->context, point);
+    if (rc && !atomic_load(&run->rc)) {
+        run->sentence = strdup(trv_last_error());
+        atomic_store(&run->rc, rc);
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+static void *work(void *context)
+{
+    run_t *run = context;
+    size_t i;
+    while (!atomic_load(&run->rc) && (i = atomic_fetch_add(&run->next, 1)) < run->points)
+        report(run, &run->point[run->order[i].point], run_point(run, &run->order[i]));
+    return NULL;
+}
+
+static int cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+/* This thread is one of the workers; where another can not be had, those that there are do the work. */
+static int work_together(run_t *run, int workers)
+{
+    size_t most = (size_t)(workers > 0 ? workers : cores());
+    most = most < run->points ? most : run->points;
+    pthread_t *thread = most > 1 ? malloc((most - 1) * sizeof *thread) : NULL;
+    size_t threads = 0;
+    pthread_mutex_init(&run->lock, NULL);
+    for (size_t i = 0; i < run->shareds; i++)
+        pthread_mutex_init(&run->shared[i].lock, NULL);
+    while (thread && threads < most - 1 && pthread_create(&thread[threads], NULL, work, run) == 0)
+        threads++;
+    work(run);
+    for (size_t i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    for (size_t i = 0; i < run->shareds; i++)
+        pthread_mutex_destroy(&run->shared[i].lock);
+    pthread_mutex_destroy(&run->lock);
+    free(thread);
+    int rc = atomic_load(&run->rc);
+    return rc ? trv_fail(rc, "%s", run->sentence ? run->sentence : "out of memory") : TRV_OK;
+}
+
+/* Groups by their dearest point, points by their work; equal ones in the order of the grid. */
+static int compare(const void *left, const void *right)
+{
+    const order_t *a = left, *b = right;
+    if (a->group != b->group && a->dearest != b->dearest)
+        return a->dearest > b->dearest ? -1 : 1;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->work != b->work)
+        return a->work > b->work ? -1 : 1;
+    return a->point < b->point ? -1 : a->point > b->point;
+}
+
+static void clear_result(cli_point_t *point)
+{
+    point->rc = TRV_OK;
+    point->reason = NULL;
+    point->algorithm[0] = '\0';
+    point->time_ns = point->wall_s = 0;
+    point->packet_hops = point->simulated_hops = 0;
+}
+
+static int prepare(run_t *run)
+{
+    double sum = 0;
+    for (size_t i = 0; i < run->points; i++) {
+        cli_point_t *point = &run->point[i];
+        order_t *order = &run->order[i];
+        clear_result(point);
+        int rc = point->choice->planned ? plan_point(point) : TRV_OK;
+        if (!rc)
+            rc = find_group(run, point, &order->group);
+        if (rc)
+            return rc;
+        group_t *group = &run->group[order->group];
+        order->point = i;
+        order->work = estimate_work(run, group, point);
+        group->dearest = order->work > group->dearest ? order->work : group->dearest;
+        for (int m = 0; m < members(point); m++)
+            run->shared[group->member[m]].users++;
+        sum += order->work;
+    }
+    for (size_t i = 0; i < run->points; i++) {
+        run->order[i].dearest = run->group[run->order[i].group].dearest;
+        run->point[i].share = sum > 0 ? run->order[i].work / sum : 1.0 / (double)run->points;
+    }
+    qsort(run->order, run->points, sizeof *run->order, compare);
+    return TRV_OK;
+}
+
+int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context)
+{
+    run_t run = {.point = point, .points = points, .done = done, .context = context};
+    if (points == 0)
+        return TRV_OK;
+    run.order = malloc(points * sizeof *run.order);
+    int rc = run.order ? prepare(&run) : trv_fail_memory();
+    if (!rc)
+        rc = work_together(&run, workers);
+    for (size_t i = 0; i < run.shareds; i++) {
+        trv_simulator_destroy(run.shared[i].simulator);
+        free(run.shared[i].reason);
+    }
+    free(run.shared);
+    free(run.group);
+    free(run.order);
+    free(run.sentence);
+    return rc;
+}
+
+void cli_points_clear(cli_point_t *point, size_t points)
+{
+    for (size_t i = 0; i < points; i++) {
+        free((char *)(size_t)point[i].reason);
+        point[i].reason = NULL;
+    }
+}

@@ -1,0 +1,337 @@
+/*
+ * The network's parameters as users type them. Each is a name, a reader of its text and the option that it sets.
+ */
+#include "tool/network.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/parse.h"
+#include "common/error.h"
+
+enum parameter {
+    MODEL, DELIVERY, BANDWIDTH, NIC_BANDWIDTH, ALPHA, LINK_LATENCY, HOST_LATENCY, ROUTER_IN, ROUTER_OUT, PACKET, BUFFER,
+    GAMMA, MESSAGE_OVERHEAD, JITTER, SEED, SLOW_RANK, SLOW_LINK
+};
+
+const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
+    [MODEL] = "model", [DELIVERY] = "delivery", [BANDWIDTH] = "bandwidth", [NIC_BANDWIDTH] = "nic-bandwidth",
+    [ALPHA] = "alpha", [LINK_LATENCY] = "link-latency", [HOST_LATENCY] = "host-latency", [ROUTER_IN] = "router-in",
+    [ROUTER_OUT] = "router-out", [PACKET] = "packet", [BUFFER] = "buffer", [GAMMA] = "gamma",
+    [MESSAGE_OVERHEAD] = "message-overhead", [JITTER] = "jitter", [SEED] = "seed", [SLOW_RANK] = "slow-rank",
+    [SLOW_LINK] = "slow-link",
+};
+
+#define HELP_MODEL \
+    "      --model=M               queues of a link: dateline (two channels that take turns; default) or\n" \
+    "                              fifo (one queue, the ideal router)\n"
+#define HELP_PLANNED \
+    "      --delivery=D            a packet has arrived with its head (default) or its tail\n" \
+    "      --bandwidth=RATE        of a link in each direction (default 800Gb/s; a capital B is bytes)\n" \
+    "      --nic-bandwidth=RATE    of a network interface and of the crossbar (default 12.8Tb/s)\n" \
+    "      --alpha=TIME            paid at the start of every step (default 1.5us)\n" \
+    "      --link-latency=TIME     along a link (default 100ns)\n" \
+    "      --host-latency=TIME     between a node and its router, each way (default 100ns)\n" \
+    "      --router-in=TIME        at the input of a router (default 50ns)\n" \
+    "      --router-out=TIME       at its output (default 50ns)\n" \
+    "      --packet=BYTES          payload of a packet, 256 to 1M (default 8192)\n" \
+    "      --gamma=TIME            per byte that a reduction reads (default 0ns)\n" \
+    "      --message-overhead=TIME per message before it is sent (default 0ns)\n"
+#define HELP_UNPLANNED \
+    "      --buffer=BYTES          of a router's input, per link and channel (default: unlimited); needs\n" \
+    "                              --model=dateline\n" \
+    "      --jitter=SHARE          every alpha is stretched by a random share of up to this (default 0%)\n" \
+    "      --seed=N                of the random numbers (default 1)\n" \
+    "      --slow-rank=R:Fx        what rank R does itself takes F times as long, for example 5:2x\n" \
+    "      --slow-link=R:P:Fx      the link that leaves rank R by port P (+0, -1 …) has 1/F of the\n" \
+    "                              bandwidth, for example 0:+1:4x; 0:+1:down cuts it\n"
+
+const char cli_network_help[] = HELP_MODEL HELP_PLANNED HELP_UNPLANNED;
+const char cli_network_plan_help[] = HELP_PLANNED;
+
+/* What plans depend on. */
+static bool is_planned(enum parameter parameter)
+{
+    return parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) || parameter == GAMMA ||
+           parameter == MESSAGE_OVERHEAD;
+}
+
+static const char *const model_name[] = {[TRV_DATELINE] = "dateline", [TRV_FIFO] = "fifo"};
+static const char *const delivery_name[] = {[TRV_DELIVERY_HEAD] = "head", [TRV_DELIVERY_TAIL] = "tail"};
+
+const char *cli_model_name(trv_link_model_t model) { return model_name[model]; }
+const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[delivery]; }
+
+char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX])
+{
+    snprintf(text, CLI_PORT_TEXT_MAX, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
+    return text;
+}
+
+void cli_network_init(cli_network_t *network)
+{
+    *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS};
+}
+
+void cli_network_longs(struct option *longs, size_t used, bool all)
+{
+    for (int i = 0; i < CLI_NETWORK_COUNT; i++)
+        if (all || is_planned((enum parameter)i))
+            longs[used++] = (struct option){cli_network_names[i], required_argument, NULL, CLI_NETWORK_OPTION + i};
+    longs[used] = (struct option){NULL, 0, NULL, 0};
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+/* The index of one of two words. */
+static int read_word(const char *text, const char *const word[2], int *index)
+{
+    for (int i = 0; i < 2; i++)
+        if (strcmp(text, word[i]) == 0) {
+            *index = i;
+            return TRV_OK;
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither %s nor %s", text, word[0], word[1]);
+}
+
+static int read_packet(const char *text, uint32_t *packet_bytes)
+{
+    uint64_t bytes;
+    int rc = trv_parse_bytes(text, &bytes);
+    if (!rc && (bytes < 256 || bytes > 1 << 20))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not from 256 bytes to 1 MiB, for example 8192", text);
+    if (!rc)
+        *packet_bytes = (uint32_t)bytes;
+    return rc;
+}
+
+static int read_seed(const char *text, uint64_t *seed)
+{
+    int value = 0, rc = trv_parse_int(text, "the seed", 0, INT_MAX, &value);
+    if (!rc)
+        *seed = (uint64_t)value;
+    return rc;
+}
+
+/* Splits text at its colons into exactly `parts` parts, in a copy. */
+static bool split(const char *text, char copy[64], int parts, const char **part)
+{
+    int found = 1;
+    if (strlen(text) >= 64)
+        return false;
+    part[0] = strcpy(copy, text);
+    for (char *p = copy; *p; p++)
+        if (*p == ':') {
+            if (found == parts)
+                return false;
+            *p = '\0';
+            part[found++] = p + 1;
+        }
+    return found == parts;
+}
+
+static int add_slow_rank(cli_network_t *network, const char *text)
+{
+    char copy[64];
+    const char *part[2];
+    trv_slow_rank_t slow;
+    if (!split(text, copy, 2, part))
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not a rank and its factor, for example 5:2x", text);
+    int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow.rank);
+    if (!rc)
+        rc = trv_parse_factor(part[1], &slow.factor);
+    if (!rc && network->options.slow_ranks == CLI_SLOW_MAX)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow ranks", CLI_SLOW_MAX);
+    if (!rc)
+        network->slow_rank[network->options.slow_ranks++] = slow;
+    return rc;
+}
+
+static int read_port(const char *text, int *port)
+{
+    if ((text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + TRV_DIMS_MAX || text[2])
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: it is + or - and a dimension, for example +0", text);
+    *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
+    return TRV_OK;
+}
+
+int cli_parse_slow_link(const char *text, trv_slow_link_t *slow)
+{
+    char copy[64];
+    const char *part[3];
+    slow->factor = INFINITY;
+    if (!split(text, copy, 3, part))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.60s' is not a rank, a port and a factor (or down), for example 0:+1:4x or 0:+1:down", text);
+    int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow->rank);
+    if (!rc)
+        rc = read_port(part[1], &slow->port);
+    return rc || strcmp(part[2], "down") == 0 ? rc : trv_parse_factor(part[2], &slow->factor);
+}
+
+static int add_slow_link(cli_network_t *network, const char *text)
+{
+    trv_slow_link_t slow;
+    int rc = cli_parse_slow_link(text, &slow);
+    if (!rc && network->options.slow_links == CLI_SLOW_MAX)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow links", CLI_SLOW_MAX);
+    if (!rc)
+        network->slow_link[network->options.slow_links++] = slow;
+    return rc;
+}
+
+static int set(cli_network_t *network, enum parameter parameter, const char *value)
+{
+    trv_simulate_options_t *options = &network->options;
+    int rc, word = 0;
+    switch (parameter) {
+    case MODEL:
+        rc = read_word(value, model_name, &word);
+        options->model = rc ? options->model : (trv_link_model_t)word;
+        return rc;
+    case DELIVERY:
+        rc = read_word(value, delivery_name, &word);
+        options->delivery = rc ? options->delivery : (trv_delivery_t)word;
+        return rc;
+    case BANDWIDTH: return trv_parse_rate_bps(value, &options->bandwidth_bps);
+    case NIC_BANDWIDTH: return trv_parse_rate_bps(value, &options->nic_bandwidth_bps);
+    case ALPHA: return trv_parse_time_ns(value, &options->alpha_ns);
+    case LINK_LATENCY: return trv_parse_time_ns(value, &options->link_latency_ns);
+    case HOST_LATENCY: return trv_parse_time_ns(value, &options->host_latency_ns);
+    case ROUTER_IN: return trv_parse_time_ns(value, &options->router_in_ns);
+    case ROUTER_OUT: return trv_parse_time_ns(value, &options->router_out_ns);
+    case PACKET: return read_packet(value, &options->packet_bytes);
+    case BUFFER: return trv_parse_bytes(value, &options->buffer_bytes);
+    case GAMMA: return trv_parse_time_ns(value, &options->gamma_ns);
+    case MESSAGE_OVERHEAD: return trv_parse_time_ns(value, &options->message_overhead_ns);
+    case JITTER: return trv_parse_percent(value, &options->jitter);
+    case SEED: return read_seed(value, &options->seed);
+    case SLOW_RANK: return add_slow_rank(network, value);
+    case SLOW_LINK: return add_slow_link(network, value);
+    }
+    return TRV_ERR_ARGUMENT;
+}
+
+int cli_network_set(cli_network_t *network, const char *name, const char *value)
+{
+    for (int i = 0; i < CLI_NETWORK_COUNT; i++)
+        if (strcmp(name, cli_network_names[i]) == 0) {
+            char reason[512];
+            int rc = set(network, (enum parameter)i, value);
+            if (!rc)
+                return TRV_OK;
+            snprintf(reason, sizeof reason, "%s", trv_last_error());
+            return trv_fail(rc, "%s: %s", name, reason);
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "the network has no parameter '%.40s'; `trivance simulate --help` lists them",
+                    name);
+}
+
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
+
+static int check_slow_ranks(const cli_network_t *network, const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    for (int i = 0; i < network->options.slow_ranks; i++) {
+        int rank = network->slow_rank[i].rank;
+        if (rank >= torus->ranks)
+            return trv_fail(TRV_ERR_ARGUMENT, "slow-rank: there is no rank %d on the torus %s, whose ranks are 0 to %d",
+                            rank, trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
+        for (int j = 0; j < i; j++)
+            if (network->slow_rank[j].rank == rank)
+                return trv_fail(TRV_ERR_ARGUMENT, "slow-rank: rank %d is given twice", rank);
+    }
+    return TRV_OK;
+}
+
+static int check_slow_links(const cli_network_t *network, const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX], port[CLI_PORT_TEXT_MAX];
+    trv_torus_format(torus, text, sizeof text);
+    for (int i = 0; i < network->options.slow_links; i++) {
+        const trv_slow_link_t *slow = &network->slow_link[i];
+        int dimension = trv_port_dimension(slow->port);
+        cli_format_port(slow->port, port);
+        if (slow->rank >= torus->ranks)
+            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: there is no rank %d on the torus %s, whose ranks are 0 to %d",
+                            slow->rank, text, torus->ranks - 1);
+        if (dimension >= torus->dims || torus->size[dimension] == 1)
+            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: no link leaves by port %s on the torus %s, where %s", port,
+                            text, dimension < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
+        for (int j = 0; j < i; j++)
+            if (network->slow_link[j].rank == slow->rank && network->slow_link[j].port == slow->port)
+                return trv_fail(TRV_ERR_ARGUMENT, "slow-link: the link %d:%s is given twice", slow->rank, port);
+    }
+    return TRV_OK;
+}
+
+int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
+{
+    trv_simulate_options_t *options = &network->options;
+    options->slow_rank = network->slow_rank;
+    options->slow_link = network->slow_link;
+    if (options->buffer_bytes && options->model == TRV_FIFO)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "buffer: a ring with one queue per link and full buffers deadlocks; finite buffers need the "
+                        "model dateline");
+    if (options->buffer_bytes && options->buffer_bytes < options->packet_bytes)
+        return trv_fail(TRV_ERR_ARGUMENT, "buffer: a packet of %u bytes does not fit in a buffer of %llu bytes",
+                        (unsigned)options->packet_bytes, (unsigned long long)options->buffer_bytes);
+    int rc = check_slow_ranks(network, torus);
+    return rc ? rc : check_slow_links(network, torus);
+}
+
+/* ---- For people -------------------------------------------------------------------------------------------------- */
+
+static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, CLI_NETWORK_TEXT_MAX - used, format, arguments);
+    va_end(arguments);
+}
+
+static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
+{
+    for (int i = 0; i < network->options.slow_ranks; i++)
+        append(text, ", rank %d %gx", network->slow_rank[i].rank, network->slow_rank[i].factor);
+    for (int i = 0; i < network->options.slow_links; i++) {
+        const trv_slow_link_t *slow = &network->slow_link[i];
+        char port[CLI_PORT_TEXT_MAX];
+        append(text, ", link %d:%s ", slow->rank, cli_format_port(slow->port, port));
+        if (isinf(slow->factor))
+            append(text, "down");
+        else
+            append(text, "%gx", slow->factor);
+    }
+}
+
+char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
+{
+    static const trv_simulate_options_t usual = TRV_SIMULATE_DEFAULTS;
+    const trv_simulate_options_t *options = &network->options;
+    char bytes[TRV_BYTES_TEXT_MAX];
+    text[0] = '\0';
+    append(text, "%s, delivery %s, %g Gb/s, alpha %g us, links %g ns, hosts %g ns, routers %g + %g ns, packets of %s",
+           cli_model_name(options->model), cli_delivery_name(options->delivery), options->bandwidth_bps / 1e9,
+           options->alpha_ns / 1e3, options->link_latency_ns, options->host_latency_ns, options->router_in_ns,
+           options->router_out_ns, trv_format_bytes(options->packet_bytes, bytes));
+    if (options->nic_bandwidth_bps < usual.nic_bandwidth_bps || options->nic_bandwidth_bps > usual.nic_bandwidth_bps)
+        append(text, ", interfaces %g Gb/s", options->nic_bandwidth_bps / 1e9);
+    if (options->buffer_bytes)
+        append(text, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
+    if (options->gamma_ns > 0)
+        append(text, ", reductions %g ns/B", options->gamma_ns);
+    if (options->message_overhead_ns > 0)
+        append(text, ", messages %g ns", options->message_overhead_ns);
+    if (options->jitter > 0)
+        append(text, ", jitter %g%% (seed %llu)", 100 * options->jitter, (unsigned long long)options->seed);
+    append_slow(network, text);
+    return text;
+}

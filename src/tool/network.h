@@ -1,0 +1,58 @@
+/*
+ * The network's parameters as users type them: `simulate`, `sweep` and `figures` take them under the same names, as
+ * options or as keys of a file.
+ */
+#ifndef TRIVANCE_TOOL_NETWORK_H
+#define TRIVANCE_TOOL_NETWORK_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <trivance/simulate.h>
+#include <trivance/torus.h>
+
+#define CLI_SLOW_MAX 16
+
+typedef struct cli_network {
+    trv_simulate_options_t options;
+    trv_slow_rank_t slow_rank[CLI_SLOW_MAX]; /* what the options point to, once cli_network_finish was called */
+    trv_slow_link_t slow_link[CLI_SLOW_MAX];
+} cli_network_t;
+
+/* The names, without dashes: model, delivery, bandwidth, nic-bandwidth, alpha, link-latency, host-latency, router-in,
+ * router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link. Ends with NULL. */
+extern const char *const cli_network_names[];
+/* The lines of a --help text for them, and for those that a plan depends on. */
+extern const char cli_network_help[], cli_network_plan_help[];
+
+void cli_network_init(cli_network_t *network);
+/* Sets one by its name from text as typed ("800Gb/s"); slow-rank and slow-link add one more ("5:2x", "0:+1:4x",
+ * "0:+1:down"). TRV_ERR_ARGUMENT with a sentence for an unknown name or a bad value. */
+int cli_network_set(cli_network_t *network, const char *name, const char *value);
+/* Checks what depends on the torus and on one another (slow ranks and links exist, packet fits in buffer …) and sets
+ * the pointers in `options`. Call it after every copy of a cli_network_t. */
+int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
+
+/* How many names there are. As long options of getopt they are appended to `longs` behind the `used` ones there (it has
+ * room for them and the row of zeros that ends it); their values are CLI_NETWORK_OPTION + the index of the name. Not
+ * `all`: those that a plan depends on. */
+#define CLI_NETWORK_COUNT 17
+#define CLI_NETWORK_OPTION 1024
+void cli_network_longs(struct option *longs, size_t used, bool all);
+
+/* One line for people: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …"; what is rarely asked for is left out where
+ * it is as by default. `text` has room for CLI_NETWORK_TEXT_MAX bytes. Returns it. */
+#define CLI_NETWORK_TEXT_MAX 1024
+char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
+
+/* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
+int cli_parse_slow_link(const char *text, trv_slow_link_t *slow);
+
+/* A port as users type it: "+0". Returns `text`. */
+#define CLI_PORT_TEXT_MAX 16
+char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX]);
+const char *cli_model_name(trv_link_model_t model);
+const char *cli_delivery_name(trv_delivery_t delivery);
+
+#endif

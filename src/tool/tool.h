@@ -1,0 +1,52 @@
+/*
+ * What the subcommands of `trivance` share: exit codes, options, messages, output files.
+ *
+ * A subcommand is `int cli_<name>(int argc, char **argv)`, argv[0] being its own name; it returns the exit code.
+ * Results go to stdout, everything else to stderr. A failure is one sentence, "trivance <name>: …".
+ */
+#ifndef TRIVANCE_TOOL_TOOL_H
+#define TRIVANCE_TOOL_TOOL_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum {
+    CLI_OK = 0,
+    CLI_WRONG = 1, /* the tool worked, and the answer is no: a schedule that is not what it claims */
+    CLI_BAD = 2    /* bad input, or a failure of the machine */
+};
+
+/* Prints "trivance <command>: <sentence>" to stderr and returns CLI_BAD. */
+int cli_bad(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with the sentence of the last failure. */
+int cli_bad_last(const char *command);
+
+/* getopt_long with one sentence for an option that is unknown (the nearest name is suggested), lacks its value or takes
+ * none. Returns the option, -1 at the end, or '?' after it has printed the sentence. `longs` ends with a row of zeros.
+ */
+int cli_option(int argc, char **argv, const char *shorts, const struct option *longs);
+
+/* A file that appears under its name only when it is complete: written as a temporary beside it, then renamed. With
+ * path NULL or "-" it is stdout. cli_output_end closes it; with `keep` false, or when writing failed, nothing is left
+ * behind. */
+typedef struct cli_output {
+    FILE *stream;
+    const char *path;
+    char *temporary;
+} cli_output_t;
+int cli_output_begin(cli_output_t *output, const char *path);
+int cli_output_end(cli_output_t *output, bool keep);
+/* All of it in one: what `write` fails to write is not kept. */
+int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context);
+
+/* Makes a folder and those above it, where they are missing. */
+int cli_make_folder(const char *path);
+
+/* Whether stdout, or stderr, is a terminal that understands colours (NO_COLOR and TERM=dumb are respected). */
+bool cli_stdout_is_terminal(void);
+bool cli_stderr_is_terminal(void);
+/* Whether the locale prints UTF-8. */
+bool cli_utf8(void);
+
+#endif
