@@ -11,11 +11,12 @@
 
 #include <cmocka.h>
 
+#include <trivance/algorithms.h>
 #include <trivance/schedule.h>
 #include <trivance/simulate.h>
 #include <trivance/verify.h>
 
-#include "algorithms/star.h"
+#include "algorithms/star_name.h"
 
 enum { NAME_MAX = 160 };
 

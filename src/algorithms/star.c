@@ -1,5 +1,5 @@
 /*
- * Stars: all ports of a torus at once (docs/stars.md has the mathematics, star.h the names).
+ * Stars: all ports of a torus at once (docs/stars.md has the mathematics, star_name.h the names).
  *
  * In step k every rank r receives from r + v for each displacement v in S_k, up to 2D of them, and adds what comes.
  * With A_k = S_k and 0, all sums a_0 + a_1 + … are different and reach every rank: 3 steps on 4x4x4 instead of 6.
@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/star_name.h"
 #include "algorithms/star_streams.h"
 #include "algorithms/table.h"
 #include "common/error.h"

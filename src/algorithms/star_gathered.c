@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/star_name.h"
 #include "algorithms/star_streams.h"
 #include "common/error.h"
 

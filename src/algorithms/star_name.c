@@ -1,10 +1,11 @@
 /*
- * What stands behind "star:" in a name: see star.h.
+ * What stands behind "star:" in a name: see star_name.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/star_name.h"
 #include "algorithms/star_streams.h"
 #include "common/error.h"
 

@@ -6,8 +6,18 @@
 #define TRIVANCE_ALGORITHMS_STAR_STREAMS_H
 
 #include "algorithms/quotient.h"
-#include "algorithms/star.h"
 #include "schedule/arena.h"
+#include "schedule/schedule.h"
+#include "stars/stars.h"
+
+typedef enum trv_star_form { TRV_STAR_SUMS, TRV_STAR_OVERLAP, TRV_STAR_GATHERED } trv_star_form_t;
+
+typedef struct trv_star {
+    trv_star_form_t form;
+    unsigned whole; /* bit k: step k of the chain sends whole vectors */
+    int streams;    /* 1, 2, trv_star_streams_max(torus); or 0: those of the last that differ */
+    trv_star_chain_t chain;
+} trv_star_t;
 
 /* One stream; step i of `steps` is the schedule's, the first `scatter` of them reduce-scatter, the others are L. */
 typedef struct trv_star_stream {

@@ -11,23 +11,7 @@
 
 #include "common/error.h"
 #include "execute/program.h"
-
-int trv_room(void *array, int *room, int count, int more, size_t size)
-{
-    if (more <= *room - count)
-        return 0;
-    if (more > INT32_MAX / 2 - count)
-        return trv_fail_memory();
-    int wanted = *room * 2 > count + more ? *room * 2 : count + more + 8;
-    void *old, *grown;
-    memcpy(&old, array, sizeof old);
-    grown = realloc(old, (size_t)wanted * size);
-    if (!grown)
-        return trv_fail_memory();
-    memcpy(array, &grown, sizeof grown);
-    *room = wanted;
-    return 0;
-}
+#include "execute/room.h"
 
 /* What the functions below share. */
 typedef struct walk {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "execute/room.h"
 
 static bool same_place(trv_place_t a, trv_place_t b)
 {

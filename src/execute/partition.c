@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "execute/program.h"
+#include "execute/room.h"
 #include "execute/space.h"
 
 static const int *sets_of(const trv_partition_t *p, int product)

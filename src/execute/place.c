@@ -18,6 +18,7 @@
 #include "common/error.h"
 #include "execute/group.h"
 #include "execute/program.h"
+#include "execute/room.h"
 
 typedef struct placing {
     trv_program_t *program;

@@ -172,9 +172,4 @@ typedef struct trv_flow {
 int trv_flow_make(trv_flow_t *flow, trv_space_t *space, const trv_schedule_t *schedule, int rank, int stream);
 void trv_flow_clear(trv_flow_t *flow);
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
-
-/* Makes room for `more` entries of `size` bytes after `count`: *array grows, *room is its capacity. 0 or TRV_ERR_*. */
-int trv_room(void *array, int *room, int count, int more, size_t size);
-
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "execute/room.h"
 #include "execute/walk.h"
 
 typedef struct unrolling {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "algorithms/star_name.h"
 #include "algorithms/star_streams.h"
 #include "common/error.h"
 #include "planner/candidates.h"

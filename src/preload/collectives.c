@@ -8,6 +8,7 @@
  */
 #include "preload/preload.h"
 
+#include "mpi/communicator/attribute.h"
 #include "mpi/front/intercept.h"
 #include "mpi/reports/settings.h"
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "mpi/operations/device.h"
+#include "mpi/communicator/attribute.h"
 #include "mpi/front/intercept.h"
 #include "preload/preload.h"
 

@@ -5,6 +5,7 @@
  */
 #include "preload/preload.h"
 
+#include "mpi/communicator/attribute.h"
 #include "mpi/front/intercept.h"
 
 #define KEY "trivance_algorithm"

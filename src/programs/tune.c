@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
+#include "mpi/communicator/attribute.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "tool/select.h"

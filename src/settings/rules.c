@@ -13,7 +13,6 @@
 
 #include "text/parse.h"
 #include "common/error.h"
-#include "settings/rules_list.h"
 
 static const char *const collective_name[] = {
     [TRV_ALLREDUCE] = "allreduce", [TRV_REDUCE_SCATTER] = "reduce-scatter", [TRV_ALLGATHER] = "allgather"};

@@ -6,7 +6,7 @@
 #include "text/parse.h"
 #include "common/error.h"
 #include "settings/json_file.h"
-#include "settings/rules_list.h"
+#include "settings/rules.h"
 
 typedef struct reader {
     trv_json_file_t file;

@@ -11,6 +11,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
+#include "mpi/communicator/attribute.h"
 #include "mpi/communicator/fit.h"
 #include "mpi/front/intercept.h"
 #include "mpi/reports/settings.h"

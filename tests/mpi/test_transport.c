@@ -1,6 +1,6 @@
 /*
  * The transport by itself: messages in pieces, order, tags of several channels, and what must not happen: a message of
- * another length than is due, of either kind (channel.c), a peer that has failed, or parted, a run that is given up,
+ * another length than is due, of either kind (post.c), a peer that has failed, or parted, a run that is given up,
  * what is thrown away.
  *
  * Errors of MPI_COMM_WORLD end the program here, as they do in most programs: a truncated receive under MPICH would be

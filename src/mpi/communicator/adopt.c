@@ -259,7 +259,7 @@ int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state)
 
 /* ---- More numbers ------------------------------------------------------------------------------------------------ */
 
-int trv_mpi_agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
+static int agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
 {
     static const char what[] = "make a plan or a persistent request";
     trv_mpi_domain_t *domain = state->members->domain;
@@ -291,4 +291,21 @@ int trv_mpi_agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
     }
     free(numbers);
     return refuse(MPI_ERR_OTHER, TRV_ERR_UNSUPPORTED, "no message tags are left for it, or a rank has no memory");
+}
+
+int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
+{
+    if (!state->extra || state->extra_given == TRV_MPI_BLOCK * TRV_MPI_POSITIONS) {
+        trv_mpi_numbers_t *fresh;
+        int code = agree_block(state, &fresh);
+        if (code != MPI_SUCCESS)
+            return code;
+        trv_mpi_numbers_release(state->extra);
+        state->extra = fresh;
+        state->extra_given = 0;
+    }
+    *numbers = state->extra;
+    atomic_fetch_add_explicit(&state->extra->references, 1, memory_order_relaxed);
+    *tag = trv_mpi_numbers_tag(state->extra, state->extra_given++);
+    return MPI_SUCCESS;
 }

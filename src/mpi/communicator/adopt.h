@@ -11,7 +11,8 @@
  * forgotten (`configured` tells). MPI_SUCCESS on all ranks, or an error class on all of them, with the sentence. */
 int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state);
 
-/* Agrees on a block of the domain among the ranks of a state. Collective. MPI_SUCCESS, or an error class on all ranks. */
-int trv_mpi_agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers);
+/* A position of its own for a plan: its tags begin at *tag until `numbers` is released. Collective; MPI_ERR_OTHER, on all
+ * ranks, where there is none. */
+int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
 
 #endif

@@ -24,9 +24,4 @@ static inline int trv_mpi_member(const trv_mpi_members_t *members, int rank)
     return members->of ? members->of[rank] : rank;
 }
 
-/* NULL: no memory, with the sentence. `of` has room for all ranks. It is held once. */
-trv_mpi_members_t *trv_mpi_members_create(int rank, int ranks);
-void trv_mpi_members_hold(trv_mpi_members_t *members);
-void trv_mpi_members_release(trv_mpi_members_t *members);
-
 #endif

@@ -1,14 +1,5 @@
 /*
- * The life of a communicator's state: made by the first collective on it or inherited from the communicator that it is
- * a duplicate of, freed with it.
- *
- * A duplicate has the same ranks, and its members make it in the same order, so the k-th duplicate of a communicator is
- * the same on all of them: it takes the k-th number of the block, what is decided so far, and asks nobody. When the
- * block is used up, and for duplicates of duplicates, it takes what is decided, and the first collective agrees on a number, and on nothing else.
- * Where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicating) it makes a state as for any communicator.
- *
- * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize, so an attribute on MPI_COMM_SELF,
- * which is deleted first in every MPI, frees whatever is left.
+ * The life of a communicator's state, and its numbers.
  */
 #include "mpi/communicator/state.h"
 
@@ -18,30 +9,12 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/communicator/adopt.h"
-#include "mpi/communicator/compare.h"
-#include "mpi/communicator/places.h"
+#include "mpi/communicator/wiring.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
-#include "mpi/transport/error.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the keys, and of: */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of: */
 static trv_mpi_state_t *states; /* all of the process */
-static atomic_int state_key = MPI_KEYVAL_INVALID;
-static atomic_bool begun;
 static trv_mpi_upstairs_t upstairs;
-
-/* What hangs on a communicator instead of a state where a rank has no memory for one. */
-static trv_mpi_state_t nobody = {.abandoned = true};
-
-/* The latest communicator of each thread and its state, to spare most calls the look-up. Any communicator that is freed
- * makes all of these stale, since its handle may be given out again. */
-static atomic_uint freed;
-static _Thread_local struct {
-    MPI_Comm comm;
-    trv_mpi_state_t *state;
-    unsigned freed;
-} latest;
 
 int trv_mpi_class(int code)
 {
@@ -58,6 +31,11 @@ int trv_mpi_class(int code)
 void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *given)
 {
     upstairs = *given;
+}
+
+const trv_mpi_upstairs_t *trv_mpi_upstairs(void)
+{
+    return &upstairs;
 }
 
 const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
@@ -84,7 +62,7 @@ void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers)
     free(numbers);
 }
 
-static int first_tag(const trv_mpi_numbers_t *numbers, int position)
+int trv_mpi_numbers_tag(const trv_mpi_numbers_t *numbers, int position)
 {
     return (numbers->block * TRV_MPI_BLOCK * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
 }
@@ -97,30 +75,13 @@ void trv_mpi_state_number(trv_mpi_state_t *state)
 
 int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
 {
-    return first_tag(state->numbers, state->index * TRV_MPI_POSITIONS + position);
+    return trv_mpi_numbers_tag(state->numbers, state->index * TRV_MPI_POSITIONS + position);
 }
 
 trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state)
 {
     return (trv_mpi_circle_t){.comm = state->members->domain->comm, .member = state->members->of, .rank = state->rank,
                               .ranks = state->ranks, .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_SPARE_TAG};
-}
-
-int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
-{
-    if (!state->extra || state->extra_given == TRV_MPI_BLOCK * TRV_MPI_POSITIONS) {
-        trv_mpi_numbers_t *fresh;
-        int code = trv_mpi_agree_block(state, &fresh);
-        if (code != MPI_SUCCESS)
-            return code;
-        trv_mpi_numbers_release(state->extra);
-        state->extra = fresh;
-        state->extra_given = 0;
-    }
-    *numbers = state->extra;
-    atomic_fetch_add_explicit(&state->extra->references, 1, memory_order_relaxed);
-    *tag = first_tag(state->extra, state->extra_given++);
-    return MPI_SUCCESS;
 }
 
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
@@ -133,7 +94,7 @@ bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **number
     }
     *numbers = state->numbers;
     atomic_fetch_add_explicit(&state->numbers->references, 1, memory_order_relaxed);
-    *tag = first_tag(state->numbers, state->persistent++);
+    *tag = trv_mpi_numbers_tag(state->numbers, state->persistent++);
     return true;
 }
 
@@ -148,7 +109,7 @@ void trv_mpi_state_break(trv_mpi_state_t *state)
                      "is of no use any more: %s", state->ranks, trv_last_error());
 }
 
-/* ---- The end of a state ------------------------------------------------------------------------------------------ */
+/* ---- Beginning and end ------------------------------------------------------------------------------------------- */
 
 static void enlist(trv_mpi_state_t *state)
 {
@@ -159,6 +120,17 @@ static void enlist(trv_mpi_state_t *state)
         states->link = &state->next;
     states = state;
     pthread_mutex_unlock(&lock);
+}
+
+void trv_mpi_state_init(trv_mpi_state_t *state, int rank, int ranks)
+{
+    static atomic_int made;
+    state->user = MPI_COMM_NULL;
+    state->rank = rank;
+    state->ranks = ranks;
+    state->number = atomic_fetch_add(&made, 1) + 1;
+    atomic_init(&state->references, 1);
+    enlist(state);
 }
 
 static void unlist(trv_mpi_state_t *state)
@@ -198,358 +170,11 @@ void trv_mpi_state_hold(trv_mpi_state_t *state)
 
 void trv_mpi_state_release(trv_mpi_state_t *state)
 {
-    if (state && state != &nobody && atomic_fetch_sub_explicit(&state->references, 1, memory_order_acq_rel) == 1)
+    if (state && atomic_fetch_sub_explicit(&state->references, 1, memory_order_acq_rel) == 1)
         destroy(state);
 }
 
-static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
+trv_mpi_state_t *trv_mpi_states(void)
 {
-    (void)comm, (void)key, (void)extra;
-    trv_mpi_state_t *state = value;
-    atomic_fetch_add(&freed, 1);
-    if (state != &nobody)
-        state->user = MPI_COMM_NULL;
-    trv_mpi_state_release(state);
-    return MPI_SUCCESS;
-}
-
-/* MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else. */
-static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
-{
-    (void)comm, (void)key, (void)value, (void)extra;
-    trv_mpi_domain_t *job = trv_mpi_job();
-    trv_mpi_state_t *next;
-    atomic_store(&begun, false);
-    for (trv_mpi_state_t *state = states; state; state = next) {
-        next = state->next;
-        if (state->user != MPI_COMM_NULL)
-            PMPI_Comm_delete_attr(state->user, state_key);
-    }
-    if (upstairs.end)
-        upstairs.end();
-    trv_mpi_job_set(NULL);
-    trv_mpi_domain_release(job);
-    trv_mpi_log_end();
-    return MPI_SUCCESS;
-}
-
-/* ---- Inheriting -------------------------------------------------------------------------------------------------- */
-
-/* `state` consists of zeros. */
-static void begin_state(trv_mpi_state_t *state, int rank, int ranks)
-{
-    static atomic_int made;
-    state->user = MPI_COMM_NULL;
-    state->rank = rank;
-    state->ranks = ranks;
-    state->number = atomic_fetch_add(&made, 1) + 1;
-    atomic_init(&state->references, 1);
-    enlist(state);
-}
-
-static void open_recorder(trv_mpi_state_t *state)
-{
-    char where[TRV_MPI_WHERE_MAX];
-    if (!state->recorder)
-        state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_where(state, where));
-    else
-        trv_mpi_recorder_rename(state->recorder, trv_mpi_state_where(state, where));
-}
-
-static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
-{
-    child->configured = parent->configured;
-    child->configurations = parent->configurations;
-    child->torus = parent->torus;
-    child->serves = parent->serves;
-    child->one_way = parent->one_way;
-    child->shared_port = parent->shared_port;
-    child->member = parent->member;
-    child->name = parent->name;
-    child->place = parent->place;
-    child->named = parent->named;
-    child->left = parent->left;
-    child->unable = parent->unable;
-    memcpy(child->why, parent->why, sizeof child->why);
-    memcpy(child->algorithm, parent->algorithm, sizeof child->algorithm);
-}
-
-/* Its communicator is known when it is used first. */
-static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
-{
-    begin_state(child, parent->rank, parent->ranks);
-    copy_configuration(child, parent);
-    child->members = parent->members;
-    trv_mpi_members_hold(child->members);
-    open_recorder(child);
-}
-
-/* With the next number of the block. Nothing here can fail: the room is as old as the parent. */
-static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
-{
-    int index = ++parent->given;
-    trv_mpi_state_t *child = &parent->numbers->room[index - 1];
-    begin_duplicate(child, parent);
-    child->numbers = parent->numbers;
-    child->index = index;
-    trv_mpi_state_number(child);
-    atomic_fetch_add_explicit(&child->numbers->references, 1, memory_order_relaxed);
-    upstairs.inherit(child, parent);
-    return child;
-}
-
-/* Without a number; NULL: no memory, which the others hear of when they look for one. */
-static trv_mpi_state_t *inherit_without(const trv_mpi_state_t *parent)
-{
-    trv_mpi_state_t *child = calloc(1, sizeof *child);
-    if (!child || !upstairs.inherit(child, parent)) {
-        free(child);
-        return NULL;
-    }
-    begin_duplicate(child, parent);
-    return child;
-}
-
-#ifdef OPEN_MPI
-static const bool COPIES_ELSEWHERE = true;
-#else
-static const bool COPIES_ELSEWHERE = false;
-#endif
-_Thread_local bool trv_mpi_duplicating;
-
-/* Called by MPI_Comm_dup & co., on all members in the same order. An error of one rank would be no good: MPI has the
- * others wait for it, and what they have copied is served. */
-static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
-{
-    (void)comm, (void)key, (void)extra;
-    trv_mpi_state_t *parent = value;
-    *flag = 0;
-    if ((COPIES_ELSEWHERE && !trv_mpi_duplicating) || parent->abandoned || !parent->configured ||
-        parent->members->wiring->node) /* the memory of a node is one communicator's */
-        return MPI_SUCCESS;
-    const bool in_block = parent->index == 0 && !parent->room && parent->given + 1 < TRV_MPI_BLOCK;
-    if (!in_block && parent->members->domain != trv_mpi_job())
-        return MPI_SUCCESS;
-    trv_mpi_state_t *child = in_block ? inherit(parent) : inherit_without(parent);
-    *(trv_mpi_state_t **)copy = child;
-    *flag = child != NULL;
-    return MPI_SUCCESS;
-}
-
-/* ---- Beginning --------------------------------------------------------------------------------------------------- */
-
-static int make_keys(void)
-{
-    int self_key = MPI_KEYVAL_INVALID, key = MPI_KEYVAL_INVALID, running = 0, over = 0, code = MPI_SUCCESS;
-    PMPI_Initialized(&running);
-    PMPI_Finalized(&over);
-    if (!running || over)
-        return trv_fail(TRV_ERR_STATE, "MPI is not running; call TRV_ functions between MPI_Init and MPI_Finalize"),
-               MPI_ERR_OTHER;
-    pthread_mutex_lock(&lock);
-    if (state_key == MPI_KEYVAL_INVALID) {
-        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &self_key, NULL);
-        if (code == MPI_SUCCESS)
-            code = PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, NULL);
-        if (code == MPI_SUCCESS)
-            code = PMPI_Comm_create_keyval(on_copy, on_delete, &key, NULL);
-        if (code == MPI_SUCCESS)
-            state_key = key;
-    }
-    pthread_mutex_unlock(&lock);
-    if (code != MPI_SUCCESS)
-        trv_mpi_transport_error("creating an attribute key", code);
-    return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
-}
-
-/* All ranks of the world compare what they are: TRV_OK, 1: nothing will be served, or a code with the sentence, on all
- * of them. Who is not wanted reads no settings. */
-static int meet(int rank, bool wanted)
-{
-    enum { UNABLE, UNWANTED, WANTED, PASSES, STRICT, DIGEST, COMPLEMENT, WORDS };
-    int ranks = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int64_t word[WORDS] = {[UNABLE] = wanted && make_keys() != MPI_SUCCESS, [WANTED] = wanted,
-                           [UNWANTED] = wanted ? 0 : ranks - rank,
-                           [STRICT] = wanted && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
-    bool able = !word[UNABLE], passes = wanted && !trv_mpi_may_serve();
-    word[PASSES] = passes;
-    trv_mpi_word_pair(&word[DIGEST], wanted ? trv_mpi_own_digest() : 0);
-    int code = trv_mpi_greatest(MPI_COMM_WORLD, word, WORDS, "come to MPI_Init with this library");
-    if (code != MPI_SUCCESS)
-        return trv_mpi_transport_error("comparing the ranks' settings", code);
-    if (word[STRICT])
-        trv_mpi_log_strict();
-    if (!word[WANTED])
-        return 1;
-    if (word[UNWANTED])
-        return trv_fail(TRV_ERR_INVALID, "coll_trivance_priority is 0 on rank %d and more on others; it must be the "
-                                         "same on all ranks", ranks - (int)word[UNWANTED]);
-    if (!trv_mpi_word_agrees(&word[DIGEST]))
-        return trv_mpi_explain_difference(MPI_COMM_WORLD);
-    if (word[UNABLE])
-        return able ? trv_fail(TRV_ERR_MEMORY, "another rank can not begin") : TRV_ERR_MEMORY;
-    if (word[PASSES] && !passes) /* the settings are the same */
-        return trv_fail(TRV_ERR_MEMORY, "another rank had no memory for its settings");
-    return passes ? 1 : TRV_OK;
-}
-
-/* All ranks of the world: whether they may begin, and the job's domain. */
-static int found_job(int rank, bool wanted)
-{
-    trv_mpi_domain_t *job = NULL;
-    int code = meet(rank, wanted);
-    if (code != TRV_OK)
-        return code;
-    if (trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
-        return TRV_ERR_MEMORY;
-    trv_mpi_job_set(job);
-    return trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS ? TRV_OK : TRV_ERR_MEMORY;
-}
-
-bool trv_mpi_begin(bool wanted)
-{
-    static atomic_flag came = ATOMIC_FLAG_INIT;
-    int rank = 0;
-    if (atomic_flag_test_and_set(&came))
-        return trv_mpi_begun();
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int code = found_job(rank, wanted);
-    if (code < 0)
-        trv_mpi_refuse(rank, "all calls go to the MPI library: %s", trv_last_error());
-    else if (code == TRV_OK && trv_mpi_settings()->fault) /* of the rules file, which rank 0 has read just now */
-        trv_mpi_refuse(rank, "%s", trv_mpi_settings()->fault);
-    atomic_store(&begun, code == TRV_OK);
-    return code == TRV_OK;
-}
-
-bool trv_mpi_begun(void)
-{
-    return atomic_load_explicit(&begun, memory_order_relaxed);
-}
-
-/* ---- Finding ----------------------------------------------------------------------------------------------------- */
-
-static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
-{
-    if (latest.state && latest.comm == comm && latest.freed == atomic_load_explicit(&freed, memory_order_acquire)) {
-        *state = latest.state;
-        return true;
-    }
-    int found = 0, key = state_key;
-    unsigned before = atomic_load(&freed);
-    if (key == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, key, state, &found) != MPI_SUCCESS || !found)
-        return false;
-    if ((*state)->user == MPI_COMM_NULL && *state != &nobody)
-        (*state)->user = comm; /* a duplicate that is used for the first time */
-    latest.comm = comm;
-    latest.state = *state;
-    latest.freed = before;
-    return true;
-}
-
-/* Whether all ranks are of this MPI_COMM_WORLD. The ranks of a world that does not know us would not come to the
- * exchange; a communicator of several worlds is so on all of them, and is left alone. Open MPI looks ranks up one by one,
- * so large communicators, which nobody has put together from several worlds yet, are not asked. */
-static bool within_world(MPI_Comm comm, int ranks)
-{
-    enum { ASKED_MAX = 4096 };
-    MPI_Group group, world;
-    int *list = ranks <= ASKED_MAX ? malloc(2 * (size_t)ranks * sizeof *list) : NULL;
-    bool within = true;
-    if (!list)
-        return true;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int r = 0; r < ranks; r++)
-        list[r] = r;
-    PMPI_Group_translate_ranks(group, ranks, list, world, list + ranks);
-    for (int r = 0; within && r < ranks; r++)
-        within = list[ranks + r] != MPI_UNDEFINED;
-    PMPI_Group_free(&world);
-    PMPI_Group_free(&group);
-    free(list);
-    return within;
-}
-
-/* Adopts a communicator that all its ranks call on for the first time. `state`: what hangs on it, NULL if nothing could
- * be hung there. */
-static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopted)
-{
-    trv_mpi_state_t *hung = state ? state : &nobody;
-    int rank = 0, code = trv_mpi_adopt(comm, state);
-    if (code == MPI_SUCCESS) {
-        *adopted = state;
-        return MPI_SUCCESS;
-    }
-    if (!trv_mpi_is_drop_in()) {
-        PMPI_Comm_delete_attr(comm, state_key);
-        *adopted = NULL;
-        return code;
-    }
-    hung->abandoned = true;
-    PMPI_Comm_rank(comm, &rank);
-    trv_mpi_refuse(rank, "a communicator is left alone: %s", trv_last_error());
-    *adopted = hung;
-    return MPI_SUCCESS;
-}
-
-/* Makes the state of a communicator that has inherited none. */
-static int make(MPI_Comm comm, trv_mpi_state_t **made)
-{
-    int rank = 0, ranks = 0;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &ranks);
-    trv_mpi_state_t *state = calloc(1, sizeof *state);
-    if (state) {
-        begin_state(state, rank, ranks);
-        state->user = comm;
-    } else {
-        trv_fail_memory();
-    }
-    int code = PMPI_Comm_set_attr(comm, state_key, state ? state : &nobody);
-    if (code != MPI_SUCCESS) { /* the MPI library's, whose handler was called */
-        trv_mpi_state_release(state);
-        trv_mpi_transport_error("setting an attribute", code);
-    }
-    return adopt(comm, code == MPI_SUCCESS ? state : NULL, made);
-}
-
-int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
-{
-    int inter = 0, ranks = 0;
-    *state = NULL;
-    if (comm == MPI_COMM_NULL) /* MPI would abort */
-        return trv_mpi_is_drop_in() ? MPI_SUCCESS
-               : (trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
-                  MPI_ERR_COMM);
-    trv_mpi_state_t *kept;
-    const bool is_kept = find_kept(comm, &kept);
-    *state = is_kept ? kept : NULL;
-    if (is_kept && (kept->numbers || kept->abandoned))
-        return MPI_SUCCESS;
-    int code = state_key == MPI_KEYVAL_INVALID ? make_keys() : MPI_SUCCESS;
-    if (code != MPI_SUCCESS)
-        return code;
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
-        return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;
-    if (!is_kept && (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !within_world(comm, ranks)))))
-        return MPI_SUCCESS;
-    code = is_kept ? adopt(comm, kept, state) : make(comm, state);
-    if (code != MPI_SUCCESS || (*state)->abandoned || (*state)->configured)
-        return code;
-    code = trv_mpi_state_configure(*state, NULL, NULL);
-    if (code != MPI_SUCCESS && trv_mpi_is_drop_in()) { /* the same on all ranks: what is set is wrong */
-        trv_mpi_refuse((*state)->rank, "%s", trv_last_error());
-        (*state)->abandoned = true;
-        code = MPI_SUCCESS;
-    }
-    open_recorder(*state);
-    return code;
-}
-
-bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state)
-{
-    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->numbers && (*state)->configured &&
-           !(*state)->abandoned;
+    return states;
 }

@@ -1,6 +1,6 @@
 /*
- * What the library keeps per communicator: whom it consists of, its number in the tags, the torus, the algorithm. Hung
- * on the program's communicator as an attribute, which duplicates inherit; plans of the user hold a reference.
+ * What the library keeps per communicator: whom it consists of, its number in the tags, the torus, the algorithm. It hangs
+ * on the program's communicator (attribute.h); plans of the user hold a reference.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_STATE_H
 #define TRIVANCE_MPI_COMMUNICATOR_STATE_H
@@ -87,27 +87,12 @@ typedef struct trv_mpi_upstairs {
 } trv_mpi_upstairs_t;
 void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *upstairs);
 
-/* Makes the job's domain, after MPI_Init: collective over MPI_COMM_WORLD, whether or not anything is set, for the
- * drop-in and the component; `wanted`: this rank is asked to serve (a priority of the component). Once; later calls do
- * nothing. Returns whether anything will ever be served. */
-bool trv_mpi_begin(bool wanted);
-/* Whether the drop-in may serve anything: false before trv_mpi_begin, and where it found that all calls pass. */
-bool trv_mpi_begun(void);
+const trv_mpi_upstairs_t *trv_mpi_upstairs(void);
 
-/* The state of a communicator, made at its first collective, which is this call, on all ranks; *state = NULL for an
- * intercommunicator, for what is no communicator, and under the drop-in for one of one rank. Under the drop-in what
- * keeps one rank from having it makes all ranks abandon it; in the API it is the error of all. MPI_SUCCESS, or an error
- * class with a sentence in trv_last_error(). Not configured yet perhaps: see trv_mpi_state_configure. */
-int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state);
-
-/* The state that an earlier call made; false if there is none, or it is not configured, or abandoned. Local. */
-bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state);
-
-/* Whether this thread is in a call that makes a duplicate, as far as the front door knows. Open MPI 4.1 copies attributes
- * in MPI_Comm_create_group and MPI_Intercomm_create, too, so only where this is set does a communicator inherit there;
- * MPICH does as the standard says. */
-extern _Thread_local bool trv_mpi_duplicating;
-
+/* A state of zeros begins, held once. */
+void trv_mpi_state_init(trv_mpi_state_t *state, int rank, int ranks);
+/* The first of all of the process: at its end, when no other thread makes or frees any. */
+trv_mpi_state_t *trv_mpi_states(void);
 void trv_mpi_state_hold(trv_mpi_state_t *state);
 void trv_mpi_state_release(trv_mpi_state_t *state);
 
@@ -121,13 +106,13 @@ bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
 /* What stands above forgets what it has decided for the state. */
 void trv_mpi_state_clear(trv_mpi_state_t *state);
 
-/* A position of its own for a plan: its tags begin at *tag until `numbers` is released. Collective; MPI_ERR_OTHER, on all
- * ranks, where there is none. */
-int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
-/* The same for a persistent request, without a word to the other ranks: they make them in the same order. False, on all
+/* A position of its own for a persistent request: its tags begin at *tag until `numbers` is released. Without a word to
+ * the other ranks, which make them in the same order. False, on all
  * ranks alike, where there is none left. */
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
 void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
+/* The first tag of a position of the block. */
+int trv_mpi_numbers_tag(const trv_mpi_numbers_t *numbers, int position);
 /* Its number is that of `index` in the block, from now on. */
 void trv_mpi_state_number(trv_mpi_state_t *state);
 /* The first tag of a position of the state's own number: 0 for blocking calls, 1 … TRV_MPI_TURNS. */

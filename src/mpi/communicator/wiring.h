@@ -46,4 +46,11 @@ void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
                          MPI_Comm user, int tag);
 void trv_mpi_wiring_clear(trv_mpi_wiring_t *wiring);
 
+/* ---- Members, which own their wiring ----------------------------------------------------------------------------- */
+
+/* NULL: no memory, with the sentence. `of` has room for all ranks. It is held once. */
+trv_mpi_members_t *trv_mpi_members_create(int rank, int ranks);
+void trv_mpi_members_hold(trv_mpi_members_t *members);
+void trv_mpi_members_release(trv_mpi_members_t *members);
+
 #endif

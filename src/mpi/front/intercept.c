@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"

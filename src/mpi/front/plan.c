@@ -12,6 +12,8 @@
 #include <trivance/trivance_mpi.h>
 
 #include "common/error.h"
+#include "mpi/communicator/adopt.h"
+#include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/operations/buffers.h"
 #include "mpi/operations/device.h"

@@ -7,7 +7,6 @@
 
 #include "common/error.h"
 #include "mpi/node/node.h"
-#include "mpi/operations/request.h"
 #include "mpi/operations/scratch.h"
 #include "mpi/reports/settings.h"
 #include "mpi/reports/watch.h"
@@ -180,7 +179,6 @@ int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
     trv_mpi_watch_t watch = {0};
     int code;
     for (unsigned polls = 1; (code = trv_mpi_operation_test(operation)) == 0; polls++) {
-        trv_mpi_requests_progress();
         trv_mpi_watch_poll(&watch, &waiting, polls);
         trv_mpi_pause(polls);
     }

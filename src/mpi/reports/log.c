@@ -16,8 +16,6 @@
 #include <mpi.h>
 
 #include "common/hash.h"
-#include "mpi/reports/log_table.h"
-#include "mpi/reports/settings.h"
 
 #define LINE_MAX_BYTES 1400
 #define SAID_MAX 4096 /* different lines; later ones are not told apart, and so not said */
@@ -80,10 +78,11 @@ void trv_mpi_log_begin(const trv_settings_t *given)
     atomic_store(&settings, given);
 }
 
-static const trv_settings_t *known(void)
+const trv_settings_t *trv_mpi_log_settings(void)
 {
+    static const trv_settings_t none = {.debug = TRV_DEBUG_WARN};
     const trv_settings_t *now = atomic_load_explicit(&settings, memory_order_acquire);
-    return now ? now : trv_mpi_settings();
+    return now ? now : &none;
 }
 
 int trv_mpi_log_rank(void)
@@ -104,7 +103,7 @@ int trv_mpi_log_rank(void)
 
 bool trv_mpi_heard(trv_debug_t level, int rank)
 {
-    return known()->debug >= (int)level && (rank == 0 || file_per_process);
+    return trv_mpi_log_settings()->debug >= (int)level && (rank == 0 || file_per_process);
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
@@ -164,7 +163,7 @@ void trv_mpi_log_stop(int rank, const char *line)
     int running = 0, over = 0;
     PMPI_Initialized(&running);
     PMPI_Finalized(&over);
-    bool stops = known()->fallback == TRV_FALLBACK_ERROR || atomic_load(&strict);
+    bool stops = trv_mpi_log_settings()->fallback == TRV_FALLBACK_ERROR || atomic_load(&strict);
     if (!stops || rank != 0 || !running || over)
         return;
     trv_mpi_say("%s; TRIVANCE_FALLBACK=error ends the program", line);

@@ -17,6 +17,9 @@
 /* Called once with the settings, before anything below. */
 void trv_mpi_log_begin(const trv_settings_t *settings);
 
+/* Those settings; before they are there, ones by which warnings alone are heard. */
+const trv_settings_t *trv_mpi_log_settings(void);
+
 /* The rank in MPI_COMM_WORLD, also before MPI_Init, by the launcher's environment. */
 int trv_mpi_log_rank(void);
 
@@ -34,6 +37,14 @@ void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. Every rank calls it that knows the reason:
  * with a file per process each writes its own. */
 void trv_mpi_refuse(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- For the table (log_table.c) ------------------------------------------------------------------------------- */
+
+/* Whether this text was not said before; from now on it was. */
+bool trv_mpi_log_is_new(const char *text);
+
+/* With TRIVANCE_FALLBACK=error, `rank` 0 says the line and ends the program. */
+void trv_mpi_log_stop(int rank, const char *line);
 
 /* ---- Decisions and calls ----------------------------------------------------------------------------------------- */
 

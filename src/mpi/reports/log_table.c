@@ -11,8 +11,6 @@
 #include "text/parse.h"
 #include "common/size_class.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/log_table.h"
-#include "mpi/reports/settings.h"
 
 #define ROWS_MAX 128
 #define WHY_MAX 160
@@ -49,7 +47,7 @@ static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, 
 trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *collective, size_t bytes,
                                       const char *type, const char *algorithm, const char *why, bool meant)
 {
-    const trv_settings_t *settings = trv_mpi_settings();
+    const trv_settings_t *settings = trv_mpi_log_settings();
     bool falls_back = !algorithm && !meant;
     char line[1200], size[TRV_BYTES_TEXT_MAX];
     uint64_t class = trv_size_class(bytes);

@@ -16,7 +16,6 @@
 #include <trivance/algorithms.h>
 
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
 
 #define WHERE_MAX 192
 #define LATEST 8 /* of the calls, printed when time is up: a screen has room for several ranks'  */
@@ -71,7 +70,6 @@ void trv_mpi_recorder_begin(const trv_settings_t *settings)
 
 trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *where)
 {
-    trv_mpi_settings(); /* which say whether anything is recorded */
     trv_mpi_recorder_t *recorder = trv_mpi_recording ? calloc(1, sizeof *recorder) : NULL;
     if (!recorder)
         return NULL;

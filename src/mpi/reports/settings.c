@@ -11,6 +11,7 @@
 #include <trivance/algorithms.h>
 
 #include "common/error.h"
+#include "mpi/reports/log.h"
 #include "mpi/reports/recorder.h"
 
 #define WARNINGS_MAX 32

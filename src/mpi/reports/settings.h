@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mpi/reports/log.h"
 #include "settings/settings.h"
 
 typedef trv_settings_t trv_mpi_settings_t;

@@ -4,20 +4,7 @@
 #ifndef TRIVANCE_MPI_SELECTION_CHOOSE_H
 #define TRIVANCE_MPI_SELECTION_CHOOSE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <trivance/algorithms.h>
-
-#include "mpi/communicator/state.h"
-#include "mpi/operations/want.h"
-
-typedef struct trv_mpi_choice {
-    char algorithm[TRV_PLAN_NAME_MAX]; /* "": the MPI library serves */
-    bool meant;                        /* which is what the user wanted */
-    char why[TRV_MPI_WHY_MAX];         /* for the log */
-    uint64_t bytes_min, bytes_max;     /* vectors that the same is chosen for */
-} trv_mpi_choice_t;
+#include "mpi/selection/choice.h"
 
 /* TRV_OK, or a code of the core with the sentence. */
 int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice);

@@ -108,10 +108,8 @@ trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi
                                            const trv_mpi_want_t *want)
 {
     trv_mpi_operation_t *operation;
-    for (unsigned polls = 1; !(operation = try_take(decision, state, want)); polls++) {
-        trv_mpi_requests_progress();
+    for (unsigned polls = 1; !(operation = try_take(decision, state, want)); polls++)
         trv_mpi_pause(polls);
-    }
     trv_mpi_operation_place(operation, 0);
     return operation;
 }

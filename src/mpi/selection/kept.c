@@ -82,6 +82,7 @@ static void end(void)
 void trv_mpi_kept_begin(void)
 {
     static const trv_mpi_upstairs_t upstairs = {clear, inherit, end};
+    trv_mpi_settings(); /* before anything is said */
     trv_mpi_state_upstairs(&upstairs);
     trv_mpi_wait_meanwhile(trv_mpi_requests_progress);
 }

@@ -9,7 +9,7 @@
 
 #include <trivance/simulate.h>
 
-#include "mpi/selection/choose.h"
+#include "mpi/selection/choice.h"
 
 /* All sizes of the class of `bytes`. */
 void trv_mpi_class_bounds(uint64_t bytes, uint64_t *least, uint64_t *most);

@@ -5,7 +5,7 @@
  * the network, which is what it costs, so many are tested together, and a slot is answered from the latest look unless
  * it has been before: a pass over all slots looks once.
  *
- * A sender that counts differently may send the other kind (channel.c). So a receive that waits in vain looks for that
+ * A sender that counts differently may send the other kind (post.c). So a receive that waits in vain looks for that
  * too, every now and then. MPI keeps the order of two messages between two ranks also where their tags differ (a
  * receive may ask for any tag), so what is found while the own message is missing was sent in its place, unless it
  * belongs to a receive posted earlier. It is thrown away, since its sender may wait for that. And all that waits in

@@ -27,7 +27,7 @@
 
 #include <trivance/execute.h>
 
-/* The tags of a position: the plan's own first, then one of the second kind (channel.c) for each of them, that of parting,
+/* The tags of a position: the plan's own first, then one of the second kind (post.c) for each of them, that of parting,
  * and one that is not a channel's. */
 #define TRV_MPI_LANE_TAGS 64
 #define TRV_MPI_POSITION_TAGS (2 * TRV_MPI_LANE_TAGS + 2)

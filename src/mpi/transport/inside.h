@@ -1,5 +1,5 @@
 /*
- * The inside of a channel, which two files share: posting and giving up (channel.c), arrivals (arrive.c).
+ * The inside of a channel, which two files share: posting and giving up (post.c), arrivals (arrive.c).
  */
 #ifndef TRIVANCE_MPI_TRANSPORT_INSIDE_H
 #define TRIVANCE_MPI_TRANSPORT_INSIDE_H

@@ -15,20 +15,12 @@
  *             take turns. If nothing is said, those of the last that differ, which can be said, too: 3of6. Fewer streams
  *             send fewer messages, more balance the links, and hide the alpha of each other's steps
  */
-#ifndef TRIVANCE_ALGORITHMS_STAR_H
-#define TRIVANCE_ALGORITHMS_STAR_H
+#ifndef TRIVANCE_ALGORITHMS_STAR_NAME_H
+#define TRIVANCE_ALGORITHMS_STAR_NAME_H
 
+#include "algorithms/star_streams.h"
 #include "schedule/schedule.h"
 #include "stars/stars.h"
-
-typedef enum trv_star_form { TRV_STAR_SUMS, TRV_STAR_OVERLAP, TRV_STAR_GATHERED } trv_star_form_t;
-
-typedef struct trv_star {
-    trv_star_form_t form;
-    unsigned whole; /* bit k: step k of the chain sends whole vectors */
-    int streams;    /* 1, 2, trv_star_streams_max(torus); or 0: those of the last that differ */
-    trv_star_chain_t chain;
-} trv_star_t;
 
 /* Reads what follows "star:" in a name (NULL or "": nothing is said). TRV_ERR_ARGUMENT for what cannot be read or is no
  * chain; TRV_ERR_UNSUPPORTED for what does not fit the torus. */
