@@ -8,9 +8,43 @@
  */
 #include "preload/preload.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/intercept.h"
 #include "mpi/reports/settings.h"
+
+#ifdef OPEN_MPI
+#define MINE "Open MPI"
+#define OTHER "MPICH"
+#define OTHER_LIBRARY "libtrivance_pmpi_mpich.so"
+static const bool WANTS_OPEN_MPI = true;
+#else
+#define MINE "MPICH"
+#define OTHER "Open MPI"
+#define OTHER_LIBRARY "libtrivance_pmpi_openmpi.so"
+static const bool WANTS_OPEN_MPI = false;
+#endif
+
+/* Under the other MPI the first call would crash. What is no MPI program (a launcher, a shell) is left alone. */
+__attribute__((constructor)) static void refuse_other_mpi(void)
+{
+    Dl_info info;
+    void *next = dlsym(RTLD_NEXT, "MPI_Init"), *library = NULL;
+    if (next && dladdr(next, &info) && info.dli_fname)
+        library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return;
+    bool is_open_mpi = dlsym(library, "ompi_mpi_comm_world") != NULL;
+    dlclose(library);
+    if (is_open_mpi == WANTS_OPEN_MPI)
+        return;
+    fprintf(stderr, "trivance: this preload library is for " MINE ", and the program is linked with " OTHER
+                    "; preload " OTHER_LIBRARY ", or let `trivance run` find the right one\n");
+    _exit(2);
+}
 
 __attribute__((constructor)) static void set_mode(void)
 {

@@ -247,7 +247,7 @@ bool trv_mpi_begin(bool wanted)
     int code = found_job(rank, wanted);
     if (code < 0)
         trv_mpi_refuse(rank, "all calls go to the MPI library: %s", trv_last_error());
-    else if (code == TRV_OK && trv_mpi_settings()->fault) /* of the rules file, which rank 0 has read just now */
+    else if (wanted && trv_mpi_settings()->fault) /* said before, perhaps, when nothing could end the program */
         trv_mpi_refuse(rank, "%s", trv_mpi_settings()->fault);
     atomic_store(&begun, code == TRV_OK);
     return code == TRV_OK;
