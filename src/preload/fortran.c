@@ -223,6 +223,7 @@ void mpi_comm_idup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *request, MPI
 {
     MPI_Fint error = MPI_SUCCESS;
     pthread_once(&once, begin);
+    trv_preload_duplicates(PMPI_Comm_f2c(*comm));
     trv_mpi_duplicating = true;
     library.comm_idup(comm, copy, request, &error);
     trv_mpi_duplicating = false;

@@ -40,9 +40,20 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
     return code;
 }
 
+void trv_preload_duplicates(MPI_Comm comm)
+{
+#ifdef OPEN_MPI
+    if (trv_mpi_begun())
+        trv_mpi_mark_duplicated(comm);
+#else
+    (void)comm;
+#endif
+}
+
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
 {
     trv_mpi_duplicating = true;
+    trv_preload_duplicates(comm);
     int code = PMPI_Comm_idup(comm, copy, request);
     trv_mpi_duplicating = false;
     return code;

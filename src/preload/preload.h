@@ -18,6 +18,9 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *c
 /* Takes the hint of an info that the communicator was given, or none; all its ranks come by here. */
 void trv_preload_hint(MPI_Comm comm, MPI_Info info);
 
+/* MPI_Comm_idup is about to be called on it: Open MPI mixes up what is exchanged meanwhile. */
+void trv_preload_duplicates(MPI_Comm comm);
+
 /* Counts a call whose form a preload library cannot serve. */
 void trv_preload_pass(const char *name, MPI_Comm comm);
 

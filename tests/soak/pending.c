@@ -45,18 +45,27 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Info info;
+    MPI_Info_create(&info);
     signal(SIGALRM, on_alarm);
     for (int round = 0; round < rounds; round++) {
         MPI_Comm comm, copy[PENDING_MAX];
         MPI_Request request[PENDING_MAX];
         alarm(PATIENCE);
         MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);
-        MPI_Barrier(comm);
+        if (round % 2 == 0) /* else the first collective of all comes when duplicates are pending */
+            MPI_Barrier(comm);
         for (int kind = 0; kind < KINDS; kind++) {
             const int pending = 1 + kind % PENDING_MAX;
             for (int i = 0; i < pending; i++)
                 MPI_Comm_idup(comm, &copy[i], &request[i]);
+            if (round % 4 == 0 && kind % 5 == 0)
+                MPI_Comm_set_info(comm, info);
             wrong += !reduce(kind, comm, ranks);
+            if (round % 3 == 0) { /* and on a duplicate while another is pending */
+                MPI_Wait(&request[0], MPI_STATUS_IGNORE);
+                wrong += !reduce(kind, copy[0], ranks);
+            }
             for (int i = 0; i < pending; i++) {
                 MPI_Wait(&request[i], MPI_STATUS_IGNORE);
                 MPI_Comm_free(&copy[i]);
@@ -65,6 +74,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&comm);
     }
     alarm(0);
+    MPI_Info_free(&info);
     printf("%d of %d results are wrong on rank %d\n", wrong, rounds * KINDS, rank);
     MPI_Finalize();
     return wrong > 0;

@@ -89,7 +89,6 @@ static void open_recorder(trv_mpi_state_t *state)
 static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
     child->configured = parent->configured;
-    child->configurations = parent->configurations;
     child->torus = parent->torus;
     child->serves = parent->serves;
     child->one_way = parent->one_way;

@@ -110,6 +110,5 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, cons
     state->named = named;
     snprintf(state->algorithm, sizeof state->algorithm, "%s", algorithm);
     state->configured = true;
-    state->configurations++;
     return MPI_SUCCESS;
 }

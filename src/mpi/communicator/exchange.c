@@ -7,9 +7,36 @@
  */
 #include "mpi/communicator/exchange.h"
 
+#include <pthread.h>
+
 #include "mpi/reports/watch.h"
 
 /* ---- On a communicator of the program's -------------------------------------------------------------------------- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int mark = MPI_KEYVAL_INVALID; /* an attribute of communicators that MPI_Comm_idup was called on */
+
+static void make_mark(void)
+{
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &mark, NULL);
+}
+
+void trv_mpi_mark_duplicated(MPI_Comm comm)
+{
+    int inter = 1;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return;
+    pthread_once(&once, make_mark);
+    if (mark != MPI_KEYVAL_INVALID)
+        PMPI_Comm_set_attr(comm, mark, &mark);
+}
+
+static bool is_marked(MPI_Comm comm)
+{
+    void *value;
+    int found = 0;
+    return mark != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, mark, &value, &found) == MPI_SUCCESS && found;
+}
 
 static int complete(MPI_Comm comm, int posted, MPI_Request *request, const char *what)
 {
@@ -22,6 +49,8 @@ static int complete(MPI_Comm comm, int posted, MPI_Request *request, const char 
 int trv_mpi_greatest(MPI_Comm comm, int64_t *word, int words, const char *what)
 {
     MPI_Request request;
+    if (is_marked(comm))
+        return PMPI_Allreduce(MPI_IN_PLACE, word, words, MPI_INT64_T, MPI_MAX, comm);
     int posted = PMPI_Iallreduce(MPI_IN_PLACE, word, words, MPI_INT64_T, MPI_MAX, comm, &request);
     return complete(comm, posted, &request, what);
 }
@@ -42,6 +71,8 @@ int trv_mpi_greatest_of_both(MPI_Comm comm, int64_t *word, const char *what)
 int trv_mpi_tell(MPI_Comm comm, void *data, size_t bytes, int from, const char *what)
 {
     MPI_Request request;
+    if (is_marked(comm))
+        return PMPI_Bcast(data, (int)bytes, MPI_BYTE, from, comm);
     int posted = PMPI_Ibcast(data, (int)bytes, MPI_BYTE, from, comm, &request);
     return complete(comm, posted, &request, what);
 }
@@ -49,6 +80,8 @@ int trv_mpi_tell(MPI_Comm comm, void *data, size_t bytes, int from, const char *
 int trv_mpi_collect(MPI_Comm comm, const void *mine, void *all, size_t bytes, const char *what)
 {
     MPI_Request request;
+    if (is_marked(comm))
+        return PMPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm);
     int posted = PMPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm, &request);
     return complete(comm, posted, &request, what);
 }

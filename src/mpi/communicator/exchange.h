@@ -2,7 +2,7 @@
  * How the ranks of a communicator come to one mind, in the midst of the program's own collective on it, so that the order
  * of exchanges is the program's. Before they have a number it takes the MPI library's non-blocking collectives on the
  * program's communicator; afterwards messages of our own on the domain's, a *circle*, which nothing of the program's can
- * come between (Open MPI mixes up the order of non-blocking collectives while an MPI_Comm_idup is pending). All are
+ * come between (Open MPI mixes up the order of non-blocking collectives while an MPI_Comm_idup is pending). They are
  * polled for, never waited for inside MPI: ranks that outnumber cores must give way to each other.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_EXCHANGE_H
@@ -12,6 +12,10 @@
 #include <stdint.h>
 
 #include <mpi.h>
+
+/* MPI_Comm_idup is called on it: from now on, as all its ranks know, the three below take MPI's blocking collectives,
+ * which nothing mixes up. For a library in front of MPI, whose requests nobody waits for meanwhile. */
+void trv_mpi_mark_duplicated(MPI_Comm comm);
 
 /* The greatest of every word over all ranks. Words are 0 … TRV_MPI_WORD_MAX: as signed numbers, because MPICH 4.0
  * compares unsigned ones as if they were. `what` the ranks have to do, in words, for a rank that waits too long. All

@@ -67,7 +67,6 @@ typedef struct trv_mpi_state {
     int place;                   /* this rank's place */
     struct trv_mpi_node *node;   /* several ranks share every place, which member[place] leads; NULL: one at each */
     char algorithm[TRV_PLAN_NAME_MAX]; /* a name, a family, planned or auto */
-    unsigned configurations;           /* how often torus and algorithm have been set */
     bool named;                        /* TRV_Comm_set or a hint named it: no rule of the environment comes before it */
     bool unable;                       /* this rank has no memory for the torus; the others hear of it (decide.h) */
     bool left;                         /* a hint leaves the communicator to the MPI library */

@@ -140,11 +140,17 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
 /* Whether any rank has one: who has none must not stay away. */
 static bool is_hinted(MPI_Comm comm, bool here)
 {
+    static const char what[] = "give it its hints";
+    trv_mpi_state_t *state;
     int inter = 0;
     int64_t any = here;
+    if (trv_mpi_state_known(comm, &state)) {
+        const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
+        return trv_mpi_circle_greatest(&circle, &any, 1, what) == MPI_SUCCESS && any;
+    }
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return false;
-    return trv_mpi_greatest(comm, &any, 1, "give it its hints") == MPI_SUCCESS && any;
+    return trv_mpi_greatest(comm, &any, 1, what) == MPI_SUCCESS && any;
 }
 
 static void take_hint(MPI_Comm comm, const char *algorithm)

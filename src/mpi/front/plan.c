@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,8 +107,10 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
     if (!state || !trv_mpi_serves(state))
         return make_library(plan, want, comm);
     if (want->schedule) {
+        /* A schedule of the caller's own numbers the ranks as the communicator does, one at every place. */
         const trv_mpi_recipe_t recipe = {.schedule = want->schedule, .algorithm = trv_schedule_name(want->schedule),
-                                         .piece_bytes = trv_mpi_settings()->piece_bytes};
+                                         .piece_bytes = trv_mpi_settings()->piece_bytes,
+                                         .place = state->rank, .member = state->members->of};
         return make_operation(plan, want, &recipe);
     }
     plan->decision = trv_mpi_find_decision(state, want, false, &code);
@@ -120,6 +123,15 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
 }
 
 static const char MAKE[] = "make a plan";
+
+/* Where the communicator is left alone it has no circle. */
+static int tell_worst(const trv_mpi_state_t *state, MPI_Comm comm, int64_t *worst)
+{
+    if (!state->numbers)
+        return trv_mpi_greatest(comm, worst, 1, MAKE);
+    const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
+    return trv_mpi_circle_greatest(&circle, worst, 1, MAKE);
+}
 
 static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, TRV_Plan *created)
 {
@@ -134,7 +146,7 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
     if (spare && code == MPI_SUCCESS)
         code = trv_mpi_class(trv_fail_memory());
     int64_t worst = code;
-    int exchanged = state ? trv_mpi_greatest(comm, &worst, 1, MAKE) : trv_mpi_greatest_of_both(comm, &worst, MAKE);
+    int exchanged = state ? tell_worst(state, comm, &worst) : trv_mpi_greatest_of_both(comm, &worst, MAKE);
     if (code == MPI_SUCCESS && (exchanged != MPI_SUCCESS || worst != MPI_SUCCESS))
         code = (trv_fail(TRV_ERR_MEMORY, "another rank could not make the plan"), MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS) {
@@ -154,9 +166,12 @@ static int create_checked(trv_mpi_state_t *state, const trv_mpi_want_t *want, MP
     return code == MPI_SUCCESS ? create_on(state, want, comm, plan) : code;
 }
 
-/* `given`: the want of an AllGather; else it is made from the arguments. */
-static int create(const trv_mpi_arguments_t *arguments, const trv_mpi_want_t *given, MPI_Comm comm, TRV_Plan *plan)
+/* `given`: the want of an AllGather, in which `fault` was found; else it is made from the arguments. */
+static int create(const trv_mpi_arguments_t *arguments, const trv_mpi_want_t *given, int fault, MPI_Comm comm,
+                  TRV_Plan *plan)
 {
+    char sentence[256];
+    snprintf(sentence, sizeof sentence, "%s", trv_last_error());
     if (!plan)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a TRV_Plan"),
                MPI_ERR_ARG;
@@ -170,34 +185,36 @@ static int create(const trv_mpi_arguments_t *arguments, const trv_mpi_want_t *gi
     if (given)
         want = *given;
     else
-        code = trv_mpi_want(arguments, &want);
-    return create_checked(state, &want, comm, code, plan);
+        fault = trv_mpi_want(arguments, &want);
+    if (given && fault != MPI_SUCCESS)
+        trv_fail(TRV_ERR_ARGUMENT, "%s", sentence); /* which finding the state may have replaced */
+    return create_checked(state, &want, comm, fault, plan);
 }
 
 int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
 {
-    return create(&(trv_mpi_arguments_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, NULL, comm, plan);
+    return create(&(trv_mpi_arguments_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, NULL, MPI_SUCCESS, comm, plan);
 }
 
 int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          TRV_Plan *plan)
 {
-    return create(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, NULL, comm, plan);
+    return create(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, NULL, MPI_SUCCESS, comm,
+                  plan);
 }
 
 int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
 {
     size_t size = 0;
     int code = trv_mpi_contiguous(datatype, &size);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (count < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)count), MPI_ERR_COUNT;
-    if (size == 0)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
-               MPI_ERR_TYPE;
-    trv_mpi_want_t want = trv_mpi_bytes((size_t)count * size);
-    return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, &want, comm, plan);
+    if (code == MPI_SUCCESS && count < 0)
+        code = (trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)count), MPI_ERR_COUNT);
+    if (code == MPI_SUCCESS && size == 0)
+        code = (trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
+                MPI_ERR_TYPE);
+    trv_mpi_want_t want = trv_mpi_bytes(code == MPI_SUCCESS ? (size_t)count * size : 0);
+    return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, &want, code, comm,
+                  plan);
 }
 
 /* What a schedule of the user's own cannot serve. */

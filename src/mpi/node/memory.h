@@ -2,7 +2,7 @@
  * The memory that the ranks of a node share. Several runs use it at the same time, each in a slot of its own:
  *
  *     slot   failed, collected, ready     counters of the leader's; failed of whoever fails
- *            rank 0 … k-1                 given, of how many elements; reduced, taken
+ *            rank 0 … k-1                 given, of what kind; reduced, taken
  *            inputs of rank 0 … k-1       two chunks each: what the others add
  *            sums                         two chunks: what others than the leader have added
  *            results                      two chunks
@@ -32,7 +32,7 @@ typedef struct node_counter {
 
 typedef struct node_rank {
     node_counter_t given;   /* chunks whose input lies in the memory … */
-    _Atomic uint64_t count; /* … of a vector of so many elements; on the same line of the cache */
+    _Atomic uint64_t kind;  /* … of a vector of this kind; on the same line of the cache */
     node_counter_t reduced; /* chunks of which this rank has added its part */
     node_counter_t taken;   /* chunks whose result this rank has copied */
 } node_rank_t;

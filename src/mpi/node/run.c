@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "mpi/node/memory.h"
 
 #define PART_BYTES_MIN 4096 /* less is not worth another rank's while */
@@ -98,6 +99,16 @@ static uint64_t before(uint64_t number)
     return number < NODE_CHUNKS ? 0 : number + 1 - NODE_CHUNKS;
 }
 
+/* What must be the same on all ranks of the node. */
+static uint64_t kind_of(const trv_mpi_node_run_t *run)
+{
+    const trv_elements_t *elements = &run->elements;
+    const bool own = elements->reduce != NULL;
+    const uint64_t fact[] = {run->count, run->size, own, own ? 0 : (uint64_t)elements->type,
+                             own ? 0 : (uint64_t)elements->op};
+    return trv_hash(TRV_HASH_SEED, fact, sizeof fact);
+}
+
 static int give(trv_mpi_node_run_t *run)
 {
     const trv_mpi_node_t *node = run->node;
@@ -112,7 +123,7 @@ static int give(trv_mpi_node_run_t *run)
     memcpy(to + behind * run->size, from + behind * run->size, (chunk.count - behind) * run->size);
     node_rank_t *mine = &trv_mpi_node_head(node, run->slot)->rank[node->rank];
     if (run->given == 0)
-        atomic_store_explicit(&mine->count, run->count, memory_order_relaxed); /* read behind `given` */
+        atomic_store_explicit(&mine->kind, kind_of(run), memory_order_relaxed); /* read behind `given` */
     set(&mine->given, number + 1);
     run->given++;
     return 1;
@@ -127,15 +138,13 @@ static int add(trv_mpi_node_run_t *run, char *to, size_t count)
 }
 
 /* When all have given their first chunk: the leader's, before which nobody gets a result. */
-static int compare_counts(const trv_mpi_node_run_t *run)
+static int compare_kinds(const trv_mpi_node_run_t *run)
 {
     const node_head_t *head = trv_mpi_node_head(run->node, run->slot);
-    for (int r = 1; r < run->node->ranks; r++) {
-        uint64_t count = atomic_load_explicit(&head->rank[r].count, memory_order_relaxed);
-        if (count != run->count)
-            return trv_fail(TRV_ERR_TRANSPORT, "rank %d of the node came with %llu elements where %zu are due: the "
-                            "ranks' counts differ", r, (unsigned long long)count, run->count);
-    }
+    for (int r = 1; r < run->node->ranks; r++)
+        if (atomic_load_explicit(&head->rank[r].kind, memory_order_relaxed) != kind_of(run))
+            return trv_fail(TRV_ERR_TRANSPORT, "rank %d of the node came with another count, type or operation than its "
+                            "rank 0, which has %zu elements of %zu bytes", r, run->count, run->size);
     return TRV_OK;
 }
 
@@ -151,7 +160,7 @@ static int reduce(trv_mpi_node_run_t *run)
         bool leads = node->rank == 0;
         if (!all_have(run, GIVEN, number + 1) || (!leads && value_of(&head->collected) < before(number)))
             return 0;
-        int differs = leads && run->reduced == 0 ? compare_counts(run) : TRV_OK;
+        int differs = leads && run->reduced == 0 ? compare_kinds(run) : TRV_OK;
         if (differs < 0)
             return differs;
         for (int r = 0; r < node->ranks; r++)

@@ -33,13 +33,11 @@ static trv_plan_options_t options_of(const trv_mpi_recipe_t *recipe)
                                 .scratch_give = trv_mpi_scratch_give};
 }
 
-/* A schedule of the caller's own numbers the ranks as the communicator does, one at every place. */
 static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_recipe_t *recipe, bool shared, int tag)
 {
     const trv_mpi_want_t *want = &operation->want;
     const trv_mpi_state_t *state = operation->state;
-    trv_mpi_node_t *node = want->schedule ? NULL : state->node;
-    int place = want->schedule ? state->rank : state->place;
+    trv_mpi_node_t *node = recipe->node;
     trv_elements_t elements = elements_of(operation);
     trv_plan_options_t options = options_of(recipe);
     int code = trv_mpi_channel_create(&operation->channel, state->members->domain->comm, recipe->piece_bytes);
@@ -47,12 +45,12 @@ static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_recipe_t *rec
         code = trv_mpi_local_init(&operation->local, &want->elements, want->datatype, want->op);
     if (code < 0)
         return code;
-    trv_mpi_channel_map(operation->channel, want->schedule ? state->members->of : state->member);
+    trv_mpi_channel_map(operation->channel, recipe->member);
     trv_mpi_channel_place(operation->channel, shared ? trv_mpi_state_tag(state, 0) : tag);
     const trv_transport_t *transport = trv_mpi_channel_transport(operation->channel);
     if (!node || trv_mpi_node_leads(node))
         code = recipe->model ? trv_plan_create_like(&operation->plan, recipe->model, &elements, transport)
-                             : trv_plan_create(&operation->plan, recipe->schedule, place, want->count, &elements,
+                             : trv_plan_create(&operation->plan, recipe->schedule, recipe->place, want->count, &elements,
                                                transport, &options);
     if (code == TRV_OK && node)
         code = trv_mpi_node_run_create(&operation->run, node, &elements, operation->plan, shared);

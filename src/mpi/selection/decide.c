@@ -45,8 +45,6 @@ static trv_mpi_spare_t *spare_of(trv_mpi_operation_t *operation)
 
 static trv_mpi_spare_t *make_spare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
-    if (state->configurations != decision->configuration)
-        return NULL; /* the torus is another now: whoever still has the decision runs what there is, by turns */
     trv_mpi_spare_t *spare = calloc(1, sizeof *spare);
     if (!spare) {
         trv_fail_memory();
@@ -213,7 +211,6 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
     atomic_init(&decision->references, 1);
     pthread_mutex_init(&decision->lock, NULL);
     decision->kind = *want;
-    decision->configuration = state->configurations;
     decision->bytes_min = wire->bytes_min;
     decision->bytes_max = wire->bytes_max;
     snprintf(decision->algorithm, sizeof decision->algorithm, "%s", *wire->algorithm ? wire->algorithm : "mpi");
@@ -225,6 +222,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
         code = trv_mpi_model_create(&decision->model, state, want, decision->schedule, wire->chunk_bytes);
     decision->recipe = (trv_mpi_recipe_t){.schedule = decision->schedule, .algorithm = decision->algorithm,
                                           .chunk_bytes = wire->chunk_bytes, .piece_bytes = wire->piece_bytes,
+                                          .place = state->place, .member = state->member, .node = state->node,
                                           .model = decision->model};
     trv_mpi_spare_t *spare = code == TRV_OK ? make_spare(decision, state) : NULL;
     if (spare)

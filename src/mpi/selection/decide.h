@@ -33,7 +33,6 @@ typedef struct trv_mpi_decision {
     uint64_t bytes_min, bytes_max; /* of the vectors that it is for */
     trv_mpi_recipe_t recipe;
     char algorithm[TRV_PLAN_NAME_MAX];
-    unsigned configuration;   /* the state's when it was made: of its torus */
     trv_schedule_t *schedule; /* NULL: the MPI library serves */
     trv_plan_t *model;
     trv_mpi_tally_t *tally;

@@ -3,6 +3,7 @@
  */
 #include "mpi/selection/kept.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "mpi/operations/scratch.h"
@@ -79,7 +80,7 @@ static void end(void)
     trv_mpi_scratch_clear();
 }
 
-void trv_mpi_kept_begin(void)
+static void begin(void)
 {
     static const trv_mpi_upstairs_t upstairs = {clear, inherit, end};
     trv_mpi_settings(); /* before anything is said */
@@ -87,11 +88,17 @@ void trv_mpi_kept_begin(void)
     trv_mpi_wait_meanwhile(trv_mpi_requests_progress);
 }
 
+void trv_mpi_kept_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, begin);
+}
+
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
 trv_mpi_decision_t *trv_mpi_kept_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
 {
-    for (kept_t **place = &state->kept; *place; place = &(*place)->next) {
+    for (kept_t **place = &state->kept; *place && call->count >= 0; place = &(*place)->next) {
         const trv_mpi_decision_t *decision = (*place)->decision;
         const trv_mpi_want_t *kind = &decision->kind;
         if (kind->datatype != call->datatype || kind->op != call->op || kind->collective != call->collective ||
