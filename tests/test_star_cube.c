@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include <trivance/schedule.h>
+#include <trivance/algorithms.h>
 #include <trivance/verify.h>
 
 static void verifies_the_cube(void **state)

@@ -205,5 +205,6 @@ int main(void)
     };
     said_begin(false);
     setenv("TRIVANCE_TIMEOUT", "100ms", 1);
+    trv_mpi_settings();
     return cmocka_run_group_tests(tests, NULL, said_end);
 }

@@ -125,6 +125,7 @@ int main(void)
     said_begin(true); /* the stub's MPI says that this is rank 2 */
     setenv("TRIVANCE_TIMEOUT", "20ms", 1);
     setenv("TRIVANCE_DEBUG", "info", 1);
+    trv_mpi_settings();
     shared = trv_mpi_recorder_create(0, "comm 0");
     return cmocka_run_group_tests(tests, NULL, said_end);
 }
