@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all demo check check-programs soak bench fuzz install uninstall clean help
+.PHONY: all demo check check-programs soak bench fuzz install uninstall dist clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -56,6 +56,11 @@ uninstall:
 	    { echo "nothing to remove: no 'make install' was done from $(BUILD)"; exit 1; }
 	@xargs -a $(BUILD)/install_manifest.txt -d '\n' rm -fv
 
+# The sources of the last commit as an archive.
+dist:
+	@version=$$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) && \
+	    git archive --prefix=trivance-$$version/ -o trivance-$$version.tar.gz HEAD && echo trivance-$$version.tar.gz
+
 clean:
 	@rm -rf build build-address build-thread build-fuzz
 
@@ -67,6 +72,7 @@ help:
 	@echo "make                    build everything into $(BUILD)/"
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
 	@echo "make uninstall          remove what the last 'make install' put there"
+	@echo "make dist               trivance-VERSION.tar.gz, the sources of the last commit"
 	@echo "make bench              the benchmarks: plans, reductions, overhead"
 	@echo "make fuzz SECONDS=60    libFuzzer on every reader of text"
 	@echo "make clean              remove the build folders"
