@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/subcommands.h"
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "cli/cost_paper.h"
 #include "text/parse.h"

@@ -9,6 +9,7 @@
 
 #include <mpi.h>
 
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "common/error.h"
 #include "mpi/reports/settings.h"

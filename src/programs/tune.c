@@ -9,6 +9,7 @@
 
 #include "cli/subcommands.h"
 #include "mpi/communicator/attribute.h"
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "tool/select.h"

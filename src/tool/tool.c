@@ -71,59 +71,6 @@ int cli_option(int argc, char **argv, const char *shorts, const struct option *l
     return '?';
 }
 
-int cli_output_begin(cli_output_t *output, const char *path)
-{
-    *output = (cli_output_t){.stream = stdout, .path = path};
-    if (!path || strcmp(path, "-") == 0)
-        return TRV_OK;
-    size_t size = strlen(path) + 16;
-    output->temporary = malloc(size);
-    if (!output->temporary)
-        return trv_fail_memory();
-    snprintf(output->temporary, size, "%s.XXXXXX", path);
-    int descriptor = mkstemp(output->temporary);
-    output->stream = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    if (!output->stream) {
-        int rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be written: %s", path, strerror(errno));
-        free(output->temporary);
-        return rc;
-    }
-    /* mkstemp makes it private; give it the mode that any new file has. */
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(descriptor, 0666 & ~mask);
-    return TRV_OK;
-}
-
-int cli_output_end(cli_output_t *output, bool keep)
-{
-    int rc = TRV_OK;
-    if (!output->temporary) {
-        if (fflush(stdout) || ferror(stdout))
-            rc = trv_fail(TRV_ERR_ARGUMENT, "the output could not be written: %s", strerror(errno));
-        return rc;
-    }
-    bool good = !ferror(output->stream);
-    good = fclose(output->stream) == 0 && good;
-    if (keep && (!good || rename(output->temporary, output->path)))
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' could not be written: %s", output->path, strerror(errno));
-    if (rc || !keep)
-        unlink(output->temporary);
-    free(output->temporary);
-    return rc;
-}
-
-int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context)
-{
-    cli_output_t output;
-    int rc = cli_output_begin(&output, path);
-    if (rc)
-        return rc;
-    rc = write(context, output.stream);
-    int end = cli_output_end(&output, rc == TRV_OK);
-    return rc ? rc : end;
-}
-
 int cli_make_folder(const char *path)
 {
     char part[4096];

@@ -27,19 +27,6 @@ int cli_bad_last(const char *command);
  */
 int cli_option(int argc, char **argv, const char *shorts, const struct option *longs);
 
-/* A file that appears under its name only when it is complete: written as a temporary beside it, then renamed. With
- * path NULL or "-" it is stdout. cli_output_end closes it; with `keep` false, or when writing failed, nothing is left
- * behind. */
-typedef struct cli_output {
-    FILE *stream;
-    const char *path;
-    char *temporary;
-} cli_output_t;
-int cli_output_begin(cli_output_t *output, const char *path);
-int cli_output_end(cli_output_t *output, bool keep);
-/* All of it in one: what `write` fails to write is not kept. */
-int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context);
-
 /* Makes a folder and those above it, where they are missing. */
 int cli_make_folder(const char *path);
 

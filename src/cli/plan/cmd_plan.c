@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "tool/input.h"
 #include "text/parse.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "cli/plan/search.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "tool/progress.h"

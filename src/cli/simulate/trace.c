@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "tool/network.h"
 #include "common/error.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "tool/mpi_start.h"
 #include "tool/network.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/output.h"
 #include "tool/tool.h"
 #include "tool/mpi_start.h"
 #include "text/parse.h"

@@ -69,7 +69,7 @@ int cli_testbed_no_arguments(int argc, char **argv)
 
 int cli_testbed_program(const char *command, const char *file, char *path, size_t size)
 {
-    static const char *const place[] = {"", "../libexec/trivance/", "../src/testbed/", NULL};
+    static const char *const place[] = {"", "../libexec/trivance/", "../src/testbed/programs/", NULL};
     if (cli_find_beside(place, file, R_OK, path, size))
         return CLI_OK;
     return cli_bad(command, "%s is missing; it belongs beside the trivance executable or in ../libexec/trivance", file);

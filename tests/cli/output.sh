@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# What --output does to what is there: it is replaced only when all is written, links are followed, modes kept, devices
+# and FIFOs written in place, read-only files refused, and signals leave nothing. Usage: output.sh TRIVANCE
+set -u
+trivance=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+code=0
+fault() { echo "output: $*"; code=1; }
+draw() { "$trivance" plan 3 --format=svg -o "$1" 2> said; }
+drawn() { head -c 4 "$1" | grep -q '<svg'; }
+
+draw new.svg && drawn new.svg || fault "a new file"
+[ "$(stat -c %a new.svg)" = "$(printf '%o' $((0666 & ~$(umask))))" ] || fault "the mode of a new file"
+
+echo old > private.svg && chmod 600 private.svg
+draw private.svg && drawn private.svg || fault "a file that is there"
+[ "$(stat -c %a private.svg)" = 600 ] || fault "a private file is not private any more"
+
+mkdir folder && echo old > folder/target.svg && ln -s folder/target.svg link.svg && ln -s ../new2.svg folder/dangling.svg
+draw link.svg && [ -L link.svg ] && drawn folder/target.svg || fault "a link is replaced"
+draw folder/dangling.svg && [ -L folder/dangling.svg ] && drawn new2.svg || fault "a link to what is not there yet"
+
+echo old > readonly.svg && chmod 444 readonly.svg
+draw readonly.svg && fault "a read-only file is written"
+[ "$(cat readonly.svg)" = old ] && grep -q read-only said || fault "a read-only file is changed, or nothing is said"
+
+mkfifo pipe && { cat pipe > through.svg & } && draw pipe && wait && [ -p pipe ] && drawn through.svg || fault "a FIFO"
+draw /dev/stdout > stdout.svg && drawn stdout.svg || fault "/dev/stdout"
+if mknod full c 1 7 2> /dev/null && echo > full 2> said; [ -c full ] && grep -q "No space" said; then
+    draw full && fault "a full device is no error"
+    [ -c full ] || fault "a device is replaced"
+fi
+draw folder && fault "a folder is written"
+
+# A schedule that takes seconds to write is interrupted in the midst of it.
+for signal in INT TERM HUP; do
+    echo old > big.json
+    env --default-signal="$signal" timeout -s "$signal" 0.4 "$trivance" plan 243 --algorithm=bucket --format=json -o big.json 2> said
+    [ "$(cat big.json)" = old ] || fault "SIG$signal: what was there is lost"
+    [ -z "$(ls big.json.* 2> /dev/null)" ] || fault "SIG$signal leaves $(ls big.json.*)"
+done
+[ -z "$(find . -name '*.svg.*')" ] || fault "temporaries are left: $(find . -name '*.svg.*')"
+exit $code
