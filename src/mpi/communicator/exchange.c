@@ -8,17 +8,21 @@
 #include "mpi/communicator/exchange.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "mpi/reports/watch.h"
 
 /* ---- On a communicator of the program's -------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int mark = MPI_KEYVAL_INVALID; /* an attribute of communicators that MPI_Comm_idup was called on */
+static atomic_int mark = MPI_KEYVAL_INVALID; /* an attribute of communicators that MPI_Comm_idup was called on */
 
 static void make_mark(void)
 {
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &mark, NULL);
+    int key = MPI_KEYVAL_INVALID;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL) == MPI_SUCCESS)
+        atomic_store(&mark, key);
 }
 
 void trv_mpi_mark_duplicated(MPI_Comm comm)
@@ -27,15 +31,15 @@ void trv_mpi_mark_duplicated(MPI_Comm comm)
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return;
     pthread_once(&once, make_mark);
-    if (mark != MPI_KEYVAL_INVALID)
-        PMPI_Comm_set_attr(comm, mark, &mark);
+    if (atomic_load(&mark) != MPI_KEYVAL_INVALID)
+        PMPI_Comm_set_attr(comm, atomic_load(&mark), NULL);
 }
 
 static bool is_marked(MPI_Comm comm)
 {
     void *value;
-    int found = 0;
-    return mark != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, mark, &value, &found) == MPI_SUCCESS && found;
+    int found = 0, key = atomic_load(&mark);
+    return key != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, key, &value, &found) == MPI_SUCCESS && found;
 }
 
 static int complete(MPI_Comm comm, int posted, MPI_Request *request, const char *what)
