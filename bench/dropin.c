@@ -109,7 +109,7 @@ static int gather_rivals(const hand_t *hand, rival_t *rival)
         rival[rivals] = (rival_t){first[rivals], 0, hand->comm};
     if (!open_variable()) {
         if (hand->rank == 0)
-            printf("(the MPI library's %s can not be set: its own choice stands alone)\n", variable);
+            printf("(the MPI library's %s cannot be set: its own choice stands alone)\n", variable);
         return rivals;
     }
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++, rivals++) {

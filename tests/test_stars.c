@@ -327,7 +327,7 @@ static void test_nothing_left(void **state)
     expect_file("first", "2\n");
 }
 
-/* A folder that can not be made: nothing is kept, everything is found. */
+/* A folder that cannot be made: nothing is kept, everything is found. */
 static void test_no_folder(void **state)
 {
     const trv_torus_t torus = torus_of("6x20");

@@ -115,7 +115,7 @@ TRV_API size_t trv_plan_ready(const trv_plan_t *plan);
 /* Makes a run that is not over fail on this rank, with the code and this thread's trv_last_error(); drive it to its end,
  * as ever: the others hear of it. */
 TRV_API void trv_plan_give_up(trv_plan_t *plan, int code);
-/* For a rank that can not take part in a run, with a code and this thread's last error: starts one that touches no buffer
+/* For a rank that cannot take part in a run, with a code and this thread's last error: starts one that touches no buffer
  * and fails, so that the other ranks hear of it. Drive it to its end with trv_plan_test or trv_plan_wait. */
 TRV_API int trv_plan_refuse(trv_plan_t *plan, size_t count, int code);
 /* Makes progress; 1 when complete, 0 when not yet, negative on failure (the buffers are then the caller's again). Never

@@ -33,7 +33,7 @@ static const char help[] =
     "finds out which MPI it is by looking at the program, or at the launcher, preloads the library for it,\n"
     "and says so. What Trivance does not serve goes to the MPI library as ever.\n\n"
     "Options:\n"
-    "      --mpi=M          openmpi or mpich, where it can not be found out\n"
+    "      --mpi=M          openmpi or mpich, where it cannot be found out\n"
     "      --torus=T        how the ranks are wired: 9, 8x8, 4x4x4 …; without it nothing is served\n"
     "      --algorithm=A    planned, a name or a family of `trivance list`; auto by default\n"
     "      --debug=LEVEL    off, warn (default), info or trace\n"
@@ -130,7 +130,7 @@ static int find_library(const char *command, start_t *start)
     char file[64], path[PATH_BYTES];
     snprintf(file, sizeof file, "libtrivance_pmpi_%s.so", start->mpi);
     if (cli_find_beside(place, file, R_OK, path, sizeof path) && realpath(path, start->library))
-        return strpbrk(start->library, " :") ? cli_bad(command, "LD_PRELOAD can not hold %s, because of the blank or "
+        return strpbrk(start->library, " :") ? cli_bad(command, "LD_PRELOAD cannot hold %s, because of the blank or "
                                                        "colon in it; install Trivance elsewhere", start->library)
                                              : CLI_OK;
     return cli_bad(command, "%s is not in %s beside the tool's folder; it is built where %s is installed, and `make "
@@ -224,7 +224,7 @@ static int launch(const char *command, char **given, int count, const start_t *s
     say(start);
     fflush(NULL);
     execvp(words[0], words);
-    int code = cli_bad(command, "%.200s can not be started: %s", words[0], strerror(errno));
+    int code = cli_bad(command, "%.200s cannot be started: %s", words[0], strerror(errno));
     free(words);
     free(preload);
     return code;

@@ -31,7 +31,7 @@ static const char help[] =
     "                         affordable\n"
     "  -f, --format=F         table (default), json or csv\n"
     "  -h, --help             this text\n\n"
-    "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that can not serve\n"
+    "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that cannot serve\n"
     "a torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.\n\n"
     "Examples:\n"
     "  trivance verify 9 3x3 8x8\n"

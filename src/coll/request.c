@@ -46,7 +46,7 @@ static void construct(trv_coll_request_t *request)
     base->req_type = OMPI_REQUEST_COLL;
     base->req_start = start;
     base->req_free = free_request;
-    base->req_cancel = NULL; /* collectives can not be cancelled */
+    base->req_cancel = NULL; /* collectives cannot be cancelled */
 }
 
 static OBJ_CLASS_INSTANCE(trv_coll_request_t, ompi_coll_base_nbc_request_t, construct, NULL);

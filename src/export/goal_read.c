@@ -330,7 +330,7 @@ static int read_need(reader_t *reader, const token_t *name)
     if (!rc)
         rc = find_operation(reader, &other, &need.on);
     if (!rc && need.op == need.on)
-        rc = fail_at(reader, name->line, "an operation can not wait for itself");
+        rc = fail_at(reader, name->line, "an operation cannot wait for itself");
     if (!rc && goal->needs == OPS_MAX)
         rc = fail_at(reader, name->line, "there are more than 2^31 dependencies");
     if (rc)

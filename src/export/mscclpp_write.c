@@ -173,7 +173,7 @@ static void add_sum(writer_t *w, const int32_t *src, int sources, int32_t dst, i
     touch(w, dst, count, true);
 }
 
-/* Whether a sum in several passes can not grow in its destination, which is a source of a later pass. */
+/* Whether a sum in several passes cannot grow in its destination, which is a source of a later pass. */
 static bool needs_temporary(const writer_t *w, const trv_low_op_t *op)
 {
     for (int s = PER_OP_MAX; s < op->sources; s++)
@@ -428,7 +428,7 @@ static int write_plan(writer_t *w, FILE *out)
     return rc;
 }
 
-/* Cells for sums that can not grow in their destination, and a note for every cell of a rank. */
+/* Cells for sums that cannot grow in their destination, and a note for every cell of a rank. */
 static int allocate(writer_t *w)
 {
     int streams = w->lowered.streams;

@@ -38,7 +38,7 @@ static int read_port(const schedule_reader_t *reader, const json_t *value, const
     return TRV_OK;
 }
 
-/* Routes are the torus's own: the port's dimension first, then the others ascending. Another order can not be followed.
+/* Routes are the torus's own: the port's dimension first, then the others ascending. Another order cannot be followed.
  */
 static int check_route(const schedule_reader_t *reader, json_t *route, int from, int to, int port)
 {

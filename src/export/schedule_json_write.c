@@ -177,7 +177,7 @@ static int check_receives(const writer_t *writer, int stream, int step)
             if (sent < received)
                 return trv_fail(TRV_ERR_INVALID,
                                 "in step %d of stream %d rank %d waits for a message that rank %d does not "
-                                "send; such a schedule can not be written",
+                                "send; such a schedule cannot be written",
                                 step, stream, rank, peer);
         }
     return TRV_OK;
@@ -201,7 +201,7 @@ static int put_sends(writer_t *writer, int stream, int step)
                 char reason[512];
                 snprintf(reason, sizeof reason, "%s", trv_last_error());
                 return trv_fail(TRV_ERR_INVALID,
-                                "the message from rank %d to rank %d in step %d of stream %d can not be "
+                                "the message from rank %d to rank %d in step %d of stream %d cannot be "
                                 "written: %s",
                                 rank, send->peer, step, stream, reason);
             }

@@ -25,7 +25,7 @@ static const char meets[] =
     "Its mirrored streams meet on the same links: Theta 1.91 instead of the closed form's 1.45 (`trivance cost "
     "--paper`), more than the 1.66 of Trivance's true blocks.";
 static const char low_rate[] =
-    "It can not hold at 200 Gb/s, where the paper itself puts the break-even at about 4 MiB; see the line above.";
+    "It cannot hold at 200 Gb/s, where the paper itself puts the break-even at about 4 MiB; see the line above.";
 static const char steps_27[] =
     "Our Swing folds a side of 27 to 16 and back, 12 steps against 6. But even without folding an algorithm with one "
     "partner per step needs ceil(log2 729) = 10 steps of at least 2.0 us, so that Trivance's 16.1 us are at least "

@@ -67,7 +67,7 @@ static bool reducible(const char *key)
     return strncmp(key, "recdoub", 7) != 0;
 }
 
-/* All baselines as one family: the fastest is found without simulating those that can not be. */
+/* All baselines as one family: the fastest is found without simulating those that cannot be. */
 static int find_best(plan_t *plan, bool reducible_only, const cli_choice_t **choice)
 {
     cli_choice_t best = {.label = "best baseline"};

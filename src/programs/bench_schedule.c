@@ -25,7 +25,7 @@ static char *read_text(const char *path, int *length)
         *length = (int)fread(text, 1, (size_t)bytes, file);
     }
     if (!text || *length != bytes) {
-        trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read, or has more than 2 GiB", path);
+        trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read, or has more than 2 GiB", path);
         free(text);
         text = NULL;
     }

@@ -54,7 +54,7 @@ static int by_host(trv_topology_t *topology, const char (*name)[MPI_MAX_PROCESSO
         while (at < topology->count && strcmp(topology->host[at], name[r]) != 0)
             at++;
         if (at < topology->count && topology->place[at] != topology->place[r])
-            return trv_fail(TRV_ERR_UNSUPPORTED, "the host %s has ranks at several coordinates, so they can not be "
+            return trv_fail(TRV_ERR_UNSUPPORTED, "the host %s has ranks at several coordinates, so they cannot be "
                             "written by host; leave --hosts out", name[r]);
         if (at < topology->count)
             continue;

@@ -217,7 +217,7 @@ static int measure_all(tune_t *tune)
     return code;
 }
 
-/* The rules file is opened first: that it can not be written is not to be learnt at the end. */
+/* The rules file is opened first: that it cannot be written is not to be learnt at the end. */
 static int run(tune_t *tune)
 {
     cli_output_t output = {.stream = NULL};

@@ -51,7 +51,7 @@ int trv_json_file_read(trv_json_file_t *file, const char *path)
     if (file->name && fault == 0)
         return parse(file, length < 0 ? 0 : (size_t)length);
     trv_json_file_close(file);
-    return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read: %s", path, strerror(fault ? fault : ENOMEM));
+    return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read: %s", path, strerror(fault ? fault : ENOMEM));
 }
 
 void trv_json_file_close(trv_json_file_t *file)

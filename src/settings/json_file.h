@@ -17,7 +17,7 @@ typedef struct trv_json_file {
     json_t *root;
 } trv_json_file_t;
 
-/* Reads the file at `path`. TRV_ERR_ARGUMENT where it can not be read, TRV_ERR_INVALID with line, column and what was
+/* Reads the file at `path`. TRV_ERR_ARGUMENT where it cannot be read, TRV_ERR_INVALID with line, column and what was
  * expected where it is not JSON (an object or a list; a key stands once in an object). */
 int trv_json_file_read(trv_json_file_t *file, const char *path);
 /* The same for a text in memory, which is copied. */

@@ -26,7 +26,7 @@ int trv_star_read(const char *key, char **text);
 /* Remembers a text in this process. 0 or TRV_ERR_MEMORY. */
 int trv_star_keep(const char *key, const char *text);
 
-/* Writes it to the user's cache folder, where that is allowed. What can not be written is not, and leaves nothing. */
+/* Writes it to the user's cache folder, where that is allowed. What cannot be written is not, and leaves nothing. */
 void trv_star_write(const char *key, const char *text);
 
 /* Forgets what this process remembers, for tests. */

@@ -235,7 +235,7 @@ static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
     }
     free(line);
     if (!rc)
-        return ferror(file) ? trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read", rows->path) : TRV_OK;
+        return ferror(file) ? trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read", rows->path) : TRV_OK;
     return trv_fail(rc, "'%.200s' is left as it is: its line %zu %s; give another file, or --restart to begin afresh",
                     rows->path, number, trv_last_error());
 }
@@ -263,7 +263,7 @@ static int resume(cli_sweep_rows_t *rows, const char *header)
     int copy = dup(rows->descriptor);
     FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
     if (!file)
-        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read: %s", rows->path, strerror(errno));
+        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read: %s", rows->path, strerror(errno));
     int rc = read_lines(rows, file, header);
     fclose(file);
     sort_done(rows);
@@ -310,7 +310,7 @@ static int open_file(cli_sweep_rows_t *rows)
     struct stat status;
     rows->descriptor = open(rows->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (rows->descriptor < 0 || fstat(rows->descriptor, &status) != 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be written: %s", rows->path, strerror(errno));
+        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: %s", rows->path, strerror(errno));
     rows->regular = S_ISREG(status.st_mode);
     if (rows->regular && flock(rows->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return trv_fail(TRV_ERR_ARGUMENT, "another sweep is writing '%.200s'; wait for it, or give another file",
@@ -336,7 +336,7 @@ int cli_sweep_rows_open(cli_sweep_rows_t *rows, const cli_sweep_grid_t *grid, co
     if (!rc && rows->regular && !restart)
         rc = resume(rows, header);
     if (!rc && rows->regular && ftruncate(rows->descriptor, rows->end) != 0)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be written: %s", path, strerror(errno));
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: %s", path, strerror(errno));
     if (!rc && rows->end == 0)
         rc = append(rows, header, size);
     free(header);

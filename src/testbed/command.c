@@ -31,7 +31,7 @@ static void become(const char *const *command, int input, int output)
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     execvp(command[0], (char *const *)(uintptr_t)command);
-    dprintf(STDERR_FILENO, "%s can not be started: %s\n", command[0], strerror(errno));
+    dprintf(STDERR_FILENO, "%s cannot be started: %s\n", command[0], strerror(errno));
     _exit(127);
 }
 

@@ -28,7 +28,7 @@ int trv_testbed_enter_network(const char *name)
         return trv_fail(TRV_ERR_STATE, "there is no node %.40s on the testbed (%s)", name, strerror(errno));
     int failed = setns(space, CLONE_NEWNET), reason = errno;
     close(space);
-    return failed ? trv_fail(TRV_ERR_STATE, "the node %.40s can not be entered: %s", name, strerror(reason)) : TRV_OK;
+    return failed ? trv_fail(TRV_ERR_STATE, "the node %.40s cannot be entered: %s", name, strerror(reason)) : TRV_OK;
 }
 
 int trv_testbed_enter(const char *name)
@@ -42,7 +42,7 @@ int trv_testbed_enter(const char *name)
                        : mount(TB_HOSTS, "/etc/hosts", NULL, MS_BIND, NULL) != 0 ? "an /etc/hosts of its own"
                        : mount("sysfs", "/sys", "sysfs", 0, NULL) != 0          ? "a /sys of its own"
                                                                                 : NULL;
-    return what ? trv_fail(TRV_ERR_STATE, "the node %.40s can not get %s: %s", name, what, strerror(errno)) : TRV_OK;
+    return what ? trv_fail(TRV_ERR_STATE, "the node %.40s cannot get %s: %s", name, what, strerror(errno)) : TRV_OK;
 }
 
 void trv_testbed_take_place(int core)

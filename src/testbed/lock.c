@@ -38,7 +38,7 @@ static int refuse(const char *path, const char *what)
 {
     if (errno == EWOULDBLOCK)
         return trv_fail(TRV_ERR_STATE, "%s; wait until it is done, or end it", what);
-    return trv_fail(TRV_ERR_STATE, "%s can not be locked: %s", path, strerror(errno));
+    return trv_fail(TRV_ERR_STATE, "%s cannot be locked: %s", path, strerror(errno));
 }
 
 /* Commands that the holder starts have it, too: when `up` is killed, `down` waits for what `ip` is still making. */
@@ -49,7 +49,7 @@ int trv_testbed_lock_setup(void)
         if (round > 0)
             nanosleep(&(struct timespec){0, ROUND_MS * 1000000}, NULL);
         if (mkdir(TB_FOLDER, 0700) != 0 && errno != EEXIST)
-            return trv_fail(TRV_ERR_STATE, TB_FOLDER " can not be made: %s", strerror(errno));
+            return trv_fail(TRV_ERR_STATE, TB_FOLDER " cannot be made: %s", strerror(errno));
         lock = try_lock(TB_LOCK, 0);
         if (lock < 0 && errno != EWOULDBLOCK && errno != ENOENT)
             break;

@@ -90,7 +90,7 @@ static int send_one(const tb_probe_t *probe, int from, int to, uint32_t bytes)
     static const unsigned char data[1 << 16];
     struct sockaddr_in address = address_of(to);
     if (sendto(probe->socket[from], data, bytes - TB_HEADER_BYTES, 0, (struct sockaddr *)&address, sizeof address) < 0)
-        return trv_fail(TRV_ERR_STATE, "node %d can not send: %s", from, strerror(errno));
+        return trv_fail(TRV_ERR_STATE, "node %d cannot send: %s", from, strerror(errno));
     return TRV_OK;
 }
 

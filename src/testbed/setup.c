@@ -31,7 +31,7 @@ static int write_file(const char *path, void (*write_to)(FILE *out, const trv_to
     if (out)
         write_to(out, torus);
     if (!out || fclose(out) != 0)
-        return trv_fail(TRV_ERR_STATE, "%s can not be written: %s", path, strerror(errno));
+        return trv_fail(TRV_ERR_STATE, "%s cannot be written: %s", path, strerror(errno));
     return TRV_OK;
 }
 
@@ -151,7 +151,7 @@ static int set_kernels(const trv_torus_t *torus)
             set_kernel();
         }
         if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-            return trv_fail(TRV_ERR_STATE, "TCP on %s can not be set to the congestion control reno, which the kernel "
+            return trv_fail(TRV_ERR_STATE, "TCP on %s cannot be set to the congestion control reno, which the kernel "
                             "must have", name);
     }
     return TRV_OK;
@@ -180,7 +180,7 @@ static void become_emulator(const tb_network_t *network, const char *emulator, i
     sigprocmask(SIG_SETMASK, &none, NULL);
     fcntl(lock, F_SETFD, FD_CLOEXEC);
     execl(emulator, "trivance-torusnet", torus, bandwidth, latency, (char *)NULL);
-    dprintf(STDERR_FILENO, "%s can not be started: %s\n", emulator, strerror(errno));
+    dprintf(STDERR_FILENO, "%s cannot be started: %s\n", emulator, strerror(errno));
     _exit(127);
 }
 
@@ -280,7 +280,7 @@ static int take_down(int nodes)
         code = delete_spaces(nodes);
     for (size_t i = 0; code == TRV_OK && i < sizeof file / sizeof file[0]; i++)
         if (unlink(file[i]) != 0 && errno != ENOENT)
-            code = trv_fail(TRV_ERR_STATE, "%s can not be removed: %s", file[i], strerror(errno));
+            code = trv_fail(TRV_ERR_STATE, "%s cannot be removed: %s", file[i], strerror(errno));
     return code;
 }
 

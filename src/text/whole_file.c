@@ -32,7 +32,7 @@ static int read_all(FILE *in, const char *path, char **text, size_t *length)
         return trv_fail_memory();
     if (ferror(in)) {
         free(*text);
-        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read: %s", path, strerror(errno));
+        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read: %s", path, strerror(errno));
     }
     return TRV_OK;
 }
@@ -42,7 +42,7 @@ int trv_whole_file_read(const char *path, const char **name, char **text, size_t
     bool from_stdin = strcmp(path, "-") == 0;
     FILE *in = from_stdin ? stdin : fopen(path, "rb");
     if (!in)
-        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be read: %s", path, strerror(errno));
+        return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read: %s", path, strerror(errno));
     int rc = read_all(in, path, text, length);
     if (!from_stdin)
         fclose(in);

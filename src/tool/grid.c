@@ -303,7 +303,7 @@ static int simulate(const candidate_t *candidate, bool first, cli_point_t *point
     return TRV_OK;
 }
 
-/* The fastest member. One that can not beat what was found is passed over; one that can not run is no error, but the
+/* The fastest member. One that cannot beat what was found is passed over; one that cannot run is no error, but the
  * point's reason where no other can. */
 static int simulate_members(const run_t *run, const group_t *group, cli_point_t *point)
 {
@@ -365,7 +365,7 @@ static int cores(void)
     return online > 0 ? (int)online : 1;
 }
 
-/* This thread is one of the workers; where another can not be had, those that there are do the work. */
+/* This thread is one of the workers; where another cannot be had, those that there are do the work. */
 static int work_together(run_t *run, int workers)
 {
     size_t most = (size_t)(workers > 0 ? workers : cores());

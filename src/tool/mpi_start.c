@@ -13,7 +13,7 @@
 
 #define OUTPUT_MAX 65536
 
-/* Runs a command without input and messages, and returns the beginning of its output, to be freed; NULL if that can not
+/* Runs a command without input and messages, and returns the beginning of its output, to be freed; NULL if that cannot
  * be. */
 static char *output_of(char *const *command)
 {

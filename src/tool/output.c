@@ -54,7 +54,7 @@ static void remember(char *name, char *instead)
 
 static int fail_to_write(const char *path)
 {
-    return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be written: %s", path, strerror(errno));
+    return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: %s", path, strerror(errno));
 }
 
 /* Where the links of a path lead, whether there is anything or not. */
@@ -124,7 +124,7 @@ int cli_output_begin(cli_output_t *output, const char *path)
     if (is_there && !S_ISREG(status.st_mode))
         rc = open_in_place(output, path);
     else if (is_there && !(status.st_mode & 0222))
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' can not be written: it is read-only", path);
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be written: it is read-only", path);
     else if (is_there && access(path, W_OK))
         rc = fail_to_write(path);
     else

@@ -81,7 +81,7 @@ int cli_make_folder(const char *path)
         if (path[i] == '/' || path[i] == '\0') {
             snprintf(part, sizeof part, "%.*s", (int)i, path);
             if (mkdir(part, 0777) && errno != EEXIST)
-                return trv_fail(TRV_ERR_ARGUMENT, "the folder '%.200s' can not be made: %s", part, strerror(errno));
+                return trv_fail(TRV_ERR_ARGUMENT, "the folder '%.200s' cannot be made: %s", part, strerror(errno));
         }
     return TRV_OK;
 }

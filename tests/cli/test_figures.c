@@ -242,7 +242,7 @@ static void test_bad_input(void **state)
         { "figures --workers=0", "from 1 to" },
         { "figures 6", "--only=6,8" },
         { "figures --qick", "did you mean --quick?" },
-        { "figures --out /dev/null/here", "'/dev/null/here' can not be made" },
+        { "figures --out /dev/null/here", "'/dev/null/here' cannot be made" },
         { "figures --out /proc", "/proc/figures" },
     };
     (void)state;

@@ -156,7 +156,7 @@ static void test_bad_files(void **state)
         {RANK0("a: calc 5\na: calc 6\n"), "line 4: the label 'a' is already that of line 3"},
         {RANK0("a: calc 5\na requires b\n"), "line 4: the label 'b' is not defined before this line in rank 0"},
         {RANK0("a requires b\n"), "the label 'a' is not defined"},
-        {RANK0("a: calc 5\na requires a\n"), "an operation can not wait for itself"},
+        {RANK0("a: calc 5\na requires a\n"), "an operation cannot wait for itself"},
         {RANK0("a: calc 5\na requires 7\n"), "a label was expected, not '7'"},
         {"num_ranks 2\nrank 0 {\na: calc 5\n}\nrank 1 {\nb: calc 5\nb requires a\n}\n", "'a' is not defined"},
         {RANK0("_a: calc 5\n"), "not '_'"},

@@ -110,7 +110,7 @@ static void test_wrong_values(void **state)
         {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
         {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
         {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
-        {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' can not be read: No such file", true},
+        {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
         {"TRIVANCE_DEBUG", "loud", "'loud' is none of off|warn|info|trace; for example TRIVANCE_DEBUG=info. warn holds",
          false},
         {"TRIVANCE_FALLBACK", "shout", "silent holds", false},

@@ -213,7 +213,7 @@ static void test_bad_input(void **state)
         { "--torus=8 -f csv -o out.csv", "--format is for stdout" },
         { "--torus=8 --restart", "--restart empties the file" },
         { "--torus=8 -o out.txt", "neither in .csv nor in .jsonl" },
-        { "--torus=8 -o /nonexistent/out.csv", "'/nonexistent/out.csv' can not be written: No such file" },
+        { "--torus=8 -o /nonexistent/out.csv", "'/nonexistent/out.csv' cannot be written: No such file" },
         { "--torus=8 -j 0", "--workers" },
         { "--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 -a ring",
           "1,000,000,000,000 points (10000 of torus, 10000 of bytes, 10000 of seed); give --yes" },

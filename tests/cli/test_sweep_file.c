@@ -215,7 +215,7 @@ static void test_refused(void **state)
     free(before);
     free(after);
     assert_int_equal(mkdir(in_folder("locked"), 0700), 0);
-    expect_code(sweep(GRID " -o %s/locked/locked.csv/out.csv", tool_folder()), 2, "can not be written");
+    expect_code(sweep(GRID " -o %s/locked/locked.csv/out.csv", tool_folder()), 2, "cannot be written");
     expect_code(sweep(GRID " -o %s", tool_folder()), 2, "neither in .csv");
 }
 

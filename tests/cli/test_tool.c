@@ -136,7 +136,7 @@ static void test_bad_input(void **state)
         { "verify 9 -c some", "no collective" },
         { "verify 9 --format=text", "no format 'text'" },
         { "verify 9 -a trivance-l -c allgather", "AllReduce only" },
-        { "verify --schedule /", "can not be read" },
+        { "verify --schedule /", "cannot be read" },
         { "verify 9 --schedule=-", "give either" },
         { "cost", "give either a torus" },
         { "cost 9 --bandwidth=800", "is not a rate" },

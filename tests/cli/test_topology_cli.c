@@ -97,7 +97,7 @@ static void arguments(void **state)
         {"topology --torus=3", "add --dump"},
         {"topology --dump", "no MPI launcher"},
         {"topology --dupm", "did you mean --dump?"},
-        {"topology /no/such/file", "can not be read"},
+        {"topology /no/such/file", "cannot be read"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -158,7 +158,7 @@ char *tool_read_file(const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file)
-        fail_msg("%s can not be read", path);
+        fail_msg("%s cannot be read", path);
     return read_stream(file);
 }
 

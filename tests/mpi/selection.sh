@@ -77,7 +77,7 @@ if [ "$few" != few ]; then
     }
     bad "must be the number of ranks" --torus 3x3
     bad "a size is 0" --bytes 0
-    bad "can not be written" -o /nonexistent/rules.json
+    bad "cannot be written" -o /nonexistent/rules.json
     bad "from 100ms to 86400s" --time 1ms
     ranks=4
     run TRIVANCE_TORUS=3x -- "$program" calls

@@ -68,7 +68,7 @@ sweep 2 --help || fail "--help exits $?"
 [ "$(grep -c '^Usage: ' out)" = 1 ] || fail "--help is not printed once"
 
 bad "did you mean --torus?" 3 --tours=8
-bad "can not be written" 3 "${grid[@]}" -o /nonexistent/out.csv
+bad "cannot be written" 3 "${grid[@]}" -o /nonexistent/out.csv
 
 [ $failures = 0 ] && echo "all as expected"
 exit $((failures > 0))

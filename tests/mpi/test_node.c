@@ -115,11 +115,11 @@ static void faults(void)
 {
     char text[80];
     try_fault(NONE, 0, TRV_OK, "");
-    try_fault(NO_FILE, 0, TRV_ERR_MEMORY, "rank 0 can not make the memory");
+    try_fault(NO_FILE, 0, TRV_ERR_MEMORY, "rank 0 cannot make the memory");
     for (int who = 0; who < (test_ranks + 1) / 2; who++) {
         snprintf(text, sizeof text, "rank %d has no memory", 2 * who);
         try_fault(NO_ROOM, who, TRV_ERR_MEMORY, text);
-        snprintf(text, sizeof text, "rank %d can not map the memory", 2 * who);
+        snprintf(text, sizeof text, "rank %d cannot map the memory", 2 * who);
         try_fault(NO_MAP, who, TRV_ERR_MEMORY, text);
     }
     for (int who = 1; who < (test_ranks + 1) / 2; who++) {
@@ -235,7 +235,7 @@ static void try_counts(const char *algorithm, size_t chunk_bytes)
     world_end(&world);
 }
 
-/* Where one rank can not add its part, all ranks hear of it, and none waits for ever. */
+/* Where one rank cannot add its part, all ranks hear of it, and none waits for ever. */
 static void try_failure(int who)
 {
     world_t world;

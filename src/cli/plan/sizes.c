@@ -27,7 +27,7 @@ typedef struct range {
     uint64_t from, to; /* the next one begins at `to`; the last one ends there */
     uint64_t at;       /* the size that its numbers are for: the power of two in its middle, if it has any */
     trv_planned_t plan;
-    double gain[CLI_CHOICES_MAX]; /* over each algorithm of the table; NAN where it can not serve */
+    double gain[CLI_CHOICES_MAX]; /* over each algorithm of the table; NAN where it cannot serve */
 } range_t;
 
 typedef struct sizes {

@@ -153,7 +153,7 @@ static void set_label(cli_outcome_t *outcome, const char *name)
     snprintf(outcome->choice.label, sizeof outcome->choice.label, "%s", name);
 }
 
-/* Takes over the result of a simulation that ended with `rc`; what can not run keeps the reason, and is no failure. */
+/* Takes over the result of a simulation that ended with `rc`; what cannot run keeps the reason, and is no failure. */
 static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, double begun_s)
 {
     point->rc = rc;

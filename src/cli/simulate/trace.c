@@ -76,7 +76,7 @@ static void write_names(trace_t *trace, int rank)
 int cli_trace_check(const trv_torus_t *torus)
 {
     if (torus->ranks > CLI_TRACE_RANKS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a trace of %d ranks can not be looked at; up to %d ranks are written",
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a trace of %d ranks cannot be looked at; up to %d ranks are written",
                         torus->ranks, CLI_TRACE_RANKS_MAX);
     return TRV_OK;
 }

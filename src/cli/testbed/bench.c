@@ -40,7 +40,7 @@ static const char help[] =
     "  -s, --slow-link=L:Fx    link L has 1/F of the bandwidth: 0:+0:2x\n"
     "  -c, --compare           with what the packet simulator predicts for each time\n"
     "  -h, --help              this text\n\n"
-    "Exit status: 0 good, 1 a testbed was not faithful, 2 bad input, or the machine can not.\n\n"
+    "Exit status: 0 good, 1 a testbed was not faithful, 2 bad input, or the machine cannot.\n\n"
     "Examples:\n"
     "  trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
     "  trivance testbed bench --compare --out results\n"

@@ -48,7 +48,7 @@ const char cli_testbed_help[] =
     "Options of check and status:\n"
     "  -f, --format=F           table (default), json or csv\n"
     "  -h, --help               this text\n\n"
-    "Exit status: 0 good (run: that of the program), 1 check: not faithful, 2 bad input, or the machine can not.\n\n"
+    "Exit status: 0 good (run: that of the program), 1 check: not faithful, 2 bad input, or the machine cannot.\n\n"
     "Examples:\n"
     "  trivance testbed up 3x3 && trivance testbed check\n"
     "  trivance testbed run -- ./program\n"

@@ -34,7 +34,7 @@ typedef struct cli_verdict {
     tb_status_t status;      /* after the tests */
 } cli_verdict_t;
 
-/* Runs the tests. CLI_BAD after a sentence where they can not be run. */
+/* Runs the tests. CLI_BAD after a sentence where they cannot be run. */
 int cli_testbed_verdict(const char *command, cli_verdict_t *verdict);
 /* As one line. */
 void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out);

@@ -185,7 +185,7 @@ static int become_launcher(const char *command, const cli_job_t *job, const tb_s
     int words;
     char **line = command_line(job, launcher, agent, &words);
     if (job->output && !redirect(job->output))
-        return cli_bad(command, "%.3000s can not be written: %s", job->output, strerror(errno));
+        return cli_bad(command, "%.3000s cannot be written: %s", job->output, strerror(errno));
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     trv_testbed_before_children(status->core);
     if (strcmp(job->mpi, "openmpi") == 0)
@@ -203,7 +203,7 @@ static int become_launcher(const char *command, const cli_job_t *job, const tb_s
         return cli_run(words, line);
     }
     execvp(line[0], line);
-    return cli_bad(command, "%.200s can not be started: %s", line[0], strerror(errno));
+    return cli_bad(command, "%.200s cannot be started: %s", line[0], strerror(errno));
 }
 
 static volatile sig_atomic_t launcher_process, ended_by;
@@ -284,7 +284,7 @@ static int find_parts(const char *command, const cli_job_t *job, char agent[PATH
     if (code != CLI_OK)
         return code;
     if (strpbrk(agent, " :") || strpbrk(preload, " :") || strpbrk(clock, " :"))
-        return cli_bad(command, "launchers can not be given %s, because of the blank or colon in it; install Trivance "
+        return cli_bad(command, "launchers cannot be given %s, because of the blank or colon in it; install Trivance "
                        "elsewhere", agent);
     size_t used = strlen(preload);
     if (job->times)

@@ -217,7 +217,7 @@ static int meet(int rank, bool wanted)
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
-        return able ? trv_fail(TRV_ERR_MEMORY, "another rank can not begin") : TRV_ERR_MEMORY;
+        return able ? trv_fail(TRV_ERR_MEMORY, "another rank cannot begin") : TRV_ERR_MEMORY;
     if (word[PASSES] && !passes) /* the settings are the same */
         return trv_fail(TRV_ERR_MEMORY, "another rank had no memory for its settings");
     return passes ? 1 : TRV_OK;

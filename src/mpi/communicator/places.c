@@ -38,7 +38,7 @@ static int failed(int code, const char *what)
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
-/* What rank 0 has to give: a file's text, or, where it can not be read, the sentence. */
+/* What rank 0 has to give: a file's text, or, where it cannot be read, the sentence. */
 typedef struct parcel {
     int64_t code, length;
     char *text;
@@ -259,7 +259,7 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
     return TRV_OK;
 }
 
-/* 0: a part of the world can not tell nodes apart; later perhaps. */
+/* 0: a part of the world cannot tell nodes apart; later perhaps. */
 static int learn_torus(MPI_Comm comm, trv_mpi_world_t *world)
 {
     const char *list = trv_mpi_settings()->torus;

@@ -77,10 +77,10 @@ static int conclude(const outcome_t *outcome, int leader)
     case NO_ROOM:
         return trv_fail(TRV_ERR_MEMORY, "rank %d has no memory for what the ranks of its node share", rank);
     case NOT_MADE:
-        return trv_fail(TRV_ERR_MEMORY, "rank %d can not make the memory that the ranks of its node share: %s", rank,
+        return trv_fail(TRV_ERR_MEMORY, "rank %d cannot make the memory that the ranks of its node share: %s", rank,
                         error);
     case NOT_MAPPED:
-        return trv_fail(TRV_ERR_MEMORY, "rank %d can not map the memory that the ranks of its node share: %s", rank,
+        return trv_fail(TRV_ERR_MEMORY, "rank %d cannot map the memory that the ranks of its node share: %s", rank,
                         error);
     case NOT_OPENED:
         return trv_fail(TRV_ERR_UNSUPPORTED, "rank %d may not open the memory of rank %d, which has the same "

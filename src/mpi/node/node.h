@@ -35,7 +35,7 @@ typedef struct trv_mpi_node_place {
     const int *member; /* their ranks in `comm`, ascending; the first one leads */
 } trv_mpi_node_place_t;
 
-/* Collective over the ranks of the node, and them only: all get the same code and the same sentence. Ranks that can not
+/* Collective over the ranks of the node, and them only: all get the same code and the same sentence. Ranks that cannot
  * take part (no memory, say) do so to the end, because the others wait. */
 int trv_mpi_node_create(trv_mpi_node_t **node, const trv_mpi_node_place_t *where);
 /* Local. After all its runs. */

@@ -11,7 +11,7 @@
 /* Whether a runtime is loaded by now. The functions below look at what this one found. */
 bool trv_device_present(void);
 
-/* Whether a runtime is loaded that can not be asked about a pointer (Level Zero wants the program's own context). */
+/* Whether a runtime is loaded that cannot be asked about a pointer (Level Zero wants the program's own context). */
 bool trv_device_unknown(void);
 
 /* Whether the buffer lies on a GPU. */

@@ -58,7 +58,7 @@ void trv_mpi_model_destroy(trv_plan_t *model);
 bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation);
 
 /* Starts a run of want.count elements. A failure of start, test and run breaks the communicator, and the other ranks
- * hear of it. `unready` starts one for a rank that can not take part (`code` says why, trv_last_error() in words): it
+ * hear of it. `unready` starts one for a rank that cannot take part (`code` says why, trv_last_error() in words): it
  * fails when the others have heard. */
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output);
 int trv_mpi_operation_test(trv_mpi_operation_t *operation);

@@ -68,7 +68,7 @@ static void open_output(void)
         out = file;
     else
         fprintf(stderr,
-                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' can not be written (%s); stderr holds\n", name,
+                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' cannot be written (%s); stderr holds\n", name,
                 strerror(errno));
 }
 

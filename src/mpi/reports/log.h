@@ -33,7 +33,7 @@ void trv_mpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * says that no more are told. */
 void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What was asked for can not be had, so the MPI library serves: a warning from `rank` 0 of the communicator concerned,
+/* What was asked for cannot be had, so the MPI library serves: a warning from `rank` 0 of the communicator concerned,
  * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. Every rank calls it that knows the reason:
  * with a file per process each writes its own. */
 void trv_mpi_refuse(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));

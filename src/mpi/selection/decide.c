@@ -199,7 +199,7 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, wire_t *w
 
 /* ---- Carrying it out --------------------------------------------------------------------------------------------- */
 
-/* What a rank needs; NULL with the sentence where it can not have it. */
+/* What a rank needs; NULL with the sentence where it cannot have it. */
 static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t *want, const wire_t *wire)
 {
     trv_mpi_decision_t *decision = calloc(1, sizeof *decision);

@@ -54,7 +54,7 @@ typedef enum trv_mpi_verdict {
     TRV_MPI_CROWDED,  /* decided; the state's other decisions are to go */
     TRV_MPI_DIFFER,   /* the ranks' calls differ: nothing is decided */
     TRV_MPI_UNABLE,   /* a rank has no memory: nothing is decided, and nothing will be */
-    TRV_MPI_REFUSED   /* the settings ask for what can not be: the sentence says what */
+    TRV_MPI_REFUSED   /* the settings ask for what cannot be: the sentence says what */
 } trv_mpi_verdict_t;
 
 /* Collective over the state's communicator: decides for the kind and the size of `want`. The verdict is the same on all
