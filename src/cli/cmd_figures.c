@@ -82,7 +82,7 @@ static int write_file(const options_t *options, const fig_figure_t *figure, fig_
     return rc ? rc : end;
 }
 
-/* gnuplot writes over the temporary, which then gets its name. */
+/* gnuplot writes over the temporary, which then gets its name, or over what is no regular file. */
 static int draw(const options_t *options, const char *name, const char *terminal, const char *ending)
 {
     char script[PATH_TEXT_MAX + 64], path[PATH_TEXT_MAX + 64];
@@ -92,7 +92,7 @@ static int draw(const options_t *options, const char *name, const char *terminal
     int rc = cli_output_begin(&output, path);
     if (rc)
         return rc;
-    rc = fig_draw(script, terminal, output.temporary);
+    rc = fig_draw(script, terminal, output.temporary ? output.temporary : output.path);
     int end = cli_output_end(&output, rc == 0);
     return rc ? rc : end;
 }

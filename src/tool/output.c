@@ -86,7 +86,7 @@ static int open_in_place(cli_output_t *output, const char *path)
     return output->stream ? TRV_OK : fail_to_write(path);
 }
 
-/* `old`: what is there, or NULL. In a folder that takes no new file what is there is written in place. */
+/* `old`: what is there, or NULL. */
 static int open_beside(cli_output_t *output, const struct stat *old)
 {
     const size_t size = strlen(output->path) + 8;
@@ -98,8 +98,7 @@ static int open_beside(cli_output_t *output, const struct stat *old)
     const int descriptor = mkstemp(output->temporary);
     if (descriptor < 0) {
         free(output->temporary);
-        output->temporary = NULL;
-        return old ? open_in_place(output, output->path) : fail_to_write(output->path);
+        return fail_to_write(output->path);
     }
     remember(NULL, output->temporary);
     const mode_t mask = umask(0); /* mkstemp makes it private; a new file has the mode that any has */

@@ -34,6 +34,14 @@ if mknod full c 1 7 2> /dev/null && echo > full 2> said; [ -c full ] && grep -q 
 fi
 draw folder && fault "a folder is written"
 
+# A folder that takes no new file: what is there cannot be replaced, and so is left as it is.
+if [ "$(id -u)" = 0 ] && command -v runuser > /dev/null; then
+    chmod 755 . && mkdir closed && echo old > closed/file.svg && chmod 666 closed/file.svg
+    runuser -u nobody -- "$trivance" plan 3 --format=svg -o "$work/closed/file.svg" 2> said &&
+        fault "a file in a folder that takes none is written"
+    [ "$(cat closed/file.svg)" = old ] || fault "a file in a folder that takes no new one is lost"
+fi
+
 # A schedule that takes seconds to write is interrupted in the midst of it.
 for signal in INT TERM HUP; do
     echo old > big.json
