@@ -5,10 +5,10 @@
  *         in its process; the highest wins
  *     2   all tell their rank in the domain, their place in the topology, and whether that block is taken after all
  *
- * A duplicate whose ranks all have inherited the rest needs the first alone, if all propose the same block. Where it is
- * taken somewhere, both are repeated above it. A block that is proposed is reserved, so that threads which
- * adopt other communicators at the same time stay away from it. tests/models/agreement.pml proves that members come to
- * the same number, and that no two communicators of a process have the same one.
+ * Where it is taken somewhere, both are repeated above it. A duplicate whose ranks all have inherited the rest needs the
+ * first alone, if all propose the same block. A block that is proposed is reserved, so that threads which adopt other
+ * communicators at the same time stay away from it. tests/models/agreement.pml proves that members come to the same
+ * number, and that no two communicators of a process have the same one.
  *
  * What can fail on one rank alone (memory) is had before the first exchange, and told in it.
  */

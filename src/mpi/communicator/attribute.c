@@ -4,8 +4,9 @@
  *
  * A duplicate has the same ranks, and its members make it in the same order, so the k-th duplicate of a communicator is
  * the same on all of them: it takes the k-th number of the block, what is decided so far, and asks nobody. When the
- * block is used up, and for duplicates of duplicates, it takes what is decided, and the first collective agrees on a number, and on nothing else.
- * Where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicating) it makes a state as for any communicator.
+ * block is used up, and for duplicates of duplicates, it takes what is decided, and the first collective agrees on a
+ * number, and on nothing else. Where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicating) it makes a state
+ * as for any communicator.
  *
  * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize, so an attribute on MPI_COMM_SELF,
  * which is deleted first in every MPI, frees whatever is left.

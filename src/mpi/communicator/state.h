@@ -106,8 +106,7 @@ bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
 void trv_mpi_state_clear(trv_mpi_state_t *state);
 
 /* A position of its own for a persistent request: its tags begin at *tag until `numbers` is released. Without a word to
- * the other ranks, which make them in the same order. False, on all
- * ranks alike, where there is none left. */
+ * the other ranks, which make them in the same order. False, on all ranks alike, where there is none left. */
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
 void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
 /* The first tag of a position of the block. */

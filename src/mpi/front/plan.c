@@ -6,7 +6,6 @@
  */
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,55 +165,54 @@ static int create_checked(trv_mpi_state_t *state, const trv_mpi_want_t *want, MP
     return code == MPI_SUCCESS ? create_on(state, want, comm, plan) : code;
 }
 
-/* `given`: the want of an AllGather, in which `fault` was found; else it is made from the arguments. */
-static int create(const trv_mpi_arguments_t *arguments, const trv_mpi_want_t *given, int fault, MPI_Comm comm,
-                  TRV_Plan *plan)
+static int want_gathered(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
 {
-    char sentence[256];
-    snprintf(sentence, sizeof sentence, "%s", trv_last_error());
+    size_t size = 0;
+    int code = trv_mpi_contiguous(arguments->datatype, &size);
+    *want = trv_mpi_bytes(0);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (arguments->count < 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)arguments->count),
+               MPI_ERR_COUNT;
+    if (size == 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
+               MPI_ERR_TYPE;
+    *want = trv_mpi_bytes((size_t)arguments->count * size);
+    return MPI_SUCCESS;
+}
+
+/* What is wrong with the arguments is found behind the state, where the others can be told. */
+static int create(const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan *plan)
+{
     if (!plan)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the plan; pass the address of a TRV_Plan"),
                MPI_ERR_ARG;
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
-    trv_mpi_want_t want = {.collective = arguments->collective};
+    trv_mpi_want_t want;
     trv_mpi_kept_begin();
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    if (given)
-        want = *given;
-    else
-        fault = trv_mpi_want(arguments, &want);
-    if (given && fault != MPI_SUCCESS)
-        trv_fail(TRV_ERR_ARGUMENT, "%s", sentence); /* which finding the state may have replaced */
-    return create_checked(state, &want, comm, fault, plan);
+    code = arguments->collective == TRV_ALLGATHER ? want_gathered(arguments, &want) : trv_mpi_want(arguments, &want);
+    return create_checked(state, &want, comm, code, plan);
 }
 
 int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
 {
-    return create(&(trv_mpi_arguments_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, NULL, MPI_SUCCESS, comm, plan);
+    return create(&(trv_mpi_arguments_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, comm, plan);
 }
 
 int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          TRV_Plan *plan)
 {
-    return create(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, NULL, MPI_SUCCESS, comm,
-                  plan);
+    return create(&(trv_mpi_arguments_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, comm, plan);
 }
 
 int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
 {
-    size_t size = 0;
-    int code = trv_mpi_contiguous(datatype, &size);
-    if (code == MPI_SUCCESS && count < 0)
-        code = (trv_fail(TRV_ERR_ARGUMENT, "the count is %lld; it must be 0 or more", (long long)count), MPI_ERR_COUNT);
-    if (code == MPI_SUCCESS && size == 0)
-        code = (trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
-                MPI_ERR_TYPE);
-    trv_mpi_want_t want = trv_mpi_bytes(code == MPI_SUCCESS ? (size_t)count * size : 0);
-    return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, &want, code, comm,
-                  plan);
+    return create(&(trv_mpi_arguments_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, comm, plan);
 }
 
 /* What a schedule of the user's own cannot serve. */
