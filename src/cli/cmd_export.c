@@ -72,8 +72,7 @@ static int write_schedule(const options_t *options, const trv_schedule_t *schedu
         rc = trv_msccl_write(schedule, output.stream);
     else
         rc = trv_mscclpp_write(schedule, output.stream);
-    int end = cli_output_end(&output, rc == TRV_OK);
-    return rc ? rc : end;
+    return cli_output_end(&output, rc);
 }
 
 static int run(const options_t *options)

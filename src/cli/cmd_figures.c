@@ -61,7 +61,7 @@ static int prepare_folder(const char *folder)
         snprintf(path, sizeof path, "%.*s/%s", PATH_TEXT_MAX, folder, i ? "figures/figure" : "index.html");
         rc = cli_output_begin(&output, path);
         if (!rc)
-            rc = cli_output_end(&output, false);
+            (void)cli_output_end(&output, TRV_ERR_STATE); /* only whether it can be made */
     }
     return rc;
 }
@@ -77,9 +77,7 @@ static int write_file(const options_t *options, const fig_figure_t *figure, fig_
     int rc = cli_output_begin(&output, path);
     if (rc)
         return rc;
-    rc = write(&options->result, figure, output.stream);
-    int end = cli_output_end(&output, rc == 0);
-    return rc ? rc : end;
+    return cli_output_end(&output, write(&options->result, figure, output.stream));
 }
 
 /* gnuplot writes over the temporary, which then gets its name, or over what is no regular file. */
@@ -92,9 +90,7 @@ static int draw(const options_t *options, const char *name, const char *terminal
     int rc = cli_output_begin(&output, path);
     if (rc)
         return rc;
-    rc = fig_draw(script, terminal, output.temporary ? output.temporary : output.path);
-    int end = cli_output_end(&output, rc == 0);
-    return rc ? rc : end;
+    return cli_output_end(&output, fig_draw(script, terminal, output.temporary ? output.temporary : output.path));
 }
 
 static int write_figure(const options_t *options, const fig_figure_t *figure)

@@ -73,9 +73,7 @@ static int write_file(const trv_topology_t *topology, const char *path)
     int code = cli_output_begin(&output, path);
     if (code < 0)
         return code;
-    code = trv_topology_write(topology, output.stream);
-    int end = cli_output_end(&output, code == TRV_OK);
-    return code < 0 ? code : end;
+    return cli_output_end(&output, trv_topology_write(topology, output.stream));
 }
 
 /* The worst outcome of all ranks; a rank with a sentence of its own keeps it. */

@@ -231,8 +231,8 @@ static int run(tune_t *tune)
         code = measure_all(tune);
     if (code == TRV_OK && open)
         tune_write_rules(tune, output.stream);
-    if (open && cli_output_end(&output, code == TRV_OK) < 0 && code == TRV_OK)
-        code = TRV_ERR_ARGUMENT;
+    if (open)
+        code = cli_output_end(&output, code);
     if (code == TRV_OK && tune->rank == 0)
         code = tune_print(tune, stdout);
     return code;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,19 +134,19 @@ int cli_output_begin(cli_output_t *output, const char *path)
     return rc;
 }
 
-int cli_output_end(cli_output_t *output, bool keep)
+int cli_output_end(cli_output_t *output, int code)
 {
-    int rc = TRV_OK;
+    int rc = code;
     if (!output->path) {
-        if (fflush(stdout) || ferror(stdout))
+        if ((fflush(stdout) || ferror(stdout)) && !code)
             rc = trv_fail(TRV_ERR_ARGUMENT, "the output could not be written: %s", strerror(errno));
         return rc;
     }
     bool good = !ferror(output->stream);
     good = fclose(output->stream) == 0 && good;
-    if (keep && (!good || (output->temporary && rename(output->temporary, output->path))))
+    if (!code && (!good || (output->temporary && rename(output->temporary, output->path))))
         rc = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' could not be written: %s", output->path, strerror(errno));
-    if (output->temporary && (rc || !keep))
+    if (output->temporary && rc)
         unlink(output->temporary);
     if (output->temporary)
         remember(output->temporary, NULL);
@@ -160,7 +161,5 @@ int cli_output_write(const char *path, int (*write)(void *context, FILE *out), v
     int rc = cli_output_begin(&output, path);
     if (rc)
         return rc;
-    rc = write(context, output.stream);
-    int end = cli_output_end(&output, rc == TRV_OK);
-    return rc ? rc : end;
+    return cli_output_end(&output, write(context, output.stream));
 }

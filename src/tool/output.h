@@ -7,7 +7,6 @@
 #ifndef TRIVANCE_TOOL_OUTPUT_H
 #define TRIVANCE_TOOL_OUTPUT_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct cli_output {
@@ -18,8 +17,9 @@ typedef struct cli_output {
 
 /* With path NULL or "-" it is stdout. 0, or TRV_ERR_* with the sentence. */
 int cli_output_begin(cli_output_t *output, const char *path);
-/* Closes it; with `keep` false, or when writing failed, no new file is left behind. */
-int cli_output_end(cli_output_t *output, bool keep);
+/* Closes it. `code`: how making it went; where that is not 0, or writing failed, no new file is left behind. Returns it, or
+ * else how writing went. */
+int cli_output_end(cli_output_t *output, int code);
 /* All of it in one: what `write` fails to write is not kept. */
 int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context);
 

@@ -158,8 +158,7 @@ static int write_plan(const options_t *options, const cli_plan_t *plan)
     case SVG: rc = cli_plan_svg(plan, output.stream); break;
     case JSON: rc = trv_schedule_file_write(plan->schedule, plan->vector_bytes, output.stream); break;
     }
-    int end = cli_output_end(&output, rc == TRV_OK);
-    return rc ? rc : end;
+    return cli_output_end(&output, rc);
 }
 
 /* Pictures are built in memory first where they go to stdout, so that a refusal leaves nothing half written: the checks

@@ -249,8 +249,7 @@ int cli_plan_sizes(const cli_plan_ask_t *ask)
     trv_planner_destroy(sizes->planner);
     if (!rc && !(rc = cli_output_begin(&output, ask->output))) {
         rc = ask->format == CLI_FORMAT_TABLE ? print_text(sizes, output.stream) : print_rows(sizes, output.stream);
-        int end = cli_output_end(&output, rc == TRV_OK);
-        rc = rc ? rc : end;
+        rc = cli_output_end(&output, rc);
     }
     free(sizes);
     return rc;

@@ -413,8 +413,7 @@ int cli_plan_why(const cli_plan_ask_t *ask)
     trv_planner_destroy(why->planner);
     if (!rc && !(rc = cli_output_begin(&output, ask->output))) {
         rc = ask->format == CLI_FORMAT_TABLE ? print_text(why, output.stream) : print_rows(why, output.stream);
-        int end = cli_output_end(&output, rc == TRV_OK);
-        rc = rc ? rc : end;
+        rc = cli_output_end(&output, rc);
     }
     free(why);
     return rc;

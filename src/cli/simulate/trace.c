@@ -122,10 +122,8 @@ int cli_trace_write(const char *path, const trv_schedule_t *schedule, const trv_
     if (!rc) {
         trace_t trace = {.out = output.stream, .torus = trv_schedule_torus(schedule),
                          .streams = trv_schedule_streams(schedule)};
-        rc = write_all(&trace, simulator, options, vector_bytes);
-        int end = cli_output_end(&output, rc == TRV_OK);
+        rc = cli_output_end(&output, write_all(&trace, simulator, options, vector_bytes));
         *events = trace.events;
-        rc = rc ? rc : end;
     }
     trv_simulator_destroy(simulator);
     return rc;

@@ -253,9 +253,7 @@ int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *const
     cli_table_begin(&table, output.stream, CLI_FORMAT_CSV, column, columns, false);
     for (int j = 0; j < jobs; j++)
         write_rows(&table, &job[j]);
-    code = cli_table_end(&table);
-    int closed = cli_output_end(&output, code == TRV_OK);
-    return code < 0 ? code : closed;
+    return cli_output_end(&output, cli_table_end(&table));
 }
 
 static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, int r)

@@ -114,6 +114,6 @@ int cli_bench_plot(const cli_bench_job_t *job, const char *folder)
     if (code < 0)
         return code;
     write_script(job, output.stream);
-    code = cli_output_end(&output, true);
+    code = cli_output_end(&output, TRV_OK);
     return code == TRV_OK && fig_can_draw() ? fig_draw(script, "svg size 800,560 font 'Helvetica,13'", picture) : code;
 }
