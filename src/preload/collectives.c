@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/hash.h"
 #include "mpi/communicator/attribute.h"
+#include "mpi/communicator/exchange.h"
 #include "mpi/front/intercept.h"
 #include "mpi/reports/settings.h"
 
@@ -103,13 +105,14 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
 }
 
 /* With one count for all ranks it is the block form. The counts are the same on all ranks, so this is no rank's own
- * decision. */
-static bool reduce_scatter(trv_mpi_arguments_t call, bool equal, MPI_Comm comm, int *code)
+ * decision; where they are not, by mistake, `list` tells. */
+static bool reduce_scatter(trv_mpi_arguments_t call, bool equal, const void *list, size_t bytes, MPI_Comm comm, int *code)
 {
     call.collective = TRV_REDUCE_SCATTER;
-    if (!equal)
-        trv_mpi_intercept_note("MPI_Reduce_scatter", "the ranks' counts differ", comm);
-    return equal && trv_mpi_intercept_reduce(&call, comm, code);
+    if (equal)
+        return trv_mpi_intercept_reduce(&call, comm, code);
+    uint64_t digest = trv_hash(TRV_HASH_SEED, list, bytes) & TRV_MPI_WORD_MAX;
+    return trv_mpi_intercept_uneven(&call, digest ? digest : 1, comm, code);
 }
 
 /* 0 where nothing is served, and for arguments that the MPI library will refuse. */
@@ -127,7 +130,7 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *c
         same++;
     return ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf, .output = recvbuf, .count = counts[0],
                                                              .datatype = datatype, .op = op},
-                                       same == ranks, comm, code);
+                                       same == ranks, counts, (size_t)ranks * sizeof *counts, comm, code);
 }
 
 int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
@@ -220,7 +223,7 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
         same++;
     if (ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf, .output = recvbuf, .count = recvcounts[0],
                                                           .datatype = datatype, .op = op},
-                                    same == ranks, comm, &code))
+                                    same == ranks, recvcounts, (size_t)ranks * sizeof *recvcounts, comm, &code))
         return code;
     return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }

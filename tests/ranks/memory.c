@@ -1,10 +1,12 @@
 /*
  * Rank 1 alone has no memory, for the first, the second, … allocation of a communicator's life, until none fails any
- * more: adopted, duplicated, calls of three sizes, a non-blocking one, freed. No rank hangs or crashes, and results are
+ * more: adopted, duplicated, calls of three sizes, a persistent and a non-blocking one, freed. No rank hangs or crashes, and results are
  * right wherever a call succeeds.
  *
  *     mpirun -n 3 memory [FIRST [STRIDE [LAST]]]
  *     mpirun -n 3 memory stays [STRIDE]            all later ones fail, too, until the communicator is freed
+ *     mpirun -n 3 memory first [STRIDE]            without a communicator before on which nothing fails: those of the
+ *                                                  process, too, which is left with nothing if it cannot read its settings
  *     mpirun -n 3 memory init                      what fails, fails in MPI_Init: FAILING_MEMORY says which
  *
  * failing_memory.c is preloaded.
@@ -89,6 +91,40 @@ static void reduce_later(MPI_Comm comm, int count)
     }
 }
 
+/* Rank 1 starts a persistent request before a blocking call of the same kind, the others after it: MPI allows that, and
+ * what the request runs on must not be what the call would wait for. */
+static void reduce_across(MPI_Comm comm, int count)
+{
+#if defined(RANKS_API)
+    TRV_Request request;
+    static int mine[COUNT_MAX], sum[COUNT_MAX];
+    bool same = true;
+    long before = errors;
+    reduce(comm, count);
+    int failed = errors > before, any = 0;
+    PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm);
+    if (any) /* the request would be the MPI library's, where the others hear nothing of a rank that has none */
+        return;
+    for (int i = 0; i < count; i++)
+        mine[i] = rank + i, sum[i] = -1;
+    int made = TRV_Allreduce_init(mine, sum, count, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request), code = made;
+    if (made == MPI_SUCCESS && rank == FAILING)
+        code = TRV_Start(&request);
+    reduce(comm, count);
+    if (made == MPI_SUCCESS && rank != FAILING)
+        code = TRV_Start(&request);
+    if (code == MPI_SUCCESS)
+        code = TRV_Wait(&request);
+    for (int i = 0; i < count; i++)
+        same = same && sum[i] == ranks * (ranks - 1) / 2 + ranks * i;
+    judge(same && code == MPI_SUCCESS, code, "a persistent AllReduce");
+    if (made == MPI_SUCCESS)
+        TRV_Request_free(&request);
+#else
+    reduce(comm, count);
+#endif
+}
+
 /* A communicator's life. */
 static void live(MPI_Comm comm)
 {
@@ -96,6 +132,7 @@ static void live(MPI_Comm comm)
     static const int count[] = {1, 1000, COUNT_MAX};
     for (int i = 0; i < 3; i++)
         reduce(comm, count[i]);
+    reduce_across(comm, 1000);
     reduce_later(comm, 1000);
     gather(comm, 500);
     if (MPI_Comm_dup(comm, &copy) == MPI_SUCCESS && copy != MPI_COMM_NULL) {
@@ -109,7 +146,7 @@ static void live(MPI_Comm comm)
     reduce(comm, 2);
 }
 
-/* Whether an allocation failed. */
+/* The `number`-th allocation fails, none if it is 0. Whether one did. */
 static bool round_fails(bool (*arm)(long, bool))
 {
     MPI_Comm comm;
@@ -136,6 +173,7 @@ int main(int argc, char **argv)
     bool (*arm)(long, bool);
     bool init = argc > 1 && strcmp(argv[1], "init") == 0;
     stays = argc > 1 && strcmp(argv[1], "stays") == 0;
+    bool first = argc > 1 && strcmp(argv[1], "first") == 0;
     long stride = argument(argc, argv, 2, 1), last = init ? 1 : argument(argc, argv, 3, NUMBER_MAX), rounds = 0;
     *(void **)&arm = dlsym(RTLD_DEFAULT, "failing_memory_arm");
     MPI_Init(&argc, &argv);
@@ -149,7 +187,9 @@ int main(int argc, char **argv)
     if (init && rank == FAILING)
         printf("%s in MPI_Init\n", arm(0, false) ? "an allocation failed" : "no allocation failed");
     signal(SIGALRM, late);
-    for (number = init ? 0 : stays ? 1 : argument(argc, argv, 1, 1); number <= last && round_fails(arm); number += stride)
+    if (!first)
+        round_fails(arm);
+    for (number = init ? 0 : stays || first ? 1 : argument(argc, argv, 1, 1); number <= last && round_fails(arm); number += stride)
         rounds++;
     long mine[] = {wrong, errors, right}, all[3];
     PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);

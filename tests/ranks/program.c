@@ -6,6 +6,8 @@
  *                         counts          rank 2 passes another count: the first call of its kind
  *                         counts-none     rank 2 passes 0
  *                         counts-later    the same in a later call
+ *                         counts-uneven   MPI_Reduce_scatter, whose counts are equal everywhere but on rank 2; then
+ *                                         with lists that are uneven in two ways; then uneven and right
  *
  * A call succeeds on all ranks with the right result, or it fails on all; but for counts-later, where every rank has
  * the right to its own end. RANKS_STOP: a rank whose call fails ends with status 4.
@@ -130,6 +132,32 @@ static void counts(int odd, bool later)
     judge(comm, code, true, !later, "AllReduce of counts that differ");
 }
 
+static void scatter(MPI_Comm comm, const int *counts, bool alike, const char *what)
+{
+    bool good = true;
+    int first = 0;
+    fill(1010);
+    int code = MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < rank; i++)
+        first += counts[i];
+    for (int i = 0; i < counts[rank] && alike; i++)
+        good = good && out[i] == ranks * (ranks - 1) / 2 + ranks * (first + i);
+    judge(comm, code, good, true, what);
+}
+
+static void counts_uneven(void)
+{
+    MPI_Comm comm;
+    int list[16];
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < ranks; i++)
+            list[i] = 10 + (round > 0 ? i : 0) + (rank == 2 && i == 1 && round < 2);
+        scatter(comm, list, round == 2, "MPI_Reduce_scatter");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "calls";
@@ -138,6 +166,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (strcmp(what, "hints") == 0)
         hints();
+    else if (strcmp(what, "counts-uneven") == 0)
+        counts_uneven();
     else if (strncmp(what, "counts", 6) == 0)
         counts(strcmp(what, "counts-none") == 0 ? 0 : 990, strcmp(what, "counts-later") == 0);
     else

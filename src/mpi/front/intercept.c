@@ -89,6 +89,13 @@ bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *reduction, MPI_Comm com
     return (is_right(&call) || is_checked()) && blocking(&call, comm, code);
 }
 
+bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *reduction, uint64_t counts, MPI_Comm comm, int *code)
+{
+    const trv_mpi_call_t call = {.reduction = reduction, .uneven = counts};
+    trv_mpi_intercept_note("MPI_Reduce_scatter", "the ranks' counts differ", comm);
+    return is_checked() && blocking(&call, comm, code);
+}
+
 bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
 {
     const trv_mpi_call_t call = {.gather = gather};

@@ -161,7 +161,7 @@ static int create_on(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Com
 /* Compares the calls where that is asked for; then makes the plan. */
 static int create_checked(trv_mpi_state_t *state, const trv_mpi_want_t *want, MPI_Comm comm, int fault, TRV_Plan *plan)
 {
-    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, want, fault) : fault;
+    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, want, 0, fault) : fault;
     return code == MPI_SUCCESS ? create_on(state, want, comm, plan) : code;
 }
 

@@ -152,12 +152,14 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
     void *output;
     *code = trv_mpi_read_call(call, &want, &plain);
     buffers_of(call, &input, &output);
-    if (trv_mpi_settings()->check && *code == MPI_SUCCESS && plain && want.elements.way != TRV_MPI_LIBRARY)
+    if (trv_mpi_settings()->check && *code == MPI_SUCCESS && plain && !call->uneven && want.elements.way != TRV_MPI_LIBRARY)
         *code = trv_mpi_alias_class(trv_mpi_alias(&want, state->rank, state->ranks, input, output));
     if (trv_mpi_settings()->check)
-        *code = trv_mpi_compare_calls(state, &want, *code);
+        *code = trv_mpi_compare_calls(state, &want, call->uneven, *code);
     if (*code != MPI_SUCCESS) /* the MPI library has its own words for them, and the program's handler */
         return !trv_mpi_is_drop_in() || trv_mpi_settings()->check;
+    if (call->uneven)
+        return false;
     if (want.count == 0)
         return !trv_mpi_is_drop_in();
     trv_mpi_decision_t *decision = trv_mpi_find_decision(state, &want, lies_on_device(input, output), code);
@@ -182,7 +184,7 @@ bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
         return *code != MPI_SUCCESS;
     const trv_mpi_arguments_t *reduction = call->reduction;
     trv_mpi_decision_t *decision = NULL;
-    if (reduction && reduction->input && reduction->output && !trv_mpi_settings()->check)
+    if (reduction && reduction->input && reduction->output && !call->uneven && !trv_mpi_settings()->check)
         decision = trv_mpi_kept_find(state, reduction);
     if (!decision || !decision->recipe.schedule)
         return serve_new(call, state, code);

@@ -5,6 +5,7 @@
 #define TRIVANCE_MPI_FRONT_SERVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mpi/operations/gather.h"
 #include "mpi/operations/request.h"
@@ -15,6 +16,7 @@
 typedef struct trv_mpi_call {
     const trv_mpi_arguments_t *reduction;
     const trv_mpi_gather_t *gather;
+    uint64_t uneven; /* a Reduce-Scatter whose counts are not all equal: a digest of them; else 0 */
 } trv_mpi_call_t;
 
 /* True: the call was served, or failed; *code is MPI_SUCCESS or an error class with the sentence in trv_last_error().

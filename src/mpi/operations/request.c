@@ -24,7 +24,7 @@ typedef enum phase { IDLE, QUEUED, RUNNING } phase_t;
 struct trv_mpi_request {
     trv_mpi_state_t *state;
     trv_mpi_lender_t lender;
-    trv_mpi_operation_t *operation; /* while it runs */
+    trv_mpi_operation_t *operation; /* while it runs; a persistent one's is its own */
     trv_mpi_job_t job;
     trv_mpi_gather_t gather; /* what job.packed points to */
     trv_mpi_numbers_t *numbers; /* of a persistent one; else NULL */
@@ -66,10 +66,24 @@ static int refuse(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const 
     return code;
 }
 
+static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const trv_mpi_want_t *want,
+                               bool persistent)
+{
+    trv_mpi_request_t *request = calloc(1, sizeof *request);
+    if (request && persistent) {
+        request->operation = lender->make(lender->source, state, want);
+        if (!request->operation) {
+            free(request);
+            return NULL;
+        }
+    }
+    return request;
+}
+
 int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
                            const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag)
 {
-    trv_mpi_request_t *request = job->unable ? NULL : calloc(1, sizeof *request);
+    trv_mpi_request_t *request = job->unable ? NULL : make(state, lender, &job->want, numbers != NULL);
     unsigned long number = numbers ? 0 : state->turns.posted++;
     int position = 1 + (int)(number % TRV_MPI_TURNS);
     if (!request)
@@ -93,6 +107,8 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
 void trv_mpi_request_free(trv_mpi_request_t *request)
 {
     trv_mpi_state_t *state = request->state;
+    if (request->operation)
+        request->lender.give(request->operation);
     request->lender.release(request->lender.source);
     trv_mpi_numbers_release(request->numbers);
     free(request);
@@ -150,10 +166,11 @@ static void complete(trv_mpi_request_t *request, int code)
     if (code < 0)
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
     request->code = code;
-    request->lender.give(request->operation);
-    request->operation = NULL;
-    if (!request->numbers)
+    if (!request->numbers) {
+        request->lender.give(request->operation);
+        request->operation = NULL;
         atomic_fetch_add(&request->state->turns.done[request->position - 1], 1);
+    }
     void (*done)(void *, int) = request->job.done;
     void *context = request->job.context;
     atomic_store_explicit(&request->phase, IDLE, memory_order_release); /* its owner may free it from here on */
@@ -185,7 +202,7 @@ static int begin(trv_mpi_request_t *request)
 static int move(trv_mpi_request_t *request, int *code)
 {
     if (atomic_load(&request->phase) == QUEUED) {
-        if (may_run(request))
+        if (!request->operation && may_run(request))
             request->operation = request->lender.borrow(request->lender.source, request->state, &request->job.want);
         if (!request->operation)
             return 0;

@@ -29,11 +29,19 @@ typedef struct trv_mpi_job {
 
 typedef struct trv_mpi_request trv_mpi_request_t;
 
-/* Who lends a request the operation that it runs, for as long as it runs. */
+/*
+ * Who lends requests the operations that they run.
+ *
+ * A non-blocking request borrows one while it runs; where there is no memory for another one it waits for one that is
+ * given back, which is sure to happen: what has it began earlier, on all ranks. A persistent request may have been
+ * started here and not yet on another rank, whose program wants a later call to be complete first. So it must not have
+ * what that call would wait for, and gets a new one of its own.
+ */
 typedef struct trv_mpi_lender {
     void *source; /* held until `release` */
     trv_mpi_operation_t *(*borrow)(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want); /* NULL: later */
-    void (*give)(trv_mpi_operation_t *operation);
+    trv_mpi_operation_t *(*make)(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want); /* NULL: no memory */
+    void (*give)(trv_mpi_operation_t *operation); /* either */
     void (*release)(void *source);
 } trv_mpi_lender_t;
 

@@ -88,18 +88,27 @@ static trv_mpi_spare_t *renew(trv_mpi_spare_t *spare, trv_mpi_state_t *state)
     return fresh;
 }
 
+static trv_mpi_operation_t *hand_out(trv_mpi_spare_t *spare, trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    if (!spare)
+        return NULL;
+    spare->operation.state = state;
+    spare->operation.tally = spare->decision->tally;
+    trv_mpi_operation_take(&spare->operation, want);
+    return &spare->operation;
+}
+
 /* NULL: none is free, and there is no memory for another one. */
 static trv_mpi_operation_t *try_take(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
     trv_mpi_decision_t *decision = source;
     trv_mpi_spare_t *spare = find_spare(decision);
-    spare = spare ? renew(spare, state) : make_spare(decision, state);
-    if (!spare)
-        return NULL;
-    spare->operation.state = state;
-    spare->operation.tally = decision->tally;
-    trv_mpi_operation_take(&spare->operation, want);
-    return &spare->operation;
+    return hand_out(spare ? renew(spare, state) : make_spare(decision, state), state, want);
+}
+
+static trv_mpi_operation_t *make_one(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    return hand_out(make_spare(source, state), state, want);
 }
 
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
@@ -165,7 +174,7 @@ static void release(void *source)
 trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
 {
     trv_mpi_decision_hold(decision);
-    return (trv_mpi_lender_t){decision, try_take, trv_mpi_decision_give, release};
+    return (trv_mpi_lender_t){decision, try_take, make_one, trv_mpi_decision_give, release};
 }
 
 bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_want_t *want, int ranks)
@@ -266,14 +275,15 @@ static void report(trv_mpi_decision_t *decision, const trv_mpi_state_t *state, c
 /* ---- Agreeing ---------------------------------------------------------------------------------------------------- */
 
 enum { UNABLE, ON_DEVICE, OTHER_CALL, OVER, COLLECTIVE, COLLECTIVE_COMPLEMENT, KIND, KIND_COMPLEMENT, COUNT,
-       COUNT_COMPLEMENT, WORDS };
+       COUNT_COMPLEMENT, UNEVEN, UNEVEN_COMPLEMENT, WORDS };
 _Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange takes no more words");
 
-static void tell_call(int64_t word[WORDS], const trv_mpi_want_t *want)
+static void tell_call(int64_t word[WORDS], const trv_mpi_want_t *want, uint64_t uneven)
 {
     trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)want->collective);
     trv_mpi_word_pair(&word[KIND], trv_mpi_kind_hash(want));
     trv_mpi_word_pair(&word[COUNT], want->count);
+    trv_mpi_word_pair(&word[UNEVEN], uneven);
 }
 
 static void speak(int64_t word[WORDS], const trv_mpi_want_t *want, const wire_t *wire,
@@ -284,7 +294,7 @@ static void speak(int64_t word[WORDS], const trv_mpi_want_t *want, const wire_t 
     word[ON_DEVICE] = voice.on_device;
     word[OTHER_CALL] = wire->code == TRV_OK && (bytes < wire->bytes_min || bytes > wire->bytes_max);
     word[OVER] = trv_mpi_memory_kept() > trv_mpi_settings()->memory_bytes;
-    tell_call(word, want);
+    tell_call(word, want, 0);
 }
 
 /* The sentence for calls that differ; MPI_SUCCESS where they are the same. */
@@ -292,6 +302,9 @@ static int difference(const int64_t word[WORDS], const trv_mpi_want_t *want)
 {
     if (!trv_mpi_word_agrees(&word[COLLECTIVE]))
         return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives on this communicator"), MPI_ERR_OTHER;
+    if (!trv_mpi_word_agrees(&word[UNEVEN]))
+        return trv_fail(TRV_ERR_INVALID, "the counts of MPI_Reduce_scatter differ between ranks; all ranks must pass the "
+                                         "same list"), MPI_ERR_COUNT;
     if (!trv_mpi_word_agrees(&word[KIND]))
         return trv_fail(TRV_ERR_INVALID, "the type or the operation differs between ranks; all ranks must pass the "
                                          "same"), MPI_ERR_OP;
@@ -354,11 +367,11 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *w
 
 /* ---- TRIVANCE_CHECK ---------------------------------------------------------------------------------------------- */
 
-int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, int fault)
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, uint64_t uneven, int fault)
 {
     const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
     int64_t word[WORDS] = {0};
-    tell_call(word, want);
+    tell_call(word, want, uneven);
     word[UNABLE] = fault;
     int code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
     if (code != MPI_SUCCESS)

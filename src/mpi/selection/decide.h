@@ -76,8 +76,9 @@ void trv_mpi_decision_give(trv_mpi_operation_t *operation);
 /* The lender of requests. It holds the decision. */
 trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision);
 
-/* Compares what all ranks are about to call (TRIVANCE_CHECK); `fault`: this rank's error class, or MPI_SUCCESS. The same
- * answer on all ranks but for a rank's own fault: MPI_SUCCESS, or an error class with the sentence. */
-int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, int fault);
+/* Compares what all ranks are about to call (TRIVANCE_CHECK); `uneven`: a digest of counts that are not all equal, or 0;
+ * `fault`: this rank's error class, or MPI_SUCCESS. The same answer on all ranks but for a rank's own fault: MPI_SUCCESS,
+ * or an error class with the sentence. */
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, uint64_t uneven, int fault);
 
 #endif
