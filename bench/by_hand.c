@@ -62,10 +62,7 @@ void hand_whole(const hand_t *hand, const double *input, double *output, size_t 
     add(output, source, hand->ranks, count);
 }
 
-static size_t first(const hand_t *hand, int rank, size_t count)
-{
-    return count * (size_t)rank / (size_t)hand->ranks;
-}
+static size_t first(const hand_t *hand, int rank, size_t count) { return count * (size_t)rank / (size_t)hand->ranks; }
 
 static size_t length(const hand_t *hand, int rank, size_t count)
 {
@@ -81,19 +78,19 @@ void hand_parts(const hand_t *hand, const double *input, double *output, size_t 
         source[r] = r == mine ? input + first(hand, mine, count) : hand->part[r];
         if (r != mine)
             PMPI_Irecv(hand->part[r], (int)(length(hand, mine, count) * sizeof *input), MPI_BYTE, r, 0, hand->comm,
-                      &request[requests++]);
+                       &request[requests++]);
     }
     for (int r = 0; r < hand->ranks; r++)
         if (r != mine)
             PMPI_Isend(input + first(hand, r, count), (int)(length(hand, r, count) * sizeof *input), MPI_BYTE, r, 0,
-                      hand->comm, &request[requests++]);
+                       hand->comm, &request[requests++]);
     complete(hand, requests, request);
     add(output + first(hand, mine, count), source, hand->ranks, length(hand, mine, count));
     requests = 0;
     for (int r = 0; r < hand->ranks; r++)
         if (r != mine) {
             PMPI_Irecv(output + first(hand, r, count), (int)(length(hand, r, count) * sizeof *output), MPI_BYTE, r, 1,
-                      hand->comm, &request[requests++]);
+                       hand->comm, &request[requests++]);
             PMPI_Isend(output + first(hand, mine, count), (int)(length(hand, mine, count) * sizeof *output), MPI_BYTE,
                        r, 1, hand->comm, &request[requests++]);
         }

@@ -22,8 +22,8 @@
 
 #include "by_hand.h"
 
-#define ROUNDS 60
-#define SIZES 7
+#define ROUNDS     60
+#define SIZES      7
 #define RIVALS_MAX 10
 
 typedef struct rival {
@@ -36,13 +36,15 @@ typedef struct rival {
 
 #ifdef OPEN_MPI
 static const char variable[] = "coll_tuned_allreduce_algorithm";
-static const rival_t own[] = {
-    {"recdoub", 3, MPI_COMM_NULL}, {"ring", 4, MPI_COMM_NULL}, {"segring", 5, MPI_COMM_NULL},
-    {"rabens.", 6, MPI_COMM_NULL}};
+static const rival_t own[] = {{"recdoub", 3, MPI_COMM_NULL},
+                              {"ring", 4, MPI_COMM_NULL},
+                              {"segring", 5, MPI_COMM_NULL},
+                              {"rabens.", 6, MPI_COMM_NULL}};
 #else
 static const char variable[] = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"; /* numbers as in MPICH 4.0 */
-static const rival_t own[] = {
-    {"recdoub", 3, MPI_COMM_NULL}, {"redscat", 4, MPI_COMM_NULL}, {"radix 3", 1, MPI_COMM_NULL}};
+static const rival_t own[] = {{"recdoub", 3, MPI_COMM_NULL},
+                              {"redscat", 4, MPI_COMM_NULL},
+                              {"radix 3", 1, MPI_COMM_NULL}};
 #endif
 
 static MPI_T_cvar_handle handle;
@@ -56,10 +58,7 @@ static bool open_variable(void)
            MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS;
 }
 
-static void write_variable(int value)
-{
-    MPI_T_cvar_write(handle, &value);
-}
+static void write_variable(int value) { MPI_T_cvar_write(handle, &value); }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 

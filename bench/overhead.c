@@ -20,7 +20,7 @@
 
 #include "by_hand.h"
 
-#define ROUNDS 400
+#define ROUNDS       400
 #define ROUNDS_LARGE 100
 
 /* The medians over the rounds, of the slowest rank in every round, in microseconds: by hand, and the library's. */

@@ -73,8 +73,9 @@ static double run(job_t *job, size_t chunk_bytes, double per_byte)
         input[r] = rank->input;
         output[r] = rank->output;
         memset(rank->output, 0, job->count * sizeof(double));
-        code = code ? code : trv_plan_create(&plan[r], job->schedule, r, job->count, &elements,
-                                             world_transport(job->world, r), &options);
+        code = code ? code
+                    : trv_plan_create(&plan[r], job->schedule, r, job->count, &elements, world_transport(job->world, r),
+                                      &options);
     }
     double seconds = code ? -1 : world_run(job->world, plan, input, output);
     if (code)
@@ -118,7 +119,9 @@ static bool compare(job_t *job, const asked_t *asked)
 
 static bool make_job(job_t *job, const asked_t *asked, const trv_schedule_t *schedule, size_t bytes)
 {
-    *job = (job_t){.schedule = schedule, .ranks = asked->torus.ranks, .count = bytes / sizeof(double),
+    *job = (job_t){.schedule = schedule,
+                   .ranks = asked->torus.ranks,
+                   .count = bytes / sizeof(double),
                    .world = world_create(&asked->torus, &network)};
     bool made = job->world != NULL;
     for (int r = 0; r < job->ranks; r++) {
@@ -184,15 +187,17 @@ static bool read_arguments(asked_t *asked, int count, char **argument)
         }
     }
     if (!right)
-        fprintf(stderr, "overlap: usage: overlap [TORUS [ALGORITHM...]] [--bytes B] [--chunk BYTES] [--reduction F] "
-                "[--check], TORUS of at most %d ranks\n", RANKS_MAX);
+        fprintf(stderr,
+                "overlap: usage: overlap [TORUS [ALGORITHM...]] [--bytes B] [--chunk BYTES] [--reduction F] "
+                "[--check], TORUS of at most %d ranks\n",
+                RANKS_MAX);
     return right;
 }
 
 int main(int count, char **argument)
 {
-    static const char *const usual[] = {"trivance-b", "ring", "bucket", "recdoub-b", "swing-b", "trivance-l",
-                                        "recdoub-l"};
+    static const char *const usual[] = {"trivance-b", "ring",       "bucket",   "recdoub-b",
+                                        "swing-b",    "trivance-l", "recdoub-l"};
     asked_t asked = {.reduction = 0.5};
     int failed = 0;
     trv_torus_parse("4", &asked.torus);
@@ -202,8 +207,8 @@ int main(int count, char **argument)
         asked.algorithm[i] = usual[i];
     if (asked.algorithms == 0)
         asked.algorithms = (int)(sizeof usual / sizeof usual[0]);
-    printf("%-20s %10s %12s %12s %12s %8s %8s\n", "schedule", "bytes", "messages us", "one chunk us",
-           "in chunks us", "ratio", "limit");
+    printf("%-20s %10s %12s %12s %12s %8s %8s\n", "schedule", "bytes", "messages us", "one chunk us", "in chunks us",
+           "ratio", "limit");
     for (int i = 0; i < asked.algorithms; i++)
         failed |= try_sizes(&asked, asked.algorithm[i]);
     return failed;

@@ -76,7 +76,7 @@ typedef struct {
 
 static int make(part_t *part, const trv_torus_t *torus, const char *algorithm, int rank)
 {
-    *part = (part_t){ 0 };
+    *part = (part_t){0};
     int code = trv_schedule_create(&part->schedule, torus, algorithm, TRV_ALLREDUCE);
     if (code != 0)
         return code;
@@ -153,17 +153,14 @@ static int nothing(void *context, int requests, int tags, int *base)
     return *base = 0;
 }
 
-static void close_nothing(void *context, int base)
-{
-    (void)context, (void)base;
-}
+static void close_nothing(void *context, int base) { (void)context, (void)base; }
 
 /* One row of the table of plans; 0 if it keeps to its limit of memory or the algorithm does not serve the torus. */
 static int measure_plan(const char *name, const trv_torus_t *torus, const char *torus_text, trv_collective_t collective)
 {
-    static const char *const words[] = { "allreduce", "reduce-scatter", "allgather" };
-    const trv_transport_t transport = { .open = nothing, .close = close_nothing };
-    const trv_elements_t elements = { .type = TRV_INT32, .op = TRV_MAX };
+    static const char *const words[] = {"allreduce", "reduce-scatter", "allgather"};
+    const trv_transport_t transport = {.open = nothing, .close = close_nothing};
+    const trv_elements_t elements = {.type = TRV_INT32, .op = TRV_MAX};
     double time_ms[PLAN_REPEATS];
     size_t before = held, program = 0;
     peak = held;
@@ -219,7 +216,7 @@ static trv_torus_t torus_of(const char *text)
 
 int main(int argc, char **argv)
 {
-    char *large[] = { "1000x1000", "100x100x100" }, *standard[] = { "32x40x48", "46x46x47", "100x100x100" };
+    char *large[] = {"1000x1000", "100x100x100"}, *standard[] = {"32x40x48", "46x46x47", "100x100x100"};
     char **for_steps = argc > 1 ? argv + 1 : large, **for_plans = argc > 1 ? argv + 1 : standard;
     int missed = 0;
 

@@ -22,9 +22,9 @@
 
 #include <trivance/trivance.h>
 
-#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+#define COUNT(list)    ((int)(sizeof(list) / sizeof *(list)))
 #define ALGORITHMS_MAX 32
-#define WORKERS_MAX 64
+#define WORKERS_MAX    64
 
 static const uint64_t bytes_min = 32, bytes_max = 128 << 20, middle_min = 32 << 10, middle_max = 8 << 20;
 static const double fifo_goal = 1.005, dateline_goal = 1.02, best_goal = 1.25, mean_goal = 1.10;
@@ -35,8 +35,8 @@ static const double bandwidth_gbps[] = {200, 400, 800, 1600, 3200}, alpha_us[] =
 
 typedef struct {
     const char *text;
-    bool gains;      /* the goals against Trivance L and B are meant for it */
-    bool dateline;   /* simulated with two channels even if not all is asked for */
+    bool gains;    /* the goals against Trivance L and B are meant for it */
+    bool dateline; /* simulated with two channels even if not all is asked for */
 } case_t;
 
 /* The dearest first. */
@@ -58,7 +58,7 @@ typedef struct {
 typedef struct {
     int fifo_points, dateline_points, gains;
     double fifo_log, dateline_log; /* of the ratios, added up */
-    worst_t fifo, dateline, gain; /* gain: the best */
+    worst_t fifo, dateline, gain;  /* gain: the best */
     double log_gain;
     double cold_ms, warm_ms, dateline_ms;
 } result_t;
@@ -370,10 +370,11 @@ static int print_gains(void)
 static int print_times(void)
 {
     int missed = 0;
-    printf("\nTime of a choice, the slowest of all sizes: cold at most %.0f ms, warm at most %.0f ms with one queue per "
-           "link;\nwith two channels the best few are simulated on the whole torus.\n\n"
-           "%-9s %8s  %8s  %4s  %16s\n", cold_goal_ms, warm_goal_ms, "torus", "cold ms", "warm ms", "kept",
-           "two channels, ms");
+    printf(
+        "\nTime of a choice, the slowest of all sizes: cold at most %.0f ms, warm at most %.0f ms with one queue per "
+        "link;\nwith two channels the best few are simulated on the whole torus.\n\n"
+        "%-9s %8s  %8s  %4s  %16s\n",
+        cold_goal_ms, warm_goal_ms, "torus", "cold ms", "warm ms", "kept", "two channels, ms");
     for (int i = CASES - 1; i >= 0; i--) {
         const result_t *r = &jobs[i].result;
         const char *kept = mark(r->cold_ms <= cold_goal_ms && r->warm_ms <= warm_goal_ms, &missed);

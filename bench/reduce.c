@@ -40,15 +40,12 @@ static double now(void)
 
 static void combine(const vectors_t *v, void *to, const void *x, const void *y, const void *z)
 {
-    const void *source[] = { x, y, z };
+    const void *source[] = {x, y, z};
     if (trv_reduce(TRV_SUM, v->type, to, source, z ? 3 : 2, v->bytes / trv_type_size(v->type)))
         abort(); /* the type was looked at */
 }
 
-static void joint_in_place(const vectors_t *v)
-{
-    combine(v, v->a, v->a, v->b, v->c);
-}
+static void joint_in_place(const vectors_t *v) { combine(v, v->a, v->a, v->b, v->c); }
 
 static void passes_in_place(const vectors_t *v)
 {
@@ -56,10 +53,7 @@ static void passes_in_place(const vectors_t *v)
     combine(v, v->a, v->a, v->c, NULL);
 }
 
-static void joint_apart(const vectors_t *v)
-{
-    combine(v, v->d, v->a, v->b, v->c);
-}
+static void joint_apart(const vectors_t *v) { combine(v, v->d, v->a, v->b, v->c); }
 
 static void passes_apart(const vectors_t *v)
 {
@@ -67,16 +61,14 @@ static void passes_apart(const vectors_t *v)
     combine(v, v->d, v->d, v->c, NULL);
 }
 
-static void copy(const vectors_t *v)
-{
-    memcpy(v->d, v->a, v->bytes);
-}
+static void copy(const vectors_t *v) { memcpy(v->d, v->a, v->bytes); }
 
 /* Compiled for the processor as the kernels are. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
 #endif
-static void triad_ordinary(const vectors_t *v)
+static void
+triad_ordinary(const vectors_t *v)
 {
     double *restrict a = (double *)v->d;
     const double *restrict b = (const double *)v->a, *restrict c = (const double *)v->b;
@@ -106,7 +98,7 @@ static int ascending(const void *x, const void *y)
 enum { JOINT, PASSES, JOINT_APART, PASSES_APART, COPY, TRIAD, TRIAD_STREAMING, WORKS };
 
 static void (*const works[WORKS])(const vectors_t *) = {
-    joint_in_place, passes_in_place, joint_apart, passes_apart, copy, triad_ordinary,
+    joint_in_place,  passes_in_place, joint_apart, passes_apart, copy, triad_ordinary,
 #ifdef __SSE2__
     triad_streaming,
 #else
@@ -157,7 +149,7 @@ static void row(const vectors_t *v)
 
 int main(int argc, char **argv)
 {
-    vectors_t v = { .type = TRV_FLOAT };
+    vectors_t v = {.type = TRV_FLOAT};
     long most = argc > 1 ? strtol(argv[1], NULL, 10) : 256;
     if (most < 1 || most > 65536) {
         fprintf(stderr, "reduce: the largest vector is 1 to 65536 MiB, for example 256\n");
@@ -168,7 +160,7 @@ int main(int argc, char **argv)
         return 2;
     }
     size_t bytes = (size_t)most << 20;
-    char **vector[VECTORS] = { &v.a, &v.b, &v.c, &v.d };
+    char **vector[VECTORS] = {&v.a, &v.b, &v.c, &v.d};
     for (int i = 0; i < VECTORS; i++) {
         *vector[i] = aligned_alloc(4096, bytes);
         if (!*vector[i]) {

@@ -19,8 +19,8 @@
 #include <trivance/trivance.h>
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
-#define PLANS_MAX 256
-#define SIZES_MAX 16
+#define PLANS_MAX   256
+#define SIZES_MAX   16
 
 static const uint64_t bytes_min = 32, small_max = 8 << 10, middle_max = 8 << 20, full_max = 128 << 20;
 
@@ -29,9 +29,9 @@ static const struct {
     const char *torus;
     double least, small, middle;
 } cases[] = {
-    {"4x4", 1.8, 1.75, 0},   {"8x8", 1.15, 1.15, 0},   {"12x12", 1.35, 1.35, 1.2}, {"16x16", 1.25, 1.25, 0},
-    {"32x32", 1.15, 1.15, 0}, {"4x4x4", 1.8, 1.75, 0}, {"4x4x8", 0, 0, 0},         {"8x8x8", 1.1, 1.1, 0},
-    {"16x16x16", 1.2, 1.2, 0},
+    {"4x4", 1.8, 1.75, 0},    {"8x8", 1.15, 1.15, 0},   {"12x12", 1.35, 1.35, 1.2},
+    {"16x16", 1.25, 1.25, 0}, {"32x32", 1.15, 1.15, 0}, {"4x4x4", 1.8, 1.75, 0},
+    {"4x4x8", 0, 0, 0},       {"8x8x8", 1.1, 1.1, 0},   {"16x16x16", 1.2, 1.2, 0},
 };
 
 static const struct {
@@ -111,8 +111,7 @@ static bool print_gain(int number, uint64_t most)
                         : bytes <= small_max  ? cases[number].small
                         : bytes <= middle_max ? cases[number].middle
                                               : 0;
-        double gain = trivance_ns(&torus, &network, bytes) /
-                      time_of(&torus, plan.algorithm, &network, bytes, INFINITY);
+        double gain = trivance_ns(&torus, &network, bytes) / time_of(&torus, plan.algorithm, &network, bytes, INFINITY);
         kept = kept && gain >= wanted;
         printf(" %7.3fx", gain);
         fflush(stdout);
@@ -128,8 +127,9 @@ static bool print_gain(int number, uint64_t most)
 static int print_gains(uint64_t most)
 {
     int missed = 0;
-    printf("Time of the better of Trivance L and B / time of the plan, and the plans (=: as before); dateline, 800 Gb/s, "
-           "alpha 1.5 us.\n\ntorus    ");
+    printf(
+        "Time of the better of Trivance L and B / time of the plan, and the plans (=: as before); dateline, 800 Gb/s, "
+        "alpha 1.5 us.\n\ntorus    ");
     for (uint64_t bytes = bytes_min; bytes <= most; bytes *= 4)
         print_size(bytes);
     printf("  kept\n");
@@ -181,7 +181,8 @@ int main(int argc, char **argv)
         return 2;
     }
     int missed = print_gains(full ? full_max : middle_max);
-    printf("\nTime of the best plan without stars / time of the best plan; fifo, 800 Gb/s.\n\ntorus     alpha    overhead ");
+    printf("\nTime of the best plan without stars / time of the best plan; fifo, 800 Gb/s.\n\ntorus     alpha    "
+           "overhead ");
     for (uint64_t bytes = bytes_min; bytes <= middle_max; bytes *= 4)
         print_size(bytes);
     printf("\n");

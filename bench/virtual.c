@@ -23,7 +23,7 @@ typedef struct request {
 typedef struct core {
     world_t *world;
     int rank;
-    double now;           /* while it is idle: when it wakes up, INFINITY: when someone sends */
+    double now; /* while it is idle: when it wakes up, INFINITY: when someone sends */
     bool idle, done;
     unsigned long events; /* posts and completions, to see whether a poll did anything */
     request_t *request;
@@ -137,11 +137,11 @@ static int post(core_t *core, int slot, bool sends, int peer, int tag, void *dat
     world_t *world = core->world;
     spend(core, world->network.overhead);
     request_t *request = &core->request[slot], **at = &world->waiting;
-    *request = (request_t){sends, true, sends ? core->rank : peer, sends ? peer : core->rank, tag, data, bytes,
+    *request = (request_t){sends,    true, sends ? core->rank : peer, sends ? peer : core->rank, tag, data, bytes,
                            INFINITY, NULL};
     core->events++;
-    while (*at && ((*at)->sends == sends || (*at)->from != request->from || (*at)->to != request->to ||
-                   (*at)->tag != tag))
+    while (*at &&
+           ((*at)->sends == sends || (*at)->from != request->from || (*at)->to != request->to || (*at)->tag != tag))
         at = &(*at)->next;
     request_t *partner = *at;
     if (!partner) {
@@ -209,15 +209,9 @@ static int world_cancel(void *context, int base, int slot)
     return 0;
 }
 
-const trv_transport_t *world_transport(world_t *world, int rank)
-{
-    return &world->core[rank].transport;
-}
+const trv_transport_t *world_transport(world_t *world, int rank) { return &world->core[rank].transport; }
 
-void world_work(world_t *world, int rank, double seconds)
-{
-    spend(&world->core[rank], seconds);
-}
+void world_work(world_t *world, int rank, double seconds) { spend(&world->core[rank], seconds); }
 
 /* ---- Worlds ------------------------------------------------------------------------------------------------------ */
 
@@ -235,8 +229,8 @@ world_t *world_create(const trv_torus_t *torus, const network_t *network)
         core_t *core = &world->core[r];
         core->world = world;
         core->rank = r;
-        core->transport = (trv_transport_t){core, world_open, world_close, world_send, world_receive, world_test,
-                                            world_cancel, NULL};
+        core->transport = (trv_transport_t){core,          world_open, world_close,  world_send,
+                                            world_receive, world_test, world_cancel, NULL};
         pthread_cond_init(&core->turn, NULL);
     }
     if (world->core && world->free)

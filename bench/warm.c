@@ -25,9 +25,9 @@
 #include "mpi/transport/channel.h"
 #include "mpi/transport/wait.h"
 
-#define ROUNDS 60
+#define ROUNDS       60
 #define SWITCH_BYTES 65536
-#define SIZES_MAX 32
+#define SIZES_MAX    32
 
 enum { HAND, TRANSPORT, PLAN, CALL, SIDES };
 
@@ -66,10 +66,7 @@ static void await(const bench_t *b, int slots)
     }
 }
 
-static size_t first_of(const bench_t *b, int rank)
-{
-    return b->count * (size_t)rank / (size_t)b->hand.ranks;
-}
+static size_t first_of(const bench_t *b, int rank) { return b->count * (size_t)rank / (size_t)b->hand.ranks; }
 
 static size_t bytes_of(const bench_t *b, int rank)
 {

@@ -16,7 +16,7 @@
 #include <mpi.h>
 
 typedef struct chain {
-    int rank, ranks, count; /* of unknowns, on every rank */
+    int rank, ranks, count;                            /* of unknowns, on every rank */
     double *solution, *residual, *direction, *product; /* direction has a neighbour's value before and after */
 } chain_t;
 

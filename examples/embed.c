@@ -18,7 +18,7 @@ static int vector[RANKS][COUNT];
 static void *run_rank(void *argument)
 {
     int rank = *(int *)argument;
-    trv_elements_t elements = { .type = TRV_INT32, .op = TRV_SUM };
+    trv_elements_t elements = {.type = TRV_INT32, .op = TRV_SUM};
     trv_plan_t *plan = NULL;
 
     int code = trv_plan_create(&plan, schedule, rank, COUNT, &elements, trv_hub_transport(hub, rank), NULL);

@@ -36,8 +36,7 @@ int main(void)
     trv_verdict_t verdict;
 
     if (trv_torus_parse("3x3", &torus) != 0 ||
-        trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE) != 0 ||
-        print_rank(schedule, 4) != 0 ||
+        trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE) != 0 || print_rank(schedule, 4) != 0 ||
         trv_verify(schedule, TRV_VERIFY_EXHAUSTIVE, &verdict, NULL, NULL) != 0) {
         fprintf(stderr, "schedule: %s\n", trv_last_error());
         return 1;

@@ -44,11 +44,11 @@ typedef struct server {
     int turn;
     bool asleep; /* a link on which nothing is left to send; it takes a flit's time to wake */
     int64_t flit_fs, free_at;
-    int64_t room[CHANNELS]; /* bytes, of the buffer it fills */
-    int64_t passed_at;      /* when a packet from here was last admitted by its next router; -1: never */
-    packet_t *in, *in_last; /* have come to that router, in this order, and wait */
+    int64_t room[CHANNELS];          /* bytes, of the buffer it fills */
+    int64_t passed_at;               /* when a packet from here was last admitted by its next router; -1: never */
+    packet_t *in, *in_last;          /* have come to that router, in this order, and wait */
     int64_t hidden_at, hidden_round; /* what has just become the first of these is not looked at yet */
-    int64_t admits_at;      /* a link: when its router can move the next packet to it */
+    int64_t admits_at;               /* a link: when its router can move the next packet to it */
 } server_t;
 
 typedef struct event {
@@ -61,10 +61,10 @@ typedef struct event {
 } event_t;
 
 typedef struct cell { /* a rank's step of a stream */
-    int first, sends;  /* its messages */
-    int waits;         /* for so many of its sends and receives */
-    bool busy, begun;  /* sends or receives anything; alpha is over */
-    uint64_t reduced;  /* bytes of all operands of its reductions */
+    int first, sends; /* its messages */
+    int waits;        /* for so many of its sends and receives */
+    bool busy, begun; /* sends or receives anything; alpha is over */
+    uint64_t reduced; /* bytes of all operands of its reductions */
 } cell_t;
 
 typedef struct world {
@@ -158,8 +158,11 @@ static void enqueue(world_t *w, packet_t *packet, int server)
 static void leave(world_t *w, packet_t *packet)
 {
     if (packet->filler >= 0)
-        push(w, (event_t){.at = w->now + fs(w->options->link_latency_ns), .kind = CREDIT, .which = packet->filler,
-                          .key = packet->channel, .amount = packet->flits * FLIT_BYTES});
+        push(w, (event_t){.at = w->now + fs(w->options->link_latency_ns),
+                          .kind = CREDIT,
+                          .which = packet->filler,
+                          .key = packet->channel,
+                          .amount = packet->flits * FLIT_BYTES});
 }
 
 static bool can_go(const world_t *w, const server_t *server, int channel)
@@ -259,7 +262,9 @@ static void enter(world_t *w, int number)
         return;
     }
     int64_t alpha = fs(w->options->alpha_ns * slowness(w, number % w->ranks));
-    push(w, (event_t){.at = w->now + alpha + (has_been_busy(w, number) ? fs(0.08) : 0), .kind = BEGIN, .which = number,
+    push(w, (event_t){.at = w->now + alpha + (has_been_busy(w, number) ? fs(0.08) : 0),
+                      .kind = BEGIN,
+                      .which = number,
                       .key = number});
 }
 
@@ -272,7 +277,9 @@ static void begin(world_t *w, int number)
         w->prepared[rank] = w->now;
     for (int m = cell->first; m < cell->first + cell->sends; m++)
         push(w, (event_t){.at = w->prepared[rank] += fs(w->options->message_overhead_ns * slowness(w, rank)),
-                          .kind = POST, .which = m, .key = ((int64_t)number << 20) + m - cell->first});
+                          .kind = POST,
+                          .which = m,
+                          .key = ((int64_t)number << 20) + m - cell->first});
     cell->begun = true;
     check_end(w, number);
 }
@@ -519,9 +526,14 @@ bool naive_simulate(const trv_schedule_t *schedule, const trv_simulate_options_t
                     naive_result_t *result)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    world_t w = {.schedule = schedule, .options = options, .torus = torus, .ranks = torus->ranks,
-                 .ports = 2 * torus->dims, .streams = trv_schedule_streams(schedule),
-                 .steps = trv_schedule_steps(schedule), .result = result};
+    world_t w = {.schedule = schedule,
+                 .options = options,
+                 .torus = torus,
+                 .ranks = torus->ranks,
+                 .ports = 2 * torus->dims,
+                 .streams = trv_schedule_streams(schedule),
+                 .steps = trv_schedule_steps(schedule),
+                 .result = result};
     int cells = w.streams * w.steps * w.ranks;
     *result = (naive_result_t){0};
     w.server = need(calloc((size_t)(2 * w.ranks * w.ports), sizeof *w.server));

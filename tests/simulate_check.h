@@ -80,7 +80,8 @@ static inline bool turns_back(const trv_schedule_t *schedule)
     for (int i = 0; i < trv_schedule_streams(schedule) * trv_schedule_steps(schedule); i++)
         for (int rank = 0; rank < torus->ranks; rank++) {
             assert_int_equal(trv_schedule_step(schedule, rank, i / trv_schedule_steps(schedule),
-                                               i % trv_schedule_steps(schedule), &step), TRV_OK);
+                                               i % trv_schedule_steps(schedule), &step),
+                             TRV_OK);
             trv_torus_coordinates(torus, rank, own);
             for (int m = 0; m < step.sends; m++) {
                 trv_torus_coordinates(torus, step.send[m].peer, peer);

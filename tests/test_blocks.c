@@ -119,7 +119,9 @@ static void products_and_sums(void **state)
     trv_torus_t space;
     assert_int_equal(trv_torus_parse("5x3x6", &space), TRV_OK);
     trv_blocks_t blocks = {.space = &space, .halves = 2, .terms = 2};
-    blocks.term[0] = (trv_product_t){.halves = 1, .count = {2, 3, 1}, .value = {(int[]){0, 3}, NULL, (int[]){5}},
+    blocks.term[0] = (trv_product_t){.halves = 1,
+                                     .count = {2, 3, 1},
+                                     .value = {(int[]){0, 3}, NULL, (int[]){5}},
                                      .shifts = 2,
                                      .shift = (trv_shifts_t[]){{2, (int[]){0, 0, 0, 4, 0, 0}},
                                                                {3, (int[]){0, 1, 0, 0, 2, 1, 0, 0, 4}}}};

@@ -56,8 +56,8 @@ static void assert_close(double measured, double expected, const char *what, con
         fail_msg("%s of %s on %s is %.12g, expected %.12g", what, algorithm, text, measured, expected);
 }
 
-static const char *const threes[] = { "3", "9", "27", "81", "9x9", "27x27", "9x9x9" };
-static const char *const twos[] = { "8", "16", "64", "8x8", "16x16", "8x8x8" };
+static const char *const threes[] = {"3", "9", "27", "81", "9x9", "27x27", "9x9x9"};
+static const char *const twos[] = {"8", "16", "64", "8x8", "16x16", "8x8x8"};
 
 /* ---- The paper ------------------------------------------------------------------------------------------------- */
 
@@ -88,8 +88,8 @@ static void equals_the_exact_sums_of_appendix_b(void **state)
 
 static void lambda_and_delta_are_the_papers(void **state)
 {
-    static const char *const names[] = { "trivance-l", "trivance-b", "bruck-l", "bruck-b",
-                                         "recdoub-l",  "recdoub-b",  "swing-l", "swing-b" };
+    static const char *const names[] = {"trivance-l", "trivance-b", "bruck-l", "bruck-b",
+                                        "recdoub-l",  "recdoub-b",  "swing-l", "swing-b"};
     (void)state;
     for (size_t a = 0; a < COUNT(names); a++) {
         bool three = a < 4;
@@ -123,22 +123,22 @@ typedef struct row {
 static void fixes_where_routing_and_appendix_differ(void **state)
 {
     static const row_t rows[] = {
-        { "bruck-b", "3", 2, 2.0 / 3 },
-        { "bruck-b", "9", 4, 8.0 / 3 },
-        { "bruck-b", "27", 6, 14.0 / 3 },
-        { "bruck-b", "81", 8, 20.0 / 3 },
-        { "bruck-b", "9x9", 32.0 / 9, 80.0 / 27 },
-        { "bruck-l", "3", 3, 1 },
-        { "bruck-l", "9", 12, 6 },
-        { "bruck-l", "27", 39, 21 },
-        { "bruck-l", "9x9", 24, 12 },
-        { "recdoub-b", "8", 1.5, 2.25 },
-        { "recdoub-b", "16", 2, 3.125 },
-        { "recdoub-b", "64", 3, 5.03125 },
-        { "recdoub-b", "8x8", 1.3125, 1.6875 },
-        { "recdoub-b-split", "8", 1.5, 1.75 },
-        { "recdoub-b-split", "16", 2, 2.625 },
-        { "recdoub-b-split", "8x8", 1.3125, 1.5 },
+        {"bruck-b", "3", 2, 2.0 / 3},
+        {"bruck-b", "9", 4, 8.0 / 3},
+        {"bruck-b", "27", 6, 14.0 / 3},
+        {"bruck-b", "81", 8, 20.0 / 3},
+        {"bruck-b", "9x9", 32.0 / 9, 80.0 / 27},
+        {"bruck-l", "3", 3, 1},
+        {"bruck-l", "9", 12, 6},
+        {"bruck-l", "27", 39, 21},
+        {"bruck-l", "9x9", 24, 12},
+        {"recdoub-b", "8", 1.5, 2.25},
+        {"recdoub-b", "16", 2, 3.125},
+        {"recdoub-b", "64", 3, 5.03125},
+        {"recdoub-b", "8x8", 1.3125, 1.6875},
+        {"recdoub-b-split", "8", 1.5, 1.75},
+        {"recdoub-b-split", "16", 2, 2.625},
+        {"recdoub-b-split", "8x8", 1.3125, 1.5},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -154,14 +154,14 @@ static void exact_sums_by_hand(void **state)
 {
     /* Worked out on paper from appendix B. */
     static const row_t rows[] = {
-        { "trivance-l", "27", 13, 13 },
-        { "trivance-l", "9x9", 8, 8 },
-        { "trivance-b", "81", 8.0 / 3, 8.0 / 3 },
-        { "trivance-b", "9x9", 32.0 / 27, 32.0 / 27 }, /* 2 (1/3 + 3/27 + 1/9 + 3/81) */
-        { "swing-b", "16", 1.4375, 1.4375 },           /* 1/2 + 1/4 + 3/8 + 5/16 */
-        { "swing-b", "8x8", 1.078125, 1.078125 },      /* 1/2 + 1/4 + 1/8 + 1/16 + 3/32 + 3/64 */
-        { "ring", "16", 15.0 / 16, 15.0 / 16 },
-        { "bucket", "8x8x8", 511.0 / 512, 511.0 / 512 },
+        {"trivance-l", "27", 13, 13},
+        {"trivance-l", "9x9", 8, 8},
+        {"trivance-b", "81", 8.0 / 3, 8.0 / 3},
+        {"trivance-b", "9x9", 32.0 / 27, 32.0 / 27}, /* 2 (1/3 + 3/27 + 1/9 + 3/81) */
+        {"swing-b", "16", 1.4375, 1.4375},           /* 1/2 + 1/4 + 3/8 + 5/16 */
+        {"swing-b", "8x8", 1.078125, 1.078125},      /* 1/2 + 1/4 + 1/8 + 1/16 + 3/32 + 3/64 */
+        {"ring", "16", 15.0 / 16, 15.0 / 16},
+        {"bucket", "8x8x8", 511.0 / 512, 511.0 / 512},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -176,29 +176,29 @@ static void exact_sums_by_hand(void **state)
 static void limits_are_those_of_tables_1_and_2(void **state)
 {
     static const row_t rows[] = {
-        { "ring", "27", 1, 0 },
-        { "recdoub-b", "64", 3, 0 },
-        { "swing-b", "64", 2, 0 },
-        { "bruck-b", "27", 6, 0 },
-        { "trivance-b", "27", 2, 0 },
-        { "recdoub-l", "64", 64, 0 },
-        { "swing-l", "27", 9, 0 },
-        { "bruck-l", "64", 96, 0 },
-        { "trivance-l", "64", 32, 0 },
-        { "recdoub-l", "8x8", 32, 0 },
-        { "swing-l", "9x9", 12, 0 },
-        { "bruck-l", "8x8x8", 36, 0 },
-        { "trivance-l", "8x8x8", 12, 0 },
-        { "bucket", "8x8", 1, 0 },
-        { "swing-b", "8x8", 1.2, 0 },
-        { "trivance-b", "8x8", 8.0 / 6, 0 },
-        { "recdoub-b", "8x8", 1.5, 0 },
-        { "bruck-b", "8x8", 4, 0 },
-        { "swing-b", "8x8x8", 56.0 / 54, 0 },
-        { "trivance-b", "8x8x8", 26.0 / 24, 0 },
-        { "bruck-b", "8x8x8", 3.25, 0 },
-        { "recdoub-b", "4x4x4x4", 15.0 / 14, 0 },
-        { "trivance-b", "4x4x4x4", 80.0 / 78, 0 },
+        {"ring", "27", 1, 0},
+        {"recdoub-b", "64", 3, 0},
+        {"swing-b", "64", 2, 0},
+        {"bruck-b", "27", 6, 0},
+        {"trivance-b", "27", 2, 0},
+        {"recdoub-l", "64", 64, 0},
+        {"swing-l", "27", 9, 0},
+        {"bruck-l", "64", 96, 0},
+        {"trivance-l", "64", 32, 0},
+        {"recdoub-l", "8x8", 32, 0},
+        {"swing-l", "9x9", 12, 0},
+        {"bruck-l", "8x8x8", 36, 0},
+        {"trivance-l", "8x8x8", 12, 0},
+        {"bucket", "8x8", 1, 0},
+        {"swing-b", "8x8", 1.2, 0},
+        {"trivance-b", "8x8", 8.0 / 6, 0},
+        {"recdoub-b", "8x8", 1.5, 0},
+        {"bruck-b", "8x8", 4, 0},
+        {"swing-b", "8x8x8", 56.0 / 54, 0},
+        {"trivance-b", "8x8x8", 26.0 / 24, 0},
+        {"bruck-b", "8x8x8", 3.25, 0},
+        {"recdoub-b", "4x4x4x4", 15.0 / 14, 0},
+        {"trivance-b", "4x4x4x4", 80.0 / 78, 0},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -238,8 +238,8 @@ static void assert_same_cost(const trv_cost_t *a, const trv_cost_t *b)
 
 static void symmetry_gives_what_full_routing_gives(void **state)
 {
-    static const char *const tori[] = { "5", "8", "12", "27", "2x2", "4x6", "8x8", "5x7", "4x1x3", "3x4x5", "4x4x4" };
-    static const trv_network_t network = { 800e9, 1500, 200 };
+    static const char *const tori[] = {"5", "8", "12", "27", "2x2", "4x6", "8x8", "5x7", "4x1x3", "3x4x5", "4x4x4"};
+    static const trv_network_t network = {800e9, 1500, 200};
     int compared = 0;
     (void)state;
     for (size_t i = 0; i < COUNT(tori); i++)
@@ -273,8 +273,8 @@ static void routes_bend(void **state)
     trv_torus_t torus;
     trv_schedule_t *schedule;
     trv_cost_t cost;
-    trv_explicit_options_t options = { .streams = 1, .steps = 1, .registers = 2, .units = 2 };
-    trv_explicit_part_t part = { .from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){ 0 } };
+    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 2};
+    trv_explicit_part_t part = {.from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     (void)state;
     trv_torus_parse("4x5", &torus);
     assert_int_equal(trv_explicit_create(&schedule, &torus, "bent", &options), TRV_OK);
@@ -298,8 +298,8 @@ static void refuses_what_cannot_be_routed(void **state)
     trv_torus_t torus;
     trv_schedule_t *schedule;
     trv_cost_t cost;
-    trv_explicit_options_t options = { .streams = 1, .steps = 1, .registers = 2, .units = 3 };
-    trv_explicit_part_t part = { .from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){ 0 } };
+    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 3};
+    trv_explicit_part_t part = {.from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     (void)state;
     trv_torus_parse("3", &torus);
     assert_int_equal(trv_explicit_create(&schedule, &torus, "astray", &options), TRV_OK);
@@ -322,7 +322,7 @@ static double time_of(const char *algorithm, const char *text, uint64_t bytes, t
 
 static void times_by_hand(void **state)
 {
-    trv_network_t plain = { 800e9, 1500, 0 }, hops = { 800e9, 1500, 200 };
+    trv_network_t plain = {800e9, 1500, 0}, hops = {800e9, 1500, 200};
     (void)state;
     /* Trivance B on 9: 3 blocks over distance 1, 1 over distance 3, and back: 4 * 3 blocks on the busiest link. */
     assert_close(time_of("trivance-b", "9", 9000, plain), 4 * 1500 + 4 * 3000 * 0.01, "time", "trivance-b", "9");
@@ -336,9 +336,7 @@ static void times_by_hand(void **state)
 
 static void refuses_impossible_networks(void **state)
 {
-    trv_network_t networks[] = {
-        { 0, 1500, 0 }, { -1, 1500, 0 }, { 800e9, -1, 0 }, { 800e9, 1500, -1 }, { NAN, 1500, 0 }
-    };
+    trv_network_t networks[] = {{0, 1500, 0}, {-1, 1500, 0}, {800e9, -1, 0}, {800e9, 1500, -1}, {NAN, 1500, 0}};
     trv_schedule_t *schedule = make("trivance-b", "9");
     double time_ns;
     (void)state;
@@ -379,8 +377,9 @@ static void steps_are_those_of_the_reference(void **state)
     while (fgets(line, sizeof line, file)) {
         if (line[0] == '#' || strstr(line, "8x8,trivance-l,") == line)
             continue; /* windows finish one dimension before the next: the reference's steps in another order */
-        assert_int_equal(
-            sscanf(line, "%31[^,],%31[^,],%d,%511[^,],%255[^,\n]", torus, algorithm, &steps, bytes, messages), 5);
+        assert_int_equal(sscanf(line, "%31[^,],%31[^,],%d,%511[^,],%255[^,\n]", torus, algorithm, &steps, bytes,
+                                messages),
+                         5);
         trv_cost_t cost = measure(algorithm, torus);
         char *b = bytes, *m = messages;
         double fraction, count;

@@ -103,8 +103,8 @@ static void test_others(void **state)
                     ranks &= ranks - 1; /* the power of two below */
                 double other = measured(algorithm[a], ranks, &steps);
                 if (best_of(ranks, steps) > other + 1e-9)
-                    fail_msg("ring of %d in %d steps: %f, %s has %f", ranks, steps, best_of(ranks, steps),
-                             algorithm[a], other);
+                    fail_msg("ring of %d in %d steps: %f, %s has %f", ranks, steps, best_of(ranks, steps), algorithm[a],
+                             other);
             }
 }
 
@@ -270,8 +270,9 @@ static trv_schedule_t *make_schedule(const trv_torus_t *torus, trv_collective_t 
     schedule->exactness = TRV_EXACT;
     schedule->consistent = true;
     schedule->owned = true;
-    assert_int_equal(trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
-                                                                          .pattern = make_pattern}), 0);
+    assert_int_equal(trv_scatter_create(schedule,
+                                        &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .pattern = make_pattern}),
+                     0);
     return schedule;
 }
 
@@ -317,7 +318,9 @@ static void test_rings(void **state)
 
 static void test_tori(void **state)
 {
-    static const struct { int dims, size[3]; } shape[] = {{2, {8, 8}}, {2, {6, 10}}, {2, {16, 5}}, {3, {4, 6, 7}}};
+    static const struct {
+        int dims, size[3];
+    } shape[] = {{2, {8, 8}}, {2, {6, 10}}, {2, {16, 5}}, {3, {4, 6, 7}}};
     (void)state;
     for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++) {
         trv_torus_t torus;
@@ -338,9 +341,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference),     cmocka_unit_test(test_others), cmocka_unit_test(test_all_orders),
-        cmocka_unit_test(test_all_trees),     
-        cmocka_unit_test(test_fronts),        cmocka_unit_test(test_table),  cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_rings),         cmocka_unit_test(test_tori),
+        cmocka_unit_test(test_all_trees),     cmocka_unit_test(test_fronts), cmocka_unit_test(test_table),
+        cmocka_unit_test(test_bad_arguments), cmocka_unit_test(test_rings),  cmocka_unit_test(test_tori),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

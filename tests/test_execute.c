@@ -16,7 +16,7 @@ static trv_schedule_t *schedule_of(const char *torus_text, const char *algorithm
     return schedule;
 }
 
-static const trv_elements_t ints = { .type = TRV_UINT32, .op = TRV_SUM };
+static const trv_elements_t ints = {.type = TRV_UINT32, .op = TRV_SUM};
 
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static void test_refused_plans(void **state)
 {
     (void)state;
     trv_schedule_t *schedule = schedule_of("9", "trivance-b", TRV_ALLREDUCE);
-    const trv_elements_t bits = { .type = TRV_DOUBLE, .op = TRV_BAND }, none = { .type = TRV_TYPES };
+    const trv_elements_t bits = {.type = TRV_DOUBLE, .op = TRV_BAND}, none = {.type = TRV_TYPES};
     refuse_plan(schedule, 9, 1, &ints, TRV_ERR_ARGUMENT, "rank 9 is not on the torus; its ranks are 0 … 8");
     refuse_plan(schedule, -1, 1, &ints, TRV_ERR_ARGUMENT, "rank -1");
     refuse_plan(schedule, 0, SIZE_MAX / 4, &ints, TRV_ERR_ARGUMENT, "more than memory");
@@ -58,11 +58,11 @@ static void test_refused_schedules(void **state)
     trv_torus_t torus;
     trv_schedule_t *schedule;
     const int64_t unit = 0;
-    const int sources[] = { 0, 1 };
-    const trv_explicit_part_t part = { .from_reg = 1, .count = 1, .unit = &unit };
+    const int sources[] = {0, 1};
+    const trv_explicit_part_t part = {.from_reg = 1, .count = 1, .unit = &unit};
     assert_int_equal(trv_torus_parse("9", &torus), 0);
 
-    trv_explicit_options_t options = { .streams = 1, .steps = 2, .registers = 2, .units = 1 };
+    trv_explicit_options_t options = {.streams = 1, .steps = 2, .registers = 2, .units = 1};
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
     assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), 0);
     refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID,
@@ -91,7 +91,7 @@ static void test_refused_buffers(void **state)
     (void)state;
     trv_schedule_t *schedule = schedule_of("1", "ring", TRV_ALLREDUCE);
     world_t world = world_make(schedule, 8, &ints, NULL);
-    uint32_t data[12] = { 0 };
+    uint32_t data[12] = {0};
     assert_int_equal(trv_plan_start(world.plan[0], data, data + 4), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "input and output overlap"));
     assert_int_equal(trv_plan_start(world.plan[0], NULL, data), TRV_ERR_ARGUMENT);
@@ -165,7 +165,7 @@ static void test_numbers(void **state)
      * than that. */
     assert_true(trv_plan_scratch_bytes(world.plan[0]) <= (6000 + 2000) * 4 + 4 * 64);
     world_destroy(&world);
-    const trv_plan_options_t chunks = { .chunk_bytes = 9 * 100 * 4 };
+    const trv_plan_options_t chunks = {.chunk_bytes = 9 * 100 * 4};
     world = world_make(schedule, 9 * 1000, &ints, &chunks);
     assert_int_equal(trv_plan_bytes_sent(world.plan[4]), 2 * 8 * 1000 * 4);
     world_destroy(&world);
@@ -210,7 +210,7 @@ static int add_pixels(void *context, void *destination, const void *const *sourc
 {
     pixel_t *to = destination;
     for (size_t i = 0; i < count; i++) {
-        pixel_t sum = { 0, 0, 0 };
+        pixel_t sum = {0, 0, 0};
         for (int s = 0; s < sources; s++) {
             const pixel_t *from = source[s];
             sum.red = (unsigned char)(sum.red + from[i].red);
@@ -235,11 +235,11 @@ static void test_callback(void **state)
     enum { count = 1000 };
     trv_schedule_t *schedule = schedule_of("3x3", "trivance-b", TRV_ALLREDUCE);
     long reduced = 0;
-    trv_elements_t elements = { .element_size = sizeof(pixel_t), .reduce = add_pixels, .reduce_context = &reduced };
+    trv_elements_t elements = {.element_size = sizeof(pixel_t), .reduce = add_pixels, .reduce_context = &reduced};
     world_t world = world_make(schedule, count, &elements, NULL);
     for (int r = 0; r < world.ranks; r++)
         for (int i = 0; i < count; i++)
-            ((pixel_t *)world.input[r])[i] = (pixel_t){ (unsigned char)i, (unsigned char)r, 1 };
+            ((pixel_t *)world.input[r])[i] = (pixel_t){(unsigned char)i, (unsigned char)r, 1};
     world_run(&world, false);
     for (int r = 0; r < world.ranks; r++)
         for (int i = 0; i < count; i++) {
@@ -279,16 +279,17 @@ static void differ(const trv_schedule_t *schedule, const trv_schedule_t *other, 
                    const trv_elements_t *elements, const char *words)
 {
     enum { ranks = 7, odd = 5 };
-    const trv_plan_options_t options = { .check = true };
+    const trv_plan_options_t options = {.check = true};
     trv_hub_t *hub;
     trv_plan_t *plan[ranks];
     static uint32_t input[ranks][100], output[ranks][100];
     assert_int_equal(trv_hub_create(&hub, ranks), 0);
     for (int r = 0; r < ranks; r++)
         assert_int_equal(trv_plan_create(&plan[r], r == odd ? other : schedule, r, r == odd ? count : 100,
-                                         r == odd ? elements : &ints, trv_hub_transport(hub, r), &options), 0);
+                                         r == odd ? elements : &ints, trv_hub_transport(hub, r), &options),
+                         0);
     for (int round = 0; round < 2; round++) {
-        int verdict[ranks] = { 0 }, left = ranks;
+        int verdict[ranks] = {0}, left = ranks;
         for (int r = 0; r < ranks; r++)
             assert_int_equal(trv_plan_start(plan[r], input[r], output[r]), 0);
         for (int turns = 0; left > 0; turns++) {
@@ -312,13 +313,13 @@ static void test_check(void **state)
     (void)state;
     trv_schedule_t *schedule = schedule_of("7", "trivance-b", TRV_ALLREDUCE);
     trv_schedule_t *ring = schedule_of("7", "ring", TRV_ALLREDUCE);
-    const trv_elements_t doubles = { .type = TRV_DOUBLE, .op = TRV_SUM }, floats = { .type = TRV_FLOAT, .op = TRV_SUM };
+    const trv_elements_t doubles = {.type = TRV_DOUBLE, .op = TRV_SUM}, floats = {.type = TRV_FLOAT, .op = TRV_SUM};
     differ(schedule, schedule, 99, &ints, "the number of elements (from 99 to 100)");
     differ(schedule, schedule, 100, &floats, "the element type or operation");
     differ(schedule, schedule, 50, &doubles, "the number of elements");
     differ(schedule, ring, 100, &ints, "the schedule");
 
-    const trv_plan_options_t options = { .check = true };
+    const trv_plan_options_t options = {.check = true};
     world_t world = world_make(schedule, 100, &ints, &options);
     for (int round = 0; round < 2; round++) {
         world_fill(&world, false);
@@ -337,7 +338,7 @@ static void test_lengths_that_differ(void **state)
     trv_schedule_t *schedule = schedule_of("3", "trivance-l", TRV_ALLREDUCE);
     trv_hub_t *hub;
     trv_plan_t *plan[3];
-    uint32_t input[3][10] = { { 0 } }, output[3][10];
+    uint32_t input[3][10] = {{0}}, output[3][10];
     int failed = 0;
     assert_int_equal(trv_hub_create(&hub, 3), 0);
     for (int r = 0; r < 3; r++) {
@@ -363,7 +364,7 @@ static void test_hub(void **state)
     (void)state;
     trv_hub_t *hub;
     int first, second, other;
-    char a[4] = "abc", b[4] = "xyz", got[2][4] = { "", "" };
+    char a[4] = "abc", b[4] = "xyz", got[2][4] = {"", ""};
     assert_int_equal(trv_hub_create(&hub, 0), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_hub_create(&hub, 2), 0);
     assert_null(trv_hub_transport(hub, 2));
@@ -404,11 +405,16 @@ static void test_hub(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_plans),   cmocka_unit_test(test_refused_schedules),
-        cmocka_unit_test(test_refused_buffers), cmocka_unit_test(test_states),
-        cmocka_unit_test(test_numbers),         cmocka_unit_test(test_large),
-        cmocka_unit_test(test_callback),        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_hub),             cmocka_unit_test(test_lengths_that_differ),
+        cmocka_unit_test(test_refused_plans),
+        cmocka_unit_test(test_refused_schedules),
+        cmocka_unit_test(test_refused_buffers),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_callback),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_hub),
+        cmocka_unit_test(test_lengths_that_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

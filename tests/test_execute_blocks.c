@@ -5,7 +5,7 @@
 
 static void every_count(const trv_schedule_t *schedule)
 {
-    static const size_t counts[] = { 0, 1, 2, 3, 7, 65, 1000, 4099 };
+    static const size_t counts[] = {0, 1, 2, 3, 7, 65, 1000, 4099};
     for (size_t c = 0; c < (trv_schedule_torus(schedule)->ranks <= 9 ? 8 : 6); c++)
         world_try(schedule, counts[c], 0);
 }
@@ -33,6 +33,6 @@ static void test_allgather(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_reduce_scatter), cmocka_unit_test(test_allgather) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reduce_scatter), cmocka_unit_test(test_allgather)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,8 +47,9 @@ static void fresh_numbers(const world_t *world, const trv_elements_t *elements, 
 static void counts_in_turn(const trv_schedule_t *schedule)
 {
     const bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
-    const trv_elements_t elements = { .type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM };
-    const trv_plan_options_t options = { .chunk_bytes = random_below(2) ? 0 : 40 * (size_t)trv_schedule_torus(schedule)->ranks + random_below(4000) };
+    const trv_elements_t elements = {.type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM};
+    const trv_plan_options_t options = {
+        .chunk_bytes = random_below(2) ? 0 : 40 * (size_t)trv_schedule_torus(schedule)->ranks + random_below(4000)};
     world_t world = world_make(schedule, COUNT_MAX, &elements, &options);
     for (int round = 0; round < ROUNDS; round++) {
         set_count(&world, round % 3 == 0 ? random_below(12) : round % 3 == 1 ? COUNT_MAX : random_below(COUNT_MAX));
@@ -76,9 +77,9 @@ static void counts_in_turn(const trv_schedule_t *schedule)
 static void test_counts_in_turn(void **state)
 {
     (void)state;
-    static const char *const tori[] = { "1",   "2",   "3",   "5",     "8",     "9",     "10",    "16",
-                                        "2x2", "3x3", "2x3", "4x4",   "5x7",   "1x9",   "2x2x2", "3x9x2",
-                                        "4x8", "6x4", "2x6", "3x3x3", "4x3x2", "2x3x2x2" };
+    static const char *const tori[] = {"1",   "2",   "3",   "5",     "8",     "9",      "10",    "16",
+                                       "2x2", "3x3", "2x3", "4x4",   "5x7",   "1x9",    "2x2x2", "3x9x2",
+                                       "4x8", "6x4", "2x6", "3x3x3", "4x3x2", "2x3x2x2"};
     int served = 0;
     for (size_t t = 0; t < sizeof tori / sizeof *tori; t++) {
         trv_torus_t torus;
@@ -94,10 +95,10 @@ static void test_refused_counts(void **state)
     (void)state;
     trv_torus_t torus;
     trv_schedule_t *schedule;
-    uint32_t data[4] = { 1, 2, 3, 4 }, sum[4];
+    uint32_t data[4] = {1, 2, 3, 4}, sum[4];
     assert_int_equal(trv_torus_parse("1", &torus), 0);
     assert_int_equal(trv_schedule_create(&schedule, &torus, "ring", TRV_ALLREDUCE), 0);
-    const trv_elements_t elements = { .type = TRV_UINT32, .op = TRV_SUM };
+    const trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
     world_t world = world_make(schedule, 2, &elements, NULL);
     assert_int_equal(trv_plan_start_count(world.plan[0], SIZE_MAX / 4, data, sum), TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "more than memory"));
@@ -109,7 +110,7 @@ static void test_refused_counts(void **state)
 
     trv_hub_t *hub;
     trv_plan_t *plan;
-    const trv_explicit_options_t many = { .streams = TRV_PLAN_TAGS_MAX + 1, .steps = 1, .registers = 1, .units = 1 };
+    const trv_explicit_options_t many = {.streams = TRV_PLAN_TAGS_MAX + 1, .steps = 1, .registers = 1, .units = 1};
     assert_int_equal(trv_explicit_create(&schedule, &torus, "wide", &many), 0);
     assert_int_equal(trv_hub_create(&hub, 1), 0);
     assert_int_equal(trv_plan_create(&plan, schedule, 0, 1, &elements, trv_hub_transport(hub, 0), NULL),
@@ -125,7 +126,7 @@ static int add_pairs(void *context, void *destination, const void *const *source
 {
     (void)context;
     for (size_t i = 0; i < count; i++) { /* an element of 8 bytes: a sum and a count */
-        uint32_t sum[2] = { 0, 0 };
+        uint32_t sum[2] = {0, 0};
         for (int s = 0; s < sources; s++)
             for (int k = 0; k < 2; k++)
                 sum[k] += ((const uint32_t *)source[s])[2 * i + (size_t)k];
@@ -140,8 +141,8 @@ static void alike(const trv_schedule_t *schedule)
     if (trv_schedule_exactness(schedule) == TRV_COVERS)
         return;
     enum { count = 97 };
-    const trv_elements_t ints = { .type = TRV_UINT32, .op = TRV_SUM };
-    const trv_elements_t pairs = { .element_size = 8, .reduce = add_pairs };
+    const trv_elements_t ints = {.type = TRV_UINT32, .op = TRV_SUM};
+    const trv_elements_t pairs = {.element_size = 8, .reduce = add_pairs};
     world_t world = world_make(schedule, 31, &ints, NULL), twice = world_make(schedule, count, &pairs, NULL);
     assert_true(trv_plan_memory_bytes(world.plan[0]) > 0 || world.ranks == 1);
     for (int r = 0; r < world.ranks; r++) {
@@ -149,7 +150,7 @@ static void alike(const trv_schedule_t *schedule)
         assert_int_equal(trv_plan_create_like(&twice.plan[r], world.plan[r], &pairs, trv_hub_transport(twice.hub, r)),
                          0);
         for (size_t i = 0; i < twice.in; i++)
-            memcpy(twice.input[r] + 8 * i, (uint32_t[]){ contribution(r, i), 1 }, 8);
+            memcpy(twice.input[r] + 8 * i, (uint32_t[]){contribution(r, i), 1}, 8);
     }
     world_fill(&world, false);
     world_run(&world, false);
@@ -173,7 +174,7 @@ static void alike(const trv_schedule_t *schedule)
 static void test_alike(void **state)
 {
     (void)state;
-    static const char *const tori[] = { "1", "6", "3x3", "4x2" };
+    static const char *const tori[] = {"1", "6", "3x3", "4x2"};
     for (size_t t = 0; t < sizeof tori / sizeof *tori; t++) {
         trv_torus_t torus;
         assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
@@ -191,7 +192,7 @@ typedef struct maker {
 static void *make_and_drop(void *argument)
 {
     const maker_t *maker = argument;
-    const trv_elements_t doubles = { .type = TRV_DOUBLE, .op = TRV_SUM };
+    const trv_elements_t doubles = {.type = TRV_DOUBLE, .op = TRV_SUM};
     trv_hub_t *hub;
     trv_plan_t *plan[20];
     assert_int_equal(trv_hub_create(&hub, 9), 0);
@@ -213,13 +214,13 @@ static void test_alike_threads(void **state)
     trv_plan_t *plan;
     pthread_t thread[4];
     pthread_barrier_t barrier;
-    const trv_elements_t ints = { .type = TRV_UINT32, .op = TRV_SUM };
+    const trv_elements_t ints = {.type = TRV_UINT32, .op = TRV_SUM};
     assert_int_equal(trv_torus_parse("3x3", &torus), 0);
     assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);
     assert_int_equal(trv_hub_create(&hub, 9), 0);
     assert_int_equal(trv_plan_create(&plan, schedule, 4, 100, &ints, trv_hub_transport(hub, 4), NULL), 0);
     pthread_barrier_init(&barrier, NULL, 5);
-    maker_t maker = { plan, &barrier };
+    maker_t maker = {plan, &barrier};
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, make_and_drop, &maker), 0);
     pthread_barrier_wait(&barrier);
@@ -233,7 +234,7 @@ static void test_alike_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_counts_in_turn), cmocka_unit_test(test_refused_counts),
-                                        cmocka_unit_test(test_alike), cmocka_unit_test(test_alike_threads) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts_in_turn), cmocka_unit_test(test_refused_counts),
+                                       cmocka_unit_test(test_alike), cmocka_unit_test(test_alike_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

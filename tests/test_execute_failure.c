@@ -109,20 +109,24 @@ static trv_transport_t transport[RANKS_MAX];
 static world_t make(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind, int rank, int after,
                     bool refuses)
 {
-    const trv_elements_t own = { .type = TRV_UINT32, .op = TRV_SUM };
+    const trv_elements_t own = {.type = TRV_UINT32, .op = TRV_SUM};
     world_t world = world_make(schedule, count, &own, NULL);
     assert_true(world.ranks <= RANKS_MAX);
     for (int r = 0; r < world.ranks; r++) {
-        const trv_elements_t elements = { .type = TRV_UINT32, .element_size = 4, .reduce = faulty_reduce,
-                                          .reduce_context = &faulty[r] };
-        const trv_plan_options_t options = { .chunk_bytes = chunk_bytes, .scratch_take = faulty_take,
-                                             .scratch_give = faulty_give, .scratch_context = &faulty[r] };
+        const trv_elements_t elements = {.type = TRV_UINT32,
+                                         .element_size = 4,
+                                         .reduce = faulty_reduce,
+                                         .reduce_context = &faulty[r]};
+        const trv_plan_options_t options = {.chunk_bytes = chunk_bytes,
+                                            .scratch_take = faulty_take,
+                                            .scratch_give = faulty_give,
+                                            .scratch_context = &faulty[r]};
         memset(&faulty[r], 0, sizeof faulty[r]);
         faulty[r].kind = kind;
         faulty[r].left = r == rank ? after : ALWAYS;
         faulty[r].under = trv_hub_transport(world.hub, r);
-        transport[r] = (trv_transport_t){ &faulty[r],  faulty_open, faulty_close,  faulty_send, faulty_receive,
-                                          faulty_test, faulty_cancel, refuses ? faulty_refuse : NULL };
+        transport[r] = (trv_transport_t){&faulty[r],     faulty_open, faulty_close,  faulty_send,
+                                         faulty_receive, faulty_test, faulty_cancel, refuses ? faulty_refuse : NULL};
         trv_plan_destroy(world.plan[r]);
         assert_int_equal(trv_plan_create(&world.plan[r], schedule, r, count, &elements, &transport[r], &options), 0);
     }
@@ -145,7 +149,7 @@ static bool right(const world_t *world, int rank)
 /* Drives all; returns how many ended with an error. */
 static int drive(world_t *world)
 {
-    int rc[RANKS_MAX] = { 0 }, left = world->ranks, errors = 0;
+    int rc[RANKS_MAX] = {0}, left = world->ranks, errors = 0;
     size_t bytes = world->out * world->size;
     char *kept[RANKS_MAX];
     for (long turns = 0; left > 0; turns++) {
@@ -212,7 +216,7 @@ static void every_kind(const trv_schedule_t *schedule)
 static void test_every_point(void **state)
 {
     (void)state;
-    static const char *const tori[] = { "2", "3", "4", "3x3", "2x5" };
+    static const char *const tori[] = {"2", "3", "4", "3x3", "2x5"};
     for (size_t t = 0; t < sizeof tori / sizeof *tori; t++) {
         trv_torus_t torus;
         assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
@@ -252,7 +256,7 @@ static void test_threads(void **state)
                              after % 4 > 1);
         world_fill(&world, false);
         for (int r = 0; r < world.ranks; r++) {
-            job[r] = (job_t){ world.plan[r], world.input[r], world.output[r], 0 };
+            job[r] = (job_t){world.plan[r], world.input[r], world.output[r], 0};
             assert_int_equal(pthread_create(&thread[r], NULL, run_rank, &job[r]), 0);
         }
         for (int r = 0; r < world.ranks; r++)
@@ -279,7 +283,7 @@ static void test_words(void **state)
     world_fill(&world, false);
     for (int r = 0; r < 3; r++)
         assert_int_equal(trv_plan_start(world.plan[r], world.input[r], world.output[r]), 0);
-    int rc[3] = { 0 };
+    int rc[3] = {0};
     for (int left = 3; left > 0;)
         for (int r = 0; r < 3; r++)
             if (!rc[r] && (rc[r] = trv_plan_test(world.plan[r]))) {
@@ -296,7 +300,7 @@ static void test_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_words), cmocka_unit_test(test_every_point),
-                                        cmocka_unit_test(test_threads) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_every_point),
+                                       cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void look(world_t *world, int r, fed_t *fed, const float *right)
 /* The ranks whose bit in `slow` is set are fed, the others have all at once. */
 static void run_fed(world_t *world, unsigned slow, bool in_place, const float *right)
 {
-    fed_t fed[16] = { { 0, 0 } };
+    fed_t fed[16] = {{0, 0}};
     int left = world->ranks;
     for (int r = 0; r < world->ranks; r++) {
         bool is_slow = slow >> r & 1;
@@ -82,7 +82,8 @@ static void run_fed(world_t *world, unsigned slow, bool in_place, const float *r
             input[i] = value(r, i);
         fed[r].there = is_slow ? 0 : world->count;
         assert_int_equal((is_slow ? trv_plan_start_fed : trv_plan_start_count)(world->plan[r], world->count, input,
-                                                                              world->output[r]), 0);
+                                                                               world->output[r]),
+                         0);
     }
     for (long turn = 0; left > 0; turn++) {
         assert_true(turn < 1000000);
@@ -105,10 +106,10 @@ static void run_fed(world_t *world, unsigned slow, bool in_place, const float *r
 
 static void try_schedule(const trv_schedule_t *schedule)
 {
-    static const size_t counts[] = { 0, 1, FLOATS - 1, FLOATS, FLOATS + 1, 2 * FLOATS, 5 * FLOATS - 1, 9 * FLOATS + 7 };
+    static const size_t counts[] = {0, 1, FLOATS - 1, FLOATS, FLOATS + 1, 2 * FLOATS, 5 * FLOATS - 1, 9 * FLOATS + 7};
     bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
-    trv_elements_t elements = { .type = TRV_FLOAT, .op = covers ? TRV_MAX : TRV_SUM };
-    trv_plan_options_t options = { .chunk_bytes = CHUNK_BYTES };
+    trv_elements_t elements = {.type = TRV_FLOAT, .op = covers ? TRV_MAX : TRV_SUM};
+    trv_plan_options_t options = {.chunk_bytes = CHUNK_BYTES};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         world_t world = world_make(schedule, counts[c], &elements, &options);
         float *right = reference(&world);
@@ -123,7 +124,7 @@ static void try_schedule(const trv_schedule_t *schedule)
 
 static void every_algorithm(void **state)
 {
-    static const char *const tori[] = { "1", "2", "4", "9", "2x3", "2x2x2" };
+    static const char *const tori[] = {"1", "2", "4", "9", "2x3", "2x2x2"};
     (void)state;
     for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++) {
         trv_torus_t torus;
@@ -137,8 +138,8 @@ static void comes_as_fed(void **state)
 {
     trv_torus_t torus;
     trv_schedule_t *schedule;
-    trv_elements_t elements = { .type = TRV_UINT32, .op = TRV_SUM };
-    trv_plan_options_t options = { .chunk_bytes = 1024 };
+    trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
+    trv_plan_options_t options = {.chunk_bytes = 1024};
     (void)state;
     assert_int_equal(trv_torus_parse("4", &torus), 0);
     assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);
@@ -166,9 +167,9 @@ static void comes_as_fed(void **state)
 
 static void for_all_reduce_only(void **state)
 {
-    static const trv_collective_t others[] = { TRV_REDUCE_SCATTER, TRV_ALLGATHER };
+    static const trv_collective_t others[] = {TRV_REDUCE_SCATTER, TRV_ALLGATHER};
     trv_torus_t torus;
-    trv_elements_t elements = { .type = TRV_UINT32, .op = TRV_SUM };
+    trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
     (void)state;
     assert_int_equal(trv_torus_parse("4", &torus), 0);
     for (int c = 0; c < 2; c++) {
@@ -186,7 +187,9 @@ static void for_all_reduce_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_algorithm), cmocka_unit_test(comes_as_fed), cmocka_unit_test(for_all_reduce_only),
+        cmocka_unit_test(every_algorithm),
+        cmocka_unit_test(comes_as_fed),
+        cmocka_unit_test(for_all_reduce_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

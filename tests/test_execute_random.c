@@ -66,8 +66,7 @@ static void begin_registers(program_t *p)
 /* ---- Random steps ------------------------------------------------------------------------------------------------ */
 
 /* Sends some bound units of a register, none of which the receiver gets twice in the step. */
-static bool choose_units(program_t *p, int s, int from, int to, trv_explicit_part_t *part, int64_t *unit,
-                         state_t taken)
+static bool choose_units(program_t *p, int s, int from, int to, trv_explicit_part_t *part, int64_t *unit, state_t taken)
 {
     part->from_reg = random_below(p->registers);
     part->to_reg = random_below(p->registers);
@@ -135,7 +134,8 @@ static void random_message(program_t *p, int s, int step, state_t before, state_
     memcpy(p->state[s], now, sizeof now);
     if (parts)
         assert_int_equal(trv_explicit_message(p->schedule, s, step, from, to, 0, -1, TRV_SEND | TRV_RECEIVE, parts,
-                                              part), 0);
+                                              part),
+                         0);
 }
 
 static void random_combine(program_t *p, int s, int step)
@@ -158,7 +158,7 @@ static void random_combine(program_t *p, int s, int step)
         if (!bound)
             continue;
         unit[count++] = u;
-        content_t sum = { .bound = true };
+        content_t sum = {.bound = true};
         for (int g = 0; g < sources; g++)
             for (int q = 0; q < p->ranks; q++)
                 sum.weight[q] += p->state[s][rank][source[g]][u].weight[q];
@@ -188,9 +188,10 @@ static void fill_up(program_t *p, int s, int step)
             if (p->state[s][r][0][u].bound)
                 continue;
             p->state[s][r][0][u] = p->state[s][owner(p, u)][0][u];
-            trv_explicit_part_t part = { .count = 1, .unit = &unit };
+            trv_explicit_part_t part = {.count = 1, .unit = &unit};
             assert_int_equal(trv_explicit_message(p->schedule, s, step, owner(p, u), r, 0, -1, TRV_SEND | TRV_RECEIVE,
-                                                  1, &part), 0);
+                                                  1, &part),
+                             0);
         }
 }
 
@@ -207,9 +208,13 @@ static void make(program_t *p, uint64_t number)
     shuffle_positions(p);
     trv_torus_t torus;
     assert_int_equal(trv_torus_init(&torus, 1, &p->ranks), 0);
-    const trv_explicit_options_t options = { .collective = p->collective, .streams = p->streams, .steps = p->steps,
-                                             .registers = p->registers, .units = p->units, .messages_per_port = 99,
-                                             .position = p->position };
+    const trv_explicit_options_t options = {.collective = p->collective,
+                                            .streams = p->streams,
+                                            .steps = p->steps,
+                                            .registers = p->registers,
+                                            .units = p->units,
+                                            .messages_per_port = 99,
+                                            .position = p->position};
     assert_int_equal(trv_explicit_create(&p->schedule, &torus, "random", &options), 0);
     begin_registers(p);
     for (int s = 0; s < p->streams; s++) {
@@ -261,7 +266,7 @@ static void test_random_programs(void **state)
 {
     (void)state;
     static program_t p;
-    const trv_elements_t elements = { .type = TRV_UINT32, .op = TRV_SUM };
+    const trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
     for (uint64_t number = 1; number <= 20000; number++) {
         make(&p, number);
         for (size_t count = number % 5; count < 100; count += 37) {
@@ -279,6 +284,6 @@ static void test_random_programs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random_programs) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

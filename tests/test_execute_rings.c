@@ -7,7 +7,7 @@
 static void every_count(const trv_schedule_t *schedule)
 {
     const size_t n = (size_t)trv_schedule_torus(schedule)->ranks;
-    const size_t counts[] = { 0, 1, 2, n - 1, n, n + 1, 1000, 4099 };
+    const size_t counts[] = {0, 1, 2, n - 1, n, n + 1, 1000, 4099};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         world_try(schedule, counts[c], 0);
 }
@@ -24,6 +24,6 @@ static void test_every_ring(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_ring) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_ring)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

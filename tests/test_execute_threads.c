@@ -27,7 +27,7 @@ static void *run_rank(void *argument)
 static void threaded(const trv_schedule_t *schedule, size_t count, const trv_plan_options_t *options)
 {
     bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
-    const trv_elements_t elements = { .type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM };
+    const trv_elements_t elements = {.type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM};
     world_t world = world_make(schedule, count, &elements, options);
     uint32_t *most = covers ? world_maximum(&world) : NULL;
     pthread_t *thread = calloc((size_t)world.ranks, sizeof *thread);
@@ -35,7 +35,7 @@ static void threaded(const trv_schedule_t *schedule, size_t count, const trv_pla
     assert_true(thread && job);
     world_fill(&world, false);
     for (int r = 0; r < world.ranks; r++) {
-        job[r] = (job_t){ &world, r, 0 };
+        job[r] = (job_t){&world, r, 0};
         assert_int_equal(pthread_create(&thread[r], NULL, run_rank, &job[r]), 0);
     }
     for (int r = 0; r < world.ranks; r++) {
@@ -51,7 +51,7 @@ static void threaded(const trv_schedule_t *schedule, size_t count, const trv_pla
 
 static void every_way(const trv_schedule_t *schedule)
 {
-    const trv_plan_options_t chunks = { .chunk_bytes = 4000 }, check = { .check = true };
+    const trv_plan_options_t chunks = {.chunk_bytes = 4000}, check = {.check = true};
     threaded(schedule, 1, NULL);
     threaded(schedule, 10007, &chunks);
     threaded(schedule, 1003, &check);
@@ -60,7 +60,7 @@ static void every_way(const trv_schedule_t *schedule)
 static void test_threads(void **state)
 {
     (void)state;
-    static const char *const tori[] = { "3", "8", "3x3", "2x3x2" };
+    static const char *const tori[] = {"3", "8", "3x3", "2x3x2"};
     for (size_t t = 0; t < sizeof tori / sizeof *tori; t++) {
         trv_torus_t torus;
         assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
@@ -70,6 +70,6 @@ static void test_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_threads) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

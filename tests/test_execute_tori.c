@@ -4,13 +4,13 @@
  */
 #include "test_execute_world.h"
 
-static const char *const tori[] = { "1",     "1x1",   "2x2",   "3x3",   "2x3",     "4x4",  "5x7",    "1x9",
-                                    "2x2x2", "5x1x4", "3x9x2", "3x3x3", "2x3x2x2", "4x8",  "1x2x1x3" };
+static const char *const tori[] = {"1",     "1x1",   "2x2",   "3x3",   "2x3",     "4x4", "5x7",    "1x9",
+                                   "2x2x2", "5x1x4", "3x9x2", "3x3x3", "2x3x2x2", "4x8", "1x2x1x3"};
 
 static void whole(const trv_schedule_t *schedule)
 {
     const size_t n = (size_t)trv_schedule_torus(schedule)->ranks;
-    const size_t allreduce[] = { 0, 1, n, n + 1, 4099 }, blocks[] = { 0, 1, 5, 131 };
+    const size_t allreduce[] = {0, 1, n, n + 1, 4099}, blocks[] = {0, 1, 5, 131};
     bool vector = trv_schedule_collective(schedule) == TRV_ALLREDUCE;
     for (size_t c = 0; c < (vector ? 5 : 4); c++)
         world_try(schedule, vector ? allreduce[c] : blocks[c], 0);
@@ -54,9 +54,9 @@ static void consistent(const trv_schedule_t *schedule)
     enum { count = 257 };
     if (!trv_schedule_consistent(schedule))
         return;
-    const trv_elements_t elements = { .type = TRV_FLOAT, .op = TRV_SUM };
+    const trv_elements_t elements = {.type = TRV_FLOAT, .op = TRV_SUM};
     world_t world = world_make(schedule, count, &elements, NULL);
-    double sum[count] = { 0 };
+    double sum[count] = {0};
     for (int r = 0; r < world.ranks; r++)
         for (int i = 0; i < count; i++) {
             float value = (float)(contribution(r, (size_t)i) % 99991) / 7.0f;
@@ -94,7 +94,7 @@ static void shorts(const trv_schedule_t *schedule)
         return;
     for (int type = TRV_FLOAT16; type <= TRV_BFLOAT16; type++) {
         const uint16_t one = type == TRV_FLOAT16 ? 0x3c00 : 0x3f80;
-        const trv_elements_t elements = { .type = (trv_type_t)type, .op = TRV_SUM };
+        const trv_elements_t elements = {.type = (trv_type_t)type, .op = TRV_SUM};
         world_t world = world_make(schedule, count, &elements, NULL);
         for (int r = 0; r < world.ranks; r++)
             for (int i = 0; i < count; i++)

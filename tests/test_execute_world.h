@@ -30,25 +30,16 @@ typedef struct world {
     size_t count, size, in, out; /* elements of a plan; bytes of one; elements of input and output */
 } world_t;
 
-static inline uint32_t scale(int rank)
-{
-    return (uint32_t)(rank + 1) * 2654435761u ^ 0x5bd1e995u;
-}
+static inline uint32_t scale(int rank) { return (uint32_t)(rank + 1) * 2654435761u ^ 0x5bd1e995u; }
 
-static inline uint32_t shift(int rank)
-{
-    return (uint32_t)(rank + 7) * 40503u * 65599u;
-}
+static inline uint32_t shift(int rank) { return (uint32_t)(rank + 7) * 40503u * 65599u; }
 
-static inline uint32_t contribution(int rank, size_t i)
-{
-    return scale(rank) * (uint32_t)(i + 1) + shift(rank);
-}
+static inline uint32_t contribution(int rank, size_t i) { return scale(rank) * (uint32_t)(i + 1) + shift(rank); }
 
 static inline world_t world_make(const trv_schedule_t *schedule, size_t count, const trv_elements_t *elements,
                                  const trv_plan_options_t *options)
 {
-    world_t world = { .schedule = schedule, .ranks = trv_schedule_torus(schedule)->ranks, .count = count };
+    world_t world = {.schedule = schedule, .ranks = trv_schedule_torus(schedule)->ranks, .count = count};
     const size_t n = (size_t)world.ranks;
     world.collective = trv_schedule_collective(schedule);
     world.size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
@@ -183,8 +174,8 @@ static inline void world_check(const world_t *world, bool in_place, const uint32
 static inline void world_try(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes)
 {
     bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
-    trv_elements_t elements = { .type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM };
-    trv_plan_options_t options = { .chunk_bytes = chunk_bytes };
+    trv_elements_t elements = {.type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM};
+    trv_plan_options_t options = {.chunk_bytes = chunk_bytes};
     world_t world = world_make(schedule, count, &elements, &options);
     uint32_t *most = covers ? world_maximum(&world) : NULL;
     for (int round = 0; round < 3; round++) {

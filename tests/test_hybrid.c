@@ -57,18 +57,37 @@ static void every_factor_of_every_ring_is_exact(void **state)
 static void tori_take_any_mix_of_factors(void **state)
 {
     (void)state;
-    static const struct { const char *torus, *name; bool consistent; } cases[] = {
-        {"2x2", "hybrid:2x1", false},      {"2x3", "hybrid:1x3", false},       {"8x4", "hybrid:8/4x2", false},
-        {"8x8", "hybrid:4", false},        {"8x8", "hybrid:8/4", true},        {"8x8", "hybrid:2:grouped", true},
-        {"4x6", "hybrid:2x3", false},      {"4x6", "hybrid:4x2:sequential", false},
-        {"4x6", "hybrid:2x6:grouped:sequential", true},                        {"9x9", "hybrid:3", false},
-        {"5x7", "hybrid:1x7", false},      {"3x4x5", "hybrid:3x2x1", false},   {"4x1x8", "hybrid:2x1x4", false},
-        {"6x6x6", "hybrid:3x2x6", false},  {"4x4x4", "hybrid:2:grouped", true}, {"2x2x2x2", "hybrid:2x1x2x1", false},
-        {"10x14", "hybrid:5x7", false},    {"25x3", "hybrid:1x1", false},      {"12x10", "hybrid:6/3x5", false},
-        {"4x4", "hybrid:4:own", false},    {"8x6", "hybrid:4x6:own", false},   {"9x9", "hybrid:9:own", false},
-        {"2x16", "hybrid:2x8:own", false}, {"4x6x3", "hybrid:4x3x3:own2", false}, {"9x3", "hybrid:3:own:grouped", true},
-        {"6x6x6", "hybrid:6:own", false},  {"8x4x4", "hybrid:8x4x4:own2:grouped:sequential", true},
-        {"16x16x16", "hybrid:8:own:grouped", true}};
+    static const struct {
+        const char *torus, *name;
+        bool consistent;
+    } cases[] = {{"2x2", "hybrid:2x1", false},
+                 {"2x3", "hybrid:1x3", false},
+                 {"8x4", "hybrid:8/4x2", false},
+                 {"8x8", "hybrid:4", false},
+                 {"8x8", "hybrid:8/4", true},
+                 {"8x8", "hybrid:2:grouped", true},
+                 {"4x6", "hybrid:2x3", false},
+                 {"4x6", "hybrid:4x2:sequential", false},
+                 {"4x6", "hybrid:2x6:grouped:sequential", true},
+                 {"9x9", "hybrid:3", false},
+                 {"5x7", "hybrid:1x7", false},
+                 {"3x4x5", "hybrid:3x2x1", false},
+                 {"4x1x8", "hybrid:2x1x4", false},
+                 {"6x6x6", "hybrid:3x2x6", false},
+                 {"4x4x4", "hybrid:2:grouped", true},
+                 {"2x2x2x2", "hybrid:2x1x2x1", false},
+                 {"10x14", "hybrid:5x7", false},
+                 {"25x3", "hybrid:1x1", false},
+                 {"12x10", "hybrid:6/3x5", false},
+                 {"4x4", "hybrid:4:own", false},
+                 {"8x6", "hybrid:4x6:own", false},
+                 {"9x9", "hybrid:9:own", false},
+                 {"2x16", "hybrid:2x8:own", false},
+                 {"4x6x3", "hybrid:4x3x3:own2", false},
+                 {"9x3", "hybrid:3:own:grouped", true},
+                 {"6x6x6", "hybrid:6:own", false},
+                 {"8x4x4", "hybrid:8x4x4:own2:grouped:sequential", true},
+                 {"16x16x16", "hybrid:8:own:grouped", true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_torus_t torus = torus_of(cases[i].torus);
         trv_hybrid_t hybrid;
@@ -97,10 +116,11 @@ static uint64_t time_of(const char *name, const char *torus, uint64_t bytes, boo
 static void simulations_agree(void **state)
 {
     (void)state;
-    static const struct { const char *torus, *own, *grouped; } cases[] = {
-        {"8", "hybrid:2:own", "hybrid:2:grouped"}, {"27", "hybrid:9:own", "hybrid:3:grouped"},
-        {"6x4", "hybrid:3x4:own", "hybrid:1x2:grouped"}, {"9x9", "hybrid:9:own", "hybrid:3:own:grouped"},
-        {"4x4x4", "hybrid:4:own2", "hybrid:4:own:grouped"}, {"36", "hybrid:4", "hybrid:2:grouped"}};
+    static const struct {
+        const char *torus, *own, *grouped;
+    } cases[] = {{"8", "hybrid:2:own", "hybrid:2:grouped"},          {"27", "hybrid:9:own", "hybrid:3:grouped"},
+                 {"6x4", "hybrid:3x4:own", "hybrid:1x2:grouped"},    {"9x9", "hybrid:9:own", "hybrid:3:own:grouped"},
+                 {"4x4x4", "hybrid:4:own2", "hybrid:4:own:grouped"}, {"36", "hybrid:4", "hybrid:2:grouped"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *torus = cases[i].torus, *name[] = {"hybrid", cases[i].own, cases[i].grouped};
         for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 64) {
@@ -152,23 +172,26 @@ static void phases_of_their_own(void **state)
 static void bad_names_are_refused(void **state)
 {
     (void)state;
-    static const struct { const char *name; int code; const char *sentence; } cases[] = {
-        {"hybrid:5", TRV_ERR_UNSUPPORTED, "5 is no factor of dimension 0, whose size is 8"},
-        {"hybrid:2x2x2", TRV_ERR_UNSUPPORTED, "each of the torus's 2 dimensions, or one for all, not 3"},
-        {"hybrid:8/7", TRV_ERR_ARGUMENT, "in 2 to 4 steps, each of which must gain something"},
-        {"hybrid:1/2", TRV_ERR_ARGUMENT, "no steps to choose"},
-        {"hybrid:0", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-        {"hybrid:4x", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-        {"hybrid:-4", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-        {"hybrid:4/", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-        {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-        {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
-        {"hybrid:4:blue", TRV_ERR_ARGUMENT, "'blue' says nothing of a hybrid"},
-        {"hybrid:4:own2", TRV_ERR_ARGUMENT, "'own2' says nothing of a hybrid on this torus"},
-        {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' says nothing"},
-        {"hybrid:4:", TRV_ERR_ARGUMENT, "'' says nothing of a hybrid"},
-        {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
-        {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"}};
+    static const struct {
+        const char *name;
+        int code;
+        const char *sentence;
+    } cases[] = {{"hybrid:5", TRV_ERR_UNSUPPORTED, "5 is no factor of dimension 0, whose size is 8"},
+                 {"hybrid:2x2x2", TRV_ERR_UNSUPPORTED, "each of the torus's 2 dimensions, or one for all, not 3"},
+                 {"hybrid:8/7", TRV_ERR_ARGUMENT, "in 2 to 4 steps, each of which must gain something"},
+                 {"hybrid:1/2", TRV_ERR_ARGUMENT, "no steps to choose"},
+                 {"hybrid:0", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+                 {"hybrid:4x", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+                 {"hybrid:-4", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+                 {"hybrid:4/", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+                 {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+                 {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT, "whole numbers from 1 on"},
+                 {"hybrid:4:blue", TRV_ERR_ARGUMENT, "'blue' says nothing of a hybrid"},
+                 {"hybrid:4:own2", TRV_ERR_ARGUMENT, "'own2' says nothing of a hybrid on this torus"},
+                 {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' says nothing"},
+                 {"hybrid:4:", TRV_ERR_ARGUMENT, "'' says nothing of a hybrid"},
+                 {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
+                 {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"}};
     const trv_torus_t torus = torus_of("8x8");
     trv_schedule_t *schedule;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

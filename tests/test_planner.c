@@ -14,7 +14,6 @@
 
 #include <trivance/trivance.h>
 
-
 static trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS; /* with one queue per link: see main */
 
 static trv_torus_t torus_of(const char *text)
@@ -26,7 +25,7 @@ static trv_torus_t torus_of(const char *text)
 }
 
 static trv_planned_t best(const char *torus_text, trv_collective_t collective, uint64_t bytes,
-                       const trv_plan_constraints_t *constraints)
+                          const trv_plan_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of(torus_text);
     trv_planned_t plan;
@@ -60,8 +59,8 @@ static void assert_never_slower(const char *text, trv_collective_t collective)
         trv_planned_t plan = best(text, collective, bytes, NULL);
         double time_ns = simulated(&torus, collective, plan.algorithm, bytes);
         if (plan.time_ns != time_ns)
-            fail_msg("%s, %llu bytes, %s: %.6f ns, simulated %.6f ns", text, (unsigned long long)bytes,
-                     plan.algorithm, plan.time_ns, time_ns);
+            fail_msg("%s, %llu bytes, %s: %.6f ns, simulated %.6f ns", text, (unsigned long long)bytes, plan.algorithm,
+                     plan.time_ns, time_ns);
         for (int i = 0; i < trv_algorithms_count(); i++) {
             const trv_algorithm_t *algorithm = trv_algorithm_at(i);
             if (trv_algorithm_exactness(algorithm) == TRV_COVERS ||
@@ -401,12 +400,13 @@ int main(void)
 {
     paper.model = TRV_FIFO;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_never_slower), cmocka_unit_test(test_overheads), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_plans_are_schedules), cmocka_unit_test(test_same_answer),
-        cmocka_unit_test(test_cache), cmocka_unit_test(test_rank), cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_never_slower),  cmocka_unit_test(test_overheads),
+        cmocka_unit_test(test_parts),         cmocka_unit_test(test_plans_are_schedules),
+        cmocka_unit_test(test_same_answer),   cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_rank),          cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_large_vectors), cmocka_unit_test(test_dateline),
-        cmocka_unit_test(test_narrow), cmocka_unit_test(test_impossible), cmocka_unit_test(test_bad_networks),
-        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_narrow),        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_bad_networks),  cmocka_unit_test(test_bad_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,8 +57,8 @@ static int make_plans(const question_t *question, trv_planner_t **planner, trv_p
     const trv_torus_t torus = torus_of(question->torus);
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     network.model = question->model;
-    int rc = *planner ? TRV_OK : trv_planner_create(planner, &torus, question->collective, &network,
-                                                    &question->constraints);
+    int rc = *planner ? TRV_OK
+                      : trv_planner_create(planner, &torus, question->collective, &network, &question->constraints);
     memset(plan, 0, PLANS * sizeof *plan);
     return rc ? rc : trv_planner_rank(*planner, question->bytes, PLANS, plan);
 }

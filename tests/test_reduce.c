@@ -84,7 +84,7 @@ static long double real(trv_op_t op, long double x, long double y)
         memcpy(a, x, sizeof a);                                                                                        \
         memcpy(b, y, sizeof b);                                                                                        \
         type p = a[0] * b[0], q = a[1] * b[1], r = a[0] * b[1], s = a[1] * b[0];                                       \
-        type c[2] = { op == TRV_SUM ? a[0] + b[0] : p - q, op == TRV_SUM ? a[1] + b[1] : r + s };                      \
+        type c[2] = {op == TRV_SUM ? a[0] + b[0] : p - q, op == TRV_SUM ? a[1] + b[1] : r + s};                        \
         memcpy(x, c, sizeof c);                                                                                        \
         break;                                                                                                         \
     }
@@ -201,7 +201,7 @@ static bool same(trv_type_t type, const unsigned char *a, const unsigned char *b
 {
     if (type != TRV_LONG_DOUBLE && type != TRV_COMPLEX_LONG_DOUBLE)
         return !memcmp(a, b, trv_type_size(type));
-    long double x[2] = { 0, 0 }, y[2] = { 0, 0 };
+    long double x[2] = {0, 0}, y[2] = {0, 0};
     memcpy(x, a, trv_type_size(type));
     memcpy(y, b, trv_type_size(type));
     return x[0] == y[0] && x[1] == y[1];
@@ -251,7 +251,7 @@ static void check(reduce_t *reduce, trv_op_t op, trv_type_t type, int sources, i
 static void every_case(trv_op_t op, trv_type_t type)
 {
     const size_t size = trv_type_size(type) < 4 && type >= TRV_FLOAT16 && type != TRV_BOOL ? 4 : trv_type_size(type);
-    const size_t counts[] = { 0, 1, 7, 67, 4096 / size + 3 };
+    const size_t counts[] = {0, 1, 7, 67, 4096 / size + 3};
     for (int sources = 1; sources <= SOURCES_MAX; sources++)
         for (int in_place = -1; in_place < sources; in_place++)
             for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
@@ -273,7 +273,7 @@ static void test_every_operation_and_type(void **state)
 static void test_streamed(void **state)
 {
     (void)state;
-    static const trv_type_t some[] = { TRV_BFLOAT16, TRV_DOUBLE, TRV_COMPLEX_DOUBLE };
+    static const trv_type_t some[] = {TRV_BFLOAT16, TRV_DOUBLE, TRV_COMPLEX_DOUBLE};
     for (size_t t = 0; t < sizeof some / sizeof *some; t++)
         for (int sources = 2; sources <= 4; sources += 2)
             for (size_t skew = 0; skew <= 4; skew += 4)
@@ -321,7 +321,7 @@ static void test_same_bits(void **state)
         a[i] = (uint16_t)i;
         b[i] = (uint16_t)((i & 0x8000) | 0x3c00); /* never two NaNs at once: which one survives is the compiler's */
     }
-    const void *source[] = { a, b, b };
+    const void *source[] = {a, b, b};
     for (int type = TRV_FLOAT16; type <= TRV_BFLOAT16; type++)
         for (int op = TRV_SUM; op <= TRV_MAX; op++)
             for (int sources = 2; sources <= 3; sources++) {
@@ -337,7 +337,7 @@ static void test_rounds_once(void **state)
     (void)state;
     const uint16_t big = half_of_float(2048), one = half_of_float(1);
     uint16_t sum;
-    const void *source[] = { &big, &one, &one };
+    const void *source[] = {&big, &one, &one};
     assert_int_equal(trv_reduce(TRV_SUM, TRV_FLOAT16, &sum, source, 3, 1), 0);
     assert_true(float_of_half(sum) == 2050);
 }
@@ -355,7 +355,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     double value = 1;
-    const void *source[] = { &value };
+    const void *source[] = {&value};
     assert_int_equal(trv_reduce(TRV_BAND, TRV_DOUBLE, &value, source, 1, 1), TRV_ERR_UNSUPPORTED);
     assert_string_equal(trv_last_error(), "the operation band is not defined on elements of type double");
     assert_int_equal(trv_reduce(TRV_MAX, TRV_COMPLEX_FLOAT, &value, source, 1, 1), TRV_ERR_UNSUPPORTED);
@@ -393,10 +393,14 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_operation_and_type), cmocka_unit_test(test_streamed),
-        cmocka_unit_test(test_half_conversions),         cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_rounds_once),              cmocka_unit_test(test_tables_agree),
-        cmocka_unit_test(test_refusals),                 cmocka_unit_test(test_names),
+        cmocka_unit_test(test_every_operation_and_type),
+        cmocka_unit_test(test_streamed),
+        cmocka_unit_test(test_half_conversions),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_rounds_once),
+        cmocka_unit_test(test_tables_agree),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void copy_side(trv_schedule_t *copy, int stream, int step, int rank, cons
                       const edit_t *edit)
 {
     int64_t unit[1024];
-    trv_explicit_part_t part = { .slots = message->part[0].slots, .unit = unit };
+    trv_explicit_part_t part = {.slots = message->part[0].slots, .unit = unit};
     int peer = message->peer, port = message->port;
     assert_int_equal(message->parts, 1);
     part.count = list_of(&message->part[0].blocks, unit);
@@ -76,9 +76,9 @@ static void copy_combines(trv_schedule_t *copy, int stream, int step, int rank, 
                 source[i] = combine->source ? combine->source[i] : combine->first + i;
             if (edit && edit->new_register > 0)
                 source[combine->sources - 1] = edit->new_register;
-            assert_int_equal(
-                trv_explicit_combine(copy, stream, step, rank, combine->dst, combine->sources, source, count, unit),
-                TRV_OK);
+            assert_int_equal(trv_explicit_combine(copy, stream, step, rank, combine->dst, combine->sources, source,
+                                                  count, unit),
+                             TRV_OK);
         }
 }
 
@@ -91,11 +91,11 @@ static trv_schedule_t *broken(const char *algorithm, const char *torus_text, trv
     trv_step_t step = TRV_STEP_INIT;
     assert_int_equal(trv_torus_parse(torus_text, &torus), TRV_OK);
     assert_int_equal(trv_schedule_create(&from, &torus, algorithm, collective), TRV_OK);
-    trv_explicit_options_t options = { .collective = collective,
-                                       .streams = from->streams,
-                                       .steps = from->steps,
-                                       .registers = from->registers + 1,
-                                       .units = trv_schedule_units(from) };
+    trv_explicit_options_t options = {.collective = collective,
+                                      .streams = from->streams,
+                                      .steps = from->steps,
+                                      .registers = from->registers + 1,
+                                      .units = trv_schedule_units(from)};
     assert_int_equal(trv_explicit_create(&copy, &torus, "broken", &options), TRV_OK);
     for (int stream = 0; stream < from->streams; stream++)
         for (int t = 0; t < from->steps; t++)
@@ -142,98 +142,107 @@ static void accepts_the_copy_without_edits(void **state)
 static void a_receive_without_a_send(void **state)
 {
     (void)state;
-    expect_on_9(
-        (edit_t){ .step = 3, .from = 5, .to = 4, .drop = TRV_SEND },
-        (expected_t){
-            3, 4, -1, { "step 3 of stream 0", "rank 4 waits for a message from rank 5", "rank 5 never sends" } });
+    expect_on_9((edit_t){.step = 3, .from = 5, .to = 4, .drop = TRV_SEND},
+                (expected_t){3,
+                             4,
+                             -1,
+                             {"step 3 of stream 0", "rank 4 waits for a message from rank 5", "rank 5 never sends"}});
 }
 
 static void a_send_without_a_receive(void **state)
 {
     (void)state;
-    expect_on_9(
-        (edit_t){ .step = 1, .from = 2, .to = 5, .drop = TRV_RECEIVE },
-        (expected_t){ 1, 2, -1, { "step 1 of stream 0", "rank 2 sends rank 5 a message that rank 5 never receives" } });
+    expect_on_9((edit_t){.step = 1, .from = 2, .to = 5, .drop = TRV_RECEIVE},
+                (expected_t){1,
+                             2,
+                             -1,
+                             {"step 1 of stream 0", "rank 2 sends rank 5 a message that rank 5 never receives"}});
 }
 
 static void a_message_to_the_wrong_rank(void **state)
 {
     (void)state;
-    expect_on_9(
-        (edit_t){ .step = 0, .from = 3, .to = 4, .new_peer = 7 },
-        (expected_t){ 0, 3, -1, { "step 0 of stream 0", "rank 3 sends rank 7 a message that rank 7 never receives" } });
+    expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .new_peer = 7},
+                (expected_t){0,
+                             3,
+                             -1,
+                             {"step 0 of stream 0", "rank 3 sends rank 7 a message that rank 7 never receives"}});
 }
 
 static void a_message_dropped_in_the_reduce_scatter(void **state)
 {
     (void)state;
     /* What rank 4 would add has not come. */
-    expect_on_9((edit_t){ .step = 0, .from = 3, .to = 4, .drop = BOTH },
-                (expected_t){
-                    0, 4, 1, { "step 0 of stream 0", "rank 4 combines block 1 of register", "nothing has been put" } });
+    expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .drop = BOTH},
+                (expected_t){0,
+                             4,
+                             1,
+                             {"step 0 of stream 0", "rank 4 combines block 1 of register", "nothing has been put"}});
 }
 
 static void a_message_dropped_in_the_allgather(void **state)
 {
     (void)state;
     /* Rank 2 keeps its own sum of block 8, and passes it on to ranks 1 and 3. */
-    expect_on_9((edit_t){ .step = 2, .from = 8, .to = 2, .drop = BOTH },
-                (expected_t){ -1,
-                              2,
-                              8,
-                              { "after the last step", "rank 2 lacks the contribution of rank 0 in block 8",
-                                "6 of 9 ranks end with it", "nothing for this block comes to rank 2 after step 0" } });
+    expect_on_9((edit_t){.step = 2, .from = 8, .to = 2, .drop = BOTH},
+                (expected_t){-1,
+                             2,
+                             8,
+                             {"after the last step", "rank 2 lacks the contribution of rank 0 in block 8",
+                              "6 of 9 ranks end with it", "nothing for this block comes to rank 2 after step 0"}});
 }
 
 static void a_message_sent_twice(void **state)
 {
     (void)state;
-    expect_on_9(
-        (edit_t){ .step = 0, .from = 3, .to = 4, .repeat = BOTH },
-        (expected_t){
-            0, 3, -1, { "step 0 of stream 0", "rank 3 sends 2 messages by port 0 (dimension 0, +)", "at most 1" } });
-    edit_t edit = { .step = 0, .from = 3, .to = 4, .repeat = BOTH };
+    expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .repeat = BOTH},
+                (expected_t){0,
+                             3,
+                             -1,
+                             {"step 0 of stream 0", "rank 3 sends 2 messages by port 0 (dimension 0, +)",
+                              "at most 1"}});
+    edit_t edit = {.step = 0, .from = 3, .to = 4, .repeat = BOTH};
     trv_schedule_t *schedule = broken("trivance-b", "9", TRV_ALLREDUCE, 1, &edit);
     schedule->messages_per_port = 2;
-    expect(schedule, (expected_t){ 0, 4, 1, { "step 0 of stream 0", "rank 4 receives block 1 of register", "twice" } });
+    expect(schedule, (expected_t){0, 4, 1, {"step 0 of stream 0", "rank 4 receives block 1 of register", "twice"}});
 }
 
 static void a_port_that_leads_nowhere(void **state)
 {
     (void)state;
-    expect_on_9(
-        (edit_t){ .step = 1, .from = 2, .to = 5, .new_port = 4 + 1 },
-        (expected_t){ 1, 2, -1, { "rank 2 sends to rank 5 by port 4, which does not exist (ports are 0 to 1)" } });
-    edit_t edit = { .step = 0, .from = 0, .to = 3, .new_port = 2 + 1 };
+    expect_on_9((edit_t){.step = 1, .from = 2, .to = 5, .new_port = 4 + 1},
+                (expected_t){1, 2, -1, {"rank 2 sends to rank 5 by port 4, which does not exist (ports are 0 to 1)"}});
+    edit_t edit = {.step = 0, .from = 0, .to = 3, .new_port = 2 + 1};
     expect(broken("trivance-b", "3x3", TRV_ALLREDUCE, 1, &edit),
-           (expected_t){ 0, 0, -1, { "step 0", "rank 0 sends to rank 3 by port 2 (dimension 1)", "do not differ" } });
-    edit = (edit_t){ .step = 0, .from = 0, .to = 1, .new_port = 0 + 1 };
+           (expected_t){0, 0, -1, {"step 0", "rank 0 sends to rank 3 by port 2 (dimension 1)", "do not differ"}});
+    edit = (edit_t){.step = 0, .from = 0, .to = 1, .new_port = 0 + 1};
     expect(broken("trivance-b", "1x3", TRV_ALLREDUCE, 1, &edit),
-           (expected_t){ 0, 0, -1, { "step 0", "rank 0 sends to rank 1 by port 0 (dimension 0)", "do not differ" } });
+           (expected_t){0, 0, -1, {"step 0", "rank 0 sends to rank 1 by port 0 (dimension 0)", "do not differ"}});
 }
 
 static void two_sides_that_disagree(void **state)
 {
     (void)state;
-    expect_on_9((edit_t){ .step = 1, .from = 2, .to = 5, .receive_port = 1 + 1 },
-                (expected_t){
-                    1, 5, -1, { "step 1", "rank 5 receives a message from rank 2 by port 1", "sends it by port 0" } });
-    expect_on_9((edit_t){ .step = 1, .from = 2, .to = 5, .receive_unit = 3 + 1 },
-                (expected_t){ 1,
-                              5,
-                              3,
-                              { "step 1", "rank 5 receives a message from rank 2 with other units than are sent",
-                                "block 3 is received only" } });
+    expect_on_9((edit_t){.step = 1, .from = 2, .to = 5, .receive_port = 1 + 1},
+                (expected_t){1,
+                             5,
+                             -1,
+                             {"step 1", "rank 5 receives a message from rank 2 by port 1", "sends it by port 0"}});
+    expect_on_9((edit_t){.step = 1, .from = 2, .to = 5, .receive_unit = 3 + 1},
+                (expected_t){1,
+                             5,
+                             3,
+                             {"step 1", "rank 5 receives a message from rank 2 with other units than are sent",
+                              "block 3 is received only"}});
 }
 
 static void a_rank_that_is_not_there(void **state)
 {
     (void)state;
-    expect_on_9(
-        (edit_t){ .step = 2, .from = 2, .to = 5, .new_peer = 9 },
-        (expected_t){ 2, 2, -1, { "step 2", "rank 2 sends to rank 9, which does not exist (ranks are 0 to 8)" } });
-    expect_on_9((edit_t){ .step = 2, .from = 2, .to = 5, .new_peer = 2 },
-                (expected_t){ 2, 2, -1, { "step 2", "rank 2 sends to itself" } });
+    expect_on_9((edit_t){.step = 2, .from = 2, .to = 5, .new_peer = 9},
+                (expected_t){2, 2, -1, {"step 2", "rank 2 sends to rank 9, which does not exist (ranks are 0 to 8)"}});
+    expect_on_9((edit_t){.step = 2, .from = 2, .to = 5, .new_peer = 2},
+                (expected_t){2, 2, -1, {"step 2", "rank 2 sends to itself"}});
 }
 
 /* ---- Registers and sums ---------------------------------------------------------------------------------------- */
@@ -241,25 +250,26 @@ static void a_rank_that_is_not_there(void **state)
 static void a_contribution_added_twice(void **state)
 {
     (void)state;
-    expect_on_9((edit_t){ .step = 1, .from = 4, .to = 4, .repeat_combine = 1 },
-                (expected_t){ 1,
-                              4,
-                              4,
-                              { "has the contribution of rank 0 twice in block 4",
-                                "rank 4 adds it a second time in step 1", "both times from rank 1 in step 1" } });
+    expect_on_9((edit_t){.step = 1, .from = 4, .to = 4, .repeat_combine = 1},
+                (expected_t){1,
+                             4,
+                             4,
+                             {"has the contribution of rank 0 twice in block 4",
+                              "rank 4 adds it a second time in step 1", "both times from rank 1 in step 1"}});
 }
 
 static void a_wrong_register(void **state)
 {
     (void)state;
-    expect_on_9((edit_t){ .step = 0, .from = 4, .to = 4, .new_register = 3 },
-                (expected_t){
-                    0, 4, 1, { "step 0", "rank 4 combines block 1 of register 3, into which nothing has been put" } });
-    expect_on_9(
-        (edit_t){ .step = 0, .from = 4, .to = 4, .new_register = 4 },
-        (expected_t){ 0, 4, -1, { "step 0", "rank 4 combines from register 4, but has registers 0 to 3 only" } });
-    expect_on_9((edit_t){ .step = 0, .from = 3, .to = 4, .new_register = 3 },
-                (expected_t){ 0, 4, 1, { "step 0", "rank 4 combines block 1 of register", "nothing has been put" } });
+    expect_on_9((edit_t){.step = 0, .from = 4, .to = 4, .new_register = 3},
+                (expected_t){0,
+                             4,
+                             1,
+                             {"step 0", "rank 4 combines block 1 of register 3, into which nothing has been put"}});
+    expect_on_9((edit_t){.step = 0, .from = 4, .to = 4, .new_register = 4},
+                (expected_t){0, 4, -1, {"step 0", "rank 4 combines from register 4, but has registers 0 to 3 only"}});
+    expect_on_9((edit_t){.step = 0, .from = 3, .to = 4, .new_register = 3},
+                (expected_t){0, 4, 1, {"step 0", "rank 4 combines block 1 of register", "nothing has been put"}});
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static int leave_out_everything(const trv_schedule_t *schedule, const char *text
     trv_step_t step = TRV_STEP_INIT;
     lossy.step = step_with_omission;
     lossy.symmetry = TRV_SYMMETRY_NONE; /* or else that would be the fault */
-    omission = (struct omission){ .original = schedule, .send = -1, .combine = -1 };
+    omission = (struct omission){.original = schedule, .send = -1, .combine = -1};
     for (omission.stream = 0; omission.stream < schedule->streams; omission.stream++)
         for (omission.step = 0; omission.step < schedule->steps; omission.step++)
             for (omission.rank = 0; omission.rank < schedule->torus.ranks; omission.rank++) {
@@ -103,7 +103,7 @@ static int leave_out_everything(const trv_schedule_t *schedule, const char *text
 
 static void finds_every_omission(void **state)
 {
-    static const char *const tori[] = { "2", "3", "5", "7", "8", "3x3", "2x4" };
+    static const char *const tori[] = {"2", "3", "5", "7", "8", "3x3", "2x4"};
     (void)state;
     for (size_t i = 0; i < sizeof tori / sizeof tori[0]; i++)
         for (int a = 0; a < trv_algorithms_count(); a++)

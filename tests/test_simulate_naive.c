@@ -82,8 +82,8 @@ static void assert_equal(const trv_schedule_t *schedule, const trv_simulate_opti
 
 static void equals_the_naive_simulator_on_every_algorithm(void **state)
 {
-    static const char *const tori[] = {"1", "2", "3", "5", "8", "9", "12", "3x3", "2x4", "4x4", "3x5", "8x2", "1x5",
-                                       "2x2x2", "3x3x3", "2x3x4"};
+    static const char *const tori[] = {"1",   "2",   "3",   "5",   "8",   "9",     "12",    "3x3",
+                                       "2x4", "4x4", "3x5", "8x2", "1x5", "2x2x2", "3x3x3", "2x3x4"};
     static const uint64_t bytes[] = {1, 1000, 8192, 50000, 131072, 300000};
     static const trv_collective_t collectives[] = {TRV_ALLREDUCE, TRV_ALLREDUCE, TRV_REDUCE_SCATTER, TRV_ALLGATHER};
     (void)state;
@@ -110,8 +110,11 @@ static void equals_the_naive_simulator_on_every_algorithm(void **state)
  * round and bends in the route. */
 static trv_schedule_t *random_schedule(const trv_torus_t *torus)
 {
-    trv_explicit_options_t options = {.streams = 1 + random_below(3), .steps = 1 + random_below(3), .registers = 2,
-                                      .units = 64, .messages_per_port = 64};
+    trv_explicit_options_t options = {.streams = 1 + random_below(3),
+                                      .steps = 1 + random_below(3),
+                                      .registers = 2,
+                                      .units = 64,
+                                      .messages_per_port = 64};
     options.mirrored_streams = random_below(2) ? options.streams / 2 : 0;
     trv_schedule_t *schedule;
     assert_int_equal(trv_explicit_create(&schedule, torus, "random", &options), TRV_OK);

@@ -339,9 +339,12 @@ static void the_bound_is_close_where_nothing_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conserves_packets_and_bytes),       cmocka_unit_test(links_are_serial_and_packets_travel),
-        cmocka_unit_test(a_queue_is_first_come_first_served), cmocka_unit_test(is_determined_by_its_arguments),
-        cmocka_unit_test(the_bound_is_one),                  cmocka_unit_test(the_bound_is_close_where_nothing_waits),
+        cmocka_unit_test(conserves_packets_and_bytes),
+        cmocka_unit_test(links_are_serial_and_packets_travel),
+        cmocka_unit_test(a_queue_is_first_come_first_served),
+        cmocka_unit_test(is_determined_by_its_arguments),
+        cmocka_unit_test(the_bound_is_one),
+        cmocka_unit_test(the_bound_is_close_where_nothing_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,9 @@ static void streams_share_a_processor(void **state)
     const struct {
         const char *algorithm, *torus;
         int streams, messages; /* messages of a stream in each of the steps; each goes to a neighbour */
-    } expected[] = {{"ring", "9", 2, 1}, {"trivance-l", "3x3", 2, 2}, {"trivance-l", "3x3x3", 3, 2},
+    } expected[] = {{"ring", "9", 2, 1},
+                    {"trivance-l", "3x3", 2, 2},
+                    {"trivance-l", "3x3x3", 3, 2},
                     {"bucket", "3x3x3", 6, 1}};
     for (size_t i = 0; i < 2 * COUNT(expected); i++) {
         const int streams = expected[i / 2].streams, messages = expected[i / 2].messages;

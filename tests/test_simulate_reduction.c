@@ -15,8 +15,8 @@ static void assert_same(const trv_simulator_t *simulator, const trv_schedule_t *
     assert_int_equal(trv_simulate(simulator, options, bytes, &reduced), TRV_OK);
     assert_int_equal(trv_simulate(simulator, &all, bytes, &full), TRV_OK);
     assert_int_equal(full.simulated_ranks, trv_schedule_torus(schedule)->ranks);
-    if (reduced.time_fs != full.time_fs || reduced.packet_hops != full.packet_hops ||
-        reduced.packets != full.packets || reduced.messages != full.messages)
+    if (reduced.time_fs != full.time_fs || reduced.packet_hops != full.packet_hops || reduced.packets != full.packets ||
+        reduced.messages != full.messages)
         fail_msg("%s on %s, %llu bytes: %llu fs and %llu packet-hops by %d ranks, %llu fs and %llu by all",
                  trv_schedule_name(schedule), trv_torus_format(trv_schedule_torus(schedule), text, sizeof text),
                  (unsigned long long)bytes, (unsigned long long)reduced.time_fs,
@@ -112,8 +112,7 @@ static void few_ranks_stand_for_all(void **state)
         const char *algorithm, *torus;
         int ranks_max;
     } expected[] = {{"trivance-b", "64x64", 64}, {"trivance-l", "27x27", 64}, {"swing-b", "32x32", 64},
-                    {"bucket", "8x8x8", 64}, {"bruck-b", "27x27", 64},
-                    {"trivance-l-grouped", "32x32", 64}};
+                    {"bucket", "8x8x8", 64},     {"bruck-b", "27x27", 64},    {"trivance-l-grouped", "32x32", 64}};
     for (size_t i = 0; i < COUNT(expected); i++) {
         trv_schedule_t *schedule = schedule_of(expected[i].algorithm, expected[i].torus);
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;

@@ -21,7 +21,7 @@
 #include "stars_check.h"
 
 #define ALL_RANKS 130 /* up to so many ranks all are compared, else RANDOM of them */
-#define RANDOM 12
+#define RANDOM    12
 
 /* ---- Blindness --------------------------------------------------------------------------------------------------- */
 
@@ -208,9 +208,47 @@ static int expect_all(const trv_torus_t *torus, trv_collective_t collective)
 static void test_all(void **state)
 {
     static const char *const name[] = {
-        "1", "1x1", "2", "2x1", "3", "4", "5", "7", "8", "9", "12", "27", "31", "32", "2x2", "2x3", "4x4", "3x9", "9x3",
-        "4x8", "5x5", "6x6", "2x6", "6x10", "1x8x1", "7x11", "12x12", "2x2x2", "2x2x4", "4x4x4", "3x3x3", "2x3x5",
-        "4x4x8", "6x6x6", "2x2x2x2", "2x3x4x3", "2x2x2x2x2x2x2x2", "32x32", "27x27", "30x36", "10x12x14",
+        "1",
+        "1x1",
+        "2",
+        "2x1",
+        "3",
+        "4",
+        "5",
+        "7",
+        "8",
+        "9",
+        "12",
+        "27",
+        "31",
+        "32",
+        "2x2",
+        "2x3",
+        "4x4",
+        "3x9",
+        "9x3",
+        "4x8",
+        "5x5",
+        "6x6",
+        "2x6",
+        "6x10",
+        "1x8x1",
+        "7x11",
+        "12x12",
+        "2x2x2",
+        "2x2x4",
+        "4x4x4",
+        "3x3x3",
+        "2x3x5",
+        "4x4x8",
+        "6x6x6",
+        "2x2x2x2",
+        "2x3x4x3",
+        "2x2x2x2x2x2x2x2",
+        "32x32",
+        "27x27",
+        "30x36",
+        "10x12x14",
         "2x3x4x5x6",
     };
     static const trv_collective_t collective[] = {TRV_ALLREDUCE, TRV_REDUCE_SCATTER, TRV_ALLGATHER};

@@ -94,8 +94,8 @@ static void prove_chain(const trv_star_chain_t *chain, int number)
 static void every_chain_in_every_form(void **state)
 {
     (void)state;
-    static const char *const tori[] = {"2", "9", "12", "4x4", "3x4", "5x5", "2x2x2", "2x2x4", "6x6", "8x8", "4x8",
-                                       "4x4x4", "3x3x3", "12x12", "1x4x4"};
+    static const char *const tori[] = {"2",   "9",   "12",  "4x4",   "3x4",   "5x5",   "2x2x2", "2x2x4",
+                                       "6x6", "8x8", "4x8", "4x4x4", "3x3x3", "12x12", "1x4x4"};
     for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++) {
         trv_torus_t torus = torus_of(tori[t]);
         static trv_star_chain_t chain[TRV_STAR_FOUND_MAX];
@@ -163,7 +163,10 @@ static void coverings(void **state)
 /* What is simulated on one rank for all takes as long as on all of them, also where routes bend. */
 static void one_rank_stands_for_all(void **state)
 {
-    static const char *const star[][2] = {{"4x4", "star:l"}, {"4x4x4", "star:12"}, {"4x8", "star"}, {"6x6", "star:l::1"}};
+    static const char *const star[][2] = {{"4x4", "star:l"},
+                                          {"4x4x4", "star:12"},
+                                          {"4x8", "star"},
+                                          {"6x6", "star:l::1"}};
     (void)state;
     for (size_t i = 0; i < sizeof star / sizeof star[0]; i++) {
         trv_torus_t torus = torus_of(star[i][0]);

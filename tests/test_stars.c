@@ -116,8 +116,8 @@ static void test_random_chains(void **state)
     static const struct {
         const char *torus;
         int steps, factor[3];
-    } kind[] = {{"2x4", 2, {2, 4}}, {"3x4", 2, {4, 3}}, {"2x2x2", 2, {4, 2}}, {"9", 2, {3, 3}}, {"4x3", 2, {5, 3}},
-                {"2x3x2", 2, {6, 2}}, {"8", 3, {2, 2, 2}}, {"2x3", 2, {3, 3}}};
+    } kind[] = {{"2x4", 2, {2, 4}}, {"3x4", 2, {4, 3}},   {"2x2x2", 2, {4, 2}}, {"9", 2, {3, 3}},
+                {"4x3", 2, {5, 3}}, {"2x3x2", 2, {6, 2}}, {"8", 3, {2, 2, 2}},  {"2x3", 2, {3, 3}}};
     int direct = 0, covering = 0, neither = 0;
     (void)state;
     srand(7);
@@ -251,8 +251,12 @@ static void find_first(const char *key, char first[TEXT_MAX])
 static void test_other_files(void **state)
 {
     static const char *const text[] = {
-        "", "\n", "1.0\n", "no chain\n", "0.1/1.0_2.0/0.2", /* no end */
-        "0.1/0.-1_1.0/-1.0_2.0/-2.0_0.2\n",                  /* a covering of 6x10, no direct sum */
+        "",
+        "\n",
+        "1.0\n",
+        "no chain\n",
+        "0.1/1.0_2.0/0.2",                  /* no end */
+        "0.1/0.-1_1.0/-1.0_2.0/-2.0_0.2\n", /* a covering of 6x10, no direct sum */
         "0.1/1.0\n0.1\n0.1\n0.1\n0.1\n0.1\n0.1\n",
     };
     const trv_torus_t torus = torus_of("6x10");
@@ -344,16 +348,11 @@ int main(void)
 {
     char folder[] = "/tmp/trivance-stars-XXXXXX", remove[64];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_bad_text),
-        cmocka_unit_test(test_random_chains),
-        cmocka_unit_test(test_known_subgroups),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_other_files),
-        cmocka_unit_test(test_policy),
-        cmocka_unit_test(test_nothing_left),
-        cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_bad_text),
+        cmocka_unit_test(test_random_chains), cmocka_unit_test(test_known_subgroups),
+        cmocka_unit_test(test_large),         cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_other_files),   cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_nothing_left),  cmocka_unit_test(test_no_folder),
     };
     if (!mkdtemp(folder) || setenv("XDG_CACHE_HOME", folder, 1))
         return 1;

@@ -23,10 +23,7 @@ static int hops_8x8(int v)
     return (x > 4 ? 8 - x : x) + (y > 4 ? 8 - y : y);
 }
 
-static int plus_8x8(int v, int w)
-{
-    return (v / 8 + w / 8) % 8 * 8 + (v + w) % 8;
-}
+static int plus_8x8(int v, int w) { return (v / 8 + w / 8) % 8 * 8 + (v + w) % 8; }
 
 static uint64_t shift_8x8(uint64_t set, int v)
 {

@@ -18,9 +18,18 @@
 static void parses(void **state)
 {
     (void)state;
-    static const struct { const char *text; int dims, ranks; const char *written; } cases[] = {
-        {"9", 1, 9, "9"}, {"1", 1, 1, "1"}, {"3x3", 2, 9, "3x3"}, {"4X4x8", 3, 128, "4x4x8"}, {"007x2", 2, 14, "7x2"},
-        {"2x2x2x2x2x2x2x2", 8, 256, "2x2x2x2x2x2x2x2"}, {"32768x32768", 2, 1 << 30, "32768x32768"},
+    static const struct {
+        const char *text;
+        int dims, ranks;
+        const char *written;
+    } cases[] = {
+        {"9", 1, 9, "9"},
+        {"1", 1, 1, "1"},
+        {"3x3", 2, 9, "3x3"},
+        {"4X4x8", 3, 128, "4x4x8"},
+        {"007x2", 2, 14, "7x2"},
+        {"2x2x2x2x2x2x2x2", 8, 256, "2x2x2x2x2x2x2x2"},
+        {"32768x32768", 2, 1 << 30, "32768x32768"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_torus_t torus;
@@ -35,12 +44,24 @@ static void parses(void **state)
 static void refuses(void **state)
 {
     (void)state;
-    static const struct { const char *text, *reason; } cases[] = {
-        {"", "not a torus"}, {"x", "not a torus"}, {"3x", "not a torus"}, {"x3", "not a torus"},
+    static const struct {
+        const char *text, *reason;
+    } cases[] = {
+        {"", "not a torus"},
+        {"x", "not a torus"},
+        {"3x", "not a torus"},
+        {"x3", "not a torus"},
         {"3xx3", "not a torus"},
-        {"-3", "not a torus"}, {"3*3", "only digits and x"}, {" 9", "not a torus"}, {"9 ", "only digits and x"},
-        {"0x4", "size 0"}, {"4x0", "size 0"}, {"9999999999x2", "too large"}, {"32769x32768", "2^30"},
-        {"99999999999999999999999", "too large"}, {"1x1x1x1x1x1x1x1x1", "more than 8 dimensions"},
+        {"-3", "not a torus"},
+        {"3*3", "only digits and x"},
+        {" 9", "not a torus"},
+        {"9 ", "only digits and x"},
+        {"0x4", "size 0"},
+        {"4x0", "size 0"},
+        {"9999999999x2", "too large"},
+        {"32769x32768", "2^30"},
+        {"99999999999999999999999", "too large"},
+        {"1x1x1x1x1x1x1x1x1", "more than 8 dimensions"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_torus_t torus;
@@ -114,7 +135,9 @@ static void routes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parses), cmocka_unit_test(refuses), cmocka_unit_test(coordinates_and_ranks),
+        cmocka_unit_test(parses),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(coordinates_and_ranks),
         cmocka_unit_test(routes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

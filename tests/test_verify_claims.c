@@ -17,13 +17,13 @@ static trv_schedule_t *empty(const char *torus_text, trv_explicit_options_t opti
 /* Sends unit 0, register `from_reg` to register `to_reg`. */
 static void message(trv_schedule_t *schedule, int step, int from, int to, int port, int sides, int from_reg, int to_reg)
 {
-    trv_explicit_part_t part = { .from_reg = from_reg, .to_reg = to_reg, .count = 1, .unit = (int64_t[]){ 0 } };
+    trv_explicit_part_t part = {.from_reg = from_reg, .to_reg = to_reg, .count = 1, .unit = (int64_t[]){0}};
     assert_int_equal(trv_explicit_message(schedule, 0, step, from, to, port, -1, sides, 1, &part), TRV_OK);
 }
 
 static void combine(trv_schedule_t *schedule, int step, int rank, int sources, const int *source)
 {
-    assert_int_equal(trv_explicit_combine(schedule, 0, step, rank, 0, sources, source, 1, (int64_t[]){ 0 }), TRV_OK);
+    assert_int_equal(trv_explicit_combine(schedule, 0, step, rank, 0, sources, source, 1, (int64_t[]){0}), TRV_OK);
 }
 
 /* AllReduce on a ring of 3 in one step; without rank 2's message to rank 0, which then adds one source less. */
@@ -36,7 +36,7 @@ static trv_schedule_t *ring_of_3(trv_explicit_options_t options, bool complete)
         message(schedule, 0, rank, (rank + 2) % 3, trv_port(0, -1), BOTH, 0, 1);
         if (complete || rank != 2)
             message(schedule, 0, rank, (rank + 1) % 3, trv_port(0, +1), BOTH, 0, 2);
-        combine(schedule, 0, rank, complete || rank != 0 ? 3 : 2, (int[]){ 0, 1, 2 });
+        combine(schedule, 0, rank, complete || rank != 0 ? 3 : 2, (int[]){0, 1, 2});
     }
     return schedule;
 }
@@ -61,106 +61,104 @@ static trv_verdict_t verdict_of(const trv_schedule_t *schedule, trv_verify_metho
 
 static void ranks_that_wait_in_a_circle(void **state)
 {
-    trv_schedule_t *schedule =
-        empty("3", (trv_explicit_options_t){ .streams = 1, .steps = 2, .registers = 2, .units = 1 });
+    trv_schedule_t *schedule = empty("3",
+                                     (trv_explicit_options_t){.streams = 1, .steps = 2, .registers = 2, .units = 1});
     (void)state;
     for (int rank = 0; rank < 3; rank++) { /* everybody sends first and would receive afterwards */
         message(schedule, 0, rank, (rank + 1) % 3, trv_port(0, +1), TRV_SEND, 0, 1);
         message(schedule, 1, rank, (rank + 1) % 3, trv_port(0, +1), TRV_RECEIVE, 0, 1);
     }
-    expect(schedule, (expected_t){ 0,
-                                   0,
-                                   -1,
-                                   { "step 0 of stream 0: rank 0 sends a message to rank 1",
-                                     "receives it in step 1 only", "in a circle: 0 -> 1 -> 2 -> 0" } });
+    expect(schedule, (expected_t){0,
+                                  0,
+                                  -1,
+                                  {"step 0 of stream 0: rank 0 sends a message to rank 1", "receives it in step 1 only",
+                                   "in a circle: 0 -> 1 -> 2 -> 0"}});
 }
 
 static void sides_in_different_steps(void **state)
 {
-    trv_schedule_t *schedule =
-        empty("3", (trv_explicit_options_t){ .streams = 1, .steps = 3, .registers = 2, .units = 1 });
+    trv_schedule_t *schedule = empty("3",
+                                     (trv_explicit_options_t){.streams = 1, .steps = 3, .registers = 2, .units = 1});
     (void)state;
     message(schedule, 0, 0, 1, trv_port(0, +1), TRV_SEND, 0, 1);
     message(schedule, 2, 0, 1, trv_port(0, +1), TRV_RECEIVE, 0, 1);
-    expect(schedule,
-           (expected_t){ 0,
-                         0,
-                         -1,
-                         { "step 0 of stream 0: rank 0 sends a message to rank 1, which receives it in step 2",
-                           "the same step" } });
+    expect(schedule, (expected_t){0,
+                                  0,
+                                  -1,
+                                  {"step 0 of stream 0: rank 0 sends a message to rank 1, which receives it in step 2",
+                                   "the same step"}});
 }
 
 static void the_first_of_several_faults(void **state)
 {
-    trv_explicit_options_t options = { .streams = 2, .steps = 2, .registers = 2, .units = 1 };
+    trv_explicit_options_t options = {.streams = 2, .steps = 2, .registers = 2, .units = 1};
     trv_schedule_t *schedule = empty("5", options);
-    trv_explicit_part_t part = { .from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){ 0 } };
+    trv_explicit_part_t part = {.from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     (void)state;
     /* Stream 0 fails in step 1, stream 1 in step 0 already, at ranks 3 and 2. */
     assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), TRV_OK);
     assert_int_equal(trv_explicit_message(schedule, 1, 0, 3, 4, 0, -1, TRV_SEND, 1, &part), TRV_OK);
     assert_int_equal(trv_explicit_message(schedule, 1, 0, 2, 1, 1, -1, TRV_SEND, 1, &part), TRV_OK);
-    expect(schedule, (expected_t){ 0, 2, -1, { "step 0 of stream 1: rank 2 sends rank 1" } });
+    expect(schedule, (expected_t){0, 2, -1, {"step 0 of stream 1: rank 2 sends rank 1"}});
 }
 
 /* ---- Registers ------------------------------------------------------------------------------------------------- */
 
 static void a_register_overwritten_while_it_is_sent(void **state)
 {
-    trv_schedule_t *schedule =
-        empty("2", (trv_explicit_options_t){ .streams = 1, .steps = 1, .registers = 2, .units = 1 });
+    trv_schedule_t *schedule = empty("2",
+                                     (trv_explicit_options_t){.streams = 1, .steps = 1, .registers = 2, .units = 1});
     (void)state;
     message(schedule, 0, 0, 1, trv_port(0, +1), BOTH, 0, 1);
     message(schedule, 0, 1, 0, trv_port(0, +1), BOTH, 0, 0);
     expect(schedule,
-           (expected_t){ 0, 0, 0, { "step 0", "rank 0 receives the whole slice of register 0 while it sends it" } });
+           (expected_t){0, 0, 0, {"step 0", "rank 0 receives the whole slice of register 0 while it sends it"}});
 }
 
 static void a_register_that_holds_nothing_is_sent(void **state)
 {
-    trv_schedule_t *schedule =
-        empty("2", (trv_explicit_options_t){ .streams = 1, .steps = 1, .registers = 2, .units = 1 });
+    trv_schedule_t *schedule = empty("2",
+                                     (trv_explicit_options_t){.streams = 1, .steps = 1, .registers = 2, .units = 1});
     (void)state;
     message(schedule, 0, 1, 0, trv_port(0, +1), BOTH, 1, 1);
     expect(schedule,
-           (expected_t){ 0, 1, 0, { "step 0", "rank 1 sends the whole slice of register 1", "nothing has been put" } });
+           (expected_t){0, 1, 0, {"step 0", "rank 1 sends the whole slice of register 1", "nothing has been put"}});
 }
 
 static void parts_and_emptiness(void **state)
 {
-    trv_explicit_options_t options = { .streams = 1, .steps = 1, .registers = 2, .units = 4 };
-    trv_explicit_part_t two[2] = { { .to_reg = 1, .count = 1, .unit = (int64_t[]){ 1 } },
-                                   { .to_reg = 1, .count = 1, .unit = (int64_t[]){ 3 } } };
-    trv_explicit_part_t one = { .to_reg = 1, .count = 2, .unit = (int64_t[]){ 1, 3 } };
-    trv_explicit_part_t none = { .to_reg = 1, .count = 0, .unit = (int64_t[]){ 0 } };
+    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 4};
+    trv_explicit_part_t two[2] = {{.to_reg = 1, .count = 1, .unit = (int64_t[]){1}},
+                                  {.to_reg = 1, .count = 1, .unit = (int64_t[]){3}}};
+    trv_explicit_part_t one = {.to_reg = 1, .count = 2, .unit = (int64_t[]){1, 3}};
+    trv_explicit_part_t none = {.to_reg = 1, .count = 0, .unit = (int64_t[]){0}};
     trv_schedule_t *schedule = empty("4", options);
     (void)state;
     trv_explicit_message(schedule, 0, 0, 0, 1, 0, -1, TRV_SEND, 2, two);
     trv_explicit_message(schedule, 0, 0, 0, 1, 0, -1, TRV_RECEIVE, 1, &one);
-    expect(schedule,
-           (expected_t){ 0, 1, -1, { "rank 1 receives a message from rank 0 in other parts than it is sent" } });
+    expect(schedule, (expected_t){0, 1, -1, {"rank 1 receives a message from rank 0 in other parts than it is sent"}});
     schedule = empty("4", options);
     trv_explicit_message(schedule, 0, 0, 0, 1, 0, -1, BOTH, 1, &none);
-    expect(schedule, (expected_t){ 0, 0, -1, { "step 0", "rank 0 sends an empty message" } });
+    expect(schedule, (expected_t){0, 0, -1, {"step 0", "rank 0 sends an empty message"}});
 }
 
 static void a_contribution_that_comes_two_ways(void **state)
 {
-    trv_schedule_t *schedule =
-        empty("4", (trv_explicit_options_t){ .streams = 1, .steps = 2, .registers = 2, .units = 1 });
+    trv_schedule_t *schedule = empty("4",
+                                     (trv_explicit_options_t){.streams = 1, .steps = 2, .registers = 2, .units = 1});
     (void)state;
     for (int step = 0; step < 2;
          step++) /* rank 0 gets rank 1's contribution in both steps, the second time with its own */
         for (int rank = 0; rank < 4; rank++) {
             message(schedule, step, rank, rank ^ 1, trv_port(0, rank % 2 ? -1 : +1), BOTH, 0, 1);
-            combine(schedule, step, rank, 2, (int[]){ 0, 1 });
+            combine(schedule, step, rank, 2, (int[]){0, 1});
         }
     expect(schedule,
-           (expected_t){ 1,
-                         0,
-                         0,
-                         { "rank 0 has the contribution of rank 0 twice in the whole slice",
-                           "rank 0 adds it a second time in step 1", "once its own", "once from rank 1 in step 1" } });
+           (expected_t){1,
+                        0,
+                        0,
+                        {"rank 0 has the contribution of rank 0 twice in the whole slice",
+                         "rank 0 adds it a second time in step 1", "once its own", "once from rank 1 in step 1"}});
 }
 
 /* ---- Claims ---------------------------------------------------------------------------------------------------- */
@@ -171,58 +169,61 @@ static void claims_exact_but_overlaps(void **state)
     (void)state;
     assert_true(verdict_of(schedule, TRV_VERIFY_AUTO).valid);
     schedule->exactness = TRV_EXACT;
-    expect(schedule, (expected_t){ 1, 0, 0, { "twice in the whole slice", "a second time in step 1" } });
+    expect(schedule, (expected_t){1, 0, 0, {"twice in the whole slice", "a second time in step 1"}});
 }
 
 static void covers_but_not_all(void **state)
 {
-    trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){ .exactness = TRV_COVERS }, true);
+    trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){.exactness = TRV_COVERS}, true);
     (void)state;
     assert_true(verdict_of(schedule, TRV_VERIFY_RANDOM).valid);
     assert_int_equal(verdict_of(schedule, TRV_VERIFY_RANDOM).method, TRV_VERIFY_EXHAUSTIVE); /* no sums to compare */
     trv_schedule_destroy(schedule);
-    expect(ring_of_3((trv_explicit_options_t){ .exactness = TRV_COVERS }, false),
-           (expected_t){
-               -1, 0, 0, { "after the last step", "rank 0 lacks the contribution of rank 2 in the whole slice" } });
+    expect(ring_of_3((trv_explicit_options_t){.exactness = TRV_COVERS}, false),
+           (expected_t){-1,
+                        0,
+                        0,
+                        {"after the last step", "rank 0 lacks the contribution of rank 2 in the whole slice"}});
 }
 
 static void lacks_a_contribution(void **state)
 {
     (void)state;
-    expect(ring_of_3((trv_explicit_options_t){ .consistent = false }, false),
-           (expected_t){ -1,
-                         0,
-                         0,
-                         { "after the last step of stream 0, rank 0 lacks the contribution of rank 2",
-                           "2 of 3 ranks end with it", "nothing for this slice comes to rank 0 after step 0" } });
+    expect(ring_of_3((trv_explicit_options_t){.consistent = false}, false),
+           (expected_t){-1,
+                        0,
+                        0,
+                        {"after the last step of stream 0, rank 0 lacks the contribution of rank 2",
+                         "2 of 3 ranks end with it", "nothing for this slice comes to rank 0 after step 0"}});
 }
 
 static void claims_consistent_but_is_not(void **state)
 {
-    trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){ .consistent = false }, true);
+    trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){.consistent = false}, true);
     (void)state;
     trv_verdict_t verdict = verdict_of(schedule, TRV_VERIFY_EXHAUSTIVE);
     assert_true(verdict.valid && !verdict.consistent); /* it makes no such claim */
     schedule->consistent = true;
-    expect(
-        schedule,
-        (expected_t){
-            -1, 1, 0, { "ranks 0 and 1 have added the whole slice in different orders", "claims to be consistent" } });
+    expect(schedule,
+           (expected_t){-1,
+                        1,
+                        0,
+                        {"ranks 0 and 1 have added the whole slice in different orders", "claims to be consistent"}});
     schedule = made("trivance-l", "9", TRV_ALLREDUCE);
     assert_false(verdict_of(schedule, TRV_VERIFY_EXHAUSTIVE).consistent);
     schedule->consistent = true;
-    expect(schedule, (expected_t){ -1, 1, 0, { "ranks 0 and 1 have added the whole slice in different orders" } });
+    expect(schedule, (expected_t){-1, 1, 0, {"ranks 0 and 1 have added the whole slice in different orders"}});
 }
 
 /* a + b = b + a: two ranks exchange, each adds its own first. */
 static void knows_that_sums_commute(void **state)
 {
-    trv_explicit_options_t options = { .streams = 1, .steps = 1, .registers = 2, .units = 1, .consistent = true };
+    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 1, .consistent = true};
     trv_schedule_t *schedule = empty("2", options);
     (void)state;
     for (int rank = 0; rank < 2; rank++) {
         message(schedule, 0, rank, 1 - rank, trv_port(0, +1), BOTH, 0, 1);
-        combine(schedule, 0, rank, 2, (int[]){ 0, 1 });
+        combine(schedule, 0, rank, 2, (int[]){0, 1});
     }
     assert_true(verdict_of(schedule, TRV_VERIFY_EXHAUSTIVE).valid);
     trv_schedule_destroy(schedule);
@@ -231,7 +232,7 @@ static void knows_that_sums_commute(void **state)
 /* (1 + 0) + 2 in one go rounds once in half precision, in two goes twice. */
 static void a_joint_combine_is_not_two(void **state)
 {
-    trv_explicit_options_t options = { .streams = 1, .steps = 1, .registers = 3, .units = 1, .consistent = true };
+    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 3, .units = 1, .consistent = true};
     (void)state;
     for (int joint = 0; joint < 2; joint++) {
         trv_schedule_t *schedule = empty("3", options);
@@ -239,18 +240,17 @@ static void a_joint_combine_is_not_two(void **state)
             message(schedule, 0, rank, (rank + 1) % 3, trv_port(0, +1), BOTH, 0, 1);
             message(schedule, 0, rank, (rank + 2) % 3, trv_port(0, -1), BOTH, 0, 2);
         }
-        combine(schedule, 0, 0, 3, (int[]){ 0, 2, 1 }); /* 0 + 1 + 2 */
-        combine(schedule, 0, 1, 3, (int[]){ 0, 1, 2 }); /* 1 + 0 + 2 */
+        combine(schedule, 0, 0, 3, (int[]){0, 2, 1}); /* 0 + 1 + 2 */
+        combine(schedule, 0, 1, 3, (int[]){0, 1, 2}); /* 1 + 0 + 2 */
         if (joint) {
-            combine(schedule, 0, 2, 3, (int[]){ 1, 2, 0 }); /* 1 + 0 + 2 */
+            combine(schedule, 0, 2, 3, (int[]){1, 2, 0}); /* 1 + 0 + 2 */
             assert_true(verdict_of(schedule, TRV_VERIFY_EXHAUSTIVE).valid);
             trv_schedule_destroy(schedule);
         } else {
-            int64_t all[] = { 0 };
-            trv_explicit_combine(schedule, 0, 0, 2, 1, 2, (int[]){ 1, 2 }, 1, all); /* 1 + 0 */
-            trv_explicit_combine(schedule, 0, 0, 2, 0, 2, (int[]){ 1, 0 }, 1, all); /* … + 2 */
-            expect(schedule,
-                   (expected_t){ -1, 2, 0, { "ranks 0 and 2 have added the whole slice in different orders" } });
+            int64_t all[] = {0};
+            trv_explicit_combine(schedule, 0, 0, 2, 1, 2, (int[]){1, 2}, 1, all); /* 1 + 0 */
+            trv_explicit_combine(schedule, 0, 0, 2, 0, 2, (int[]){1, 0}, 1, all); /* … + 2 */
+            expect(schedule, (expected_t){-1, 2, 0, {"ranks 0 and 2 have added the whole slice in different orders"}});
         }
     }
 }
@@ -260,22 +260,21 @@ static void claims_a_symmetry_it_has_not(void **state)
     trv_schedule_t *schedule = made("recdoub-l", "8", TRV_ALLREDUCE);
     (void)state;
     schedule->symmetry = TRV_SYMMETRY_TRANSLATION;
-    expect(schedule,
-           (expected_t){ 0, 1, -1, { "step 0", "rank 1 does not send what rank 0 sends", "every translation" } });
+    expect(schedule, (expected_t){0, 1, -1, {"step 0", "rank 1 does not send what rank 0 sends", "every translation"}});
     schedule = made("recdoub-l", "8", TRV_ALLREDUCE);
     schedule->symmetry = TRV_SYMMETRY_PARITY;
-    expect(schedule,
-           (expected_t){ 1, 2, -1, { "step 1", "rank 2 does not send what rank 0 sends", "translation by 2" } });
+    expect(schedule, (expected_t){1, 2, -1, {"step 1", "rank 2 does not send what rank 0 sends", "translation by 2"}});
 }
 
 static void needs_owners(void **state)
 {
-    trv_explicit_options_t options = {
-        .collective = TRV_REDUCE_SCATTER, .streams = 1, .steps = 0, .registers = 1, .units = 4
-    };
+    trv_explicit_options_t options = {.collective = TRV_REDUCE_SCATTER,
+                                      .streams = 1,
+                                      .steps = 0,
+                                      .registers = 1,
+                                      .units = 4};
     (void)state;
-    expect(empty("3", options),
-           (expected_t){ 0, -1, -1, { "reduce-scatter", "4 units have no owners among 3 ranks" } });
+    expect(empty("3", options), (expected_t){0, -1, -1, {"reduce-scatter", "4 units have no owners among 3 ranks"}});
 }
 
 /* ---- The verdict ----------------------------------------------------------------------------------------------- */

@@ -219,7 +219,9 @@ static void as_cheap_as_the_reference(void **state)
 static void exceptions_as_in_the_reference(void **state)
 {
     (void)state;
-    const struct { int size, extras, cost; } exception[] = {
+    const struct {
+        int size, extras, cost;
+    } exception[] = {
         {25, 2, 15}, {26, 1, 16}, {65, 1, 37}, {70, 1, 42}, {71, 1, 43}, {73, 2, 45}, {74, 2, 46},
         {75, 2, 40}, {76, 1, 49}, {77, 1, 49}, {78, 1, 42}, {79, 4, 51}, {80, 2, 52},
     };

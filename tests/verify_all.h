@@ -22,7 +22,7 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
-static const char *const collective_names[] = { "allreduce", "reduce-scatter", "allgather" };
+static const char *const collective_names[] = {"allreduce", "reduce-scatter", "allgather"};
 
 static void verify_one(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective,
                        trv_verify_method_t method)

@@ -30,7 +30,7 @@ TRV_API const char *trv_algorithm_bytes_formula(const trv_algorithm_t *algorithm
 /* How a name's parameters, after a colon, are written ("G[xG…]…"); NULL where there are none. Left out, the algorithm
  * chooses them; the other properties here are those of its choice, and a schedule's own are what counts. */
 TRV_API const char *trv_algorithm_parameters(const trv_algorithm_t *algorithm);
-TRV_API trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm);   /* on the tori it is made for */
+TRV_API trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm); /* on the tori it is made for */
 TRV_API trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_consistent(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /* L: whole vectors; else B */

@@ -15,7 +15,7 @@
 #define TRV_VERSION_MAJOR 0
 #define TRV_VERSION_MINOR 1
 #define TRV_VERSION_PATCH 0
-#define TRV_VERSION "0.1.0"
+#define TRV_VERSION       "0.1.0"
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,28 +16,31 @@ extern "C" {
 #endif
 
 typedef struct trv_network {
-    double bandwidth_bps;  /* of a directed link, bits per second */
-    double alpha_ns;       /* paid at the start of every step */
-    double hop_ns;         /* per hop of a step's longest message; 0 in the paper's plain model */
+    double bandwidth_bps; /* of a directed link, bits per second */
+    double alpha_ns;      /* paid at the start of every step */
+    double hop_ns;        /* per hop of a step's longest message; 0 in the paper's plain model */
 } trv_network_t;
 
 /* The paper's evaluation: 800 Gb/s, alpha 1.5 us, where hops cost nothing in the Hockney model. */
-#define TRV_NETWORK_PAPER { 800e9, 1500.0, 0.0 }
+#define TRV_NETWORK_PAPER                                                                                              \
+    {                                                                                                                  \
+        800e9, 1500.0, 0.0                                                                                             \
+    }
 
 /* One step, all streams together. */
 typedef struct trv_step_cost {
-    int messages;          /* that share the busiest link (the link with most messages) */
-    double link_fraction;  /* bytes over the link that carries most, as a fraction of the vector m */
-    double port_fraction;  /* largest bytes of one message, as a fraction of m */
-    int hops;              /* the longest route */
+    int messages;         /* that share the busiest link (the link with most messages) */
+    double link_fraction; /* bytes over the link that carries most, as a fraction of the vector m */
+    double port_fraction; /* largest bytes of one message, as a fraction of m */
+    int hops;             /* the longest route */
 } trv_step_cost_t;
 
 typedef struct trv_cost {
     int steps;
-    double lambda;         /* steps / log3 n (0 for one rank) */
-    double delta;          /* largest bytes sent by one rank / 2m */
-    double theta; /* D * sum over steps of link_fraction, D the dimensions larger than 1 (paper tables 1 and 2) */
-    uint64_t messages;     /* all ranks, streams, steps */
+    double lambda;     /* steps / log3 n (0 for one rank) */
+    double delta;      /* largest bytes sent by one rank / 2m */
+    double theta;      /* D * sum over steps of link_fraction, D the dimensions larger than 1 (paper tables 1 and 2) */
+    uint64_t messages; /* all ranks, streams, steps */
     trv_step_cost_t *step; /* `steps` of them; freed by trv_cost_clear */
 } trv_cost_t;
 

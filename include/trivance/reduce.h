@@ -14,23 +14,43 @@ extern "C" {
 #endif
 
 typedef enum trv_type {
-    TRV_INT8, TRV_INT16, TRV_INT32, TRV_INT64,
-    TRV_UINT8, TRV_UINT16, TRV_UINT32, TRV_UINT64,
-    TRV_FLOAT16,     /* IEEE half; a joint reduction accumulates in float and rounds once */
-    TRV_BFLOAT16,    /* likewise */
-    TRV_FLOAT, TRV_DOUBLE, TRV_LONG_DOUBLE,
-    TRV_COMPLEX_FLOAT, TRV_COMPLEX_DOUBLE, TRV_COMPLEX_LONG_DOUBLE,
-    TRV_BOOL,        /* C _Bool */
+    TRV_INT8,
+    TRV_INT16,
+    TRV_INT32,
+    TRV_INT64,
+    TRV_UINT8,
+    TRV_UINT16,
+    TRV_UINT32,
+    TRV_UINT64,
+    TRV_FLOAT16,  /* IEEE half; a joint reduction accumulates in float and rounds once */
+    TRV_BFLOAT16, /* likewise */
+    TRV_FLOAT,
+    TRV_DOUBLE,
+    TRV_LONG_DOUBLE,
+    TRV_COMPLEX_FLOAT,
+    TRV_COMPLEX_DOUBLE,
+    TRV_COMPLEX_LONG_DOUBLE,
+    TRV_BOOL, /* C _Bool */
     TRV_TYPES
 } trv_type_t;
 
 typedef enum trv_op {
-    TRV_SUM, TRV_PROD, TRV_MIN, TRV_MAX, TRV_LAND, TRV_LOR, TRV_LXOR, TRV_BAND, TRV_BOR, TRV_BXOR, TRV_OPS
+    TRV_SUM,
+    TRV_PROD,
+    TRV_MIN,
+    TRV_MAX,
+    TRV_LAND,
+    TRV_LOR,
+    TRV_LXOR,
+    TRV_BAND,
+    TRV_BOR,
+    TRV_BXOR,
+    TRV_OPS
 } trv_op_t;
 
-TRV_API size_t trv_type_size(trv_type_t type);          /* bytes; 0 for no type */
-TRV_API const char *trv_type_name(trv_type_t type);     /* "int32", "double", "bfloat16", … */
-TRV_API const char *trv_op_name(trv_op_t op);           /* "sum", "band", … */
+TRV_API size_t trv_type_size(trv_type_t type);      /* bytes; 0 for no type */
+TRV_API const char *trv_type_name(trv_type_t type); /* "int32", "double", "bfloat16", … */
+TRV_API const char *trv_op_name(trv_op_t op);       /* "sum", "band", … */
 /* By name, case-insensitive; TRV_ERR_ARGUMENT with a sentence that lists the names. */
 TRV_API int trv_type_parse(const char *name, trv_type_t *type);
 TRV_API int trv_op_parse(const char *name, trv_op_t *op);

@@ -118,9 +118,9 @@ typedef struct trv_part {
 } trv_part_t;
 
 typedef struct trv_message {
-    int peer;               /* the other rank */
-    int port;               /* the SENDER's port it leaves by, in a send and in a receive alike (trv_port) */
-    int nic;                /* the sender's port whose network interface injects it; -1: that of `port`, or while it is
+    int peer; /* the other rank */
+    int port; /* the SENDER's port it leaves by, in a send and in a receive alike (trv_port) */
+    int nic;  /* the sender's port whose network interface injects it; -1: that of `port`, or while it is
                                busy the other one of its dimension. For the packet simulator; all others ignore it */
     int parts;
     const trv_part_t *part;
@@ -150,7 +150,10 @@ typedef struct trv_step {
 } trv_step_t;
 
 /* Before first use a trv_step_t is TRV_STEP_INIT; trv_step_clear frees what it owns. */
-#define TRV_STEP_INIT { -1, 0, NULL, 0, NULL, 0, NULL, NULL }
+#define TRV_STEP_INIT                                                                                                  \
+    {                                                                                                                  \
+        -1, 0, NULL, 0, NULL, 0, NULL, NULL                                                                            \
+    }
 TRV_API void trv_step_clear(trv_step_t *step);
 
 /* Works out what `rank` does in step `step` of stream `stream`. `out` is reused: what the previous call put there is

@@ -67,11 +67,11 @@ typedef struct trv_simulate_observer {
 typedef struct trv_simulate_options {
     trv_link_model_t model;
     trv_delivery_t delivery;
-    double bandwidth_bps;       /* of a directed link, bits per second, > 0 */
-    double nic_bandwidth_bps;   /* of a network interface and of the router's crossbar, > 0 */
-    double alpha_ns;            /* paid at the start of every step, >= 0 */
-    double link_latency_ns;     /* propagation along a link, >= 0 */
-    double host_latency_ns;     /* between a node and its router, each way, >= 0 */
+    double bandwidth_bps;               /* of a directed link, bits per second, > 0 */
+    double nic_bandwidth_bps;           /* of a network interface and of the router's crossbar, > 0 */
+    double alpha_ns;                    /* paid at the start of every step, >= 0 */
+    double link_latency_ns;             /* propagation along a link, >= 0 */
+    double host_latency_ns;             /* between a node and its router, each way, >= 0 */
     double router_in_ns, router_out_ns; /* >= 0 */
     uint32_t packet_bytes;      /* 256 … 2^20, the payload of a packet; a link carries whole flits of 256 bytes */
     uint64_t buffer_bytes;      /* of a router's input, per link and channel; 0: unlimited. At least one packet. Needs
@@ -93,8 +93,10 @@ typedef struct trv_simulate_options {
 
 /* The paper's evaluation (appendix F): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
 #define TRV_SIMULATE_DEFAULTS                                                                                          \
-    { TRV_DATELINE, TRV_DELIVERY_HEAD, 800e9, 12800e9, 1500.0, 100.0, 100.0, 50.0, 50.0, 8192, 0, 0.0, 0.0, 0.0, 1,    \
-      false, false, 0, 0, NULL, NULL, NULL }
+    {                                                                                                                  \
+        TRV_DATELINE, TRV_DELIVERY_HEAD, 800e9, 12800e9, 1500.0, 100.0, 100.0, 50.0, 50.0, 8192, 0, 0.0, 0.0, 0.0, 1,  \
+            false, false, 0, 0, NULL, NULL, NULL                                                                       \
+    }
 
 /* What went over one directed link. */
 typedef struct trv_link_load {
@@ -104,12 +106,12 @@ typedef struct trv_link_load {
 } trv_link_load_t;
 
 typedef struct trv_simulation {
-    double time_ns;          /* from the start to the end of the last step of the last rank */
-    uint64_t time_fs;        /* the same, exactly */
+    double time_ns;                          /* from the start to the end of the last step of the last rank */
+    uint64_t time_fs;                        /* the same, exactly */
     uint64_t messages, packets, packet_hops; /* of the whole torus */
-    uint64_t simulated_hops; /* those that were simulated: fewer by the symmetry reduction */
+    uint64_t simulated_hops;                 /* those that were simulated: fewer by the symmetry reduction */
     int simulated_ranks;
-    trv_link_load_t *link;   /* ranks * 2D, link rank * 2D + port; only if asked for; freed by trv_simulation_clear */
+    trv_link_load_t *link; /* ranks * 2D, link rank * 2D + port; only if asked for; freed by trv_simulation_clear */
 } trv_simulation_t;
 TRV_API void trv_simulation_clear(trv_simulation_t *result);
 
@@ -125,8 +127,8 @@ TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
  * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
  * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED where a message's route passes a link that is cut;
  * TRV_ERR_INVALID where a rank waits for a message that nobody sends, or full buffers wait for one another. */
-TRV_API int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
-                         uint64_t vector_bytes, trv_simulation_t *result);
+TRV_API int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                         trv_simulation_t *result);
 
 /* A time that no simulation of these options can beat, at next to no cost: for every rank, alpha and the hops of its
  * steps one after another, or the overheads of its messages, and for every link the bytes it carries. */

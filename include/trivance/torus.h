@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-#define TRV_DIMS_MAX 8
-#define TRV_PORTS_MAX (2 * TRV_DIMS_MAX)
+#define TRV_DIMS_MAX       8
+#define TRV_PORTS_MAX      (2 * TRV_DIMS_MAX)
 #define TRV_TORUS_TEXT_MAX 96 /* bytes that trv_torus_format needs at most, the terminating 0 included */
 
 /* A torus is a plain value: copy it, compare it field by field. Fill it with trv_torus_init or trv_torus_parse. */
@@ -61,11 +61,11 @@ TRV_API int trv_torus_rank(const trv_torus_t *torus, const int *coordinates);
 typedef struct trv_route {
     const trv_torus_t *torus;
     int coordinates[TRV_DIMS_MAX];
-    int hops[TRV_DIMS_MAX];     /* still to go along each dimension, >= 0 */
-    int sign[TRV_DIMS_MAX];     /* direction in each dimension, +1 or -1 */
-    int order[TRV_DIMS_MAX];    /* dimensions in order of travel */
-    int leg;                    /* index into order */
-    int next;                   /* the node that the next link leaves from */
+    int hops[TRV_DIMS_MAX];  /* still to go along each dimension, >= 0 */
+    int sign[TRV_DIMS_MAX];  /* direction in each dimension, +1 or -1 */
+    int order[TRV_DIMS_MAX]; /* dimensions in order of travel */
+    int leg;                 /* index into order */
+    int next;                /* the node that the next link leaves from */
 } trv_route_t;
 
 TRV_API void trv_route_begin(trv_route_t *route, const trv_torus_t *torus, int from, int to, int port, int mirrored);

@@ -24,7 +24,10 @@ static trv_pattern_t *pattern(int size, trv_collective_t collective)
         offset[2 * k] = trv_power(3, k);
         offset[2 * k + 1] = 2 * offset[2 * k];
     }
-    return trv_tree_pattern(&(trv_tree_options_t){.size = size, .levels = levels, .offset = offset, .shortest = true,
+    return trv_tree_pattern(&(trv_tree_options_t){.size = size,
+                                                  .levels = levels,
+                                                  .offset = offset,
+                                                  .shortest = true,
                                                   .radix = trv_is_power(3, size) ? 3 : 0});
 }
 
@@ -35,8 +38,15 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_bruck_b = {
-    .name = "bruck-b", .family = "bruck", .title = "Bruck, bandwidth-optimal",
+    .name = "bruck-b",
+    .family = "bruck",
+    .title = "Bruck, bandwidth-optimal",
     .source = "Bruck, Ho: IPPS 1994; Jeaugey: PAT, 2025",
-    .sizes = "any torus", .steps_formula = "2 * sum of ceil(log3 a)", .bytes_formula = "2m (n-1)/n",
-    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .sizes = "any torus",
+    .steps_formula = "2 * sum of ceil(log3 a)",
+    .bytes_formula = "2m (n-1)/n",
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = create,
 };

@@ -23,10 +23,16 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_bruck_l = {
-    .name = "bruck-l", .family = "bruck", .title = "Bruck, latency-optimal",
-    .source = "Bruck and Ho, radix 3 with two ports; Trivance paper, section 2.3", .sizes = "any torus",
+    .name = "bruck-l",
+    .family = "bruck",
+    .title = "Bruck, latency-optimal",
+    .source = "Bruck and Ho, radix 3 with two ports; Trivance paper, section 2.3",
+    .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",
     .bytes_formula = "2m per step; up to 3m off 3^s",
-    .latency_optimal = true, .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = false,
+    .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = false,
     .create = create,
 };

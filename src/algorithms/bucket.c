@@ -22,13 +22,20 @@ static trv_pattern_t *pattern(int size, trv_collective_t collective)
 
 static int create(trv_schedule_t *schedule)
 {
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL, .mirrored = true,
-                                                                 .pattern = pattern});
+    return trv_scatter_create(schedule,
+                              &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = pattern});
 }
 
 const trv_algorithm_t trv_bucket = {
-    .name = "bucket", .family = "bucket", .title = "Bucket, a ring per dimension",
+    .name = "bucket",
+    .family = "bucket",
+    .title = "Bucket, a ring per dimension",
     .source = "Jain, Sabharwal: ICS 2010; Sack, Gropp: TOPC 2015",
-    .sizes = "any torus", .steps_formula = "2 * sum of (a-1)", .bytes_formula = "2m (n-1)/n",
-    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .sizes = "any torus",
+    .steps_formula = "2 * sum of (a-1)",
+    .bytes_formula = "2m (n-1)/n",
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = create,
 };

@@ -21,8 +21,11 @@ trv_pattern_t *trv_distances_pattern(const trv_distances_t *distances)
     if (level && trv_distances_tree(distances, true, level) > 0) {
         for (int x = 1; x < size; x++)
             level[x] = (unsigned char)(steps - level[x]);
-        pattern = trv_tree_pattern(&(trv_tree_options_t){.size = size, .levels = steps, .offset = offset,
-                                                         .level = level, .balanced = true,
+        pattern = trv_tree_pattern(&(trv_tree_options_t){.size = size,
+                                                         .levels = steps,
+                                                         .offset = offset,
+                                                         .level = level,
+                                                         .balanced = true,
                                                          .radix = digits ? 3 : 0});
     }
     free(level);

@@ -38,9 +38,10 @@ static int find_row(int g, int steps, trv_distances_t *row)
             *row = front[i];
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "a hybrid reduces and scatters over %d in %d to %d steps, each of which must gain "
-                    "something (`trivance plan --search=%d` lists them), not in %d", g, front[0].steps,
-                    front[rows - 1].steps, g, steps);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "a hybrid reduces and scatters over %d in %d to %d steps, each of which must gain "
+                    "something (`trivance plan --search=%d` lists them), not in %d",
+                    g, front[0].steps, front[rows - 1].steps, g, steps);
 }
 
 static trv_pattern_t *make_pattern(const trv_distances_t *row)
@@ -52,8 +53,7 @@ static trv_pattern_t *make_pattern(const trv_distances_t *row)
 
 /* The lattice of stream `stream`: in the dimensions that it scatters over the ranks of a class, else all of them. Returns
  * whether there is anything to add up. */
-static bool make_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, int stream,
-                         trv_lattice_t *lattice)
+static bool make_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, int stream, trv_lattice_t *lattice)
 {
     bool split = false;
     *lattice = trv_lattice_whole(&schedule->torus);
@@ -105,8 +105,10 @@ static int make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
     trv_stage_t *stage[TRV_DIMS_MAX];
     const bool split = make_lattice(schedule, hybrid, 0, &lattice), grouped = hybrid->form == TRV_HYBRID_GROUPED;
     if (split && schedule->collective != TRV_ALLREDUCE)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%s adds up whole pieces, which AllReduce alone does; for Reduce-Scatter and "
-                        "AllGather take the sizes of the torus themselves as factors", schedule->name);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s adds up whole pieces, which AllReduce alone does; for Reduce-Scatter and "
+                        "AllGather take the sizes of the torus themselves as factors",
+                        schedule->name);
     int rc = find_rows(schedule, hybrid, row);
     if (!rc && split)
         rc = make_stages(schedule, hybrid, stage);
@@ -116,8 +118,10 @@ static int make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
         made[i] = make_pattern(&row[i]);
     schedule->consistent = !split || grouped;
     schedule->owned = !split;
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = hybrid->visit, .made = made,
-                                                                 .stage = split ? stage : NULL, .own = hybrid->own});
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = hybrid->visit,
+                                                                 .made = made,
+                                                                 .stage = split ? stage : NULL,
+                                                                 .own = hybrid->own});
 }
 
 static int create(trv_schedule_t *schedule)
@@ -128,10 +132,17 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_hybrid = {
-    .name = "hybrid", .family = "hybrid", .title = "Hybrid of Trivance L and B",
-    .source = "docs/algorithms.md; after Juerss, Addanki, Schmid: Trivance", .sizes = "any torus",
+    .name = "hybrid",
+    .family = "hybrid",
+    .title = "Hybrid of Trivance L and B",
+    .source = "docs/algorithms.md; after Juerss, Addanki, Schmid: Trivance",
+    .sizes = "any torus",
     .parameters = "G[/S][xG[/S]...][:own[K]][:grouped][:sequential]",
-    .steps_formula = "sum of 2 * steps(g) + ceil(log3 a/g)", .bytes_formula = "between those of Trivance L and B",
-    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = false, .create = create,
+    .steps_formula = "sum of 2 * steps(g) + ceil(log3 a/g)",
+    .bytes_formula = "between those of Trivance L and B",
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = false,
+    .create = create,
     .spell = trv_hybrid_spell,
 };

@@ -15,10 +15,7 @@
 #define EXAMPLE "for example hybrid:4x8/3:grouped"
 
 /* The steps of a phase over `g`, where none are asked for: the fewest. */
-static int fewest_steps(int g)
-{
-    return g > 1 ? trv_distances_steps_least(g) : 0;
-}
+static int fewest_steps(int g) { return g > 1 ? trv_distances_steps_least(g) : 0; }
 
 /* The divisor of `size` nearest to its root, in proportion. */
 static int middle_divisor(int size)
@@ -73,7 +70,8 @@ static int read_factors(const char **text, int *factors, int *g, int *steps)
             break;
         ++*text;
     }
-    return trv_fail(TRV_ERR_ARGUMENT, "the factors of a hybrid are whole numbers from 1 on, one for each dimension or one "
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "the factors of a hybrid are whole numbers from 1 on, one for each dimension or one "
                     "for all, with x between them and /STEPS after them if it is to be more than the fewest; " EXAMPLE);
 }
 
@@ -104,7 +102,8 @@ static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *
             hybrid->visit = TRV_SEQUENTIAL;
         else if (!is_word(text, length, "all") && !is_word(text, length, "windows") &&
                  !is_word(text, length, "interleaved")) /* which is what holds where nothing is said */
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.*s' says nothing of a hybrid on this torus; what does is own, own2 … "
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "'%.*s' says nothing of a hybrid on this torus; what does is own, own2 … "
                             "(fewer than all dimensions), grouped and sequential, " EXAMPLE,
                             (int)(length < 40 ? length : 40), text);
         text += length;
@@ -118,8 +117,10 @@ static int check_factor(const trv_torus_t *torus, int d, int g, int steps)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%d is no factor of dimension %d, whose size is %d; " EXAMPLE, g, d,
                         torus->size[d]);
     if (g == 1 && steps > 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "a hybrid with the factor 1 has no reduce-scatter in that dimension, and so no "
-                        "steps to choose; write 1, not 1/%d", steps);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a hybrid with the factor 1 has no reduce-scatter in that dimension, and so no "
+                        "steps to choose; write 1, not 1/%d",
+                        steps);
     return TRV_OK;
 }
 
@@ -136,8 +137,10 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
     if (!rc)
         rc = read_words(parameters, torus, hybrid);
     if (!rc && factors != 1 && factors != torus->dims)
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "a hybrid has a factor for each of the torus's %d dimensions, or one for all, "
-                      "not %d; " EXAMPLE, torus->dims, factors);
+        rc = trv_fail(TRV_ERR_UNSUPPORTED,
+                      "a hybrid has a factor for each of the torus's %d dimensions, or one for all, "
+                      "not %d; " EXAMPLE,
+                      torus->dims, factors);
     for (int d = 0; d < torus->dims && !rc; d++) {
         int i = factors == 1 ? 0 : d;
         bool single = torus->size[d] == 1 && factors == 1; /* one factor for all means those with ranks */

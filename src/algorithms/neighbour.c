@@ -37,16 +37,17 @@ static int neighbour_held(const trv_pattern_t *pattern, int coordinate, int leve
     return TRV_OK;
 }
 
-static void neighbour_destroy(trv_pattern_t *pattern)
-{
-    free(pattern);
-}
+static void neighbour_destroy(trv_pattern_t *pattern) { free(pattern); }
 
 trv_pattern_t *trv_neighbour_pattern(int size)
 {
     trv_pattern_t *pattern = malloc(sizeof *pattern);
     if (pattern)
-        *pattern = (trv_pattern_t){.size = size, .levels = size - 1, .halves = 1, .edges = neighbour_edges,
-                                   .held = neighbour_held, .destroy = neighbour_destroy};
+        *pattern = (trv_pattern_t){.size = size,
+                                   .levels = size - 1,
+                                   .halves = 1,
+                                   .edges = neighbour_edges,
+                                   .held = neighbour_held,
+                                   .destroy = neighbour_destroy};
     return pattern;
 }

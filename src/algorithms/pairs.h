@@ -13,9 +13,9 @@
 #include "schedule/schedule.h"
 
 typedef struct trv_pairs {
-    int size;   /* of the ring */
-    int levels; /* s: the core has 2^s members */
-    int extra;  /* e: the number of folded coordinates */
+    int size;                                       /* of the ring */
+    int levels;                                     /* s: the core has 2^s members */
+    int extra;                                      /* e: the number of folded coordinates */
     int (*partner)(int index, int level, int core); /* of core index `index` */
 } trv_pairs_t;
 

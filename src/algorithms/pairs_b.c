@@ -119,10 +119,7 @@ static int pairs_held(const trv_pattern_t *base, int coordinate, int level, int 
     return range(base->size, coordinate, 1, blocks, memory); /* after the unfolding */
 }
 
-static void pairs_destroy(trv_pattern_t *base)
-{
-    free(base);
-}
+static void pairs_destroy(trv_pattern_t *base) { free(base); }
 
 trv_pattern_t *trv_pairs_pattern(const trv_pairs_t *pairs, trv_collective_t collective)
 {
@@ -131,8 +128,12 @@ trv_pattern_t *trv_pairs_pattern(const trv_pairs_t *pairs, trv_collective_t coll
         return NULL;
     int folding = pairs->extra == 0 ? 0 : collective == TRV_ALLREDUCE ? 1 : 2;
     p->pairs = *pairs;
-    p->base = (trv_pattern_t){.size = pairs->size, .levels = pairs->levels + folding, .halves = 1,
-                              .edges = pairs_edges, .held = pairs_held, .destroy = pairs_destroy};
+    p->base = (trv_pattern_t){.size = pairs->size,
+                              .levels = pairs->levels + folding,
+                              .halves = 1,
+                              .edges = pairs_edges,
+                              .held = pairs_held,
+                              .destroy = pairs_destroy};
     if (pairs->extra == 0 && pairs->partner == trv_recdoub_partner)
         p->base.radix = 2;
     return &p->base;

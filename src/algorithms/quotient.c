@@ -24,10 +24,7 @@ static long long reduce(long long value, long long modulus)
     return value < 0 ? value + modulus : value;
 }
 
-static long long divisor(long long a, long long b)
-{
-    return b == 0 ? a : divisor(b, a % b);
-}
+static long long divisor(long long a, long long b) { return b == 0 ? a : divisor(b, a % b); }
 
 void trv_quotient_begin(trv_quotient_t *quotient, const trv_torus_t *torus)
 {
@@ -64,8 +61,7 @@ static void subtract_column(matrix_t *m, int j, int t, long long times)
     for (int i = 0; i <= m->dims; i++)
         m->entry[i][j] = reduce(m->entry[i][j] - times * m->entry[i][t], m->modulus);
     for (int d = 0; d < m->dims; d++)
-        m->quotient->factor[j][d] =
-            reduce(m->quotient->factor[j][d] - times * m->quotient->factor[t][d], m->modulus);
+        m->quotient->factor[j][d] = reduce(m->quotient->factor[j][d] - times * m->quotient->factor[t][d], m->modulus);
 }
 
 static void swap(long long *a, long long *b)

@@ -13,7 +13,7 @@
 #include <trivance/torus.h>
 
 typedef struct trv_quotient {
-    trv_torus_t torus, space;                   /* as many dimensions; those of the space may have size 1 */
+    trv_torus_t torus, space;                     /* as many dimensions; those of the space may have size 1 */
     long long factor[TRV_DIMS_MAX][TRV_DIMS_MAX]; /* coordinate i in the space: the sum of factor[i][d] * at[d] */
 } trv_quotient_t;
 

@@ -26,31 +26,42 @@ static trv_pattern_t *pattern(int size, trv_collective_t collective)
 
 static int create(trv_schedule_t *schedule)
 {
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true,
-                                                                 .pattern = pattern});
+    return trv_scatter_create(schedule,
+                              &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true, .pattern = pattern});
 }
 
 static int create_split(trv_schedule_t *schedule)
 {
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true,
-                                                                 .ties_split = true, .pattern = pattern});
+    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
+                                                                 .mirrored = true,
+                                                                 .ties_split = true,
+                                                                 .pattern = pattern});
 }
 
 const trv_algorithm_t trv_recdoub_b = {
-    .name = "recdoub-b", .family = "recdoub", .title = "Recursive Doubling, bandwidth-optimal (Rabenseifner)",
+    .name = "recdoub-b",
+    .family = "recdoub",
+    .title = "Recursive Doubling, bandwidth-optimal (Rabenseifner)",
     .source = "Rabenseifner: ICCS 2004",
     .sizes = "any torus, made for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
-    .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .symmetry = TRV_SYMMETRY_NONE,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = create,
 };
 
 const trv_algorithm_t trv_recdoub_b_split = {
-    .name = "recdoub-b-split", .family = "recdoub-b-split",
+    .name = "recdoub-b-split",
+    .family = "recdoub-b-split",
     .title = "Recursive Doubling, bandwidth-optimal, half way round split over both directions",
     .source = "Rabenseifner: ICCS 2004",
     .sizes = "any torus, made for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
-    .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true, .create = create_split,
+    .symmetry = TRV_SYMMETRY_NONE,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = create_split,
 };

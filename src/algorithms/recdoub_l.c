@@ -14,16 +14,19 @@
 #include "algorithms/pairs.h"
 #include "algorithms/table.h"
 
-static int create(trv_schedule_t *schedule)
-{
-    return trv_pairs_l_create(schedule, trv_recdoub_partner);
-}
+static int create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_recdoub_partner); }
 
 const trv_algorithm_t trv_recdoub_l = {
-    .name = "recdoub-l", .family = "recdoub", .title = "Recursive Doubling, latency-optimal",
+    .name = "recdoub-l",
+    .family = "recdoub",
+    .title = "Recursive Doubling, latency-optimal",
     .source = "Thakur, Rabenseifner, Gropp: IJHPCA 2005",
     .sizes = "any torus, made for powers of two",
-    .steps_formula = "sum of log2 a; + 2 where folded", .bytes_formula = "m log2 n",
-    .latency_optimal = true, .symmetry = TRV_SYMMETRY_NONE, .exactness = TRV_EXACT, .consistent = true,
+    .steps_formula = "sum of log2 a; + 2 where folded",
+    .bytes_formula = "m log2 n",
+    .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_NONE,
+    .exactness = TRV_EXACT,
+    .consistent = true,
     .create = create,
 };

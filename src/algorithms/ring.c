@@ -35,14 +35,21 @@ static int supports(const trv_torus_t *torus, trv_collective_t collective)
 
 static int create(trv_schedule_t *schedule)
 {
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL, .mirrored = true,
-                                                                 .pattern = pattern});
+    return trv_scatter_create(schedule,
+                              &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = pattern});
 }
 
 const trv_algorithm_t trv_ring = {
-    .name = "ring", .family = "ring", .title = "Ring, two mirrored Hamiltonian rings",
+    .name = "ring",
+    .family = "ring",
+    .title = "Ring, two mirrored Hamiltonian rings",
     .source = "Patarasuk, Yuan: JPDC 2009",
-    .sizes = "rings", .steps_formula = "2(n-1)", .bytes_formula = "2m (n-1)/n",
-    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .supports = supports,
+    .sizes = "rings",
+    .steps_formula = "2(n-1)",
+    .bytes_formula = "2m (n-1)/n",
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .supports = supports,
     .create = create,
 };

@@ -15,15 +15,15 @@
 typedef struct tables {
     trv_visit_t visit;
     bool ties_split;
-    int active, dimension[TRV_DIMS_MAX];     /* the dimensions with more than one rank */
-    trv_pattern_t *pattern[TRV_DIMS_MAX];    /* of dimension[i] */
-    int own;                                 /* dimensions that a stream scatters over */
-    bool share_port;                         /* two messages of a step may leave by one port */
-    bool digits;                             /* blocks are told apart by digits in all dimensions */
-    struct {                                 /* of stream i and, mirrored, stream active + i */
-        int levels[TRV_DIMS_MAX];            /* of pattern[i]; 0 where the stream does not scatter */
-        int steps;                           /* of one phase: the levels of all dimensions together */
-        trv_stage_t *stage;                  /* between the phases, or NULL */
+    int active, dimension[TRV_DIMS_MAX];  /* the dimensions with more than one rank */
+    trv_pattern_t *pattern[TRV_DIMS_MAX]; /* of dimension[i] */
+    int own;                              /* dimensions that a stream scatters over */
+    bool share_port;                      /* two messages of a step may leave by one port */
+    bool digits;                          /* blocks are told apart by digits in all dimensions */
+    struct {                              /* of stream i and, mirrored, stream active + i */
+        int levels[TRV_DIMS_MAX];         /* of pattern[i]; 0 where the stream does not scatter */
+        int steps;                        /* of one phase: the levels of all dimensions together */
+        trv_stage_t *stage;               /* between the phases, or NULL */
     } stream[TRV_DIMS_MAX];
 } tables_t;
 
@@ -33,7 +33,7 @@ typedef struct view {
     const tables_t *tables;
     trv_step_t *out;
     int rank, coordinate[TRV_DIMS_MAX]; /* modulo the patterns' sizes */
-    int stream; /* among those that are not mirrored */
+    int stream;                         /* among those that are not mirrored */
     bool mirrored;
     trv_turn_t place;
     trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
@@ -47,10 +47,7 @@ static bool is_scattered(const tables_t *tables, int stream, int i)
 
 /* ---- Mirrored streams: every coordinate negated ------------------------------------------------------------------ */
 
-static int negate(int coordinate, int size)
-{
-    return coordinate ? size - coordinate : 0;
-}
+static int negate(int coordinate, int size) { return coordinate ? size - coordinate : 0; }
 
 static int negate_residues(trv_residues_t *residues, int size, trv_step_t *memory)
 {
@@ -141,8 +138,12 @@ static void spread_halves(const view_t *view, const trv_pattern_t *pattern, trv_
 static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
-    *view = (view_t){.schedule = schedule, .tables = tables, .out = out, .rank = rank,
-                     .stream = stream % tables->active, .mirrored = trv_schedule_mirrored(schedule, stream)};
+    *view = (view_t){.schedule = schedule,
+                     .tables = tables,
+                     .out = out,
+                     .rank = rank,
+                     .stream = stream % tables->active,
+                     .mirrored = trv_schedule_mirrored(schedule, stream)};
     view->place = trv_visit_turn(tables->visit, tables->active, tables->stream[view->stream].levels, stream, step);
     trv_torus_coordinates(&schedule->torus, rank, view->coordinate);
     for (int d = 0; d < schedule->torus.dims; d++)
@@ -468,9 +469,9 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
     tables->active = trv_torus_active(&schedule->torus, tables->dimension);
     tables->own = options->own ? options->own : tables->active;
     for (int i = 0; i < tables->active; i++) {
-        tables->pattern[i] = options->pattern ? options->pattern(schedule->torus.size[tables->dimension[i]],
-                                                                 schedule->collective)
-                                              : options->made[i];
+        tables->pattern[i] = options->pattern
+                                 ? options->pattern(schedule->torus.size[tables->dimension[i]], schedule->collective)
+                                 : options->made[i];
         tables->stream[i].stage = options->stage ? options->stage[i] : NULL;
     }
     int rc = add_patterns(schedule, tables);

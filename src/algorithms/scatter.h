@@ -29,10 +29,10 @@ typedef struct trv_residues {
 /* One message of a level of the reduce-scatter, in coordinates of the dimension. */
 typedef struct trv_edge {
     int from, to;
-    int sign;                  /* direction it travels in */
-    int reverse_sign;          /* direction of its reversal in the allgather */
-    bool move;                 /* the receiver keeps it as it is (it holds no partial sum of its own to add) */
-    trv_residues_t blocks[2];  /* per half of the blocks */
+    int sign;                 /* direction it travels in */
+    int reverse_sign;         /* direction of its reversal in the allgather */
+    bool move;                /* the receiver keeps it as it is (it holds no partial sum of its own to add) */
+    trv_residues_t blocks[2]; /* per half of the blocks */
 } trv_edge_t;
 
 #define TRV_EDGES_MAX 2
@@ -54,8 +54,8 @@ struct trv_pattern {
 
 typedef struct trv_scatter_options {
     trv_visit_t visit;
-    bool mirrored;        /* 2D streams, the second D of them with every coordinate negated; else D streams */
-    bool ties_split;      /* half way round goes - in the mirrored streams; else + everywhere */
+    bool mirrored;   /* 2D streams, the second D of them with every coordinate negated; else D streams */
+    bool ties_split; /* half way round goes - in the mirrored streams; else + everywhere */
     trv_pattern_t *(*pattern)(int size, trv_collective_t collective); /* makes one dimension's; NULL: no memory */
     trv_pattern_t **made; /* or, with pattern NULL: those of the dimensions larger than 1, taken over, as are … */
     trv_stage_t **stage;  /* … the stages after each stream's reduce-scatter; NULL: there are none */
@@ -77,7 +77,7 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
  * trv_pattern_t. NULL when out of memory. */
 typedef struct trv_tree_options {
     int size, levels;
-    const int *offset; /* 2 * levels */
+    const int *offset;          /* 2 * levels */
     const unsigned char *level; /* NULL, or one per displacement */
     bool balanced, shortest;
     int radix;

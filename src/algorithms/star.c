@@ -229,8 +229,10 @@ static int create(trv_schedule_t *schedule)
     if (rc)
         return rc;
     if (star.whole && schedule->collective != TRV_ALLREDUCE)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "'%.60s' sends whole vectors and does AllReduce only; for Reduce-Scatter "
-                        "and AllGather take star:b", schedule->name);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "'%.60s' sends whole vectors and does AllReduce only; for Reduce-Scatter "
+                        "and AllGather take star:b",
+                        schedule->name);
     if (star.form == TRV_STAR_GATHERED)
         return trv_star_gathered_create(schedule, &star.chain);
     tables_t *tables = calloc(1, sizeof *tables);
@@ -244,10 +246,18 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_star = {
-    .name = "star", .family = "star", .title = "Stars: all ports of a torus at once",
-    .source = "docs/stars.md; direct sums of sets of displacements", .parameters = "[STEPS][:CHAIN][:STREAMS]",
-    .sizes = "tori with a star chain", .steps_formula = "2s or, star:l, s; s at least log_(2D+1) n",
-    .bytes_formula = "2m (n-1)/n or, star:l, (q-1) m in every step", .symmetry = TRV_SYMMETRY_TRANSLATION,
-    .exactness = TRV_EXACT, .consistent = true, .supports = supports, .create = create,
+    .name = "star",
+    .family = "star",
+    .title = "Stars: all ports of a torus at once",
+    .source = "docs/stars.md; direct sums of sets of displacements",
+    .parameters = "[STEPS][:CHAIN][:STREAMS]",
+    .sizes = "tori with a star chain",
+    .steps_formula = "2s or, star:l, s; s at least log_(2D+1) n",
+    .bytes_formula = "2m (n-1)/n or, star:l, (q-1) m in every step",
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .supports = supports,
+    .create = create,
     .spell = trv_star_spell,
 };

@@ -18,10 +18,7 @@ typedef struct words {
     char word[WORDS][sizeof((trv_schedule_t *)0)->name];
 } words_t;
 
-static bool all_digits(const char *text)
-{
-    return *text && strspn(text, digits) == strlen(text);
-}
+static bool all_digits(const char *text) { return *text && strspn(text, digits) == strlen(text); }
 
 /* A chain's text may come first: it has something between its coordinates, or a sign, which STEPS have not. */
 static int split(const char *parameters, words_t *words)
@@ -40,8 +37,10 @@ static int split(const char *parameters, words_t *words)
     }
     if (!*rest)
         return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT, "'star:%.60s' has too many parameters: star[:STEPS][:CHAIN][:STREAMS], for "
-                    "example star:l or star:b:1:2", parameters);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "'star:%.60s' has too many parameters: star[:STEPS][:CHAIN][:STREAMS], for "
+                    "example star:l or star:b:1:2",
+                    parameters);
 }
 
 /* "3of6": how many of the most streams differ. */
@@ -63,8 +62,10 @@ static int read_streams(const char *text, const trv_torus_t *torus, trv_star_t *
     star->streams = (int)streams;
     if (!*text || streams == 1 || streams == 2 || streams == most || read_differing(text, most, &differ))
         return TRV_OK;
-    return trv_fail(TRV_ERR_UNSUPPORTED, most > 2 ? "a star on %s has 1, 2 or %d streams, not '%.20s'; for example "
-                    "star:l:0:1" : "a star on %s has 1 or %d streams, not '%.20s'; for example star:l:0:1",
+    return trv_fail(TRV_ERR_UNSUPPORTED,
+                    most > 2 ? "a star on %s has 1, 2 or %d streams, not '%.20s'; for example "
+                               "star:l:0:1"
+                             : "a star on %s has 1 or %d streams, not '%.20s'; for example star:l:0:1",
                     trv_torus_format(torus, name, sizeof name), most, text);
 }
 
@@ -77,8 +78,10 @@ static int read_form(const char *steps, trv_star_t *star)
     if (!*steps || star->form != TRV_STAR_SUMS || strcmp(steps, "b") == 0 || strcmp(steps, "l") == 0 ||
         all_digits(steps))
         return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' does not say which steps of a star send whole vectors: b (none), l "
-                    "(all), overlap, gathered, or the digits of the steps; for example star:l or star:12", steps);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "'%.40s' does not say which steps of a star send whole vectors: b (none), l "
+                    "(all), overlap, gathered, or the digits of the steps; for example star:l or star:12",
+                    steps);
 }
 
 static int take_chain(const char *number, const trv_torus_t *torus, trv_star_chain_t *chain)
@@ -93,8 +96,10 @@ static int take_chain(const char *number, const trv_torus_t *torus, trv_star_cha
         rc = TRV_OK;
     } else if (rc >= 0) {
         char name[TRV_TORUS_TEXT_MAX];
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "there is no star chain %.20s for the torus %s: its chains have the numbers "
-                      "0 to %d", number, trv_torus_format(torus, name, sizeof name), rc - 1);
+        rc = trv_fail(TRV_ERR_UNSUPPORTED,
+                      "there is no star chain %.20s for the torus %s: its chains have the numbers "
+                      "0 to %d",
+                      number, trv_torus_format(torus, name, sizeof name), rc - 1);
     }
     free(found);
     return rc;
@@ -126,8 +131,10 @@ static int read_steps(const char *steps, trv_star_t *star)
             star->whole |= 1U << (*digit - '0');
         }
     if (star->form == TRV_STAR_SUMS && !trv_star_is_subgroup(&star->chain, star->whole))
-        return trv_fail(TRV_ERR_UNSUPPORTED, "'star:%s': these steps of the chain cannot send whole vectors while the "
-                        "others scatter, because what they reach together is not a subgroup", steps);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "'star:%s': these steps of the chain cannot send whole vectors while the "
+                        "others scatter, because what they reach together is not a subgroup",
+                        steps);
     return TRV_OK;
 }
 
@@ -213,9 +220,9 @@ int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collect
         return (int)length;
     write_steps(&star, steps);
     write_streams(&star, streams, sizeof streams);
-    const char *form = star.form == TRV_STAR_OVERLAP    ? "overlap"
-                       : star.form == TRV_STAR_GATHERED ? "gathered"
-                       : star.whole == 0                ? "b"
+    const char *form = star.form == TRV_STAR_OVERLAP                ? "overlap"
+                       : star.form == TRV_STAR_GATHERED             ? "gathered"
+                       : star.whole == 0                            ? "b"
                        : star.whole == (1U << star.chain.steps) - 1 ? "l"
                                                                     : steps;
     /* On two ranks the chain is "1", which would be a number; half way round is the same both ways. */
@@ -232,5 +239,8 @@ void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room)
     if (star->streams > 0)
         snprintf(streams, sizeof streams, ":%d", star->streams);
     snprintf(name, room, "star%s%s%s%s", star->whole || *number ? ":" : "",
-             all ? "l" : star->whole || !*number ? steps : "b", number, streams);
+             all                       ? "l"
+             : star->whole || !*number ? steps
+                                       : "b",
+             number, streams);
 }

@@ -155,8 +155,9 @@ static void order_scatter(const trv_star_t *star, trv_star_layout_t *layout)
             if (done >> k & 1)
                 continue;
             const bool subgroup = trv_star_is_subgroup(chain, done | 1U << k);
-            const int more = next < 0 ? 1 : messages[k] * chain->step[next].vectors -
-                                                messages[next] * chain->step[k].vectors;
+            const int more = next < 0
+                                 ? 1
+                                 : messages[k] * chain->step[next].vectors - messages[next] * chain->step[k].vectors;
             if (more > 0 || (more == 0 && subgroup && !best)) {
                 next = k;
                 best = subgroup;

@@ -26,14 +26,20 @@ static int create(trv_schedule_t *schedule)
 {
     if (!trv_pairs_natural(&schedule->torus))
         schedule->symmetry = TRV_SYMMETRY_NONE;
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true,
-                                                                 .pattern = pattern});
+    return trv_scatter_create(schedule,
+                              &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true, .pattern = pattern});
 }
 
 const trv_algorithm_t trv_swing_b = {
-    .name = "swing-b", .family = "swing", .title = "Swing, bandwidth-optimal", .source = "De Sensi et al.: NSDI 2024",
+    .name = "swing-b",
+    .family = "swing",
+    .title = "Swing, bandwidth-optimal",
+    .source = "De Sensi et al.: NSDI 2024",
     .sizes = "any torus, made for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
-    .symmetry = TRV_SYMMETRY_PARITY, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .symmetry = TRV_SYMMETRY_PARITY,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = create,
 };

@@ -18,15 +18,19 @@
 #include "algorithms/pairs.h"
 #include "algorithms/table.h"
 
-static int create(trv_schedule_t *schedule)
-{
-    return trv_pairs_l_create(schedule, trv_swing_partner);
-}
+static int create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_swing_partner); }
 
 const trv_algorithm_t trv_swing_l = {
-    .name = "swing-l", .family = "swing", .title = "Swing, latency-optimal", .source = "De Sensi et al.: NSDI 2024",
+    .name = "swing-l",
+    .family = "swing",
+    .title = "Swing, latency-optimal",
+    .source = "De Sensi et al.: NSDI 2024",
     .sizes = "any torus, made for powers of two",
-    .steps_formula = "sum of log2 a; + 2 where folded", .bytes_formula = "m log2 n",
-    .latency_optimal = true, .symmetry = TRV_SYMMETRY_PARITY, .exactness = TRV_EXACT, .consistent = false,
+    .steps_formula = "sum of log2 a; + 2 where folded",
+    .bytes_formula = "m log2 n",
+    .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_PARITY,
+    .exactness = TRV_EXACT,
+    .consistent = false,
     .create = create,
 };

@@ -29,15 +29,9 @@ static const trv_algorithm_t *const table[] = {
 
 #define ALGORITHMS ((int)(sizeof table / sizeof table[0]))
 
-int trv_algorithms_count(void)
-{
-    return ALGORITHMS;
-}
+int trv_algorithms_count(void) { return ALGORITHMS; }
 
-const trv_algorithm_t *trv_algorithm_at(int index)
-{
-    return index >= 0 && index < ALGORITHMS ? table[index] : NULL;
-}
+const trv_algorithm_t *trv_algorithm_at(int index) { return index >= 0 && index < ALGORITHMS ? table[index] : NULL; }
 
 const trv_algorithm_t *trv_algorithm_find(const char *name)
 {
@@ -74,8 +68,10 @@ bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm) { return al
 int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
 {
     if (algorithm->latency_optimal && collective != TRV_ALLREDUCE)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%s sends whole vectors and does AllReduce only; for Reduce-Scatter and "
-                        "AllGather take a bandwidth-optimal algorithm, for example trivance-b", algorithm->name);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s sends whole vectors and does AllReduce only; for Reduce-Scatter and "
+                        "AllGather take a bandwidth-optimal algorithm, for example trivance-b",
+                        algorithm->name);
     return algorithm->supports ? algorithm->supports(torus, collective) : TRV_OK;
 }
 

@@ -13,7 +13,7 @@
 
 typedef struct tree {
     trv_pattern_t base;
-    int *offset;            /* 2 per level */
+    int *offset; /* 2 per level */
     bool shortest;
     trv_residues_t *covers; /* [(2 * level + e) * halves + half]: displacements, ascending */
     trv_residues_t *held;   /* [level * halves + half], level 0 … levels */
@@ -158,15 +158,19 @@ trv_pattern_t *trv_tree_pattern(const trv_tree_options_t *options)
     tree_t *tree = calloc(1, sizeof *tree);
     unsigned char *marks = malloc(2 * size);
     if (tree) {
-        tree->base = (trv_pattern_t){.size = options->size, .levels = options->levels, .halves = (int)halves,
-                                     .radix = options->radix, .edges = tree_edges, .held = tree_held,
+        tree->base = (trv_pattern_t){.size = options->size,
+                                     .levels = options->levels,
+                                     .halves = (int)halves,
+                                     .radix = options->radix,
+                                     .edges = tree_edges,
+                                     .held = tree_held,
                                      .destroy = tree_destroy};
         tree->shortest = options->shortest;
         tree->offset = malloc(2 * levels * sizeof(int));
         tree->covers = calloc(2 * levels * halves, sizeof *tree->covers);
         tree->held = calloc((levels + 1) * halves, sizeof *tree->held);
-        tree->values =
-            malloc(halves * size * (levels + 2) * sizeof(int)); /* every list of one level is at most the ring */
+        tree->values = malloc(halves * size * (levels + 2) *
+                              sizeof(int)); /* every list of one level is at most the ring */
     }
     if (!tree || !marks || !tree->offset || !tree->covers || !tree->held || !tree->values) {
         if (tree)

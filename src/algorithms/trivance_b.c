@@ -29,7 +29,10 @@ static trv_pattern_t *pattern(int size, trv_collective_t collective)
         offset[2 * k] = distance;
         offset[2 * k + 1] = -distance;
     }
-    return trv_tree_pattern(&(trv_tree_options_t){.size = size, .levels = levels, .offset = offset, .balanced = true,
+    return trv_tree_pattern(&(trv_tree_options_t){.size = size,
+                                                  .levels = levels,
+                                                  .offset = offset,
+                                                  .balanced = true,
                                                   .radix = trv_is_power(3, size) ? 3 : 0});
 }
 
@@ -39,8 +42,15 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_trivance_b = {
-    .name = "trivance-b", .family = "trivance", .title = "Trivance, bandwidth-optimal",
+    .name = "trivance-b",
+    .family = "trivance",
+    .title = "Trivance, bandwidth-optimal",
     .source = "Juerss, Addanki, Schmid: Trivance, section 3.1",
-    .sizes = "any torus", .steps_formula = "2 * sum of ceil(log3 a)", .bytes_formula = "2m (n-1)/n",
-    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .sizes = "any torus",
+    .steps_formula = "2 * sum of ceil(log3 a)",
+    .bytes_formula = "2m (n-1)/n",
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = create,
 };

@@ -25,10 +25,16 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_trivance_l = {
-    .name = "trivance-l", .family = "trivance", .title = "Trivance, latency-optimal",
+    .name = "trivance-l",
+    .family = "trivance",
+    .title = "Trivance, latency-optimal",
     .source = "Trivance paper, section 3; windows: docs/windows.md",
-    .sizes = "any torus", .steps_formula = "sum of ceil(log3 a)",
+    .sizes = "any torus",
+    .steps_formula = "sum of ceil(log3 a)",
     .bytes_formula = "2m per step; more on the sizes of docs/windows.md",
-    .latency_optimal = true, .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = false,
+    .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = false,
     .create = create,
 };

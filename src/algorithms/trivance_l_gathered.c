@@ -76,8 +76,7 @@ static int add_message(const view_t *view, const trv_gather_message_t *message)
 static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
-    view_t view = {schedule, out, rank,
-                   trv_visit_turn(TRV_SEQUENTIAL, tables->active, tables->levels, stream, step)};
+    view_t view = {schedule, out, rank, trv_visit_turn(TRV_SEQUENTIAL, tables->active, tables->levels, stream, step)};
     out->dimension = tables->dimension[view.place.turn];
     int own = trv_torus_coordinate(&schedule->torus, rank, out->dimension);
     trv_gather_message_t message[TRV_GATHER_MESSAGES_MAX];
@@ -112,9 +111,16 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_trivance_l_gathered = {
-    .name = "trivance-l-gathered", .family = "trivance-l-gathered",
+    .name = "trivance-l-gathered",
+    .family = "trivance-l-gathered",
     .title = "Trivance L, gathered: all vectors collected, added in rank order",
     .source = "after Juerss, Addanki, Schmid: Trivance; Bruck et al. 1997",
-    .sizes = "any torus", .steps_formula = "sum of ceil(log3 a)", .bytes_formula = "m (n-1)", .latency_optimal = true,
-    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .sizes = "any torus",
+    .steps_formula = "sum of ceil(log3 a)",
+    .bytes_formula = "m (n-1)",
+    .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = create,
 };

@@ -28,7 +28,7 @@
 #include "common/error.h"
 #include "torus/torus.h"
 
-#define SLOTS 1 /* the register of a coset's member 0 */
+#define SLOTS       1 /* the register of a coset's member 0 */
 #define FACTORS_MAX 24
 
 /* One ring's factors, the farthest first. */
@@ -170,10 +170,7 @@ static int groups_step(const trv_stage_t *stage, const trv_schedule_t *schedule,
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static void destroy(trv_stage_t *stage)
-{
-    free(stage);
-}
+static void destroy(trv_stage_t *stage) { free(stage); }
 
 trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice)
 {
@@ -208,10 +205,16 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_trivance_l_grouped = {
-    .name = "trivance-l-grouped", .family = "trivance-l-grouped",
+    .name = "trivance-l-grouped",
+    .family = "trivance-l-grouped",
     .title = "Trivance L, grouped: the same bits on every rank",
     .source = "after Juerss, Addanki, Schmid: Trivance; k-ary butterflies",
-    .sizes = "any torus", .steps_formula = "sum of ceil(log3 a)",
-    .bytes_formula = "2m per step on 3^s; more where gathered", .latency_optimal = true,
-    .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_EXACT, .consistent = true, .create = create,
+    .sizes = "any torus",
+    .steps_formula = "sum of ceil(log3 a)",
+    .bytes_formula = "2m per step on 3^s; more where gathered",
+    .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .create = create,
 };

@@ -23,10 +23,16 @@ static int create(trv_schedule_t *schedule)
 }
 
 const trv_algorithm_t trv_trivance_l_overlap = {
-    .name = "trivance-l-overlap", .family = "trivance-l-overlap",
+    .name = "trivance-l-overlap",
+    .family = "trivance-l-overlap",
     .title = "Trivance, latency-optimal, overlapping windows (idempotent operations)",
-    .source = "Trivance paper, section 3", .sizes = "any torus", .steps_formula = "sum of ceil(log3 a)",
+    .source = "Trivance paper, section 3",
+    .sizes = "any torus",
+    .steps_formula = "sum of ceil(log3 a)",
     .bytes_formula = "2m per step",
-    .latency_optimal = true, .symmetry = TRV_SYMMETRY_TRANSLATION, .exactness = TRV_COVERS, .consistent = false,
+    .latency_optimal = true,
+    .symmetry = TRV_SYMMETRY_TRANSLATION,
+    .exactness = TRV_COVERS,
+    .consistent = false,
     .create = create,
 };

@@ -19,7 +19,7 @@
 #include "common/error.h"
 
 #define STEPS_MAX TRV_WINDOW_STEPS_MAX
-#define CUTS_MAX (2 * STEPS_MAX)
+#define CUTS_MAX  (2 * STEPS_MAX)
 /* Held at once: the own window's runs between its cuts, and the vectors sent, received and to be sent. */
 #define RUNS_MAX (2 * (CUTS_MAX + 1) + 3 * TRV_WINDOW_MESSAGES_MAX * TRV_WINDOW_VECTORS_MAX)
 
@@ -53,10 +53,7 @@ static void add_cut(cuts_t *cuts, int at)
     cuts->count++;
 }
 
-static bool is_inside(int at, int lo, int hi)
-{
-    return lo < at && at <= hi;
-}
+static bool is_inside(int at, int lo, int hi) { return lo < at && at <= hi; }
 
 static void cuts_before(const trv_window_step_t *step, const cuts_t *after, cuts_t *before)
 {
@@ -340,11 +337,15 @@ trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth)
         /* Left first: sources then go around the ring in order. In a ring of two, both links lead to the same
          * neighbour. */
         if (growth[t].left)
-            step->message[step->messages++] = (trv_window_message_t){
-                .peer = -growth[t].left, .sign = 1, .lo = lo, .hi = lo + growth[t].left - 1};
+            step->message[step->messages++] = (trv_window_message_t){.peer = -growth[t].left,
+                                                                     .sign = 1,
+                                                                     .lo = lo,
+                                                                     .hi = lo + growth[t].left - 1};
         if (growth[t].right)
-            step->message[step->messages++] = (trv_window_message_t){
-                .peer = growth[t].right, .sign = size == 2 ? 1 : -1, .lo = hi - growth[t].right + 1, .hi = hi};
+            step->message[step->messages++] = (trv_window_message_t){.peer = growth[t].right,
+                                                                     .sign = size == 2 ? 1 : -1,
+                                                                     .lo = hi - growth[t].right + 1,
+                                                                     .hi = hi};
         lo -= growth[t].left;
         hi += growth[t].right;
     }
@@ -352,10 +353,7 @@ trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth)
 }
 
 /* The shorter way for a message to rank + distance, 0 < distance < size; half way round: +. */
-static int shorter_way(int size, int distance)
-{
-    return distance <= size - distance ? 1 : -1;
-}
+static int shorter_way(int size, int distance) { return distance <= size - distance ? 1 : -1; }
 
 trv_window_plan_t *trv_window_plan_bruck(int size)
 {
@@ -365,8 +363,9 @@ trv_window_plan_t *trv_window_plan_bruck(int size)
         step->lo = 1 - length;
         for (int hop = 1; hop <= 2 && hop * length < size; hop++) {
             const int missing = size - hop * length, taken = missing < length ? missing : length;
-            step->message[step->messages++] = (trv_window_message_t){
-                .peer = -hop * length, .sign = shorter_way(size, hop * length), .lo = 1 - taken};
+            step->message[step->messages++] = (trv_window_message_t){.peer = -hop * length,
+                                                                     .sign = shorter_way(size, hop * length),
+                                                                     .lo = 1 - taken};
         }
     }
     return plan ? plan_complete(plan) : NULL;
@@ -389,8 +388,12 @@ trv_window_plan_t *trv_window_plan_overlap(int size)
         }
         step->messages = size == 2 ? 1 : 2; /* in a ring of two, left and right are the same rank */
         for (int m = 0; m < step->messages; m++)
-            step->message[m] = (trv_window_message_t){.peer = m ? distance : -distance, .sign = m ? -1 : 1,
-                                                      .lo = -reach, .hi = reach, .vectors = 1, .receive = {m + 1}};
+            step->message[m] = (trv_window_message_t){.peer = m ? distance : -distance,
+                                                      .sign = m ? -1 : 1,
+                                                      .lo = -reach,
+                                                      .hi = reach,
+                                                      .vectors = 1,
+                                                      .receive = {m + 1}};
         step->combine[step->combines++] = size == 2 ? (trv_window_combine_t){0, 2, {1, 0}}
                                                     : (trv_window_combine_t){0, 3, {1, 0, 2}};
         plan->registers = step->messages + 1;

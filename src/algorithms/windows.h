@@ -19,9 +19,9 @@
 
 #include "algorithms/stage.h"
 
-#define TRV_WINDOW_STEPS_MAX 19  /* ceil(log3 2^30) */
+#define TRV_WINDOW_STEPS_MAX    19 /* ceil(log3 2^30) */
 #define TRV_WINDOW_MESSAGES_MAX 2
-#define TRV_WINDOW_VECTORS_MAX 2 /* in one message */
+#define TRV_WINDOW_VECTORS_MAX  2 /* in one message */
 
 /* A message that every rank sends in a step, to rank - peer, and so receives from rank + peer. */
 typedef struct trv_window_message {

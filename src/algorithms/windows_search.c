@@ -32,9 +32,9 @@
 
 #define SINGLE_OPERATIONS_MAX 200000
 #define DOUBLE_OPERATIONS_MAX 120000 /* for each resolution */
-#define RESOLUTION_FIRST 4
-#define RESOLUTION_LAST 2
-#define SMALL_SIZE 81
+#define RESOLUTION_FIRST      4
+#define RESOLUTION_LAST       2
+#define SMALL_SIZE            81
 
 /* Places where a window is cut, from its left end (0) on. A plan of s steps has at most 2s + 2 of them: forwards, a
  * step with one vector per message adds two; backwards, it keeps the number or merges some, and adds two. */
@@ -55,10 +55,7 @@ typedef struct search {
     trv_growth_t *growth;
 } search_t;
 
-static bool out_of_operations(search_t *search)
-{
-    return ++search->operations > search->operations_max;
-}
+static bool out_of_operations(search_t *search) { return ++search->operations > search->operations_max; }
 
 static int larger(int a, int b) { return a > b ? a : b; }
 static int smaller(int a, int b) { return a < b ? a : b; }

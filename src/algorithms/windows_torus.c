@@ -97,7 +97,9 @@ trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t 
         return NULL;
     }
     windows->lattice = *lattice;
-    windows->base = (trv_stage_t){.registers = 1, .messages_per_port = messages_per_port, .step = windows_step,
+    windows->base = (trv_stage_t){.registers = 1,
+                                  .messages_per_port = messages_per_port,
+                                  .step = windows_step,
                                   .destroy = destroy_windows};
     if (!make_plans(windows, maker)) {
         destroy_windows(&windows->base); /* plans that were not made are NULL, which it takes */

@@ -173,11 +173,11 @@ static double least_time(const result_t *result, int size)
 
 static void print_factors(const result_t *result)
 {
-    static const cli_column_t column[] = {
-        {NULL, "algorithm", false, 0}, {NULL, "steps", true, 0}, {NULL, "messages", true, 0},
-        {NULL, "Lambda", true, 8},     {NULL, "paper", true, 7}, {NULL, "Delta", true, 8},
-        {NULL, "paper", true, 7},      {NULL, "Theta", true, 8}, {NULL, "paper", true, 7},
-        {NULL, "limit", true, 7}};
+    static const cli_column_t column[] = {{NULL, "algorithm", false, 0}, {NULL, "steps", true, 0},
+                                          {NULL, "messages", true, 0},   {NULL, "Lambda", true, 8},
+                                          {NULL, "paper", true, 7},      {NULL, "Delta", true, 8},
+                                          {NULL, "paper", true, 7},      {NULL, "Theta", true, 8},
+                                          {NULL, "paper", true, 7},      {NULL, "limit", true, 7}};
     cli_table_t table;
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
@@ -268,13 +268,22 @@ static void print_result(const options_t *options, const trv_torus_t *torus, con
 
 static void begin_rows(const options_t *options, cli_table_t *table)
 {
-    static const cli_column_t column[] = {
-        {"torus", NULL, false, 0},        {"collective", NULL, false, 0},  {"algorithm", NULL, false, 0},
-        {"chosen_for", NULL, false, 0},   {"steps", NULL, true, 0},        {"messages", NULL, true, 0},
-        {"lambda", NULL, true, 0},        {"delta", NULL, true, 0},        {"theta", NULL, true, 0},
-        {"paper_lambda", NULL, true, 0},  {"paper_delta", NULL, true, 0},  {"paper_theta", NULL, true, 0},
-        {"paper_theta_limit", NULL, true, 0}, {"bytes", NULL, true, 0},    {"time_ns", NULL, true, 0},
-        {"best", NULL, false, 0}};
+    static const cli_column_t column[] = {{"torus", NULL, false, 0},
+                                          {"collective", NULL, false, 0},
+                                          {"algorithm", NULL, false, 0},
+                                          {"chosen_for", NULL, false, 0},
+                                          {"steps", NULL, true, 0},
+                                          {"messages", NULL, true, 0},
+                                          {"lambda", NULL, true, 0},
+                                          {"delta", NULL, true, 0},
+                                          {"theta", NULL, true, 0},
+                                          {"paper_lambda", NULL, true, 0},
+                                          {"paper_delta", NULL, true, 0},
+                                          {"paper_theta", NULL, true, 0},
+                                          {"paper_theta_limit", NULL, true, 0},
+                                          {"bytes", NULL, true, 0},
+                                          {"time_ns", NULL, true, 0},
+                                          {"best", NULL, false, 0}};
     cli_table_begin(table, stdout, options->format, column, sizeof column / sizeof column[0], false);
 }
 
@@ -379,13 +388,17 @@ static int read_option(options_t *options, int option)
 
 int cli_cost(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"algorithm", required_argument, NULL, 'a'},  {"collective", required_argument, NULL, 'c'},
-        {"bytes", required_argument, NULL, 'b'},      {"schedule", required_argument, NULL, 's'},
-        {"format", required_argument, NULL, 'f'},     {"bandwidth", required_argument, NULL, OPTION_BANDWIDTH},
-        {"alpha", required_argument, NULL, OPTION_ALPHA}, {"hop", required_argument, NULL, OPTION_HOP},
-        {"paper", no_argument, NULL, OPTION_PAPER},   {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"algorithm", required_argument, NULL, 'a'},
+                                          {"collective", required_argument, NULL, 'c'},
+                                          {"bytes", required_argument, NULL, 'b'},
+                                          {"schedule", required_argument, NULL, 's'},
+                                          {"format", required_argument, NULL, 'f'},
+                                          {"bandwidth", required_argument, NULL, OPTION_BANDWIDTH},
+                                          {"alpha", required_argument, NULL, OPTION_ALPHA},
+                                          {"hop", required_argument, NULL, OPTION_HOP},
+                                          {"paper", no_argument, NULL, OPTION_PAPER},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     static options_t options;
     int option, rc = cli_select("all", &options.selection);
     options.command = argv[0];

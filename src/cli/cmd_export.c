@@ -106,12 +106,15 @@ static int run(const options_t *options)
 static int read_options(int argc, char **argv, options_t *options)
 {
     enum { OPTION_ALPHA = 256 };
-    static const struct option longs[] = {
-        {"format", required_argument, NULL, 'f'},     {"algorithm", required_argument, NULL, 'a'},
-        {"collective", required_argument, NULL, 'c'}, {"bytes", required_argument, NULL, 'b'},
-        {"alpha", required_argument, NULL, OPTION_ALPHA}, {"schedule", required_argument, NULL, 's'},
-        {"output", required_argument, NULL, 'o'},     {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
+                                          {"algorithm", required_argument, NULL, 'a'},
+                                          {"collective", required_argument, NULL, 'c'},
+                                          {"bytes", required_argument, NULL, 'b'},
+                                          {"alpha", required_argument, NULL, OPTION_ALPHA},
+                                          {"schedule", required_argument, NULL, 's'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option, rc = cli_select("planned", &options->selection);
     while (!rc && (option = cli_option(argc, argv, ":f:a:c:b:s:o:h", longs)) != -1)
         switch (option) {

@@ -38,7 +38,7 @@ static const char help[] =
     "  trivance figures --model=fifo --out ideal-router\n";
 
 #define QUICK_RANKS_MAX 64
-#define PATH_TEXT_MAX 1024
+#define PATH_TEXT_MAX   1024
 
 typedef struct options {
     const char *command, *folder;
@@ -286,11 +286,14 @@ static int run(options_t *options)
 
 int cli_figures(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"out", required_argument, NULL, 'o'},           {"only", required_argument, NULL, OPTION_ONLY},
-        {"quick", no_argument, NULL, OPTION_QUICK},      {"model", required_argument, NULL, OPTION_MODEL},
-        {"delivery", required_argument, NULL, OPTION_DELIVERY}, {"workers", required_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},                {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"out", required_argument, NULL, 'o'},
+                                          {"only", required_argument, NULL, OPTION_ONLY},
+                                          {"quick", no_argument, NULL, OPTION_QUICK},
+                                          {"model", required_argument, NULL, OPTION_MODEL},
+                                          {"delivery", required_argument, NULL, OPTION_DELIVERY},
+                                          {"workers", required_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     static options_t options;
     int option;
     options = (options_t){.command = argv[0], .folder = "evaluation"};

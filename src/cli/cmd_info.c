@@ -156,8 +156,8 @@ static int print_rows(const fact_t fact[FACTS], cli_format_t format)
     for (int i = 0; i < trv_settings_count(); i++) {
         variable_t variable;
         look(trv_settings_at(i), &variable);
-        add_row(&table, "variable", variable.setting->name, variable.value, variable.setting,
-                variable.setting->meaning, variable.fault);
+        add_row(&table, "variable", variable.setting->name, variable.value, variable.setting, variable.setting->meaning,
+                variable.fault);
     }
     return cli_table_end(&table);
 }

@@ -97,12 +97,18 @@ static void print_families(void)
 int cli_list(int argc, char **argv)
 {
     static const cli_column_t column[] = {
-        { "name", "algorithm", false, 0 },        { "parameters", NULL, false, 0 },
-        { "family", NULL, false, 0 },             { "title", NULL, false, 0 },
-        { "variant", NULL, false, 0 },            { "steps", "steps", false, 0 },
-        { "bytes", "bytes sent per rank", false, 0 }, { "exact", "result", false, 0 },
-        { "consistent", "consistent", false, 0 }, { "symmetry", "symmetry", false, 0 },
-        { "sizes", NULL, false, 0 },              { "source", NULL, false, 0 },
+        {"name", "algorithm", false, 0},
+        {"parameters", NULL, false, 0},
+        {"family", NULL, false, 0},
+        {"title", NULL, false, 0},
+        {"variant", NULL, false, 0},
+        {"steps", "steps", false, 0},
+        {"bytes", "bytes sent per rank", false, 0},
+        {"exact", "result", false, 0},
+        {"consistent", "consistent", false, 0},
+        {"symmetry", "symmetry", false, 0},
+        {"sizes", NULL, false, 0},
+        {"source", NULL, false, 0},
     };
     cli_format_t format = CLI_FORMAT_TABLE;
     int code = cli_format_option(argc, argv, help, &format);

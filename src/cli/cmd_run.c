@@ -20,10 +20,10 @@
 #include "tool/mpi_start.h"
 #include "settings/settings.h"
 
-#define PREFIX "TRIVANCE_"
-#define NAME_BYTES 40
+#define PREFIX      "TRIVANCE_"
+#define NAME_BYTES  40
 #define OPTIONS_MAX 64
-#define PATH_BYTES 4608
+#define PATH_BYTES  4608
 
 extern char **environ;
 
@@ -114,13 +114,17 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     const char *program = at < 0 ? NULL : words[1 + at];
     start->launcher = cli_mpi_of_launcher(words[0]);
     if (!given && start->launcher && linked && strcmp(start->launcher, linked) != 0)
-        return cli_bad(command, "%.200s is linked with %s, and %.200s is the launcher of %s; start it with the "
-                       "launcher of its own MPI", program, cli_mpi_title(linked), words[0], cli_mpi_title(start->launcher));
+        return cli_bad(command,
+                       "%.200s is linked with %s, and %.200s is the launcher of %s; start it with the "
+                       "launcher of its own MPI",
+                       program, cli_mpi_title(linked), words[0], cli_mpi_title(start->launcher));
     start->mpi = given ? given : linked ? linked : start->launcher;
     start->found_by = given ? "--mpi" : linked ? program : words[0];
     if (!start->mpi)
-        return cli_bad(command, "neither %.200s nor a program behind it shows which MPI this is; say --mpi=openmpi or "
-                       "--mpi=mpich", words[0]);
+        return cli_bad(command,
+                       "neither %.200s nor a program behind it shows which MPI this is; say --mpi=openmpi or "
+                       "--mpi=mpich",
+                       words[0]);
     return CLI_OK;
 }
 
@@ -130,11 +134,15 @@ static int find_library(const char *command, start_t *start)
     char file[64], path[PATH_BYTES];
     snprintf(file, sizeof file, "libtrivance_pmpi_%s.so", start->mpi);
     if (cli_find_beside(place, file, R_OK, path, sizeof path) && realpath(path, start->library))
-        return strpbrk(start->library, " :") ? cli_bad(command, "LD_PRELOAD cannot hold %s, because of the blank or "
-                                                       "colon in it; install Trivance elsewhere", start->library)
+        return strpbrk(start->library, " :") ? cli_bad(command,
+                                                       "LD_PRELOAD cannot hold %s, because of the blank or "
+                                                       "colon in it; install Trivance elsewhere",
+                                                       start->library)
                                              : CLI_OK;
-    return cli_bad(command, "%s is not in %s beside the tool's folder; it is built where %s is installed, and `make "
-                   "install` puts it there", file, TRIVANCE_LIBRARY_PLACE, cli_mpi_title(start->mpi));
+    return cli_bad(command,
+                   "%s is not in %s beside the tool's folder; it is built where %s is installed, and `make "
+                   "install` puts it there",
+                   file, TRIVANCE_LIBRARY_PLACE, cli_mpi_title(start->mpi));
 }
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
@@ -144,15 +152,9 @@ typedef struct words {
     int count;
 } words_t;
 
-static void add(words_t *words, const char *word)
-{
-    words->word[words->count++] = (char *)word;
-}
+static void add(words_t *words, const char *word) { words->word[words->count++] = (char *)word; }
 
-static bool is_ours(const char *setting)
-{
-    return strncmp(setting, PREFIX, strlen(PREFIX)) == 0;
-}
+static bool is_ours(const char *setting) { return strncmp(setting, PREFIX, strlen(PREFIX)) == 0; }
 
 static int variables(void)
 {
@@ -241,7 +243,7 @@ int cli_run(int argc, char **argv)
     int count = argc - optind;
     if (count == 0)
         return cli_bad(argv[0], "the command to start is missing, for example `trivance run --torus 3x3 -- mpirun -n 9 "
-                       "./a.out`");
+                                "./a.out`");
     code = find_mpi(argv[0], words, count, given, &start);
     if (code == CLI_OK)
         code = find_library(argv[0], &start);

@@ -44,11 +44,15 @@ static void *end_when_interrupted(void *context)
         cli_progress_end(&sweep->progress);
         cli_sweep_rows_close(&sweep->rows);
         if (sweep->path)
-            cli_bad(sweep->command, "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command goes on "
-                    "behind the last row of '%s'", all - pending, all, sweep->path);
+            cli_bad(sweep->command,
+                    "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command goes on "
+                    "behind the last row of '%s'",
+                    all - pending, all, sweep->path);
         else
-            cli_bad(sweep->command, "interrupted after %" PRIu64 " of %" PRIu64 " points; with -o FILE.csv rows are "
-                    "kept, and the same command goes on behind the last one", all - pending, all);
+            cli_bad(sweep->command,
+                    "interrupted after %" PRIu64 " of %" PRIu64 " points; with -o FILE.csv rows are "
+                    "kept, and the same command goes on behind the last one",
+                    all - pending, all);
     }
     _exit(128 + signal);
 }

@@ -29,17 +29,17 @@ const char cli_topology_help[] =
     "  trivance topology torus.json\n"
     "  TRIVANCE_TOPOLOGY_FILE=torus.json trivance run -- mpirun -n 64 ./program\n";
 
-#define DRAWN_MAX 4096 /* coordinates; more are not drawn */
+#define DRAWN_MAX  4096 /* coordinates; more are not drawn */
 #define ACROSS_MAX 32
-#define CELL_MAX 24
-#define TEXT_MAX (CELL_MAX - (int)sizeof "…") /* leaves room for the sign that there is more */
+#define CELL_MAX   24
+#define TEXT_MAX   (CELL_MAX - (int)sizeof "…") /* leaves room for the sign that there is more */
 
 /* ---- Drawing ----------------------------------------------------------------------------------------------------- */
 
 /* The entries of every place as texts, "0,8" or "node3", cut to what a cell takes. */
 static char (*fill_cells(const trv_topology_t *topology, int *width))[CELL_MAX]
 {
-    char (*cell)[CELL_MAX] = calloc((size_t)topology->torus.ranks, sizeof *cell);
+    char(*cell)[CELL_MAX] = calloc((size_t)topology->torus.ranks, sizeof *cell);
     *width = 1;
     for (int i = 0; cell && i < topology->count; i++) {
         char *text = cell[topology->place[i]], name[CELL_MAX], both[2 * CELL_MAX];
@@ -72,7 +72,7 @@ static int draw(const trv_topology_t *topology)
     int across = torus->size[torus->dims - 1], down = torus->dims > 1 ? torus->size[torus->dims - 2] : 1;
     if (torus->ranks > DRAWN_MAX || across > ACROSS_MAX)
         return puts("(too large to be drawn)"), CLI_OK;
-    char (*cell)[CELL_MAX] = fill_cells(topology, &width);
+    char(*cell)[CELL_MAX] = fill_cells(topology, &width);
     if (!cell) {
         trv_fail_memory();
         return cli_bad_last("topology");
@@ -153,9 +153,9 @@ static int check(const char *path)
 
 int cli_topology(int argc, char **argv)
 {
-    static const struct option longs[] = {{"dump", no_argument, NULL, 'd'}, {"torus", required_argument, NULL, 't'},
+    static const struct option longs[] = {{"dump", no_argument, NULL, 'd'},  {"torus", required_argument, NULL, 't'},
                                           {"hosts", no_argument, NULL, 'H'}, {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+                                          {"help", no_argument, NULL, 'h'},  {NULL, 0, NULL, 0}};
     bool dump = false, of_dump = false;
     int option, code = CLI_OK;
     while ((option = cli_option(argc, argv, ":dt:Ho:h", longs)) != -1) {
@@ -172,7 +172,7 @@ int cli_topology(int argc, char **argv)
         return cli_bad("topology", "--torus, --hosts and --output say what --dump writes; add --dump");
     if (optind == argc)
         return cli_bad("topology", "there is no file to check; name one, or write one with `mpirun -n 8 trivance "
-                       "topology --dump --torus=2x4 -o torus.json`");
+                                   "topology --dump --torus=2x4 -o torus.json`");
     for (int i = optind; i < argc && code == CLI_OK; i++)
         code = check(argv[i]);
     return code;

@@ -252,14 +252,14 @@ static int check_single(const options_t *options)
 static int run(const options_t *options)
 {
     cli_column_t column[] = {
-        {"torus", "torus", false, 0},            {"algorithm", "algorithm", false, 0},
-        {"chosen_for", NULL, false, 0},          {"collective", "collective", false, 14},
-        {"verdict", "verdict", false, 7},        {"consistent", "consistent", false, 0},
-        {"ranks", "ranks", true, 6},             {"blocks", "blocks", true, 7},
-        {"messages", "messages", true, 9},       {"method", "method", false, 10},
-        {"seconds", "time", true, 9},            {"fault_rank", NULL, false, 0},
-        {"fault_stream", NULL, false, 0},        {"fault_step", NULL, false, 0},
-        {"fault_block", NULL, false, 0},         {"reason", "", false, 0},
+        {"torus", "torus", false, 0},      {"algorithm", "algorithm", false, 0},
+        {"chosen_for", NULL, false, 0},    {"collective", "collective", false, 14},
+        {"verdict", "verdict", false, 7},  {"consistent", "consistent", false, 0},
+        {"ranks", "ranks", true, 6},       {"blocks", "blocks", true, 7},
+        {"messages", "messages", true, 9}, {"method", "method", false, 10},
+        {"seconds", "time", true, 9},      {"fault_rank", NULL, false, 0},
+        {"fault_stream", NULL, false, 0},  {"fault_step", NULL, false, 0},
+        {"fault_block", NULL, false, 0},   {"reason", "", false, 0},
     };
     trv_schedule_file_t file = {0};
     tally_t tally = {0};
@@ -309,11 +309,14 @@ static int read_method(options_t *options, const char *text)
 
 int cli_verify(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"algorithm", required_argument, NULL, 'a'}, {"collective", required_argument, NULL, 'c'},
-        {"bytes", required_argument, NULL, 'b'},     {"schedule", required_argument, NULL, 's'},
-        {"method", required_argument, NULL, 'm'},    {"format", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},            {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"algorithm", required_argument, NULL, 'a'},
+                                          {"collective", required_argument, NULL, 'c'},
+                                          {"bytes", required_argument, NULL, 'b'},
+                                          {"schedule", required_argument, NULL, 's'},
+                                          {"method", required_argument, NULL, 'm'},
+                                          {"format", required_argument, NULL, 'f'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     static options_t options;
     int option, rc = cli_select("all", &options.selection);
     options.command = argv[0];

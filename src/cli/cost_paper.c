@@ -16,19 +16,16 @@
 
 /* Square, of sides that are powers of 2 or of 3. */
 static const char *const rings[] = {"8", "9", "27", "64", "81", NULL};
-static const char *const tori[] = { "8x8",   "9x9",      "27x27",   "32x32",   "8x8x8",
-                                    "9x9x9", "16x16x16", "8x8x8x8", "9x9x9x9", NULL };
+static const char *const tori[] = {"8x8",   "9x9",      "27x27",   "32x32",   "8x8x8",
+                                   "9x9x9", "16x16x16", "8x8x8x8", "9x9x9x9", NULL};
 
-static bool agrees(double measured, double paper)
-{
-    return fabs(measured - paper) <= 1e-9 * fmax(1.0, fabs(paper));
-}
+static bool agrees(double measured, double paper) { return fabs(measured - paper) <= 1e-9 * fmax(1.0, fabs(paper)); }
 
 static void add_row(cli_table_t *table, int number, const char *torus, const char *algorithm, const trv_cost_t *cost,
                     const trv_paper_cost_t *paper)
 {
-    bool same =
-        agrees(cost->lambda, paper->lambda) && agrees(cost->delta, paper->delta) && agrees(cost->theta, paper->theta);
+    bool same = agrees(cost->lambda, paper->lambda) && agrees(cost->delta, paper->delta) &&
+                agrees(cost->theta, paper->theta);
     cli_cell_int(table, number);
     cli_cell_text(table, algorithm);
     cli_cell_text(table, torus);
@@ -72,9 +69,9 @@ static int add_algorithm(cli_table_t *table, int number, const char *const *name
 }
 
 static const cli_column_t columns[] = {
-    {"table", NULL, true, 0},      {"algorithm", "algorithm", false, 15}, {"torus", "torus", false, 8},
-    {"steps", "steps", true, 5},   {"lambda", "Lambda", true, 8},         {"paper_lambda", "paper", true, 8},
-    {"delta", "Delta", true, 8},   {"paper_delta", "paper", true, 8},     {"theta", "Theta", true, 8},
+    {"table", NULL, true, 0},          {"algorithm", "algorithm", false, 15},   {"torus", "torus", false, 8},
+    {"steps", "steps", true, 5},       {"lambda", "Lambda", true, 8},           {"paper_lambda", "paper", true, 8},
+    {"delta", "Delta", true, 8},       {"paper_delta", "paper", true, 8},       {"theta", "Theta", true, 8},
     {"paper_theta", "paper", true, 8}, {"paper_theta_limit", "limit", true, 8}, {"agrees", "agrees", false, 0},
 };
 

@@ -18,17 +18,14 @@
 
 #include <trivance/common.h>
 
-#define PREFIX "TRIVANCE_"
+#define PREFIX         "TRIVANCE_"
 #define NAME_MAX_BYTES 64
-#define SETTINGS_MAX 64
+#define SETTINGS_MAX   64
 
 static int priority;
 static char *parameter[SETTINGS_MAX]; /* texts, or NULL; Open MPI owns them */
 
-int trv_coll_priority(void)
-{
-    return priority;
-}
+int trv_coll_priority(void) { return priority; }
 
 /* "TRIVANCE_ON_TIMEOUT" is "on_timeout". */
 static void lower(const char *variable, char name[NAME_MAX_BYTES])
@@ -96,14 +93,15 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 }
 
 __attribute__((visibility("default"))) mca_coll_base_component_t mca_coll_trivance_component = {
-    .collm_version = {
-        MCA_COLL_BASE_VERSION_2_0_0,
-        .mca_component_name = "trivance",
-        MCA_BASE_MAKE_VERSION(component, TRV_VERSION_MAJOR, TRV_VERSION_MINOR, TRV_VERSION_PATCH),
-        .mca_open_component = open_component,
-        .mca_close_component = close_component,
-        .mca_register_component_params = register_parameters,
-    },
+    .collm_version =
+        {
+            MCA_COLL_BASE_VERSION_2_0_0,
+            .mca_component_name = "trivance",
+            MCA_BASE_MAKE_VERSION(component, TRV_VERSION_MAJOR, TRV_VERSION_MINOR, TRV_VERSION_PATCH),
+            .mca_open_component = open_component,
+            .mca_close_component = close_component,
+            .mca_register_component_params = register_parameters,
+        },
     .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE}, /* no checkpoints */
     .collm_init_query = init_query,
     .collm_comm_query = trv_coll_comm_query,

@@ -9,10 +9,10 @@
 #include "mpi/reports/settings.h"
 
 /* Every collective of ours, in the spelling of Open MPI's fields. */
-#define EACH_COLLECTIVE(each) \
-    each(allreduce) each(reduce_scatter_block) each(allgather) each(barrier) \
-    each(iallreduce) each(ireduce_scatter_block) each(iallgather) \
-    each(allreduce_init) each(reduce_scatter_block_init) each(allgather_init)
+#define EACH_COLLECTIVE(each)                                                                                          \
+    each(allreduce) each(reduce_scatter_block) each(allgather) each(barrier) each(iallreduce)                          \
+        each(ireduce_scatter_block) each(iallgather) each(allreduce_init) each(reduce_scatter_block_init)              \
+            each(allgather_init)
 
 static const mca_coll_base_comm_coll_t *below(const mca_coll_base_module_t *module)
 {
@@ -147,7 +147,7 @@ static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
     trv_coll_module_t *own = (trv_coll_module_t *)module;
     own->below = *comm->c_coll;
-#define IS_THERE(name) && own->below.coll_##name && own->below.coll_##name##_module
+#define IS_THERE(name) &&own->below.coll_##name && own->below.coll_##name##_module
     if (!(true EACH_COLLECTIVE(IS_THERE)))
         return OMPI_ERR_NOT_FOUND;
 #define RETAIN(name) OBJ_RETAIN(own->below.coll_##name##_module);

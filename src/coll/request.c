@@ -55,10 +55,7 @@ static OBJ_CLASS_INSTANCE(trv_coll_request_t, ompi_coll_base_nbc_request_t, cons
 
 static atomic_bool registered;
 
-static int progress(void)
-{
-    return trv_mpi_requests_progress();
-}
+static int progress(void) { return trv_mpi_requests_progress(); }
 
 static void begin_progress(void)
 {

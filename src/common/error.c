@@ -20,17 +20,8 @@ int trv_fail(int code, const char *format, ...)
     return code;
 }
 
-int trv_fail_memory(void)
-{
-    return trv_fail(TRV_ERR_MEMORY, "out of memory");
-}
+int trv_fail_memory(void) { return trv_fail(TRV_ERR_MEMORY, "out of memory"); }
 
-const char *trv_last_error(void)
-{
-    return last_error;
-}
+const char *trv_last_error(void) { return last_error; }
 
-const char *trv_version(void)
-{
-    return TRV_VERSION;
-}
+const char *trv_version(void) { return TRV_VERSION; }

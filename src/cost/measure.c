@@ -60,9 +60,10 @@ static void choose_period(meter_t *meter)
 
 static int meter_open(meter_t *meter, const trv_schedule_t *schedule, uint64_t vector_bytes)
 {
-    *meter = (meter_t){
-        .schedule = schedule, .torus = trv_schedule_torus(schedule), .vector_bytes = vector_bytes, .step = TRV_STEP_INIT
-    };
+    *meter = (meter_t){.schedule = schedule,
+                       .torus = trv_schedule_torus(schedule),
+                       .vector_bytes = vector_bytes,
+                       .step = TRV_STEP_INIT};
     choose_period(meter);
     size_t classes = (size_t)meter->classes, ranks = (size_t)meter->torus->ranks;
     meter->link = malloc(classes * 2 * (size_t)meter->torus->dims * sizeof *meter->link);
@@ -145,7 +146,7 @@ static int meter_step(meter_t *meter, int step)
 
 static load_t busiest(const meter_t *meter)
 {
-    load_t most = { 0, 0, 0 };
+    load_t most = {0, 0, 0};
     for (int l = 0; l < meter->classes * 2 * meter->torus->dims; l++) {
         const load_t *load = &meter->link[l];
         most.units = load->units > most.units ? load->units : most.units;

@@ -21,30 +21,15 @@
 
 #include <trivance/cost.h>
 
-static double power_of_2(int k)
-{
-    return ldexp(1.0, k);
-}
+static double power_of_2(int k) { return ldexp(1.0, k); }
 
-static double power_of_3(int k)
-{
-    return pow(3.0, k);
-}
+static double power_of_3(int k) { return pow(3.0, k); }
 
-static double three_powers_of_3(int k)
-{
-    return 3.0 * pow(3.0, k);
-}
+static double three_powers_of_3(int k) { return 3.0 * pow(3.0, k); }
 
-static double swing_distance(int k)
-{
-    return (ldexp(1.0, k + 1) - (k % 2 ? 1.0 : -1.0)) / 3.0;
-}
+static double swing_distance(int k) { return (ldexp(1.0, k + 1) - (k % 2 ? 1.0 : -1.0)) / 3.0; }
 
-static double half_swing_distance(int k)
-{
-    return ceil(swing_distance(k) / 2.0);
-}
+static double half_swing_distance(int k) { return ceil(swing_distance(k) / 2.0); }
 
 typedef struct form {
     const char *name;
@@ -128,7 +113,7 @@ static double theta_limit(const form_t *form, int dims, int side, int ranks)
 void trv_cost_paper(const char *algorithm, const trv_torus_t *torus, trv_paper_cost_t *paper)
 {
     int dims, side = square_side(torus, &dims);
-    *paper = (trv_paper_cost_t){ NAN, NAN, NAN, NAN };
+    *paper = (trv_paper_cost_t){NAN, NAN, NAN, NAN};
     if (side == 0)
         return;
     if (strcmp(algorithm, "bucket") == 0 || (strcmp(algorithm, "ring") == 0 && dims == 1)) {

@@ -19,15 +19,9 @@ double trv_distances_transmission(const trv_distances_t *distances)
     return (double)distances->hops / (2.0 * distances->size);
 }
 
-double trv_distances_bound(int size)
-{
-    return (size - 1) / (2.0 * size);
-}
+double trv_distances_bound(int size) { return (size - 1) / (2.0 * size); }
 
-int trv_distances_steps_least(int size)
-{
-    return trv_log_ceil(3, size);
-}
+int trv_distances_steps_least(int size) { return trv_log_ceil(3, size); }
 
 int trv_distances_steps_most(int size)
 {
@@ -83,7 +77,8 @@ static bool compose(const trv_distances_t *g, const trv_distances_t *h, trv_dist
 {
     if (g->steps + h->steps > TRV_DISTANCES_STEPS_MAX)
         return false;
-    *both = (trv_distances_t){.size = g->size * h->size, .steps = g->steps + h->steps,
+    *both = (trv_distances_t){.size = g->size * h->size,
+                              .steps = g->steps + h->steps,
                               .hops = g->hops * h->size + h->hops * g->size};
     for (int k = 0; k < g->steps; k++)
         both->distance[k] = g->distance[k] * h->size;

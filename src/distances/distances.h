@@ -21,7 +21,7 @@
 
 #define TRV_DISTANCES_STEPS_MAX 40
 /* Up to this size fronts come from the table; up to the next they are searched; larger rings have composed ones. */
-#define TRV_DISTANCES_TABLE_MAX 128
+#define TRV_DISTANCES_TABLE_MAX  128
 #define TRV_DISTANCES_SEARCH_MAX 4096
 
 typedef struct trv_distances {

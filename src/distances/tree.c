@@ -18,10 +18,7 @@
 #include "common/error.h"
 #include "distances/distances.h"
 
-static int wrap(int x, int size)
-{
-    return x < 0 ? x + size : x >= size ? x - size : x;
-}
+static int wrap(int x, int size) { return x < 0 ? x + size : x >= size ? x - size : x; }
 
 /* As soon as it can be; false where not everything is reached. */
 static bool reach(const trv_distances_t *distances, unsigned char *step)

@@ -14,10 +14,7 @@
 
 enum { FIELD_COUNT, FIELD_SIZE, FIELD_KIND, FIELD_COLLECTIVE, FIELD_SCHEDULE, FIELD_CHUNK };
 
-static uint64_t hash(const char *text, uint64_t seed)
-{
-    return trv_hash(seed ^ TRV_HASH_SEED, text, strlen(text));
-}
+static uint64_t hash(const char *text, uint64_t seed) { return trv_hash(seed ^ TRV_HASH_SEED, text, strlen(text)); }
 
 static uint64_t schedule_hash(const trv_schedule_t *schedule)
 {
@@ -62,8 +59,12 @@ int trv_check_start(trv_plan_t *plan)
 
 static int verdict(const trv_check_t *check)
 {
-    static const char *const what[TRV_CHECK_FIELDS] = { "the number of elements", "the size of an element",
-        "the element type or operation", "the collective", "the schedule (algorithm or torus)", "the size of chunks" };
+    static const char *const what[TRV_CHECK_FIELDS] = {"the number of elements",
+                                                       "the size of an element",
+                                                       "the element type or operation",
+                                                       "the collective",
+                                                       "the schedule (algorithm or torus)",
+                                                       "the size of chunks"};
     for (int f = 0; f < TRV_CHECK_FIELDS; f++) {
         unsigned long long least = check->mine[0][f], most = check->mine[1][f];
         if (least == most)

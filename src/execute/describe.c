@@ -25,10 +25,7 @@ static void add(text_t *text, const char *format, ...)
     text->used += (size_t)length;
 }
 
-static int name_of(const text_t *text, int rank)
-{
-    return text->name ? text->name[rank] : rank;
-}
+static int name_of(const text_t *text, int rank) { return text->name ? text->name[rank] : rank; }
 
 /* "before 1, 2" for the peers whose bits are set. */
 static void add_peers(text_t *text, const char *before, const trv_extent_t *message, int messages,
@@ -72,8 +69,8 @@ static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lan
 
 void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, size_t size)
 {
-    static const char *const states[] = { "never started", "comparing notes with the other ranks", "running",
-                                          "complete", "failed" };
+    static const char *const states[] = {"never started", "comparing notes with the other ranks", "running", "complete",
+                                         "failed"};
     text_t text = {.at = at, .size = size, .name = name};
     int told = 0, more = 0;
     if (!size)
@@ -120,10 +117,7 @@ size_t trv_plan_bytes_sent(const trv_plan_t *plan)
     return bytes;
 }
 
-size_t trv_plan_scratch_bytes(const trv_plan_t *plan)
-{
-    return trv_plan_check(plan) ? 0 : plan->scratch_bytes;
-}
+size_t trv_plan_scratch_bytes(const trv_plan_t *plan) { return trv_plan_check(plan) ? 0 : plan->scratch_bytes; }
 
 size_t trv_plan_memory_bytes(const trv_plan_t *plan)
 {

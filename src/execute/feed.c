@@ -12,10 +12,7 @@ static size_t end_of(const trv_plan_t *plan, size_t chunk)
     return chunk + 1 >= plan->chunks ? plan->count : (chunk + 1) * plan->chunk_elements;
 }
 
-bool trv_run_fed(const trv_plan_t *plan, size_t chunk)
-{
-    return plan->fed >= end_of(plan, chunk);
-}
+bool trv_run_fed(const trv_plan_t *plan, size_t chunk) { return plan->fed >= end_of(plan, chunk); }
 
 int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output)
 {

@@ -18,9 +18,9 @@ typedef struct walk {
     trv_flow_t *flow;
     const trv_schedule_t *schedule;
     int rank, stream, registers, tick, step;
-    bool again;        /* the sets need a flat space */
-    int *bound;        /* [register][atom]: the value held, or -1 */
-    int64_t *slot;     /* registers of a message */
+    bool again;    /* the sets need a flat space */
+    int *bound;    /* [register][atom]: the value held, or -1 */
+    int64_t *slot; /* registers of a message */
     int64_t slot_room;
 } walk_t;
 
@@ -28,8 +28,10 @@ static int check_register(const walk_t *walk, int64_t reg)
 {
     if (reg >= 0 && reg < walk->registers)
         return 0;
-    return trv_fail(TRV_ERR_INVALID, "'%s': step %d of stream %d names register %lld of rank %d; it has registers 0 "
-                    "… %d", trv_schedule_name(walk->schedule), walk->step, walk->stream, (long long)reg, walk->rank,
+    return trv_fail(TRV_ERR_INVALID,
+                    "'%s': step %d of stream %d names register %lld of rank %d; it has registers 0 "
+                    "… %d",
+                    trv_schedule_name(walk->schedule), walk->step, walk->stream, (long long)reg, walk->rank,
                     walk->registers - 1);
 }
 
@@ -46,7 +48,7 @@ static int add_part(walk_t *walk, int64_t reg, int cover)
     if (!rc)
         rc = trv_room(&flow->part, &flow->part_room, flow->parts, 1, sizeof *flow->part);
     if (!rc)
-        flow->part[flow->parts++] = (trv_flow_part_t){ .reg = (int)reg, .cover = cover };
+        flow->part[flow->parts++] = (trv_flow_part_t){.reg = (int)reg, .cover = cover};
     return rc;
 }
 
@@ -76,11 +78,12 @@ static int collect_message(walk_t *walk, const trv_message_t *message, bool rece
     int rc = trv_room(messages, receive ? &flow->receive_room : &flow->send_room, *count, 1, sizeof **messages);
     for (int p = 0; !rc && !walk->again && p < message->parts; p++) {
         const trv_part_t *part = &message->part[p];
-        rc = part->slots ? collect_registers(walk, part)
-                         : add_part(walk, part->reg, trv_partition_cover(&flow->partition, &part->blocks, &walk->again));
+        rc = part->slots
+                 ? collect_registers(walk, part)
+                 : add_part(walk, part->reg, trv_partition_cover(&flow->partition, &part->blocks, &walk->again));
     }
     if (!rc && flow->parts > first)
-        (*messages)[(*count)++] = (trv_flow_message_t){ message->peer, first, flow->parts - first };
+        (*messages)[(*count)++] = (trv_flow_message_t){message->peer, first, flow->parts - first};
     return rc;
 }
 
@@ -98,8 +101,10 @@ static int collect_combine(walk_t *walk, const trv_combine_t *combine)
         rc = trv_room(&flow->reg, &flow->reg_room, flow->regs, combine->sources, sizeof *flow->reg);
     if (rc)
         return rc;
-    flow->combine[flow->combines++] = (trv_flow_combine_t){ .dst = combine->dst, .cover = cover,
-                                                            .sources = combine->sources, .reg = flow->regs };
+    flow->combine[flow->combines++] = (trv_flow_combine_t){.dst = combine->dst,
+                                                           .cover = cover,
+                                                           .sources = combine->sources,
+                                                           .reg = flow->regs};
     for (int s = 0; s < combine->sources; s++)
         flow->reg[flow->regs++] = combine->source ? combine->source[s] : combine->first + s;
     return 0;
@@ -109,8 +114,10 @@ static int collect_step(walk_t *walk, const trv_step_t *step)
 {
     trv_flow_t *flow = walk->flow;
     int rc = trv_room(&flow->step, &flow->step_room, flow->steps, 1, sizeof *flow->step);
-    trv_flow_step_t added = { .step = walk->step, .send = flow->sends, .receive = flow->receives,
-                              .combine = flow->combines };
+    trv_flow_step_t added = {.step = walk->step,
+                             .send = flow->sends,
+                             .receive = flow->receives,
+                             .combine = flow->combines};
     for (int i = 0; !rc && !walk->again && i < step->sends; i++)
         rc = collect_message(walk, &step->send[i], false);
     for (int i = 0; !rc && !walk->again && i < step->receives; i++)
@@ -181,7 +188,7 @@ static int new_value(walk_t *walk, int atom)
     trv_flow_t *flow = walk->flow;
     if (trv_room(&flow->value, &flow->value_room, flow->values, 1, sizeof *flow->value))
         return TRV_ERR_MEMORY;
-    flow->value[flow->values] = (trv_value_t){ .atom = atom, .last = -1, .area = -1 };
+    flow->value[flow->values] = (trv_value_t){.atom = atom, .last = -1, .area = -1};
     return flow->values++;
 }
 
@@ -217,9 +224,11 @@ static int use(walk_t *walk, int reg, int atom)
 {
     int value = *holder(walk, reg, atom);
     if (value < 0)
-        return trv_fail(TRV_ERR_INVALID, "'%s': in step %d of stream %d, rank %d uses unit %lld of register %d before "
-                        "anything is in it", trv_schedule_name(walk->schedule), walk->step, walk->stream, walk->rank,
-                        first_unit(walk, atom), reg);
+        return trv_fail(TRV_ERR_INVALID,
+                        "'%s': in step %d of stream %d, rank %d uses unit %lld of register %d before "
+                        "anything is in it",
+                        trv_schedule_name(walk->schedule), walk->step, walk->stream, walk->rank, first_unit(walk, atom),
+                        reg);
     walk->flow->value[value].last = walk->tick;
     return value;
 }
@@ -336,7 +345,7 @@ static int begin(walk_t *walk)
             return value;
         if (!flow->in[atom])
             continue;
-        flow->value[value].place = (trv_place_t){ TRV_AT_INPUT, -1 };
+        flow->value[value].place = (trv_place_t){TRV_AT_INPUT, -1};
         bind(walk, 0, atom, value);
     }
     flow->contributions = flow->values;
@@ -365,8 +374,11 @@ static int finish(walk_t *walk)
 
 int trv_flow_make(trv_flow_t *flow, trv_space_t *space, const trv_schedule_t *schedule, int rank, int stream)
 {
-    walk_t walk = { .flow = flow, .schedule = schedule, .rank = rank, .stream = stream,
-                    .registers = trv_schedule_registers(schedule) };
+    walk_t walk = {.flow = flow,
+                   .schedule = schedule,
+                   .rank = rank,
+                   .stream = stream,
+                   .registers = trv_schedule_registers(schedule)};
     memset(flow, 0, sizeof *flow);
     int rc = collect(&walk, space, false);
     if (!rc && walk.again) {

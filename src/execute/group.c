@@ -11,15 +11,12 @@
 #include "common/error.h"
 #include "execute/room.h"
 
-static bool same_place(trv_place_t a, trv_place_t b)
-{
-    return a.base == b.base && a.container == b.container;
-}
+static bool same_place(trv_place_t a, trv_place_t b) { return a.base == b.base && a.container == b.container; }
 
 int trv_group_make(trv_group_t *group, trv_program_t *program, const trv_partition_t *partition)
 {
     const size_t atoms = (size_t)partition->atoms;
-    *group = (trv_group_t){ .program = program, .partition = partition };
+    *group = (trv_group_t){.program = program, .partition = partition};
     group->of = malloc(atoms * sizeof *group->of);
     group->atom = malloc(atoms * sizeof *group->atom);
     if (!group->of || !group->atom)
@@ -48,7 +45,7 @@ int trv_group_add(trv_group_t *group, int atom, trv_place_t to, const trv_place_
             trv_room(&program->source, &group->source_room, program->sources, sources, sizeof *program->source))
             return TRV_ERR_MEMORY;
         t = group->tuples++;
-        group->tuple[t] = (trv_tuple_t){ to, program->sources, sources };
+        group->tuple[t] = (trv_tuple_t){to, program->sources, sources};
         memcpy(program->source + program->sources, source, (size_t)sources * sizeof *source);
         program->sources += sources;
     }
@@ -189,14 +186,16 @@ static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
         program->walks -= last->walks - before.walks;
         *last = before;
     }
-    trv_work_t work = { .piece = program->pieces, .pieces = 1, .walk = program->walks };
+    trv_work_t work = {.piece = program->pieces, .pieces = 1, .walk = program->walks};
     int walked = walk_piece(group, &work, &piece);
     if (walked < 0)
         return walked;
     *used = work.walks ? walked + piece.products : 0;
     if (*used > TRV_WALK_PRODUCTS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds up %d scattered sets of units at once, more than an "
-                        "executor can", piece.sources);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the schedule adds up %d scattered sets of units at once, more than an "
+                        "executor can",
+                        piece.sources);
     program->piece[program->pieces++] = piece;
     program->work[program->works++] = work;
     return 0;
@@ -206,7 +205,7 @@ static int add_piece(trv_group_t *group, trv_piece_t piece, int *used)
 static int add_tuple(trv_group_t *group, int t, int first, int count, int *used)
 {
     const trv_tuple_t *tuple = &group->tuple[t];
-    trv_piece_t piece = { .to = tuple->to, .source = tuple->source, .sources = tuple->sources };
+    trv_piece_t piece = {.to = tuple->to, .source = tuple->source, .sources = tuple->sources};
     int rc = 0;
     if (!trv_space_run(&group->program->space, first, count, &piece.first, &piece.units) ||
         count > TRV_PIECE_PRODUCTS_MAX)

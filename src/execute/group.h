@@ -15,11 +15,11 @@ typedef struct trv_group {
     trv_program_t *program;
     const trv_partition_t *partition;
     trv_tuple_t *tuple;
-    int *of;     /* by atom: its tuple, or -1 */
-    int *atom;   /* those that have one */
+    int *of;   /* by atom: its tuple, or -1 */
+    int *atom; /* those that have one */
     struct trv_entry {
         int product, tuple;
-    } *entry;
+    } * entry;
     int tuples, tuple_room, atoms, entries, entry_room;
     int work_room, piece_room, source_room, walk_room;
 } trv_group_t;

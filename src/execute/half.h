@@ -49,10 +49,7 @@ static inline uint16_t half_of_float(float value)
     return (uint16_t)(half | sign >> 16);
 }
 
-static inline float float_of_bfloat(uint16_t value)
-{
-    return float_of_bits((uint32_t)value << 16);
-}
+static inline float float_of_bfloat(uint16_t value) { return float_of_bits((uint32_t)value << 16); }
 
 static inline uint16_t bfloat_of_float(float value)
 {

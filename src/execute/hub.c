@@ -25,8 +25,8 @@ enum state { FREE, WAITING, MATCHED, COMPLETE, REFUSED, OTHER_LENGTH };
 typedef struct request {
     atomic_int state;
     bool is_send, is_refusal; /* a refusal is nobody's: whoever takes it out of the mailbox frees it */
-    int handle, peer, tag; /* peer: the sender in the mailbox's view */
-    int mailbox;           /* in which it waits */
+    int handle, peer, tag;    /* peer: the sender in the mailbox's view */
+    int mailbox;              /* in which it waits */
     void *data;
     size_t bytes, other_bytes;
     struct request *next;
@@ -87,7 +87,7 @@ static int hub_open(void *context, int requests, int tags, int *base)
     }
     for (int i = 0; i < requests; i++)
         atomic_init(&request[i].state, FREE);
-    *opened = (opened_t){ endpoint->handles, request, endpoint->opened };
+    *opened = (opened_t){endpoint->handles, request, endpoint->opened};
     endpoint->opened = opened;
     *base = endpoint->handles++;
     return 0;
@@ -206,8 +206,12 @@ static int hub_refuse(void *context, int base, int peer, int tag)
     request_t *request = malloc(sizeof *request);
     if (!request)
         return trv_fail_memory();
-    *request = (request_t){ .is_send = true, .is_refusal = true, .handle = base, .peer = endpoint->rank, .tag = tag,
-                            .mailbox = peer };
+    *request = (request_t){.is_send = true,
+                           .is_refusal = true,
+                           .handle = base,
+                           .peer = endpoint->rank,
+                           .tag = tag,
+                           .mailbox = peer};
     file(endpoint->hub, request);
     return 0;
 }
@@ -230,8 +234,10 @@ static int hub_test(void *context, int base, int slot)
     if (state == OTHER_LENGTH) {
         size_t sent = request->is_send ? request->bytes : request->other_bytes;
         size_t room = request->is_send ? request->other_bytes : request->bytes;
-        return trv_fail(TRV_ERR_TRANSPORT, "rank %d sent %zu bytes to rank %d, which expected %zu; do all ranks have "
-                        "the same count and schedule?", request->peer, sent, request->mailbox, room);
+        return trv_fail(TRV_ERR_TRANSPORT,
+                        "rank %d sent %zu bytes to rank %d, which expected %zu; do all ranks have "
+                        "the same count and schedule?",
+                        request->peer, sent, request->mailbox, room);
     }
     return state == REFUSED ? TRV_REFUSED : state == COMPLETE;
 }
@@ -278,8 +284,8 @@ int trv_hub_create(trv_hub_t **hub, int ranks)
         mailbox_t *mailbox = &made->mailbox[made->ranks];
         endpoint->hub = made;
         endpoint->rank = made->ranks;
-        endpoint->transport = (trv_transport_t){ endpoint, hub_open, hub_close, hub_send, hub_receive, hub_test,
-                                                 hub_cancel, hub_refuse };
+        endpoint->transport = (trv_transport_t){endpoint,    hub_open, hub_close,  hub_send,
+                                                hub_receive, hub_test, hub_cancel, hub_refuse};
         pthread_mutex_init(&mailbox->lock, NULL);
         for (int b = 0; b < BUCKETS; b++)
             mailbox->bucket[b].end = &mailbox->bucket[b].first;

@@ -46,9 +46,15 @@ typedef int64_t i64 ANYWHERE;
 typedef float f32 ANYWHERE;
 typedef double f64 ANYWHERE;
 typedef long double f80 ANYWHERE;
-typedef struct ANYWHERE { f32 re, im; } c32;
-typedef struct ANYWHERE { f64 re, im; } c64;
-typedef struct ANYWHERE { f80 re, im; } c80;
+typedef struct ANYWHERE {
+    f32 re, im;
+} c32;
+typedef struct ANYWHERE {
+    f64 re, im;
+} c64;
+typedef struct ANYWHERE {
+    f80 re, im;
+} c80;
 
 /* One function for one operation; `plain` is the type as a local variable has it. */
 #define KERNEL(name, type, plain, combine)                                                                             \
@@ -151,17 +157,17 @@ static void narrow_bfloat(u16 *to, const float *from, size_t count)
 
 /* Sums and products of signed integers are those of unsigned ones (wrapping round instead of undefined); the 1u keeps
  * narrow operands from being promoted to int. */
-#define OP_SUM(x, y) ((x) + (y))
-#define OP_PROD(x, y) (1u * (x) * (y))
+#define OP_SUM(x, y)   ((x) + (y))
+#define OP_PROD(x, y)  (1u * (x) * (y))
 #define OP_TIMES(x, y) ((x) * (y))
-#define OP_MIN(x, y) ((y) < (x) ? (y) : (x))
-#define OP_MAX(x, y) ((y) > (x) ? (y) : (x))
-#define OP_LAND(x, y) (((x) != 0) & ((y) != 0))
-#define OP_LOR(x, y) (((x) != 0) | ((y) != 0))
-#define OP_LXOR(x, y) (((x) != 0) ^ ((y) != 0))
-#define OP_BAND(x, y) ((x) & (y))
-#define OP_BOR(x, y) ((x) | (y))
-#define OP_BXOR(x, y) ((x) ^ (y))
+#define OP_MIN(x, y)   ((y) < (x) ? (y) : (x))
+#define OP_MAX(x, y)   ((y) > (x) ? (y) : (x))
+#define OP_LAND(x, y)  (((x) != 0) & ((y) != 0))
+#define OP_LOR(x, y)   (((x) != 0) | ((y) != 0))
+#define OP_LXOR(x, y)  (((x) != 0) ^ ((y) != 0))
+#define OP_BAND(x, y)  ((x) & (y))
+#define OP_BOR(x, y)   ((x) | (y))
+#define OP_BXOR(x, y)  ((x) ^ (y))
 
 #define ORDER_KERNELS(type, plain)                                                                                     \
     KERNEL(min_##type, type, plain, OP_MIN)                                                                            \
@@ -202,10 +208,7 @@ SHORT_KERNELS(bfloat)
 
 /* -x by its sign bit. A plain minus in the complex product makes GCC 12.2 contract it into a multiply-and-subtract for
  * AVX-512 whatever -ffp-contract says (GCC bug 107647), and the bits would differ from those of the other kernels. */
-static inline float negative_f32(float x)
-{
-    return float_of_bits(bits_of_float(x) ^ 0x80000000u);
-}
+static inline float negative_f32(float x) { return float_of_bits(bits_of_float(x) ^ 0x80000000u); }
 
 static inline double negative_f64(double x)
 {
@@ -216,17 +219,14 @@ static inline double negative_f64(double x)
     return x;
 }
 
-static inline long double negative_f80(long double x)
-{
-    return -x;
-}
+static inline long double negative_f80(long double x) { return -x; }
 
 /* A complex product is the schoolbook one, as the MPI libraries do it (no repair of infinities as in C's Annex G). A
  * complex sum is the sum of twice as many reals. */
 #define COMPLEX_KERNELS(type, real)                                                                                    \
     static inline type times_##type(type x, type y)                                                                    \
     {                                                                                                                  \
-        return (type){ x.re * y.re + negative_##real(x.im * y.im), x.re * y.im + x.im * y.re };                        \
+        return (type){x.re * y.re + negative_##real(x.im * y.im), x.re * y.im + x.im * y.re};                          \
     }                                                                                                                  \
     KERNEL(prod_##type, type, type, times_##type)                                                                      \
     static void sum_##type(void *destination, const void *const *source, int sources, size_t count)                    \
@@ -239,24 +239,27 @@ COMPLEX_KERNELS(c64, f64)
 COMPLEX_KERNELS(c80, f80)
 
 /* Everything but the order is the same for signed and unsigned integers. */
-#define INTEGER_ROW(op) [TRV_INT8] = op##_u8, [TRV_INT16] = op##_u16, [TRV_INT32] = op##_u32, [TRV_INT64] = op##_u64,  \
+#define INTEGER_ROW(op)                                                                                                \
+    [TRV_INT8] = op##_u8, [TRV_INT16] = op##_u16, [TRV_INT32] = op##_u32, [TRV_INT64] = op##_u64,                      \
     [TRV_UINT8] = op##_u8, [TRV_UINT16] = op##_u16, [TRV_UINT32] = op##_u32, [TRV_UINT64] = op##_u64
-#define FLOAT_ROW(op) [TRV_FLOAT16] = op##_half, [TRV_BFLOAT16] = op##_bfloat, [TRV_FLOAT] = op##_f32,                 \
-    [TRV_DOUBLE] = op##_f64, [TRV_LONG_DOUBLE] = op##_f80
-#define ORDER_ROW(op) [TRV_INT8] = op##_i8, [TRV_INT16] = op##_i16, [TRV_INT32] = op##_i32, [TRV_INT64] = op##_i64,    \
+#define FLOAT_ROW(op)                                                                                                  \
+    [TRV_FLOAT16] = op##_half, [TRV_BFLOAT16] = op##_bfloat, [TRV_FLOAT] = op##_f32, [TRV_DOUBLE] = op##_f64,          \
+    [TRV_LONG_DOUBLE] = op##_f80
+#define ORDER_ROW(op)                                                                                                  \
+    [TRV_INT8] = op##_i8, [TRV_INT16] = op##_i16, [TRV_INT32] = op##_i32, [TRV_INT64] = op##_i64,                      \
     [TRV_UINT8] = op##_u8, [TRV_UINT16] = op##_u16, [TRV_UINT32] = op##_u32, [TRV_UINT64] = op##_u64, FLOAT_ROW(op)
-#define COMPLEX_ROW(op) [TRV_COMPLEX_FLOAT] = op##_c32, [TRV_COMPLEX_DOUBLE] = op##_c64,                               \
-    [TRV_COMPLEX_LONG_DOUBLE] = op##_c80
+#define COMPLEX_ROW(op)                                                                                                \
+    [TRV_COMPLEX_FLOAT] = op##_c32, [TRV_COMPLEX_DOUBLE] = op##_c64, [TRV_COMPLEX_LONG_DOUBLE] = op##_c80
 
 static const trv_kernel_t kernels[TRV_OPS][TRV_TYPES] = {
-    [TRV_SUM] = { INTEGER_ROW(sum), FLOAT_ROW(sum), COMPLEX_ROW(sum) },
-    [TRV_PROD] = { INTEGER_ROW(prod), FLOAT_ROW(prod), COMPLEX_ROW(prod) },
-    [TRV_MIN] = { ORDER_ROW(min) },
-    [TRV_MAX] = { ORDER_ROW(max) },
-    [TRV_LAND] = { INTEGER_ROW(land), [TRV_BOOL] = land_u8 },
-    [TRV_LOR] = { INTEGER_ROW(lor), [TRV_BOOL] = lor_u8 },
-    [TRV_LXOR] = { INTEGER_ROW(lxor), [TRV_BOOL] = lxor_u8 },
-    [TRV_BAND] = { INTEGER_ROW(band), [TRV_BOOL] = band_u8 },
-    [TRV_BOR] = { INTEGER_ROW(bor), [TRV_BOOL] = bor_u8 },
-    [TRV_BXOR] = { INTEGER_ROW(bxor), [TRV_BOOL] = bxor_u8 },
+    [TRV_SUM] = {INTEGER_ROW(sum), FLOAT_ROW(sum), COMPLEX_ROW(sum)},
+    [TRV_PROD] = {INTEGER_ROW(prod), FLOAT_ROW(prod), COMPLEX_ROW(prod)},
+    [TRV_MIN] = {ORDER_ROW(min)},
+    [TRV_MAX] = {ORDER_ROW(max)},
+    [TRV_LAND] = {INTEGER_ROW(land), [TRV_BOOL] = land_u8},
+    [TRV_LOR] = {INTEGER_ROW(lor), [TRV_BOOL] = lor_u8},
+    [TRV_LXOR] = {INTEGER_ROW(lxor), [TRV_BOOL] = lxor_u8},
+    [TRV_BAND] = {INTEGER_ROW(band), [TRV_BOOL] = band_u8},
+    [TRV_BOR] = {INTEGER_ROW(bor), [TRV_BOOL] = bor_u8},
+    [TRV_BXOR] = {INTEGER_ROW(bxor), [TRV_BOOL] = bxor_u8},
 };

@@ -22,7 +22,7 @@ static int add_node(trv_partition_t *p, int product)
 {
     if (product < 0 || trv_room(&p->node, &p->node_room, p->nodes, 1, sizeof *p->node))
         return TRV_ERR_MEMORY;
-    p->node[p->nodes] = (trv_node_t){ .product = product };
+    p->node[p->nodes] = (trv_node_t){.product = product};
     return p->nodes++;
 }
 
@@ -158,7 +158,7 @@ static int find_cover(trv_partition_t *p, int product)
         }
     if (trv_room(&p->cover, &p->cover_room, p->covers, 1, sizeof *p->cover))
         return TRV_ERR_MEMORY;
-    trv_cover_t cover = { product, products, p->listed, 0, *head };
+    trv_cover_t cover = {product, products, p->listed, 0, *head};
     for (int i = 0; i < products; i++) {
         int rc = cover_product(p, product + i);
         if (rc < 0)
@@ -321,12 +321,12 @@ static int list_positions(trv_partition_t *p)
 
 int trv_partition_begin(trv_partition_t *p, trv_space_t *space, const trv_schedule_t *schedule, int stream, bool flat)
 {
-    *p = (trv_partition_t){ .space = space, .schedule = schedule, .stream = stream };
+    *p = (trv_partition_t){.space = space, .schedule = schedule, .stream = stream};
     memset(space, 0, sizeof *space);
     space->units = trv_schedule_units(schedule);
     if (space->units > INT32_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %lld units; a plan has room for %d",
-                        trv_schedule_name(schedule), (long long)space->units, INT32_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED, "'%s' has %lld units; a plan has room for %d", trv_schedule_name(schedule),
+                        (long long)space->units, INT32_MAX);
     p->schedule_axes = flat ? 0 : trv_schedule_axes(schedule, stream, p->axis);
     p->flat = p->schedule_axes == 0;
     for (int i = 0; i < p->schedule_axes; i++)
@@ -378,7 +378,7 @@ int64_t trv_partition_unit(const trv_partition_t *p, int64_t position)
 {
     if (p->flat)
         return p->order ? p->order[position] : position;
-    int coordinate[TRV_DIMS_MAX] = { 0 };
+    int coordinate[TRV_DIMS_MAX] = {0};
     for (int i = 0; i < p->schedule_axes; i++) {
         const int digit = (int)(position / p->space->weight[i] % p->space->size[i]);
         coordinate[p->axis[i].dimension] += digit * p->axis[i].divisor;

@@ -61,10 +61,12 @@ static void list_move(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_
         return;
     }
     for (int s = 0; s < piece->sources; s++)
-        sized->move[sized->moves++] = (trv_move_t){
-            .to = offset_of(lane, piece->to, to), .from = offset_of(lane, source[s], plan->source[s]), .amount = amount,
-            .sources = piece->sources, .to_base = (unsigned char)piece->to.base,
-            .from_base = (unsigned char)source[s].base };
+        sized->move[sized->moves++] = (trv_move_t){.to = offset_of(lane, piece->to, to),
+                                                   .from = offset_of(lane, source[s], plan->source[s]),
+                                                   .amount = amount,
+                                                   .sources = piece->sources,
+                                                   .to_base = (unsigned char)piece->to.base,
+                                                   .from_base = (unsigned char)source[s].base};
 }
 
 static int reduce(trv_plan_t *plan, char *to, int sources, size_t count)
@@ -141,7 +143,8 @@ static int pass(void *context, int at, trv_mask_t in, size_t first, size_t eleme
     const going_t *going = context;
     const trv_sized_t *sized = going->lane->sized;
     const trv_program_t *program = sized->program;
-    int rc = at < 0 ? 0 : perform_run(going->plan, going->lane, &program->piece[going->work->piece + at], first, elements);
+    int rc = at < 0 ? 0
+                    : perform_run(going->plan, going->lane, &program->piece[going->work->piece + at], first, elements);
     for (int i = 0; in; i++, in >>= 1)
         if (in & 1)
             going->plan->cursor[program->walked[going->work->walk + i]] += elements * sized->element_size;
@@ -152,7 +155,7 @@ static int perform_walk(trv_plan_t *plan, const trv_lane_t *lane, const trv_work
 {
     const trv_sized_t *sized = lane->sized;
     const trv_stretch_t *stretch = sized->program->stretch;
-    going_t going = { plan, lane, work };
+    going_t going = {plan, lane, work};
     int rc = 0;
     for (int i = 0; i < work->walks; i++)
         plan->cursor[sized->program->walked[work->walk + i]] = 0;
@@ -198,7 +201,7 @@ int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
         const bool wanted = plan->listing = plan->starts > 1 && listed->moves == 0;
         rc = perform_work(plan, lane, &sized->program->work[i]);
         if (plan->listing && !rc)
-            *listed = (trv_listed_t){ before, sized->moves - before };
+            *listed = (trv_listed_t){before, sized->moves - before};
         else
             sized->moves = before;
         if (wanted && !plan->listing)

@@ -32,17 +32,11 @@ typedef struct placing {
     int place_room;
 } placing_t;
 
-static const trv_place_t output = { TRV_AT_OUTPUT, -1 };
+static const trv_place_t output = {TRV_AT_OUTPUT, -1};
 
-static trv_value_t *listed(const placing_t *p, int i)
-{
-    return &p->flow.value[p->flow.list[i]];
-}
+static trv_value_t *listed(const placing_t *p, int i) { return &p->flow.value[p->flow.list[i]]; }
 
-static const trv_cover_t *cover_of(const placing_t *p, int cover)
-{
-    return &p->flow.partition.cover[cover];
-}
+static const trv_cover_t *cover_of(const placing_t *p, int cover) { return &p->flow.partition.cover[cover]; }
 
 static int product_of(const placing_t *p, int atom)
 {
@@ -79,7 +73,7 @@ static int add_area(placing_t *p, int begin, int end)
     trv_program_t *program = p->program;
     if (trv_room(&program->area, &p->area_room, program->areas, 1, sizeof *program->area))
         return TRV_ERR_MEMORY;
-    program->area[program->areas] = (trv_area_t){ begin, end, program->containers, 0 };
+    program->area[program->areas] = (trv_area_t){begin, end, program->containers, 0};
     return program->areas++;
 }
 
@@ -89,7 +83,7 @@ static int add_container(placing_t *p, int product, int products)
     trv_program_t *program = p->program;
     if (trv_room(&program->container, &p->container_room, program->containers, 1, sizeof *program->container))
         return TRV_ERR_MEMORY;
-    trv_container_t added = { .product = product, .products = products, .area = program->areas - 1 };
+    trv_container_t added = {.product = product, .products = products, .area = program->areas - 1};
     added.run = trv_space_run(&program->space, product, products, &added.first, &added.units);
     added.units = 0;
     for (int i = product; i < product + products; i++)
@@ -140,7 +134,7 @@ static int receive_packed(placing_t *p, const trv_flow_message_t *message, int n
             return container;
         for (int i = 0; i < part->values; i++) {
             listed(p, part->value + i)->area = area;
-            listed(p, part->value + i)->place = (trv_place_t){ TRV_AT_SCRATCH, container };
+            listed(p, part->value + i)->place = (trv_place_t){TRV_AT_SCRATCH, container};
         }
     }
     return area;
@@ -161,7 +155,7 @@ static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_fl
     int rc = trv_room(&program->receive, &p->receive_room, program->receives, 1, sizeof *program->receive);
     if (rc)
         return rc;
-    trv_extent_t receive = { .peer = message->peer, .place = output };
+    trv_extent_t receive = {.peer = message->peer, .place = output};
     if (fits_output(p, message, now) == FITS) {
         is_stretch(p, part->cover, &receive.first, &receive.units);
         for (int i = 0; i < part->values; i++) {
@@ -169,7 +163,7 @@ static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_fl
             settle_home(p, value, value->last > step->tick ? value->last : step->tick);
         }
     } else {
-        receive.place = (trv_place_t){ TRV_AT_SCRATCH, program->containers };
+        receive.place = (trv_place_t){TRV_AT_SCRATCH, program->containers};
         receive.containers = message->parts;
         rc = receive_packed(p, message, now, end);
     }
@@ -248,13 +242,13 @@ static int pack(placing_t *p, const trv_flow_message_t *message, int now, trv_ex
 {
     trv_program_t *program = p->program;
     int rc = add_area(p, now, now);
-    send->place = (trv_place_t){ TRV_AT_SCRATCH, program->containers };
+    send->place = (trv_place_t){TRV_AT_SCRATCH, program->containers};
     send->containers = message->parts;
     send->work = program->works;
     for (int m = message->part; rc >= 0 && m < message->part + message->parts; m++) {
         const trv_flow_part_t *part = &p->flow.part[m];
         const trv_cover_t *cover = cover_of(p, part->cover);
-        const trv_place_t to = { TRV_AT_SCRATCH, rc = add_container(p, cover->product, cover->products) };
+        const trv_place_t to = {TRV_AT_SCRATCH, rc = add_container(p, cover->product, cover->products)};
         for (int i = 0; rc >= 0 && i < part->values; i++) {
             const trv_value_t *value = listed(p, part->value + i);
             rc = trv_group_add(&p->group, value->atom, to, &value->place, 1);
@@ -273,7 +267,7 @@ static int place_sends(placing_t *p, const trv_flow_step_t *step, trv_stage_t *s
     stage->send = program->sends;
     for (int i = 0; !rc && i < step->sends; i++) {
         const trv_flow_message_t *message = &p->flow.send[step->send + i];
-        trv_extent_t send = { .peer = message->peer };
+        trv_extent_t send = {.peer = message->peer};
         rc = trv_room(&program->send, &p->send_room, program->sends, 1, sizeof *program->send);
         if (!rc && !find_extent(p, message, &send))
             rc = pack(p, message, step->tick, &send);
@@ -401,7 +395,7 @@ static int pack_results(placing_t *p, const trv_flow_combine_t *combine)
             return container;
         room--;
         result->area = p->program->areas - 1;
-        result->place = (trv_place_t){ TRV_AT_SCRATCH, container };
+        result->place = (trv_place_t){TRV_AT_SCRATCH, container};
     }
     return 0;
 }
@@ -507,7 +501,7 @@ static int place_contributions(placing_t *p)
 
 int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, int rank, int stream)
 {
-    placing_t p = { .program = program, .rank = rank, .collective = trv_schedule_collective(schedule) };
+    placing_t p = {.program = program, .rank = rank, .collective = trv_schedule_collective(schedule)};
     memset(program, 0, sizeof *program);
     int rc = trv_flow_make(&p.flow, &program->space, schedule, rank, stream);
     if (!rc)

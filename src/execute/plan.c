@@ -34,10 +34,7 @@ static void bury(trv_plan_t *plan)
     pthread_mutex_unlock(&grave_lock);
 }
 #else
-static void bury(trv_plan_t *plan)
-{
-    free(plan);
-}
+static void bury(trv_plan_t *plan) { free(plan); }
 #endif
 
 int trv_plan_check(const trv_plan_t *plan)
@@ -87,25 +84,24 @@ static int check_arguments(const trv_schedule_t *schedule, int rank, size_t coun
     if (rc)
         return rc;
     if (trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(elements->op))
-        return trv_fail(TRV_ERR_INVALID, "'%s' may add a contribution twice, which is right for min, max, land, lor, "
-                        "band and bor only, not for %s", trv_schedule_name(schedule), trv_op_name(elements->op));
+        return trv_fail(TRV_ERR_INVALID,
+                        "'%s' may add a contribution twice, which is right for min, max, land, lor, "
+                        "band and bor only, not for %s",
+                        trv_schedule_name(schedule), trv_op_name(elements->op));
     return 0;
 }
 
 static void cut_chunks(trv_plan_t *plan)
 {
     const size_t window = (size_t)(plan->lanes_max / plan->streams);
-    plan->chunk_elements =
-        trv_chunk_elements(plan->schedule, plan->count, plan->element_size, plan->options.chunk_bytes);
+    plan->chunk_elements = trv_chunk_elements(plan->schedule, plan->count, plan->element_size,
+                                              plan->options.chunk_bytes);
     plan->chunks = plan->count ? (plan->count - 1) / plan->chunk_elements + 1 : 1;
     plan->window = (int)(plan->chunks < window ? plan->chunks : window);
     plan->lanes = plan->window * plan->streams;
 }
 
-static int most(int a, int b)
-{
-    return a > b ? a : b;
-}
+static int most(int a, int b) { return a > b ? a : b; }
 
 /* The sizes of all programs, and room to go through their sets. */
 static int allocate_sizes(trv_plan_t *plan)
@@ -247,10 +243,9 @@ static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, s
 }
 
 int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
-                    const trv_elements_t *elements, const trv_transport_t *transport,
-                    const trv_plan_options_t *options)
+                    const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options)
 {
-    const trv_plan_options_t none = { 0 };
+    const trv_plan_options_t none = {0};
     *plan = NULL;
     if (!schedule || !elements || !transport)
         return trv_fail(TRV_ERR_ARGUMENT, "a plan needs a schedule, elements and a transport; one of them is NULL");
@@ -358,7 +353,7 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
                         input ? "output" : "input");
     if (input != output && overlap(input, in, output, out))
         return trv_fail(TRV_ERR_ARGUMENT, "input and output overlap; they must lie apart, or be the same address for a "
-                        "run in place");
+                                          "run in place");
     plan->input = input;
     plan->output = output;
     if (input == output && plan->collective == TRV_ALLGATHER && plan->count)

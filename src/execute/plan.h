@@ -25,23 +25,23 @@ typedef struct trv_ready {
 /* A lane takes one chunk of its stream after another through the steps. */
 typedef struct trv_lane {
     int number, stream;
-    size_t chunk;                  /* the one in work */
-    trv_sized_t *sized;            /* the program and what the chunk makes of it */
-    char *base[TRV_BASES];         /* the chunk's part of the user's buffers; the lane's scratch */
+    size_t chunk;          /* the one in work */
+    trv_sized_t *sized;    /* the program and what the chunk makes of it */
+    char *base[TRV_BASES]; /* the chunk's part of the user's buffers; the lane's scratch */
     int stage;
     bool done;
-    bool hungry;                   /* the chunk's input is not there yet, and it has not begun */
-    uint64_t generation;           /* chunks begun in the plan's life */
-    trv_ready_t ready[2];          /* of the present stage and the next, by the parity of the stage */
-    int sending;                   /* bits that are set in: */
+    bool hungry;          /* the chunk's input is not there yet, and it has not begun */
+    uint64_t generation;  /* chunks begun in the plan's life */
+    trv_ready_t ready[2]; /* of the present stage and the next, by the parity of the stage */
+    int sending;          /* bits that are set in: */
     uint64_t *pending_send;
-    int posted;                    /* sends of the stage that have been posted */
+    int posted; /* sends of the stage that have been posted */
     /* Of a run that fails: */
-    int *told, tolds, told_next;   /* peers to be told; the next one */
-    int telling;                   /* of `sending`, those that tell; their bits: */
+    int *told, tolds, told_next; /* peers to be told; the next one */
+    int telling;                 /* of `sending`, those that tell; their bits: */
     uint64_t *pending_told;
-    bool over;                     /* nothing else is left to do */
-    int *refused, refusals;        /* peers that send no more */
+    bool over;              /* nothing else is left to do */
+    int *refused, refusals; /* peers that send no more */
 } trv_lane_t;
 
 typedef enum trv_plan_state {
@@ -90,24 +90,24 @@ struct trv_plan {
     int streams, window;           /* lanes of a stream */
     size_t chunks, chunk_elements; /* every chunk but the last has so many elements */
     trv_compiled_t *compiled;
-    trv_sized_t *sized;            /* [2 * stream + (1 for the last chunk)] */
-    trv_lane_t *lane;              /* lane w * streams + s takes chunks w, w + window, … of stream s */
+    trv_sized_t *sized; /* [2 * stream + (1 for the last chunk)] */
+    trv_lane_t *lane;   /* lane w * streams + s takes chunks w, w + window, … of stream s */
     int lanes, unfinished, lanes_max;
     int lane_peers;                /* the most that a stream sends to, or receives from */
     int lane_sends, lane_receives; /* request slots of a lane, per stage */
     uint64_t *bits;                /* of all lanes' pending sets */
     int *peers;                    /* of all lanes' lists */
     trv_plan_options_t options;
-    void *scratch_memory;          /* the plan's own, as allocated */
-    size_t scratch_room;           /* of it */
-    char *scratch;                 /* of the present run, aligned; NULL: there is none */
+    void *scratch_memory; /* the plan's own, as allocated */
+    size_t scratch_room;  /* of it */
+    char *scratch;        /* of the present run, aligned; NULL: there is none */
     size_t scratch_bytes, lane_scratch_bytes;
-    const void **source;           /* room for the sources of one combine */
-    trv_walk_t walk;               /* room for any */
-    size_t *cursor;                /* of every container */
-    unsigned starts;               /* at this count */
-    bool listing;                  /* what is done is listed */
-    size_t origin[TRV_BASES];      /* elements of blocks that lie before what the user's buffer holds */
+    const void **source;      /* room for the sources of one combine */
+    trv_walk_t walk;          /* room for any */
+    size_t *cursor;           /* of every container */
+    unsigned starts;          /* at this count */
+    bool listing;             /* what is done is listed */
+    size_t origin[TRV_BASES]; /* elements of blocks that lie before what the user's buffer holds */
     const char *input;
     char *output;
     bool feeding; /* the next start is trv_plan_start_fed's */

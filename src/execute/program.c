@@ -8,10 +8,7 @@
 
 #include "common/error.h"
 
-static int most(int a, int b)
-{
-    return a > b ? a : b;
-}
+static int most(int a, int b) { return a > b ? a : b; }
 
 /* The peers of messages, each once, listed in `peer`. */
 static int count_peers(const trv_extent_t *message, int messages, int *peer)

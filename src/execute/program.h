@@ -31,7 +31,7 @@ typedef struct trv_place {
 typedef struct trv_container {
     int product, products;
     int area;
-    bool run;      /* it is one run of positions, from `first` on */
+    bool run; /* it is one run of positions, from `first` on */
     int64_t first, units;
     int stretch, stretches; /* else its runs, if they were listed */
 } trv_container_t;
@@ -57,7 +57,7 @@ typedef struct trv_piece {
     int product, products;
     int64_t first, units; /* if that is one run: units > 0 */
     trv_place_t to;
-    int source, sources;  /* of program->source */
+    int source, sources; /* of program->source */
 } trv_piece_t;
 
 /* Positions `first` to `end` - 1 of a work: its piece (-1: none), and a bit for each walked container that has them. */
@@ -98,12 +98,12 @@ typedef struct trv_program {
     int *walked;
     trv_stretch_t *stretch;
     int stages, sends, receives, works, pieces, sources, containers, areas, walks, stretches;
-    int tail, tails;                /* work when everything else is done */
+    int tail, tails;                 /* work when everything else is done */
     int stage_sends, stage_receives; /* the most of one stage */
-    int sources_most;               /* of one piece */
-    int peers_most;                 /* that it sends to, or receives from */
-    int64_t block;                  /* units of a rank's block in Reduce-Scatter and AllGather; else all */
-    int walk_bounds;                /* room that a walk needs */
+    int sources_most;                /* of one piece */
+    int peers_most;                  /* that it sends to, or receives from */
+    int64_t block;                   /* units of a rank's block in Reduce-Scatter and AllGather; else all */
+    int walk_bounds;                 /* room that a walk needs */
 } trv_program_t;
 
 /* TRV_ERR_INVALID, or TRV_ERR_UNSUPPORTED, with the reason, for schedules that cannot be run. */
@@ -162,11 +162,11 @@ typedef struct trv_flow {
     int *list, *reg;
     int contributions, values, steps, sends, receives, parts, combines, listed, regs;
     int value_room, step_room, send_room, receive_room, part_room, combine_room, list_room, reg_room;
-    int end;         /* the tick after everything */
-    int *result;     /* by atom: the final value, -1 where none is due */
-    bool *in, *out;  /* by atom: whether the rank contributes it; whether a result is due */
-    int64_t block;   /* as in the program */
-    int everything;  /* the cover of all units */
+    int end;        /* the tick after everything */
+    int *result;    /* by atom: the final value, -1 where none is due */
+    bool *in, *out; /* by atom: whether the rank contributes it; whether a result is due */
+    int64_t block;  /* as in the program */
+    int everything; /* the cover of all units */
 } trv_flow_t;
 
 int trv_flow_make(trv_flow_t *flow, trv_space_t *space, const trv_schedule_t *schedule, int rank, int stream);

@@ -49,10 +49,7 @@ static const trv_kernels_t *chosen_kernels(void)
     return kernels;
 }
 
-const char *trv_reduce_kernels(void)
-{
-    return chosen_kernels()->name;
-}
+const char *trv_reduce_kernels(void) { return chosen_kernels()->name; }
 
 static bool is_source(const void *destination, const void *const *source, int sources)
 {

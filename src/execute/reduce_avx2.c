@@ -6,9 +6,9 @@
 #include "execute/kernels.h"
 #include "execute/stream.h"
 
-const trv_kernels_t trv_kernels_avx2 = { "avx2", kernels, stream };
+const trv_kernels_t trv_kernels_avx2 = {"avx2", kernels, stream};
 #else
 #include "execute/reduce.h"
 
-const trv_kernels_t trv_kernels_avx2 = { "avx2", NULL, NULL };
+const trv_kernels_t trv_kernels_avx2 = {"avx2", NULL, NULL};
 #endif

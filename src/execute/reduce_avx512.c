@@ -6,9 +6,9 @@
 #include "execute/kernels.h"
 #include "execute/stream.h"
 
-const trv_kernels_t trv_kernels_avx512 = { "avx512", kernels, stream };
+const trv_kernels_t trv_kernels_avx512 = {"avx512", kernels, stream};
 #else
 #include "execute/reduce.h"
 
-const trv_kernels_t trv_kernels_avx512 = { "avx512", NULL, NULL };
+const trv_kernels_t trv_kernels_avx512 = {"avx512", NULL, NULL};
 #endif

@@ -3,4 +3,4 @@
  */
 #include "execute/kernels.h"
 
-const trv_kernels_t trv_kernels_plain = { "plain", kernels, NULL };
+const trv_kernels_t trv_kernels_plain = {"plain", kernels, NULL};

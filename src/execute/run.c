@@ -19,10 +19,7 @@
 #include "common/error.h"
 #include "execute/plan.h"
 
-static const trv_program_t *program_of(const trv_lane_t *lane)
-{
-    return lane->sized->program;
-}
+static const trv_program_t *program_of(const trv_lane_t *lane) { return lane->sized->program; }
 
 /* Slots of a lane: the sends, then the receives of even stages, then those of odd ones. */
 static int slot_of(const trv_plan_t *plan, const trv_lane_t *lane, int index)
@@ -35,10 +32,7 @@ static int receive_slot(const trv_plan_t *plan, const trv_lane_t *lane, int stag
     return slot_of(plan, lane, plan->lane_sends + stage % 2 * plan->lane_receives + index);
 }
 
-static int tag_of(const trv_plan_t *plan, const trv_lane_t *lane)
-{
-    return plan->check_tags + lane->number;
-}
+static int tag_of(const trv_plan_t *plan, const trv_lane_t *lane) { return plan->check_tags + lane->number; }
 
 /* ---- Failure ----------------------------------------------------------------------------------------------------- */
 
@@ -293,7 +287,7 @@ static void poll_bits(trv_plan_t *plan, trv_lane_t *lane, uint64_t *bits, int *m
             }
             if (receives && rc == TRV_REFUSED) {
                 trv_run_fail(plan, trv_fail(TRV_ERR_TRANSPORT, "rank %d has given up: its part of the run failed",
-                                        receives[i].peer));
+                                            receives[i].peer));
                 drop_peer(plan, lane, receives[i].peer);
             } else if (rc < 0) {
                 trv_run_fail(plan, rc);

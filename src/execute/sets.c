@@ -70,7 +70,7 @@ int trv_sets_add(trv_sets_t *sets, const int *bound, int ranges)
     if (trv_room(&sets->set, &sets->set_room, sets->sets, 1, sizeof *sets->set) ||
         trv_room(&sets->bound, &sets->bound_room, sets->bounds, 2 * ranges, sizeof *sets->bound))
         return TRV_ERR_MEMORY;
-    trv_set_t set = { .first = sets->bounds, .ranges = ranges, .next = *head };
+    trv_set_t set = {.first = sets->bounds, .ranges = ranges, .next = *head};
     if (ranges)
         memcpy(sets->bound + sets->bounds, bound, bytes);
     for (int i = 0; i < ranges; i++)
@@ -82,7 +82,7 @@ int trv_sets_add(trv_sets_t *sets, const int *bound, int ranges)
 
 int trv_sets_range(trv_sets_t *sets, int begin, int end)
 {
-    return trv_sets_add(sets, (const int[]){ begin, end }, begin < end);
+    return trv_sets_add(sets, (const int[]){begin, end}, begin < end);
 }
 
 int trv_sets_values(trv_sets_t *sets, const int *value, int count)
@@ -127,7 +127,7 @@ static int known(trv_sets_t *sets, op_t op, int a, int b)
         int result = make(sets, op, a, b);
         if (result < 0)
             return result;
-        *k = (trv_known_t){ a, b, result, op };
+        *k = (trv_known_t){a, b, result, op};
     }
     return k->result;
 }

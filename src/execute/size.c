@@ -12,15 +12,12 @@
 
 enum { ALIGNMENT = 64 };
 
-size_t trv_cut(size_t count, size_t parts, size_t i)
-{
-    return count / parts * i + count % parts * i / parts;
-}
+size_t trv_cut(size_t count, size_t parts, size_t i) { return count / parts * i + count % parts * i / parts; }
 
 int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
 {
     const size_t containers = (size_t)program->containers + 1, areas = (size_t)program->areas + 1;
-    *sized = (trv_sized_t){ .program = program, .blocks = program->block < program->space.units };
+    *sized = (trv_sized_t){.program = program, .blocks = program->block < program->space.units};
     const size_t positions = program->space.units <= TRV_SMALL_UNITS ? (size_t)program->space.units + 1 : 0;
     const size_t sends = (size_t)program->sends, receives = (size_t)program->receives;
     sized->offset = malloc((3 * containers + 2 * areas + positions + sends + receives) * sizeof *sized->offset);
@@ -43,8 +40,11 @@ int trv_sized_make(trv_sized_t *sized, const trv_program_t *program)
 
 trv_sized_t trv_sized_units(const trv_program_t *program)
 {
-    return (trv_sized_t){ .program = program, .blocks = program->block < program->space.units,
-                          .length = (size_t)program->block, .total = (size_t)program->space.units, .element_size = 1 };
+    return (trv_sized_t){.program = program,
+                         .blocks = program->block < program->space.units,
+                         .length = (size_t)program->block,
+                         .total = (size_t)program->space.units,
+                         .element_size = 1};
 }
 
 void trv_sized_clear(trv_sized_t *sized)
@@ -97,7 +97,7 @@ static size_t product_elements(const trv_sized_t *sized, int product)
 {
     const trv_space_t *space = &sized->program->space;
     const int *id = space->id + (size_t)product * (size_t)space->axes;
-    size_t least[TRV_SPACE_AXES_MAX + 1] = { sized->total }, sum[2];
+    size_t least[TRV_SPACE_AXES_MAX + 1] = {sized->total}, sum[2];
     if (space->axes == 1)
         return set_elements(sized, 0, sized->total, &space->sets.set[id[0]]);
     for (int axis = 0; axis < space->axes; axis++)
@@ -123,7 +123,8 @@ static size_t container_bytes(const trv_sized_t *sized, const trv_container_t *c
     size_t elements = 0;
     if (container->run)
         return (trv_elements_before(sized, container->first + container->units) -
-                trv_elements_before(sized, container->first)) * sized->element_size;
+                trv_elements_before(sized, container->first)) *
+               sized->element_size;
     for (int i = container->stretch; sized->table && i < container->stretch + container->stretches; i++)
         elements += sized->table[stretch[i].end] - sized->table[stretch[i].first];
     for (int i = 0; container->stretches == 0 && i < container->products; i++)
@@ -180,7 +181,8 @@ static size_t message_bytes(const trv_sized_t *sized, const trv_extent_t *messag
     size_t bytes = 0;
     if (message->containers == 0)
         return (trv_elements_before(sized, message->first + message->units) -
-                trv_elements_before(sized, message->first)) * sized->element_size;
+                trv_elements_before(sized, message->first)) *
+               sized->element_size;
     for (int c = message->place.container; c < message->place.container + message->containers; c++)
         bytes += sized->bytes[c];
     return bytes;

@@ -34,18 +34,18 @@ enum { TRV_MOVES_MAX = 4096 };
 
 typedef struct trv_sized {
     const trv_program_t *program;
-    size_t begin, length, total;  /* elements of a block of the chunk before the stream's; the stream's; all blocks' */
-    size_t gap;                   /* elements between the stream's parts of two blocks in the user's buffers */
-    bool blocks;                  /* there are several */
+    size_t begin, length, total; /* elements of a block of the chunk before the stream's; the stream's; all blocks' */
+    size_t gap;                  /* elements between the stream's parts of two blocks in the user's buffers */
+    bool blocks;                 /* there are several */
     size_t element_size;
-    size_t *table;                /* elements before each position, in small spaces; else NULL */
-    size_t *first;                /* of containers that are one run: its first element */
-    size_t *offset, *bytes;       /* of containers, in scratch */
-    size_t *sent, *received;      /* bytes of messages */
+    size_t *table;           /* elements before each position, in small spaces; else NULL */
+    size_t *first;           /* of containers that are one run: its first element */
+    size_t *offset, *bytes;  /* of containers, in scratch */
+    size_t *sent, *received; /* bytes of messages */
     size_t *area_offset, *area_bytes;
-    int *live;                    /* areas in use, by offset */
-    trv_move_t *move;             /* what works come to (perform.c) */
-    trv_listed_t *listed;          /* of each work */
+    int *live;            /* areas in use, by offset */
+    trv_move_t *move;     /* what works come to (perform.c) */
+    trv_listed_t *listed; /* of each work */
     int moves, moves_max;
     size_t scratch_bytes;
 } trv_sized_t;

@@ -66,9 +66,9 @@ typedef struct trv_partition {
     trv_node_t *node;
     int nodes, node_room, atoms;
     int *list, listed, list_room;
-    int *leaf;                 /* [atom]: its node, in the end */
-    int hot;                   /* the node in which the next set is likely to lie */
-    int *seen, buckets;        /* covers by the hash of their first product */
+    int *leaf;          /* [atom]: its node, in the end */
+    int hot;            /* the node in which the next set is likely to lie */
+    int *seen, buckets; /* covers by the hash of their first product */
     trv_cover_t *cover;
     int covers, cover_room;
     int64_t *unit;
@@ -76,8 +76,6 @@ typedef struct trv_partition {
     int *bound;
     int bound_room;
 } trv_partition_t;
-
-
 
 int trv_partition_begin(trv_partition_t *partition, trv_space_t *space, const trv_schedule_t *schedule, int stream,
                         bool flat);

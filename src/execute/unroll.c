@@ -24,7 +24,7 @@ static int add_stretch(void *context, int piece, trv_mask_t in, size_t first, si
         return TOO_MANY;
     if (trv_room(&program->stretch, &u->room, program->stretches, 1, sizeof *program->stretch))
         return TRV_ERR_MEMORY;
-    program->stretch[program->stretches++] = (trv_stretch_t){ piece, (int)first, (int)(first + units), (uint32_t)in };
+    program->stretch[program->stretches++] = (trv_stretch_t){piece, (int)first, (int)(first + units), (uint32_t)in};
     return 0;
 }
 
@@ -73,7 +73,7 @@ static int unroll_container(unrolling_t *u, trv_walk_t *walk, trv_container_t *c
 int trv_program_unroll(trv_program_t *program)
 {
     const trv_sized_t sized = trv_sized_units(program);
-    unrolling_t u = { program, 0 };
+    unrolling_t u = {program, 0};
     if (program->space.units > TRV_SMALL_UNITS)
         return 0;
     trv_walk_t *walk = calloc(1, sizeof *walk);

@@ -47,7 +47,7 @@ static int cut_axis(trv_walk_t *walk, int axis, int at)
     const int bounds = find_bounds(walk, axis);
     trv_segment_t *segment = walk->segment + at;
     for (int i = 0; i + 1 < bounds; i++)
-        segment[i] = (trv_segment_t){ walk->bound[i], walk->bound[i + 1], 0 };
+        segment[i] = (trv_segment_t){walk->bound[i], walk->bound[i + 1], 0};
     for (int p = 0; p < walk->products; p++) {
         const trv_set_t *set = set_of(walk, p, axis);
         const int *range = walk->sized->program->space.sets.bound + set->first;

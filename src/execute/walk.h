@@ -18,8 +18,8 @@ typedef struct trv_segment {
 typedef struct trv_walk {
     const trv_sized_t *sized;
     int products, product[128];
-    trv_segment_t *segment; /* room for trv_program_t.walk_bounds */
-    int *bound;             /* the same */
+    trv_segment_t *segment;                                            /* room for trv_program_t.walk_bounds */
+    int *bound;                                                        /* the same */
     int first[TRV_SPACE_AXES_MAX], segments[TRV_SPACE_AXES_MAX], last; /* of each axis; the last axis with several */
     int (*tell)(void *context, trv_mask_t mask, size_t first, size_t elements);
     void *context;

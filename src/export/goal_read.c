@@ -23,9 +23,9 @@
 #include "common/hash.h"
 #include "text/whole_file.h"
 
-#define BYTES_MAX (UINT64_C(1) << 50)
+#define BYTES_MAX   (UINT64_C(1) << 50)
 #define CALC_NS_MAX UINT64_C(3600000000000) /* an hour */
-#define OPS_MAX UINT32_C(0x7fffffff)
+#define OPS_MAX     UINT32_C(0x7fffffff)
 
 typedef enum token_kind { WORD, NUMBER, SYMBOL, NEWLINE, END } token_kind_t;
 

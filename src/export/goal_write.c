@@ -20,7 +20,7 @@
 
 #define MESSAGES_MAX (INT64_C(1) << 26)
 #define ALPHA_NS_MAX 3.6e12
-#define FIELD_MAX 255 /* LogGOPSim keeps cpu and nic in a byte */
+#define FIELD_MAX    255 /* LogGOPSim keeps cpu and nic in a byte */
 
 typedef struct writer {
     const trv_schedule_t *schedule;
@@ -61,7 +61,7 @@ static int measure(writer_t *writer)
                 }
                 if (!rc && messages > MESSAGES_MAX)
                     rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many messages for GOAL; up to 2^26 are "
-                                  "written");
+                                                       "written");
             }
     int64_t tags = (int64_t)trv_schedule_streams(s) * trv_schedule_steps(s) * writer->multiplicity;
     if (!rc && tags > UINT32_MAX)
@@ -142,7 +142,8 @@ static int put_rank(writer_t *writer, int rank)
 int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, double alpha_ns, FILE *out)
 {
     if (!(alpha_ns >= 0 && alpha_ns <= ALPHA_NS_MAX))
-        return trv_fail(TRV_ERR_ARGUMENT, "alpha is %g ns; it is a time from 0 to an hour, for example 1.5us", alpha_ns);
+        return trv_fail(TRV_ERR_ARGUMENT, "alpha is %g ns; it is a time from 0 to an hour, for example 1.5us",
+                        alpha_ns);
     writer_t writer = {schedule, vector_bytes, (int64_t)(alpha_ns + 0.5), 1, out, TRV_STEP_INIT};
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     char text[TRV_TORUS_TEXT_MAX], name[64];

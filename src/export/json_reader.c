@@ -51,7 +51,8 @@ void trv_json_check_keys(const json_place_t *place, json_t *object, const char *
 {
     const char *key;
     json_t *value;
-    json_object_foreach(object, key, value) {
+    json_object_foreach(object, key, value)
+    {
         bool found = false;
         for (int i = 0; known[i] && !found; i++)
             found = strcmp(key, known[i]) == 0;

@@ -9,8 +9,8 @@
 
 #include "common/error.h"
 
-#define RANKS_MAX 128
-#define BOUND_MAX (INT64_C(1) << 24)  /* ranks * streams * registers * units of a slice */
+#define RANKS_MAX  128
+#define BOUND_MAX  (INT64_C(1) << 24) /* ranks * streams * registers * units of a slice */
 #define LISTED_MAX (INT64_C(1) << 26) /* cells in all operations */
 
 typedef struct lowering {
@@ -24,11 +24,11 @@ typedef struct lowering {
     int32_t *bound;   /* [rank][register][unit]: the cell that holds it, or -1: its home */
     int32_t **access; /* [rank][cell]: when the rank last used it, in the measure of `known` */
     int64_t *access_room;
-    int32_t *known;   /* [a][b]: a knows that b has come so far: 2k: has sent what it sends in step k; 2k + 1: is done
+    int32_t *known;  /* [a][b]: a knows that b has come so far: 2k: has sent what it sends in step k; 2k + 1: is done
                          with step k; -1: has begun */
-    int32_t *knew;    /* the same before this step's messages */
-    trv_step_t *now;  /* of every rank */
-    int64_t *unit;    /* of a part */
+    int32_t *knew;   /* the same before this step's messages */
+    trv_step_t *now; /* of every rank */
+    int64_t *unit;   /* of a part */
 } lowering_t;
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
@@ -94,15 +94,14 @@ static int use(lowering_t *l, int rank, const int32_t *cell, int64_t count, int3
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
 /* Appends an operation of `sources` times `count` cells, and as many as its destination, to a rank's program. */
-static int append(lowering_t *l, int rank, trv_low_kind_t kind, int peer, int sources, int64_t count,
-                  trv_low_op_t **op)
+static int append(lowering_t *l, int rank, trv_low_kind_t kind, int peer, int sources, int64_t count, trv_low_op_t **op)
 {
     trv_lowered_t *out = l->out;
     trv_low_rank_t *program = &out->rank[rank];
     size_t more = (size_t)(sources + 1) * (size_t)count;
     if (out->cells + more > LISTED_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large for this format: its operations list more than "
-                        "2^26 chunks");
+                                             "2^26 chunks");
     if (program->ops == program->room) {
         int64_t room = program->room ? 2 * program->room : 64;
         trv_low_op_t *grown = realloc(program->op, (size_t)room * sizeof *grown);
@@ -249,8 +248,10 @@ static int add_send(lowering_t *l, int rank, int index)
     int64_t count = trv_message_units(l->schedule, send);
     trv_low_op_t *op;
     if (send->peer < 0 || send->peer >= l->ranks || !same_parts(send, find_receive(l, rank, index)))
-        return trv_fail(TRV_ERR_INVALID, "in step %d of stream %d rank %d does not receive what rank %d sends it; "
-                        "verify the schedule first", l->step, l->stream, send->peer, rank);
+        return trv_fail(TRV_ERR_INVALID,
+                        "in step %d of stream %d rank %d does not receive what rank %d sends it; "
+                        "verify the schedule first",
+                        l->step, l->stream, send->peer, rank);
     int rc = append(l, rank, TRV_LOW_SEND, send->peer, 1, count, &op);
     if (rc)
         return rc;
@@ -457,11 +458,15 @@ static void release(lowering_t *l)
 
 int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *lowered)
 {
-    lowering_t l = {.schedule = schedule, .out = lowered, .one_sided = one_sided,
-                    .ranks = trv_schedule_torus(schedule)->ranks, .registers = trv_schedule_registers(schedule),
+    lowering_t l = {.schedule = schedule,
+                    .out = lowered,
+                    .one_sided = one_sided,
+                    .ranks = trv_schedule_torus(schedule)->ranks,
+                    .registers = trv_schedule_registers(schedule),
                     .units = trv_schedule_units(schedule)};
     trv_collective_t collective = trv_schedule_collective(schedule);
-    *lowered = (trv_lowered_t){.ranks = l.ranks, .streams = trv_schedule_streams(schedule),
+    *lowered = (trv_lowered_t){.ranks = l.ranks,
+                               .streams = trv_schedule_streams(schedule),
                                .steps = trv_schedule_steps(schedule)};
     int rc = check(schedule);
     if (rc)

@@ -18,19 +18,19 @@
 #include "export/lower.h"
 #include "export/names.h"
 
-#define STEPS_MAX 256  /* of a threadblock, nops included */
-#define COUNT_MAX 71   /* chunks of a step */
-#define BLOCKS_MAX 108 /* threadblocks of a GPU */
+#define STEPS_MAX    256 /* of a threadblock, nops included */
+#define COUNT_MAX    71  /* chunks of a step */
+#define BLOCKS_MAX   108 /* threadblocks of a GPU */
 #define CHANNELS_MAX 32
-#define USES_MAX (INT64_C(1) << 26) /* cells * threadblocks */
+#define USES_MAX     (INT64_C(1) << 26) /* cells * threadblocks */
 
 typedef struct step {
     const char *type;
-    int32_t src, dst;   /* first cells; of a message one of them is the peer's */
+    int32_t src, dst; /* first cells; of a message one of them is the peer's */
     int count;
     int first_need, needs;
-    int number;         /* in its threadblock, nops counted */
-    bool needed;        /* another threadblock waits for it */
+    int number;  /* in its threadblock, nops counted */
+    bool needed; /* another threadblock waits for it */
 } step_t;
 
 typedef struct need {
@@ -40,20 +40,20 @@ typedef struct need {
 typedef struct block {
     int stream, send, receive; /* peers, or -1 */
     int steps, numbers;
-    step_t *step;              /* room for STEPS_MAX */
-    int waited[BLOCKS_MAX];    /* per threadblock: the last of its steps that this one has waited for, or -1 */
+    step_t *step;           /* room for STEPS_MAX */
+    int waited[BLOCKS_MAX]; /* per threadblock: the last of its steps that this one has waited for, or -1 */
 } block_t;
 
 typedef struct gpu {
     trv_lowered_t *lowered;
     int rank;
-    int64_t cells;       /* before temporary ones, which one threadblock uses alone */
+    int64_t cells; /* before temporary ones, which one threadblock uses alone */
     int blocks;
     block_t *block;
     int needs, need_room;
     need_t *need;
-    int32_t *used;       /* [cell][block]: its last step that used the cell, or -1 */
-    need_t *wrote;       /* [cell]: the last step that wrote it; block -1: none */
+    int32_t *used;         /* [cell][block]: its last step that used the cell, or -1 */
+    need_t *wrote;         /* [cell]: the last step that wrote it; block -1: none */
     int waits[BLOCKS_MAX]; /* what the next step must wait for, per threadblock; -1: nothing */
 } gpu_t;
 
@@ -290,8 +290,11 @@ static void put_cell(const document_t *document, const char *which, int32_t cell
 {
     bool gather = trv_schedule_collective(document->schedule) == TRV_ALLGATHER;
     bool scratch = cell >= document->lowered.chunks;
-    fprintf(document->out, " %sbuf=\"%s\" %soff=\"%lld\"", which, scratch ? "s" : gather ? "o" : "i", which,
-            (long long)cell - (scratch ? document->lowered.chunks : 0));
+    fprintf(document->out, " %sbuf=\"%s\" %soff=\"%lld\"", which,
+            scratch  ? "s"
+            : gather ? "o"
+                     : "i",
+            which, (long long)cell - (scratch ? document->lowered.chunks : 0));
 }
 
 static void put_need(const document_t *document, const gpu_t *gpu, const need_t *need)
@@ -307,8 +310,10 @@ static void put_step(const document_t *document, const gpu_t *gpu, const step_t 
 {
     const need_t *need = step->needs > 0 ? &gpu->need[step->first_need] : NULL;
     for (int i = 0; i < step->needs - 1; i++) {
-        fprintf(document->out, "      <step s=\"%d\" type=\"nop\" srcbuf=\"i\" srcoff=\"-1\" dstbuf=\"o\" "
-                "dstoff=\"-1\" cnt=\"0\"", step->number - (step->needs - 1) + i);
+        fprintf(document->out,
+                "      <step s=\"%d\" type=\"nop\" srcbuf=\"i\" srcoff=\"-1\" dstbuf=\"o\" "
+                "dstoff=\"-1\" cnt=\"0\"",
+                step->number - (step->needs - 1) + i);
         put_need(document, gpu, &need[i]);
         fputs(" hasdep=\"0\"/>\n", document->out);
     }
@@ -341,7 +346,8 @@ static void put_document(const document_t *document)
 {
     static const char *const collective[] = {"allreduce", "reducescatter", "allgather"};
     char name[64];
-    fprintf(document->out, "<algo name=\"%s\" proto=\"Simple\" nchannels=\"%d\" nchunksperloop=\"%lld\" ngpus=\"%d\" "
+    fprintf(document->out,
+            "<algo name=\"%s\" proto=\"Simple\" nchannels=\"%d\" nchunksperloop=\"%lld\" ngpus=\"%d\" "
             "coll=\"%s\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\">\n",
             trv_plain_name(document->schedule, name), document->lowered.streams, (long long)document->lowered.chunks,
             document->lowered.ranks, collective[trv_schedule_collective(document->schedule)]);

@@ -21,9 +21,9 @@
 #include "export/lower.h"
 #include "export/names.h"
 
-#define OPS_MAX 64      /* of a threadblock */
+#define OPS_MAX      64 /* of a threadblock */
 #define CHANNELS_MAX 16 /* of a threadblock; remote buffers likewise */
-#define PER_OP_MAX 8    /* channels or buffers in one operation */
+#define PER_OP_MAX   8  /* channels or buffers in one operation */
 #define BARRIERS_MAX 16
 /* What a segment has besides its steps: two barriers, the entry handshake and a nop. */
 #define FRAME_OPS (2 + 2 * (CHANNELS_MAX / PER_OP_MAX) + 1)
@@ -43,10 +43,10 @@ typedef struct writer {
     segment_t *segment;
     int segments;
     int32_t *temporary; /* [rank][stream]: cells in which a sum of more than eight sources may grow */
-    bool failed;   /* out of memory */
-    int rank;      /* whose program is being written */
-    char *touched; /* [cell]: bit 0 read, bit 1 written since the last nop */
-    bool dirty;    /* any is */
+    bool failed;        /* out of memory */
+    int rank;           /* whose program is being written */
+    char *touched;      /* [cell]: bit 0 read, bit 1 written since the last nop */
+    bool dirty;         /* any is */
     /* Of the threadblock being written. */
     json_t *ops;
     int peer[CHANNELS_MAX], peers;
@@ -145,8 +145,9 @@ static void add_put(writer_t *w, const trv_low_op_t *op)
             src = json_array();
             dst = json_array();
             scratch = from >= w->lowered.chunks;
-            append(w, w->ops, json_pack("{s:s, s:o, s:o, s:[i], s:s}", "name", "put", "src_buff", src, "dst_buff", dst,
-                                        "channel_ids", channel_to(w, op->peer), "channel_type", "memory"));
+            append(w, w->ops,
+                   json_pack("{s:s, s:o, s:o, s:[i], s:s}", "name", "put", "src_buff", src, "dst_buff", dst,
+                             "channel_ids", channel_to(w, op->peer), "channel_type", "memory"));
         }
         append(w, src, local_chunks(w, from, count));
         append(w, dst, remote_chunks(w, op->peer, to, count));
@@ -165,9 +166,10 @@ static void add_sum(writer_t *w, const int32_t *src, int sources, int32_t dst, i
     for (int s = 0; s < sources; s++)
         append(w, from, local_chunks(w, src[s], count));
     json_t *to = local_chunks(w, dst, count);
-    append(w, w->ops, sources > 1 ? json_pack("{s:s, s:o, s:[o], s:s}", "name", "re", "src_buff", from, "dst_buff", to,
-                                              "reduce_op", "sum")
-                                  : json_pack("{s:s, s:o, s:[o]}", "name", "copy", "src_buff", from, "dst_buff", to));
+    append(w, w->ops,
+           sources > 1
+               ? json_pack("{s:s, s:o, s:[o], s:s}", "name", "re", "src_buff", from, "dst_buff", to, "reduce_op", "sum")
+               : json_pack("{s:s, s:o, s:[o]}", "name", "copy", "src_buff", from, "dst_buff", to));
     for (int s = 0; s < sources; s++)
         touch(w, src[s], count, false);
     touch(w, dst, count, true);
@@ -314,8 +316,10 @@ static int cut_stream(writer_t *w, int stream, int *count)
         for (int step = 0; step < steps; step++) {
             int ops = count_ops(w, rank, stream, step);
             if (ops < 0 || ops + FRAME_OPS > OPS_MAX)
-                return trv_fail(TRV_ERR_UNSUPPORTED, "step %d of rank %d needs more than the %d operations, or the %d "
-                                "channels, that a threadblock has for MSCCL++", step, rank, OPS_MAX, CHANNELS_MAX);
+                return trv_fail(TRV_ERR_UNSUPPORTED,
+                                "step %d of rank %d needs more than the %d operations, or the %d "
+                                "channels, that a threadblock has for MSCCL++",
+                                step, rank, OPS_MAX, CHANNELS_MAX);
             count[rank * steps + step] = ops;
         }
     segment_t *last = &w->segment[w->segments++];
@@ -342,8 +346,10 @@ static int cut(writer_t *w)
         rc = cut_stream(w, stream, count);
     free(count);
     if (!rc && w->segments - streams > BARRIERS_MAX)
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "it is too long for MSCCL++: its %d streams need %d threadblocks one behind "
-                      "another, with more than %d barriers between them", streams, w->segments, BARRIERS_MAX);
+        rc = trv_fail(TRV_ERR_UNSUPPORTED,
+                      "it is too long for MSCCL++: its %d streams need %d threadblocks one behind "
+                      "another, with more than %d barriers between them",
+                      streams, w->segments, BARRIERS_MAX);
     return rc;
 }
 
@@ -414,11 +420,12 @@ static int write_plan(writer_t *w, FILE *out)
     json_t *gpus = json_array();
     for (w->rank = 0; w->rank < w->lowered.ranks; w->rank++)
         append(w, gpus, gpu(w));
-    json_t *plan = json_pack(
-        "{s:s, s:s, s:s, s:b, s:b, s:o, s:i, s:b, s:i, s:i, s:I}", "name", trv_plain_name(w->schedule, name),
-        "collective", collective[trv_schedule_collective(w->schedule)], "protocol", "Simple", "inplace", 1,
-        "reuse_resources", 0, "gpus", gpus, "num_threads_per_block", 1024, "use_double_scratch_buffer", 0,
-        "buffer_alignment", 16, "min_message_size", 0, "max_message_size", (json_int_t)INT64_MAX);
+    json_t *plan = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:i, s:b, s:i, s:i, s:I}", "name",
+                             trv_plain_name(w->schedule, name), "collective",
+                             collective[trv_schedule_collective(w->schedule)], "protocol", "Simple", "inplace", 1,
+                             "reuse_resources", 0, "gpus", gpus, "num_threads_per_block", 1024,
+                             "use_double_scratch_buffer", 0, "buffer_alignment", 16, "min_message_size", 0,
+                             "max_message_size", (json_int_t)INT64_MAX);
     int rc = plan && !w->failed ? TRV_OK : trv_fail_memory();
     if (!rc)
         json_dumpf(plan, out, JSON_INDENT(1));

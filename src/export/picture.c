@@ -79,8 +79,10 @@ static int cut_route(const trv_schedule_t *schedule, const trv_panel_t *panel, i
                     trv_schedule_mirrored(schedule, arrow->stream));
     while ((port = trv_route_next(&route, &node)) >= 0) {
         if (port != previous)
-            segment[count++] = (trv_segment_t){.arrow = index, .dimension = trv_port_dimension(port),
-                                               .sign = trv_port_sign(port), .from = node};
+            segment[count++] = (trv_segment_t){.arrow = index,
+                                               .dimension = trv_port_dimension(port),
+                                               .sign = trv_port_sign(port),
+                                               .from = node};
         segment[count - 1].hops++;
         previous = port;
     }

@@ -20,12 +20,12 @@ typedef struct trv_arrow {
 } trv_arrow_t;
 
 typedef struct trv_segment {
-    int arrow;     /* index of its message */
+    int arrow; /* index of its message */
     int dimension, sign;
-    int from;      /* the rank where it begins */
+    int from; /* the rank where it begins */
     int hops;
-    int track;     /* 0 is the nearest to the line */
-    bool last;     /* the message arrives at its end */
+    int track; /* 0 is the nearest to the line */
+    bool last; /* the message arrives at its end */
 } trv_segment_t;
 
 /* Consecutive steps in which the same ranks send to the same ranks are one panel. */

@@ -17,11 +17,11 @@ typedef struct tracer {
     const trv_schedule_t *schedule;
     int stream, ranks, registers, steps;
     int64_t units;
-    size_t words, cells;       /* words of a set of ranks; cells: ranks * registers * units */
-    uint64_t *now, *next;      /* the set of every cell */
-    unsigned char *live;       /* (steps + 1) * cells: used after so many steps */
-    trv_step_t *step;          /* of every rank */
-    int64_t *unit_a, *unit_b;  /* lists of units, or of registers */
+    size_t words, cells;      /* words of a set of ranks; cells: ranks * registers * units */
+    uint64_t *now, *next;     /* the set of every cell */
+    unsigned char *live;      /* (steps + 1) * cells: used after so many steps */
+    trv_step_t *step;         /* of every rank */
+    int64_t *unit_a, *unit_b; /* lists of units, or of registers */
 } tracer_t;
 
 static size_t cell(const tracer_t *tracer, int rank, int64_t reg, int64_t unit)
@@ -94,7 +94,8 @@ static void combine(tracer_t *tracer, int rank, const trv_combine_t *c)
             uint64_t sum = 0;
             for (int s = 0; s < c->sources; s++)
                 sum |= tracer->next[cell(tracer, rank, c->source ? c->source[s] : c->first + s, tracer->unit_a[i]) *
-                                    tracer->words + w];
+                                        tracer->words +
+                                    w];
             tracer->next[cell(tracer, rank, c->dst, tracer->unit_a[i]) * tracer->words + w] = sum;
         }
 }
@@ -200,8 +201,8 @@ static void record(const tracer_t *tracer, trv_progress_t *progress, int after, 
     int64_t per_column = tracer->units / progress->columns;
     bool gather = trv_schedule_collective(tracer->schedule) == TRV_ALLGATHER;
     for (int rank = 0; rank < tracer->ranks; rank++) {
-        float *row =
-            progress->value + ((size_t)after * (size_t)tracer->ranks + (size_t)rank) * (size_t)progress->columns;
+        float *row = progress->value +
+                     ((size_t)after * (size_t)tracer->ranks + (size_t)rank) * (size_t)progress->columns;
         for (int64_t u = 0; u < tracer->units; u++) {
             int held = 0;
             unite(tracer, after, rank, u, set);
@@ -251,15 +252,21 @@ static int allocate(tracer_t *tracer, trv_progress_t *progress)
     for (int rank = 0; tracer->step && rank < tracer->ranks; rank++)
         tracer->step[rank] = (trv_step_t)TRV_STEP_INIT;
     return tracer->now && tracer->next && tracer->live && tracer->step && tracer->unit_a && tracer->unit_b &&
-                   progress->value ? TRV_OK : trv_fail_memory();
+                   progress->value
+               ? TRV_OK
+               : trv_fail_memory();
 }
 
 int trv_progress_create(trv_progress_t *progress, const trv_schedule_t *schedule, int stream)
 {
     int ranks = trv_schedule_torus(schedule)->ranks;
     int64_t units = trv_schedule_units(schedule);
-    tracer_t tracer = {.schedule = schedule, .stream = stream, .ranks = ranks, .units = units,
-                       .registers = trv_schedule_registers(schedule), .steps = trv_schedule_steps(schedule)};
+    tracer_t tracer = {.schedule = schedule,
+                       .stream = stream,
+                       .ranks = ranks,
+                       .units = units,
+                       .registers = trv_schedule_registers(schedule),
+                       .steps = trv_schedule_steps(schedule)};
     *progress = (trv_progress_t){.by_block = units > 1, .ranks = ranks, .steps = tracer.steps};
     progress->columns = units == 1 || units % ranks == 0 ? ranks : (int)(units / trv_schedule_halves(schedule));
     progress->full = units > 1 ? (float)ranks : 1;

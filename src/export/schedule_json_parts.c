@@ -12,14 +12,14 @@
 
 #include "common/error.h"
 
-#define LISTED_FREE (INT64_C(1) << 22)
-#define LISTED_PER_BYTE 64
-#define LISTED_MAX (INT64_C(1) << 28)
-#define ROUGH_UNITS (1 << 16)
-#define ROUGH_LISTED_FREE (INT64_C(1) << 20) /* units in all messages of a file without blocks */
+#define LISTED_FREE              (INT64_C(1) << 22)
+#define LISTED_PER_BYTE          64
+#define LISTED_MAX               (INT64_C(1) << 28)
+#define ROUGH_UNITS              (1 << 16)
+#define ROUGH_LISTED_FREE        (INT64_C(1) << 20) /* units in all messages of a file without blocks */
 #define ROUGH_LISTED_PER_MESSAGE 1024
-#define ROUGH_LISTED_MAX (INT64_C(1) << 27)
-#define PARTS_MAX 4096
+#define ROUGH_LISTED_MAX         (INT64_C(1) << 27)
+#define PARTS_MAX                4096
 
 int64_t trv_reader_listed_max(size_t length)
 {
@@ -49,7 +49,8 @@ static int check_route(const schedule_reader_t *reader, json_t *route, int from,
         return trv_json_fail(&reader->place, "\"route\" must be a list of dimensions in order of travel");
     trv_torus_coordinates(&reader->torus, from, a);
     trv_torus_coordinates(&reader->torus, to, b);
-    json_array_foreach(route, i, entry) {
+    json_array_foreach(route, i, entry)
+    {
         int64_t d = 0;
         int rc = trv_json_entry(&reader->place, route, i, "a dimension in \"route\"", 0, reader->torus.dims - 1, &d);
         if (rc)
@@ -334,7 +335,7 @@ int trv_reader_add_combine(schedule_reader_t *reader, json_t *combine)
     size_t sources = json_array_size(list);
     if (!json_is_array(combine) || json_array_size(combine) != 4 || !json_is_array(list) || sources < 1)
         return trv_json_fail(place, "a combine must be a list [rank, register, [sources], blocks], for example "
-                             "[0, 0, [1, 0, 2], \"all\"]");
+                                    "[0, 0, [1, 0, 2], \"all\"]");
     int rc = trv_json_entry(place, combine, 0, "the rank", 0, reader->torus.ranks - 1, &rank);
     if (!rc)
         rc = trv_json_entry(place, combine, 1, "the register", 0, reader->options.registers - 1, &dst);

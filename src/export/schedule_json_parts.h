@@ -14,11 +14,11 @@ typedef struct schedule_reader {
     trv_explicit_options_t options;
     trv_schedule_t *schedule;
     int64_t messages, with_blocks;
-    int64_t *bytes;        /* of every message, in the order of the file, until it is known that blocks are there */
+    int64_t *bytes; /* of every message, in the order of the file, until it is known that blocks are there */
     int64_t bytes_room;
-    trv_numbers_t numbers; /* the lists of the entry being read */
+    trv_numbers_t numbers;      /* the lists of the entry being read */
     int64_t listed, listed_max; /* numbers in all lists so far, and the most there may be */
-    bool told_bytes;       /* the warning that bytes and blocks differ was given */
+    bool told_bytes;            /* the warning that bytes and blocks differ was given */
 } schedule_reader_t;
 
 /* How many numbers the lists of a file of `length` bytes may stand for: ranges are short, memory is not. */

@@ -18,10 +18,10 @@
 
 /* streams * steps * ranks, of which an explicit schedule has a record each: as many as a small file may have, and more
  * in proportion to its messages. */
-#define CELLS_FREE (INT64_C(1) << 20)
+#define CELLS_FREE        (INT64_C(1) << 20)
 #define CELLS_PER_MESSAGE 256
-#define STREAMS_MAX 1024
-#define STEPS_MAX (1 << 20)
+#define STREAMS_MAX       1024
+#define STEPS_MAX         (1 << 20)
 
 static json_t *step_of(json_t *root, int stream, const char *key, int step)
 {
@@ -49,8 +49,10 @@ static int read_torus(const json_place_t *place, json_t *root, trv_torus_t *toru
 
 static int read_header(schedule_reader_t *reader, json_t *root)
 {
-    static const char *const known[] = {"format", "torus", "vector_bytes", "name", "streams", "collective", "units",
-                                        "registers", "exact", "consistent", "symmetry", "messages_per_port", NULL};
+    static const char *const known[] = {"format",  "torus",      "vector_bytes", "name",
+                                        "streams", "collective", "units",        "registers",
+                                        "exact",   "consistent", "symmetry",     "messages_per_port",
+                                        NULL};
     static const char *const collective[] = {"allreduce", "reduce-scatter", "allgather"};
     static const char *const symmetry[] = {"none", "parity", "translation"};
     const json_place_t *place = &reader->place;
@@ -83,10 +85,13 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     if (!rc)
         rc = trv_json_word(place, root, "symmetry", symmetry, 3, &words[1]);
     reader->vector_bytes = (uint64_t)vector;
-    reader->options = (trv_explicit_options_t){
-        .collective = (trv_collective_t)words[0], .registers = (int)registers, .units = units,
-        .symmetry = (trv_symmetry_t)words[1], .exactness = exact ? TRV_EXACT : TRV_COVERS, .consistent = consistent,
-        .messages_per_port = (int)per_port};
+    reader->options = (trv_explicit_options_t){.collective = (trv_collective_t)words[0],
+                                               .registers = (int)registers,
+                                               .units = units,
+                                               .symmetry = (trv_symmetry_t)words[1],
+                                               .exactness = exact ? TRV_EXACT : TRV_COVERS,
+                                               .consistent = consistent,
+                                               .messages_per_port = (int)per_port};
     return rc;
 }
 
@@ -155,7 +160,8 @@ static int for_each(schedule_reader_t *reader, json_t *root, const char *key, co
             if (list && !json_is_array(list))
                 return trv_json_fail(&reader->place, "a step must be a list in \"%s\"", key);
             reader->place.what = what;
-            json_array_foreach(list, i, entry) {
+            json_array_foreach(list, i, entry)
+            {
                 reader->place.number = (long long)i;
                 rc = visit(reader, entry);
                 if (rc)
@@ -239,8 +245,8 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
                             trv_warn_t *warn, void *context)
 {
     json_error_t error;
-    schedule_reader_t reader = { .place = { name, -1, -1, NULL, 0, warn, context },
-                                 .listed_max = trv_reader_listed_max(length) };
+    schedule_reader_t reader = {.place = {name, -1, -1, NULL, 0, warn, context},
+                                .listed_max = trv_reader_listed_max(length)};
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!root)
         return trv_fail(TRV_ERR_INVALID, "%.200s, line %d, column %d: it is not JSON: %s", name, error.line,

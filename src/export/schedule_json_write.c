@@ -42,13 +42,14 @@ static int put_header(writer_t *writer)
     json_t *sizes = json_array();
     for (int d = 0; d < torus->dims; d++)
         json_array_append_new(sizes, json_integer(torus->size[d]));
-    json_t *header = json_pack(
-        "{s:s, s:o, s:I, s:s, s:s, s:I, s:i, s:b, s:b, s:s, s:i}", "format", "trivance-schedule-1", "torus", sizes,
-        "vector_bytes", (json_int_t)writer->vector_bytes, "name", trv_schedule_name(s), "collective",
-        trv_collective_word(trv_schedule_collective(s)), "units", (json_int_t)trv_schedule_units(s), "registers",
-        trv_schedule_registers(s), "exact", trv_schedule_exactness(s) == TRV_EXACT, "consistent",
-        (int)trv_schedule_consistent(s), "symmetry", trv_symmetry_word(trv_schedule_symmetry(s)), "messages_per_port",
-        trv_schedule_messages_per_port(s));
+    json_t *header = json_pack("{s:s, s:o, s:I, s:s, s:s, s:I, s:i, s:b, s:b, s:s, s:i}", "format",
+                               "trivance-schedule-1", "torus", sizes, "vector_bytes", (json_int_t)writer->vector_bytes,
+                               "name", trv_schedule_name(s), "collective",
+                               trv_collective_word(trv_schedule_collective(s)), "units",
+                               (json_int_t)trv_schedule_units(s), "registers", trv_schedule_registers(s), "exact",
+                               trv_schedule_exactness(s) == TRV_EXACT, "consistent", (int)trv_schedule_consistent(s),
+                               "symmetry", trv_symmetry_word(trv_schedule_symmetry(s)), "messages_per_port",
+                               trv_schedule_messages_per_port(s));
     if (!header)
         return trv_fail_memory();
     fputs("{", writer->out);

@@ -7,8 +7,8 @@
 
 const char *trv_svg_colour(int stream)
 {
-    static const char *const colour[] = { "#12855a", "#7a3db8", "#1f6fd1", "#d9730d",
-                                          "#c2255c", "#0b7f95", "#8a6d00", "#4b5563" };
+    static const char *const colour[] = {"#12855a", "#7a3db8", "#1f6fd1", "#d9730d",
+                                         "#c2255c", "#0b7f95", "#8a6d00", "#4b5563"};
     return colour[stream % 8];
 }
 

@@ -11,10 +11,10 @@
 #include "export/picture.h"
 
 typedef struct trv_svg_options {
-    const char *title, *subtitle; /* plain text */
-    uint64_t vector_bytes;        /* for the captions */
-    int rank;                     /* whose messages the picture has, or -1 for all ranks */
-    int stream;                   /* which stream's, or -1 for all */
+    const char *title, *subtitle;   /* plain text */
+    uint64_t vector_bytes;          /* for the captions */
+    int rank;                       /* whose messages the picture has, or -1 for all ranks */
+    int stream;                     /* which stream's, or -1 for all */
     const trv_progress_t *progress; /* NULL: no matrices */
 } trv_svg_options_t;
 
@@ -27,7 +27,7 @@ void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *option
 
 /* ---- For the files that draw ------------------------------------------------------------------------------------- */
 
-#define SVG_INK "#1f2933"
+#define SVG_INK   "#1f2933"
 #define SVG_MUTED "#6b7785"
 #define SVG_FAINT "#dfe4ea"
 #define SVG_PAPER "#ffffff"

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#define NODE 8.0
-#define TRACK 4.2
+#define NODE      8.0
+#define TRACK     4.2
 #define LAYER_GAP 30.0
 
 typedef struct grid {
@@ -40,10 +40,10 @@ static grid_t measure(const trv_picture_t *picture)
     grid.layers = grid.dims > 2 ? grid.torus->size[grid.active[0]] : 1;
     grid.node = grid.torus->ranks <= 125 ? NODE : 3.5;
     /* Rows of ranks carry the messages of the last dimension, columns those of the one before. */
-    grid.pitch_y =
-        fmax(grid.torus->ranks <= 125 ? 44 : 20, 2 * (grid.node + TRACK * (most_tracks(picture, x) + 0.7)) + 14);
-    grid.pitch_x =
-        fmax(grid.torus->ranks <= 125 ? 44 : 20, 2 * (grid.node + TRACK * (most_tracks(picture, y) + 0.7)) + 14);
+    grid.pitch_y = fmax(grid.torus->ranks <= 125 ? 44 : 20,
+                        2 * (grid.node + TRACK * (most_tracks(picture, x) + 0.7)) + 14);
+    grid.pitch_x = fmax(grid.torus->ranks <= 125 ? 44 : 20,
+                        2 * (grid.node + TRACK * (most_tracks(picture, y) + 0.7)) + 14);
     grid.margin = 20;
     grid.across = grid.layers;
     while (grid.across > 1 && grid.across * (grid.columns * grid.pitch_x + LAYER_GAP) > 900)
@@ -134,9 +134,8 @@ static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t 
         bool ends = left <= to_edge;
         int hops = ends ? left : to_edge;
         double end = origin + (c + segment->sign * hops) * pitch;
-        draw_piece(pen, horizontal, line, begin,
-                   ends ? end + short_of : end + sign * (grid->margin * 0.7 + grid->node), starts,
-                   ends && segment->last);
+        draw_piece(pen, horizontal, line, begin, ends ? end + short_of : end + sign * (grid->margin * 0.7 + grid->node),
+                   starts, ends && segment->last);
         starts = false;
         left -= hops + 1;
         c = segment->sign > 0 ? 0 : size - 1;

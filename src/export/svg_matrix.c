@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define LABEL 22.0
-#define HELD "#a8d8c0"
-#define NEW "#12855a"
-#define NONE "#f1f3f6"
+#define HELD  "#a8d8c0"
+#define NEW   "#12855a"
+#define NONE  "#f1f3f6"
 
 static double cell_size(const trv_progress_t *progress, double width)
 {

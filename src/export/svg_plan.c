@@ -8,16 +8,18 @@
 #include "common/error.h"
 #include "export/svg.h"
 
-#define MARGIN 28.0
-#define GAP 26.0
-#define HEAD 106.0
-#define CAPTION 34.0
+#define MARGIN      28.0
+#define GAP         26.0
+#define HEAD        106.0
+#define CAPTION     34.0
 #define SHEET_WIDTH 1500.0
-#define PANELS_MAX 48
+#define PANELS_MAX  48
 
 int trv_svg_check(const trv_picture_t *picture, int rank)
 {
-    static const struct { int ranks_all, ranks_one; } limit[] = {{81, 256}, {81, 256}, {100, 1024}, {125, 1000}};
+    static const struct {
+        int ranks_all, ranks_one;
+    } limit[] = {{81, 256}, {81, 256}, {100, 1024}, {125, 1000}};
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
     char text[TRV_TORUS_TEXT_MAX];
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
@@ -33,8 +35,10 @@ int trv_svg_check(const trv_picture_t *picture, int rank)
                         "%d with those of one rank (--rank)",
                         text, limit[dims].ranks_all, limit[dims].ranks_one);
     if (rank < 0 && torus->ranks > limit[dims].ranks_all)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%s has too many ranks for a picture of all messages; up to %d are drawn. "
-                        "--rank=0 draws those of one rank", text, limit[dims].ranks_all);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s has too many ranks for a picture of all messages; up to %d are drawn. "
+                        "--rank=0 draws those of one rank",
+                        text, limit[dims].ranks_all);
     if (picture->panels > PANELS_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "the schedule has %d different steps, too many for a picture; up to %d are drawn",

@@ -34,10 +34,7 @@ static void put(trv_canvas_t *canvas, int x, int y, char character, bool drawing
     canvas->drawing[y * canvas->width + x] = drawing;
 }
 
-void trv_canvas_put(trv_canvas_t *canvas, int x, int y, char drawing)
-{
-    put(canvas, x, y, drawing, true);
-}
+void trv_canvas_put(trv_canvas_t *canvas, int x, int y, char drawing) { put(canvas, x, y, drawing, true); }
 
 void trv_canvas_text(trv_canvas_t *canvas, int x, int y, const char *text)
 {
@@ -47,9 +44,12 @@ void trv_canvas_text(trv_canvas_t *canvas, int x, int y, const char *text)
 
 static const char *unicode(char character)
 {
-    static const struct { char ascii; const char *utf8; } table[] = {
-        {'-', "─"}, {'=', "╌"}, {'|', "│"}, {'>', "▶"}, {'<', "◀"}, {'^', "▲"}, {'v', "▼"}, {'o', "●"},
-        {'@', "◉"}, {'#', "█"}, {'+', "▓"}, {'.', "·"},
+    static const struct {
+        char ascii;
+        const char *utf8;
+    } table[] = {
+        {'-', "─"}, {'=', "╌"}, {'|', "│"}, {'>', "▶"}, {'<', "◀"}, {'^', "▲"},
+        {'v', "▼"}, {'o', "●"}, {'@', "◉"}, {'#', "█"}, {'+', "▓"}, {'.', "·"},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].ascii == character)

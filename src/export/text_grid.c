@@ -16,7 +16,7 @@
 
 #include "export/text.h"
 
-#define PITCH_X 4
+#define PITCH_X   4
 #define LAYER_GAP 4
 
 typedef struct grid {

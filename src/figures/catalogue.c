@@ -11,7 +11,10 @@ const fig_spec_t fig_spec[FIG_COUNT] = {
     {7, "64", "Ring of 64", NULL, {NULL}},
     {8, "32x32", "32x32 torus", NULL, {NULL}},
     {9, "8x64", "8x64 torus, rectangular", NULL, {NULL}},
-    {10, "32x32", "Link bandwidth on 32x32", "bandwidth",
+    {10,
+     "32x32",
+     "Link bandwidth on 32x32",
+     "bandwidth",
      {"200Gb/s", "400Gb/s", "800Gb/s", "1.6Tb/s", "2.4Tb/s", "3.2Tb/s", NULL}},
     {11, "27x27", "27x27 torus, powers of three", NULL, {NULL}},
     {12, "16x16x16", "16x16x16 torus", NULL, {NULL}},
@@ -36,19 +39,15 @@ const fig_spec_t fig_spec[FIG_COUNT] = {
 
 const fig_algorithm_t fig_trivance = {"trivance", "Trivance"}, fig_planned = {"planned", "Planned"};
 
-bool fig_is_beyond(const fig_spec_t *spec)
-{
-    return spec->number > FIG_PAPER_LAST;
-}
+bool fig_is_beyond(const fig_spec_t *spec) { return spec->number > FIG_PAPER_LAST; }
 
-const fig_algorithm_t *fig_own(const fig_spec_t *spec)
-{
-    return fig_is_beyond(spec) ? &fig_planned : &fig_trivance;
-}
+const fig_algorithm_t *fig_own(const fig_spec_t *spec) { return fig_is_beyond(spec) ? &fig_planned : &fig_trivance; }
 
 /* On a ring, Bucket is the Ring algorithm. */
-const fig_algorithm_t fig_baseline[FIG_BASELINES] = {
-    {"bruck", "Bruck"}, {"swing", "Swing"}, {"recdoub", "Recursive Doubling"}, {"bucket", "Bucket"}};
+const fig_algorithm_t fig_baseline[FIG_BASELINES] = {{"bruck", "Bruck"},
+                                                     {"swing", "Swing"},
+                                                     {"recdoub", "Recursive Doubling"},
+                                                     {"bucket", "Bucket"}};
 
 bool fig_has_baseline(const fig_spec_t *spec, int baseline)
 {

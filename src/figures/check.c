@@ -9,8 +9,8 @@
 
 #include "text/parse.h"
 
-const char *const fig_verdict_name[] = {
-    [FIG_AGREES] = "agrees", [FIG_DIFFERS] = "differs", [FIG_NOT_MEASURED] = "not measured"};
+const char *const fig_verdict_name[] =
+    {[FIG_AGREES] = "agrees", [FIG_DIFFERS] = "differs", [FIG_NOT_MEASURED] = "not measured"};
 
 /* What one figure, or all of them, measured: percentages or byte counts from `least` to `most`, and where. */
 typedef struct extent {
@@ -122,8 +122,7 @@ static void spread(const fig_result_t *result, const fig_claim_t *claim, const f
 }
 
 /* By how many percent `curve` takes longer than `than`. */
-static void slowness(const fig_result_t *result, const fig_claim_t *claim, const fig_figure_t *figure,
-                     extent_t *extent)
+static void slowness(const fig_result_t *result, const fig_claim_t *claim, const fig_figure_t *figure, extent_t *extent)
 {
     const fig_curve_t *curve = find_curve(figure, claim->curve), *than = find_curve(figure, claim->than);
     for (int i = 0; i < result->sizes; i++)
@@ -143,8 +142,7 @@ static double sensitivity(const fig_result_t *result, const fig_figure_t *figure
            log2(last_ns / first_ns);
 }
 
-static void measure(const fig_result_t *result, const fig_claim_t *claim, const fig_figure_t *figure,
-                    extent_t *extent)
+static void measure(const fig_result_t *result, const fig_claim_t *claim, const fig_figure_t *figure, extent_t *extent)
 {
     int number = figure->spec->number;
     const fig_curve_t *curve = find_curve(figure, claim->curve);

@@ -26,9 +26,9 @@
 
 #include "tool/network.h"
 
-#define FIG_SIZES_MAX 24
+#define FIG_SIZES_MAX  24
 #define FIG_CURVES_MAX 7
-#define FIG_COUNT 24
+#define FIG_COUNT      24
 
 /* ---- Which figures there are ------------------------------------------------------------------------------------- */
 
@@ -65,8 +65,8 @@ typedef struct fig_value {
 } fig_value_t;
 
 typedef struct fig_curve {
-    const char *key; /* an algorithm, or the parameter's value */
-    char title[32];  /* the same for people */
+    const char *key;                  /* an algorithm, or the parameter's value */
+    char title[32];                   /* the same for people */
     fig_value_t other[FIG_SIZES_MAX]; /* the algorithm, or the fastest of all baselines */
     fig_value_t own[FIG_SIZES_MAX];   /* Trivance, or what the figure shows the advantage of (fig_own) */
 } fig_curve_t;
@@ -87,9 +87,9 @@ typedef struct fig_study_row { /* one algorithm at one size under the two values
 #define FIG_STUDY_ROWS_MAX 128
 
 typedef struct fig_study_spec {
-    const char *title, *text, *option, *value[2]; /* option: a name of cli_network_names */
+    const char *title, *text, *option, *value[2];   /* option: a name of cli_network_names */
     const char *torus[8], *algorithm[8], *bytes[8]; /* every one with every one; each ends with NULL */
-    double threshold; /* rows whose times differ by less, %, are counted only */
+    double threshold;                               /* rows whose times differ by less, %, are counted only */
 } fig_study_spec_t;
 
 typedef struct fig_study {
@@ -117,19 +117,19 @@ typedef struct fig_work {
 
 typedef struct fig_result {
     bool quick;
-    bool reducible_only;              /* without Recursive Doubling, which no symmetry makes cheap under fifo */
+    bool reducible_only;                      /* without Recursive Doubling, which no symmetry makes cheap under fifo */
     struct fig_result *variant[FIG_VARIANTS]; /* NULL: not there; owned by the caller */
-    char command[256];                /* that made all this */
+    char command[256];                        /* that made all this */
     cli_network_t network;
-    int workers;                      /* 0: one per core */
+    int workers; /* 0: one per core */
     int sizes;
     uint64_t bytes[FIG_SIZES_MAX];
     int figures;
     fig_figure_t figure[FIG_COUNT];
     fig_study_t study[FIG_STUDIES];
-    json_t *tables;                   /* the rows of tables 1 and 2; owned */
-    bool drawn;                       /* gnuplot made SVG and PDF */
-    fig_work_t paper, all;            /* for the paper's figures and the studies; and for those beyond it, too */
+    json_t *tables;        /* the rows of tables 1 and 2; owned */
+    bool drawn;            /* gnuplot made SVG and PDF */
+    fig_work_t paper, all; /* for the paper's figures and the studies; and for those beyond it, too */
     double wall_s;
 } fig_result_t;
 

@@ -16,10 +16,7 @@ const fig_figure_t *fig_find(const fig_result_t *result, int number)
     return NULL;
 }
 
-double fig_advantage_of(double other_ns, double own_ns)
-{
-    return (other_ns - own_ns) / other_ns * 100;
-}
+double fig_advantage_of(double other_ns, double own_ns) { return (other_ns - own_ns) / other_ns * 100; }
 
 double fig_advantage(const fig_curve_t *curve, int size)
 {

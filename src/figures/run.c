@@ -62,10 +62,7 @@ static int find_choice(plan_t *plan, const char *name, const cli_choice_t **choi
     return rc ? rc : keep_choice(plan, &selection.choice[0], choice);
 }
 
-static bool reducible(const char *key)
-{
-    return strncmp(key, "recdoub", 7) != 0;
-}
+static bool reducible(const char *key) { return strncmp(key, "recdoub", 7) != 0; }
 
 /* All baselines as one family: the fastest is found without simulating those that cannot be. */
 static int find_best(plan_t *plan, bool reducible_only, const cli_choice_t **choice)
@@ -250,10 +247,7 @@ static int ask_study(plan_t *plan, const fig_result_t *result, fig_study_t *stud
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 /* In proportion to the packets, and a little for each point. */
-static double work(const cli_point_t *point)
-{
-    return point->torus.ranks * (1e5 + (double)point->bytes);
-}
+static double work(const cli_point_t *point) { return point->torus.ranks * (1e5 + (double)point->bytes); }
 
 static int point_done(void *context, const cli_point_t *point)
 {

@@ -27,11 +27,11 @@ static void add_row(const fig_result_t *result, const fig_figure_t *figure, cons
 int fig_write_csv(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
 {
     const char *own_time = fig_is_beyond(figure->spec) ? "planned_time_ns" : "trivance_time_ns";
-    const cli_column_t column[] = {
-        {"figure", NULL, true, 0},    {"torus", NULL, false, 0}, {"parameter", NULL, false, 0},
-        {"value", NULL, false, 0},    {"family", NULL, false, 0}, {"algorithm", NULL, false, 0},
-        {"bytes", NULL, true, 0},     {"time_ns", NULL, true, 0}, {own_time, NULL, true, 0},
-        {"relative_percent", NULL, true, 0}};
+    const cli_column_t column[] = {{"figure", NULL, true, 0},     {"torus", NULL, false, 0},
+                                   {"parameter", NULL, false, 0}, {"value", NULL, false, 0},
+                                   {"family", NULL, false, 0},    {"algorithm", NULL, false, 0},
+                                   {"bytes", NULL, true, 0},      {"time_ns", NULL, true, 0},
+                                   {own_time, NULL, true, 0},     {"relative_percent", NULL, true, 0}};
     cli_table_t table;
     cli_table_begin(&table, out, CLI_FORMAT_CSV, column, sizeof column / sizeof column[0], false);
     for (int c = 0; c < figure->curves; c++) {
@@ -53,12 +53,13 @@ int fig_write_tables(const fig_result_t *result, const fig_figure_t *figure, FIL
     const char *key;
     json_t *row, *value;
     (void)figure;
-    json_object_foreach(json_array_get(result->tables, 0), key, value)
-        if (columns < CLI_COLUMNS_MAX)
-            column[columns++] = (cli_column_t){key, NULL, false, 0};
+    json_object_foreach(json_array_get(result->tables, 0), key, value) if (columns < CLI_COLUMNS_MAX)
+        column[columns++] = (cli_column_t){key, NULL, false, 0};
     cli_table_begin(&table, out, CLI_FORMAT_CSV, column, columns, false);
-    json_array_foreach(result->tables, i, row) {
-        json_object_foreach(row, key, value) {
+    json_array_foreach(result->tables, i, row)
+    {
+        json_object_foreach(row, key, value)
+        {
             if (json_is_string(value))
                 cli_cell_text(&table, json_string_value(value));
             else if (json_is_boolean(value))

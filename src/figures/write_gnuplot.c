@@ -38,10 +38,7 @@ static int run(const char *const *argument)
     return WEXITSTATUS(status);
 }
 
-bool fig_can_draw(void)
-{
-    return run((const char *const[]){"gnuplot", "--version", NULL}) == 0;
-}
+bool fig_can_draw(void) { return run((const char *const[]){"gnuplot", "--version", NULL}) == 0; }
 
 /* An algorithm looks the same in all figures. */
 static int look(const fig_figure_t *figure, int curve)
@@ -77,8 +74,7 @@ static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *o
             result->bytes[result->sizes - 1]);
     for (uint64_t bytes = 32; bytes <= result->bytes[result->sizes - 1]; bytes *= 16) {
         char text[TRV_BYTES_TEXT_MAX];
-        fprintf(out, "%s'%s' %" PRIu64, bytes == 32 ? "set xtics (" : ", ", trv_format_bytes(bytes, text),
-                bytes);
+        fprintf(out, "%s'%s' %" PRIu64, bytes == 32 ? "set xtics (" : ", ", trv_format_bytes(bytes, text), bytes);
     }
     fputs(")\n", out);
 }
@@ -91,8 +87,8 @@ static void data(const fig_result_t *result, const fig_figure_t *figure, FILE *o
         fprintf(out, "$curve%d << EOD\n", c); /* bytes, advantage, advantage where filled, where hollow */
         for (int i = 0; i < result->sizes; i++) {
             double value = fig_advantage(curve, i);
-            fprintf(out, i == at_b ? "%" PRIu64 " %.4f NaN %.4f\n" : "%" PRIu64 " %.4f %.4f NaN\n",
-                    result->bytes[i], value, value);
+            fprintf(out, i == at_b ? "%" PRIu64 " %.4f NaN %.4f\n" : "%" PRIu64 " %.4f %.4f NaN\n", result->bytes[i],
+                    value, value);
         }
         fputs("EOD\n", out);
         int own_at_b = fig_own_switch(figure, curve, result->sizes);

@@ -76,11 +76,10 @@ static json_t *study_data(const fig_study_t *study)
     json_t *rows = json_array();
     for (int r = 0; r < study->rows; r++) {
         const fig_study_row_t *row = &study->row[r];
-        json_t *data = json_pack(
-            "{ss, ss, sI, s[ff], s[ff]}", "torus", row->torus, "algorithm", row->algorithm, "bytes",
-            (json_int_t)row->bytes, "time", row->other[0].time_ns, row->other[1].time_ns, "advantage",
-            fig_advantage_of(row->other[0].time_ns, row->trivance[0].time_ns),
-            fig_advantage_of(row->other[1].time_ns, row->trivance[1].time_ns));
+        json_t *data = json_pack("{ss, ss, sI, s[ff], s[ff]}", "torus", row->torus, "algorithm", row->algorithm,
+                                 "bytes", (json_int_t)row->bytes, "time", row->other[0].time_ns, row->other[1].time_ns,
+                                 "advantage", fig_advantage_of(row->other[0].time_ns, row->trivance[0].time_ns),
+                                 fig_advantage_of(row->other[1].time_ns, row->trivance[1].time_ns));
         rows = append(rows, data);
     }
     return json_pack("{ss, ss, ss, s[ss], sf, so}", "title", study->spec->title, "text", study->spec->text, "option",
@@ -102,9 +101,9 @@ static json_t *page_data(const fig_result_t *result)
         studies = append(studies, study_data(&result->study[s]));
     return json_pack("{ss, ss, ss, sb, si, sI, sf, so, so, so, so, ss, sO}", "version", trv_version(), "command",
                      result->command, "network", cli_network_format(&result->network, network), "drawn", result->drawn,
-                     "simulations", result->all.simulations, "packetHops", (json_int_t)result->all.packet_hops, "seconds",
-                     result->wall_s, "sizes", sizes, "figures", figures, "claims", claims, "studies", studies,
-                     "assumptions", fig_assumptions, "tables", result->tables);
+                     "simulations", result->all.simulations, "packetHops", (json_int_t)result->all.packet_hops,
+                     "seconds", result->wall_s, "sizes", sizes, "figures", figures, "claims", claims, "studies",
+                     studies, "assumptions", fig_assumptions, "tables", result->tables);
 }
 
 /* Prints up to `mark`, which is skipped; returns what follows. */

@@ -68,7 +68,8 @@ static void write_claims(const fig_result_t *result, FILE *out)
     if (count[FIG_NOT_MEASURED])
         fprintf(out, ", %d were not measured in this run", count[FIG_NOT_MEASURED]);
     fputs(". The rule decides: \"about 15 %\" allows 5 points either way, a size a factor of two.\n\n"
-          "| section | the paper | figure | rule | measured | |\n|---|---|---|---|---|---|\n", out);
+          "| section | the paper | figure | rule | measured | |\n|---|---|---|---|---|---|\n",
+          out);
     for (int c = 0; c < fig_claims; c++) {
         fig_check(result, &fig_claim[c], &finding);
         write_claim(&fig_claim[c], &finding, out);
@@ -143,8 +144,10 @@ static void write_study(const fig_study_t *study, FILE *out)
     const fig_study_spec_t *spec = study->spec;
     int left = 0;
     fprintf(out, "## %s\n\n%s\n\n", spec->title, spec->text);
-    fprintf(out, "| torus | algorithm | size | %s | %s | change | advantage of Trivance | |\n"
-                 "|---|---|---|---|---|---|---|---|\n", spec->value[0], spec->value[1]);
+    fprintf(out,
+            "| torus | algorithm | size | %s | %s | change | advantage of Trivance | |\n"
+            "|---|---|---|---|---|---|---|---|\n",
+            spec->value[0], spec->value[1]);
     for (int r = 0; r < study->rows; r++) {
         const fig_study_row_t *row = &study->row[r];
         const fig_value_t *other = row->other, *trivance = row->trivance;
@@ -167,14 +170,17 @@ static void write_study(const fig_study_t *study, FILE *out)
 
 static int write_volumes(FILE *out)
 {
-    static const struct { const char *torus, *algorithm, *paper; } row[] = {
+    static const struct {
+        const char *torus, *algorithm, *paper;
+    } row[] = {
         {"27x27", "trivance-b", "1.5 m"}, {"32x32", "trivance-b", "1.5 m"}, {"27x27", "bruck-b", ""},
         {"32x32", "swing-b", "2 m"},      {"32x32", "recdoub-b", "2 m"},    {"32x32", "bucket", "2 m"},
     };
     fputs("What a rank's reductions read and make, in vectors, counted from the schedules. The paper's 1.5 m and 2 m "
           "are what they read: a joint reduction three operands, two plain ones four. What they make is half: one "
           "result instead of two.\n\n"
-          "| torus | algorithm | operands | results | by the paper |\n|---|---|---|---|---|\n", out);
+          "| torus | algorithm | operands | results | by the paper |\n|---|---|---|---|---|\n",
+          out);
     int rc = 0;
     for (size_t i = 0; i < sizeof row / sizeof row[0] && !rc; i++) {
         double operands, results;
@@ -192,7 +198,8 @@ static void write_tables(const fig_result_t *result, FILE *out)
     int total[3] = {0}, agree[3] = {0};
     size_t i;
     json_t *row;
-    json_array_foreach(result->tables, i, row) {
+    json_array_foreach(result->tables, i, row)
+    {
         int number = (int)json_integer_value(json_object_get(row, "table"));
         total[number]++;
         agree[number] += json_is_true(json_object_get(row, "agrees"));

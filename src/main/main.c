@@ -62,7 +62,10 @@ static const char *all_names(const char *last)
     static char text[256];
     size_t used = 0;
     for (int i = 0; i < SUBCOMMANDS && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i == 0 ? "" : i < SUBCOMMANDS - 1 ? ", " : last,
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 i == 0                ? ""
+                                 : i < SUBCOMMANDS - 1 ? ", "
+                                                       : last,
                                  subcommand[i].name);
     return text;
 }

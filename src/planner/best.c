@@ -13,7 +13,7 @@
 #include "common/hash.h"
 #include "planner/constraints.h"
 
-#define ANSWERS_MAX 1024 /* a power of two */
+#define ANSWERS_MAX  1024 /* a power of two */
 #define PLANNERS_MAX 4
 
 /* Everything that a plan depends on but the size. Compared and hashed as bytes: cleared before it is filled. */

@@ -31,9 +31,9 @@ typedef struct trv_facts {
 typedef struct trv_candidate {
     char name[TRV_PLAN_NAME_MAX];
     trv_model_t model;
-    bool always;  /* considered whatever the model says: what a plan must not be slower than */
-    bool guest;   /* never considered: somebody asked for its time */
-    bool known;   /* its facts are */
+    bool always; /* considered whatever the model says: what a plan must not be slower than */
+    bool guest;  /* never considered: somebody asked for its time */
+    bool known;  /* its facts are */
     trv_facts_t facts;
     trv_simulator_t *simulator; /* NULL until it is needed */
 } trv_candidate_t;

@@ -44,8 +44,10 @@ static void name_rule(const trv_plan_constraints_t *asked, int rule, char *text,
     case INEXACT: snprintf(text, room, "to be exact"); break;
     case INCONSISTENT: snprintf(text, room, "to be consistent"); break;
     case LARGE: snprintf(text, room, "scratch memory of at most %" PRIu64 " bytes", asked->memory_bytes); break;
-    case CROWDED: snprintf(text, room, "at most %d message%s per port", asked->messages_per_port,
-                           asked->messages_per_port == 1 ? "" : "s"); break;
+    case CROWDED:
+        snprintf(text, room, "at most %d message%s per port", asked->messages_per_port,
+                 asked->messages_per_port == 1 ? "" : "s");
+        break;
     default: snprintf(text, room, "one way at a time in narrow dimensions"); break;
     }
 }
@@ -56,8 +58,10 @@ int trv_constraints_check(const trv_plan_constraints_t *constraints, const trv_t
         return trv_fail(TRV_ERR_ARGUMENT, "at most %d messages per port: it is a number from 1, or 0 for any",
                         constraints->messages_per_port);
     if (constraints->narrow >> torus->dims)
-        return trv_fail(TRV_ERR_ARGUMENT, "the narrow dimensions are %#x; on a torus of %d dimensions there are bits "
-                        "0 to %d", constraints->narrow, torus->dims, torus->dims - 1);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the narrow dimensions are %#x; on a torus of %d dimensions there are bits "
+                        "0 to %d",
+                        constraints->narrow, torus->dims, torus->dims - 1);
     return TRV_OK;
 }
 

@@ -18,6 +18,6 @@ int trv_constraints_refuse(const trv_plan_constraints_t *constraints, const trv_
                            trv_candidate_t *candidate, uint64_t vector_bytes);
 /* The same for all candidates. */
 int trv_constraints_refuse_all(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
-                           uint64_t vector_bytes);
+                               uint64_t vector_bytes);
 
 #endif

@@ -16,16 +16,16 @@
 #include "planner/candidates.h"
 #include "torus/torus.h"
 
-#define STEPS_MAX 64       /* of one phase in one dimension */
-#define OPTIONS_MAX 128    /* of one size */
-#define SEARCHED_MAX 10    /* factors of one size whose distances take a search, tens of milliseconds each */
-#define HYBRIDS_MAX 2048   /* of one torus, per order of visiting */
+#define STEPS_MAX    64   /* of one phase in one dimension */
+#define OPTIONS_MAX  128  /* of one size */
+#define SEARCHED_MAX 10   /* factors of one size whose distances take a search, tens of milliseconds each */
+#define HYBRIDS_MAX  2048 /* of one torus, per order of visiting */
 
 /* A choice for a dimension. Loads are fractions of the vector on the busiest link of the ring. */
 typedef struct option {
-    int g, steps;                /* of one phase */
-    double load[STEPS_MAX];      /* of the reduce-scatter's steps … */
-    double held[STEPS_MAX + 1];  /* … and what a rank still holds before each of them and after all */
+    int g, steps;               /* of one phase */
+    double load[STEPS_MAX];     /* of the reduce-scatter's steps … */
+    double held[STEPS_MAX + 1]; /* … and what a rank still holds before each of them and after all */
     double scatter_hops;
     int middle_steps;
     double middle_hops, middle_load;
@@ -103,10 +103,7 @@ static int add_option(const source_t *source, side_t *side, int g, int steps)
 }
 
 /* Whether the distances of a ring of `g` are searched for. */
-static bool is_searched(int g)
-{
-    return g > TRV_DISTANCES_TABLE_MAX && g <= TRV_DISTANCES_SEARCH_MAX;
-}
+static bool is_searched(int g) { return g > TRV_DISTANCES_TABLE_MAX && g <= TRV_DISTANCES_SEARCH_MAX; }
 
 /* Of the factors whose distances are searched for, SEARCHED_MAX at most, evenly: sizes that have more have thousands of
  * ranks. */

@@ -22,16 +22,16 @@
 #include "planner/constraints.h"
 #include "simulate/simulator.h"
 
-#define NEAR 1.6    /* times the best estimate: what is estimated to take longer is not simulated … */
-#define NEAR_MAX 64 /* … and of the others so many at most, or as many as are asked for */
-#define HOPS_MAX 3e7 /* of packets in one simulation: about a second */
+#define NEAR             1.6 /* times the best estimate: what is estimated to take longer is not simulated … */
+#define NEAR_MAX         64  /* … and of the others so many at most, or as many as are asked for */
+#define HOPS_MAX         3e7 /* of packets in one simulation: about a second */
 #define PACKET_BYTES_MAX (1u << 20)
 /* With two channels per link: of the candidates that take at most SETTLE_NEAR times as long as the best, with one queue,
  * at most SETTLE_MAX are simulated, and at most SETTLE_ALIKE of one algorithm, in so many hops each. */
-#define SETTLE_NEAR 1.5
-#define SETTLE_ALIKE 2
-#define SETTLE_MAX 6
-#define SETTLE_ROOM 24 /* plans with one queue to choose from */
+#define SETTLE_NEAR     1.5
+#define SETTLE_ALIKE    2
+#define SETTLE_MAX      6
+#define SETTLE_ROOM     24 /* plans with one queue to choose from */
 #define SETTLE_HOPS_MAX 1e7
 
 struct trv_planner {
@@ -84,8 +84,10 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     static const trv_plan_constraints_t none;
     *created = NULL;
     if (collective != TRV_ALLREDUCE && collective != TRV_REDUCE_SCATTER && collective != TRV_ALLGATHER)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no collective %d; there are AllReduce, Reduce-Scatter and "
-                        "AllGather", (int)collective);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "there is no collective %d; there are AllReduce, Reduce-Scatter and "
+                        "AllGather",
+                        (int)collective);
     trv_planner_t *planner = calloc(1, sizeof *planner);
     if (!planner)
         return trv_fail_memory();
@@ -141,8 +143,8 @@ static int simulate(const trv_candidate_t *candidate, const trv_simulate_options
 }
 
 /* The candidate's time, INFINITY where a bound says that it is more than `enough_ns`. */
-static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
-                     double enough_ns, double *time_ns)
+static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes, double enough_ns,
+                     double *time_ns)
 {
     double bound_ns;
     *time_ns = INFINITY;
@@ -175,8 +177,10 @@ static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candid
     int rc = simulate(candidate, &planner->network, 1, &empty_ns);
     if (rc)
         return rc;
-    *plan = (trv_planned_t){.steps = candidate->facts.steps, .consistent = candidate->facts.consistent,
-                         .time_ns = time_ns, .alpha_ns = candidate->facts.steps * planner->network.alpha_ns};
+    *plan = (trv_planned_t){.steps = candidate->facts.steps,
+                            .consistent = candidate->facts.consistent,
+                            .time_ns = time_ns,
+                            .alpha_ns = candidate->facts.steps * planner->network.alpha_ns};
     memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
     plan->hops_ns = empty_ns - plan->alpha_ns;
     plan->transmission_ns = time_ns - empty_ns;
@@ -186,7 +190,7 @@ static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candid
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
 
 typedef struct entry {
-    int candidate;  /* number in the list */
+    int candidate; /* number in the list */
     bool always;
     double estimate_ns, time_ns;
     int steps;
@@ -196,10 +200,10 @@ typedef struct ranking {
     trv_planner_t *planner;
     uint64_t vector_bytes;
     int room;
-    entry_t *entry;  /* all candidates, in the order of examination */
-    int kept;        /* so many were examined, which keep to the constraints; … */
-    int timed;       /* … of these have a time … */
-    entry_t *best;   /* … and are here, the fastest first */
+    entry_t *entry; /* all candidates, in the order of examination */
+    int kept;       /* so many were examined, which keep to the constraints; … */
+    int timed;      /* … of these have a time … */
+    entry_t *best;  /* … and are here, the fastest first */
 } ranking_t;
 
 static double estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
@@ -268,8 +272,8 @@ static int examine_all(ranking_t *ranking, int entries)
         if (!entry->always && near++ == 0)
             near_ns = NEAR * entry->estimate_ns;
         ranking->kept++;
-        rc = examine(ranking, entry, ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns
-                                                                     : INFINITY);
+        rc = examine(ranking, entry,
+                     ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY);
     }
     return rc;
 }
@@ -302,8 +306,8 @@ static int settle(ranking_t *ranking)
     for (int i = 0; i < ranking->timed && count < SETTLE_MAX && !rc; i++)
         if (is_to_settle(ranking, i)) {
             settled[count] = ranking->best[i];
-            rc = find_dateline_time(planner, &planner->list.candidate[settled[count].candidate],
-                                    ranking->vector_bytes, &settled[count].time_ns);
+            rc = find_dateline_time(planner, &planner->list.candidate[settled[count].candidate], ranking->vector_bytes,
+                                    &settled[count].time_ns);
             count++;
         }
     ranking->timed = 0;
@@ -319,9 +323,10 @@ static int rank_all(ranking_t *ranking)
     for (int i = 0; i < planner->list.count; i++) {
         const trv_candidate_t *candidate = &planner->list.candidate[i];
         if (!candidate->guest)
-            ranking->entry[entries++] =
-                (entry_t){.candidate = i, .always = candidate->always,
-                          .estimate_ns = estimate(planner, &candidate->model, ranking->vector_bytes)};
+            ranking->entry[entries++] = (entry_t){.candidate = i,
+                                                  .always = candidate->always,
+                                                  .estimate_ns = estimate(planner, &candidate->model,
+                                                                          ranking->vector_bytes)};
     }
     qsort(ranking->entry, (size_t)entries, sizeof *ranking->entry, by_estimate);
     int rc = examine_all(ranking, entries);

@@ -16,7 +16,7 @@
 static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *layout, int phases)
 {
     trv_model_t model = {.steps = 0};
-    double held = 1; /* of the vector, before the step */
+    double held = 1;  /* of the vector, before the step */
     int messages = 0; /* of a stream */
     for (int i = 0; i < star->chain.steps; i++) {
         const int step = layout->step[i], times = i < layout->scatter ? phases : 1;

@@ -12,20 +12,18 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/hash.h"
 #include "mpi/communicator/attribute.h"
-#include "mpi/communicator/exchange.h"
 #include "mpi/front/intercept.h"
 #include "mpi/reports/settings.h"
 
 #ifdef OPEN_MPI
-#define MINE "Open MPI"
-#define OTHER "MPICH"
+#define MINE          "Open MPI"
+#define OTHER         "MPICH"
 #define OTHER_LIBRARY "libtrivance_pmpi_mpich.so"
 static const bool WANTS_OPEN_MPI = true;
 #else
-#define MINE "MPICH"
-#define OTHER "Open MPI"
+#define MINE          "MPICH"
+#define OTHER         "Open MPI"
 #define OTHER_LIBRARY "libtrivance_pmpi_openmpi.so"
 static const bool WANTS_OPEN_MPI = false;
 #endif
@@ -48,15 +46,9 @@ __attribute__((constructor)) static void refuse_other_mpi(void)
     _exit(2);
 }
 
-__attribute__((constructor)) static void set_mode(void)
-{
-    trv_mpi_mode(TRV_MPI_DROP_IN);
-}
+__attribute__((constructor)) static void set_mode(void) { trv_mpi_mode(TRV_MPI_DROP_IN); }
 
-void trv_preload_begin(void)
-{
-    trv_mpi_intercept_begin(true);
-}
+void trv_preload_begin(void) { trv_mpi_intercept_begin(true); }
 
 void trv_preload_pass(const char *name, MPI_Comm comm)
 {
@@ -106,20 +98,21 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, 
 
 /* With one count for all ranks it is the block form. The counts are the same on all ranks, so this is no rank's own
  * decision; where they are not, by mistake, `list` tells. */
-static bool reduce_scatter(trv_mpi_arguments_t call, bool equal, const void *list, size_t bytes, MPI_Comm comm, int *code)
+static bool reduce_scatter(trv_mpi_arguments_t call, bool equal, const void *list, size_t bytes, MPI_Comm comm,
+                           int *code)
 {
     call.collective = TRV_REDUCE_SCATTER;
     if (equal)
         return trv_mpi_intercept_reduce(&call, comm, code);
-    uint64_t digest = trv_hash(TRV_HASH_SEED, list, bytes) & TRV_MPI_WORD_MAX;
-    return trv_mpi_intercept_uneven(&call, digest ? digest : 1, comm, code);
+    return trv_mpi_intercept_uneven(&call, list, bytes, comm, code);
 }
 
 /* 0 where nothing is served, and for arguments that the MPI library will refuse. */
 static int ranks_of(const void *counts, MPI_Comm comm)
 {
     int ranks = 0;
-    return trv_mpi_begun() && counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks : 0;
+    return trv_mpi_begun() && counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks
+                                                                                                             : 0;
 }
 
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,
@@ -128,8 +121,11 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *c
     int ranks = ranks_of(counts, comm), same = 0;
     while (same < ranks && counts[same] == counts[0])
         same++;
-    return ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf, .output = recvbuf, .count = counts[0],
-                                                             .datatype = datatype, .op = op},
+    return ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf,
+                                                             .output = recvbuf,
+                                                             .count = counts[0],
+                                                             .datatype = datatype,
+                                                             .op = op},
                                        same == ranks, counts, (size_t)ranks * sizeof *counts, comm, code);
 }
 
@@ -221,8 +217,11 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
     int code, ranks = ranks_of(recvcounts, comm), same = 0;
     while (same < ranks && recvcounts[same] == recvcounts[0])
         same++;
-    if (ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf, .output = recvbuf, .count = recvcounts[0],
-                                                          .datatype = datatype, .op = op},
+    if (ranks > 0 && reduce_scatter((trv_mpi_arguments_t){.input = sendbuf,
+                                                          .output = recvbuf,
+                                                          .count = recvcounts[0],
+                                                          .datatype = datatype,
+                                                          .op = op},
                                     same == ranks, recvcounts, (size_t)ranks * sizeof *recvcounts, comm, &code))
         return code;
     return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);

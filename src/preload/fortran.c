@@ -96,10 +96,7 @@ static const void *input(const void *buffer)
     return buffer;
 }
 
-static void *output(void *buffer)
-{
-    return (void *)input(buffer);
-}
+static void *output(void *buffer) { return (void *)input(buffer); }
 
 static void give(MPI_Fint *ierror, MPI_Fint code)
 {
@@ -115,10 +112,10 @@ static void reduce(trv_collective_t collective, const reduce_t *pass, const void
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    if (!is_idle() && trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){collective, input(sendbuf), output(recvbuf),
-                                                                      *count, PMPI_Type_f2c(*datatype),
-                                                                      PMPI_Op_f2c(*op)},
-                                               PMPI_Comm_f2c(*comm), &code))
+    if (!is_idle() &&
+        trv_mpi_intercept_reduce(&(trv_mpi_arguments_t){collective, input(sendbuf), output(recvbuf), *count,
+                                                        PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op)},
+                                 PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         (*pass)(sendbuf, recvbuf, count, datatype, op, comm, &error);
@@ -126,20 +123,19 @@ static void reduce(trv_collective_t collective, const reduce_t *pass, const void
 }
 
 void mpi_allreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
-                          const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+                    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     reduce(TRV_ALLREDUCE, &library.allreduce, sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
-void mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount,
-                                     const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
-                                     MPI_Fint *ierror)
+void mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype,
+                               const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     reduce(TRV_REDUCE_SCATTER, &library.reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
 }
 
 void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
-                               const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
+                         const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
@@ -153,14 +149,14 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
 }
 
 void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
-                          const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+                    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    if (!is_idle() && trv_mpi_intercept_allgather(&(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount,
-                                                                      *recvcount, PMPI_Type_f2c(*sendtype),
-                                                                      PMPI_Type_f2c(*recvtype)},
-                                                  PMPI_Comm_f2c(*comm), &code))
+    if (!is_idle() &&
+        trv_mpi_intercept_allgather(&(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount, *recvcount,
+                                                        PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype)},
+                                    PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         library.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
@@ -179,7 +175,7 @@ void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
 }
 
 void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
-                           const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+                     const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
     if (!is_idle())
@@ -255,10 +251,10 @@ void mpi_comm_set_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fint *ie
 /* ---- The other spellings ----------------------------------------------------------------------------------------- */
 
 #define ALSO(other, name) extern __typeof__(name) other __attribute__((alias(#name)))
-#define SPELLINGS(plain, UPPER)      \
-    ALSO(plain, plain##_);           \
-    ALSO(plain##__, plain##_);       \
-    ALSO(plain##_f08_, plain##_);    \
+#define SPELLINGS(plain, UPPER)                                                                                        \
+    ALSO(plain, plain##_);                                                                                             \
+    ALSO(plain##__, plain##_);                                                                                         \
+    ALSO(plain##_f08_, plain##_);                                                                                      \
     ALSO(UPPER, plain##_)
 
 SPELLINGS(mpi_init, MPI_INIT);

@@ -8,7 +8,7 @@
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/intercept.h"
 
-#define KEY "trivance_algorithm"
+#define KEY       "trivance_algorithm"
 #define VALUE_MAX 127
 
 void trv_preload_hint(MPI_Comm comm, MPI_Info info)

@@ -24,8 +24,8 @@
 #include "tool/select.h"
 #include "tool/table.h"
 
-#define BENCH_TORI_MAX 16
-#define BENCH_SIZES_MAX 256
+#define BENCH_TORI_MAX    16
+#define BENCH_SIZES_MAX   256
 #define BENCH_ENTRIES_MAX (CLI_CHOICES_MAX + 2)
 
 typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL } bench_format_t;
@@ -48,7 +48,7 @@ typedef struct bench_options {
     uint64_t bytes[BENCH_SIZES_MAX]; /* of the whole vector */
     trv_type_t type;
     trv_op_t op;
-    int iterations, warmup; /* -1: adapted to the time of a run */
+    int iterations, warmup;     /* -1: adapted to the time of a run */
     bool in_place, check, full; /* full: OSU's -f */
     bench_format_t format;
     trv_schedule_t *schedule; /* of --schedule, verified; NULL: none. bench_options_clear destroys it */
@@ -105,12 +105,12 @@ typedef struct bench_row {
     char algorithm[TRV_PLAN_NAME_MAX];
     const char *chosen_for; /* the entry that it is of … */
     bool chosen;            /* … and whether that leaves the choice to others (BENCH_CHOSEN) */
-    uint64_t bytes, count; /* of the whole vector, in bytes and elements */
+    uint64_t bytes, count;  /* of the whole vector, in bytes and elements */
     bool in_place;
     int steps, iterations;
-    uint64_t bytes_sent; /* most over the ranks */
+    uint64_t bytes_sent;                  /* most over the ranks */
     double average_us, least_us, most_us; /* per rank the average; then over the ranks */
-    uint64_t wrong; /* of all ranks */
+    uint64_t wrong;                       /* of all ranks */
     bool checked, identical;
 } bench_row_t;
 

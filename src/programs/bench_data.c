@@ -62,10 +62,7 @@ static bool is_complex(trv_type_t type)
     return type == TRV_COMPLEX_FLOAT || type == TRV_COMPLEX_DOUBLE || type == TRV_COMPLEX_LONG_DOUBLE;
 }
 
-static bool is_float(trv_type_t type)
-{
-    return type == TRV_FLOAT || type == TRV_DOUBLE || type == TRV_LONG_DOUBLE;
-}
+static bool is_float(trv_type_t type) { return type == TRV_FLOAT || type == TRV_DOUBLE || type == TRV_LONG_DOUBLE; }
 
 /* Types without an imaginary part take the powers of i as powers of -1, so that products stay exact. */
 static value_t value_of(trv_op_t op, trv_type_t type, int rank, int ranks, int64_t i)
@@ -172,7 +169,10 @@ static void contribution(const bench_data_t *data, int rank, char *pattern)
 int bench_data_init(bench_data_t *data, const bench_options_t *options, int rank, int ranks)
 {
     size_t size = trv_type_size(options->type);
-    *data = (bench_data_t){.collective = options->collective, .type = options->type, .op = options->op, .rank = rank,
+    *data = (bench_data_t){.collective = options->collective,
+                           .type = options->type,
+                           .op = options->op,
+                           .rank = rank,
                            .ranks = ranks};
     data->input = calloc(BENCH_PERIOD, size);
     data->expected = calloc(BENCH_PERIOD, size);

@@ -52,8 +52,12 @@ static int barrier(MPI_Comm comm)
 static int run_library(const job_t *job)
 {
     MPI_Datatype type = bench_mpi_type(job->options->type);
-    trv_mpi_arguments_t call = {job->options->collective, job->in_place ? MPI_IN_PLACE : job->buffers->send,
-                                job->buffers->receive, (MPI_Count)job->count, type, bench_mpi_op(job->options->op)};
+    trv_mpi_arguments_t call = {job->options->collective,
+                                job->in_place ? MPI_IN_PLACE : job->buffers->send,
+                                job->buffers->receive,
+                                (MPI_Count)job->count,
+                                type,
+                                bench_mpi_op(job->options->op)};
     return trv_mpi_library_run(&call, job->comm);
 }
 
@@ -144,8 +148,8 @@ static int collect(const job_t *job, const figures_t *mine, bench_row_t *row)
     if (!all)
         return trv_fail_memory();
     MPI_Request request;
-    int code = finish(&request, PMPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, job->comm,
-                                                &request));
+    int code = finish(&request,
+                      PMPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, job->comm, &request));
     row->identical = true;
     row->least_us = row->most_us = all[0].average_us;
     for (int r = 0; code == TRV_OK && r < ranks; r++) {
@@ -205,8 +209,11 @@ int bench_measure(const bench_options_t *options, const bench_data_t *data, cons
     job_t job = {.options = options, .data = data, .buffers = buffers, .comm = comm, .in_place = in_place};
     figures_t figures = {0};
     double seconds = 0;
-    *row = (bench_row_t){.torus = torus, .bytes = bytes, .count = bytes / trv_type_size(options->type),
-                         .in_place = in_place, .checked = options->check};
+    *row = (bench_row_t){.torus = torus,
+                         .bytes = bytes,
+                         .count = bytes / trv_type_size(options->type),
+                         .in_place = in_place,
+                         .checked = options->check};
     job.count = row->count / (options->collective == TRV_ALLREDUCE ? 1 : (uint64_t)data->ranks);
     int code = make_plan(&job, torus, algorithm, row, &figures);
     if (code == TRV_OK)

@@ -18,8 +18,15 @@
 #include "programs/bench.h"
 #include "settings/rules.h"
 
-enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_IN_PLACE, OPTION_FORMAT, OPTION_CHECK,
-       OPTION_SCHEDULE };
+enum {
+    OPTION_TORUS = 256,
+    OPTION_COLLECTIVE,
+    OPTION_BYTES,
+    OPTION_IN_PLACE,
+    OPTION_FORMAT,
+    OPTION_CHECK,
+    OPTION_SCHEDULE
+};
 
 static const struct option longs[] = {
     {"torus", required_argument, NULL, OPTION_TORUS},
@@ -190,7 +197,7 @@ static int parse_range(draft_t *draft, const char *text)
 {
     char part[3][32];
     int parts = 0, factor = draft->factor;
-    for (const char *at = text; ; at++) {
+    for (const char *at = text;; at++) {
         size_t length = strcspn(at, ":");
         if (parts == 3 || length == 0 || length >= sizeof part[0])
             return trv_fail(TRV_ERR_ARGUMENT,
@@ -221,12 +228,12 @@ static int parse_sizes(draft_t *draft, const char *text)
     int code = trv_parse_bytes_list(text, options->bytes, BENCH_SIZES_MAX, &options->sizes);
     for (int i = 0; code == TRV_OK && i < options->sizes; i++)
         if (options->bytes[i] == 0 || options->bytes[i] % unit != 0)
-            code =
-                trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
-                         (unsigned long long)options->bytes[i], (unsigned long long)unit,
-                         unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
-                         trv_type_name(options->type),
-                         (unsigned long long)(options->bytes[i] / unit * unit + (options->bytes[i] < unit ? unit : 0)));
+            code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
+                            (unsigned long long)options->bytes[i], (unsigned long long)unit,
+                            unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
+                            trv_type_name(options->type),
+                            (unsigned long long)(options->bytes[i] / unit * unit +
+                                                 (options->bytes[i] < unit ? unit : 0)));
     return code;
 }
 

@@ -39,8 +39,8 @@ static const char *type_text(const bench_options_t *options)
 
 static void begin_table(bench_output_t *output, int ranks)
 {
-    static const cli_format_t format[] = {[BENCH_TABLE] = CLI_FORMAT_TABLE, [BENCH_CSV] = CLI_FORMAT_CSV,
-                                          [BENCH_JSON] = CLI_FORMAT_JSON};
+    static const cli_format_t format[] =
+        {[BENCH_TABLE] = CLI_FORMAT_TABLE, [BENCH_CSV] = CLI_FORMAT_CSV, [BENCH_JSON] = CLI_FORMAT_JSON};
     const bench_options_t *options = output->options;
     if (options->format == BENCH_TABLE)
         printf("%s of %s%s%s on %d MPI ranks%s; sizes are of the whole vector\n\n",

@@ -24,8 +24,10 @@ typedef struct options {
 /* All ranks read the same words; rank 0 is heard. 0 or CLI_BAD. */
 static int read_options(int argc, char **argv, int rank, options_t *options)
 {
-    static const struct option longs[] = {{"dump", no_argument, NULL, 'd'}, {"torus", required_argument, NULL, 't'},
-                                          {"hosts", no_argument, NULL, 'H'}, {"output", required_argument, NULL, 'o'},
+    static const struct option longs[] = {{"dump", no_argument, NULL, 'd'},
+                                          {"torus", required_argument, NULL, 't'},
+                                          {"hosts", no_argument, NULL, 'H'},
+                                          {"output", required_argument, NULL, 'o'},
                                           {NULL, 0, NULL, 0}};
     int option;
     *options = (options_t){.torus = NULL};
@@ -37,8 +39,11 @@ static int read_options(int argc, char **argv, int rank, options_t *options)
     }
     if (optind == argc)
         return CLI_OK;
-    return rank == 0 ? cli_bad("topology", "--dump writes a file and reads none; leave '%.80s' out, or name it in "
-                               "TRIVANCE_TOPOLOGY_FILE", argv[optind]) : CLI_BAD;
+    return rank == 0 ? cli_bad("topology",
+                               "--dump writes a file and reads none; leave '%.80s' out, or name it in "
+                               "TRIVANCE_TOPOLOGY_FILE",
+                               argv[optind])
+                     : CLI_BAD;
 }
 
 /* One entry per host, in the order of their first ranks; `name` holds every rank's. */
@@ -54,8 +59,10 @@ static int by_host(trv_topology_t *topology, const char (*name)[MPI_MAX_PROCESSO
         while (at < topology->count && strcmp(topology->host[at], name[r]) != 0)
             at++;
         if (at < topology->count && topology->place[at] != topology->place[r])
-            return trv_fail(TRV_ERR_UNSUPPORTED, "the host %s has ranks at several coordinates, so they cannot be "
-                            "written by host; leave --hosts out", name[r]);
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "the host %s has ranks at several coordinates, so they cannot be "
+                            "written by host; leave --hosts out",
+                            name[r]);
         if (at < topology->count)
             continue;
         topology->place[at] = topology->place[r];
@@ -81,8 +88,9 @@ static int worst_of(int code, const char *fault)
 {
     int worst = code;
     PMPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return code < 0 && *fault ? trv_fail(code, "%s", fault)
-           : worst < 0 && code >= 0 ? trv_fail(worst, "another rank has no place in the topology") : worst;
+    return code < 0 && *fault       ? trv_fail(code, "%s", fault)
+           : worst < 0 && code >= 0 ? trv_fail(worst, "another rank has no place in the topology")
+                                    : worst;
 }
 
 /* Rank 0 writes, with all ranks' places and names. */
@@ -106,10 +114,13 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
     PMPI_Gather(mine, sizeof mine, MPI_CHAR, name, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank > 0)
         return TRV_OK;
-    trv_topology_t topology = {.torus = world->torus, .one_way = world->one_way, .shared_port = world->shared_port,
-                               .count = ranks, .place = place};
+    trv_topology_t topology = {.torus = world->torus,
+                               .one_way = world->one_way,
+                               .shared_port = world->shared_port,
+                               .count = ranks,
+                               .place = place};
     if (options->hosts)
-        code = by_host(&topology, (const char (*)[MPI_MAX_PROCESSOR_NAME])name);
+        code = by_host(&topology, (const char(*)[MPI_MAX_PROCESSOR_NAME])name);
     if (code == TRV_OK)
         code = write_file(&topology, options->output);
     trv_topology_clear(&topology); /* the places, too */
@@ -138,8 +149,10 @@ int dump_main(int argc, char **argv)
     if (world)
         code = worst_of(world->code, world->fault);
     if (world && code == 0)
-        code = trv_fail(TRV_ERR_ARGUMENT, "nothing says how the ranks are wired; add --torus, whose sizes multiply to "
-                        "the number of ranks (%d) or of nodes", ranks);
+        code = trv_fail(TRV_ERR_ARGUMENT,
+                        "nothing says how the ranks are wired; add --torus, whose sizes multiply to "
+                        "the number of ranks (%d) or of nodes",
+                        ranks);
     if (world && code > 0)
         code = write_topology(&options, world, rank, ranks);
     if (code < 0 && rank == 0)

@@ -32,9 +32,9 @@
 enum { TAG_ASK = 1, TAG_POINTS, TAG_ROW, TAG_FAILED };
 enum { STOPPED = 1 }; /* what a callback returns to end a run that has not failed itself */
 
-#define BATCH_MAX 64     /* points handed out at once */
-#define BATCHES_A_RANK 4 /* that the rest of the grid is meant to last for */
-#define SENTENCE_MAX 1024 /* trv_last_error has no longer ones */
+#define BATCH_MAX      64   /* points handed out at once */
+#define BATCHES_A_RANK 4    /* that the rest of the grid is meant to last for */
+#define SENTENCE_MAX   1024 /* trv_last_error has no longer ones */
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
 

@@ -68,8 +68,10 @@ static int read_torus(const char *text, int ranks, trv_torus_t *torus)
 {
     int code = trv_torus_parse(text, torus);
     if (code == TRV_OK && torus->ranks != ranks)
-        code = trv_fail(TRV_ERR_ARGUMENT, "the torus %.80s has %d ranks, and %d were started; the product of its sizes "
-                        "must be the number of ranks (mpirun -n %d)", text, torus->ranks, ranks, torus->ranks);
+        code = trv_fail(TRV_ERR_ARGUMENT,
+                        "the torus %.80s has %d ranks, and %d were started; the product of its sizes "
+                        "must be the number of ranks (mpirun -n %d)",
+                        text, torus->ranks, ranks, torus->ranks);
     return code;
 }
 
@@ -106,7 +108,7 @@ static int read_bytes(const char *list, tune_options_t *options)
     qsort(options->bytes, (size_t)sizes, sizeof options->bytes[0], by_size);
     if (options->bytes[0] == 0 || options->bytes[sizes - 1] > BYTES_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "a size is 0 or larger than 1 GiB; take sizes in between, for example "
-                        "8,4K,1M");
+                                          "8,4K,1M");
     options->sizes = 0;
     for (int i = 0; i < sizes; i++)
         if (i == 0 || options->bytes[i] != options->bytes[i - 1])
@@ -185,8 +187,10 @@ static int get_memory(tune_t *tune)
     int mine = tune->send && tune->receive && tune->cell, all = 0;
     if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, tune->comm) == MPI_SUCCESS && all)
         return TRV_OK;
-    return trv_fail(TRV_ERR_MEMORY, "there is no memory for two vectors of %zu bytes on every rank; take a smaller "
-                    "--bytes", most);
+    return trv_fail(TRV_ERR_MEMORY,
+                    "there is no memory for two vectors of %zu bytes on every rank; take a smaller "
+                    "--bytes",
+                    most);
 }
 
 /* The torus of the options, or that of the environment, or a ring, as the collectives will see it. */

@@ -22,10 +22,10 @@
 
 #include "tool/table.h"
 
-#define TUNE_SIZES_MAX 64
+#define TUNE_SIZES_MAX      64
 #define TUNE_CANDIDATES_MAX 40 /* the MPI library, our algorithms, and plans */
-#define TUNE_PLANS_MAX 4       /* of which so many */
-#define TUNE_RUNS_MAX 101
+#define TUNE_PLANS_MAX      4  /* of which so many */
+#define TUNE_RUNS_MAX       101
 
 typedef struct tune_options {
     bool has_torus; /* --torus was given; otherwise the environment says it */
@@ -46,8 +46,8 @@ typedef struct tune_times {
 
 typedef struct tune_candidate {
     char name[TRV_PLAN_NAME_MAX]; /* "mpi" for the library's own, which is candidate 0 */
-    TRV_Plan plan; /* TRV_PLAN_NULL: the library's own */
-    bool left_out; /* twice as slow as the best: not run any more */
+    TRV_Plan plan;                /* TRV_PLAN_NULL: the library's own */
+    bool left_out;                /* twice as slow as the best: not run any more */
     int runs;
     double run_us[TUNE_RUNS_MAX];
     tune_times_t times;
@@ -60,8 +60,8 @@ typedef struct tune_cell {
     int candidates;
     char name[TUNE_CANDIDATES_MAX][TRV_PLAN_NAME_MAX];
     tune_times_t times[TUNE_CANDIDATES_MAX];
-    int best;   /* the fastest of ours; 0 where none serves */
-    bool wins;  /* it was faster than the library by more than noise, twice */
+    int best;  /* the fastest of ours; 0 where none serves */
+    bool wins; /* it was faster than the library by more than noise, twice */
 } tune_cell_t;
 
 typedef struct tune {

@@ -17,14 +17,14 @@
 #include "programs/tune.h"
 #include "mpi/transport/wait.h"
 
-#define LIBRARY 0             /* the candidate that is the library's own */
+#define LIBRARY         0 /* the candidate that is the library's own */
 #define ROUNDS_TO_PRUNE 3
-#define ROUNDS_MIN 9
-#define SLOW 2.0              /* times the best */
-#define MARGIN 0.95           /* a winner's median against the library's */
-#define BATCH_SECONDS 50e-6   /* a run is as many calls as fit */
-#define BATCH_MAX 64
-#define CONFIRM 0.4           /* share of the time for the second measurement */
+#define ROUNDS_MIN      9
+#define SLOW            2.0   /* times the best */
+#define MARGIN          0.95  /* a winner's median against the library's */
+#define BATCH_SECONDS   50e-6 /* a run is as many calls as fit */
+#define BATCH_MAX       64
+#define CONFIRM         0.4 /* share of the time for the second measurement */
 
 typedef struct job {
     const tune_t *tune;
@@ -62,9 +62,8 @@ bool tune_wins(const tune_times_t *ours, const tune_times_t *library)
 static int run_once(const job_t *job, const tune_candidate_t *candidate)
 {
     trv_mpi_arguments_t call = {job->collective, job->tune->send, job->tune->receive, job->count, MPI_FLOAT, MPI_SUM};
-    int code = candidate->plan == TRV_PLAN_NULL
-                   ? trv_mpi_library_run(&call, job->tune->comm)
-                   : TRV_Plan_run(candidate->plan, job->tune->send, job->tune->receive);
+    int code = candidate->plan == TRV_PLAN_NULL ? trv_mpi_library_run(&call, job->tune->comm)
+                                                : TRV_Plan_run(candidate->plan, job->tune->send, job->tune->receive);
     return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT; /* the sentence is there */
 }
 

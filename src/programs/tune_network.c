@@ -17,11 +17,11 @@
 #include "mpi/transport/wait.h"
 #include "torus/torus.h"
 
-#define SMALL 8
-#define LARGE (1 << 20)
+#define SMALL  8
+#define LARGE  (1 << 20)
 #define ROUNDS 31
 #define WARMUP 4
-#define TAG 0
+#define TAG    0
 
 /* A message there or here, polled for. */
 static int pass(const tune_t *tune, void *data, int bytes, int peer, bool sends)
@@ -51,10 +51,7 @@ static int ping_pong(const tune_t *tune, int peer, bool first, char *data, int b
     return TRV_OK;
 }
 
-static int rank_at(const tune_t *tune, int place)
-{
-    return tune->member ? tune->member[place] : place;
-}
+static int rank_at(const tune_t *tune, int place) { return tune->member ? tune->member[place] : place; }
 
 /* Between the first place and `place`; the same on all ranks. */
 static int measure_pair(const tune_t *tune, int place, char *data, double *small_ns, double *large_ns)

@@ -17,8 +17,8 @@
 
 typedef struct writer {
     FILE *out;
-    bool first;     /* of its list */
-    uint64_t from, to; /* the rule under construction */
+    bool first;            /* of its list */
+    uint64_t from, to;     /* the rule under construction */
     const char *algorithm; /* NULL: none */
 } writer_t;
 
@@ -41,10 +41,7 @@ static void end_rule(writer_t *writer)
     writer->algorithm = NULL;
 }
 
-static const char *winner(const tune_cell_t *cell)
-{
-    return cell->wins ? cell->name[cell->best] : NULL;
-}
+static const char *winner(const tune_cell_t *cell) { return cell->wins ? cell->name[cell->best] : NULL; }
 
 /* `to` is where the algorithm ends for certain; the rule goes on if the next cell has the same winner. */
 static void extend_rule(writer_t *writer, const char *algorithm, uint64_t from, uint64_t to)
@@ -85,7 +82,8 @@ void tune_write_rules(const tune_t *tune, FILE *out)
 {
     char torus[TRV_TORUS_TEXT_MAX];
     trv_torus_format(&tune->options.torus, torus, sizeof torus);
-    fprintf(out, "{\"rule_file_version\": 1,\n \"network\": {\"alpha\": \"%.3fus\", \"bandwidth\": \"%.3fGb/s\", "
+    fprintf(out,
+            "{\"rule_file_version\": 1,\n \"network\": {\"alpha\": \"%.3fus\", \"bandwidth\": \"%.3fGb/s\", "
             "\"hop_latency\": \"%.1fns\", \"message_overhead\": \"%.1fns\"},\n \"collectives\": {",
             tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns, tune->overhead_ns);
     for (int i = 0; i < tune->options.collectives; i++) {
@@ -121,18 +119,27 @@ static void print_candidate(const tune_cell_t *cell, int at, const char *torus, 
 int tune_print(const tune_t *tune, FILE *out)
 {
     static const cli_column_t column[] = {
-        {"collective", "collective", false, 0}, {"torus", NULL, false, 0}, {"ranks", NULL, true, 0},
-        {"bytes", "size", true, 0}, {"algorithm", "algorithm", false, 0}, {"median_us", "median us", true, 0},
-        {"lower_us", "lower quarter", true, 0}, {"upper_us", "upper quarter", true, 0}, {"runs", "runs", true, 0},
-        {"speedup", "against mpi", true, 0}, {"chosen", "chosen", false, 0},
+        {"collective", "collective", false, 0},
+        {"torus", NULL, false, 0},
+        {"ranks", NULL, true, 0},
+        {"bytes", "size", true, 0},
+        {"algorithm", "algorithm", false, 0},
+        {"median_us", "median us", true, 0},
+        {"lower_us", "lower quarter", true, 0},
+        {"upper_us", "upper quarter", true, 0},
+        {"runs", "runs", true, 0},
+        {"speedup", "against mpi", true, 0},
+        {"chosen", "chosen", false, 0},
     };
     char torus[TRV_TORUS_TEXT_MAX];
     cli_table_t table;
     bool brief = tune->options.format == CLI_FORMAT_TABLE;
     trv_torus_format(&tune->options.torus, torus, sizeof torus);
     if (brief)
-        fprintf(out, "%d ranks, torus %s; alpha %.2f us, bandwidth %.2f Gb/s, hop latency %.0f ns, message overhead "
-                "%.0f ns\n\n", tune->ranks, torus, tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9,
+        fprintf(out,
+                "%d ranks, torus %s; alpha %.2f us, bandwidth %.2f Gb/s, hop latency %.0f ns, message overhead "
+                "%.0f ns\n\n",
+                tune->ranks, torus, tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9,
                 tune->network.hop_ns, tune->overhead_ns);
     cli_table_begin(&table, out, tune->options.format, column, sizeof column / sizeof column[0], false);
     for (int i = 0; i < tune->cells; i++)

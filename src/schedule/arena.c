@@ -42,10 +42,7 @@ static size_t slabs_destroy(slab_t *slab)
     return total;
 }
 
-trv_arena_t *trv_arena_create(void)
-{
-    return calloc(1, sizeof(trv_arena_t));
-}
+trv_arena_t *trv_arena_create(void) { return calloc(1, sizeof(trv_arena_t)); }
 
 void trv_arena_destroy(trv_arena_t *arena)
 {

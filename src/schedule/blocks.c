@@ -7,10 +7,7 @@
 #include "schedule/schedule.h"
 #include "torus/torus.h"
 
-static int halves_in(int mask)
-{
-    return (mask & 1) + (mask >> 1 & 1);
-}
+static int halves_in(int mask) { return (mask & 1) + (mask >> 1 & 1); }
 
 int64_t trv_blocks_count(const trv_blocks_t *blocks)
 {

@@ -221,8 +221,8 @@ static int check_place(const trv_schedule_t *schedule, int stream, int step, int
     return TRV_OK;
 }
 
-int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int nic,
-                         int sides, int parts, const trv_explicit_part_t *part)
+int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int nic, int sides,
+                         int parts, const trv_explicit_part_t *part)
 {
     int rc = check_place(schedule, stream, step, sides & TRV_SEND ? from : to);
     if (!rc && sides & TRV_RECEIVE)

@@ -103,10 +103,16 @@ int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
     for (int64_t i = 0; i < units * schedule->streams; i++)
         position[i] = trv_schedule_position(schedule, (int)(i / units), i % units);
     trv_explicit_options_t options = {
-        .collective = schedule->collective, .streams = schedule->streams, .steps = schedule->steps,
-        .registers = schedule->registers, .units = units, .symmetry = schedule->symmetry,
-        .exactness = schedule->exactness, .consistent = schedule->consistent,
-        .messages_per_port = schedule->messages_per_port, .position = position,
+        .collective = schedule->collective,
+        .streams = schedule->streams,
+        .steps = schedule->steps,
+        .registers = schedule->registers,
+        .units = units,
+        .symmetry = schedule->symmetry,
+        .exactness = schedule->exactness,
+        .consistent = schedule->consistent,
+        .messages_per_port = schedule->messages_per_port,
+        .position = position,
         .mirrored_streams = schedule->mirrored_from < 0 ? 0 : schedule->streams - schedule->mirrored_from,
     };
     copier_t copier = {.from = schedule, .step = TRV_STEP_INIT};

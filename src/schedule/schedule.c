@@ -59,10 +59,7 @@ trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule) { return 
 bool trv_schedule_consistent(const trv_schedule_t *schedule) { return schedule->consistent; }
 int trv_schedule_messages_per_port(const trv_schedule_t *schedule) { return schedule->messages_per_port; }
 
-int64_t trv_schedule_units(const trv_schedule_t *schedule)
-{
-    return (int64_t)schedule->space.ranks * schedule->halves;
-}
+int64_t trv_schedule_units(const trv_schedule_t *schedule) { return (int64_t)schedule->space.ranks * schedule->halves; }
 
 bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream)
 {

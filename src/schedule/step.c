@@ -54,8 +54,7 @@ int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines)
 }
 
 /* The builder alone writes what readers see as const: it casts in these two functions and nowhere else. */
-static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *place, int peer, int port, int nic,
-                                int parts)
+static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *place, int peer, int port, int nic, int parts)
 {
     trv_part_t *part = trv_step_alloc(step, (size_t)parts * sizeof *part);
     if (!part)
@@ -94,7 +93,10 @@ int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, 
             return TRV_ERR_MEMORY;
         memcpy(copy, source, (size_t)sources * sizeof *copy);
     }
-    *(trv_combine_t *)&step->combine[step->combines++] =
-        (trv_combine_t){.dst = dst, .sources = sources, .source = copy, .first = first, .blocks = *blocks};
+    *(trv_combine_t *)&step->combine[step->combines++] = (trv_combine_t){.dst = dst,
+                                                                         .sources = sources,
+                                                                         .source = copy,
+                                                                         .first = first,
+                                                                         .blocks = *blocks};
     return TRV_OK;
 }

@@ -72,10 +72,7 @@ typedef struct walk {
     const char *found;
 } walk_t;
 
-static void skip(walk_t *walk, const char *characters)
-{
-    walk->at += strspn(walk->at, characters);
-}
+static void skip(walk_t *walk, const char *characters) { walk->at += strspn(walk->at, characters); }
 
 static void skip_string(walk_t *walk)
 {
@@ -97,7 +94,8 @@ static void walk_over(walk_t *walk, json_t *value)
         walk->found = walk->at;
     if (json_is_object(value)) {
         walk->at++;
-        json_object_foreach(value, key, entry) {
+        json_object_foreach(value, key, entry)
+        {
             skip(walk, SPACE ",");
             if (value == walk->value && walk->key && strcmp(key, walk->key) == 0)
                 walk->found = walk->at;
@@ -109,7 +107,8 @@ static void walk_over(walk_t *walk, json_t *value)
         walk->at += *walk->at == '}';
     } else if (json_is_array(value)) {
         walk->at++;
-        json_array_foreach(value, i, entry) {
+        json_array_foreach(value, i, entry)
+        {
             skip(walk, SPACE ",");
             walk_over(walk, entry);
         }

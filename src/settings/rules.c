@@ -14,13 +14,10 @@
 #include "text/parse.h"
 #include "common/error.h"
 
-static const char *const collective_name[] = {
-    [TRV_ALLREDUCE] = "allreduce", [TRV_REDUCE_SCATTER] = "reduce-scatter", [TRV_ALLGATHER] = "allgather"};
+static const char *const collective_name[] =
+    {[TRV_ALLREDUCE] = "allreduce", [TRV_REDUCE_SCATTER] = "reduce-scatter", [TRV_ALLGATHER] = "allgather"};
 
-const char *trv_rules_collective_name(trv_collective_t collective)
-{
-    return collective_name[collective];
-}
+const char *trv_rules_collective_name(trv_collective_t collective) { return collective_name[collective]; }
 
 /* Also as MPI spells them. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective)
@@ -101,7 +98,7 @@ const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t col
 
 /* ---- One line ---------------------------------------------------------------------------------------------------- */
 
-#define FIELDS_MAX 4
+#define FIELDS_MAX  4
 #define FIELD_BYTES (1 + TRV_PLAN_NAME_MAX) /* the longest: @ and a name */
 
 static int bound(const char *text, bool upper, uint64_t *value)
@@ -160,8 +157,10 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule)
         memcpy(field, item + at, size);
         field[size] = '\0';
         if (fields == 0 && !trv_rules_collective(field, &rule->collective))
-            return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%s'; there are allreduce, reduce-scatter and "
-                            "allgather", field);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "there is no collective '%s'; there are allreduce, reduce-scatter and "
+                            "allgather",
+                            field);
         int code = fields == 0 ? TRV_OK : read_field(field, rule);
         if (code < 0)
             return code;
@@ -178,9 +177,10 @@ int trv_rules_parse_line(trv_rules_t *rules, const char *line)
         trv_rule_t rule;
         int code = length > INT_MAX ? TRV_ERR_ARGUMENT : read_item(at, length, &rule);
         if (code < 0)
-            code = trv_fail(code, "the rule '%.*s' (column %d): %s; a rule is COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, as "
-                            "allreduce:0-64k:[8-64]:@trivance-l", length < 80 ? (int)length : 80, at,
-                            (int)(at - line) + 1, trv_last_error());
+            code = trv_fail(code,
+                            "the rule '%.*s' (column %d): %s; a rule is COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, as "
+                            "allreduce:0-64k:[8-64]:@trivance-l",
+                            length < 80 ? (int)length : 80, at, (int)(at - line) + 1, trv_last_error());
         else
             code = trv_rules_add(rules, &rule);
         if (code < 0) {

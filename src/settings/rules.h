@@ -26,9 +26,9 @@
 #include <trivance/schedule.h>
 #include <trivance/torus.h>
 
-#define TRV_RULE_AUTO "auto"
+#define TRV_RULE_AUTO    "auto"
 #define TRV_RULE_PLANNED "planned"
-#define TRV_RULE_MPI "mpi"
+#define TRV_RULE_MPI     "mpi"
 
 typedef struct trv_rule {
     trv_collective_t collective;
@@ -67,7 +67,8 @@ int trv_rules_check_algorithm(const char *name);
 
 /* ---- What the two readers of rules share --------------------------------------------------------------------------- */
 
-#define TRV_RULES_NONE (trv_rules_t){.alpha_ns = -1, .bandwidth_bps = -1, .hop_ns = -1, .overhead_ns = -1}
+#define TRV_RULES_NONE                                                                                                 \
+    (trv_rules_t) { .alpha_ns = -1, .bandwidth_bps = -1, .hop_ns = -1, .overhead_ns = -1 }
 
 /* The collective of a name, also as MPI spells it; false where there is none. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective);

@@ -19,7 +19,8 @@ static void check_keys(const reader_t *reader, json_t *object, const char *const
 {
     const char *key;
     json_t *value;
-    json_object_foreach(object, key, value) {
+    json_object_foreach(object, key, value)
+    {
         int i = 0;
         while (known[i] && strcmp(known[i], key) != 0)
             i++;
@@ -42,8 +43,10 @@ static int read_bound(const reader_t *reader, json_t *object, const char *key, b
     else if (text && upper && strcmp(text, "inf") == 0)
         *bound = UINT64_MAX;
     else if (!text || trv_parse_bytes(text, bound) < 0)
-        return trv_json_file_fail(&reader->file, object, key, "\"%s\" must be a whole number >= 0, or a text as "
-                                  "\"64KiB\"%s", key, upper ? " or \"inf\"" : "");
+        return trv_json_file_fail(&reader->file, object, key,
+                                  "\"%s\" must be a whole number >= 0, or a text as "
+                                  "\"64KiB\"%s",
+                                  key, upper ? " or \"inf\"" : "");
     return TRV_OK;
 }
 
@@ -69,7 +72,8 @@ static int read_rule(reader_t *reader, json_t *object, trv_rule_t rule)
         return code;
     const char *name = json_string_value(json_object_get(object, "alg"));
     if (!name)
-        return trv_json_file_fail(&reader->file, object, json_object_get(object, "alg") ? "alg" : NULL, "a rule needs "
+        return trv_json_file_fail(&reader->file, object, json_object_get(object, "alg") ? "alg" : NULL,
+                                  "a rule needs "
                                   "\"alg\", the name of an algorithm, for example {\"alg\": \"trivance-l\"}");
     if (trv_rules_set_algorithm(&rule, name) < 0)
         return trv_json_file_fail(&reader->file, object, "alg", "%s", trv_last_error());
@@ -100,12 +104,16 @@ static int read_group(reader_t *reader, json_t *group, trv_collective_t collecti
     if (code == TRV_OK)
         code = read_torus(reader, group, &rule.torus);
     if (code == TRV_OK && !json_is_array(rules))
-        code = trv_json_file_fail(&reader->file, group, rules ? "rules" : NULL, "\"rules\" must be a list of rules, "
+        code = trv_json_file_fail(&reader->file, group, rules ? "rules" : NULL,
+                                  "\"rules\" must be a list of rules, "
                                   "for example [{\"msg_size_max\": 65536, \"alg\": \"trivance-l\"}]");
-    json_array_foreach(rules, i, entry) {
+    json_array_foreach(rules, i, entry)
+    {
         if (code == TRV_OK && !json_is_object(entry))
-            code = trv_json_file_fail(&reader->file, rules, NULL, "entry %zu of the list is no object; a rule is one, "
-                                      "for example {\"alg\": \"auto\"}", i);
+            code = trv_json_file_fail(&reader->file, rules, NULL,
+                                      "entry %zu of the list is no object; a rule is one, "
+                                      "for example {\"alg\": \"auto\"}",
+                                      i);
         if (code == TRV_OK)
             code = read_rule(reader, entry, rule);
     }
@@ -118,22 +126,27 @@ static int read_collectives(reader_t *reader, json_t *root)
     const char *key;
     size_t i;
     if (!json_is_object(collectives))
-        return trv_json_file_fail(&reader->file, root, collectives ? "collectives" : NULL, "\"collectives\" must be an "
+        return trv_json_file_fail(&reader->file, root, collectives ? "collectives" : NULL,
+                                  "\"collectives\" must be an "
                                   "object, for example {\"allreduce\": [{\"rules\": [{\"alg\": \"auto\"}]}]}");
     int code = TRV_OK;
-    json_object_foreach(collectives, key, groups) {
+    json_object_foreach(collectives, key, groups)
+    {
         trv_collective_t collective;
         char line[512];
         if (!trv_rules_collective(key, &collective)) {
-            trv_json_file_tell(&reader->file, collectives, key, line, sizeof line, "\"%.40s\" is no collective that "
-                               "Trivance serves, and ignored; there are allreduce, reduce-scatter and allgather", key);
+            trv_json_file_tell(&reader->file, collectives, key, line, sizeof line,
+                               "\"%.40s\" is no collective that "
+                               "Trivance serves, and ignored; there are allreduce, reduce-scatter and allgather",
+                               key);
             if (reader->warn)
                 reader->warn(reader->context, line);
             continue;
         }
         if (code == TRV_OK && !json_is_array(groups))
             code = trv_json_file_fail(&reader->file, collectives, key, "\"%s\" must be a list of objects", key);
-        json_array_foreach(groups, i, group) {
+        json_array_foreach(groups, i, group)
+        {
             if (code == TRV_OK && !json_is_object(group))
                 code = trv_json_file_fail(&reader->file, groups, NULL, "entry %zu of the list is no object", i);
             if (code == TRV_OK)
@@ -166,7 +179,8 @@ static int read_network(const reader_t *reader, json_t *root)
     if (!network)
         return TRV_OK;
     if (!json_is_object(network))
-        return trv_json_file_fail(&reader->file, root, "network", "\"network\" must be an object, for example "
+        return trv_json_file_fail(&reader->file, root, "network",
+                                  "\"network\" must be an object, for example "
                                   "{\"alpha\": \"1.5us\", \"bandwidth\": \"800Gb/s\"}");
     check_keys(reader, network, known);
     int code = read_parameter(reader, network, "alpha", trv_parse_time_ns, &reader->rules->alpha_ns);

@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 
-#define PREFIX "TRIVANCE_"
+#define PREFIX    "TRIVANCE_"
 #define NAMES_MAX 64
 
 extern char **environ;
@@ -25,7 +25,7 @@ extern char **environ;
 static int word_index(const char *words, const char *text)
 {
     size_t length = strlen(text);
-    for (int i = 0; ; i++) {
+    for (int i = 0;; i++) {
         size_t size = strcspn(words, "|");
         if (size == length && strncmp(words, text, size) == 0)
             return i;
@@ -150,11 +150,13 @@ static void read_all(teller_t *teller)
 /* The network's parameters: the environment, else the rules file, else the default. */
 static void take_network(trv_settings_t *settings)
 {
-    const struct { double *value, stored; const char *name; } parameter[] = {
-        {&settings->alpha_ns, settings->file_rules.alpha_ns, "TRIVANCE_ALPHA"},
-        {&settings->bandwidth_bps, settings->file_rules.bandwidth_bps, "TRIVANCE_BANDWIDTH"},
-        {&settings->hop_ns, settings->file_rules.hop_ns, "TRIVANCE_HOP_LATENCY"},
-        {&settings->overhead_ns, settings->file_rules.overhead_ns, "TRIVANCE_MESSAGE_OVERHEAD"}};
+    const struct {
+        double *value, stored;
+        const char *name;
+    } parameter[] = {{&settings->alpha_ns, settings->file_rules.alpha_ns, "TRIVANCE_ALPHA"},
+                     {&settings->bandwidth_bps, settings->file_rules.bandwidth_bps, "TRIVANCE_BANDWIDTH"},
+                     {&settings->hop_ns, settings->file_rules.hop_ns, "TRIVANCE_HOP_LATENCY"},
+                     {&settings->overhead_ns, settings->file_rules.overhead_ns, "TRIVANCE_MESSAGE_OVERHEAD"}};
     for (size_t i = 0; i < sizeof parameter / sizeof parameter[0]; i++) {
         const char *text = getenv(parameter[i].name);
         if (parameter[i].stored >= 0 && !(text && *text))
@@ -295,10 +297,7 @@ static uint64_t hash_variables(const trv_settings_t *settings)
     return hash_rules(seed, &settings->tune_rules);
 }
 
-uint64_t trv_settings_hash(const trv_settings_t *settings)
-{
-    return settings->hash;
-}
+uint64_t trv_settings_hash(const trv_settings_t *settings) { return settings->hash; }
 
 uint64_t trv_settings_rules_hash(const trv_settings_t *settings)
 {

@@ -20,26 +20,26 @@ typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_t
 typedef struct trv_settings {
     char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file, *kernels;
     bool cart, allow_inconsistent, check, recorder, cache;
-    int debug;      /* trv_debug_t */
-    int fallback;   /* trv_fallback_t */
-    int on_timeout; /* trv_on_timeout_t */
+    int debug;                                                       /* trv_debug_t */
+    int fallback;                                                    /* trv_fallback_t */
+    int on_timeout;                                                  /* trv_on_timeout_t */
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns, timeout_ns; /* timeout 0: never */
-    uint64_t piece_bytes; /* of a message; 0: all of it */
+    uint64_t piece_bytes;                                            /* of a message; 0: all of it */
     uint64_t memory_bytes; /* for plans and their scratch, of the whole process */
-    bool info;      /* debug >= TRV_DEBUG_INFO */
+    bool info;             /* debug >= TRV_DEBUG_INFO */
     trv_rules_t tune_rules, file_rules;
-    char *fault;    /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
+    char *fault;     /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
     bool file_fault; /* it is in the rules file, which other ranks may see differently */
-    uint64_t hash;  /* trv_settings_hash's */
+    uint64_t hash;   /* trv_settings_hash's */
 } trv_settings_t;
 
 typedef enum trv_setting_kind {
-    TRV_SETTING_TEXT, /* char * */
-    TRV_SETTING_FLAG, /* bool: 0 or 1, also no, off, yes, on */
-    TRV_SETTING_TIME, /* double, ns */
-    TRV_SETTING_RATE, /* double, b/s */
+    TRV_SETTING_TEXT,  /* char * */
+    TRV_SETTING_FLAG,  /* bool: 0 or 1, also no, off, yes, on */
+    TRV_SETTING_TIME,  /* double, ns */
+    TRV_SETTING_RATE,  /* double, b/s */
     TRV_SETTING_BYTES, /* uint64_t */
-    TRV_SETTING_WORD  /* int: the index of one of `words` */
+    TRV_SETTING_WORD   /* int: the index of one of `words` */
 } trv_setting_kind_t;
 
 /* A row of the table. */
@@ -51,7 +51,7 @@ typedef struct trv_setting {
     const char *standard; /* the default as one would set it; for a text: what holds without it, in words */
     const char *allowed;  /* in words; of TRV_SETTING_WORD the words themselves, with | between */
     const char *example;
-    const char *meaning;  /* one sentence */
+    const char *meaning;            /* one sentence */
     int (*check)(const char *text); /* of a text; NULL: any */
     bool shared; /* all ranks must see the same: what selects, and what makes ranks communicate or end the program */
 } trv_setting_t;

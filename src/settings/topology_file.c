@@ -19,7 +19,8 @@ static void warn_of_keys(const trv_json_file_t *file, trv_topology_warn_t *warn,
     const char *key;
     json_t *value;
     char line[400];
-    json_object_foreach(file->root, key, value) {
+    json_object_foreach(file->root, key, value)
+    {
         bool found = false;
         for (size_t i = 0; i < sizeof known / sizeof known[0] && !found; i++)
             found = strcmp(key, known[i]) == 0;
@@ -37,7 +38,8 @@ static int read_torus(const trv_json_file_t *file, trv_torus_t *torus)
     if (!json_is_array(list) || json_array_size(list) < 1 || json_array_size(list) > TRV_DIMS_MAX)
         return trv_json_file_fail(file, file->root, list ? "torus" : NULL,
                                   "\"torus\" must be a list of 1 to %d sizes, [8, 8] for example", TRV_DIMS_MAX);
-    json_array_foreach(list, i, entry) {
+    json_array_foreach(list, i, entry)
+    {
         json_int_t value = json_integer_value(entry); /* 0 where it is no integer */
         if (value < 1 || value > 1 << 30)
             return trv_json_file_fail(file, entry, NULL, "the size of dimension %zu must be a whole number from 1 on",
@@ -59,13 +61,17 @@ static int read_flags(const trv_json_file_t *file, const trv_torus_t *torus, con
     if (!list)
         return TRV_OK;
     bool right = json_is_array(list) && json_array_size(list) == (size_t)torus->dims;
-    json_array_foreach(list, i, entry) {
+    json_array_foreach(list, i, entry)
+    {
         right = right && json_is_boolean(entry);
         if (right && json_is_true(entry) == marked)
             *bits |= 1u << i;
     }
-    return right ? TRV_OK : trv_json_file_fail(file, file->root, key, "\"%s\" must be a list of true and false, one "
-                                               "for each of the %d dimensions", key, torus->dims);
+    return right ? TRV_OK
+                 : trv_json_file_fail(file, file->root, key,
+                                      "\"%s\" must be a list of true and false, one "
+                                      "for each of the %d dimensions",
+                                      key, torus->dims);
 }
 
 static int read_place(const trv_json_file_t *file, const trv_torus_t *torus, const json_t *list, int *place)
@@ -77,8 +83,10 @@ static int read_place(const trv_json_file_t *file, const trv_torus_t *torus, con
         const json_t *entry = json_array_get(list, (size_t)d);
         json_int_t value = json_is_integer(entry) ? json_integer_value(entry) : -1;
         if (value < 0 || value >= torus->size[d])
-            return trv_json_file_fail(file, entry, NULL, "the coordinate in dimension %d must be a whole number from 0 "
-                                      "to %d", d, torus->size[d] - 1);
+            return trv_json_file_fail(file, entry, NULL,
+                                      "the coordinate in dimension %d must be a whole number from 0 "
+                                      "to %d",
+                                      d, torus->size[d] - 1);
         at[d] = (int)value;
     }
     *place = trv_torus_rank(torus, at);
@@ -90,12 +98,14 @@ static int read_ranks(const trv_json_file_t *file, const json_t *list, trv_topol
     const json_t *entry;
     size_t i;
     if (!json_is_array(list) || json_array_size(list) < 1 || json_array_size(list) > 1 << 30)
-        return trv_json_file_fail(file, file->root, "ranks", "\"ranks\" must be a list of coordinates, one for each "
+        return trv_json_file_fail(file, file->root, "ranks",
+                                  "\"ranks\" must be a list of coordinates, one for each "
                                   "rank of MPI_COMM_WORLD");
     topology->place = calloc(json_array_size(list), sizeof *topology->place);
     if (!topology->place)
         return trv_fail_memory();
-    json_array_foreach(list, i, entry) {
+    json_array_foreach(list, i, entry)
+    {
         int code = read_place(file, &topology->torus, entry, &topology->place[i]);
         if (code < 0)
             return code;
@@ -109,13 +119,15 @@ static int read_hosts(const trv_json_file_t *file, json_t *object, trv_topology_
     const char *name;
     json_t *entry;
     if (!json_is_object(object) || json_object_size(object) < 1)
-        return trv_json_file_fail(file, file->root, "hosts", "\"hosts\" must be an object of names and coordinates, "
+        return trv_json_file_fail(file, file->root, "hosts",
+                                  "\"hosts\" must be an object of names and coordinates, "
                                   "{\"node0\": [0, 0], …}");
     topology->place = calloc(json_object_size(object), sizeof *topology->place);
     topology->host = calloc(json_object_size(object), sizeof *topology->host);
     if (!topology->place || !topology->host)
         return trv_fail_memory();
-    json_object_foreach(object, name, entry) {
+    json_object_foreach(object, name, entry)
+    {
         int at = topology->count, code = read_place(file, &topology->torus, entry, &topology->place[at]);
         if (code < 0)
             return code;
@@ -132,8 +144,8 @@ static int read_all(const trv_json_file_t *file, trv_topology_t *topology)
     const char *format = json_string_value(json_object_get(file->root, "format"));
     json_t *ranks = json_object_get(file->root, "ranks"), *hosts = json_object_get(file->root, "hosts");
     if (!json_is_object(file->root))
-        return trv_json_file_fail(file, file->root, NULL, "a topology must be an object, {\"format\": \"" FORMAT
-                                  "\", …}");
+        return trv_json_file_fail(file, file->root, NULL,
+                                  "a topology must be an object, {\"format\": \"" FORMAT "\", …}");
     if (!format || strcmp(format, FORMAT) != 0)
         return trv_json_file_fail(file, file->root, json_object_get(file->root, "format") ? "format" : NULL,
                                   "\"format\" must be \"" FORMAT "\"");
@@ -235,10 +247,7 @@ int trv_topology_write(const trv_topology_t *topology, FILE *out)
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
-static size_t short_length(const char *name)
-{
-    return strcspn(name, ".");
-}
+static size_t short_length(const char *name) { return strcspn(name, "."); }
 
 int trv_topology_place(const trv_topology_t *topology, int rank, const char *host)
 {

@@ -16,7 +16,7 @@ typedef struct trv_topology {
     unsigned shared_port; /* bit d: both directions of dimension d share one port */
     int count;            /* entries of the two lists */
     int *place;
-    char **host;          /* host[i] is at place[i]; NULL: rank i is */
+    char **host; /* host[i] is at place[i]; NULL: rank i is */
 } trv_topology_t;
 
 typedef void trv_topology_warn_t(void *context, const char *sentence);

@@ -56,10 +56,7 @@ int trv_tick_lane_grow(tick_lane_t *lane)
     return TRV_OK;
 }
 
-static bool before(const due_t *a, const due_t *b)
-{
-    return a->time != b->time ? a->time < b->time : a->key < b->key;
-}
+static bool before(const due_t *a, const due_t *b) { return a->time != b->time ? a->time < b->time : a->key < b->key; }
 
 int trv_due_push(due_heap_t *heap, int64_t time, uint64_t key)
 {

@@ -104,9 +104,6 @@ static inline int64_t tick_next(const tick_lane_t *lane)
     return lane->count ? lane->at[lane->first].time : TRV_NEVER;
 }
 
-static inline int64_t due_next(const due_heap_t *heap)
-{
-    return heap->count ? heap->at[0].time : TRV_NEVER;
-}
+static inline int64_t due_next(const due_heap_t *heap) { return heap->count ? heap->at[0].time : TRV_NEVER; }
 
 #endif

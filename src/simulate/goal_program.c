@@ -99,8 +99,8 @@ static int make_groups(goal_program_t *program, const sorted_t *sorted)
         bool message = goal->op[op].kind != TRV_GOAL_CALC;
         if (table[at] == TRV_GOAL_NONE) {
             table[at] = program->groups;
-            program->group[program->groups++] =
-                (goal_group_t){op, needs_of(sorted, op), message, waits_for_messages(goal, sorted, op)};
+            program->group[program->groups++] = (goal_group_t){op, needs_of(sorted, op), message,
+                                                               waits_for_messages(goal, sorted, op)};
         } else {
             program->next_in_group[last[table[at]]] = op;
             program->group[table[at]].messages |= message;
@@ -161,10 +161,11 @@ static int unmatched(const trv_goal_t *goal, uint32_t op, uint32_t sends, uint32
 {
     const trv_goal_op_t *o = &goal->op[op];
     bool send = o->kind == TRV_GOAL_SEND;
-    return trv_fail(TRV_ERR_INVALID, "%.200s, line %u: rank %d has %u %s rank %d with tag %u, for which rank %d has "
-                    "%u %s", goal->name, o->line, o->rank, send ? sends : receives,
-                    send ? "send(s) to" : "receive(s) from", o->peer, o->tag, o->peer, send ? receives : sends,
-                    send ? "receive(s)" : "send(s)");
+    return trv_fail(TRV_ERR_INVALID,
+                    "%.200s, line %u: rank %d has %u %s rank %d with tag %u, for which rank %d has "
+                    "%u %s",
+                    goal->name, o->line, o->rank, send ? sends : receives, send ? "send(s) to" : "receive(s) from",
+                    o->peer, o->tag, o->peer, send ? receives : sends, send ? "receive(s)" : "send(s)");
 }
 
 /* Makes a channel of the ends with the same sender, receiver and tag. */

@@ -14,18 +14,18 @@
 
 typedef struct goal_edge { /* of an operation: a group that waits for it */
     uint32_t group;
-    bool start;            /* for its start; otherwise until it is complete */
+    bool start; /* for its start; otherwise until it is complete */
 } goal_edge_t;
 
 typedef struct goal_group {
-    uint32_t first;   /* operation; the others by next_in_group, ascending */
-    uint32_t missing; /* operations it still waits for */
-    bool messages;    /* there is a send or a receive among its operations … */
+    uint32_t first;      /* operation; the others by next_in_group, ascending */
+    uint32_t missing;    /* operations it still waits for */
+    bool messages;       /* there is a send or a receive among its operations … */
     bool after_messages; /* … or among those that must be complete before it */
 } goal_group_t;
 
 typedef struct goal_channel {
-    uint32_t first;         /* of its slots: as many as it has sends */
+    uint32_t first;           /* of its slots: as many as it has sends */
     uint32_t sends, receives; /* begun so far */
 } goal_channel_t;
 
@@ -37,7 +37,7 @@ typedef struct goal_program {
     uint32_t *first_edge;    /* per operation, and one more: where its edges begin */
     goal_edge_t *edge;
     goal_channel_t *channel;
-    uint32_t *channel_of;    /* per operation; calculations have none */
+    uint32_t *channel_of; /* per operation; calculations have none */
 } goal_program_t;
 
 /* TRV_ERR_INVALID where the sends and receives of a channel are not equally many. */

@@ -24,14 +24,14 @@ typedef struct run {
     const trv_torus_t *torus;
     trv_net_t *net;
     int64_t alpha, overhead;
-    double *slowness;        /* per rank */
-    int64_t *booked;         /* per rank: the end of the overheads of the sends that have begun, fs */
+    double *slowness; /* per rank */
+    int64_t *booked;  /* per rank: the end of the overheads of the sends that have begun, fs */
     slot_t *slot;
-    uint32_t *slot_of;       /* per operation; none before it begins */
-    bool *complete;          /* per operation */
-    uint32_t *ready;         /* groups, a queue: every group enters it once */
+    uint32_t *slot_of; /* per operation; none before it begins */
+    bool *complete;    /* per operation */
+    uint32_t *ready;   /* groups, a queue: every group enters it once */
     uint32_t ready_first, ready_end;
-    uint32_t done;           /* operations */
+    uint32_t done; /* operations */
     int64_t end;
 } run_t;
 
@@ -63,9 +63,11 @@ static int check_fit(const run_t *run, const slot_t *slot)
     const trv_goal_op_t *send = op_of(run, slot->send), *receive = op_of(run, slot->receive);
     if (send->amount <= receive->amount)
         return TRV_OK;
-    return trv_fail(TRV_ERR_INVALID, "%.200s, line %u: rank %d receives %llu bytes, but what rank %d sends in line %u "
-                    "has %llu", run->program.goal->name, receive->line, receive->rank,
-                    (unsigned long long)receive->amount, send->rank, send->line, (unsigned long long)send->amount);
+    return trv_fail(TRV_ERR_INVALID,
+                    "%.200s, line %u: rank %d receives %llu bytes, but what rank %d sends in line %u "
+                    "has %llu",
+                    run->program.goal->name, receive->line, receive->rank, (unsigned long long)receive->amount,
+                    send->rank, send->line, (unsigned long long)send->amount);
 }
 
 /* Gives a send or receive that begins its place in its channel. */
@@ -276,8 +278,10 @@ static int stuck(const run_t *run)
     for (int i = 0; i < 64; i++)
         op = blocker(run, op);
     const trv_goal_op_t *o = op_of(run, op), *other = op_of(run, blocker(run, op));
-    return trv_fail(TRV_ERR_INVALID, "%.200s: operations wait for one another for ever, for example that of rank %d in "
-                    "line %u for that of rank %d in line %u", goal->name, o->rank, o->line, other->rank, other->line);
+    return trv_fail(TRV_ERR_INVALID,
+                    "%.200s: operations wait for one another for ever, for example that of rank %d in "
+                    "line %u for that of rank %d in line %u",
+                    goal->name, o->rank, o->line, other->rank, other->line);
 }
 
 static int start(run_t *run, const trv_simulate_options_t *options)

@@ -157,8 +157,10 @@ static int check_route(const trv_net_t *net, int node, const trv_legs_t *legs, i
     for (int l = 0; l < legs->count; l++) {
         uint32_t port = legs->leg[l].port;
         if (legs->leg[l].hops > INFO_HOPS_MASK)
-            return trv_fail(TRV_ERR_UNSUPPORTED, "a message of rank %d goes %u hops along one dimension; the simulator "
-                            "takes up to %u", node, legs->leg[l].hops, INFO_HOPS_MASK);
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "a message of rank %d goes %u hops along one dimension; the simulator "
+                            "takes up to %u",
+                            node, legs->leg[l].hops, INFO_HOPS_MASK);
         for (uint32_t h = 0; net->slow && h < legs->leg[l].hops; h++) {
             int64_t flit = net->link_flit[(uint32_t)at << net->shift | port];
             if (flit == TRV_NEVER)

@@ -14,8 +14,7 @@
 static int credit_later(trv_net_t *net, const packet_t *packet, const message_t *m, uint32_t flits)
 {
     uint64_t buffer = packet->from == TRV_NONE ? (uint64_t)1 << 39 | m->nic : packet->from;
-    return trv_due_push(&net->heap, net->now + net->credit_delay,
-                        due_key(DUE_CREDIT, (uint64_t)flits << 40 | buffer));
+    return trv_due_push(&net->heap, net->now + net->credit_delay, due_key(DUE_CREDIT, (uint64_t)flits << 40 | buffer));
 }
 
 static int return_credit(trv_net_t *net, uint64_t id)

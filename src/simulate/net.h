@@ -17,7 +17,7 @@
 #include "simulate/network.h"
 
 #define TRV_FLIT_BYTES 256
-#define TRV_NONE UINT32_MAX
+#define TRV_NONE       UINT32_MAX
 #define TRV_FREE_LANES 8
 
 /* The word of a packet. */
@@ -57,7 +57,7 @@ typedef struct link {
     uint32_t lobby;    /* inputs that wait for that */
     uint32_t next;     /* the link straight on; the highest bit says that it starts at coordinate 0 */
     uint8_t turn;
-    uint8_t awake;     /* it will choose a packet when it has woken, is free, or (blocked) gets a credit */
+    uint8_t awake; /* it will choose a packet when it has woken, is free, or (blocked) gets a credit */
     uint8_t blocked;
     uint8_t admitting; /* an event, or this moment's end, admits from the lobby; else it has at most a lone train */
 } link_t;
@@ -67,9 +67,9 @@ typedef struct message {
     int64_t first;              /* when its first packet is at the router */
     uint32_t packets, injected; /* all; those that have been injected one by one, or admitted of a train */
     uint32_t last_flits, last_bytes, id, nic, legs;
-    uint32_t info;              /* of its packets when they join the first queue */
-    uint32_t next;              /* message behind it at the interface (finite buffers); next free one */
-    int64_t tail;               /* from head to last byte of its last packet, at the destination */
+    uint32_t info; /* of its packets when they join the first queue */
+    uint32_t next; /* message behind it at the interface (finite buffers); next free one */
+    int64_t tail;  /* from head to last byte of its last packet, at the destination */
     uint64_t serial;
     trv_leg_t leg[TRV_DIMS_MAX];
 } message_t;
@@ -101,12 +101,12 @@ struct trv_net {
     int64_t flit, hop, full, entry_delay, exit_delay, nic_flit, gap, credit_delay;
 
     link_t *link;
-    nic_t *nic;               /* node << shift | port */
-    input_t *input;           /* node << shift | the port that the packets left their last node by, then interfaces */
-    int64_t *link_flit;       /* per link, where some are slow; TRV_NEVER: cut */
-    int64_t *room;            /* link * 2 + channel, finite buffers */
-    trv_link_load_t *load;    /* tracked */
-    uint32_t *waiting;        /* packets in the queues of a link, tracked */
+    nic_t *nic;            /* node << shift | port */
+    input_t *input;        /* node << shift | the port that the packets left their last node by, then interfaces */
+    int64_t *link_flit;    /* per link, where some are slow; TRV_NEVER: cut */
+    int64_t *room;         /* link * 2 + channel, finite buffers */
+    trv_link_load_t *load; /* tracked */
+    uint32_t *waiting;     /* packets in the queues of a link, tracked */
 
     entry_t *entry;
     uint32_t entries, entry_room, entry_free;
@@ -118,10 +118,10 @@ struct trv_net {
     uint32_t parked_count, parked_room, parked_free;
 
     flight_lane_t flying, entering, injecting;
-    tick_lane_t leaving;              /* messages on their way from router to node */
-    tick_lane_t waking, admitting;    /* links */
+    tick_lane_t leaving;           /* messages on their way from router to node */
+    tick_lane_t waking, admitting; /* links */
     tick_lane_t freeing[TRV_FREE_LANES];
-    uint8_t *lane_of;                 /* flits -> lane, or one of the two below */
+    uint8_t *lane_of; /* flits -> lane, or one of the two below */
     int lanes;
     due_heap_t heap;
     /* Links that admit, then links that choose, when everything has arrived that arrives now. */

@@ -34,8 +34,8 @@ trv_legs_t trv_legs(const trv_torus_t *torus, int from, int to, int port, bool m
 /* All return 0, or an error that ends the run. `id` is what the driver gave. */
 typedef struct trv_driver {
     void *context;
-    int (*timer)(void *context, uint32_t id);   /* timers of one moment come in ascending order of id */
-    int (*sent)(void *context, uint32_t id);    /* the last packet has left the network interface; may be NULL */
+    int (*timer)(void *context, uint32_t id); /* timers of one moment come in ascending order of id */
+    int (*sent)(void *context, uint32_t id);  /* the last packet has left the network interface; may be NULL */
     int (*arrived)(void *context, uint32_t id);
 } trv_driver_t;
 

@@ -45,10 +45,7 @@ INLINE void entry_drop(trv_net_t *net, uint32_t e)
 
 /* ---- Waking ------------------------------------------------------------------------------------------------------ */
 
-INLINE void choose_now(trv_net_t *net, uint32_t l)
-{
-    net->choosing[net->choosing_count++] = l;
-}
+INLINE void choose_now(trv_net_t *net, uint32_t l) { net->choosing[net->choosing_count++] = l; }
 
 INLINE int wake(trv_net_t *net, uint32_t l, const bool tracked)
 {
@@ -85,10 +82,7 @@ INLINE int64_t train_time(const trv_net_t *net, uint32_t input)
 }
 
 /* A train that an output admits in arrears. */
-INLINE bool has_lone_train(const link_t *link)
-{
-    return link->lobby != TRV_NONE && !link->admitting;
-}
+INLINE bool has_lone_train(const link_t *link) { return link->lobby != TRV_NONE && !link->admitting; }
 
 /* When that train's next packet is admitted. */
 INLINE int64_t lone_time(const trv_net_t *net, const link_t *link)
@@ -267,8 +261,8 @@ INLINE int admit(trv_net_t *net, uint32_t l, const bool tracked)
             return rc;
     }
     uint32_t i = link->lobby;
-    bool lone = i == TRV_NONE || (is_train(net, i) && net->input[i].next == TRV_NONE &&
-                                  net->entry[net->input[i].head].next == TRV_NONE);
+    bool lone = i == TRV_NONE ||
+                (is_train(net, i) && net->input[i].next == TRV_NONE && net->entry[net->input[i].head].next == TRV_NONE);
     if (lone)
         return TRV_OK;
     link->admitting = 1;

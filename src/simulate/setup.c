@@ -62,11 +62,13 @@ static int check_options(const trv_simulate_options_t *o)
                         o->packet_bytes);
     uint64_t whole = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * (uint64_t)TRV_FLIT_BYTES;
     if (o->buffer_bytes && o->buffer_bytes < whole)
-        return trv_fail(TRV_ERR_ARGUMENT, "a buffer of %llu bytes does not hold a packet of %llu; it takes at least "
-                        "one", (unsigned long long)o->buffer_bytes, (unsigned long long)whole);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a buffer of %llu bytes does not hold a packet of %llu; it takes at least "
+                        "one",
+                        (unsigned long long)o->buffer_bytes, (unsigned long long)whole);
     if (o->buffer_bytes && o->model == TRV_FIFO)
         return trv_fail(TRV_ERR_ARGUMENT, "with one queue per link (fifo) full buffers of a ring wait for one another "
-                        "for ever; a finite buffer needs the model dateline");
+                                          "for ever; a finite buffer needs the model dateline");
     if (o->buffer_bytes > (uint64_t)1 << 50)
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer has at most 2^50 bytes; 0 is unlimited");
     return TRV_OK;
@@ -101,13 +103,18 @@ static int slow_links(trv_net_t *net, const trv_simulate_options_t *o)
     for (int i = 0; i < o->slow_links; i++) {
         const trv_slow_link_t *slow = &o->slow_link[i];
         if (slow->rank < 0 || slow->rank >= net->torus.ranks || slow->port < 0 || slow->port >= net->ports)
-            return trv_fail(TRV_ERR_ARGUMENT, "there is no link of rank %d by port %d on a torus of %d ranks and %d "
-                            "ports", slow->rank, slow->port, net->torus.ranks, net->ports);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "there is no link of rank %d by port %d on a torus of %d ranks and %d "
+                            "ports",
+                            slow->rank, slow->port, net->torus.ranks, net->ports);
         if (!(slow->factor >= 1) || (slow->factor > 1e6 && !isinf(slow->factor)))
             return trv_fail(TRV_ERR_ARGUMENT, "a slow link is slower by a factor from 1 to 10^6, or cut, not by %g",
                             slow->factor);
-        net->link_flit[(uint32_t)slow->rank << net->shift | (uint32_t)slow->port] =
-            isinf(slow->factor) ? TRV_NEVER : llround(TRV_FLIT_BYTES * 8e15 * slow->factor / o->bandwidth_bps);
+        net->link_flit[(uint32_t)slow->rank << net->shift | (uint32_t)slow->port] = isinf(slow->factor)
+                                                                                        ? TRV_NEVER
+                                                                                        : llround(TRV_FLIT_BYTES *
+                                                                                                  8e15 * slow->factor /
+                                                                                                  o->bandwidth_bps);
     }
     return TRV_OK;
 }
@@ -144,9 +151,10 @@ static int build(trv_net_t *net, const trv_simulate_options_t *o)
     while (1 << net->shift < net->ports)
         net->shift++;
     if ((uint64_t)net->torus.ranks << net->shift > (uint64_t)1 << 30)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a torus of %d ranks and %d dimensions is too large to be simulated rank "
-                        "by rank; schedules with a symmetry need not be, with the model fifo", net->torus.ranks,
-                        net->torus.dims);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "a torus of %d ranks and %d dimensions is too large to be simulated rank "
+                        "by rank; schedules with a symmetry need not be, with the model fifo",
+                        net->torus.ranks, net->torus.dims);
     net->links = (uint32_t)net->torus.ranks << net->shift;
     int rc = set_times(net, o);
     net->dateline = o->model == TRV_DATELINE;
@@ -216,10 +224,7 @@ void trv_net_destroy(trv_net_t *net)
 
 /* ---- For drivers ------------------------------------------------------------------------------------------------- */
 
-int64_t trv_net_now(const trv_net_t *net)
-{
-    return net->now;
-}
+int64_t trv_net_now(const trv_net_t *net) { return net->now; }
 
 int trv_net_timer(trv_net_t *net, int64_t at, uint32_t id)
 {

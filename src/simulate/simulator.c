@@ -44,7 +44,8 @@ static int check_message(const trv_torus_t *torus, int rank, const trv_message_t
 {
     int ports = 2 * torus->dims;
     if (m->peer < 0 || m->peer >= torus->ranks || m->peer == rank || m->port < 0 || m->port >= ports || m->nic >= ports)
-        return trv_fail(TRV_ERR_INVALID, "rank %d has a message to or from rank %d by port %d; peers are the other "
+        return trv_fail(TRV_ERR_INVALID,
+                        "rank %d has a message to or from rank %d by port %d; peers are the other "
                         "ranks of 0 to %d, ports 0 to %d (verify the schedule first)",
                         rank, m->peer, m->port, torus->ranks - 1, ports - 1);
     return TRV_OK;
@@ -99,7 +100,8 @@ static int read_stage(reading_t *reading, int rank, int stream, int step, stage_
     int rc = trv_schedule_step(reading->schedule, rank, stream, step, in);
     if (!rc && (in->sends > UINT16_MAX || in->receives > UINT16_MAX))
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "rank %d has more than %d messages in a step", rank, UINT16_MAX);
-    *stage = (stage_t){.first_sending = (uint32_t)reading->simulator->sendings, .sendings = (uint16_t)in->sends,
+    *stage = (stage_t){.first_sending = (uint32_t)reading->simulator->sendings,
+                       .sendings = (uint16_t)in->sends,
                        .receives = (uint16_t)in->receives};
     for (int i = 0; i < in->sends && !rc; i++)
         rc = read_send(reading, rank, stream, &in->send[i]);

@@ -27,8 +27,8 @@ struct trv_simulator {
     trv_torus_t torus;
     trv_torus_t fold; /* the ranks that differ: the torus itself, 1 x 1 x … under translation, 2 x 2 x … by parity */
     int streams, steps;
-    uint64_t units;   /* of the whole vector, all streams */
-    stage_t *stage;   /* (rank of fold * streams + stream) * steps + step */
+    uint64_t units; /* of the whole vector, all streams */
+    stage_t *stage; /* (rank of fold * streams + stream) * steps + step */
     sending_t *sending;
     trv_leg_t *leg;
     size_t sendings, legs;

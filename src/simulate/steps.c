@@ -18,14 +18,14 @@
 typedef enum phase { STARTING, SENDING, WAITING, REDUCING, DONE } phase_t;
 
 typedef struct walker {
-    int64_t began;   /* when it entered its step, fs */
+    int64_t began; /* when it entered its step, fs */
     uint32_t step;
     uint16_t sent;   /* messages of this step handed to the network */
     uint16_t unsent; /* of these, not injected yet */
     uint8_t phase;
 } walker_t;
 
-typedef struct post { /* a message on its way */
+typedef struct post {  /* a message on its way */
     uint32_t from, to; /* walkers */
     uint32_t step;     /* it belongs to; next free one */
     uint32_t awaited;  /* of its two ends: injected, arrived */
@@ -39,13 +39,13 @@ typedef struct run {
     uint64_t vector_bytes;
     trv_net_t *net;
     int64_t alpha, overhead;
-    walker_t *walker;         /* rank * streams + stream */
-    uint16_t *arrived;        /* walker * steps + step: receives that are in */
-    double *slowness;         /* per rank, or NULL */
-    int64_t *booked;          /* per rank: the end of the overheads that its processor has promised so far, fs */
+    walker_t *walker;  /* rank * streams + stream */
+    uint16_t *arrived; /* walker * steps + step: receives that are in */
+    double *slowness;  /* per rank, or NULL */
+    int64_t *booked;   /* per rank: the end of the overheads that its processor has promised so far, fs */
     post_t *post;
     uint32_t posts, post_room, post_free;
-    uint32_t done;            /* walkers */
+    uint32_t done; /* walkers */
     int64_t end;
 } run_t;
 
@@ -240,9 +240,10 @@ static int on_sent(void *context, uint32_t index)
 static int unwanted(const run_t *run, const post_t *post)
 {
     uint32_t streams = (uint32_t)run->simulator->streams;
-    return trv_fail(TRV_ERR_INVALID, "rank %u sends to rank %u in step %u of stream %u, which receives no such message "
-                    "there (verify the schedule first)", post->from / streams, post->to / streams, post->step,
-                    post->to % streams);
+    return trv_fail(TRV_ERR_INVALID,
+                    "rank %u sends to rank %u in step %u of stream %u, which receives no such message "
+                    "there (verify the schedule first)",
+                    post->from / streams, post->to / streams, post->step, post->to % streams);
 }
 
 static int on_arrived(void *context, uint32_t index)
@@ -300,8 +301,10 @@ static int stuck(const run_t *run)
     uint32_t w = 0, streams = (uint32_t)run->simulator->streams;
     while (run->walker[w].phase == DONE)
         w++;
-    return trv_fail(TRV_ERR_INVALID, "rank %u waits for ever in step %u of stream %u for a message that nobody sends "
-                    "(verify the schedule first)", w / streams, run->walker[w].step, w % streams);
+    return trv_fail(TRV_ERR_INVALID,
+                    "rank %u waits for ever in step %u of stream %u for a message that nobody sends "
+                    "(verify the schedule first)",
+                    w / streams, run->walker[w].step, w % streams);
 }
 
 static int start(run_t *run)
@@ -359,7 +362,10 @@ static int unfold(const run_t *run, trv_simulation_t *result)
 int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                  trv_simulation_t *result)
 {
-    run_t run = {.simulator = simulator, .options = options, .vector_bytes = vector_bytes, .post_free = NO_POST,
+    run_t run = {.simulator = simulator,
+                 .options = options,
+                 .vector_bytes = vector_bytes,
+                 .post_free = NO_POST,
                  .torus = may_fold(options) ? &simulator->fold : &simulator->torus};
     memset(result, 0, sizeof *result);
     int rc = check(options, vector_bytes, &run);

@@ -166,8 +166,7 @@ static int fail_doubled(const sums_t *sums)
     return trv_fail(TRV_ERR_UNSUPPORTED,
                     "the chain is no direct sum: %s and %s both lead to %s (the first two of its sums that do)",
                     sum_text(chain, sums->number[sums->doubled], one, sizeof one),
-                    sum_text(chain, sums->again, other, sizeof other),
-                    trv_star_vector_text(&chain->torus, c, where));
+                    sum_text(chain, sums->again, other, sizeof other), trv_star_vector_text(&chain->torus, c, where));
 }
 
 static int fail_missing(const sums_t *sums)
@@ -243,8 +242,10 @@ int trv_star_check(trv_star_chain_t *chain, bool covering)
     if (!chain->direct && torus->ranks <= RANKS_LISTED_MAX)
         return list_sums(chain, covering);
     if (!chain->direct)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "on more than %d ranks every tail of a chain has to be a subgroup, and "
-                        "the vectors of a step different modulo the next tail", RANKS_LISTED_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "on more than %d ranks every tail of a chain has to be a subgroup, and "
+                        "the vectors of a step different modulo the next tail",
+                        RANKS_LISTED_MAX);
     return TRV_OK;
 }
 

@@ -10,13 +10,13 @@
 #include "stars/search.h"
 #include "stars/vector.h"
 
-#define CANDIDATES_MAX 12 /* of a coset */
-#define FURTHER_MAX 2     /* hops that vectors may be longer than they need to, for a smaller load */
-#define LONGER_MAX 6      /* the same, for different ports */
-#define CHOICES_MAX 20000 /* tried for one step and length */
-#define LOOKED_MIN 4000   /* that are looked at for one step and length even where the work is done … */
-#define LOOKS 8           /* … so many of which are a unit of work */
-#define COSETS_MAX (TRV_PORTS_MAX + 1)
+#define CANDIDATES_MAX 12    /* of a coset */
+#define FURTHER_MAX    2     /* hops that vectors may be longer than they need to, for a smaller load */
+#define LONGER_MAX     6     /* the same, for different ports */
+#define CHOICES_MAX    20000 /* tried for one step and length */
+#define LOOKED_MIN     4000  /* that are looked at for one step and length even where the work is done … */
+#define LOOKS          8     /* … so many of which are a unit of work */
+#define COSETS_MAX     (TRV_PORTS_MAX + 1)
 
 typedef struct choice {
     const trv_star_displacements_t *all;
@@ -25,7 +25,7 @@ typedef struct choice {
     int unit;                /* of loads: so many are one, which their parts in all groups divide */
     int cosets;              /* but 0 */
     int count[COSETS_MAX];
-    int candidate[COSETS_MAX][CANDIDATES_MAX]; /* the shortest first */
+    int candidate[COSETS_MAX][CANDIDATES_MAX];          /* the shortest first */
     int load[COSETS_MAX][CANDIDATES_MAX][TRV_DIMS_MAX]; /* of each, per group, in units */
     unsigned ports[COSETS_MAX][CANDIDATES_MAX];
     int chosen[COSETS_MAX];
@@ -133,8 +133,8 @@ static void add_candidate(choice_t *choice, int coset, int displacement)
     choice->ports[coset][i] = trv_star_vector_ports(&all->torus, all->at[displacement]);
     choice->candidate[coset][i] = displacement;
     for (int d = 0; d < all->torus.dims; d++)
-        choice->load[coset][i][choice->group[d]] +=
-            abs(all->at[displacement][d]) * (choice->unit / choice->turns[choice->group[d]]);
+        choice->load[coset][i][choice->group[d]] += abs(all->at[displacement][d]) *
+                                                    (choice->unit / choice->turns[choice->group[d]]);
 }
 
 static void keep(const choice_t *choice, int hops, trv_star_option_t *option)

@@ -16,11 +16,11 @@
 #include "stars/search.h"
 #include "stars/vector.h"
 
-#define DRAWS 6        /* vectors drawn for a port */
-#define BREADTH 6      /* vectors that a node of the last step's search goes on with */
+#define DRAWS     6    /* vectors drawn for a port */
+#define BREADTH   6    /* vectors that a node of the last step's search goes on with */
 #define NODES_MAX 3000 /* of the last step's search */
-#define SEED UINT64_C(88172645463325252)
-#define WORDS (TRV_STAR_COVER_MAX / 64)
+#define SEED      UINT64_C(88172645463325252)
+#define WORDS     (TRV_STAR_COVER_MAX / 64)
 
 typedef struct cover {
     trv_star_displacements_t all;
@@ -29,7 +29,7 @@ typedef struct cover {
     unsigned *by;                   /* ports of a displacement */
     uint64_t random;
     int64_t work;
-    int rc; /* of what ended the search */
+    int rc;              /* of what ended the search */
     int count, *element; /* the sums so far … */
     bool *there;
     int allowance[TRV_STAR_STEPS_MAX]; /* hops of this attempt's steps */

@@ -13,7 +13,7 @@
 #include "stars/store.h"
 
 /* Of a search at plan time: up to 0.7 s on 65536 ranks, and a tenth of a second per number of steps. */
-#define FIND_WORK 12000000
+#define FIND_WORK  12000000
 #define COVER_WORK 4000000
 
 /* A torus without its dimensions of 1, the sizes ascending; dimension[d] is the one of the user's torus. */

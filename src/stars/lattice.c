@@ -8,10 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static int floor_divide(int value, int by)
-{
-    return value / by - (value % by < 0);
-}
+static int floor_divide(int value, int by) { return value / by - (value % by < 0); }
 
 /* to -= times * row, from column `first` on; what lies right of it modulo the sizes. */
 static void subtract(const trv_lattice_t *lattice, int *to, const int *row, int times, int first)

@@ -18,10 +18,10 @@
 
 #include "common/error.h"
 
-#define HOP_NS 200.0   /* the paper's network (appendix F): a link and a router */
-#define BYTE_NS 0.01   /* 800 Gb/s */
-#define NEAR 1.002     /* what comes so near the best needs no chain of its own */
-#define FORMS_MAX 256  /* orders of subgroups: divisors of up to 2^16 */
+#define HOP_NS    200.0 /* the paper's network (appendix F): a link and a router */
+#define BYTE_NS   0.01  /* 800 Gb/s */
+#define NEAR      1.002 /* what comes so near the best needs no chain of its own */
+#define FORMS_MAX 256   /* orders of subgroups: divisors of up to 2^16 */
 
 typedef struct objective {
     double alpha_ns, vector_ns; /* of a step; of the whole vector over one link */
@@ -90,8 +90,8 @@ static void relax_shared(finder_t *finder, const objective_t *objective)
             for (int o = 0; o < graph->edge[e].options; o++) {
                 double rest = finder->shared[graph->edge[e].to];
                 double share = (double)node->ranks / graph->edge[e].factor / graph->all.torus.ranks;
-                double time =
-                    rest == DBL_MAX ? DBL_MAX : rest + 2 * step_ns(objective, &graph->edge[e].option[o], share);
+                double time = rest == DBL_MAX ? DBL_MAX
+                                              : rest + 2 * step_ns(objective, &graph->edge[e].option[o], share);
                 if (time < finder->shared[at]) {
                     finder->shared[at] = time;
                     finder->shared_choice[at] = e * TRV_STAR_OPTIONS_MAX + o;
@@ -156,8 +156,9 @@ static void make_chain(const trv_star_graph_t *graph, const path_t *path, trv_st
         chain->step[k].vectors = edge->factor - 1;
         for (int i = 0; i < edge->factor - 1; i++)
             for (int d = 0; d < dims; d++)
-                chain->step[k].vector[i].at[d] =
-                    view.sign[d] * graph->all.at[edge->option[path->option[k]].displacement[i]][view.from[d]];
+                chain->step[k].vector[i].at[d] = view.sign[d] *
+                                                 graph->all
+                                                     .at[edge->option[path->option[k]].displacement[i]][view.from[d]];
         /* The next node is the image under `symmetry`: coordinate from[d] there came to be d, times the sign. */
         for (int d = 0; d < dims; d++)
             for (int e = 0; e < dims; e++)
@@ -302,7 +303,8 @@ static int check_possible(const trv_torus_t *torus)
     if (prime > 2 * dims + 1)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s has no star chain: its %d ranks have the factor %d, but a rank has %d ports here, so that "
-                        "a step multiplies by %d at most", text, torus->ranks, prime, 2 * dims, 2 * dims + 1);
+                        "a step multiplies by %d at most",
+                        text, torus->ranks, prime, 2 * dims, 2 * dims + 1);
     if (torus->ranks > TRV_STAR_SEARCH_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "star chains are searched for tori of at most %d ranks; %s has %d",
                         TRV_STAR_SEARCH_MAX, text, torus->ranks);

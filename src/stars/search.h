@@ -83,9 +83,9 @@ typedef struct trv_star_edge {
 
 typedef struct trv_star_node {
     trv_lattice_t lattice;
-    int ranks; /* that the subgroup has */
+    int ranks;             /* that the subgroup has */
     int first_edge, edges; /* -1: not looked at */
-    double cost; /* least, from the whole torus to here */
+    double cost;           /* least, from the whole torus to here */
 } trv_star_node_t;
 
 /* Node 0 is the whole torus. */

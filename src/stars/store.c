@@ -28,8 +28,8 @@
 
 /* Raised when the search finds other chains than before. */
 #define SEARCH_VERSION 2
-#define FILE_MAX (1 << 20)
-#define PATH_MAX_HERE 1024
+#define FILE_MAX       (1 << 20)
+#define PATH_MAX_HERE  1024
 
 typedef struct memory {
     struct memory *next;
@@ -134,7 +134,7 @@ static int read_all(int in, char **file, size_t *length)
     if (!*file)
         return trv_fail_memory();
     ssize_t got = 1;
-    for (*length = 0; got > 0 && *length < (size_t)about.st_size; *length += got > 0 ? (size_t)got : 0)
+    for (*length = 0; got > 0 && *length<(size_t)about.st_size; *length += got> 0 ? (size_t)got : 0)
         got = read(in, *file + *length, (size_t)about.st_size - *length);
     return 1;
 }

@@ -12,10 +12,10 @@
 #include "common/error.h"
 #include "stars/search.h"
 
-#define SYMMETRIES_MAX 64 /* where there are more, none is used: finding out would cost more than it saves */
-#define PARTS_MAX 2000    /* smaller subgroups tried per subgroup and factor; where there are more, a fixed selection */
-#define BUCKETS 65536     /* of the table of nodes */
-#define NODES_A_UNIT 32   /* of work: nodes looked at for the cheapest one */
+#define SYMMETRIES_MAX 64   /* where there are more, none is used: finding out would cost more than it saves */
+#define PARTS_MAX      2000 /* smaller subgroups tried per subgroup and factor; where there are more, a fixed selection */
+#define BUCKETS        65536 /* of the table of nodes */
+#define NODES_A_UNIT   32    /* of work: nodes looked at for the cheapest one */
 /* What orders subgroups of one size: a step, a hop, a unit of load (of small vectors), in hops. */
 #define STEP_COST 7.5
 #define LOAD_COST 0.1
@@ -115,10 +115,7 @@ static int least_image(const trv_star_graph_t *graph, trv_lattice_t *lattice)
 
 /* ---- Parts: lattices of a given index ---------------------------------------------------------------------------- */
 
-static int64_t power(int64_t base, int exponent)
-{
-    return exponent ? base * power(base, exponent - 1) : 1;
-}
+static int64_t power(int64_t base, int exponent) { return exponent ? base * power(base, exponent - 1) : 1; }
 
 /* How many normal forms of this index there are from dimension d on: above pivot f in dimension d are d entries < f. */
 static int64_t count_parts(int dims, int d, int index)
@@ -332,8 +329,14 @@ static int expand_all(builder_t *builder, const trv_torus_t *torus, int64_t work
 int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int64_t work)
 {
     builder_t builder = {.graph = graph, .node_room = 64, .edge_room = 256};
-    static const int unit[TRV_DIMS_MAX][TRV_DIMS_MAX] = {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}, {0, 0, 0, 0, 1},
-        {0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 1}};
+    static const int unit[TRV_DIMS_MAX][TRV_DIMS_MAX] = {{1},
+                                                         {0, 1},
+                                                         {0, 0, 1},
+                                                         {0, 0, 0, 1},
+                                                         {0, 0, 0, 0, 1},
+                                                         {0, 0, 0, 0, 0, 1},
+                                                         {0, 0, 0, 0, 0, 0, 1},
+                                                         {0, 0, 0, 0, 0, 0, 0, 1}};
     trv_lattice_t whole;
     size_t ranks = (size_t)torus->ranks;
     memset(graph, 0, sizeof *graph);

@@ -55,7 +55,8 @@ static int read_vector(const trv_torus_t *torus, const char **text, int *at)
         if (d == TRV_DIMS_MAX || !read_number(text, &at[d]))
             return trv_fail(TRV_ERR_ARGUMENT,
                             "'%.40s' is not a chain: it has the coordinates of a vector with . between them, the "
-                            "vectors of a step with /, the steps with _, " EXAMPLE, start);
+                            "vectors of a step with /, the steps with _, " EXAMPLE,
+                            start);
         d++;
     } while (**text == '.' && (*text)++);
     if (d != torus->dims)
@@ -65,8 +66,8 @@ static int read_vector(const trv_torus_t *torus, const char **text, int *at)
         if (at[d] > torus->size[d] / 2 || -at[d] > torus->size[d] / 2)
             return trv_fail(TRV_ERR_UNSUPPORTED,
                             "the vector %.*s of the chain goes further than half way round a dimension of %d: "
-                            "coordinates from %d to %d are allowed there", (int)(*text - start), start, torus->size[d],
-                            -(torus->size[d] / 2), torus->size[d] / 2);
+                            "coordinates from %d to %d are allowed there",
+                            (int)(*text - start), start, torus->size[d], -(torus->size[d] / 2), torus->size[d] / 2);
     return TRV_OK;
 }
 
@@ -81,15 +82,18 @@ int trv_star_parse(trv_star_chain_t *chain, const trv_torus_t *torus, const char
         if (step->vectors == 2 * torus->dims)
             return trv_fail(TRV_ERR_UNSUPPORTED,
                             "step %d of the chain has more than %d vectors, but a rank of this torus has that many "
-                            "ports, and every vector of a step needs one of its own", chain->steps - 1, 2 * torus->dims);
+                            "ports, and every vector of a step needs one of its own",
+                            chain->steps - 1, 2 * torus->dims);
         int rc = read_vector(torus, &rest, step->vector[step->vectors++].at);
         if (rc)
             return rc;
         if (*rest == '\0')
             return trv_star_check(chain, covering);
         if (*rest != '/' && *rest != '_')
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' in a chain: after a vector comes / and another of the step, _ "
-                            "and the next step, or nothing, " EXAMPLE, rest);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "'%.40s' in a chain: after a vector comes / and another of the step, _ "
+                            "and the next step, or nothing, " EXAMPLE,
+                            rest);
         if (*rest++ == '_' && ++chain->steps > TRV_STAR_STEPS_MAX)
             return trv_fail(TRV_ERR_UNSUPPORTED, "the chain has more than %d steps", TRV_STAR_STEPS_MAX);
     }

@@ -34,8 +34,10 @@ static int append_value(char **list, const json_t *value, const char *key, const
     else if (json_is_real(value))
         snprintf(number, sizeof number, "%.15g", json_real_value(value));
     else
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s': the key %s takes a text, a number or a list of these, for example "
-                        "[\"8\", \"8x8\"]", source, key);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.200s': the key %s takes a text, a number or a list of these, for example "
+                        "[\"8\", \"8x8\"]",
+                        source, key);
     return cli_sweep_append(list, number);
 }
 
@@ -47,8 +49,10 @@ static int unknown_key(const char *key, const char *source)
     const char *nearest = trv_nearest(key, name, CLI_AXES);
     if (nearest)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.200s': there is no key '%.40s'; did you mean %s?", source, key, nearest);
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.200s': there is no key '%.40s'; the keys are the long options of `trivance "
-                    "sweep --help` that take lists, for example torus", source, key);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "'%.200s': there is no key '%.40s'; the keys are the long options of `trivance "
+                    "sweep --help` that take lists, for example torus",
+                    source, key);
 }
 
 int cli_sweep_grid_load(cli_sweep_grid_t *grid, json_t *object, const char *source)
@@ -60,15 +64,15 @@ int cli_sweep_grid_load(cli_sweep_grid_t *grid, json_t *object, const char *sour
     if (!json_is_object(object))
         return trv_fail(TRV_ERR_ARGUMENT, "'%.200s' is not a JSON object, for example {\"torus\": [\"8\", \"8x8\"]}",
                         source);
-    json_object_foreach(object, key, value) {
+    json_object_foreach(object, key, value)
+    {
         int axis = cli_axis_find(key);
         char *list = NULL;
         if (axis < 0)
             return unknown_key(key, source);
         if (!json_is_array(value))
             rc = append_value(&list, value, key, source);
-        json_array_foreach(value, i, entry)
-            rc = rc ? rc : append_value(&list, entry, key, source);
+        json_array_foreach(value, i, entry) rc = rc ? rc : append_value(&list, entry, key, source);
         if (!rc && !list)
             rc = trv_fail(TRV_ERR_ARGUMENT, "'%.200s': the list of the key %s is empty", source, key);
         if (!rc && !grid->list[axis])

@@ -117,19 +117,18 @@ static int check(cli_sweep_t *sweep)
         rc = cli_sweep_format_of(sweep->path, &sweep->format);
     if (!rc && sweep->grid.points > POINTS_UNASKED && !sweep->yes)
         rc = trv_fail(TRV_ERR_ARGUMENT, "the grid has %s points (%s); give --yes if you mean all of them",
-                      format_count(sweep->grid.points, count),
-                      cli_sweep_grid_format(&sweep->grid, axes, sizeof axes));
+                      format_count(sweep->grid.points, count), cli_sweep_grid_format(&sweep->grid, axes, sizeof axes));
     return rc ? rc : check_points(&sweep->grid);
 }
 
 int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv)
 {
-    struct option longs[16 + CLI_NETWORK_COUNT] = {
-        {"torus", required_argument, NULL, OPTION_TORUS}, {"algorithm", required_argument, NULL, 'a'},
-        {"bytes", required_argument, NULL, 'b'},          {"collective", required_argument, NULL, 'c'},
-        {"output", required_argument, NULL, 'o'},         {"format", required_argument, NULL, 'f'},
-        {"workers", required_argument, NULL, 'j'},        {"restart", no_argument, NULL, OPTION_RESTART},
-        {"yes", no_argument, NULL, OPTION_YES},           {"help", no_argument, NULL, 'h'}};
+    struct option longs[16 + CLI_NETWORK_COUNT] =
+        {{"torus", required_argument, NULL, OPTION_TORUS}, {"algorithm", required_argument, NULL, 'a'},
+         {"bytes", required_argument, NULL, 'b'},          {"collective", required_argument, NULL, 'c'},
+         {"output", required_argument, NULL, 'o'},         {"format", required_argument, NULL, 'f'},
+         {"workers", required_argument, NULL, 'j'},        {"restart", no_argument, NULL, OPTION_RESTART},
+         {"yes", no_argument, NULL, OPTION_YES},           {"help", no_argument, NULL, 'h'}};
     int option, rc = TRV_OK;
     cli_network_longs(longs, 10, true);
     while (!rc && (option = cli_option(argc, argv, ":a:b:c:o:f:j:h", longs)) != -1) {

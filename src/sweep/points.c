@@ -14,8 +14,10 @@
 
 const char *cli_axis_name(int axis)
 {
-    static const char *const name[] = {[CLI_AXIS_TORUS] = "torus", [CLI_AXIS_ALGORITHM] = "algorithm",
-                                       [CLI_AXIS_BYTES] = "bytes", [CLI_AXIS_COLLECTIVE] = "collective"};
+    static const char *const name[] = {[CLI_AXIS_TORUS] = "torus",
+                                       [CLI_AXIS_ALGORITHM] = "algorithm",
+                                       [CLI_AXIS_BYTES] = "bytes",
+                                       [CLI_AXIS_COLLECTIVE] = "collective"};
     return axis < CLI_AXIS_NETWORK ? name[axis] : cli_network_names[axis - CLI_AXIS_NETWORK];
 }
 
@@ -28,10 +30,7 @@ int cli_axis_find(const char *name)
 }
 
 /* A slow rank or link has colons of its own, so it has no ranges; it may also be "none". */
-static bool is_slow(int axis)
-{
-    return strncmp(cli_axis_name(axis), "slow-", 5) == 0;
-}
+static bool is_slow(int axis) { return strncmp(cli_axis_name(axis), "slow-", 5) == 0; }
 
 static int set_parameter(cli_network_t *network, int axis, const char *text)
 {

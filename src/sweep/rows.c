@@ -15,7 +15,7 @@
 #include "sweep/sweep.h"
 #include "common/error.h"
 
-#define CELL_MAX 128
+#define CELL_MAX       128
 #define LINE_BEGINNING "{\"torus\": " /* of every row in JSON lines */
 
 int cli_sweep_format_of(const char *path, cli_format_t *format)
@@ -26,8 +26,10 @@ int cli_sweep_format_of(const char *path, cli_format_t *format)
     else if (dot && strcmp(dot, ".jsonl") == 0)
         *format = CLI_FORMAT_LINES;
     else
-        return trv_fail(TRV_ERR_ARGUMENT, "the name '%.200s' ends neither in .csv nor in .jsonl (JSON lines), which "
-                        "says what to write", path);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the name '%.200s' ends neither in .csv nor in .jsonl (JSON lines), which "
+                        "says what to write",
+                        path);
     return TRV_OK;
 }
 
@@ -38,8 +40,8 @@ int cli_sweep_format_of(const char *path, cli_format_t *format)
 static int list_columns(const cli_sweep_grid_t *grid, cli_column_t *column)
 {
     static const cli_column_t result[] = {
-        {"time_ns", "time_ns", true, 0},        {"packet_hops", "packet_hops", true, 0},
-        {"wall_s", "wall_s", true, 0},          {"chosen_for", "chosen_for", false, 0},
+        {"time_ns", "time_ns", true, 0}, {"packet_hops", "packet_hops", true, 0},
+        {"wall_s", "wall_s", true, 0},   {"chosen_for", "chosen_for", false, 0},
         {"error", "error", false, 0},
     };
     int columns = 0;
@@ -130,7 +132,8 @@ static bool split_json(const char *line, const cli_sweep_rows_t *rows, cells_t *
     json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL), *value;
     const char *key;
     cells->count = 0;
-    json_object_foreach(object, key, value) {
+    json_object_foreach(object, key, value)
+    {
         int i = cells->count++;
         if (i >= rows->table.columns || strcmp(key, rows->table.column[i].key) != 0) {
             cells->count = -1;

@@ -40,10 +40,7 @@ int cli_sweep_end(cli_sweep_t *sweep, int rc)
     return code;
 }
 
-uint64_t cli_sweep_pending(const cli_sweep_t *sweep)
-{
-    return sweep->grid.points - sweep->rows.dones - sweep->added;
-}
+uint64_t cli_sweep_pending(const cli_sweep_t *sweep) { return sweep->grid.points - sweep->rows.dones - sweep->added; }
 
 size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares)
 {
@@ -90,8 +87,12 @@ static int report(void *context, const cli_point_t *point)
     const batch_t *batch = context;
     size_t place = batch->place[point - batch->point];
     cli_sweep_result_t result = {
-        .index = batch->index[place], .packet_hops = point->packet_hops, .time_ns = point->time_ns,
-        .wall_s = point->wall_s, .share = point->share * (double)batch->points, .good = !point->rc,
+        .index = batch->index[place],
+        .packet_hops = point->packet_hops,
+        .time_ns = point->time_ns,
+        .wall_s = point->wall_s,
+        .share = point->share * (double)batch->points,
+        .good = !point->rc,
     };
     set_text(result.algorithm, sizeof result.algorithm, point->algorithm);
     set_text(result.error, sizeof result.error, point->reason);

@@ -56,7 +56,7 @@ typedef struct cli_axis {
 } cli_axis_t;
 
 typedef struct cli_sweep_grid {
-    char *list[CLI_AXES]; /* the values of every axis as given, NULL: not given; set these, then call _finish */
+    char *list[CLI_AXES];      /* the values of every axis as given, NULL: not given; set these, then call _finish */
     cli_axis_t axis[CLI_AXES]; /* those not given have no values */
     cli_selection_t selection; /* choice i is value i of the axis of algorithms */
     uint64_t points;
@@ -92,8 +92,8 @@ int cli_sweep_point(const cli_sweep_grid_t *grid, uint64_t index, cli_network_t 
 typedef struct cli_sweep_result {
     uint64_t index, packet_hops;
     double time_ns, wall_s;
-    double share;       /* of the work of the points it was simulated with, times their number */
-    bool good;          /* false: the reason stands in `error`, and there are no numbers */
+    double share;                      /* of the work of the points it was simulated with, times their number */
+    bool good;                         /* false: the reason stands in `error`, and there are no numbers */
     char algorithm[TRV_PLAN_NAME_MAX]; /* that was asked for, the fastest of its family, or the plan */
     char error[400];
 } cli_sweep_result_t;
@@ -103,10 +103,10 @@ typedef struct cli_sweep_rows {
     cli_format_t format;
     const cli_sweep_grid_t *grid;
     cli_table_t table;
-    int descriptor;  /* of the file */
-    bool regular;    /* a file of the disk, not a device or pipe: it is read, and cut behind its last whole row */
-    off_t end;       /* behind its last whole row */
-    uint64_t *done;  /* the points it had at the start, ascending */
+    int descriptor; /* of the file */
+    bool regular;   /* a file of the disk, not a device or pipe: it is read, and cut behind its last whole row */
+    off_t end;      /* behind its last whole row */
+    uint64_t *done; /* the points it had at the start, ascending */
     size_t dones;
 } cli_sweep_rows_t;
 
@@ -130,9 +130,9 @@ typedef struct cli_sweep {
     cli_sweep_grid_t grid;
     cli_sweep_rows_t rows;
     cli_progress_t progress;
-    pthread_mutex_t lock; /* of all below, and of the rows and the bar */
-    uint64_t next;        /* points before it are done or being simulated */
-    size_t skipped;       /* entries of rows.done that lie before it */
+    pthread_mutex_t lock;   /* of all below, and of the rows and the bar */
+    uint64_t next;          /* points before it are done or being simulated */
+    size_t skipped;         /* entries of rows.done that lie before it */
     uint64_t added, failed; /* rows, and those of them that are errors */
 } cli_sweep_t;
 

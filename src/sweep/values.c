@@ -34,7 +34,9 @@ static const struct kind {
     int (*parse)(const char *text, double *value);
     const char *unit, *suffix;
 } kinds[] = {
-    {parse_bytes, "", ""}, {trv_parse_time_ns, "ns", "_ns"}, {trv_parse_rate_bps, "b/s", "_bps"},
+    {parse_bytes, "", ""},
+    {trv_parse_time_ns, "ns", "_ns"},
+    {trv_parse_rate_bps, "b/s", "_bps"},
     {parse_percent, "%", "_percent"},
 };
 

@@ -11,11 +11,11 @@
 #include "testbed/emulator/torusnet.h"
 #include "torus/torus.h"
 
-#define SMALL 64u   /* bytes of a packet with its headers */
-#define LARGE 9000u
-#define BURST 16    /* packets of a flow, at least */
+#define SMALL       64u /* bytes of a packet with its headers */
+#define LARGE       9000u
+#define BURST       16 /* packets of a flow, at least */
 #define SHARERS_MAX 4
-#define ROUNDS 11
+#define ROUNDS      11
 #define PATIENCE_NS 5e9
 
 typedef struct check {

@@ -29,7 +29,8 @@ static char *talk(const char *request)
     setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     FILE *all = connect(server, (struct sockaddr *)&address, sizeof address) == 0 &&
                         send(server, line, (size_t)length, MSG_NOSIGNAL) == length
-                    ? open_memstream(&text, &size) : NULL;
+                    ? open_memstream(&text, &size)
+                    : NULL;
     char part[4096];
     for (ssize_t got; all && (got = recv(server, part, sizeof part, 0)) > 0;)
         fwrite(part, 1, (size_t)got, all);
@@ -47,7 +48,7 @@ static int silent(void)
     if (access(TB_NODES, F_OK) != 0)
         return trv_fail(TRV_ERR_STATE, "no testbed is up; make one, for example with `trivance testbed up 3x3`");
     return trv_fail(TRV_ERR_STATE, "the testbed's emulator does not answer; `trivance testbed down` removes what is "
-                    "left of it");
+                                   "left of it");
 }
 
 int trv_testbed_ask(const char *request, char **answer)

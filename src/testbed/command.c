@@ -82,4 +82,3 @@ int trv_testbed_run_batch(tb_batch_t *batch, const char *space)
     free(batch->text);
     return code;
 }
-

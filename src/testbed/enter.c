@@ -36,12 +36,12 @@ int trv_testbed_enter(const char *name)
     int code = trv_testbed_enter_network(name);
     if (code < 0)
         return code;
-    const char *what = unshare(CLONE_NEWNS | CLONE_NEWUTS) != 0                 ? "a mount namespace"
-                       : mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)    ? "private mounts"
-                       : sethostname(name, strlen(name)) != 0                   ? "a host name"
+    const char *what = unshare(CLONE_NEWNS | CLONE_NEWUTS) != 0                  ? "a mount namespace"
+                       : mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)     ? "private mounts"
+                       : sethostname(name, strlen(name)) != 0                    ? "a host name"
                        : mount(TB_HOSTS, "/etc/hosts", NULL, MS_BIND, NULL) != 0 ? "an /etc/hosts of its own"
-                       : mount("sysfs", "/sys", "sysfs", 0, NULL) != 0          ? "a /sys of its own"
-                                                                                : NULL;
+                       : mount("sysfs", "/sys", "sysfs", 0, NULL) != 0           ? "a /sys of its own"
+                                                                                 : NULL;
     return what ? trv_fail(TRV_ERR_STATE, "the node %.40s cannot get %s: %s", name, what, strerror(errno)) : TRV_OK;
 }
 

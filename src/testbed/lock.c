@@ -15,7 +15,7 @@
 #include "testbed/emulator/names.h"
 
 #define ROUND_MS 20
-#define ROUNDS 250 /* whoever makes or removes a testbed is mostly done by then */
+#define ROUNDS   250 /* whoever makes or removes a testbed is mostly done by then */
 
 /* -1 with errno; EWOULDBLOCK: another has it. The lock goes with the testbed, so one on a file that is gone is none. */
 static int try_lock(const char *path, int flags)

@@ -17,8 +17,9 @@
 
 int trv_testbed_root(void)
 {
-    return geteuid() == 0 ? TRV_OK : trv_fail(TRV_ERR_UNSUPPORTED, "the testbed needs root, because it is made of "
-                                              "network namespaces; try again with sudo");
+    return geteuid() == 0 ? TRV_OK
+                          : trv_fail(TRV_ERR_UNSUPPORTED, "the testbed needs root, because it is made of "
+                                                          "network namespaces; try again with sudo");
 }
 
 int trv_testbed_possible(void)
@@ -33,11 +34,13 @@ int trv_testbed_possible(void)
     if (child == 0)
         _exit(unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS) == 0 ? 0 : errno);
     if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "this machine lets nobody make network namespaces (%s), as in many "
-                        "containers", strerror(WIFEXITED(status) ? WEXITSTATUS(status) : EPERM));
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "this machine lets nobody make network namespaces (%s), as in many "
+                        "containers",
+                        strerror(WIFEXITED(status) ? WEXITSTATUS(status) : EPERM));
     if (trv_testbed_command(version, NULL) < 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the testbed needs the command ip of iproute2; install the package "
-                        "iproute2");
+                                             "iproute2");
     return TRV_OK;
 }
 
@@ -60,11 +63,14 @@ int trv_testbed_fits(const trv_torus_t *torus)
     fits = fits < TB_NODES_MAX ? fits : TB_NODES_MAX;
     trv_torus_format(torus, text, sizeof text);
     if (torus->ranks < 2)
-        return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has one node and no links; at least two are needed, for "
-                        "example 3x3", text);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the torus %s has one node and no links; at least two are needed, for "
+                        "example 3x3",
+                        text);
     if (torus->ranks > fits)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the torus %s has %d nodes, and %ld fit on this machine (%d MiB of memory "
-                        "for each, and at most %d), for example 3x3x3", text, torus->ranks, fits, NODE_MEMORY_MB,
-                        TB_NODES_MAX);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the torus %s has %d nodes, and %ld fit on this machine (%d MiB of memory "
+                        "for each, and at most %d), for example 3x3x3",
+                        text, torus->ranks, fits, NODE_MEMORY_MB, TB_NODES_MAX);
     return TRV_OK;
 }

@@ -19,12 +19,13 @@
 #include "testbed/emulator/names.h"
 #include "testbed/testbed.h"
 
-#define PORT 7077
+#define PORT         7077
 #define BUFFER_BYTES (64 << 20)
 
 static struct sockaddr_in address_of(int node)
 {
-    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(PORT),
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons(PORT),
                                 .sin_addr.s_addr = htonl(TB_TORUS_PREFIX + 1 + (unsigned)node)};
 }
 
@@ -125,9 +126,9 @@ static int receive(struct pollfd *wait, const int *packets, int sockets, double 
     free(missing);
     return !missing      ? trv_fail_memory()
            : interrupted ? trv_fail(TRV_ERR_STATE, "interrupted")
-           : left   ? trv_fail(TRV_ERR_STATE, "%d packets have not arrived after %.1f s; is a link cut?", left,
-                               patience_ns / 1e9)
-                    : TRV_OK;
+           : left        ? trv_fail(TRV_ERR_STATE, "%d packets have not arrived after %.1f s; is a link cut?", left,
+                                    patience_ns / 1e9)
+                         : TRV_OK;
 }
 
 int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t bytes, double patience_ns,

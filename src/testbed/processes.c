@@ -15,9 +15,9 @@
 #include "common/error.h"
 #include "testbed/emulator/names.h"
 
-#define ROUND_MS 20
+#define ROUND_MS      20
 #define POLITE_ROUNDS 50
-#define ROUNDS 250
+#define ROUNDS        250
 
 typedef struct spaces {
     int count;
@@ -81,6 +81,7 @@ int trv_testbed_end_processes(int nodes, bool head)
         left = signal_all(spaces, round < POLITE_ROUNDS ? 0 : SIGKILL);
     }
     free(spaces);
-    return left == 0 ? TRV_OK : trv_fail(TRV_ERR_STATE, "%d process%s of the testbed did not end, though killed", left,
-                                         left == 1 ? "" : "es");
+    return left == 0 ? TRV_OK
+                     : trv_fail(TRV_ERR_STATE, "%d process%s of the testbed did not end, though killed", left,
+                                left == 1 ? "" : "es");
 }

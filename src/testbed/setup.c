@@ -24,8 +24,7 @@
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-static int write_file(const char *path, void (*write_to)(FILE *out, const trv_torus_t *torus),
-                      const trv_torus_t *torus)
+static int write_file(const char *path, void (*write_to)(FILE *out, const trv_torus_t *torus), const trv_torus_t *torus)
 {
     FILE *out = fopen(path, "we");
     if (out)
@@ -35,10 +34,7 @@ static int write_file(const char *path, void (*write_to)(FILE *out, const trv_to
     return TRV_OK;
 }
 
-static void write_nodes(FILE *out, const trv_torus_t *torus)
-{
-    fprintf(out, "%d\n", torus->ranks);
-}
+static void write_nodes(FILE *out, const trv_torus_t *torus) { fprintf(out, "%d\n", torus->ranks); }
 
 static void write_address(FILE *out, unsigned address)
 {
@@ -59,7 +55,7 @@ static void write_hosts(FILE *out, const trv_torus_t *torus)
 static void write_topology(FILE *out, const trv_torus_t *torus)
 {
     trv_topology_t topology = {.torus = *torus, .count = torus->ranks};
-    char (*name)[16] = calloc((size_t)torus->ranks, sizeof *name);
+    char(*name)[16] = calloc((size_t)torus->ranks, sizeof *name);
     topology.place = calloc((size_t)torus->ranks, sizeof *topology.place);
     topology.host = calloc((size_t)torus->ranks, sizeof *topology.host);
     for (int i = 0; name && topology.place && topology.host && i < torus->ranks; i++) {
@@ -91,8 +87,9 @@ static int make_spaces(const trv_torus_t *torus)
     write_address(batch.out, TB_MANAGEMENT_PREFIX + 1);
     fputs("/16 dev " TB_BRIDGE "\n", batch.out);
     for (int i = 0; i < torus->ranks; i++)
-        fprintf(batch.out, "link add m%d type veth peer name mgmt netns " TB_NODE "\nlink set m%d master " TB_BRIDGE
-                " up\n", i, i, i);
+        fprintf(batch.out,
+                "link add m%d type veth peer name mgmt netns " TB_NODE "\nlink set m%d master " TB_BRIDGE " up\n", i, i,
+                i);
     return trv_testbed_run_batch(&batch, TB_HEAD);
 }
 
@@ -109,8 +106,10 @@ static int set_addresses(int node)
     write_address(batch.out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)node);
     fputs("/16 dev mgmt\nlink set mgmt up\naddr add ", batch.out);
     write_address(batch.out, TB_TORUS_PREFIX + 1 + (unsigned)node);
-    fputs("/16 dev " TB_TUN " noprefixroute\nlink set " TB_TUN " mtu 9000 txqueuelen 20000 up\nroute add "
-          TB_TORUS_NETWORK " dev " TB_TUN " initcwnd 200 initrwnd 200 rto_min 3s\n", batch.out);
+    fputs("/16 dev " TB_TUN " noprefixroute\nlink set " TB_TUN
+          " mtu 9000 txqueuelen 20000 up\nroute add " TB_TORUS_NETWORK " dev " TB_TUN
+          " initcwnd 200 initrwnd 200 rto_min 3s\n",
+          batch.out);
     return trv_testbed_run_batch(&batch, name);
 }
 
@@ -118,12 +117,17 @@ static int set_addresses(int node)
  * out. */
 static void set_kernel(void)
 {
-    static const struct { const char *file, *value;
+    static const struct {
+        const char *file, *value;
     } setting[] = {
-        {"ipv4/tcp_congestion_control", "reno"}, {"ipv4/tcp_slow_start_after_idle", "0"},
-        {"ipv4/tcp_early_retrans", "0"},         {"ipv4/tcp_no_metrics_save", "1"},
-        {"ipv4/tcp_autocorking", "0"},           {"ipv6/conf/all/disable_ipv6", "1"},
-        {"ipv6/conf/default/disable_ipv6", "1"}, {"ipv4/tcp_rmem", "4096 4194304 16777216"},
+        {"ipv4/tcp_congestion_control", "reno"},
+        {"ipv4/tcp_slow_start_after_idle", "0"},
+        {"ipv4/tcp_early_retrans", "0"},
+        {"ipv4/tcp_no_metrics_save", "1"},
+        {"ipv4/tcp_autocorking", "0"},
+        {"ipv6/conf/all/disable_ipv6", "1"},
+        {"ipv6/conf/default/disable_ipv6", "1"},
+        {"ipv4/tcp_rmem", "4096 4194304 16777216"},
         {"ipv4/tcp_wmem", "4096 4194304 16777216"},
     };
     for (size_t i = 0; i < sizeof setting / sizeof setting[0]; i++) {
@@ -151,8 +155,10 @@ static int set_kernels(const trv_torus_t *torus)
             set_kernel();
         }
         if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-            return trv_fail(TRV_ERR_STATE, "TCP on %s cannot be set to the congestion control reno, which the kernel "
-                            "must have", name);
+            return trv_fail(TRV_ERR_STATE,
+                            "TCP on %s cannot be set to the congestion control reno, which the kernel "
+                            "must have",
+                            name);
     }
     return TRV_OK;
 }
@@ -218,8 +224,10 @@ static int check_names(const trv_torus_t *torus)
         snprintf(name, sizeof name, i < 0 ? TB_HEAD : TB_NODE, i);
         snprintf(path, sizeof path, TB_SPACES "%s", name);
         if (access(path, F_OK) == 0)
-            return trv_fail(TRV_ERR_STATE, "there is a network namespace %s already, and no testbed made it; `ip netns "
-                            "delete %s` removes it", name, name);
+            return trv_fail(TRV_ERR_STATE,
+                            "there is a network namespace %s already, and no testbed made it; `ip netns "
+                            "delete %s` removes it",
+                            name, name);
     }
     return TRV_OK;
 }

@@ -41,7 +41,7 @@ typedef struct tb_status {
     tb_network_t network; /* as it was made */
     int process, core;    /* of the emulator; core -1: the machine has one only */
     bool realtime;
-    double seconds;       /* since the counts began */
+    double seconds; /* since the counts began */
     uint64_t packets, link_bytes, dropped, strays;
     double lateness_p50_ns, lateness_p99_ns, lateness_max_ns;
 } tb_status_t;

@@ -21,8 +21,11 @@ typedef struct unit {
 
 int trv_parse_bytes(const char *text, uint64_t *bytes)
 {
-    static const struct { const char *name; int shift; } suffix[] = {
-        {"", 0},   {"B", 0},  {"k", 10}, {"K", 10}, {"KiB", 10}, {"m", 20},
+    static const struct {
+        const char *name;
+        int shift;
+    } suffix[] = {
+        {"", 0},   {"B", 0},    {"k", 10}, {"K", 10}, {"KiB", 10}, {"m", 20},
         {"M", 20}, {"MiB", 20}, {"g", 30}, {"G", 30}, {"GiB", 30},
     };
     uint64_t value = 0;
@@ -30,16 +33,20 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
     for (; isdigit((unsigned char)*p) && value <= BYTES_MAX; p++)
         value = value * 10 + (uint64_t)(*p - '0');
     if (p == text)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a byte count: it is a whole number, bare or with K, M or G "
-                        "(powers of 1024), for example 4096 or 64KiB", text);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a byte count: it is a whole number, bare or with K, M or G "
+                        "(powers of 1024), for example 4096 or 64KiB",
+                        text);
     for (size_t i = 0; i < sizeof suffix / sizeof suffix[0]; i++)
         if (strcmp(p, suffix[i].name) == 0 && value <= BYTES_MAX >> suffix[i].shift) {
             *bytes = value << suffix[i].shift;
             return TRV_OK;
         }
     if (value > BYTES_MAX || strspn(p, "kKmMgGiB") == strlen(p))
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a byte count that fits: at most 2^50, with K, M or G "
-                        "(also KiB, MiB, GiB; powers of 1024), for example 64KiB", text);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a byte count that fits: at most 2^50, with K, M or G "
+                        "(also KiB, MiB, GiB; powers of 1024), for example 64KiB",
+                        text);
     return trv_fail(TRV_ERR_ARGUMENT,
                     "'%.40s' is not a byte count: after the number comes nothing, B, K, M, G, KiB, MiB "
                     "or GiB (powers of 1024), for example 64KiB",
@@ -205,7 +212,11 @@ const trv_time_unit_t *trv_time_unit(double time_ns)
 char *trv_format_time(double time_ns, const trv_time_unit_t *unit, char text[TRV_TIME_TEXT_MAX])
 {
     double value = time_ns / unit->ns;
-    snprintf(text, TRV_TIME_TEXT_MAX, "%.*f%s", value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0, value,
-             unit->name);
+    snprintf(text, TRV_TIME_TEXT_MAX, "%.*f%s",
+             value < 10     ? 3
+             : value < 100  ? 2
+             : value < 1000 ? 1
+                            : 0,
+             value, unit->name);
     return text;
 }

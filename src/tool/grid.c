@@ -36,7 +36,7 @@ typedef struct shared {
 } shared_t;
 
 typedef struct group {
-    const cli_point_t *like; /* its first point */
+    const cli_point_t *like;        /* its first point */
     size_t member[CLI_CHOICES_MAX]; /* indices into run_t.shared */
     double dearest;
 } group_t;

@@ -61,9 +61,10 @@ int cli_hand_over(const char *mpi, char **argv)
     argv[-1] = path; /* main found the subcommand behind the tool's own name */
     fflush(stdout);
     execvp(path, argv - 1);
-    return cli_bad(argv[0], "trivance-mpi.%s cannot be started (%s); it belongs beside the trivance executable, in "
-                   "../libexec/trivance or in PATH, and is built where %s is installed", mpi, strerror(errno),
-                   strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH");
+    return cli_bad(argv[0],
+                   "trivance-mpi.%s cannot be started (%s); it belongs beside the trivance executable, in "
+                   "../libexec/trivance or in PATH, and is built where %s is installed",
+                   mpi, strerror(errno), strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH");
 }
 
 static bool wants_help(int argc, char **argv)

@@ -77,12 +77,12 @@ const char *cli_mpi_of_launcher(const char *name)
         is_known = is_known || strncmp(file, known[i], strlen(known[i])) == 0;
     char *const command[] = {(char *)name, "--version", NULL};
     char *version = is_known ? output_of(command) : NULL;
-    const char *mpi = !version                         ? NULL
-                      : strstr(version, "Open MPI")    ? "openmpi"
-                      : strstr(version, "OpenRTE")     ? "openmpi"
-                      : strstr(version, "HYDRA")       ? "mpich"
-                      : strstr(version, "MPICH")       ? "mpich"
-                                                       : NULL;
+    const char *mpi = !version                      ? NULL
+                      : strstr(version, "Open MPI") ? "openmpi"
+                      : strstr(version, "OpenRTE")  ? "openmpi"
+                      : strstr(version, "HYDRA")    ? "mpich"
+                      : strstr(version, "MPICH")    ? "mpich"
+                                                    : NULL;
     free(version);
     return mpi;
 }
@@ -114,7 +114,4 @@ int cli_find_mpi_program(char **words, int count, const char **mpi)
     return -1;
 }
 
-const char *cli_mpi_title(const char *mpi)
-{
-    return strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH";
-}
+const char *cli_mpi_title(const char *mpi) { return strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH"; }

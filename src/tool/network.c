@@ -14,40 +14,67 @@
 #include "common/error.h"
 
 enum parameter {
-    MODEL, DELIVERY, BANDWIDTH, NIC_BANDWIDTH, ALPHA, LINK_LATENCY, HOST_LATENCY, ROUTER_IN, ROUTER_OUT, PACKET, BUFFER,
-    GAMMA, MESSAGE_OVERHEAD, JITTER, SEED, SLOW_RANK, SLOW_LINK
+    MODEL,
+    DELIVERY,
+    BANDWIDTH,
+    NIC_BANDWIDTH,
+    ALPHA,
+    LINK_LATENCY,
+    HOST_LATENCY,
+    ROUTER_IN,
+    ROUTER_OUT,
+    PACKET,
+    BUFFER,
+    GAMMA,
+    MESSAGE_OVERHEAD,
+    JITTER,
+    SEED,
+    SLOW_RANK,
+    SLOW_LINK
 };
 
 const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
-    [MODEL] = "model", [DELIVERY] = "delivery", [BANDWIDTH] = "bandwidth", [NIC_BANDWIDTH] = "nic-bandwidth",
-    [ALPHA] = "alpha", [LINK_LATENCY] = "link-latency", [HOST_LATENCY] = "host-latency", [ROUTER_IN] = "router-in",
-    [ROUTER_OUT] = "router-out", [PACKET] = "packet", [BUFFER] = "buffer", [GAMMA] = "gamma",
-    [MESSAGE_OVERHEAD] = "message-overhead", [JITTER] = "jitter", [SEED] = "seed", [SLOW_RANK] = "slow-rank",
+    [MODEL] = "model",
+    [DELIVERY] = "delivery",
+    [BANDWIDTH] = "bandwidth",
+    [NIC_BANDWIDTH] = "nic-bandwidth",
+    [ALPHA] = "alpha",
+    [LINK_LATENCY] = "link-latency",
+    [HOST_LATENCY] = "host-latency",
+    [ROUTER_IN] = "router-in",
+    [ROUTER_OUT] = "router-out",
+    [PACKET] = "packet",
+    [BUFFER] = "buffer",
+    [GAMMA] = "gamma",
+    [MESSAGE_OVERHEAD] = "message-overhead",
+    [JITTER] = "jitter",
+    [SEED] = "seed",
+    [SLOW_RANK] = "slow-rank",
     [SLOW_LINK] = "slow-link",
 };
 
-#define HELP_MODEL \
-    "      --model=M               queues of a link: dateline (two channels that take turns; default) or\n" \
+#define HELP_MODEL                                                                                                     \
+    "      --model=M               queues of a link: dateline (two channels that take turns; default) or\n"            \
     "                              fifo (one queue, the ideal router)\n"
-#define HELP_PLANNED \
-    "      --delivery=D            a packet has arrived with its head (default) or its tail\n" \
-    "      --bandwidth=RATE        of a link in each direction (default 800Gb/s; a capital B is bytes)\n" \
-    "      --nic-bandwidth=RATE    of a network interface and of the crossbar (default 12.8Tb/s)\n" \
-    "      --alpha=TIME            paid at the start of every step (default 1.5us)\n" \
-    "      --link-latency=TIME     along a link (default 100ns)\n" \
-    "      --host-latency=TIME     between a node and its router, each way (default 100ns)\n" \
-    "      --router-in=TIME        at the input of a router (default 50ns)\n" \
-    "      --router-out=TIME       at its output (default 50ns)\n" \
-    "      --packet=BYTES          payload of a packet, 256 to 1M (default 8192)\n" \
-    "      --gamma=TIME            per byte that a reduction reads (default 0ns)\n" \
+#define HELP_PLANNED                                                                                                   \
+    "      --delivery=D            a packet has arrived with its head (default) or its tail\n"                         \
+    "      --bandwidth=RATE        of a link in each direction (default 800Gb/s; a capital B is bytes)\n"              \
+    "      --nic-bandwidth=RATE    of a network interface and of the crossbar (default 12.8Tb/s)\n"                    \
+    "      --alpha=TIME            paid at the start of every step (default 1.5us)\n"                                  \
+    "      --link-latency=TIME     along a link (default 100ns)\n"                                                     \
+    "      --host-latency=TIME     between a node and its router, each way (default 100ns)\n"                          \
+    "      --router-in=TIME        at the input of a router (default 50ns)\n"                                          \
+    "      --router-out=TIME       at its output (default 50ns)\n"                                                     \
+    "      --packet=BYTES          payload of a packet, 256 to 1M (default 8192)\n"                                    \
+    "      --gamma=TIME            per byte that a reduction reads (default 0ns)\n"                                    \
     "      --message-overhead=TIME per message before it is sent (default 0ns)\n"
-#define HELP_UNPLANNED \
-    "      --buffer=BYTES          of a router's input, per link and channel (default: unlimited); needs\n" \
-    "                              --model=dateline\n" \
-    "      --jitter=SHARE          every alpha is stretched by a random share of up to this (default 0%)\n" \
-    "      --seed=N                of the random numbers (default 1)\n" \
-    "      --slow-rank=R:Fx        what rank R does itself takes F times as long, for example 5:2x\n" \
-    "      --slow-link=R:P:Fx      the link that leaves rank R by port P (+0, -1 …) has 1/F of the\n" \
+#define HELP_UNPLANNED                                                                                                 \
+    "      --buffer=BYTES          of a router's input, per link and channel (default: unlimited); needs\n"            \
+    "                              --model=dateline\n"                                                                 \
+    "      --jitter=SHARE          every alpha is stretched by a random share of up to this (default 0%)\n"            \
+    "      --seed=N                of the random numbers (default 1)\n"                                                \
+    "      --slow-rank=R:Fx        what rank R does itself takes F times as long, for example 5:2x\n"                  \
+    "      --slow-link=R:P:Fx      the link that leaves rank R by port P (+0, -1 …) has 1/F of the\n"                \
     "                              bandwidth, for example 0:+1:4x; 0:+1:down cuts it\n"
 
 const char cli_network_help[] = HELP_MODEL HELP_PLANNED HELP_UNPLANNED;
@@ -72,10 +99,7 @@ char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX])
     return text;
 }
 
-void cli_network_init(cli_network_t *network)
-{
-    *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS};
-}
+void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
 void cli_network_longs(struct option *longs, size_t used, bool all)
 {

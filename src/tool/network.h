@@ -37,7 +37,7 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
 /* How many names there are. As long options of getopt they are appended to `longs` behind the `used` ones there (it has
  * room for them and the row of zeros that ends it); their values are CLI_NETWORK_OPTION + the index of the name. Not
  * `all`: those that a plan depends on. */
-#define CLI_NETWORK_COUNT 17
+#define CLI_NETWORK_COUNT  17
 #define CLI_NETWORK_OPTION 1024
 void cli_network_longs(struct option *longs, size_t used, bool all);
 

@@ -12,9 +12,9 @@
 
 #include "tool/tool.h"
 
-#define QUIET_S 2
-#define PERIOD_NS 250000000L
-#define BAR_CELLS_MAX 40
+#define QUIET_S        2
+#define PERIOD_NS      250000000L
+#define BAR_CELLS_MAX  40
 #define LINE_MAX_BYTES 512
 
 static double seconds_since(const struct timespec *begun)

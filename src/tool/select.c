@@ -21,10 +21,7 @@ const char *cli_member_name(const cli_choice_t *choice, int member)
     return strchr(choice->label, ':') ? choice->label : trv_algorithm_name(choice->member[member]);
 }
 
-bool cli_is_several(const cli_choice_t *choice)
-{
-    return choice->planned || choice->members > 1;
-}
+bool cli_is_several(const cli_choice_t *choice) { return choice->planned || choice->members > 1; }
 
 static bool already_chosen(const cli_selection_t *selection, const char *label)
 {
@@ -139,7 +136,9 @@ int cli_select(const char *list, cli_selection_t *selection)
     return more;
 }
 
-static const struct { const char *name, *title; } collectives[] = {
+static const struct {
+    const char *name, *title;
+} collectives[] = {
     [TRV_ALLREDUCE] = {"allreduce", "AllReduce"},
     [TRV_REDUCE_SCATTER] = {"reduce-scatter", "Reduce-Scatter"},
     [TRV_ALLGATHER] = {"allgather", "AllGather"},

@@ -24,8 +24,9 @@ int cli_parse_format(const char *text, cli_format_t *format)
 
 int cli_format_option(int argc, char **argv, const char *help, cli_format_t *format)
 {
-    static const struct option longs[] = {
-        {"format", required_argument, NULL, 'f'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     while ((option = cli_option(argc, argv, ":f:h", longs)) != -1)
         switch (option) {
@@ -33,11 +34,8 @@ int cli_format_option(int argc, char **argv, const char *help, cli_format_t *for
             if (cli_parse_format(optarg, format))
                 return cli_bad_last(argv[0]);
             break;
-        case 'h':
-            fputs(help, stdout);
-            return CLI_OK;
-        default:
-            return CLI_BAD;
+        case 'h': fputs(help, stdout); return CLI_OK;
+        default: return CLI_BAD;
         }
     if (optind < argc)
         return cli_bad(argv[0], "'%.40s' is not needed: %s takes options only, for example --format=json", argv[optind],
@@ -132,10 +130,7 @@ void cli_cell_both(cli_table_t *table, const char *text, json_t *value)
     json_decref(value);
 }
 
-void cli_cell_text(cli_table_t *table, const char *text)
-{
-    cli_cell_both(table, text, json_string(text));
-}
+void cli_cell_text(cli_table_t *table, const char *text) { cli_cell_both(table, text, json_string(text)); }
 
 void cli_cell_int(cli_table_t *table, int64_t value)
 {
@@ -155,15 +150,9 @@ void cli_cell_real(cli_table_t *table, double value, int decimals)
     cli_cell_both(table, text, json_real(strtod(text, NULL)));
 }
 
-void cli_cell_bool(cli_table_t *table, bool value)
-{
-    cli_cell_both(table, value ? "yes" : "no", json_boolean(value));
-}
+void cli_cell_bool(cli_table_t *table, bool value) { cli_cell_both(table, value ? "yes" : "no", json_boolean(value)); }
 
-void cli_cell_none(cli_table_t *table)
-{
-    cli_cell_both(table, "", json_null());
-}
+void cli_cell_none(cli_table_t *table) { cli_cell_both(table, "", json_null()); }
 
 static void print_json(cli_table_t *table)
 {
@@ -193,7 +182,8 @@ static void print_csv(cli_table_t *table)
     const char *key;
     json_t *entry;
     int shown = 0;
-    json_object_foreach(table->object, key, entry) {
+    json_object_foreach(table->object, key, entry)
+    {
         const json_t *value = json_array_get(entry, 1);
         if (shown++)
             fputc(',', table->out);

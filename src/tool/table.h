@@ -35,9 +35,9 @@ typedef struct cli_table {
     bool stream, bold, failed;
     int columns, cells, rows, room;
     cli_column_t column[CLI_COLUMNS_MAX];
-    json_t *object;                  /* the row under construction, JSON and CSV */
-    char *text[CLI_COLUMNS_MAX];     /* the row under construction, text */
-    char **row;                      /* finished rows that wait: rows * columns texts */
+    json_t *object;              /* the row under construction, JSON and CSV */
+    char *text[CLI_COLUMNS_MAX]; /* the row under construction, text */
+    char **row;                  /* finished rows that wait: rows * columns texts */
 } cli_table_t;
 
 /* Parses "table", "json" or "csv". */

@@ -26,10 +26,7 @@ int cli_bad(const char *command, const char *format, ...)
     return CLI_BAD;
 }
 
-int cli_bad_last(const char *command)
-{
-    return cli_bad(command, "%s", trv_last_error());
-}
+int cli_bad_last(const char *command) { return cli_bad(command, "%s", trv_last_error()); }
 
 static void unknown_option(const char *command, const char *text, const struct option *longs)
 {
@@ -96,7 +93,4 @@ static bool is_terminal(int descriptor)
 bool cli_stdout_is_terminal(void) { return is_terminal(STDOUT_FILENO); }
 bool cli_stderr_is_terminal(void) { return is_terminal(STDERR_FILENO); }
 
-bool cli_utf8(void)
-{
-    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
+bool cli_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }

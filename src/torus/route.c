@@ -4,10 +4,7 @@
  */
 #include <trivance/torus.h>
 
-static int wrap(int value, int size)
-{
-    return value < 0 ? value + size : value;
-}
+static int wrap(int value, int size) { return value < 0 ? value + size : value; }
 
 void trv_route_begin(trv_route_t *route, const trv_torus_t *torus, int from, int to, int port, int mirrored)
 {

@@ -41,14 +41,18 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
     const char *p = text;
     for (;;) {
         if (!isdigit((unsigned char)*p))
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a torus: it is written as sizes with x between them, "
-                            "for example 9 or 4x4x4", text);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "'%.40s' is not a torus: it is written as sizes with x between them, "
+                            "for example 9 or 4x4x4",
+                            text);
         long long value = 0;
         for (; isdigit((unsigned char)*p); p++) {
             value = value * 10 + (*p - '0');
             if (value > RANKS_MAX)
-                return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is too large a torus: at most 2^30 ranks are supported, "
-                                "for example 1024x1024", text);
+                return trv_fail(TRV_ERR_ARGUMENT,
+                                "'%.40s' is too large a torus: at most 2^30 ranks are supported, "
+                                "for example 1024x1024",
+                                text);
         }
         if (dims == TRV_DIMS_MAX)
             return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has more than %d dimensions, the most a torus may have", text,

@@ -168,7 +168,7 @@ static bool circle(progress_t *p, int rank, char *text, size_t text_size)
 static int waits_in_circle(trv_verifier_t *v, int stream, int rank, bool *found, char *text, size_t text_size)
 {
     size_t ranks = (size_t)v->ranks;
-    progress_t p = { .v = v, .stream = stream };
+    progress_t p = {.v = v, .stream = stream};
     p.at = calloc(ranks, sizeof *p.at);
     p.done = calloc(ranks, sizeof *p.done);
     p.stack = calloc(65 * ranks, sizeof *p.stack); /* a rank is pushed once per side that completes, at most */
@@ -197,9 +197,10 @@ int trv_verifier_missing_side(trv_verifier_t *v, int stream, int step, int rank,
     }
     int rc = waits_in_circle(v, stream, rank, &found, ranks, sizeof ranks);
     if (found)
-        snprintf(
-            text, text_size, "%s rank %d, which %s it in step %d only, and ranks wait for each other in a circle: %s",
-            send ? "sends a message to" : "waits for a message from", peer, send ? "receives" : "sends", other, ranks);
+        snprintf(text, text_size,
+                 "%s rank %d, which %s it in step %d only, and ranks wait for each other in a circle: %s",
+                 send ? "sends a message to" : "waits for a message from", peer, send ? "receives" : "sends", other,
+                 ranks);
     else
         snprintf(text, text_size, "%s rank %d, which %s it in step %d; both sides of a message belong to the same step",
                  send ? "sends a message to" : "waits for a message from", peer, send ? "receives" : "sends", other);

@@ -119,7 +119,7 @@ static bool check_port_load(const place_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
     int allowed = trv_schedule_messages_per_port(at->v->schedule);
-    int load[TRV_PORTS_MAX] = { 0 };
+    int load[TRV_PORTS_MAX] = {0};
     char text[160];
     for (int i = 0; i < step->sends; i++)
         load[step->send[i].port]++;
@@ -317,7 +317,8 @@ static bool check_symmetry(const place_t *at)
         return true;
     char text[200];
     snprintf(text, sizeof text, "does not send what rank %d sends, moved: the schedule claims to be the same under %s",
-             model, trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_PARITY ? "translation by 2" : "every translation");
+             model,
+             trv_schedule_symmetry(v->schedule) == TRV_SYMMETRY_PARITY ? "translation by 2" : "every translation");
     return fault(at, -1, text);
 }
 
@@ -337,7 +338,7 @@ static bool check_own_side(const place_t *at)
 
 int trv_verifier_structure(trv_verifier_t *v, int stream, int step)
 {
-    place_t at = { v, stream, step, 0 };
+    place_t at = {v, stream, step, 0};
     /* Each side by itself first: what looks at both sides may then rely on ranks, ports and units. */
     for (at.rank = 0; at.rank < v->ranks; at.rank++)
         if (!check_own_side(&at))

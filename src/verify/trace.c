@@ -175,7 +175,7 @@ static void copy_trail(trace_t *trace, int step, int from, int from_reg, int to,
 {
     trail_t *trail = trail_at(trace, to, to_reg);
     *trail = *trail_at(trace, from, from_reg);
-    trail->arrival = (arrival_t){ step, from };
+    trail->arrival = (arrival_t){step, from};
     trace->served[to] = step;
     if (trail->there) {
         trace->last_step = step;
@@ -185,18 +185,18 @@ static void copy_trail(trace_t *trace, int step, int from, int from_reg, int to,
 
 static void combine_trails(trace_t *trace, int step, int rank, const trv_combine_t *combine)
 {
-    trail_t sum = { .origin = rank };
+    trail_t sum = {.origin = rank};
     for (int i = 0; i < combine->sources; i++) {
         const trail_t *source = trail_at(trace, rank, trv_combine_source(combine, i));
         if (combine->sources == 1 || (source->there && (!sum.there || (source->doubled && !sum.doubled))))
             sum = *source;
         else if (source->there && !sum.doubled)
-            sum = (trail_t){ .there = true,
-                             .doubled = true,
-                             .arrival = sum.arrival,
-                             .damage_rank = rank,
-                             .damage_step = step,
-                             .damage = { sum.arrival, source->arrival } };
+            sum = (trail_t){.there = true,
+                            .doubled = true,
+                            .arrival = sum.arrival,
+                            .damage_rank = rank,
+                            .damage_step = step,
+                            .damage = {sum.arrival, source->arrival}};
     }
     if (combine->sources > 1)
         sum.origin = rank;
@@ -214,7 +214,7 @@ static int follow_contributor(trace_t *trace)
         for (int reg = 0; reg < v->registers; reg++)
             trail_at(trace, r, reg)->origin = reg == 0 && contributes(trace, r) ? r : -1;
         trail_at(trace, r, 0)->there = r == trace->contributor;
-        trail_at(trace, r, 0)->arrival = (arrival_t){ -1, r };
+        trail_at(trace, r, 0)->arrival = (arrival_t){-1, r};
         trace->served[r] = -1;
     }
     trace->last_step = -1;
@@ -299,7 +299,7 @@ static void report(const trace_t *trace, int rank)
 
 int trv_verifier_explain(trv_verifier_t *v, int stream, int rank, int64_t unit)
 {
-    trace_t trace = { .v = v, .stream = stream, .unit = unit };
+    trace_t trace = {.v = v, .stream = stream, .unit = unit};
     int rc = find_contributor(&trace, rank);
     if (!rc && trace.contributor >= 0)
         rc = follow_contributor(&trace);

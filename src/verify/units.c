@@ -50,7 +50,7 @@ static size_t list_product(const trv_blocks_t *blocks, const trv_product_t *prod
     const trv_torus_t *space = blocks->space;
     int outer = space->dims - 1;
     int64_t row_units = (int64_t)space->size[outer] * blocks->halves;
-    int index[TRV_DIMS_MAX] = { 0 };
+    int index[TRV_DIMS_MAX] = {0};
     size_t written = 0;
     if (product_empty(blocks, product))
         return 0;
@@ -104,7 +104,7 @@ static size_t list_moved(const trv_blocks_t *blocks, const trv_product_t *produc
         return 0;
     outer.shifts--;
     for (bool more = trv_moves_begin(&moves, space, &outer); more; more = trv_moves_next(&moves)) {
-        int index[TRV_DIMS_MAX] = { 0 }, from[TRV_DIMS_MAX];
+        int index[TRV_DIMS_MAX] = {0}, from[TRV_DIMS_MAX];
         for (int d = 0; d >= 0;) {
             for (d = 0; d < space->dims; d++) {
                 from[d] = (product->value[d] ? product->value[d][index[d]] : index[d]) + moves.by[d];

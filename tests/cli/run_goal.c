@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPS_MAX 20000
+#define OPS_MAX   20000
 #define NEEDS_MAX 100000
 
 typedef struct op {
@@ -22,7 +22,9 @@ typedef struct op {
 typedef struct program {
     int ops, needs, rank;
     op_t op[OPS_MAX];
-    struct { int op, on; } need[NEEDS_MAX];
+    struct {
+        int op, on;
+    } need[NEEDS_MAX];
 } program_t;
 
 /* The operation of the rank at hand with this label, or -1. */

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #define TAG_ATTRIBUTES_MAX 12
-#define BLOCKS_MAX 108
-#define STEPS_MAX 256
-#define COUNT_MAX 71
-#define IDLE_MAX 20000 /* draws of a threadblock without progress, after which all are taken to wait for ever */
+#define BLOCKS_MAX         108
+#define STEPS_MAX          256
+#define COUNT_MAX          71
+#define IDLE_MAX           20000 /* draws of a threadblock without progress, after which all are taken to wait for ever */
 
 /* ---- XML --------------------------------------------------------------------------------------------------------- */
 
@@ -110,8 +110,8 @@ typedef struct algorithm {
 
 static const char *read_step(const tag_t *tag, block_t *block)
 {
-    static const char *const key[] = {"s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps",
-                                      "hasdep"};
+    static const char *const key[] = {"s",      "type", "srcbuf", "srcoff", "dstbuf",
+                                      "dstoff", "cnt",  "depid",  "deps",   "hasdep"};
     if (tag->attributes != 10 || !tag->empty)
         return "a step has ten attributes";
     for (int i = 0; i < 10; i++)
@@ -171,8 +171,14 @@ static const char *read_algorithm(const char *text, int ranks, algorithm_t *a)
     for (int g = 0; g < ranks; g++) {
         if (!next_tag(&text, &tag) || strcmp(tag.name, "gpu") != 0 || number_of(&tag, "id") != g)
             return "GPUs are not numbered";
-        a->gpu[g].memory = (memory_t){collective, g, ranks, chunks, number_of(&tag, "i_chunks"),
-                                      number_of(&tag, "o_chunks"), number_of(&tag, "s_chunks"), NULL};
+        a->gpu[g].memory = (memory_t){collective,
+                                      g,
+                                      ranks,
+                                      chunks,
+                                      number_of(&tag, "i_chunks"),
+                                      number_of(&tag, "o_chunks"),
+                                      number_of(&tag, "s_chunks"),
+                                      NULL};
         const char *wrong = read_gpu(&text, &a->gpu[g]);
         if (wrong)
             return wrong;

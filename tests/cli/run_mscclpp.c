@@ -10,25 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPS_MAX 64
+#define OPS_MAX      64
 #define CHANNELS_MAX 16
-#define PER_OP_MAX 8
+#define PER_OP_MAX   8
 #define BARRIERS_MAX 16
-#define LAUNCHES 2
-#define IDLE_MAX 20000 /* draws of a threadblock without progress, after which all are taken to wait for ever */
+#define LAUNCHES     2
+#define IDLE_MAX     20000 /* draws of a threadblock without progress, after which all are taken to wait for ever */
 
 typedef struct block {
     json_t *ops, *channels, *buffers; /* ids of the GPU's */
     size_t at;
-    bool waited, moved;  /* since the last nop: a wait; an operation on memory */
-    char *touched;       /* [value]: bit 0 read, bit 1 written since the last nop */
+    bool waited, moved; /* since the last nop: a wait; an operation on memory */
+    char *touched;      /* [value]: bit 0 read, bit 1 written since the last nop */
     bool in_barrier;
 } block_t;
 
 typedef struct gpu {
     memory_t memory;
     json_t *connected_to, *remote_buffers;
-    int *signals;        /* per channel: received and not waited for */
+    int *signals; /* per channel: received and not waited for */
     int blocks, launch, arrived[BARRIERS_MAX];
     block_t *block;
 } gpu_t;
@@ -48,7 +48,8 @@ static const char *read_block(gpu_t *gpu, json_t *object, int id)
     int number;
     if (json_unpack(object, "{s:i, s:o, s:[{s:s, s:o !}!], s:[{s:s, s:o !}!] !}", "id", &number, "ops", &block->ops,
                     "channels", "channel_type", &channel_type, "channel_ids", &block->channels, "remote_buffer_refs",
-                    "access_channel_type", &access_type, "remote_buffer_ids", &block->buffers) || number != id)
+                    "access_channel_type", &access_type, "remote_buffer_ids", &block->buffers) ||
+        number != id)
         return format_wrong("threadblock %d has not the keys it should have", id);
     if (strcmp(channel_type, "memory") != 0 || strcmp(access_type, "memory") != 0)
         return "a channel is not memory";
@@ -68,7 +69,8 @@ static const char *read_gpu(gpu_t *gpu, json_t *object)
     if (json_unpack(object, "{s:i, s:i, s:i, s:i, s:o, s:[{s:s, s:o !}!], s:o, s:o !}", "id", &id, "input_chunks",
                     &m->input, "output_chunks", &m->output, "scratch_chunks", &m->scratch, "threadblocks", &blocks,
                     "channels", "channel_type", &type, "connected_to", &gpu->connected_to, "remote_buffers",
-                    &gpu->remote_buffers, "semaphores", &semaphores) || id != m->rank)
+                    &gpu->remote_buffers, "semaphores", &semaphores) ||
+        id != m->rank)
         return format_wrong("GPU %d has not the keys it should have", m->rank);
     m->chunks = m->input > m->output ? m->input : m->output;
     m->value = calloc((size_t)m->chunks + (size_t)m->scratch, sizeof *m->value);
@@ -128,7 +130,8 @@ static value_t *place(plan_t *plan, int g, const block_t *block, json_t *buffer,
         json_t *remote = json_array_get(plan->gpu[g].remote_buffers, (size_t)entry(block->buffers, id));
         const char *access;
         if (json_unpack(remote, "{s:i, s:s, s:[s!] !}", "rank", &rank, "type", &type, "access_channel_types",
-                        &access) || rank < 0 || rank >= plan->gpus || rank == g)
+                        &access) ||
+            rank < 0 || rank >= plan->gpus || rank == g)
             return NULL;
         m = &plan->gpu[rank].memory;
     } else if (json_unpack(buffer, "{s:s, s:i, s:i !}", "type", &type, "index", &index, "size", size)) {
@@ -250,7 +253,8 @@ static int run_barrier(gpu_t *gpu, block_t *block, json_t *op)
 {
     int id, blocks;
     if (json_unpack(op, "{s:s, s:i, s:i !}", "name", &(const char *){NULL}, "barrier_id", &id, "num_threadblocks",
-                    &blocks) || id < 0 || id >= BARRIERS_MAX || blocks != 2)
+                    &blocks) ||
+        id < 0 || id >= BARRIERS_MAX || blocks != 2)
         return -1;
     gpu->arrived[id] += !block->in_barrier;
     block->in_barrier = true;

@@ -186,14 +186,22 @@ static void test_round_trip(void **state)
 
 static void test_ranges(void **state)
 {
-    static const struct { const char *text; int64_t count, number[12], limit; } good[] = {
+    static const struct {
+        const char *text;
+        int64_t count, number[12], limit;
+    } good[] = {
         {"0-8,12,20-44/3", 19, {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 20, 23}, 50},
-        {"3", 1, {3}, 4}, {"1,4", 2, {1, 4}, 5}, {"1-2", 2, {1, 2}, 5}, {"0-6/2", 4, {0, 2, 4, 6}, 7},
-        {"all", 3, {0, 1, 2}, 3}, {"all", 1, {0}, 1}, {"", 0, {0}, 9},
+        {"3", 1, {3}, 4},
+        {"1,4", 2, {1, 4}, 5},
+        {"1-2", 2, {1, 2}, 5},
+        {"0-6/2", 4, {0, 2, 4, 6}, 7},
+        {"all", 3, {0, 1, 2}, 3},
+        {"all", 1, {0}, 1},
+        {"", 0, {0}, 9},
     };
-    static const char *const bad[] = { "-",   "1-",    "-3",  "5-3",         "0-5/2", "1,1",
-                                       "2,1", "0-3,3", "9",   "1,",          ",1",    "0-4/0",
-                                       "x",   "all,1", "1 2", "99999999999", "1-2-3", "0-9999999999" };
+    static const char *const bad[] = {"-",   "1-",    "-3",  "5-3",         "0-5/2", "1,1",
+                                      "2,1", "0-3,3", "9",   "1,",          ",1",    "0-4/0",
+                                      "x",   "all,1", "1 2", "99999999999", "1-2-3", "0-9999999999"};
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         trv_numbers_t numbers = {0};
@@ -256,7 +264,10 @@ static void test_injecting_ports(void **state)
 {
     static const int64_t unit = 0;
     trv_explicit_part_t part = {.to_reg = 1, .count = 1, .unit = &unit};
-    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 1,
+    trv_explicit_options_t options = {.streams = 1,
+                                      .steps = 1,
+                                      .registers = 2,
+                                      .units = 1,
                                       .symmetry = TRV_SYMMETRY_TRANSLATION};
     (void)state;
     for (int odd = 0; odd < 2; odd++) {
@@ -267,7 +278,8 @@ static void test_injecting_ports(void **state)
         assert_int_equal(trv_explicit_create(&schedule, &torus, "nic", &options), 0);
         for (int rank = 0; rank < 4; rank++)
             assert_int_equal(trv_explicit_message(schedule, 0, 0, rank, (rank + 1) % 4, 0, odd && rank == 3 ? -1 : 1,
-                                                  TRV_SEND | TRV_RECEIVE, 1, &part), 0);
+                                                  TRV_SEND | TRV_RECEIVE, 1, &part),
+                             0);
         assert_int_equal(trv_explicit_copy(&copy, schedule), 0);
         compare_schedules(schedule, copy);
         if (odd) {
@@ -312,71 +324,72 @@ static void test_bytes_that_divide_nothing(void **state)
 
 static void test_bad_files(void **state)
 {
-    static const struct { const char *text, *words;
+    static const struct {
+        const char *text, *words;
     } bad[] = {
-        { "", "not JSON" },
-        { "[1, 2", "not JSON" },
-        { "{\"format\": 1, \"format\": 2}", "not JSON" },
-        { "[]", "\"format\"" },
-        { "{}", "\"format\"" },
-        { "{\"format\": \"trivance-schedule-2\"}", "\"format\"" },
-        { "{\"format\": \"trivance-schedule-1\"}", "\"torus\"" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [0]}", "\"torus\"" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [1000000, 1000000]}", "2^30" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [2,2,2,2,2,2,2,2,2]}", "\"torus\"" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4]}", "\"vector_bytes\"" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 0}", "\"vector_bytes\"" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 1e6}", "\"vector_bytes\"" },
-        { HEAD "\"streams\": 3}", "\"streams\"" },
-        { HEAD "\"streams\": []}", "\"streams\"" },
-        { HEAD "\"streams\": [3]}", "steps" },
-        { HEAD "\"exact\": 1, \"streams\": []}", "\"exact\"" },
-        { HEAD "\"collective\": \"reduce\", \"streams\": []}", "collective" },
-        { HEAD "\"symmetry\": true, \"streams\": []}", "symmetry" },
-        { HEAD "\"streams\": [{\"steps\": [5]}]}", "step 0" },
-        { HEAD "\"streams\": [{\"steps\": [], \"mirrored\": true}, {\"steps\": []}]}", "mirrored" },
-        { HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2]}]}",
-          "position" },
-        { HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2,2]}]}",
-          "position" },
-        { ONE("[0, 1, \"+0\"]"), "message 0" },
-        { ONE("[0, 4, \"+0\", 64]"), "the receiver" },
-        { ONE("[0, 0, \"+0\", 64]"), "itself" },
-        { ONE("[0, 1, \"+1\", 64]"), "the port" },
-        { ONE("[0, 1, 0, 64]"), "the port" },
-        { ONE("[0, 1, \"+0\", -1]"), "bytes" },
-        { ONE("[0, 1, \"+0\", 64, 3]"), "fifth" },
-        { ONE("[0, 1, \"+0\", 999999]"), "slice" },
-        { ONE("[0,1,\"+0\",64,{\"blocks\":\"0-9\"}]"), "out of range" },
-        { ONE("[0,1,\"+0\",64,{\"blocks\":true}]"), "a list" },
-        { ONE("[0,1,\"+0\",64,{\"blocks\":[2,1]}]"), "ascending" },
-        { ONE("[0,1,\"+0\",64,{\"blocks\":4}]"), "ascending" },
-        { ONE("[0,1,\"+0\",64,{\"blocks\":\"all\",\"slots\":\"0\"}]"), "either" },
-        { ONE("[0,1,\"+0\",64,{\"reg\":2,\"blocks\":1}]"), "reg" },
-        { ONE("[0,1,\"+0\",64,{\"into\":1,\"slots\":\"0-1\"}]"), "register 2" },
-        { ONE("[0,1,\"+0\",64,{\"parts\":3}]"), "parts" },
-        { ONE("[0,1,\"+0\",64,{\"parts\":[1]}]"), "a part" },
-        { ONE("[0,1,\"+0\",64,{\"nic\":3}]"), "nic" },
-        { ONE("[0,1,\"+0\",64,{\"blocks\":1}],[1,2,\"+0\",64]"), "1 of its 2" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4,4], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
-          "[[[0,5,\"+0\",64,{\"route\":[1,0]}]]]}]}",
-          "route" },
-        { COMBINE("3"), "a combine" },
-        { COMBINE("[4, 0, [1], 0]"), "the rank" },
-        { COMBINE("[0, 2, [1], 0]"), "the register" },
-        { COMBINE("[0, 0, [2], 0]"), "a source" },
-        { COMBINE("[0, 0, [], 0]"), "a combine" },
-        { COMBINE("[0, 0, [1], 7]"), "ascending" },
-        { HEAD "\"symmetry\": \"translation\", \"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}",
-          "symmetry" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [1000000], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
-          "[[],[],[],[],[],"
-          "[],[],[],[],[],[],[],[],[],[],[],[]]}]}",
-          "too much for a file of 0 messages" },
-        { "{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 64, \"units\": 16777216, "
-          "\"streams\": [{\"steps\": "
-          "[[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}",
-          "more numbers than can be read" },
+        {"", "not JSON"},
+        {"[1, 2", "not JSON"},
+        {"{\"format\": 1, \"format\": 2}", "not JSON"},
+        {"[]", "\"format\""},
+        {"{}", "\"format\""},
+        {"{\"format\": \"trivance-schedule-2\"}", "\"format\""},
+        {"{\"format\": \"trivance-schedule-1\"}", "\"torus\""},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [0]}", "\"torus\""},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [1000000, 1000000]}", "2^30"},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [2,2,2,2,2,2,2,2,2]}", "\"torus\""},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4]}", "\"vector_bytes\""},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 0}", "\"vector_bytes\""},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 1e6}", "\"vector_bytes\""},
+        {HEAD "\"streams\": 3}", "\"streams\""},
+        {HEAD "\"streams\": []}", "\"streams\""},
+        {HEAD "\"streams\": [3]}", "steps"},
+        {HEAD "\"exact\": 1, \"streams\": []}", "\"exact\""},
+        {HEAD "\"collective\": \"reduce\", \"streams\": []}", "collective"},
+        {HEAD "\"symmetry\": true, \"streams\": []}", "symmetry"},
+        {HEAD "\"streams\": [{\"steps\": [5]}]}", "step 0"},
+        {HEAD "\"streams\": [{\"steps\": [], \"mirrored\": true}, {\"steps\": []}]}", "mirrored"},
+        {HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2]}]}",
+         "position"},
+        {HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2,2]}]}",
+         "position"},
+        {ONE("[0, 1, \"+0\"]"), "message 0"},
+        {ONE("[0, 4, \"+0\", 64]"), "the receiver"},
+        {ONE("[0, 0, \"+0\", 64]"), "itself"},
+        {ONE("[0, 1, \"+1\", 64]"), "the port"},
+        {ONE("[0, 1, 0, 64]"), "the port"},
+        {ONE("[0, 1, \"+0\", -1]"), "bytes"},
+        {ONE("[0, 1, \"+0\", 64, 3]"), "fifth"},
+        {ONE("[0, 1, \"+0\", 999999]"), "slice"},
+        {ONE("[0,1,\"+0\",64,{\"blocks\":\"0-9\"}]"), "out of range"},
+        {ONE("[0,1,\"+0\",64,{\"blocks\":true}]"), "a list"},
+        {ONE("[0,1,\"+0\",64,{\"blocks\":[2,1]}]"), "ascending"},
+        {ONE("[0,1,\"+0\",64,{\"blocks\":4}]"), "ascending"},
+        {ONE("[0,1,\"+0\",64,{\"blocks\":\"all\",\"slots\":\"0\"}]"), "either"},
+        {ONE("[0,1,\"+0\",64,{\"reg\":2,\"blocks\":1}]"), "reg"},
+        {ONE("[0,1,\"+0\",64,{\"into\":1,\"slots\":\"0-1\"}]"), "register 2"},
+        {ONE("[0,1,\"+0\",64,{\"parts\":3}]"), "parts"},
+        {ONE("[0,1,\"+0\",64,{\"parts\":[1]}]"), "a part"},
+        {ONE("[0,1,\"+0\",64,{\"nic\":3}]"), "nic"},
+        {ONE("[0,1,\"+0\",64,{\"blocks\":1}],[1,2,\"+0\",64]"), "1 of its 2"},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4,4], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
+         "[[[0,5,\"+0\",64,{\"route\":[1,0]}]]]}]}",
+         "route"},
+        {COMBINE("3"), "a combine"},
+        {COMBINE("[4, 0, [1], 0]"), "the rank"},
+        {COMBINE("[0, 2, [1], 0]"), "the register"},
+        {COMBINE("[0, 0, [2], 0]"), "a source"},
+        {COMBINE("[0, 0, [], 0]"), "a combine"},
+        {COMBINE("[0, 0, [1], 7]"), "ascending"},
+        {HEAD "\"symmetry\": \"translation\", \"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}",
+         "symmetry"},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [1000000], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
+         "[[],[],[],[],[],"
+         "[],[],[],[],[],[],[],[],[],[],[],[]]}]}",
+         "too much for a file of 0 messages"},
+        {"{\"format\": \"trivance-schedule-1\", \"torus\": [4], \"vector_bytes\": 64, \"units\": 16777216, "
+         "\"streams\": [{\"steps\": "
+         "[[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}",
+         "more numbers than can be read"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -393,7 +406,9 @@ static void test_bad_files(void **state)
 
 static void test_warnings(void **state)
 {
-    static const struct { const char *text, *words; } odd[] = {
+    static const struct {
+        const char *text, *words;
+    } odd[] = {
         {HEAD "\"colour\": 1, \"streams\": [{\"steps\": []}]}", "colour"},
         {HEAD "\"streams\": [{\"steps\": [], \"note\": 1}]}", "stream 0: the key \"note\""},
         {ONE("[0, 1, \"+0\", 64, {\"delay\": 3}]"), "message 0: the key \"delay\""},

@@ -21,9 +21,18 @@
 #include "tool.h"
 
 static const char *const tori[] = {"2", "3", "4", "9", "2x4", "3x3"};
-static const char *const algorithms[] = {"trivance-l", "trivance-l-grouped", "trivance-l-gathered", "trivance-b",
-                                         "ring",       "bucket",             "recdoub-l",           "recdoub-b",
-                                         "swing-l",    "swing-b",            "bruck-l",             "bruck-b"};
+static const char *const algorithms[] = {"trivance-l",
+                                         "trivance-l-grouped",
+                                         "trivance-l-gathered",
+                                         "trivance-b",
+                                         "ring",
+                                         "bucket",
+                                         "recdoub-l",
+                                         "recdoub-b",
+                                         "swing-l",
+                                         "swing-b",
+                                         "bruck-l",
+                                         "bruck-b"};
 #define SEEDS 3
 
 typedef int (*write_t)(const trv_schedule_t *schedule, FILE *out);
@@ -182,12 +191,15 @@ static void test_joint_reductions(void **state)
     json_t *plan = json_loads(json, 0, NULL), *op;
     size_t i;
     int sums = 0;
-    json_array_foreach(json_object_get(json_array_get(json_object_get(json_array_get(json_object_get(
-                           plan, "gpus"), 0), "threadblocks"), 0), "ops"), i, op)
-        if (strcmp(json_string_value(json_object_get(op, "name")), "re") == 0) {
-            assert_int_equal(json_array_size(json_object_get(op, "src_buff")), 3);
-            sums++;
-        }
+    json_array_foreach(json_object_get(json_array_get(json_object_get(json_array_get(json_object_get(plan, "gpus"), 0),
+                                                                      "threadblocks"),
+                                                      0),
+                                       "ops"),
+                       i, op) if (strcmp(json_string_value(json_object_get(op, "name")), "re") == 0)
+    {
+        assert_int_equal(json_array_size(json_object_get(op, "src_buff")), 3);
+        sums++;
+    }
     assert_int_equal(sums, 2);
     json_decref(plan);
     free(xml);
@@ -198,7 +210,8 @@ static void test_joint_reductions(void **state)
 /* What does not fit is refused, and leaves no file. */
 static void test_refusals(void **state)
 {
-    static const struct { const char *line, *words;
+    static const struct {
+        const char *line, *words;
     } bad[] = {
         {"export", "give either a torus"},
         {"export 9", "give the format"},

@@ -156,7 +156,7 @@ static void test_page(void **state)
         if (strstr(page, outside[i]) && strcmp(outside[i], "url(") != 0)
             fail_msg("the page has %s", outside[i]);
     assert_int_equal(count_of(page, "url("), count_of(page, "url(#")); /* its own clip paths */
-    assert_int_equal(count_of(page, "http:"), 1);                        /* the name of SVG */
+    assert_int_equal(count_of(page, "http:"), 1);                      /* the name of SVG */
     char *data = strstr(page, start);
     assert_non_null(data);
     data += sizeof start - 1;
@@ -231,19 +231,20 @@ static void test_without_gnuplot(void **state)
 
 static void test_bad_input(void **state)
 {
-    static const struct { const char *line, *words;
+    static const struct {
+        const char *line, *words;
     } bad[] = {
-        { "figures --only 5", "from 6 to 29" },
-        { "figures --only 30", "from 6 to 29" },
-        { "figures --only 6,,7", "empty entry" },
-        { "figures --only six", "from 6 to 29" },
-        { "figures --model=ideal", "neither dateline nor fifo" },
-        { "figures --delivery=late", "neither head nor tail" },
-        { "figures --workers=0", "from 1 to" },
-        { "figures 6", "--only=6,8" },
-        { "figures --qick", "did you mean --quick?" },
-        { "figures --out /dev/null/here", "'/dev/null/here' cannot be made" },
-        { "figures --out /proc", "/proc/figures" },
+        {"figures --only 5", "from 6 to 29"},
+        {"figures --only 30", "from 6 to 29"},
+        {"figures --only 6,,7", "empty entry"},
+        {"figures --only six", "from 6 to 29"},
+        {"figures --model=ideal", "neither dateline nor fifo"},
+        {"figures --delivery=late", "neither head nor tail"},
+        {"figures --workers=0", "from 1 to"},
+        {"figures 6", "--only=6,8"},
+        {"figures --qick", "did you mean --quick?"},
+        {"figures --out /dev/null/here", "'/dev/null/here' cannot be made"},
+        {"figures --out /proc", "/proc/figures"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -299,7 +300,9 @@ static void test_measures(void **state)
 /* Every kind of test on the advantages 10, 30, 20, -20 %, held and broken. */
 static void test_rules(void **state)
 {
-    static const struct { fig_claim_t claim; fig_verdict_t verdict;
+    static const struct {
+        fig_claim_t claim;
+        fig_verdict_t verdict;
     } rule[] = {
         /* clang-format off */
         { { "", "", {6}, FIG_WITHIN, "swing", NULL, 1024, 4096, 10, 30, NULL }, FIG_AGREES },
@@ -422,11 +425,16 @@ static int make_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv),       cmocka_unit_test(test_page),
-        cmocka_unit_test(test_report),    cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_without_gnuplot), cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_measures),  cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_claims),    cmocka_unit_test(test_beyond),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_without_gnuplot),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_measures),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_beyond),
         cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, make_run, tool_remove_folder);

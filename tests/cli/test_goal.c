@@ -63,10 +63,12 @@ static void test_reads_all_forms(void **state)
                             "calc 5\n  L_1: calc 1500 cpu 3 // a comment\n\ta: send 10b to 1\n"
                             "b:send 4096 b to 1 tag 4294967295 cpu 255 nic 2\nb requires a\nb irequires L_1\n}\n"
                             "rank 1 { recv 10b from 0\nrecv 4096b from 0 tag 4294967295 nic 1\n}");
-    static const trv_goal_op_t wanted[] = {
-        {TRV_GOAL_CALC, 0, 0, 0, 0, -1, 5, 6},      {TRV_GOAL_CALC, 0, 0, 0, 3, -1, 1500, 7},
-        {TRV_GOAL_SEND, 0, 1, 0, 0, -1, 10, 8},     {TRV_GOAL_SEND, 0, 1, UINT32_MAX, 255, 2, 4096, 9},
-        {TRV_GOAL_RECV, 1, 0, 0, 0, -1, 10, 13},    {TRV_GOAL_RECV, 1, 0, UINT32_MAX, 0, 1, 4096, 14}};
+    static const trv_goal_op_t wanted[] = {{TRV_GOAL_CALC, 0, 0, 0, 0, -1, 5, 6},
+                                           {TRV_GOAL_CALC, 0, 0, 0, 3, -1, 1500, 7},
+                                           {TRV_GOAL_SEND, 0, 1, 0, 0, -1, 10, 8},
+                                           {TRV_GOAL_SEND, 0, 1, UINT32_MAX, 255, 2, 4096, 9},
+                                           {TRV_GOAL_RECV, 1, 0, 0, 0, -1, 10, 13},
+                                           {TRV_GOAL_RECV, 1, 0, UINT32_MAX, 0, 1, 4096, 14}};
     assert_int_equal(goal.ranks, 2);
     assert_int_equal(goal.ops, 6);
     for (uint32_t i = 0; i < goal.ops; i++) {
@@ -119,7 +121,8 @@ static void test_many_labels(void **state)
 
 static void test_bad_files(void **state)
 {
-    static const struct { const char *text, *words;
+    static const struct {
+        const char *text, *words;
     } bad[] = {
         {"", "line 1: 'num_ranks' and the number of ranks is missing at the end of the file"},
         {"rank 0 {\n}\n", "'num_ranks' and the number of ranks was expected, not 'rank'"},
@@ -186,20 +189,24 @@ static void test_dependencies(void **state)
     /* A chain of two, with 700 ns of calculation between. */
     double chain = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\n"
                            "rank 1 {\nr: recv 4096b from 0\nc: calc 700\ns: send 4096b to 2\nc requires r\n"
-                           "s requires c\n}\nrank 2 {\nrecv 4096b from 1\n}\n", "3", &options);
+                           "s requires c\n}\nrank 2 {\nrecv 4096b from 1\n}\n",
+                           "3", &options);
     assert_true(fabs(chain - (2 * one + 700)) < 0.1);
     /* irequires: the send may go when the calculation has begun. */
     double early = time_of("num_ranks 3\nrank 0 {\nc: calc 100\ns: send 4096b to 1\ns irequires c\n}\n"
-                           "rank 1 {\nrecv 4096b from 0\n}\nrank 2 {\n}\n", "3", &options);
+                           "rank 1 {\nrecv 4096b from 0\n}\nrank 2 {\n}\n",
+                           "3", &options);
     assert_true(fabs(early - one) < 1e-3);
     /* Calculations that do not wait for each other run side by side; a receive that begins late is done at once. */
     double late = time_of("num_ranks 3\nrank 0 {\nsend 4096b to 1\n}\n"
                           "rank 1 {\nc: calc 5000\nr: recv 4096b from 0\nr requires c\n}\n"
-                          "rank 2 {\ncalc 4000\ncalc 4500\n}\n", "3", &options);
+                          "rank 2 {\ncalc 4000\ncalc 4500\n}\n",
+                          "3", &options);
     assert_true(fabs(late - 5000) < 1e-3);
     /* To oneself at once. */
     double self = time_of("num_ranks 1\nrank 0 {\ns: send 4096b to 0\nr: recv 4096b from 0\nc: calc 10\nc requires r\n"
-                          "c requires s\n}\n", "1", &options);
+                          "c requires s\n}\n",
+                          "1", &options);
     assert_true(fabs(self - 10) < 0.1);
 }
 
@@ -224,9 +231,11 @@ static void test_matching(void **state)
 /* Dimension 0 first and the shorter way, half way round in direction +; nic chooses among shortest ways only. */
 static void test_ways(void **state)
 {
-    static const struct { int to, nic, port; } way[] = {
-        {1, -1, 2}, {4, -1, 3}, {5, -1, 0}, {15, -1, 1}, {10, -1, 0}, {10, 1, 1}, {5, 1, 0}, {6, -1, 0}, {6, 2, 2},
-        {6, 3, 0}, {6, 7, 0}, {2, -1, 2}, {3, 2, 3},
+    static const struct {
+        int to, nic, port;
+    } way[] = {
+        {1, -1, 2}, {4, -1, 3}, {5, -1, 0}, {15, -1, 1}, {10, -1, 0}, {10, 1, 1}, {5, 1, 0},
+        {6, -1, 0}, {6, 2, 2},  {6, 3, 0},  {6, 7, 0},   {2, -1, 2},  {3, 2, 3},
     };
     trv_simulate_options_t options = without_alpha();
     trv_torus_t torus = torus_of("4x5");
@@ -279,7 +288,8 @@ static void test_alpha(void **state)
 
 static void test_programs_that_never_end(void **state)
 {
-    static const struct { const char *text, *words;
+    static const struct {
+        const char *text, *words;
     } bad[] = {
         {"num_ranks 2\nrank 0 {\nsend 8b to 1 tag 3\n}\nrank 1 {\n}\n",
          "line 3: rank 0 has 1 send(s) to rank 1 with tag 3, for which rank 1 has 0 receive(s)"},
@@ -287,7 +297,8 @@ static void test_programs_that_never_end(void **state)
         {"num_ranks 2\nrank 0 {\na: calc 5\nb: calc 5\na requires b\nb requires a\n}\nrank 1 {\n}\n",
          "rank 0 in line 3 for that of rank 0 in line 4"},
         {"num_ranks 2\nrank 0 {\nr: recv 8b from 1\ns: send 8b to 1\ns requires r\n}\n"
-         "rank 1 {\nr: recv 8b from 0\ns: send 8b to 0\ns requires r\n}\n", "wait for one another"},
+         "rank 1 {\nr: recv 8b from 0\ns: send 8b to 0\ns requires r\n}\n",
+         "wait for one another"},
         {"num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
          "line 6: rank 1 receives 8 bytes, but what rank 0 sends in line 3 has 9"},
     };

@@ -60,8 +60,8 @@ static void test_full_disk(void **state)
     if (!full)
         skip();
     fclose(full);
-    static const char *const lines[] = {"list", "plan 9", "plan 9 -f json", "verify 9", "cost 9", "simulate 9",
-                                        "--help"};
+    static const char *const lines[] = {"list",   "plan 9",     "plan 9 -f json", "verify 9",
+                                        "cost 9", "simulate 9", "--help"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char script[300], text[1024];
         snprintf(script, sizeof script, "%s/full.sh", tool_folder());
@@ -79,9 +79,8 @@ static void test_full_disk(void **state)
  * ../libexec/trivance. */
 static void test_bench_hands_over(void **state)
 {
-    static const char *const openmpi[] = { "OMPI_COMM_WORLD_SIZE=9", "PMI_RANK=0", NULL }, *const mpich[] = {
-        "PMI_RANK=0", NULL
-    };
+    static const char *const openmpi[] = {"OMPI_COMM_WORLD_SIZE=9", "PMI_RANK=0", NULL}, *const mpich[] = {"PMI_RANK=0",
+                                                                                                           NULL};
     char copy[300], program[320], command[1024];
     (void)state;
     snprintf(command, sizeof command, "mkdir -p '%s/bin' '%s/libexec/trivance' && cp '%s' '%s/bin/trivance'",

@@ -19,25 +19,27 @@
 
 static void test_bytes(void **state)
 {
-    static const struct { const char *text; uint64_t bytes;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
     } good[] = {
-        { "0", 0 },          { "8", 8 },
-        { "8B", 8 },         { "64k", 65536 },
-        { "64K", 65536 },    { "64KiB", 65536 },
-        { "3m", 3 << 20 },   { "3M", 3 << 20 },
-        { "3MiB", 3 << 20 }, { "1g", 1 << 30 },
-        { "1GiB", 1 << 30 }, { "1125899906842624", UINT64_C(1) << 50 },
-        { "007", 7 },        { "1048576G", UINT64_C(1) << 50 },
+        {"0", 0},          {"8", 8},
+        {"8B", 8},         {"64k", 65536},
+        {"64K", 65536},    {"64KiB", 65536},
+        {"3m", 3 << 20},   {"3M", 3 << 20},
+        {"3MiB", 3 << 20}, {"1g", 1 << 30},
+        {"1GiB", 1 << 30}, {"1125899906842624", UINT64_C(1) << 50},
+        {"007", 7},        {"1048576G", UINT64_C(1) << 50},
     };
-    static const char *const bad[] = { "",         "x",
-                                       "-1",       "+1",
-                                       "1.5M",     "64KB",
-                                       "64 K",     "K",
-                                       "1T",       "1125899906842625",
-                                       "1048577G", "99999999999999999999999",
-                                       "0x10",     "1e6",
-                                       "64kib",    " 1",
-                                       "1\n" };
+    static const char *const bad[] = {"",         "x",
+                                      "-1",       "+1",
+                                      "1.5M",     "64KB",
+                                      "64 K",     "K",
+                                      "1T",       "1125899906842625",
+                                      "1048577G", "99999999999999999999999",
+                                      "0x10",     "1e6",
+                                      "64kib",    " 1",
+                                      "1\n"};
     uint64_t bytes;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
@@ -70,14 +72,20 @@ static void test_byte_lists(void **state)
 
 static void test_times_and_rates(void **state)
 {
-    static const struct { const char *text; double value; } times[] = {
-        {"0ns", 0}, {"100ns", 100}, {"1.5us", 1500}, {"2ms", 2e6}, {"1s", 1e9}, {"3µs", 3000}, {"1e3ns", 1000}};
-    static const struct { const char *text; double value; } rates[] = {
-        {"800Gb/s", 800e9}, {"100GB/s", 800e9}, {"3.2Tb/s", 3.2e12}, {"5Kb/s", 5e3}, {"5kb/s", 5e3}, {"1MB/s", 8e6}};
-    static const char *const bad_times[] = { "",     "5",    "us",    "-1us", "1 us", "1.5",
-                                             "nans", "infs", "0x5ns", "1us ", "1h",   "1e99s" };
-    static const char *const bad_rates[] = { "",        "800",     "800G",     "800Gbps",  "0Gb/s",  "-1Gb/s",
-                                             "infTb/s", "0x1Gb/s", "1e99Tb/s", "800GiB/s", "800gb/s" };
+    static const struct {
+        const char *text;
+        double value;
+    } times[] = {{"0ns", 0},  {"100ns", 100}, {"1.5us", 1500}, {"2ms", 2e6},
+                 {"1s", 1e9}, {"3µs", 3000},  {"1e3ns", 1000}};
+    static const struct {
+        const char *text;
+        double value;
+    } rates[] = {{"800Gb/s", 800e9}, {"100GB/s", 800e9}, {"3.2Tb/s", 3.2e12},
+                 {"5Kb/s", 5e3},     {"5kb/s", 5e3},     {"1MB/s", 8e6}};
+    static const char *const bad_times[] = {"",     "5",    "us",    "-1us", "1 us", "1.5",
+                                            "nans", "infs", "0x5ns", "1us ", "1h",   "1e99s"};
+    static const char *const bad_rates[] = {"",        "800",     "800G",     "800Gbps",  "0Gb/s",  "-1Gb/s",
+                                            "infTb/s", "0x1Gb/s", "1e99Tb/s", "800GiB/s", "800gb/s"};
     double value;
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
@@ -113,9 +121,11 @@ static void test_integers(void **state)
 
 static void test_formats(void **state)
 {
-    static const struct { uint64_t bytes; const char *text;
-    } good[] = { { 0, "0 B" },       { 8, "8 B" },        { 1000, "1000 B" },   { 1024, "1 KiB" },
-                 { 1536, "1536 B" }, { 65536, "64 KiB" }, { 3 << 20, "3 MiB" }, { UINT64_C(1) << 40, "1024 GiB" } };
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } good[] = {{0, "0 B"},       {8, "8 B"},        {1000, "1000 B"},   {1024, "1 KiB"},
+                {1536, "1536 B"}, {65536, "64 KiB"}, {3 << 20, "3 MiB"}, {UINT64_C(1) << 40, "1024 GiB"}};
     char text[TRV_BYTES_TEXT_MAX];
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
@@ -136,8 +146,8 @@ static void test_nearest(void **state)
 
 static void test_selection(void **state)
 {
-    static const char *const bad[] = {"", "trivanc", "trivance-b,", "none", "ring,,ring", "Ring",
-                                      "planned:3", "trivance-b:3", "trivance:3"};
+    static const char *const bad[] = {"",     "trivanc",   "trivance-b,",  "none",      "ring,,ring",
+                                      "Ring", "planned:3", "trivance-b:3", "trivance:3"};
     cli_selection_t selection;
     (void)state;
     assert_int_equal(cli_select("trivance-b", &selection), 0);
@@ -175,8 +185,8 @@ static void test_selection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_byte_lists), cmocka_unit_test(test_times_and_rates),
-        cmocka_unit_test(test_integers), cmocka_unit_test(test_formats),    cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_byte_lists), cmocka_unit_test(test_times_and_rates),
+        cmocka_unit_test(test_integers),  cmocka_unit_test(test_formats),    cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_selection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

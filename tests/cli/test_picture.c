@@ -20,8 +20,8 @@
 #include "export/text.h"
 #include "xml.h"
 
-static const char *const tori[] = { "1",   "2",   "3",     "8",     "9",     "13",     "3x3",
-                                    "4x3", "2x2", "1x5x1", "3x1x4", "2x3x2", "2x2x2x2" };
+static const char *const tori[] = {"1",   "2",   "3",     "8",     "9",     "13",     "3x3",
+                                   "4x3", "2x2", "1x5x1", "3x1x4", "2x3x2", "2x2x2x2"};
 
 /* Calls `check` for every algorithm, torus and collective that is served. */
 static void for_each_schedule(void (*check)(const trv_schedule_t *schedule, const trv_cost_t *cost))
@@ -224,9 +224,11 @@ static void test_text(void **state)
 
 static void test_large_pictures_are_refused(void **state)
 {
-    static const struct { const char *torus; int all, one; } limits[] = {
-        {"81", 0, 0}, {"82", 1, 0}, {"256", 1, 0}, {"257", 1, 1}, {"9x9", 0, 0}, {"11x10", 1, 0}, {"33x32", 1, 1},
-        {"5x5x5", 0, 0}, {"5x5x6", 1, 0}, {"10x10x11", 1, 1}};
+    static const struct {
+        const char *torus;
+        int all, one;
+    } limits[] = {{"81", 0, 0},    {"82", 1, 0},    {"256", 1, 0},   {"257", 1, 1},   {"9x9", 0, 0},
+                  {"11x10", 1, 0}, {"33x32", 1, 1}, {"5x5x5", 0, 0}, {"5x5x6", 1, 0}, {"10x10x11", 1, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         trv_torus_t torus;

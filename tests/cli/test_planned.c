@@ -33,9 +33,7 @@ static json_t *find(json_t *rows, const char *key, const char *text)
 {
     size_t i;
     json_t *row;
-    json_array_foreach(rows, i, row)
-        if (strcmp(text_of(row, key), text) == 0)
-            return row;
+    json_array_foreach(rows, i, row) if (strcmp(text_of(row, key), text) == 0) return row;
     fail_msg("no row has %s %s", key, text);
     return NULL;
 }
@@ -124,19 +122,20 @@ static void check_ranges(const char *line, size_t least)
     double from = 32;
     size_t i;
     assert_true(json_array_size(rows) >= least);
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         int gains = 0;
         assert_true(number_of(row, "from_bytes") == from);
         from = number_of(row, "to_bytes");
         assert_true(number_of(row, "bytes") >= number_of(row, "from_bytes") && number_of(row, "bytes") <= from);
         assert_string_not_equal(text_of(row, "algorithm"), before);
         before = text_of(row, "algorithm");
-        json_object_foreach(row, key, gain)
-            if (strncmp(key, "gain_", 5) == 0 && json_is_number(gain)) {
-                gains++;
-                if (json_number_value(gain) < 0.9999)
-                    fail_msg("%s, %s: %s is %g", line, before, key, json_number_value(gain));
-            }
+        json_object_foreach(row, key, gain) if (strncmp(key, "gain_", 5) == 0 && json_is_number(gain))
+        {
+            gains++;
+            if (json_number_value(gain) < 0.9999)
+                fail_msg("%s, %s: %s is %g", line, before, key, json_number_value(gain));
+        }
         assert_true(gains >= 5);
     }
     assert_true(from == 1 << 30);
@@ -152,7 +151,8 @@ static void test_all_sizes(void **state)
     check_ranges("plan 8 --all-sizes -c allgather -f json", 1);
     json_t *rows = tool_json("plan 9 --all-sizes -f json"), *row;
     size_t i;
-    json_array_foreach(rows, i, row) { /* what `plan` finds where a range begins */
+    json_array_foreach(rows, i, row)
+    { /* what `plan` finds where a range begins */
         char options[64];
         snprintf(options, sizeof options, "9 -b %.0f", number_of(row, "from_bytes"));
         plan_of(options, plan);
@@ -197,7 +197,8 @@ static void test_why(void **state)
     (void)state;
     plan_of("27x27 -b 128K", plan);
     assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), plan);
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         double parts = number_of(row, "alpha_part_ns") + number_of(row, "hops_part_ns") +
                        number_of(row, "transmission_part_ns");
         assert_true(fabs(parts - number_of(row, "time_ns")) < 0.01);
@@ -225,40 +226,41 @@ static void test_why(void **state)
 
 static void test_bad_input(void **state)
 {
-    static const struct { const char *line, *words;
+    static const struct {
+        const char *line, *words;
     } bad[] = {
-        { "plan 8x8 -a hybrid:5", "5" },
-        { "simulate 8x8 -a hybrid:5", "5" },
-        { "verify 8x8 -a hybrid:5", "5" },
-        { "cost 8x8 -a hybrid:5", "5" },
-        { "plan 8x8 -a hybrid:4x", "hybrid" },
-        { "plan 8x8 -a hybrid:4:blue", "blue" },
-        { "plan 8x8 -a planned:4", "there is no algorithm" },
-        { "plan 8x8 -a plannd", "did you mean planned?" },
-        { "plan 8x8 -a trivance-b:4", "takes no parameters" },
-        { "plan 8x8 --memory=1", "scratch memory of at most 1 bytes excludes trivance-l, " },
-        { "plan 5x7 --memory=64 --consistent --why", "to be consistent excludes trivance-l, " },
-        { "plan 5x7 --memory=64 --messages-per-port=1 --all-sizes", "at most 1 message per port excludes " },
-        { "plan 8x8 --all-sizes --why", "about all sizes" },
-        { "plan 8x8 --all-sizes -b 1K", "about all sizes" },
-        { "plan 8x8 --all-sizes -a swing", "ask the planner" },
-        { "plan 8x8 --why -r 3", "ask the planner" },
-        { "plan 8x8 --why -f svg", "no format 'svg'" },
-        { "plan 8x8 9 --why", "one torus" },
-        { "plan --why", "give either a torus" },
-        { "plan --search=9 --why", "takes its ring" },
-        { "plan 8x8 --consistent -a swing", "is what it is" },
-        { "plan 8x8 --messages-per-port=0", "from 1 to" },
-        { "plan 8x8 --memory=0", "at least 1" },
-        { "plan 8x8 --memory=lots", "byte count" },
-        { "plan 8x8 --bandwidth=0Gb/s", "is not a rate" },
-        { "plan 8x8 --bandwidth=800", "for example 800Gb/s" },
-        { "plan 8x8 --alpha=-1us", "is not a time" },
-        { "plan 8x8 --alpha=1.5", "for example" },
-        { "plan 8x8 --link-latency=100", "link-latency: '100' is not a time" },
-        { "plan 8x8 --slow-link=0:+0:4x", "no option" },
-        { "plan 8x8 --why -o /nonexistent/why.txt", "/nonexistent/why.txt" },
-        { "verify 9 -b 0", "at least 1 byte" },
+        {"plan 8x8 -a hybrid:5", "5"},
+        {"simulate 8x8 -a hybrid:5", "5"},
+        {"verify 8x8 -a hybrid:5", "5"},
+        {"cost 8x8 -a hybrid:5", "5"},
+        {"plan 8x8 -a hybrid:4x", "hybrid"},
+        {"plan 8x8 -a hybrid:4:blue", "blue"},
+        {"plan 8x8 -a planned:4", "there is no algorithm"},
+        {"plan 8x8 -a plannd", "did you mean planned?"},
+        {"plan 8x8 -a trivance-b:4", "takes no parameters"},
+        {"plan 8x8 --memory=1", "scratch memory of at most 1 bytes excludes trivance-l, "},
+        {"plan 5x7 --memory=64 --consistent --why", "to be consistent excludes trivance-l, "},
+        {"plan 5x7 --memory=64 --messages-per-port=1 --all-sizes", "at most 1 message per port excludes "},
+        {"plan 8x8 --all-sizes --why", "about all sizes"},
+        {"plan 8x8 --all-sizes -b 1K", "about all sizes"},
+        {"plan 8x8 --all-sizes -a swing", "ask the planner"},
+        {"plan 8x8 --why -r 3", "ask the planner"},
+        {"plan 8x8 --why -f svg", "no format 'svg'"},
+        {"plan 8x8 9 --why", "one torus"},
+        {"plan --why", "give either a torus"},
+        {"plan --search=9 --why", "takes its ring"},
+        {"plan 8x8 --consistent -a swing", "is what it is"},
+        {"plan 8x8 --messages-per-port=0", "from 1 to"},
+        {"plan 8x8 --memory=0", "at least 1"},
+        {"plan 8x8 --memory=lots", "byte count"},
+        {"plan 8x8 --bandwidth=0Gb/s", "is not a rate"},
+        {"plan 8x8 --bandwidth=800", "for example 800Gb/s"},
+        {"plan 8x8 --alpha=-1us", "is not a time"},
+        {"plan 8x8 --alpha=1.5", "for example"},
+        {"plan 8x8 --link-latency=100", "link-latency: '100' is not a time"},
+        {"plan 8x8 --slow-link=0:+0:4x", "no option"},
+        {"plan 8x8 --why -o /nonexistent/why.txt", "/nonexistent/why.txt"},
+        {"verify 9 -b 0", "at least 1 byte"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -268,8 +270,7 @@ static void test_bad_input(void **state)
     assert_int_equal(json_array_size(rows), 4);
     size_t i, errors = 0;
     json_t *row;
-    json_array_foreach(rows, i, row)
-        errors += json_is_string(json_object_get(row, "error"));
+    json_array_foreach(rows, i, row) errors += json_is_string(json_object_get(row, "error"));
     assert_int_equal(errors, 2);
     json_decref(rows);
 }

@@ -81,13 +81,21 @@ static void test_examples(void **state)
 
 static void test_what_may_serve(void **state)
 {
-    static const struct { const char *name, *value; bool may; } cases[] = {
-        {"TRIVANCE_TORUS", "8x8", true}, {"TRIVANCE_TORUS", "", false}, {"TRIVANCE_TORUS", "8x", false},
-        {"TRIVANCE_ALGORITHM", "auto", false}, {"TRIVANCE_ALGORITHM", "trivance", true}, {"TRIVANCE_CART", "1", true},
-        {"TRIVANCE_CART", "0", false}, {"TRIVANCE_TUNE", "allreduce:@mpi", true}, {"TRIVANCE_ALPHA", "1us", false},
-        {"TRIVANCE_TOPOLOGY_FILE", "/nonexistent", true},
-        /* What a file holds may differ between ranks, so it does not count here. */
-        {"TRIVANCE_RULES_FILE", "/nonexistent", true}};
+    static const struct {
+        const char *name, *value;
+        bool may;
+    } cases[] = {{"TRIVANCE_TORUS", "8x8", true},
+                 {"TRIVANCE_TORUS", "", false},
+                 {"TRIVANCE_TORUS", "8x", false},
+                 {"TRIVANCE_ALGORITHM", "auto", false},
+                 {"TRIVANCE_ALGORITHM", "trivance", true},
+                 {"TRIVANCE_CART", "1", true},
+                 {"TRIVANCE_CART", "0", false},
+                 {"TRIVANCE_TUNE", "allreduce:@mpi", true},
+                 {"TRIVANCE_ALPHA", "1us", false},
+                 {"TRIVANCE_TOPOLOGY_FILE", "/nonexistent", true},
+                 /* What a file holds may differ between ranks, so it does not count here. */
+                 {"TRIVANCE_RULES_FILE", "/nonexistent", true}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_settings_t settings;
@@ -101,23 +109,25 @@ static void test_what_may_serve(void **state)
 
 static void test_wrong_values(void **state)
 {
-    static const struct { const char *name, *value, *words; bool selects; } cases[] = {
-        {"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
-        {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
-        {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
-        {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
-        {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
-        {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
-        {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
-        {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
-        {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
-        {"TRIVANCE_DEBUG", "loud", "'loud' is none of off|warn|info|trace; for example TRIVANCE_DEBUG=info. warn holds",
-         false},
-        {"TRIVANCE_FALLBACK", "shout", "silent holds", false},
-        {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. 0s holds", false},
-        {"TRIVANCE_KERNELS", "sse", "none of plain, avx2 and avx512", false},
-        {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
-        {"TRIVANCE_XYZZY", "1", "`trivance info` lists them", false}};
+    static const struct {
+        const char *name, *value, *words;
+        bool selects;
+    } cases[] = {{"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
+                 {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
+                 {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
+                 {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
+                 {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
+                 {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
+                 {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
+                 {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
+                 {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
+                 {"TRIVANCE_DEBUG", "loud",
+                  "'loud' is none of off|warn|info|trace; for example TRIVANCE_DEBUG=info. warn holds", false},
+                 {"TRIVANCE_FALLBACK", "shout", "silent holds", false},
+                 {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. 0s holds", false},
+                 {"TRIVANCE_KERNELS", "sse", "none of plain, avx2 and avx512", false},
+                 {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
+                 {"TRIVANCE_XYZZY", "1", "`trivance info` lists them", false}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_settings_t settings;
@@ -134,9 +144,11 @@ static void test_wrong_values(void **state)
 
 static void test_synonyms(void **state)
 {
-    static const struct { const char *value; int debug; } cases[] = {
-        {"0", TRV_DEBUG_OFF}, {"no", TRV_DEBUG_OFF}, {"off", TRV_DEBUG_OFF}, {"warn", TRV_DEBUG_WARN},
-        {"1", TRV_DEBUG_INFO}, {"info", TRV_DEBUG_INFO}, {"trace", TRV_DEBUG_TRACE}};
+    static const struct {
+        const char *value;
+        int debug;
+    } cases[] = {{"0", TRV_DEBUG_OFF},  {"no", TRV_DEBUG_OFF},    {"off", TRV_DEBUG_OFF},    {"warn", TRV_DEBUG_WARN},
+                 {"1", TRV_DEBUG_INFO}, {"info", TRV_DEBUG_INFO}, {"trace", TRV_DEBUG_TRACE}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_settings_t settings;
@@ -164,7 +176,8 @@ static void test_line(void **state)
     (void)state;
     assert_int_equal(trv_rules_parse_line(&rules, "allreduce:0-64k:[8-64]:@trivance-l;allreduce:64k-inf:@auto;"
                                                   "allgather:@mpi;reduce_scatter_block:8-8:@ring;"
-                                                  "allgather:9-9:@hybrid:4x8/3:grouped;"), 0);
+                                                  "allgather:9-9:@hybrid:4x8/3:grouped;"),
+                     0);
     assert_int_equal(rules.count, 5);
     assert_string_equal(rules.rule[4].algorithm, "hybrid:4x8/3:grouped");
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "8", 65536), "trivance-l"); /* both rules hold: the first wins */
@@ -181,14 +194,22 @@ static void test_line(void **state)
 
 static void test_wrong_lines(void **state)
 {
-    static const struct { const char *line, *words; } cases[] = {
-        {"", "no rule"}, {";", "a field is empty"}, {"allreduce", "no @ALGORITHM"}, {"allreduce:", "a field is empty"},
-        {"allreduce:@", "there is no algorithm ''"}, {"bcast:@mpi", "there is no collective 'bcast'"},
-        {"allreduce:@mpi:1-2", "there is no algorithm 'mpi:1-2'"}, {"allreduce:[1-2:@mpi", "a ] is missing"},
-        {"allreduce:9-8:@mpi", "ends before it begins"}, {"allreduce:64k:@mpi", "no range of sizes"},
-        {"allreduce:[4]:@mpi", "no range of ranks"}, {"allreduce:inf-inf:@mpi", "not a byte count"},
-        {"allreduce:@mpi;allreduce:@x", "(column 16): there is no algorithm 'x'"},
-        {"allreduce:1-2:[3-4]:5-6:@mpi", "too many"}};
+    static const struct {
+        const char *line, *words;
+    } cases[] = {{"", "no rule"},
+                 {";", "a field is empty"},
+                 {"allreduce", "no @ALGORITHM"},
+                 {"allreduce:", "a field is empty"},
+                 {"allreduce:@", "there is no algorithm ''"},
+                 {"bcast:@mpi", "there is no collective 'bcast'"},
+                 {"allreduce:@mpi:1-2", "there is no algorithm 'mpi:1-2'"},
+                 {"allreduce:[1-2:@mpi", "a ] is missing"},
+                 {"allreduce:9-8:@mpi", "ends before it begins"},
+                 {"allreduce:64k:@mpi", "no range of sizes"},
+                 {"allreduce:[4]:@mpi", "no range of ranks"},
+                 {"allreduce:inf-inf:@mpi", "not a byte count"},
+                 {"allreduce:@mpi;allreduce:@x", "(column 16): there is no algorithm 'x'"},
+                 {"allreduce:1-2:[3-4]:5-6:@mpi", "too many"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_rules_t rules;
@@ -226,27 +247,31 @@ static void test_file(void **state)
 /* The first place that is wrong is named, by line and column. */
 static void test_wrong_files(void **state)
 {
-    static const struct { const char *text, *words; } cases[] = {
-        {"", "r.json:1:"}, {"{", "r.json:1:1: it is not JSON: string or '}' expected"},
-        {"{\"a\": 1,\n \"a\": 2}", "r.json:2:4: it is not JSON: duplicate object key"},
-        {"[]", "r.json:1:1: rules are an object"},
-        {"{\"rule_file_version\": 2}", "r.json:1:2: \"rule_file_version\" must"},
-        {"{\"rule_file_version\": 1}", "r.json:1:1: \"collectives\" must be an object"},
-        {"{\"rule_file_version\": 1, \"collectives\":\n {\"allreduce\": {}}}",
-         "r.json:2:3: \"allreduce\" must be a list"},
-        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [1]}}", "r.json:2:2: entry 0"},
-        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{}]}]}}",
-         "r.json:2:14: a rule needs \"alg\""},
-        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{\"alg\": \"x\"}]}]}}",
-         "r.json:2:15: there is no algorithm 'x'"},
-        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"comm_size_min\": -1, \"rules\": []}]}}",
-         "r.json:2:4: \"comm_size_min\" must be a whole number >= 0"},
-        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"torus\": \"3x\", \"rules\": []}]}}",
-         "r.json:2:4: '3x' is not a torus"},
-        {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{\"msg_size_min\": 9, "
-         "\"msg_size_max\": 8, \"alg\": \"mpi\"}]}]}}", "\"msg_size_max\" must not be less than \"msg_size_min\""},
-        {"{\"rule_file_version\": 1, \"network\": {\"é\": 1,\n\"alpha\": 5}}",
-         "r.json:2:1: \"alpha\" must be a text"}};
+    static const struct {
+        const char *text, *words;
+    } cases[] =
+        {{"", "r.json:1:"},
+         {"{", "r.json:1:1: it is not JSON: string or '}' expected"},
+         {"{\"a\": 1,\n \"a\": 2}", "r.json:2:4: it is not JSON: duplicate object key"},
+         {"[]", "r.json:1:1: rules are an object"},
+         {"{\"rule_file_version\": 2}", "r.json:1:2: \"rule_file_version\" must"},
+         {"{\"rule_file_version\": 1}", "r.json:1:1: \"collectives\" must be an object"},
+         {"{\"rule_file_version\": 1, \"collectives\":\n {\"allreduce\": {}}}",
+          "r.json:2:3: \"allreduce\" must be a list"},
+         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [1]}}", "r.json:2:2: entry 0"},
+         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{}]}]}}",
+          "r.json:2:14: a rule needs \"alg\""},
+         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{\"alg\": \"x\"}]}]}}",
+          "r.json:2:15: there is no algorithm 'x'"},
+         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"comm_size_min\": -1, \"rules\": []}]}}",
+          "r.json:2:4: \"comm_size_min\" must be a whole number >= 0"},
+         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"torus\": \"3x\", \"rules\": []}]}}",
+          "r.json:2:4: '3x' is not a torus"},
+         {"{\"rule_file_version\": 1, \"collectives\": {\"allreduce\":\n [{\"rules\": [{\"msg_size_min\": 9, "
+          "\"msg_size_max\": 8, \"alg\": \"mpi\"}]}]}}",
+          "\"msg_size_max\" must not be less than \"msg_size_min\""},
+         {"{\"rule_file_version\": 1, \"network\": {\"é\": 1,\n\"alpha\": 5}}",
+          "r.json:2:1: \"alpha\" must be a text"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_rules_t rules;
@@ -357,7 +382,8 @@ static void test_cache(void **state)
     unsetenv("TRIVANCE_TORUS");
     unsetenv("TRIVANCE_CACHE");
     assert_int_equal(warnings.count, 1);
-    assert_string_equal(warnings.last, "TRIVANCE_CACHE: 'none' is neither 0 nor 1; for example TRIVANCE_CACHE=0. 1 holds");
+    assert_string_equal(warnings.last,
+                        "TRIVANCE_CACHE: 'none' is neither 0 nor 1; for example TRIVANCE_CACHE=0. 1 holds");
 }
 
 /* ---- What is shown ----------------------------------------------------------------------------------------------- */
@@ -369,7 +395,8 @@ static void test_info(void **state)
     json_t *array = tool_json("info --format=json"), *row;
     size_t i;
     int variables = 0;
-    json_array_foreach(array, i, row) {
+    json_array_foreach(array, i, row)
+    {
         bool variable = strcmp(json_string_value(json_object_get(row, "kind")), "variable") == 0;
         if (variable)
             assert_string_equal(json_string_value(json_object_get(row, "name")), trv_settings_at(variables++)->name);

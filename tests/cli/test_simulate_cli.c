@@ -70,29 +70,31 @@ static void expect_time(const char *arguments, const char *input, double expecte
  * the link, 0.56 of ticks, and the first packet's 81.92. */
 static void test_every_parameter(void **state)
 {
-    static const struct { const char *option; double more_ns;
+    static const struct {
+        const char *option;
+        double more_ns;
     } change[] = {
-        { "", 0 },
-        { "--model=fifo", 0 },
-        { "--alpha=2us", 500 },
-        { "--alpha=0ns", -1500 },
-        { "--link-latency=500ns", 400 },
-        { "--host-latency=200ns", 200 },
-        { "--router-in=60ns", 20 },
-        { "--router-out=60ns", 20 },
-        { "--delivery=tail", 81.92 },
-        { "--bandwidth=400Gb/s", 2.56 + 81.92 },
-        { "--bandwidth=50GB/s", 2.56 + 81.92 },
-        { "--packet=16K", -81.92 },
-        { "--bytes=24K", 81.92 },
-        { "--message-overhead=100ns", 100 },
-        { "--slow-rank=0:2x", 1500 },
-        { "--slow-rank=3:2x", 0 },
-        { "--slow-rank=0:2x --slow-rank=3:4x", 1500 },
-        { "--slow-link=0:+0:2x", 2.56 + 81.92 },
-        { "--slow-link=1:-0:2x", 0 },
-        { "--slow-link=1:+0:down --slow-link=2:+0:down", 0 },
-        { "--gamma=1us", 0 },
+        {"", 0},
+        {"--model=fifo", 0},
+        {"--alpha=2us", 500},
+        {"--alpha=0ns", -1500},
+        {"--link-latency=500ns", 400},
+        {"--host-latency=200ns", 200},
+        {"--router-in=60ns", 20},
+        {"--router-out=60ns", 20},
+        {"--delivery=tail", 81.92},
+        {"--bandwidth=400Gb/s", 2.56 + 81.92},
+        {"--bandwidth=50GB/s", 2.56 + 81.92},
+        {"--packet=16K", -81.92},
+        {"--bytes=24K", 81.92},
+        {"--message-overhead=100ns", 100},
+        {"--slow-rank=0:2x", 1500},
+        {"--slow-rank=3:2x", 0},
+        {"--slow-rank=0:2x --slow-rank=3:4x", 1500},
+        {"--slow-link=0:+0:2x", 2.56 + 81.92},
+        {"--slow-link=1:-0:2x", 0},
+        {"--slow-link=1:+0:down --slow-link=2:+0:down", 0},
+        {"--gamma=1us", 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
@@ -115,16 +117,24 @@ static void test_every_parameter(void **state)
 /* What plan writes is simulated in the very same time, whether the schedule has blocks, slots, or a family's name. */
 static void test_round_trip(void **state)
 {
-    static const struct { const char *torus, *algorithm, *bytes, *options;
+    static const struct {
+        const char *torus, *algorithm, *bytes, *options;
     } trip[] = {
-        { "9", "trivance-l", "1000", "" },          { "8", "trivance-b", "1M", "" },
-        { "25", "trivance-l", "64K", "" },          { "3x4", "trivance", "100000", "" },
-        { "8", "swing-b", "1M", "--model=fifo" },   { "2x4", "swing-l", "12345", "" },
-        { "4x4", "recdoub-b", "300000", "" },       { "8", "recdoub-b-split", "64K", "--delivery=tail" },
-        { "6", "recdoub-l", "64K", "" },            { "5x2", "bucket", "4097", "" },
-        { "7", "ring", "1", "" },                   { "10", "bruck-b", "1M", "" },
-        { "3x3", "bruck-l", "1M", "" },             { "6", "trivance-l-gathered", "5000", "" },
-        { "9", "trivance-l-grouped", "5000", "--alpha=0ns --jitter=0%" },
+        {"9", "trivance-l", "1000", ""},
+        {"8", "trivance-b", "1M", ""},
+        {"25", "trivance-l", "64K", ""},
+        {"3x4", "trivance", "100000", ""},
+        {"8", "swing-b", "1M", "--model=fifo"},
+        {"2x4", "swing-l", "12345", ""},
+        {"4x4", "recdoub-b", "300000", ""},
+        {"8", "recdoub-b-split", "64K", "--delivery=tail"},
+        {"6", "recdoub-l", "64K", ""},
+        {"5x2", "bucket", "4097", ""},
+        {"7", "ring", "1", ""},
+        {"10", "bruck-b", "1M", ""},
+        {"3x3", "bruck-l", "1M", ""},
+        {"6", "trivance-l-gathered", "5000", ""},
+        {"9", "trivance-l-grouped", "5000", "--alpha=0ns --jitter=0%"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof trip / sizeof trip[0]; i++) {
@@ -349,8 +359,10 @@ static void test_goal(void **state)
 /* What `export` writes, alpha included, takes as long as the original, to 1 ns per step. */
 static void test_goal_round_trip(void **state)
 {
-    static const struct { const char *torus, *algorithm; int steps;
-    } trip[] = { { "8", "trivance-b", 4 }, { "3x3", "trivance-l", 2 }, { "4x4", "swing-b", 8 }, { "5", "ring", 8 } };
+    static const struct {
+        const char *torus, *algorithm;
+        int steps;
+    } trip[] = {{"8", "trivance-b", 4}, {"3x3", "trivance-l", 2}, {"4x4", "swing-b", 8}, {"5", "ring", 8}};
     (void)state;
     for (size_t i = 0; i < sizeof trip / sizeof trip[0]; i++) {
         char line[256];
@@ -370,61 +382,62 @@ static void test_goal_round_trip(void **state)
 
 static void test_bad_input(void **state)
 {
-    static const struct { const char *line, *words;
+    static const struct {
+        const char *line, *words;
     } bad[] = {
-        { "", "give either a torus" },
-        { "9 --schedule=x.json", "give either a torus" },
-        { "--schedule=/nonexistent.json", "/nonexistent.json" },
-        { "--schedule=x.json -a ring", "a file says itself" },
-        { "9 --goal=/nonexistent.goal", "/nonexistent.goal" },
-        { "9 3x3 --goal=x.goal", "one torus" },
-        { "9 --goal=x.goal -b 1K", "sizes of its own" },
-        { "9 -b 0", "at least 1" },
-        { "9 -b 8,,16", "empty entry" },
-        { "9 -a trivanse", "did you mean trivance?" },
-        { "3x3 -a ring", "ring cannot run: ring serves rings only" },
-        { "9 -a trivance-l -c allgather", "AllReduce only" },
-        { "8 -a ring,bucket -b 8 --slow-link=0:+0:down", "none of the list can run; ring cannot run" },
-        { "9 --links --format=csv", "--format=json" },
-        { "9 --model=ideal", "model: 'ideal' is neither dateline nor fifo" },
-        { "9 --delivery=body", "neither head nor tail" },
-        { "9 --bandwidth=800", "bandwidth: '800' is not a rate" },
-        { "9 --bandwidth=0Gb/s", "is not a rate" },
-        { "9 --bandwidth=-1Gb/s", "is not a rate" },
-        { "9 --nic-bandwidth=12.8", "is not a rate" },
-        { "9 --alpha=1.5", "alpha: '1.5' is not a time" },
-        { "9 --link-latency=100", "link-latency: '100' is not a time" },
-        { "9 --host-latency=-1ns", "is not a time" },
-        { "9 --host-latency=4000s", "to an hour" },
-        { "9 --router-in=fast", "is not a time" },
-        { "9 --gamma=0.01", "is not a time" },
-        { "9 --message-overhead=1", "is not a time" },
-        { "9 --packet=100", "from 256 bytes to 1 MiB" },
-        { "9 --packet=2M", "from 256 bytes to 1 MiB" },
-        { "9 --packet=16K --buffer=8K", "16384 bytes does not fit in a buffer of 8192" },
-        { "9 --buffer=1M --model=fifo", "finite buffers need the model dateline" },
-        { "9 --jitter=10", "is not a share" },
-        { "9 --jitter=101%", "is not a share" },
-        { "9 --seed=-1", "the seed '-1'" },
-        { "9 --slow-rank=9:2x", "no rank 9 on the torus 9, whose ranks are 0 to 8" },
-        { "9 --slow-rank=1", "for example 5:2x" },
-        { "9 --slow-rank=1:2", "is not a factor" },
-        { "9 --slow-rank=1:0.5x", "from 1x" },
-        { "9 --slow-rank=1:2x --slow-rank=1:3x", "given twice" },
-        { "9 --slow-link=9:+0:2x", "no rank 9" },
-        { "9 --slow-link=0:+1:2x", "dimensions count from 0" },
-        { "9x1 --slow-link=0:-1:2x", "that dimension has size 1" },
-        { "9 --slow-link=0:0:2x", "is not a port" },
-        { "9 --slow-link=0:+0", "for example 0:+1:4x" },
-        { "9 --slow-link=0:+0:up", "is not a factor" },
-        { "9 --slow-link=0:+0:2x --slow-link=0:+0:down", "given twice" },
-        { "9 --bandwith=1Gb/s", "did you mean --bandwidth?" },
-        { "9 --trace=-", "one algorithm" },
-        { "9 -a ring --trace=-", "name of a file" },
-        { "9 -a ring -b 1,2 --trace=/nonexistent/x", "one size" },
-        { "9 -a ring --trace=/nonexistent/x", "/nonexistent/x" },
-        { "81 -a trivance-b --trace=/nonexistent/x", "up to 64 ranks" },
-        { "9 -a trivance-b -b 1G --trace=/nonexistent/x", "events" },
+        {"", "give either a torus"},
+        {"9 --schedule=x.json", "give either a torus"},
+        {"--schedule=/nonexistent.json", "/nonexistent.json"},
+        {"--schedule=x.json -a ring", "a file says itself"},
+        {"9 --goal=/nonexistent.goal", "/nonexistent.goal"},
+        {"9 3x3 --goal=x.goal", "one torus"},
+        {"9 --goal=x.goal -b 1K", "sizes of its own"},
+        {"9 -b 0", "at least 1"},
+        {"9 -b 8,,16", "empty entry"},
+        {"9 -a trivanse", "did you mean trivance?"},
+        {"3x3 -a ring", "ring cannot run: ring serves rings only"},
+        {"9 -a trivance-l -c allgather", "AllReduce only"},
+        {"8 -a ring,bucket -b 8 --slow-link=0:+0:down", "none of the list can run; ring cannot run"},
+        {"9 --links --format=csv", "--format=json"},
+        {"9 --model=ideal", "model: 'ideal' is neither dateline nor fifo"},
+        {"9 --delivery=body", "neither head nor tail"},
+        {"9 --bandwidth=800", "bandwidth: '800' is not a rate"},
+        {"9 --bandwidth=0Gb/s", "is not a rate"},
+        {"9 --bandwidth=-1Gb/s", "is not a rate"},
+        {"9 --nic-bandwidth=12.8", "is not a rate"},
+        {"9 --alpha=1.5", "alpha: '1.5' is not a time"},
+        {"9 --link-latency=100", "link-latency: '100' is not a time"},
+        {"9 --host-latency=-1ns", "is not a time"},
+        {"9 --host-latency=4000s", "to an hour"},
+        {"9 --router-in=fast", "is not a time"},
+        {"9 --gamma=0.01", "is not a time"},
+        {"9 --message-overhead=1", "is not a time"},
+        {"9 --packet=100", "from 256 bytes to 1 MiB"},
+        {"9 --packet=2M", "from 256 bytes to 1 MiB"},
+        {"9 --packet=16K --buffer=8K", "16384 bytes does not fit in a buffer of 8192"},
+        {"9 --buffer=1M --model=fifo", "finite buffers need the model dateline"},
+        {"9 --jitter=10", "is not a share"},
+        {"9 --jitter=101%", "is not a share"},
+        {"9 --seed=-1", "the seed '-1'"},
+        {"9 --slow-rank=9:2x", "no rank 9 on the torus 9, whose ranks are 0 to 8"},
+        {"9 --slow-rank=1", "for example 5:2x"},
+        {"9 --slow-rank=1:2", "is not a factor"},
+        {"9 --slow-rank=1:0.5x", "from 1x"},
+        {"9 --slow-rank=1:2x --slow-rank=1:3x", "given twice"},
+        {"9 --slow-link=9:+0:2x", "no rank 9"},
+        {"9 --slow-link=0:+1:2x", "dimensions count from 0"},
+        {"9x1 --slow-link=0:-1:2x", "that dimension has size 1"},
+        {"9 --slow-link=0:0:2x", "is not a port"},
+        {"9 --slow-link=0:+0", "for example 0:+1:4x"},
+        {"9 --slow-link=0:+0:up", "is not a factor"},
+        {"9 --slow-link=0:+0:2x --slow-link=0:+0:down", "given twice"},
+        {"9 --bandwith=1Gb/s", "did you mean --bandwidth?"},
+        {"9 --trace=-", "one algorithm"},
+        {"9 -a ring --trace=-", "name of a file"},
+        {"9 -a ring -b 1,2 --trace=/nonexistent/x", "one size"},
+        {"9 -a ring --trace=/nonexistent/x", "/nonexistent/x"},
+        {"81 -a trivance-b --trace=/nonexistent/x", "up to 64 ranks"},
+        {"9 -a trivance-b -b 1G --trace=/nonexistent/x", "events"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -456,18 +469,10 @@ static void test_bad_schedule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_parameter),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_families),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_links),
-        cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_goal),
-        cmocka_unit_test(test_goal_round_trip),
-        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_bad_schedule),
+        cmocka_unit_test(test_every_parameter), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_families),
+        cmocka_unit_test(test_tables),          cmocka_unit_test(test_compare),    cmocka_unit_test(test_links),
+        cmocka_unit_test(test_trace),           cmocka_unit_test(test_faults),     cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_goal_round_trip), cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_bad_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

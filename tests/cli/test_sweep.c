@@ -58,8 +58,9 @@ static void test_values(void **state)
 
 static void test_no_values(void **state)
 {
-    static const char *const bad[] = {"", "1,,2", "1:", ":2", "8:4", "1K:64M:x1", "1K:64M:x", "1K:64M:+", "1K:64M:+0",
-                                      "1K:64M:+1us", "1us:64", "0:8:x2", "1:2:3:4", "a:b", "1:8:-1", "1:100000:+1"};
+    static const char *const bad[] = {"",         "1,,2",     "1:",        ":2",          "8:4",    "1K:64M:x1",
+                                      "1K:64M:x", "1K:64M:+", "1K:64M:+0", "1K:64M:+1us", "1us:64", "0:8:x2",
+                                      "1:2:3:4",  "a:b",      "1:8:-1",    "1:100000:+1"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cli_values_t values = {0};
@@ -71,7 +72,7 @@ static void test_no_values(void **state)
 
 /* ---- Grids of simulations ---------------------------------------------------------------------------------------- */
 
-#define SIZES 5
+#define SIZES  5
 #define POINTS (3 * 2 * SIZES) /* choices, tori, sizes */
 
 typedef struct seen {
@@ -93,7 +94,8 @@ static void fill(cli_point_t *point, const cli_selection_t *selection)
     for (int c = 0, i = 0; c < 3; c++)
         for (int t = 0; t < 2; t++)
             for (int s = 0; s < SIZES; s++, i++) {
-                point[i] = (cli_point_t){.choice = &selection->choice[c], .bytes = (uint64_t)64 << 4 * s,
+                point[i] = (cli_point_t){.choice = &selection->choice[c],
+                                         .bytes = (uint64_t)64 << 4 * s,
                                          .options = TRV_SIMULATE_DEFAULTS};
                 assert_int_equal(trv_torus_parse(torus[t], &point[i].torus), TRV_OK);
             }
@@ -191,34 +193,36 @@ static void test_progress(void **state)
 
 static void test_bad_input(void **state)
 {
-    static const struct { const char *line, *words; } bad[] = {
-        { "", "there is no torus" },
-        { "8x8", "tori are given as --torus=8x8" },
-        { "/nonexistent/grid.json", "/nonexistent/grid.json" },
-        { "a.json b.json", "two files" },
-        { "--tours=8", "did you mean --torus?" },
-        { "--torus=8y8", "is not a torus" },
-        { "--torus=8,,9", "empty entry" },
-        { "--torus=8 -a trivanse", "did you mean trivance?" },
-        { "--torus=8 -b 0", "at least 1 byte" },
-        { "--torus=8 -b 1K:64M:y4", "is no range" },
-        { "--torus=8 -c broadcast", "no collective 'broadcast'" },
-        { "--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate" },
-        { "--torus=8 --bandwidth=0Gb/s", "is not a rate" },
-        { "--torus=8 --alpha=1us,1.5", "alpha: '1.5' is not a time" },
-        { "--torus=8 --packet=1", "from 256 bytes to 1 MiB" },
-        { "--torus=8 --packet=64K --buffer=8K", "does not fit in a buffer" },
-        { "--torus=8 --slow-rank=9:2x", "there is no rank 9" },
-        { "--torus=8 -f xml", "no format 'xml'" },
-        { "--torus=8 -f csv -o out.csv", "--format is for stdout" },
-        { "--torus=8 --restart", "--restart empties the file" },
-        { "--torus=8 -o out.txt", "neither in .csv nor in .jsonl" },
-        { "--torus=8 -o /nonexistent/out.csv", "'/nonexistent/out.csv' cannot be written: No such file" },
-        { "--torus=8 -j 0", "--workers" },
-        { "--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 -a ring",
-          "1,000,000,000,000 points (10000 of torus, 10000 of bytes, 10000 of seed); give --yes" },
-        { "--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 --alpha=1ns:9us:+1ns --gamma=1ns:9us:+1ns --yes",
-          "more than 2^62 points" },
+    static const struct {
+        const char *line, *words;
+    } bad[] = {
+        {"", "there is no torus"},
+        {"8x8", "tori are given as --torus=8x8"},
+        {"/nonexistent/grid.json", "/nonexistent/grid.json"},
+        {"a.json b.json", "two files"},
+        {"--tours=8", "did you mean --torus?"},
+        {"--torus=8y8", "is not a torus"},
+        {"--torus=8,,9", "empty entry"},
+        {"--torus=8 -a trivanse", "did you mean trivance?"},
+        {"--torus=8 -b 0", "at least 1 byte"},
+        {"--torus=8 -b 1K:64M:y4", "is no range"},
+        {"--torus=8 -c broadcast", "no collective 'broadcast'"},
+        {"--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate"},
+        {"--torus=8 --bandwidth=0Gb/s", "is not a rate"},
+        {"--torus=8 --alpha=1us,1.5", "alpha: '1.5' is not a time"},
+        {"--torus=8 --packet=1", "from 256 bytes to 1 MiB"},
+        {"--torus=8 --packet=64K --buffer=8K", "does not fit in a buffer"},
+        {"--torus=8 --slow-rank=9:2x", "there is no rank 9"},
+        {"--torus=8 -f xml", "no format 'xml'"},
+        {"--torus=8 -f csv -o out.csv", "--format is for stdout"},
+        {"--torus=8 --restart", "--restart empties the file"},
+        {"--torus=8 -o out.txt", "neither in .csv nor in .jsonl"},
+        {"--torus=8 -o /nonexistent/out.csv", "'/nonexistent/out.csv' cannot be written: No such file"},
+        {"--torus=8 -j 0", "--workers"},
+        {"--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 -a ring",
+         "1,000,000,000,000 points (10000 of torus, 10000 of bytes, 10000 of seed); give --yes"},
+        {"--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 --alpha=1ns:9us:+1ns --gamma=1ns:9us:+1ns --yes",
+         "more than 2^62 points"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -254,9 +258,8 @@ static void test_formats(void **state)
     char *rest = csv.out, *row = strtok_r(rest, "\n", &rest);
     const char *key;
     assert_int_equal(json_array_size(array), 16);
-    json_object_foreach(json_array_get(array, 0), key, value)
-        if (!strstr(manual, key))
-            fail_msg("the key %s is not in the man page", key);
+    json_object_foreach(json_array_get(array, 0), key, value) if (!strstr(manual, key))
+        fail_msg("the key %s is not in the man page", key);
     tool_t lines = sweep("%s -j 1 -o %s", grid, in_folder("formats.jsonl"));
     assert_int_equal(lines.code, 0);
     assert_non_null(strstr(lines.out, "all 16 points, 16 of them new, 4 of these with an error"));
@@ -288,15 +291,17 @@ static void test_description(void **state)
 {
     static const char grid[] = "{\"torus\": [8, \"3x3\"], \"algorithm\": \"trivance,ring\", \"bytes\": [64, \"1K:2K\"],"
                                " \"jitter\": [\"0%\", \"10%\"], \"seed\": 3}";
-    static const struct { const char *text, *words; } bad[] = {
-        { "{\"torus\": 8, \"bandwith\": 1}", "did you mean bandwidth?" },
-        { "{\"torus\": 8, \"zzzzzzzz\": 1}", "there is no key 'zzzzzzzz'" },
-        { "{\"torus\": []}", "the list of the key torus is empty" },
-        { "{\"torus\": {\"a\": 8}}", "the key torus takes a text" },
-        { "{\"torus\": 8, \"torus\": 9}", "duplicate" },
-        { "[8]", "is not a JSON object" },
-        { "{\"torus\": 8", "line 1" },
-        { "{\"torus\": 8, \"alpha\": 1.5}", "'1.5' is not a time" },
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        {"{\"torus\": 8, \"bandwith\": 1}", "did you mean bandwidth?"},
+        {"{\"torus\": 8, \"zzzzzzzz\": 1}", "there is no key 'zzzzzzzz'"},
+        {"{\"torus\": []}", "the list of the key torus is empty"},
+        {"{\"torus\": {\"a\": 8}}", "the key torus takes a text"},
+        {"{\"torus\": 8, \"torus\": 9}", "duplicate"},
+        {"[8]", "is not a JSON object"},
+        {"{\"torus\": 8", "line 1"},
+        {"{\"torus\": 8, \"alpha\": 1.5}", "'1.5' is not a time"},
     };
     char file[512];
     (void)state;
@@ -324,10 +329,12 @@ static void test_rows_without_numbers(void **state)
 {
     (void)state;
     json_t *array = tool_json("sweep --torus=8 -a ring -b 1K --slow-link=none,0:+0:2x,0:+0:down --packet=1K,64K "
-                              "--buffer=0,8K -j 1 -f json"), *row;
+                              "--buffer=0,8K -j 1 -f json"),
+           *row;
     size_t i, errors = 0, unfit = 0;
     assert_int_equal(json_array_size(array), 12);
-    json_array_foreach(array, i, row) {
+    json_array_foreach(array, i, row)
+    {
         const char *error = json_string_value(json_object_get(row, "error"));
         const char *link = json_string_value(json_object_get(row, "slow_link"));
         bool down = strcmp(link, "0:+0:down") == 0, fits = json_integer_value(json_object_get(row, "packet")) == 1024 ||
@@ -345,9 +352,14 @@ static void test_rows_without_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_no_values),    cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_grid_ends), cmocka_unit_test(test_progress),     cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_formats),   cmocka_unit_test(test_description),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_no_values),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_grid_ends),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_description),
         cmocka_unit_test(test_rows_without_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

@@ -24,10 +24,7 @@
 
 #include "sweep_tool.h"
 
-static int compare(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
+static int compare(const void *left, const void *right) { return strcmp(*(char *const *)left, *(char *const *)right); }
 
 /* The lines of a CSV file, sorted, without the column wall_s, which is the seventh here. */
 static char *sorted_rows(const char *file)
@@ -72,7 +69,7 @@ static size_t size_of(const char *file)
 /* Points that take some tenths of a second. */
 #define GRID "--torus=8x8,3x5 -a all -b 32:128K:x2 --alpha=1us -j 1"
 
-#define ALGORITHMS (trv_algorithms_count() + 1) /* all, and planned */
+#define ALGORITHMS        (trv_algorithms_count() + 1) /* all, and planned */
 #define POINTS_OF_A_TORUS (13 * ALGORITHMS)
 
 /* Whether the text says so, its number being `points`. */
@@ -182,19 +179,21 @@ static void test_torn(void **state)
 static void test_refused(void **state)
 {
     static const char header[] = "torus,algorithm,bytes,alpha_ns,time_ns,packet_hops,wall_s,chosen_for,error\n";
-    static const struct { const char *name, *text, *words; } other[] = {
-        { "notes.csv", "my notes", "line 1 is not the beginning of a sweep" },
-        { "notes.csv", "my notes\n", "line 1 has not the columns" },
-        { "less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n", "has not the columns" },
-        { "grid.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\n9x9,ring,32,1000,1.000,1,1.0,ring,\n",
-          "line 3 has torus 9x9" },
-        { "bytes.csv", "*8x8,ring,33,1000,1.000,1,1.0,ring,\n", "has bytes 33" },
-        { "family.csv", "*8x8,ring,32,1000,1.000,1,1.0,trivance,\n", "has chosen_for trivance" },
-        { "short.csv", "*8x8,ring,32\n", "is no row of this sweep" },
-        { "quote.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\"\n", "is no row of this sweep" },
-        { "lines.jsonl", "{\"torus\": \"8x8\"}\n", "is no row of this sweep" },
-        { "lines.jsonl", "{\"my\": \"notes\"", "not the beginning" },
-        { "lines.jsonl", "[1]\n", "is no row" },
+    static const struct {
+        const char *name, *text, *words;
+    } other[] = {
+        {"notes.csv", "my notes", "line 1 is not the beginning of a sweep"},
+        {"notes.csv", "my notes\n", "line 1 has not the columns"},
+        {"less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n", "has not the columns"},
+        {"grid.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\n9x9,ring,32,1000,1.000,1,1.0,ring,\n",
+         "line 3 has torus 9x9"},
+        {"bytes.csv", "*8x8,ring,33,1000,1.000,1,1.0,ring,\n", "has bytes 33"},
+        {"family.csv", "*8x8,ring,32,1000,1.000,1,1.0,trivance,\n", "has chosen_for trivance"},
+        {"short.csv", "*8x8,ring,32\n", "is no row of this sweep"},
+        {"quote.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\"\n", "is no row of this sweep"},
+        {"lines.jsonl", "{\"torus\": \"8x8\"}\n", "is no row of this sweep"},
+        {"lines.jsonl", "{\"my\": \"notes\"", "not the beginning"},
+        {"lines.jsonl", "[1]\n", "is no row"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {

@@ -37,9 +37,8 @@ static void expect_same(const char *what, const char *got, const char *wanted)
 
 static void test_help(void **state)
 {
-    static const char *const subcommand[] = {"",      "list ",     "plan ",  "verify ",
-                                             "cost ", "simulate ", "sweep ", "bench ",
-                                             "tune ", "info ", "run ",      "testbed "};
+    static const char *const subcommand[] = {"",       "list ",  "plan ", "verify ", "cost ", "simulate ",
+                                             "sweep ", "bench ", "tune ", "info ",   "run ",  "testbed "};
     (void)state;
     for (size_t i = 0; i < sizeof subcommand / sizeof subcommand[0]; i++)
         for (int brief = 0; brief < 2; brief++) {
@@ -61,99 +60,100 @@ static void test_help(void **state)
 /* Exit code 2, nothing on stdout, one line on stderr that begins with the tool's name and has these words. */
 static void test_bad_input(void **state)
 {
-    static const struct { const char *line, *words;
+    static const struct {
+        const char *line, *words;
     } bad[] = {
-        { "", "a subcommand is missing" },
-        { "lsit", "did you mean list?" },
-        { "verfy 9", "did you mean verify?" },
-        { "frobnicate", "there are list, plan, verify, " },
-        { "--hlep", "there is no option '--hlep'" },
-        { "list 9", "list takes options only" },
-        { "list --format=xml", "no format 'xml'" },
-        { "list --formt=csv", "did you mean --format?" },
-        { "list -z", "there is no option '-z'" },
-        { "list --help=1", "takes no value" },
-        { "list --format", "needs a value" },
-        { "plan", "give either a torus" },
-        { "plan 9 3x3", "one torus" },
-        { "plan 9 -a ring,swing", "one algorithm" },
-        { "plan 9 -a all", "one algorithm" },
-        { "plan 9 -a trivanse-b", "did you mean trivance-b?" },
-        { "plan 9 -a zzzzzz", "there is no algorithm 'zzzzzz'" },
-        { "plan 9 -a ", "needs a value" },
-        { "plan 3x", "is not a torus" },
-        { "plan x3", "is not a torus" },
-        { "plan 3x0", "size 0" },
-        { "plan 0x4", "size 0" },
-        { "plan -9", "no option" },
-        { "plan 9999999999x2", "too large" },
-        { "plan 100000x100000", "2^30" },
-        { "plan 2x2x2x2x2x2x2x2x2", "more than 8 dimensions" },
-        { "plan 9,", "empty entry" },
-        { "plan 3y3", "is not a torus" },
-        { "plan 3x3 -a ring", "ring" },
-        { "plan 9 -a trivance-l -c allgather", "AllReduce only" },
-        { "plan 9 -c reduce", "there is no collective 'reduce'" },
-        { "plan 9 -b 0", "at least 1" },
-        { "plan 9 -b 1.5M", "byte count" },
-        { "plan 9 -b 64KB", "byte count" },
-        { "plan 9 -b -5", "byte count" },
-        { "plan 9 -b 9999999999999999999999", "byte count" },
-        { "plan 9 -r 9", "from 0 to 8" },
-        { "plan 9 -r -1", "from 0 to 8" },
-        { "plan 9 -r x", "from 0 to 8" },
-        { "plan 9 -a trivance-l --stream 1", "from 0 to 0" },
-        { "plan 9 -f pdf", "no format 'pdf'" },
-        { "plan 9 -f json -r 1", "all ranks" },
-        { "plan 82 -f svg", "too many ranks" },
-        { "plan 2x2x2x2 -f svg", "4 dimensions" },
-        { "plan --schedule /nonexistent.json", "/nonexistent.json" },
-        { "plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt" },
-        { "plan 9 --schedule x.json", "give either" },
-        { "plan --search=1", "from 2 to 4096" },
-        { "plan --search=9-", "from 2 to 4096" },
-        { "plan --search=-9", "from 2 to 4096" },
-        { "plan --search=9-8", "no range of rings" },
-        { "plan --search=9x", "is not a torus" },
-        { "plan --search=8x8,,9x9", "empty entry" },
-        { "plan --search=8x1x8", "leave out the dimensions of 1" },
-        { "plan --search=8x8 --steps=3", "--steps is for rings" },
-        { "plan --search=8x8 --format=svg", "no format 'svg'" },
-        { "plan --search=8x8 8x8", "takes its ring or torus itself" },
-        { "plan --search=4097", "from 2 to 4096" },
-        { "plan --search=30 --steps=3", "takes 4 to 15 steps, not 3" },
-        { "plan --search=30 --steps=0", "from 1 to 40" },
-        { "plan --search=30 --format=svg", "no format 'svg'" },
-        { "plan --search=30 --format=c", "--search=2-128" },
-        { "plan --search=30 30", "takes its ring or torus itself" },
-        { "plan 30 --steps=4", "--steps belongs to --search" },
-        { "verify", "give either a torus" },
-        { "verify 3x", "is not a torus" },
-        { "verify 9 3x3 0", "size 0" },
-        { "verify 3x3 -a ring", "ring" },
-        { "verify 9 -m fast", "no method 'fast'" },
-        { "verify 9 -a ring,,swing", "empty entry" },
-        { "verify 9 -c some", "no collective" },
-        { "verify 9 --format=text", "no format 'text'" },
-        { "verify 9 -a trivance-l -c allgather", "AllReduce only" },
-        { "verify --schedule /", "cannot be read" },
-        { "verify 9 --schedule=-", "give either" },
-        { "cost", "give either a torus" },
-        { "cost 9 --bandwidth=800", "is not a rate" },
-        { "cost 9 --bandwidth=0Gb/s", "is not a rate" },
-        { "cost 9 --alpha=1.5", "is not a time" },
-        { "cost 9 --alpha=-1us", "is not a time" },
-        { "cost 9 --hop=nans", "is not a time" },
-        { "cost 9 -b 8,,16", "empty entry" },
-        { "cost 9 -b 8:16", "byte count" },
-        { "cost 9 --paper", "tori of its own" },
-        { "cost 3x3 -a ring", "ring" },
-        { "cost 9 -b 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 32" },
-        { "bench", "mpirun -n 9 trivance bench" },
-        { "bench --torus 3x3", "no MPI launcher" },
-        { "tune", "mpirun -n 9 trivance tune" },
-        { "info 9", "info takes options only" },
-        { "info --format=xml", "no format 'xml'" },
+        {"", "a subcommand is missing"},
+        {"lsit", "did you mean list?"},
+        {"verfy 9", "did you mean verify?"},
+        {"frobnicate", "there are list, plan, verify, "},
+        {"--hlep", "there is no option '--hlep'"},
+        {"list 9", "list takes options only"},
+        {"list --format=xml", "no format 'xml'"},
+        {"list --formt=csv", "did you mean --format?"},
+        {"list -z", "there is no option '-z'"},
+        {"list --help=1", "takes no value"},
+        {"list --format", "needs a value"},
+        {"plan", "give either a torus"},
+        {"plan 9 3x3", "one torus"},
+        {"plan 9 -a ring,swing", "one algorithm"},
+        {"plan 9 -a all", "one algorithm"},
+        {"plan 9 -a trivanse-b", "did you mean trivance-b?"},
+        {"plan 9 -a zzzzzz", "there is no algorithm 'zzzzzz'"},
+        {"plan 9 -a ", "needs a value"},
+        {"plan 3x", "is not a torus"},
+        {"plan x3", "is not a torus"},
+        {"plan 3x0", "size 0"},
+        {"plan 0x4", "size 0"},
+        {"plan -9", "no option"},
+        {"plan 9999999999x2", "too large"},
+        {"plan 100000x100000", "2^30"},
+        {"plan 2x2x2x2x2x2x2x2x2", "more than 8 dimensions"},
+        {"plan 9,", "empty entry"},
+        {"plan 3y3", "is not a torus"},
+        {"plan 3x3 -a ring", "ring"},
+        {"plan 9 -a trivance-l -c allgather", "AllReduce only"},
+        {"plan 9 -c reduce", "there is no collective 'reduce'"},
+        {"plan 9 -b 0", "at least 1"},
+        {"plan 9 -b 1.5M", "byte count"},
+        {"plan 9 -b 64KB", "byte count"},
+        {"plan 9 -b -5", "byte count"},
+        {"plan 9 -b 9999999999999999999999", "byte count"},
+        {"plan 9 -r 9", "from 0 to 8"},
+        {"plan 9 -r -1", "from 0 to 8"},
+        {"plan 9 -r x", "from 0 to 8"},
+        {"plan 9 -a trivance-l --stream 1", "from 0 to 0"},
+        {"plan 9 -f pdf", "no format 'pdf'"},
+        {"plan 9 -f json -r 1", "all ranks"},
+        {"plan 82 -f svg", "too many ranks"},
+        {"plan 2x2x2x2 -f svg", "4 dimensions"},
+        {"plan --schedule /nonexistent.json", "/nonexistent.json"},
+        {"plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt"},
+        {"plan 9 --schedule x.json", "give either"},
+        {"plan --search=1", "from 2 to 4096"},
+        {"plan --search=9-", "from 2 to 4096"},
+        {"plan --search=-9", "from 2 to 4096"},
+        {"plan --search=9-8", "no range of rings"},
+        {"plan --search=9x", "is not a torus"},
+        {"plan --search=8x8,,9x9", "empty entry"},
+        {"plan --search=8x1x8", "leave out the dimensions of 1"},
+        {"plan --search=8x8 --steps=3", "--steps is for rings"},
+        {"plan --search=8x8 --format=svg", "no format 'svg'"},
+        {"plan --search=8x8 8x8", "takes its ring or torus itself"},
+        {"plan --search=4097", "from 2 to 4096"},
+        {"plan --search=30 --steps=3", "takes 4 to 15 steps, not 3"},
+        {"plan --search=30 --steps=0", "from 1 to 40"},
+        {"plan --search=30 --format=svg", "no format 'svg'"},
+        {"plan --search=30 --format=c", "--search=2-128"},
+        {"plan --search=30 30", "takes its ring or torus itself"},
+        {"plan 30 --steps=4", "--steps belongs to --search"},
+        {"verify", "give either a torus"},
+        {"verify 3x", "is not a torus"},
+        {"verify 9 3x3 0", "size 0"},
+        {"verify 3x3 -a ring", "ring"},
+        {"verify 9 -m fast", "no method 'fast'"},
+        {"verify 9 -a ring,,swing", "empty entry"},
+        {"verify 9 -c some", "no collective"},
+        {"verify 9 --format=text", "no format 'text'"},
+        {"verify 9 -a trivance-l -c allgather", "AllReduce only"},
+        {"verify --schedule /", "cannot be read"},
+        {"verify 9 --schedule=-", "give either"},
+        {"cost", "give either a torus"},
+        {"cost 9 --bandwidth=800", "is not a rate"},
+        {"cost 9 --bandwidth=0Gb/s", "is not a rate"},
+        {"cost 9 --alpha=1.5", "is not a time"},
+        {"cost 9 --alpha=-1us", "is not a time"},
+        {"cost 9 --hop=nans", "is not a time"},
+        {"cost 9 -b 8,,16", "empty entry"},
+        {"cost 9 -b 8:16", "byte count"},
+        {"cost 9 --paper", "tori of its own"},
+        {"cost 3x3 -a ring", "ring"},
+        {"cost 9 -b 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 32"},
+        {"bench", "mpirun -n 9 trivance bench"},
+        {"bench --torus 3x3", "no MPI launcher"},
+        {"tune", "mpirun -n 9 trivance tune"},
+        {"info 9", "info takes options only"},
+        {"info --format=xml", "no format 'xml'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -215,7 +215,8 @@ static void expect_keys(const char *line, const char *keys, const char *page)
     snprintf(path, sizeof path, "%s/%s", TRIVANCE_MAN, page);
     char *manual = tool_read_file(path);
     assert_true(json_array_size(array) > 0);
-    json_object_foreach(json_array_get(array, 0), key, value) {
+    json_object_foreach(json_array_get(array, 0), key, value)
+    {
         size_t used = strlen(header);
         snprintf(header + used, sizeof header - used, "%s%s", used ? "," : "", key);
         if (!strstr(manual, key))
@@ -252,7 +253,8 @@ static void expect_range_keys(void)
 static void test_keys(void **state)
 {
     (void)state;
-    expect_keys("list --format=json", "name,parameters,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source",
+    expect_keys("list --format=json",
+                "name,parameters,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source",
                 "trivance-list.1");
     expect_keys("verify 9 3x3 -c all --format=json",
                 "torus,algorithm,chosen_for,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
@@ -285,7 +287,8 @@ static void test_list(void **state)
     json_t *array = tool_json("list --format=json"), *entry;
     size_t i;
     assert_int_equal(json_array_size(array), trv_algorithms_count());
-    json_array_foreach(array, i, entry) {
+    json_array_foreach(array, i, entry)
+    {
         const trv_algorithm_t *algorithm = trv_algorithm_at((int)i);
         assert_string_equal(json_string_value(json_object_get(entry, "name")), trv_algorithm_name(algorithm));
         assert_int_equal(json_is_true(json_object_get(entry, "consistent")), trv_algorithm_consistent(algorithm));
@@ -305,7 +308,8 @@ static void test_verify(void **state)
     json_t *array = tool_json("verify 9 3x3 8 --collective=all --format=json"), *entry;
     size_t i, skipped = 0, exact = 0;
     assert_int_equal(json_array_size(array), 9 * (trv_algorithms_count() + 1)); /* and planned */
-    json_array_foreach(array, i, entry) {
+    json_array_foreach(array, i, entry)
+    {
         const char *verdict = json_string_value(json_object_get(entry, "verdict"));
         skipped += strcmp(verdict, "skipped") == 0;
         exact += strcmp(verdict, "exact") == 0;
@@ -381,7 +385,8 @@ static void test_cost_paper(void **state)
     (void)state;
     json_t *array = tool_json("cost --paper --format=json"), *entry;
     size_t i, trivance = 0;
-    json_array_foreach(array, i, entry) {
+    json_array_foreach(array, i, entry)
+    {
         const char *name = json_string_value(json_object_get(entry, "algorithm"));
         double lambda = json_real_value(json_object_get(entry, "lambda"));
         assert_true(fabs(lambda - json_real_value(json_object_get(entry, "paper_lambda"))) < 1e-3);
@@ -437,8 +442,8 @@ static void test_plan_svg(void **state)
 /* A file that went through JSON is the same plan. */
 static void test_plan_json(void **state)
 {
-    static const char *const lines[] = { "plan 9 -a trivance-b", "plan 4x3 -a bucket", "plan 8 -a recdoub-l",
-                                         "plan 7 -a trivance-l" };
+    static const char *const lines[] = {"plan 9 -a trivance-b", "plan 4x3 -a bucket", "plan 8 -a recdoub-l",
+                                        "plan 7 -a trivance-l"};
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char line[256];
@@ -485,20 +490,13 @@ static void test_warnings_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_distances_table),
-        cmocka_unit_test(test_stars_table),
-        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_verify),
-        cmocka_unit_test(test_verify_finds_a_fault),
-        cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_cost_paper),
-        cmocka_unit_test(test_plan_text),
-        cmocka_unit_test(test_plan_svg),
-        cmocka_unit_test(test_plan_json),
-        cmocka_unit_test(test_warnings_are_told),
+        cmocka_unit_test(test_help),        cmocka_unit_test(test_distances_table),
+        cmocka_unit_test(test_stars_table), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_keys),        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_verify),      cmocka_unit_test(test_verify_finds_a_fault),
+        cmocka_unit_test(test_cost),        cmocka_unit_test(test_cost_paper),
+        cmocka_unit_test(test_plan_text),   cmocka_unit_test(test_plan_svg),
+        cmocka_unit_test(test_plan_json),   cmocka_unit_test(test_warnings_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -46,7 +46,7 @@ static void drawings(void **state)
     expect_out(HEAD "\"torus\": [3], \"ranks\": [[0],[2],[0],[2]]}",
                "torus 3, 4 ranks at 2 coordinates, 2 at each\n\n  0,2    .  1,3\n");
     expect_out(HEAD "\"torus\": [2, 1, 2], \"wrap\": [false, true, true], \"shared_port\": [true, false, true], "
-               "\"hosts\": {\"a\": [0,0,0], \"bc\": [1,0,1]}}",
+                    "\"hosts\": {\"a\": [0,0,0], \"bc\": [1,0,1]}}",
                "torus 2x1x2, 2 hosts at 2 coordinates, 1 at each\n"
                "dimension 0: no wrap-around, both directions share a port\n"
                "dimension 2: both directions share a port\n"
@@ -60,7 +60,9 @@ static void drawings(void **state)
 static void sentences(void **state)
 {
     (void)state;
-    static const struct { const char *text, *words; } cases[] = {
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
         {"", ":1:"},
         {"[1, 2]", ":1:1: a topology must be an object"},
         {"{\"torus\": [2]}", ":1:1: \"format\" must be \"trivance-topology-1\""},
@@ -92,11 +94,11 @@ static void sentences(void **state)
 
 static void arguments(void **state)
 {
-    static const struct { const char *line, *words; } cases[] = {
-        {"topology", "there is no file to check"},
-        {"topology --torus=3", "add --dump"},
-        {"topology --dump", "no MPI launcher"},
-        {"topology --dupm", "did you mean --dump?"},
+    static const struct {
+        const char *line, *words;
+    } cases[] = {
+        {"topology", "there is no file to check"},    {"topology --torus=3", "add --dump"},
+        {"topology --dump", "no MPI launcher"},       {"topology --dupm", "did you mean --dump?"},
         {"topology /no/such/file", "cannot be read"},
     };
     (void)state;
@@ -115,15 +117,15 @@ static void arguments(void **state)
 static void hosts(void **state)
 {
     static const char text[] = HEAD "\"torus\": [4], \"hosts\": "
-                               "{\"n1.a\": [1], \"n1\": [0], \"n2.a\": [2], \"n3\": [3]}}";
+                                    "{\"n1.a\": [1], \"n1\": [0], \"n2.a\": [2], \"n3\": [3]}}";
     trv_topology_t topology;
     (void)state;
     assert_int_equal(trv_topology_parse(&topology, "text", text, strlen(text), NULL, NULL), TRV_OK);
-    assert_int_equal(trv_topology_place(&topology, 0, "n1"), 0);     /* in full */
+    assert_int_equal(trv_topology_place(&topology, 0, "n1"), 0); /* in full */
     assert_int_equal(trv_topology_place(&topology, 0, "n1.a"), 1);
-    assert_int_equal(trv_topology_place(&topology, 0, "n1.b"), 0);   /* up to the dot: "n1" names any n1 */
+    assert_int_equal(trv_topology_place(&topology, 0, "n1.b"), 0); /* up to the dot: "n1" names any n1 */
     assert_int_equal(trv_topology_place(&topology, 0, "n2"), 2);
-    assert_int_equal(trv_topology_place(&topology, 0, "n2.b"), -1);  /* two full names that differ */
+    assert_int_equal(trv_topology_place(&topology, 0, "n2.b"), -1); /* two full names that differ */
     assert_int_equal(trv_topology_place(&topology, 0, "n3.x.y"), 3);
     assert_int_equal(trv_topology_place(&topology, 0, "n"), -1);
     assert_int_equal(trv_topology_place(&topology, 0, "n33"), -1);

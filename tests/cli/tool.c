@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #define ARGUMENTS_MAX 64
-#define SECONDS_MAX 100
+#define SECONDS_MAX   100
 
 static char *read_stream(FILE *stream)
 {
@@ -97,10 +97,7 @@ pid_t tool_start(const char *line, FILE *err)
     return pid;
 }
 
-tool_t tool_run(const char *line, const char *input)
-{
-    return tool_run_as(TRIVANCE_TOOL, line, input, NULL);
-}
+tool_t tool_run(const char *line, const char *input) { return tool_run_as(TRIVANCE_TOOL, line, input, NULL); }
 
 void tool_clear(tool_t *tool)
 {

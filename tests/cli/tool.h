@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 typedef struct tool {
-    int code;       /* exit code; -1 if it was killed */
+    int code;        /* exit code; -1 if it was killed */
     char *out, *err; /* freed by tool_clear */
 } tool_t;
 

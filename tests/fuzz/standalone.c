@@ -18,7 +18,7 @@
 
 #include "fuzz.h"
 
-#define INPUT_MAX 65536
+#define INPUT_MAX  65536
 #define INPUTS_MAX 4096
 
 typedef struct input {
@@ -40,10 +40,7 @@ static uint64_t random_bits(void)
     return random_state * UINT64_C(2685821657736338717);
 }
 
-static size_t random_below(size_t limit)
-{
-    return limit ? (size_t)(random_bits() % limit) : 0;
-}
+static size_t random_below(size_t limit) { return limit ? (size_t)(random_bits() % limit) : 0; }
 
 static void load(const char *path)
 {
@@ -56,10 +53,7 @@ static void load(const char *path)
     fclose(file);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 /* In the order of their names, so that a seed means the same run everywhere. */
 static void load_folder(const char *folder)
@@ -121,10 +115,43 @@ static size_t insert(uint8_t *data, size_t size, size_t at, const uint8_t *piece
 
 /* What means something to one of the targets. */
 static const char *const word[] = {
-    "0", "1", "9", "-1", "2147483647", "9999999999", "4294967296", ",", "x", "[", "]", "{", "}", "\"", "null",
-    "true", "all", "0-8/2", "\"blocks\":\"all\"", "\"slots\":\"0-1\"", "KiB", "Gb/s", "us", "1e9", "-", "+0",
-    "\"units\":1,", "\"registers\":3,", "\"symmetry\":\"translation\",", "\n", " requires ", " irequires ", "calc 5\n",
-    "send 8b to 1\n", "recv 8b from 0\n", " tag 1", " nic 2",
+    "0",
+    "1",
+    "9",
+    "-1",
+    "2147483647",
+    "9999999999",
+    "4294967296",
+    ",",
+    "x",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\"",
+    "null",
+    "true",
+    "all",
+    "0-8/2",
+    "\"blocks\":\"all\"",
+    "\"slots\":\"0-1\"",
+    "KiB",
+    "Gb/s",
+    "us",
+    "1e9",
+    "-",
+    "+0",
+    "\"units\":1,",
+    "\"registers\":3,",
+    "\"symmetry\":\"translation\",",
+    "\n",
+    " requires ",
+    " irequires ",
+    "calc 5\n",
+    "send 8b to 1\n",
+    "recv 8b from 0\n",
+    " tag 1",
+    " nic 2",
 };
 
 /* One random change; returns the new size. */

@@ -112,15 +112,16 @@ static void try_one(MPI_Comm sound, const char *algorithm, int count, int other,
 int main(int argc, char **argv)
 {
     static const char *const algorithms[] = {"trivance-b", "trivance-l-grouped", "swing-b", "ring"};
-    static const int counts[][2] = {{100, 101}, {101, 100}, {5000, 5001}, {262144, 262143}, {262144, TWO_CHUNKS},
-                                    {262100, 262140}, {262200, 262400}, {100, 100}, {262144, 262144}};
+    static const int counts[][2] = {{100, 101},       {101, 100},           {5000, 5001},
+                                    {262144, 262143}, {262144, TWO_CHUNKS}, {262100, 262140},
+                                    {262200, 262400}, {100, 100},           {262144, 262144}};
     MPI_Comm sound;
     signal(SIGALRM, too_late);
     test_begin(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &sound);
     for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-                try_one(sound, algorithms[a], counts[c][0], counts[c][1], (int)(a + c) % test_ranks);
+            try_one(sound, algorithms[a], counts[c][0], counts[c][1], (int)(a + c) % test_ranks);
     MPI_Comm_free(&sound);
     snprintf(where, sizeof where, "MPI_Finalize");
     alarm(SECONDS);

@@ -14,7 +14,7 @@
 #include "programs/bench.h"
 
 #define COUNT_MAX 4099
-#define TORI_MAX 64
+#define TORI_MAX  64
 
 static bool brief;
 

@@ -49,7 +49,9 @@ static void refused(const char *words)
 
 int main(int argc, char **argv)
 {
-    static const struct { const char *name, *torus, *algorithm, *words; } cases[] = {
+    static const struct {
+        const char *name, *torus, *algorithm, *words;
+    } cases[] = {
         {"good", "9,2x2,4x4", "bucket", NULL},
         {"torus", "3x3", "auto", "TRIVANCE_TORUS=3x3 has no torus of 4 ranks"},
         {"torus-text", "3x", "auto", "TRIVANCE_TORUS: "},

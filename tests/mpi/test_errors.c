@@ -93,20 +93,31 @@ static void arguments(MPI_Comm comm)
 static void settings(MPI_Comm comm)
 {
     int in = 1, out = 0;
-    static const struct { const char *torus, *algorithm, *words; } wrong[] = {
-        {"3x", NULL, "3x"}, {"0x4", NULL, "0x4"}, {"9999999999x2", NULL, "9999999999x2"},
-        {"1x1x1x1x1x1x1x1x1", NULL, "8"}, {"1000", NULL, "must be the number of ranks"}, {"", NULL, ""},
-        {NULL, "trivance-z", "there is no algorithm 'trivance-z'"}, {NULL, "", "there is no algorithm"},
-        {NULL, "trivance-l:4", "trivance-l takes no parameters"}, {NULL, "hybrid:blue", "factors of a hybrid"},
-        {NULL, "hybrid:1111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111"
-               "1111111111111111111111111111111111", "longer than the 127"},
+    static const struct {
+        const char *torus, *algorithm, *words;
+    } wrong[] = {
+        {"3x", NULL, "3x"},
+        {"0x4", NULL, "0x4"},
+        {"9999999999x2", NULL, "9999999999x2"},
+        {"1x1x1x1x1x1x1x1x1", NULL, "8"},
+        {"1000", NULL, "must be the number of ranks"},
+        {"", NULL, ""},
+        {NULL, "trivance-z", "there is no algorithm 'trivance-z'"},
+        {NULL, "", "there is no algorithm"},
+        {NULL, "trivance-l:4", "trivance-l takes no parameters"},
+        {NULL, "hybrid:blue", "factors of a hybrid"},
+        {NULL,
+         "hybrid:1111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111"
+         "1111111111111111111111111111111111",
+         "longer than the 127"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         int code = TRV_Comm_set(comm, wrong[i].torus, wrong[i].algorithm);
         expect_class(code, MPI_ERR_ARG, wrong[i].words, "a wrong torus or algorithm");
     }
     if (test_ranks > 1 && test_ranks % 2 != 0)
-        expect_class(TRV_Comm_set(comm, NULL, "hybrid:2"), MPI_ERR_UNSUPPORTED_OPERATION, "2 is no factor", "2 of odd ranks");
+        expect_class(TRV_Comm_set(comm, NULL, "hybrid:2"), MPI_ERR_UNSUPPORTED_OPERATION, "2 is no factor",
+                     "2 of odd ranks");
     expect_class(TRV_Comm_set(MPI_COMM_NULL, NULL, NULL), MPI_ERR_COMM, "MPI_COMM_NULL",
                  "TRV_Comm_set without communicator");
     expect_class(TRV_Comm_set(comm, NULL, "auto"), MPI_SUCCESS, NULL, "auto");

@@ -67,20 +67,16 @@ ssize_t __wrap_readlink(const char *path, char *target, size_t size)
     return 9;
 }
 
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fault == NO_ROOM ? NULL : __real_calloc(count, size);
-}
+void *__wrap_calloc(size_t count, size_t size) { return fault == NO_ROOM ? NULL : __real_calloc(count, size); }
 
 /* ---- Making nodes ------------------------------------------------------------------------------------------------ */
 
-static MPI_Comm job, own_node; /* ours; that of the ranks of this rank's node, for the test's own use */
+static MPI_Comm job, own_node;           /* ours; that of the ranks of this rank's node, for the test's own use */
 static int member[RANKS_MAX], nodes = 2; /* rank r is on node r % nodes */
 
 static trv_mpi_node_place_t own_place(void)
 {
-    trv_mpi_node_place_t place = {.comm = job, .tag = TAG, .member = member,
-                                  .rank = test_rank / nodes};
+    trv_mpi_node_place_t place = {.comm = job, .tag = TAG, .member = member, .rank = test_rank / nodes};
     for (int r = test_rank % nodes; r < test_ranks; r += nodes)
         member[place.ranks++] = r;
     return place;
@@ -104,8 +100,8 @@ static void try_fault(enum fault what, int who, int code, const char *words)
     expect(got == (even ? code : TRV_OK), "fault %d of index %d: %d (%s)", what, who, got, sentence);
     expect(!even || code == TRV_OK || strstr(sentence, words), "fault %d: '%s' does not say '%s'", what, sentence,
            words);
-    expect(test_mapped_nodes() == (got == TRV_OK) && (node != NULL) == (got == TRV_OK),
-           "fault %d leaves %d memories", what, test_mapped_nodes());
+    expect(test_mapped_nodes() == (got == TRV_OK) && (node != NULL) == (got == TRV_OK), "fault %d leaves %d memories",
+           what, test_mapped_nodes());
     expect_identical(sentence, sizeof sentence, own_node, "the sentence");
     trv_mpi_node_destroy(node);
     expect(test_mapped_nodes() == 0, "a memory stays behind");
@@ -153,10 +149,7 @@ static int add(void *context, void *destination, const void *const *source, int 
                    : trv_reduce(TRV_SUM, TRV_INT64, destination, source, sources, count);
 }
 
-static int64_t value(int rank, size_t i)
-{
-    return (int64_t)(test_random((uint64_t)rank * COUNT_MAX + i) % 1000003);
-}
+static int64_t value(int rank, size_t i) { return (int64_t)(test_random((uint64_t)rank * COUNT_MAX + i) % 1000003); }
 
 typedef struct world {
     trv_schedule_t *schedule; /* between the nodes' leaders, ranks 0 and 1 */
@@ -173,7 +166,8 @@ static void world_begin(world_t *world, const char *algorithm, size_t chunk_byte
     trv_mpi_node_place_t place = own_place();
     trv_elements_t elements = {.element_size = sizeof(int64_t), .reduce = add};
     trv_plan_options_t options = {.chunk_bytes = chunk_bytes};
-    *world = (world_t){.in = malloc(COUNT_MAX * sizeof(int64_t)), .out = malloc(COUNT_MAX * sizeof(int64_t)),
+    *world = (world_t){.in = malloc(COUNT_MAX * sizeof(int64_t)),
+                       .out = malloc(COUNT_MAX * sizeof(int64_t)),
                        .right = calloc(COUNT_MAX, sizeof(int64_t))};
     trv_torus_parse(test_ranks > 1 && nodes > 1 ? "2" : "1", &torus);
     expect(trv_mpi_node_create(&world->node, &place) == 0, "a node: %s", trv_last_error());
@@ -183,7 +177,8 @@ static void world_begin(world_t *world, const char *algorithm, size_t chunk_byte
     first_tag += TRV_MPI_POSITION_TAGS;
     if (place.rank == 0)
         expect(trv_plan_create(&world->plan, world->schedule, test_rank % nodes, 0, &elements,
-                               trv_mpi_channel_transport(world->channel), &options) == 0, "%s", trv_last_error());
+                               trv_mpi_channel_transport(world->channel), &options) == 0,
+               "%s", trv_last_error());
     expect(trv_mpi_node_run_create(&world->run, world->node, &elements, world->plan, true) == 0, "a run");
     for (int r = 0; r < test_ranks; r++)
         for (size_t i = 0; i < COUNT_MAX; i++)

@@ -77,10 +77,7 @@ static void compose(void *in, void *inout, int *count, MPI_Datatype *type)
         y[i] = (affine_t){x[i].a * y[i].a % PRIME, (x[i].b * y[i].a + y[i].b) % PRIME};
 }
 
-static affine_t affine(int rank, int i)
-{
-    return (affine_t){2 + (rank * 5 + i) % 97, 1 + (rank * 11 + 3 * i) % 89};
-}
+static affine_t affine(int rank, int i) { return (affine_t){2 + (rank * 5 + i) % 97, 1 + (rank * 11 + 3 * i) % 89}; }
 
 /* Small counts go through the form that adds in rank order, large ones to the MPI library; both keep the order. */
 static void in_order(MPI_Comm comm, int count, const char *served_by)

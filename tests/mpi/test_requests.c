@@ -289,7 +289,8 @@ static void refused(MPI_Comm comm)
     expect_class(TRV_Allreduce_init(&value, wide, 0, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request), MPI_SUCCESS,
                  NULL, "no elements, persistent");
     expect(TRV_Start(&request) == MPI_SUCCESS && TRV_Wait(&request) == MPI_SUCCESS &&
-           TRV_Request_free(&request) == MPI_SUCCESS && request == TRV_REQUEST_NULL, "no elements, persistent");
+               TRV_Request_free(&request) == MPI_SUCCESS && request == TRV_REQUEST_NULL,
+           "no elements, persistent");
     TRV_Allreduce(&(int[]){1, 1}, wide, 2, MPI_INT, MPI_SUM, comm); /* from here on requests like it are ours */
     wide[0] = wide[1] = 1;
     TRV_Iallreduce(wide, wide, 2, MPI_INT, MPI_SUM, comm, &request);

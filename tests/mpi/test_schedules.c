@@ -25,8 +25,9 @@ static void run(const trv_schedule_t *schedule, const char *what)
     expect_class(TRV_Plan_create(schedule, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_SUCCESS, NULL, what);
     expect_class(TRV_Plan_run(plan, in, out), MPI_SUCCESS, NULL, what);
     for (int i = 0; i < out_count; i++) {
-        int right = collective == TRV_ALLGATHER ? (i / COUNT + 1) * (i % COUNT + 1)
-                    : collective == TRV_REDUCE_SCATTER ? sum * (test_rank * COUNT + i + 1) : sum * (i + 1);
+        int right = collective == TRV_ALLGATHER        ? (i / COUNT + 1) * (i % COUNT + 1)
+                    : collective == TRV_REDUCE_SCATTER ? sum * (test_rank * COUNT + i + 1)
+                                                       : sum * (i + 1);
         wrong += out[i] != right;
     }
     expect(wrong == 0, "%s: %d elements are wrong", what, wrong);

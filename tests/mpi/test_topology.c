@@ -68,8 +68,10 @@ static void try_integers(MPI_Comm comm, MPI_Datatype type, size_t size, MPI_Op o
         in[i] = (unsigned char)test_random(i * 64 + (size_t)test_rank);
     reference(in, right, count, type, op, comm);
     int code = TRV_Allreduce(in, out, count, type, op, comm);
-    expect(code == MPI_SUCCESS && memcmp(out, right, (size_t)count * size) == 0, "%s: %d elements of %zu bytes: class "
-           "%d (%s)", what, count, size, code, code ? trv_last_error() : "");
+    expect(code == MPI_SUCCESS && memcmp(out, right, (size_t)count * size) == 0,
+           "%s: %d elements of %zu bytes: class "
+           "%d (%s)",
+           what, count, size, code, code ? trv_last_error() : "");
     free(in);
     free(out);
     free(right);
@@ -78,7 +80,9 @@ static void try_integers(MPI_Comm comm, MPI_Datatype type, size_t size, MPI_Op o
 /* A pair of MPI's, which goes through MPI_Reduce_local. */
 static void try_pairs(MPI_Comm comm, int count, const char *what)
 {
-    struct { int value, rank; } *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out);
+    struct {
+        int value, rank;
+    } *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out);
     int wrong = 0, ranks = 0, rank = 0;
     PMPI_Comm_size(comm, &ranks);
     PMPI_Comm_rank(comm, &rank);
@@ -240,8 +244,8 @@ static void come_and_go(void)
         most = test_mapped_nodes() > most ? test_mapped_nodes() : most;
         MPI_Comm_free(&dup);
     }
-    expect(most == before + 1 && test_mapped_nodes() == before, "memories of nodes: %d, at most %d, then %d",
-           before, most, test_mapped_nodes());
+    expect(most == before + 1 && test_mapped_nodes() == before, "memories of nodes: %d, at most %d, then %d", before,
+           most, test_mapped_nodes());
 }
 
 /* 8 ranks at 4 coordinates. */
@@ -367,11 +371,15 @@ static const struct test_case {
     {"parts-3x3", "3x3", NULL, parts_of_3x3, NULL},
     {"blocks", "9", HEAD "\"ranks\": [[0,0],[0,0],[0,1],[0,1],[1,0],[1,0],[1,1],[1,1]]}", nodes_in_blocks, NULL},
     {"round-robin", NULL, HEAD "\"ranks\": [[0,0],[0,1],[1,0],[1,1],[0,0],[0,1],[1,0],[1,1]]}", nodes, NULL},
-    {"four", NULL, "{\"format\": \"trivance-topology-1\", \"torus\": [2], "
-     "\"ranks\": [[1],[0],[1],[0],[0],[1],[0],[1]]}", four_per_node, NULL},
+    {"four", NULL,
+     "{\"format\": \"trivance-topology-1\", \"torus\": [2], "
+     "\"ranks\": [[1],[0],[1],[0],[0],[1],[0],[1]]}",
+     four_per_node, NULL},
     {"nodes", "1,2", NULL, one_per_node, NULL},
-    {"marks", NULL, HEAD "\"wrap\": [false, true], \"shared_port\": [false, true], "
-     "\"ranks\": [[1,1],[1,0],[0,1],[0,0]]}", marks, NULL},
+    {"marks", NULL,
+     HEAD "\"wrap\": [false, true], \"shared_port\": [false, true], "
+          "\"ranks\": [[1,1],[1,0],[0,1],[0,0]]}",
+     marks, NULL},
     {"drop-in", "2x2", NULL, drop_in, NULL},
     {"grids", NULL, NULL, grids, NULL},
     {"outside", NULL, HEAD "\n\"ranks\": [[0,0], [0,1], [1,0], [1,2]]}", NULL,

@@ -58,10 +58,7 @@ static void send(const bench_t *b, int slot, int tag, const char *data, size_t b
     expect(code == 0, "send: %s", trv_last_error());
 }
 
-static int test(const bench_t *b, int slot)
-{
-    return b->transport->test(b->transport->context, b->base, slot);
-}
+static int test(const bench_t *b, int slot) { return b->transport->test(b->transport->context, b->base, slot); }
 
 static void cancel(const bench_t *b, int slot)
 {
@@ -480,11 +477,11 @@ static void failures(void)
 
 int main(int argc, char **argv)
 {
-    static const size_t lengths[][2] = {{12, 24}, {24, 12}, {1, 2048}, {2048, 1},                /* small, small */
-                                        {8, 2049}, {2048, 100000}, {1000, LARGE_BYTES},          /* small, large */
-                                        {2049, 8}, {100000, 2048}, {LARGE_BYTES, 1000},          /* large, small */
-                                        {3000, 2500}, {2500, 3000}, {100000, 50000}, {5000, LARGE_BYTES},
-                                        {LARGE_BYTES, 5000}};
+    static const size_t lengths[][2] =
+        {{12, 24},     {24, 12},       {1, 2048},           {2048, 1}, /* small, small */
+         {8, 2049},    {2048, 100000}, {1000, LARGE_BYTES},            /* small, large */
+         {2049, 8},    {100000, 2048}, {LARGE_BYTES, 1000},            /* large, small */
+         {3000, 2500}, {2500, 3000},   {100000, 50000},     {5000, LARGE_BYTES}, {LARGE_BYTES, 5000}};
     test_begin(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

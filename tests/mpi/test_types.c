@@ -19,27 +19,67 @@ typedef struct named_type {
     char kind; /* i integer, f floating, c complex, l logical, b byte, p pair */
 } named_type_t;
 
-#define TYPE(type, kind) {#type, type, kind}
+#define TYPE(type, kind)                                                                                               \
+    {                                                                                                                  \
+#type, type, kind                                                                                              \
+    }
 
 static const named_type_t *types(int *count)
 {
     static named_type_t list[80];
     const named_type_t all[] = {
-        TYPE(MPI_SIGNED_CHAR, 'i'), TYPE(MPI_UNSIGNED_CHAR, 'i'), TYPE(MPI_SHORT, 'i'),
-        TYPE(MPI_UNSIGNED_SHORT, 'i'), TYPE(MPI_INT, 'i'), TYPE(MPI_UNSIGNED, 'i'), TYPE(MPI_LONG, 'i'),
-        TYPE(MPI_UNSIGNED_LONG, 'i'), TYPE(MPI_LONG_LONG, 'i'), TYPE(MPI_UNSIGNED_LONG_LONG, 'i'),
-        TYPE(MPI_INT8_T, 'i'), TYPE(MPI_INT16_T, 'i'), TYPE(MPI_INT32_T, 'i'), TYPE(MPI_INT64_T, 'i'),
-        TYPE(MPI_UINT8_T, 'i'), TYPE(MPI_UINT16_T, 'i'), TYPE(MPI_UINT32_T, 'i'), TYPE(MPI_UINT64_T, 'i'),
-        TYPE(MPI_AINT, 'i'), TYPE(MPI_OFFSET, 'i'), TYPE(MPI_COUNT, 'i'), TYPE(MPI_INTEGER, 'i'),
-        TYPE(MPI_INTEGER1, 'i'), TYPE(MPI_INTEGER2, 'i'), TYPE(MPI_INTEGER4, 'i'), TYPE(MPI_INTEGER8, 'i'),
-        TYPE(MPI_FLOAT, 'f'), TYPE(MPI_DOUBLE, 'f'), TYPE(MPI_LONG_DOUBLE, 'f'), TYPE(MPI_REAL, 'f'),
-        TYPE(MPI_REAL4, 'f'), TYPE(MPI_REAL8, 'f'), TYPE(MPI_DOUBLE_PRECISION, 'f'),
-        TYPE(MPI_C_FLOAT_COMPLEX, 'c'), TYPE(MPI_C_DOUBLE_COMPLEX, 'c'), TYPE(MPI_C_LONG_DOUBLE_COMPLEX, 'c'),
-        TYPE(MPI_COMPLEX, 'c'), TYPE(MPI_DOUBLE_COMPLEX, 'c'), TYPE(MPI_CXX_FLOAT_COMPLEX, 'c'),
-        TYPE(MPI_CXX_DOUBLE_COMPLEX, 'c'), TYPE(MPI_C_BOOL, 'l'), TYPE(MPI_CXX_BOOL, 'l'),
-        TYPE(MPI_LOGICAL, 'l'), TYPE(MPI_BYTE, 'b'), TYPE(MPI_2INT, 'p'), TYPE(MPI_FLOAT_INT, 'p'),
-        TYPE(MPI_DOUBLE_INT, 'p'), TYPE(MPI_LONG_INT, 'p'), TYPE(MPI_SHORT_INT, 'p'),
-        TYPE(MPI_LONG_DOUBLE_INT, 'p'), TYPE(MPI_2INTEGER, 'p'), TYPE(MPI_2REAL, 'p'),
+        TYPE(MPI_SIGNED_CHAR, 'i'),
+        TYPE(MPI_UNSIGNED_CHAR, 'i'),
+        TYPE(MPI_SHORT, 'i'),
+        TYPE(MPI_UNSIGNED_SHORT, 'i'),
+        TYPE(MPI_INT, 'i'),
+        TYPE(MPI_UNSIGNED, 'i'),
+        TYPE(MPI_LONG, 'i'),
+        TYPE(MPI_UNSIGNED_LONG, 'i'),
+        TYPE(MPI_LONG_LONG, 'i'),
+        TYPE(MPI_UNSIGNED_LONG_LONG, 'i'),
+        TYPE(MPI_INT8_T, 'i'),
+        TYPE(MPI_INT16_T, 'i'),
+        TYPE(MPI_INT32_T, 'i'),
+        TYPE(MPI_INT64_T, 'i'),
+        TYPE(MPI_UINT8_T, 'i'),
+        TYPE(MPI_UINT16_T, 'i'),
+        TYPE(MPI_UINT32_T, 'i'),
+        TYPE(MPI_UINT64_T, 'i'),
+        TYPE(MPI_AINT, 'i'),
+        TYPE(MPI_OFFSET, 'i'),
+        TYPE(MPI_COUNT, 'i'),
+        TYPE(MPI_INTEGER, 'i'),
+        TYPE(MPI_INTEGER1, 'i'),
+        TYPE(MPI_INTEGER2, 'i'),
+        TYPE(MPI_INTEGER4, 'i'),
+        TYPE(MPI_INTEGER8, 'i'),
+        TYPE(MPI_FLOAT, 'f'),
+        TYPE(MPI_DOUBLE, 'f'),
+        TYPE(MPI_LONG_DOUBLE, 'f'),
+        TYPE(MPI_REAL, 'f'),
+        TYPE(MPI_REAL4, 'f'),
+        TYPE(MPI_REAL8, 'f'),
+        TYPE(MPI_DOUBLE_PRECISION, 'f'),
+        TYPE(MPI_C_FLOAT_COMPLEX, 'c'),
+        TYPE(MPI_C_DOUBLE_COMPLEX, 'c'),
+        TYPE(MPI_C_LONG_DOUBLE_COMPLEX, 'c'),
+        TYPE(MPI_COMPLEX, 'c'),
+        TYPE(MPI_DOUBLE_COMPLEX, 'c'),
+        TYPE(MPI_CXX_FLOAT_COMPLEX, 'c'),
+        TYPE(MPI_CXX_DOUBLE_COMPLEX, 'c'),
+        TYPE(MPI_C_BOOL, 'l'),
+        TYPE(MPI_CXX_BOOL, 'l'),
+        TYPE(MPI_LOGICAL, 'l'),
+        TYPE(MPI_BYTE, 'b'),
+        TYPE(MPI_2INT, 'p'),
+        TYPE(MPI_FLOAT_INT, 'p'),
+        TYPE(MPI_DOUBLE_INT, 'p'),
+        TYPE(MPI_LONG_INT, 'p'),
+        TYPE(MPI_SHORT_INT, 'p'),
+        TYPE(MPI_LONG_DOUBLE_INT, 'p'),
+        TYPE(MPI_2INTEGER, 'p'),
+        TYPE(MPI_2REAL, 'p'),
         TYPE(MPI_2DOUBLE_PRECISION, 'p'),
     };
     *count = 0;
@@ -86,7 +126,10 @@ static void fill(const named_type_t *type, char *buffer, size_t extent)
             float f = (float)number;
             double d = number;
             long double l = number;
-            memcpy(to, part == sizeof f ? (void *)&f : part == sizeof d ? (void *)&d : (void *)&l,
+            memcpy(to,
+                   part == sizeof f   ? (void *)&f
+                   : part == sizeof d ? (void *)&d
+                                      : (void *)&l,
                    part < 10 ? part : 10);
         }
     }
@@ -106,13 +149,31 @@ static void fill_pairs(MPI_Datatype type, char *buffer, size_t extent)
         } else if (type == MPI_2DOUBLE_PRECISION) {
             memcpy(to, (double[]){value, index}, 2 * sizeof(double));
         } else {
-            struct { float v; int i; } f = {(float)value, index};
-            struct { double v; int i; } d = {value, index};
-            struct { long v; int i; } l = {value, index};
-            struct { short v; int i; } s = {(short)value, index};
-            struct { long double v; int i; } e = {value, index};
-            void *pair = type == MPI_FLOAT_INT ? (void *)&f : type == MPI_DOUBLE_INT ? (void *)&d
-                         : type == MPI_LONG_INT ? (void *)&l : type == MPI_SHORT_INT ? (void *)&s : (void *)&e;
+            struct {
+                float v;
+                int i;
+            } f = {(float)value, index};
+            struct {
+                double v;
+                int i;
+            } d = {value, index};
+            struct {
+                long v;
+                int i;
+            } l = {value, index};
+            struct {
+                short v;
+                int i;
+            } s = {(short)value, index};
+            struct {
+                long double v;
+                int i;
+            } e = {value, index};
+            void *pair = type == MPI_FLOAT_INT    ? (void *)&f
+                         : type == MPI_DOUBLE_INT ? (void *)&d
+                         : type == MPI_LONG_INT   ? (void *)&l
+                         : type == MPI_SHORT_INT  ? (void *)&s
+                                                  : (void *)&e;
             memcpy(to, pair, extent);
         }
     }
@@ -128,8 +189,8 @@ static bool same(MPI_Datatype type, const char *a, const char *b, size_t extent)
     if (type == MPI_LONG_DOUBLE || type == MPI_C_LONG_DOUBLE_COMPLEX || type == MPI_LONG_DOUBLE_INT) {
         bool equal = true; /* 10 bytes of every 16 are the number */
         for (size_t at = 0; at < COUNT * extent; at += 16)
-            equal = equal && (memcmp(a + at, b + at, 10) == 0 || (type == MPI_LONG_DOUBLE_INT && at % 32 == 16 &&
-                                                                 memcmp(a + at, b + at, 4) == 0));
+            equal = equal && (memcmp(a + at, b + at, 10) == 0 ||
+                              (type == MPI_LONG_DOUBLE_INT && at % 32 == 16 && memcmp(a + at, b + at, 4) == 0));
         return equal;
     }
     return position[0] == position[1] && memcmp(packed[0], packed[1], (size_t)position[0]) == 0;

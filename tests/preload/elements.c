@@ -68,15 +68,12 @@ void elements_end(void)
 
 /* ---- Drawing one ------------------------------------------------------------------------------------------------- */
 
-static MPI_Op one_of(const MPI_Op *op, int count, uint64_t seed)
-{
-    return op[number(seed) % (uint64_t)count];
-}
+static MPI_Op one_of(const MPI_Op *op, int count, uint64_t seed) { return op[number(seed) % (uint64_t)count]; }
 
 element_t elements_draw(uint64_t seed)
 {
-    const MPI_Op integer[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR,
-                              MPI_BXOR};
+    const MPI_Op integer[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
+                              MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
     const MPI_Op location[] = {MPI_MINLOC, MPI_MAXLOC};
     const element_t element[] = {
         {MPI_INT, sizeof(int), INTEGER, one_of(integer, 10, seed), true},
@@ -106,7 +103,7 @@ element_t elements_draw(uint64_t seed)
 
 const char *elements_name(const element_t *element)
 {
-    static const char *const name[] = {"MPI_SUM",  "MPI_PROD", "MPI_MIN",  "MPI_MAX", "MPI_LAND",   "MPI_LOR",
+    static const char *const name[] = {"MPI_SUM",  "MPI_PROD", "MPI_MIN", "MPI_MAX",  "MPI_LAND",   "MPI_LOR",
                                        "MPI_LXOR", "MPI_BAND", "MPI_BOR", "MPI_BXOR", "MPI_MINLOC", "MPI_MAXLOC"};
     const MPI_Op op[] = {MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_LAND,   MPI_LOR,
                          MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
@@ -123,10 +120,7 @@ const char *elements_name(const element_t *element)
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static double fraction(uint64_t seed)
-{
-    return 1 + (double)(number(seed) >> 40) / (double)(1 << 24);
-}
+static double fraction(uint64_t seed) { return 1 + (double)(number(seed) >> 40) / (double)(1 << 24); }
 
 /* Of up to nine of these no sum and no product overflows. */
 static uint64_t small(const element_t *element, uint64_t seed)
@@ -134,10 +128,7 @@ static uint64_t small(const element_t *element, uint64_t seed)
     return number(seed) % (element->op == MPI_PROD && element->size == 1 ? 2 : 4);
 }
 
-static bool is_bitwise(MPI_Op op)
-{
-    return op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR;
-}
+static bool is_bitwise(MPI_Op op) { return op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR; }
 
 static void fill_one(const element_t *element, char *at, uint64_t seed)
 {
@@ -165,10 +156,7 @@ void elements_fill(const element_t *element, void *buffer, size_t count, uint64_
         fill_one(element, (char *)buffer + i * element->size, number(seed) + i);
 }
 
-static bool near(double got, double wanted, double tolerance)
-{
-    return fabs(got - wanted) <= tolerance * fabs(wanted);
-}
+static bool near(double got, double wanted, double tolerance) { return fabs(got - wanted) <= tolerance * fabs(wanted); }
 
 static bool same(const element_t *element, const char *got, const char *wanted)
 {

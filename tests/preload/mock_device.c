@@ -11,7 +11,11 @@
 
 #define AREAS 8
 
-static struct { char *start; size_t bytes; int open; } area[AREAS];
+static struct {
+    char *start;
+    size_t bytes;
+    int open;
+} area[AREAS];
 static int areas;
 int mock_copies;
 
@@ -81,16 +85,16 @@ int cuMemcpy(unsigned long long to, unsigned long long from, size_t bytes)
     return 0;
 }
 
-int cuStreamSynchronize(void *stream)
-{
-    return stream != NULL;
-}
+int cuStreamSynchronize(void *stream) { return stream != NULL; }
 
 /* ---- HIP --------------------------------------------------------------------------------------------------------- */
 
 int hipPointerGetAttributes(void *attributes, const void *pointer)
 {
-    struct { int type, device; void *device_pointer, *host_pointer; } *head = attributes;
+    struct {
+        int type, device;
+        void *device_pointer, *host_pointer;
+    } *head = attributes;
     if (!holds(pointer))
         return 1;
     head->device_pointer = (void *)pointer;

@@ -19,10 +19,7 @@ static int refuses(void *caller)
     return mock_memory_fails && dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libtrivance_pmpi");
 }
 
-void *malloc(size_t bytes)
-{
-    return refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
-}
+void *malloc(size_t bytes) { return refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes); }
 
 void *calloc(size_t count, size_t bytes)
 {

@@ -4,7 +4,4 @@
  */
 #include <stdlib.h>
 
-__attribute__((constructor)) static void leave_no_preload(void)
-{
-    unsetenv("LD_PRELOAD");
-}
+__attribute__((constructor)) static void leave_no_preload(void) { unsetenv("LD_PRELOAD"); }

@@ -24,10 +24,7 @@ static int sum_of_ranks(MPI_Comm comm)
     return sum;
 }
 
-static int all_ranks(void)
-{
-    return ranks * (ranks - 1) / 2;
-}
+static int all_ranks(void) { return ranks * (ranks - 1) / 2; }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
@@ -227,8 +224,11 @@ static void errors(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     check(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "a good call");
-    const struct { int count; MPI_Datatype type; MPI_Op op; } bad[] = {
-        {1, MPI_DATATYPE_NULL, MPI_SUM}, {1, MPI_INT, MPI_OP_NULL}, {1, MPI_DOUBLE, MPI_BAND}};
+    const struct {
+        int count;
+        MPI_Datatype type;
+        MPI_Op op;
+    } bad[] = {{1, MPI_DATATYPE_NULL, MPI_SUM}, {1, MPI_INT, MPI_OP_NULL}, {1, MPI_DOUBLE, MPI_BAND}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int got = MPI_Allreduce(&mine, &sum, bad[i].count, bad[i].type, bad[i].op, comm);
         int wanted = PMPI_Allreduce(&mine, &sum, bad[i].count, bad[i].type, bad[i].op, comm);

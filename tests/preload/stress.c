@@ -19,9 +19,9 @@
 #include <mpi-ext.h>
 #endif
 
-#define COMMS 6
-#define PENDING 4
-#define CANARY 32
+#define COMMS       6
+#define PENDING     4
+#define CANARY      32
 #define CANARY_BYTE 0x5a
 
 static int world_rank;
@@ -80,8 +80,8 @@ typedef struct call {
     MPI_Comm comm;
     element_t element;
     bool in_place;
-    int count;          /* elements of a block; of the vector for AllReduce */
-    size_t in, out;     /* elements of the buffers */
+    int count;                            /* elements of a block; of the vector for AllReduce */
+    size_t in, out;                       /* elements of the buffers */
     char *input, *output, *wanted, *kept; /* kept: what `input` was */
     MPI_Request request;
 } call_t;
@@ -89,7 +89,9 @@ typedef struct call {
 static call_t begin_call(MPI_Comm on, uint64_t draw, bool blocks_in, bool blocks_out)
 {
     static const int most[] = {0, 1, 2, 9, 100, 1000, 1000, 20000};
-    call_t call = {.comm = on, .element = elements_draw(draw), .in_place = number(draw + 2) % 3 == 0,
+    call_t call = {.comm = on,
+                   .element = elements_draw(draw),
+                   .in_place = number(draw + 2) % 3 == 0,
                    .request = MPI_REQUEST_NULL};
     int ranks, rank;
     MPI_Comm_size(on, &ranks);
@@ -149,10 +151,7 @@ static void expect_identical(const call_t *call, const char *name)
         complain("%s: not the same bits on all ranks", name);
 }
 
-static const void *source(const call_t *call)
-{
-    return call->in_place ? MPI_IN_PLACE : call->input;
-}
+static const void *source(const call_t *call) { return call->in_place ? MPI_IN_PLACE : call->input; }
 
 /* ---- The collectives --------------------------------------------------------------------------------------------- */
 
@@ -283,9 +282,9 @@ static void barrier(MPI_Comm on, uint64_t draw)
 
 static void one_call(uint64_t draw)
 {
-    static void (*const collective[])(MPI_Comm, uint64_t) = {
-        allreduce, allreduce, allreduce, reduce_scatter_block, reduce_scatter, allgather, allgather_strided, iallreduce,
-        iallreduce, persistent, barrier};
+    static void (*const collective[])(MPI_Comm, uint64_t) =
+        {allreduce,         allreduce,  allreduce,  reduce_scatter_block, reduce_scatter, allgather,
+         allgather_strided, iallreduce, iallreduce, persistent,           barrier};
     int at = (int)(number(draw) % COMMS);
     if (number(draw + 1) % 8 == 0) {
         complete();

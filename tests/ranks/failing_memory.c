@@ -78,10 +78,7 @@ static bool refuses(void *caller)
     return true;
 }
 
-void *malloc(size_t bytes)
-{
-    return refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
-}
+void *malloc(size_t bytes) { return refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes); }
 
 void *calloc(size_t count, size_t bytes)
 {

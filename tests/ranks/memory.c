@@ -19,9 +19,9 @@
 
 #include "calls.h"
 
-#define COUNT_MAX 40000
+#define COUNT_MAX  40000
 #define NUMBER_MAX 2000
-#define SECONDS 20 /* that a round may take */
+#define SECONDS    20 /* that a round may take */
 
 #define FAILING 1
 
@@ -189,7 +189,10 @@ int main(int argc, char **argv)
     signal(SIGALRM, late);
     if (!first)
         round_fails(arm);
-    for (number = init ? 0 : stays || first ? 1 : argument(argc, argv, 1, 1); number <= last && round_fails(arm); number += stride)
+    for (number = init             ? 0
+                  : stays || first ? 1
+                                   : argument(argc, argv, 1, 1);
+         number <= last && round_fails(arm); number += stride)
         rounds++;
     long mine[] = {wrong, errors, right}, all[3];
     PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);

@@ -13,11 +13,11 @@
 #include <mpi-ext.h>
 #endif
 #if MPI_VERSION < 4 /* Open MPI 4.1 has the persistent ones under the names that they had before the standard */
-#define MPI_Allreduce_init MPIX_Allreduce_init
+#define MPI_Allreduce_init            MPIX_Allreduce_init
 #define MPI_Reduce_scatter_block_init MPIX_Reduce_scatter_block_init
-#define MPI_Reduce_scatter_init MPIX_Reduce_scatter_init
-#define MPI_Allgather_init MPIX_Allgather_init
-#define MPI_Barrier_init MPIX_Barrier_init
+#define MPI_Reduce_scatter_init       MPIX_Reduce_scatter_init
+#define MPI_Allgather_init            MPIX_Allgather_init
+#define MPI_Barrier_init              MPIX_Barrier_init
 #endif
 
 bool call_apart;
@@ -56,8 +56,9 @@ static int draw_count(draw_t *draw, collective_t collective)
 
 static void draw_kind(draw_t *draw, call_t *call)
 {
-    static const collective_t one[] = {ALLREDUCE, ALLREDUCE, ALLREDUCE, ALLGATHER, ALLGATHER, BARRIER,
-                                       REDUCE_SCATTER_BLOCK, REDUCE_SCATTER_BLOCK, REDUCE_SCATTER};
+    static const collective_t one[] =
+        {ALLREDUCE,     ALLREDUCE, ALLREDUCE, ALLGATHER, ALLGATHER, BARRIER, REDUCE_SCATTER_BLOCK, REDUCE_SCATTER_BLOCK,
+         REDUCE_SCATTER};
     static const form_t form[] = {BLOCKING, BLOCKING, BLOCKING, NONBLOCKING, NONBLOCKING, PERSISTENT};
     /* The groups of an intercommunicator need not have equal numbers of ranks, which a Reduce-Scatter would need. */
     call->collective = one[draw_below(draw, call->inter ? 6 : 9)];
@@ -111,7 +112,10 @@ static void allocate(call_t *call)
 
 call_t call_draw(draw_t *draw, const comm_t *comm)
 {
-    call_t call = {.comm = comm, .inter = comm->inter, .leader = comm->leader, .request = MPI_REQUEST_NULL,
+    call_t call = {.comm = comm,
+                   .inter = comm->inter,
+                   .leader = comm->leader,
+                   .request = MPI_REQUEST_NULL,
                    .seed = draw_next(draw)};
     MPI_Comm_size(comm->comm, &call.ranks);
     MPI_Comm_rank(comm->comm, &call.rank);
@@ -205,7 +209,9 @@ static void post_persistent(call_t *c, const void *from, void *to)
     MPI_Request *request = &c->request;
     switch (c->collective) {
     case ALLREDUCE: MPI_Allreduce_init(from, to, c->count, e->type, e->op, on, no, request); break;
-    case REDUCE_SCATTER_BLOCK: MPI_Reduce_scatter_block_init(from, to, c->count, e->type, e->op, on, no, request); break;
+    case REDUCE_SCATTER_BLOCK:
+        MPI_Reduce_scatter_block_init(from, to, c->count, e->type, e->op, on, no, request);
+        break;
     case REDUCE_SCATTER: MPI_Reduce_scatter_init(from, to, c->counts, e->type, e->op, on, no, request); break;
     case ALLGATHER:
         MPI_Allgather_init(from, c->send.count, c->send.type, to, c->receive.count, c->receive.type, on, no, request);

@@ -25,9 +25,9 @@ typedef struct call {
     char *wanted;
     layout_t send, receive;
     MPI_Request request;
-    int round;             /* of a persistent call */
-    double entered, left;  /* seconds, of a blocking barrier */
-    uint64_t seed, hash;   /* hash: of all results that are the same on all ranks */
+    int round;            /* of a persistent call */
+    double entered, left; /* seconds, of a blocking barrier */
+    uint64_t seed, hash;  /* hash: of all results that are the same on all ranks */
 } call_t;
 
 /* Whether references are made by functions of other names than those that are tested: a component of the MPI library

@@ -33,8 +33,10 @@ static int leader_of(MPI_Comm comm)
 /* ---- Ways -------------------------------------------------------------------------------------------------------- */
 
 /* Some for us, some for others. Each serves any number of ranks, and adds in the same order on all of them. */
-static const char *const hint[][2] = {{"trivance_algorithm", "trivance-b"}, {"trivance_algorithm", "ring"},
-                                      {"trivance_algorithm", "planned"},    {"trivance_algorithm", "mpi"},
+static const char *const hint[][2] = {{"trivance_algorithm", "trivance-b"},
+                                      {"trivance_algorithm", "ring"},
+                                      {"trivance_algorithm", "planned"},
+                                      {"trivance_algorithm", "mpi"},
                                       {"cb_nodes", "4"}};
 
 static MPI_Comm dup_with_hint(MPI_Comm from, int drawn)

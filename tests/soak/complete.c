@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #define REQUESTS_MAX 64
-#define THREADS 4
+#define THREADS      4
 
 /* Every fourth of the requests is one thread's. */
 typedef struct share {

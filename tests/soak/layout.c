@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CANARY 32
+#define CANARY      32
 #define CANARY_BYTE 0x5a
 
 static void make_gapped(layout_t *layout, const element_t *element, int count)
@@ -46,16 +46,26 @@ void layout_clear(layout_t *layout)
 
 layout_t layout_plain(const element_t *element, size_t count)
 {
-    layout_t layout = {.type = element->type, .name = "plain", .count = (int)count, .elements = count, .extent = element->extent,
-                       .step = element->extent, .block = count * element->extent};
+    layout_t layout = {.type = element->type,
+                       .name = "plain",
+                       .count = (int)count,
+                       .elements = count,
+                       .extent = element->extent,
+                       .step = element->extent,
+                       .block = count * element->extent};
     allocate(&layout, layout.block);
     return layout;
 }
 
 layout_t layout_draw(draw_t *draw, const element_t *element, int count, size_t blocks)
 {
-    layout_t layout = {.type = element->type, .name = "plain", .count = count, .elements = (size_t)count, .extent = element->extent,
-                       .step = element->extent, .block = (size_t)count * element->extent};
+    layout_t layout = {.type = element->type,
+                       .name = "plain",
+                       .count = count,
+                       .elements = (size_t)count,
+                       .extent = element->extent,
+                       .step = element->extent,
+                       .block = (size_t)count * element->extent};
     int kind = draw ? draw_below(draw, 7) : 0;
     allocate(&layout, 2 * blocks * layout.block); /* the most that any layout takes */
     if (count == 0 || kind < 4)
@@ -78,10 +88,7 @@ void layout_free(layout_t *layout)
     free(layout->memory);
 }
 
-void *layout_start(const layout_t *layout)
-{
-    return layout->absolute ? MPI_BOTTOM : layout->memory;
-}
+void *layout_start(const layout_t *layout) { return layout->absolute ? MPI_BOTTOM : layout->memory; }
 
 static char *place(const layout_t *layout, size_t block, size_t element)
 {

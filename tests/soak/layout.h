@@ -12,7 +12,7 @@ typedef struct layout {
     const char *name;
     int count; /* of `type`, in a block */
     bool derived;
-    bool absolute; /* `start` is MPI_BOTTOM */
+    bool absolute;   /* `start` is MPI_BOTTOM */
     size_t elements; /* in a block */
     size_t extent;
     size_t step;  /* bytes from one element to the next */

@@ -29,7 +29,7 @@
 
 #include <mpi.h>
 
-#define PATIENCE 30
+#define PATIENCE     30
 #define PLAIN_ROUNDS 3 /* of the drawing above */
 
 enum { X, Y, P };

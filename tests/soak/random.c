@@ -25,9 +25,9 @@
 #include "call.h"
 #include "complete.h"
 
-#define WINDOW 16
+#define WINDOW      16
 #define THREADS_MAX 8
-#define PATIENCE 60
+#define PATIENCE    60
 
 /* What is legal and fails without Trivance, too. Open MPI 4.1 crashes in requests whose communicator is freed; and it
  * hangs where several threads make communicators at the same time, now and then those of all ranks, too, so there they
@@ -247,7 +247,8 @@ static void *run_worker(void *context)
     w->private = draw_begin(seed, (uint64_t)w->id, (uint64_t)world_rank);
     w->window = 1;
     for (long n = 0; n < calls; n++) {
-        draw_t draw = draw_begin(seed, (uint64_t)w->id, (uint64_t)n), end = draw_begin(seed, 2000 + (uint64_t)w->id, (uint64_t)n);
+        draw_t draw = draw_begin(seed, (uint64_t)w->id, (uint64_t)n),
+               end = draw_begin(seed, 2000 + (uint64_t)w->id, (uint64_t)n);
         atomic_store(&w->number, n);
         if (draw_once_in(&draw, 8) && !w->comms.whole)
             renew(w, draw_below(&draw, SLOTS), &end);

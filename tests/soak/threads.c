@@ -27,8 +27,8 @@
 #define GIVERS 2
 #endif
 #define COMPLETERS 4
-#define REQUESTS 12
-#define COUNT_MAX 600
+#define REQUESTS   12
+#define COUNT_MAX  600
 
 static int rounds = 20, world_rank, world_size;
 static atomic_int failed;
@@ -75,7 +75,8 @@ static void post(job_t *job, MPI_Comm comm, int number)
         return;
     }
     check(TRV_Allreduce_init(job->in, job->out, job->count, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &job->request) ==
-              MPI_SUCCESS, "TRV_Allreduce_init");
+              MPI_SUCCESS,
+          "TRV_Allreduce_init");
     check(TRV_Start(&job->request) == MPI_SUCCESS, "TRV_Start");
 }
 

@@ -18,25 +18,16 @@ static uint64_t mixed(uint64_t z) /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-uint64_t draw_next(draw_t *draw)
-{
-    return mixed(draw->state += 0x9e3779b97f4a7c15u);
-}
+uint64_t draw_next(draw_t *draw) { return mixed(draw->state += 0x9e3779b97f4a7c15u); }
 
 draw_t draw_begin(uint64_t seed, uint64_t stream, uint64_t number)
 {
     return (draw_t){mixed(mixed(mixed(seed + 1) + stream + 1) + number + 1)};
 }
 
-int draw_below(draw_t *draw, int limit)
-{
-    return (int)(draw_next(draw) % (uint64_t)limit);
-}
+int draw_below(draw_t *draw, int limit) { return (int)(draw_next(draw) % (uint64_t)limit); }
 
-bool draw_once_in(draw_t *draw, int times)
-{
-    return draw_below(draw, times) == 0;
-}
+bool draw_once_in(draw_t *draw, int times) { return draw_below(draw, times) == 0; }
 
 /* ---- Operations of the program's own, all associative ------------------------------------------------------------ */
 
@@ -240,11 +231,12 @@ void values_begin(void)
 
 static void draw_operation(draw_t *draw, int set, element_t *element)
 {
-    const operation_t operation[] = {
-        {"MPI_SUM", MPI_SUM, ADDS},      {"MPI_PROD", MPI_PROD, ADDS},   {"MPI_MIN", MPI_MIN, ORDERS},
-        {"MPI_MAX", MPI_MAX, ORDERS},    {"MPI_LAND", MPI_LAND, DECIDES}, {"MPI_LOR", MPI_LOR, DECIDES},
-        {"MPI_LXOR", MPI_LXOR, DECIDES}, {"MPI_BAND", MPI_BAND, MASKS},  {"MPI_BOR", MPI_BOR, MASKS},
-        {"MPI_BXOR", MPI_BXOR, MASKS},   {"MPI_MINLOC", MPI_MINLOC, PLACES}, {"MPI_MAXLOC", MPI_MAXLOC, PLACES}};
+    const operation_t operation[] = {{"MPI_SUM", MPI_SUM, ADDS},         {"MPI_PROD", MPI_PROD, ADDS},
+                                     {"MPI_MIN", MPI_MIN, ORDERS},       {"MPI_MAX", MPI_MAX, ORDERS},
+                                     {"MPI_LAND", MPI_LAND, DECIDES},    {"MPI_LOR", MPI_LOR, DECIDES},
+                                     {"MPI_LXOR", MPI_LXOR, DECIDES},    {"MPI_BAND", MPI_BAND, MASKS},
+                                     {"MPI_BOR", MPI_BOR, MASKS},        {"MPI_BXOR", MPI_BXOR, MASKS},
+                                     {"MPI_MINLOC", MPI_MINLOC, PLACES}, {"MPI_MAXLOC", MPI_MAXLOC, PLACES}};
     int fits[sizeof operation / sizeof operation[0]], found = 0;
     for (int i = 0; i < (int)(sizeof operation / sizeof operation[0]); i++)
         if (operation[i].set & set)
@@ -259,8 +251,13 @@ static element_t draw_predefined(draw_t *draw, bool reduces)
     const row_t *drawn = &row[draw_below(draw, rows)];
     while (reduces && drawn->operations == 0)
         drawn = &row[draw_below(draw, rows)];
-    element_t element = {.type = drawn->type, .op = MPI_OP_NULL, .type_name = drawn->name, .op_name = "moved",
-                         .extent = drawn->extent, .part = {drawn->part[0], drawn->part[1]}, .parts = drawn->parts};
+    element_t element = {.type = drawn->type,
+                         .op = MPI_OP_NULL,
+                         .type_name = drawn->name,
+                         .op_name = "moved",
+                         .extent = drawn->extent,
+                         .part = {drawn->part[0], drawn->part[1]},
+                         .parts = drawn->parts};
     if (reduces)
         draw_operation(draw, drawn->operations, &element);
     element.exact = drawn->part[0].domain != REAL || (element.op != MPI_SUM && element.op != MPI_PROD);
@@ -280,8 +277,13 @@ static MPI_Datatype record_type(void)
 static element_t draw_own(draw_t *draw)
 {
     const part_t word = {0, 4, INTEGER}, second = {4, 4, INTEGER};
-    element_t element = {.type = MPI_UNSIGNED, .type_name = "MPI_UNSIGNED", .extent = 4, .part = {word, second},
-                         .parts = 1, .own_op = true, .exact = true};
+    element_t element = {.type = MPI_UNSIGNED,
+                         .type_name = "MPI_UNSIGNED",
+                         .extent = 4,
+                         .part = {word, second},
+                         .parts = 1,
+                         .own_op = true,
+                         .exact = true};
     switch (draw_below(draw, 6)) {
     case 0: MPI_Op_create(mix, 1, &element.op), element.op_name = "its own mix"; break;
     case 1: MPI_Op_create(exclusive, 1, &element.op), element.op_name = "its own exclusive or"; break;

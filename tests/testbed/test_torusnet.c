@@ -17,9 +17,9 @@
 #include "testbed/emulator/torusnet.h"
 
 #define BANDWIDTH 50e6
-#define LATENCY 2000000
-#define BYTES 8192u
-#define TAKEN ((int64_t)(BYTES * 8e9 / BANDWIDTH + 0.5)) /* 1.31072 ms */
+#define LATENCY   2000000
+#define BYTES     8192u
+#define TAKEN     ((int64_t)(BYTES * 8e9 / BANDWIDTH + 0.5)) /* 1.31072 ms */
 
 static void make(tn_net_t *net, const char *text)
 {
@@ -27,7 +27,6 @@ static void make(tn_net_t *net, const char *text)
     assert_int_equal(trv_torus_parse(text, &torus), TRV_OK);
     assert_int_equal(tn_net_create(net, &torus, BANDWIDTH, LATENCY), TRV_OK);
 }
-
 
 static void enter(tn_net_t *net, tn_packet_t *packet, int from, int to, int64_t at_ns)
 {
@@ -247,8 +246,8 @@ static void test_simulator(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_routes), cmocka_unit_test(test_one_packet), cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_change), cmocka_unit_test(test_timer), cmocka_unit_test(test_lateness),
+        cmocka_unit_test(test_routes),    cmocka_unit_test(test_one_packet), cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_change),    cmocka_unit_test(test_timer),      cmocka_unit_test(test_lateness),
         cmocka_unit_test(test_simulator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,8 +18,8 @@
 #include "testbed/emulator/torusnet.h"
 
 #define BANDWIDTH 50e6
-#define LATENCY 2000000
-#define ABOUT "torus 3x1x3\n"
+#define LATENCY   2000000
+#define ABOUT     "torus 3x1x3\n"
 
 typedef struct server {
     tn_net_t net;
@@ -70,10 +70,7 @@ static const char *ask_bytes(server_t *server, const void *request, size_t bytes
     return answer;
 }
 
-static const char *ask(server_t *server, const char *line)
-{
-    return ask_bytes(server, line, strlen(line));
-}
+static const char *ask(server_t *server, const char *line) { return ask_bytes(server, line, strlen(line)); }
 
 static bool unchanged(const tn_net_t *net)
 {
@@ -108,19 +105,31 @@ static void test_orders(void **state)
 
 static void test_refusals(void **state)
 {
-    static const struct { const char *request, *answer;
+    static const struct {
+        const char *request, *answer;
     } wrong[] = {
-        {"hello\n", "error there is no such request"}, {"\n", "error there is no such request"},
-        {"link\n", "error there is no such request"}, {"link 0\n", "error there is no such request"},
-        {"link 0 0\n", "error a link takes"}, {"link 0 0 sideways\n", "error a link takes"},
-        {"link 0 0 down 3\n", "error a link takes"}, {"link 0 0 bandwidth\n", "error a link takes"},
-        {"link 0 0 bandwidth 999\n", "error a link takes"}, {"link 0 0 bandwidth 1e13\n", "error a link takes"},
-        {"link 0 0 bandwidth nan\n", "error a link takes"}, {"link 0 0 latency -1\n", "error a link takes"},
-        {"link 0 0 latency inf\n", "error a link takes"}, {"link 9 0 down\n", "error there is no node 9"},
-        {"link -1 0 down\n", "error there is no node -1"}, {"link 0 6 down\n", "error there is no port +3"},
-        {"link 0 -1 down\n", "error there is no port"}, {"link 0 2 down\n", "error dimension 1 has one node"},
-        {"node 9 down\n", "error there is no node 9"}, {"node x down\n", "error there is no such request"},
-        {"status", "error a request is one line"}, {"status\nlinks", "error a request is one line"},
+        {"hello\n", "error there is no such request"},
+        {"\n", "error there is no such request"},
+        {"link\n", "error there is no such request"},
+        {"link 0\n", "error there is no such request"},
+        {"link 0 0\n", "error a link takes"},
+        {"link 0 0 sideways\n", "error a link takes"},
+        {"link 0 0 down 3\n", "error a link takes"},
+        {"link 0 0 bandwidth\n", "error a link takes"},
+        {"link 0 0 bandwidth 999\n", "error a link takes"},
+        {"link 0 0 bandwidth 1e13\n", "error a link takes"},
+        {"link 0 0 bandwidth nan\n", "error a link takes"},
+        {"link 0 0 latency -1\n", "error a link takes"},
+        {"link 0 0 latency inf\n", "error a link takes"},
+        {"link 9 0 down\n", "error there is no node 9"},
+        {"link -1 0 down\n", "error there is no node -1"},
+        {"link 0 6 down\n", "error there is no port +3"},
+        {"link 0 -1 down\n", "error there is no port"},
+        {"link 0 2 down\n", "error dimension 1 has one node"},
+        {"node 9 down\n", "error there is no node 9"},
+        {"node x down\n", "error there is no such request"},
+        {"status", "error a request is one line"},
+        {"status\nlinks", "error a request is one line"},
     };
     server_t *server = *state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)

@@ -12,7 +12,7 @@
 typedef struct cli_plan_ask {
     trv_torus_t torus;
     trv_collective_t collective;
-    uint64_t bytes; /* --why: the size that is asked about */
+    uint64_t bytes;        /* --why: the size that is asked about */
     cli_network_t network; /* finished for the torus */
     trv_plan_constraints_t constraints;
     cli_format_t format;

@@ -59,16 +59,15 @@ static const char help[] =
     "      --messages-per-port=N messages of a stream that leave a rank by one port in a step, at most\n\n"
     "Network that is planned for (the paper's by default; one queue per link):\n";
 
-static const char examples[] =
-    "\nExamples:\n"
-    "  trivance plan 9\n"
-    "  trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
-    "  trivance plan 8 --algorithm=swing-b --rank=3\n"
-    "  trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
-    "  trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
-    "  trivance plan 8x8 --bytes=128K --why --consistent\n"
-    "  trivance plan --search=30-32\n"
-    "  trivance plan --search=4x4x8\n";
+static const char examples[] = "\nExamples:\n"
+                               "  trivance plan 9\n"
+                               "  trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
+                               "  trivance plan 8 --algorithm=swing-b --rank=3\n"
+                               "  trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
+                               "  trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
+                               "  trivance plan 8x8 --bytes=128K --why --consistent\n"
+                               "  trivance plan --search=30-32\n"
+                               "  trivance plan --search=4x4x8\n";
 
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
@@ -135,8 +134,8 @@ int cli_plan_svg(const cli_plan_t *plan, FILE *out)
     if (!rc) {
         cli_plan_title(plan, title);
         cli_plan_subtitle(plan, subtitle);
-        trv_svg_options_t options = {title, subtitle, plan->vector_bytes, plan->rank, plan->stream,
-                                     matrices ? &progress : NULL};
+        trv_svg_options_t options = {title,      subtitle,     plan->vector_bytes,
+                                     plan->rank, plan->stream, matrices ? &progress : NULL};
         trv_svg_write(&picture, &options, out);
     }
     if (matrices)
@@ -204,7 +203,8 @@ static int run(const options_t *options)
     trv_schedule_t *schedule;
     trv_schedule_file_t file;
     const trv_simulate_options_t *network = &options->network.options;
-    cli_plan_t plan = {.command = options->command, .has_blocks = true,
+    cli_plan_t plan = {.command = options->command,
+                       .has_blocks = true,
                        .network = {network->bandwidth_bps, network->alpha_ns, 0}};
     plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     int rc;
@@ -251,8 +251,10 @@ static int read_format(const char *text, plan_format_t *format)
 /* What the planner itself is asked. */
 static int ask(const options_t *options)
 {
-    cli_plan_ask_t ask = {.torus = options->tori.torus[0], .collective = options->collective,
-                          .network = options->network, .constraints = options->constraints,
+    cli_plan_ask_t ask = {.torus = options->tori.torus[0],
+                          .collective = options->collective,
+                          .network = options->network,
+                          .constraints = options->constraints,
                           .output = options->output};
     int rc = options->format_name ? cli_parse_format(options->format_name, &ask.format) : TRV_OK;
     if (!rc)
@@ -300,21 +302,33 @@ static int take_chain(options_t *options)
     if (!options->selection.single || strncmp(star, "star", 4) != 0 || (star[4] && star[4] != ':') ||
         (steps && strchr(steps + 1, ':')))
         return trv_fail(TRV_ERR_ARGUMENT, "--chain is about stars: leave --algorithm out or say star, star:l or which "
-                        "steps send whole vectors, for example star:1");
+                                          "steps send whole vectors, for example star:1");
     if (!options->chain[0] || strpbrk(options->chain, ",: "))
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no chain: coordinates are separated by ., vectors of a step by /, "
-                        "steps by _, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4", options->chain);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.60s' is no chain: coordinates are separated by ., vectors of a step by /, "
+                        "steps by _, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4",
+                        options->chain);
     int length = snprintf(name, sizeof name, "%s%s:%s", star, steps ? "" : ":", options->chain);
     if (length >= TRV_PLAN_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "the chain of %d characters is too long: a name with its parameters has at "
-                        "most %d", (int)strlen(options->chain), TRV_PLAN_NAME_MAX - 1);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the chain of %d characters is too long: a name with its parameters has at "
+                        "most %d",
+                        (int)strlen(options->chain), TRV_PLAN_NAME_MAX - 1);
     options->named = true;
     return cli_select(name, &options->selection);
 }
 
 enum {
-    OPTION_CHAIN = 256, OPTION_STREAM, OPTION_SEARCH, OPTION_STEPS, OPTION_ALL_SIZES, OPTION_WHY, OPTION_CONSISTENT,
-    OPTION_IDEMPOTENT, OPTION_MEMORY, OPTION_MESSAGES
+    OPTION_CHAIN = 256,
+    OPTION_STREAM,
+    OPTION_SEARCH,
+    OPTION_STEPS,
+    OPTION_ALL_SIZES,
+    OPTION_WHY,
+    OPTION_CONSISTENT,
+    OPTION_IDEMPOTENT,
+    OPTION_MEMORY,
+    OPTION_MESSAGES
 };
 
 static int read_constraint(options_t *options, int option)
@@ -325,8 +339,7 @@ static int read_constraint(options_t *options, int option)
     case OPTION_CONSISTENT: constraints->consistent = true; return TRV_OK;
     case OPTION_IDEMPOTENT: constraints->idempotent = true; return TRV_OK;
     case OPTION_MEMORY: return trv_parse_vector(optarg, &constraints->memory_bytes);
-    default:
-        return trv_parse_int(optarg, "--messages-per-port", 1, 1 << 20, &constraints->messages_per_port);
+    default: return trv_parse_int(optarg, "--messages-per-port", 1, 1 << 20, &constraints->messages_per_port);
     }
 }
 
@@ -355,18 +368,24 @@ static int read_option(options_t *options, int option)
 /* 0, or 1 + the exit code when there is nothing more to do. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    static const struct option own[] = {
-        {"algorithm", required_argument, NULL, 'a'}, {"collective", required_argument, NULL, 'c'},
-        {"bytes", required_argument, NULL, 'b'},     {"rank", required_argument, NULL, 'r'},
-        {"chain", required_argument, NULL, OPTION_CHAIN},
-        {"stream", required_argument, NULL, OPTION_STREAM}, {"schedule", required_argument, NULL, 's'},
-        {"search", required_argument, NULL, OPTION_SEARCH}, {"steps", required_argument, NULL, OPTION_STEPS},
-        {"all-sizes", no_argument, NULL, OPTION_ALL_SIZES}, {"why", no_argument, NULL, OPTION_WHY},
-        {"consistent", no_argument, NULL, OPTION_CONSISTENT}, {"idempotent", no_argument, NULL, OPTION_IDEMPOTENT},
-        {"memory", required_argument, NULL, OPTION_MEMORY},
-        {"messages-per-port", required_argument, NULL, OPTION_MESSAGES},
-        {"format", required_argument, NULL, 'f'},    {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'}};
+    static const struct option own[] = {{"algorithm", required_argument, NULL, 'a'},
+                                        {"collective", required_argument, NULL, 'c'},
+                                        {"bytes", required_argument, NULL, 'b'},
+                                        {"rank", required_argument, NULL, 'r'},
+                                        {"chain", required_argument, NULL, OPTION_CHAIN},
+                                        {"stream", required_argument, NULL, OPTION_STREAM},
+                                        {"schedule", required_argument, NULL, 's'},
+                                        {"search", required_argument, NULL, OPTION_SEARCH},
+                                        {"steps", required_argument, NULL, OPTION_STEPS},
+                                        {"all-sizes", no_argument, NULL, OPTION_ALL_SIZES},
+                                        {"why", no_argument, NULL, OPTION_WHY},
+                                        {"consistent", no_argument, NULL, OPTION_CONSISTENT},
+                                        {"idempotent", no_argument, NULL, OPTION_IDEMPOTENT},
+                                        {"memory", required_argument, NULL, OPTION_MEMORY},
+                                        {"messages-per-port", required_argument, NULL, OPTION_MESSAGES},
+                                        {"format", required_argument, NULL, 'f'},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"help", no_argument, NULL, 'h'}};
     struct option longs[sizeof own / sizeof own[0] + CLI_NETWORK_COUNT + 1];
     int option, rc = cli_select("planned", &options->selection);
     memcpy(longs, own, sizeof own);

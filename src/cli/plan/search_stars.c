@@ -19,15 +19,16 @@
 /* Complete on tori of up to three dimensions and 4096 ranks; about a minute on larger ones. */
 #define SEARCH_WORK (INT64_C(1) << 28)
 /* Of a covering, per number of steps: ten seconds where none has as few hops as the torus' diameter. */
-#define COVER_WORK (INT64_C(1) << 30)
-#define TEXT_MAX (1 << 13) /* of a chain */
+#define COVER_WORK        (INT64_C(1) << 30)
+#define TEXT_MAX          (1 << 13) /* of a chain */
 #define SUBSETS_STEPS_MAX 12
 
 /* Whose direct sums are in the built-in table; of the tori up to 16x16 and 8x8x8 it has the coverings. */
 static const char *const table_tori[] = {
-    "2x2", "2x4", "3x3", "3x4", "4x4", "4x8", "5x5", "6x6", "8x8", "8x16", "9x9", "10x10", "12x12", "16x16", "16x32",
-    "27x27", "32x32", "8x64", "16x64", "64x64", "2x2x2", "2x2x4", "3x3x3", "4x4x4", "4x4x8", "4x8x8", "5x5x5", "6x6x6",
-    "8x8x8", "8x8x16", "8x16x16", "9x9x9", "10x10x10", "12x12x12", "16x16x16", "2x2x2x2", "3x3x3x3", "4x4x4x4",
+    "2x2",     "2x4",   "3x3",      "3x4",      "4x4",      "4x8",     "5x5",     "6x6",     "8x8",   "8x16",
+    "9x9",     "10x10", "12x12",    "16x16",    "16x32",    "27x27",   "32x32",   "8x64",    "16x64", "64x64",
+    "2x2x2",   "2x2x4", "3x3x3",    "4x4x4",    "4x4x8",    "4x8x8",   "5x5x5",   "6x6x6",   "8x8x8", "8x8x16",
+    "8x16x16", "9x9x9", "10x10x10", "12x12x12", "16x16x16", "2x2x2x2", "3x3x3x3", "4x4x4x4",
 };
 #define TABLE_TORI ((int)(sizeof table_tori / sizeof table_tori[0]))
 
@@ -139,10 +140,7 @@ static int sum_of(const trv_star_chain_t *chain, int (*of)(const trv_star_chain_
     return sum;
 }
 
-static int factor_of(const trv_star_chain_t *chain, int step)
-{
-    return chain->step[step].vectors + 1;
-}
+static int factor_of(const trv_star_chain_t *chain, int step) { return chain->step[step].vectors + 1; }
 
 static void add_steps(cli_table_t *table, const trv_star_chain_t *chain, int (*of)(const trv_star_chain_t *, int))
 {
@@ -192,15 +190,9 @@ static int diameter(const trv_torus_t *torus)
 static int print_table(const found_t *found, cli_format_t format, FILE *out)
 {
     static const cli_column_t column[] = {
-        { "torus", "torus", false, 0 },
-        { "steps", "steps", true, 0 },
-        { "factors", "factors", false, 0 },
-        { "hops", "hops", true, 0 },
-        { "diameter", "diameter", true, 0 },
-        { "step_hops", "per step", false, 0 },
-        { "step_loads", "loads", false, 0 },
-        { "subgroups", "subgroups", false, 0 },
-        { "chain", "vectors", false, 0 },
+        {"torus", "torus", false, 0},      {"steps", "steps", true, 0},          {"factors", "factors", false, 0},
+        {"hops", "hops", true, 0},         {"diameter", "diameter", true, 0},    {"step_hops", "per step", false, 0},
+        {"step_loads", "loads", false, 0}, {"subgroups", "subgroups", false, 0}, {"chain", "vectors", false, 0},
     };
     cli_table_t table;
     char *text = malloc(TEXT_MAX);
@@ -237,7 +229,8 @@ static void print_source(const found_t *found, FILE *out)
     fputs("/*\n * Star chains that are known. Generated; do not edit. Made by\n *\n"
           " *     trivance plan --search=stars --format=c --output=src/stars/stars_table.c\n *\n"
           " * Per torus its direct sums, the fewest steps first, or a covering (see store.h and stars.h).\n */\n"
-          "#include \"stars/store.h\"\n\n#include <stddef.h>\n\nconst trv_star_row_t trv_star_table[] = {\n", out);
+          "#include \"stars/store.h\"\n\n#include <stddef.h>\n\nconst trv_star_row_t trv_star_table[] = {\n",
+          out);
     for (int i = 0; i < found->count; i++) {
         const trv_star_chain_t *chain = &found->chain[i];
         if (i == 0 || !same_row(chain, chain - 1))
@@ -270,7 +263,7 @@ int cli_plan_search_stars(const cli_plan_search_t *search)
     int rc = search->format && !found.source ? cli_parse_format(search->format, &found.format) : TRV_OK;
     if (!rc && search->steps)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--steps is for rings, for example --search=32 --steps=4; of a torus the "
-                      "chains with the fewest steps come first");
+                                        "chains with the fewest steps come first");
     if (rc)
         return rc;
     cli_progress_begin(&progress, "stars", table ? TABLE_TORI + 120 + 84 : 1);

@@ -15,10 +15,10 @@
 #include "tool/select.h"
 #include "common/error.h"
 
-#define FIRST UINT64_C(32)
-#define LAST (UINT64_C(1) << 30)
+#define FIRST   UINT64_C(32)
+#define LAST    (UINT64_C(1) << 30)
 #define OCTAVES 25
-#define PARTS 16 /* of an octave */
+#define PARTS   16 /* of an octave */
 
 /* What people see gains over: what the paper compares. Programs get all algorithms. */
 #define FAMILIES "trivance,bruck,recdoub,swing,ring,bucket"
@@ -46,10 +46,7 @@ static int plan_at(const sizes_t *sizes, uint64_t bytes, trv_planned_t *plan)
     return plans < 0 ? plans : TRV_OK;
 }
 
-static bool is_same(const trv_planned_t *a, const trv_planned_t *b)
-{
-    return strcmp(a->algorithm, b->algorithm) == 0;
-}
+static bool is_same(const trv_planned_t *a, const trv_planned_t *b) { return strcmp(a->algorithm, b->algorithm) == 0; }
 
 static void begin_range(sizes_t *sizes, uint64_t from, const trv_planned_t *plan)
 {
@@ -161,9 +158,9 @@ static int list_families(const sizes_t *sizes, cli_selection_t *families)
 
 static int print_text(const sizes_t *sizes, FILE *out)
 {
-    cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "from", true, 0},   {NULL, "below", true, 0},
-                                            {NULL, "plan", false, 0},  {NULL, "steps", true, 0},
-                                            {NULL, "time", true, 0},   {NULL, "at", true, 0}};
+    cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "from", true, 0},  {NULL, "below", true, 0},
+                                            {NULL, "plan", false, 0}, {NULL, "steps", true, 0},
+                                            {NULL, "time", true, 0},  {NULL, "at", true, 0}};
     int columns = 6;
     cli_selection_t families;
     cli_table_t table;
@@ -197,10 +194,11 @@ static int print_text(const sizes_t *sizes, FILE *out)
 
 static int print_rows(const sizes_t *sizes, FILE *out)
 {
-    cli_column_t column[CLI_COLUMNS_MAX] = {
-        {"torus", NULL, false, 0},      {"collective", NULL, false, 0}, {"from_bytes", NULL, true, 0},
-        {"to_bytes", NULL, true, 0},    {"algorithm", NULL, false, 0},  {"steps", NULL, true, 0},
-        {"consistent", NULL, false, 0}, {"bytes", NULL, true, 0},       {"time_ns", NULL, true, 0}};
+    cli_column_t column[CLI_COLUMNS_MAX] = {{"torus", NULL, false, 0},      {"collective", NULL, false, 0},
+                                            {"from_bytes", NULL, true, 0},  {"to_bytes", NULL, true, 0},
+                                            {"algorithm", NULL, false, 0},  {"steps", NULL, true, 0},
+                                            {"consistent", NULL, false, 0}, {"bytes", NULL, true, 0},
+                                            {"time_ns", NULL, true, 0}};
     const int own = 9;
     int algorithms = trv_algorithms_count() < CLI_COLUMNS_MAX - own ? trv_algorithms_count() : CLI_COLUMNS_MAX - own;
     char key[CLI_COLUMNS_MAX][TRV_PLAN_NAME_MAX], torus[TRV_TORUS_TEXT_MAX];

@@ -14,7 +14,7 @@
 #include "export/text.h"
 
 #define BLOCKS_WIDTH 28
-#define WIDTH 110
+#define WIDTH        110
 
 /* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all). `first` is added to each number;
  * the numbers 0 … limit - 1 are "all". Allocated. */
@@ -103,10 +103,11 @@ static void add_message(cli_table_t *table, const cli_plan_t *plan, int rank, in
 
 static int print_messages(const cli_plan_t *plan, int rank, FILE *out)
 {
-    static const cli_column_t column[] = {
-        {NULL, "step", true, 0},  {NULL, "stream", true, 0}, {NULL, "dim", true, 0},     {NULL, "sends to", true, 0},
-        {NULL, "port", false, 0}, {NULL, "hops", true, 0},   {NULL, "bytes", true, 8},   {NULL, "blocks", false, 6},
-        {NULL, "congestion", true, 0}, {NULL, "busiest link", true, 0}};
+    static const cli_column_t column[] = {{NULL, "step", true, 0},       {NULL, "stream", true, 0},
+                                          {NULL, "dim", true, 0},        {NULL, "sends to", true, 0},
+                                          {NULL, "port", false, 0},      {NULL, "hops", true, 0},
+                                          {NULL, "bytes", true, 8},      {NULL, "blocks", false, 6},
+                                          {NULL, "congestion", true, 0}, {NULL, "busiest link", true, 0}};
     cli_table_t table;
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK, messages = 0;

@@ -21,11 +21,11 @@
 #include "tool/select.h"
 #include "common/error.h"
 
-#define NEAREST 6     /* plans that are shown, no two of them alike */
-#define RIVALS 24     /* plans that a row must beat, at first … */
+#define NEAREST    6  /* plans that are shown, no two of them alike */
+#define RIVALS     24 /* plans that a row must beat, at first … */
 #define RIVALS_MAX 96 /* … and when others have turned up */
-#define TRIES 24      /* questions to the planner about one row and parameter */
-#define ROWS_MAX (NEAREST + CLI_CHOICES_MAX)
+#define TRIES      24 /* questions to the planner about one row and parameter */
+#define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
 #define FACTOR_MAX 100. /* a network that is so many times better or worse is no answer */
 
 enum { ALPHA, BANDWIDTH, HOPS, PARTS };
@@ -138,7 +138,7 @@ static void narrow(const trv_planned_t *plan, const trv_planned_t *rival, int pa
 /* What a parameter is now. The latency of hops: of the link and both sides of a router. */
 static double value_of(const trv_simulate_options_t *network, int part)
 {
-    return part == ALPHA ? network->alpha_ns
+    return part == ALPHA       ? network->alpha_ns
            : part == BANDWIDTH ? network->bandwidth_bps
                                : network->link_latency_ns + network->router_in_ns + network->router_out_ns;
 }
@@ -300,9 +300,10 @@ static void add_time(cli_table_t *table, double time_ns, const trv_time_unit_t *
 
 static int print_text(const why_t *why, FILE *out)
 {
-    static const cli_column_t column[] = {
-        {NULL, "plan", false, 0}, {NULL, "steps", true, 0},        {NULL, "time", true, 0},  {NULL, "alpha", true, 0},
-        {NULL, "hops", true, 0},  {NULL, "transmission", true, 0}, {NULL, "slower", true, 0}};
+    static const cli_column_t column[] = {{NULL, "plan", false, 0}, {NULL, "steps", true, 0},
+                                          {NULL, "time", true, 0},  {NULL, "alpha", true, 0},
+                                          {NULL, "hops", true, 0},  {NULL, "transmission", true, 0},
+                                          {NULL, "slower", true, 0}};
     const trv_planned_t *best = &why->row[0].plan;
     const trv_time_unit_t *unit = trv_time_unit(best->time_ns);
     char text[TRV_TIME_TEXT_MAX];
@@ -334,13 +335,23 @@ static int print_text(const why_t *why, FILE *out)
 
 static int print_rows(const why_t *why, FILE *out)
 {
-    static const cli_column_t column[] = {
-        {"torus", NULL, false, 0},      {"collective", NULL, false, 0},      {"bytes", NULL, true, 0},
-        {"algorithm", NULL, false, 0},  {"steps", NULL, true, 0},            {"consistent", NULL, false, 0},
-        {"chosen", NULL, false, 0},     {"time_ns", NULL, true, 0},          {"alpha_part_ns", NULL, true, 0},
-        {"hops_part_ns", NULL, true, 0}, {"transmission_part_ns", NULL, true, 0},
-        {"wins_alpha", NULL, false, 0}, {"alpha_ns", NULL, true, 0},         {"wins_bandwidth", NULL, false, 0},
-        {"bandwidth_bps", NULL, true, 0}, {"wins_hop_latency", NULL, false, 0}, {"hop_latency_ns", NULL, true, 0}};
+    static const cli_column_t column[] = {{"torus", NULL, false, 0},
+                                          {"collective", NULL, false, 0},
+                                          {"bytes", NULL, true, 0},
+                                          {"algorithm", NULL, false, 0},
+                                          {"steps", NULL, true, 0},
+                                          {"consistent", NULL, false, 0},
+                                          {"chosen", NULL, false, 0},
+                                          {"time_ns", NULL, true, 0},
+                                          {"alpha_part_ns", NULL, true, 0},
+                                          {"hops_part_ns", NULL, true, 0},
+                                          {"transmission_part_ns", NULL, true, 0},
+                                          {"wins_alpha", NULL, false, 0},
+                                          {"alpha_ns", NULL, true, 0},
+                                          {"wins_bandwidth", NULL, false, 0},
+                                          {"bandwidth_bps", NULL, true, 0},
+                                          {"wins_hop_latency", NULL, false, 0},
+                                          {"hop_latency_ns", NULL, true, 0}};
     char torus[TRV_TORUS_TEXT_MAX];
     cli_table_t table;
     trv_torus_format(&why->ask->torus, torus, sizeof torus);

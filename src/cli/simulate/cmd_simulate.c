@@ -11,8 +11,8 @@
 #include "common/error.h"
 
 /* What the paper compares, as far as it takes the torus, and the planner's choice. */
-#define ALGORITHMS "trivance,bruck,recdoub,swing,ring,bucket,planned"
-#define SIZES "32,1K,32K,1M,32M,128M"
+#define ALGORITHMS       "trivance,bruck,recdoub,swing,ring,bucket,planned"
+#define SIZES            "32,1K,32K,1M,32M,128M"
 #define SIZE_LOOKED_INTO "1M" /* by --links and --trace */
 
 static const char help[] =
@@ -113,13 +113,17 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
 /* `option` is the first that was not read by the caller. */
 static int read_all(int argc, char **argv, cli_simulate_t *job, given_t *given, bool *helped)
 {
-    static const struct option own[] = {
-        {"algorithm", required_argument, NULL, 'a'},    {"collective", required_argument, NULL, 'c'},
-        {"bytes", required_argument, NULL, 'b'},        {"schedule", required_argument, NULL, 's'},
-        {"format", required_argument, NULL, 'f'},       {"goal", required_argument, NULL, OPTION_GOAL},
-        {"compare", no_argument, NULL, OPTION_COMPARE}, {"links", no_argument, NULL, OPTION_LINKS},
-        {"trace", required_argument, NULL, OPTION_TRACE}, {"full", no_argument, NULL, OPTION_FULL},
-        {"help", no_argument, NULL, 'h'}};
+    static const struct option own[] = {{"algorithm", required_argument, NULL, 'a'},
+                                        {"collective", required_argument, NULL, 'c'},
+                                        {"bytes", required_argument, NULL, 'b'},
+                                        {"schedule", required_argument, NULL, 's'},
+                                        {"format", required_argument, NULL, 'f'},
+                                        {"goal", required_argument, NULL, OPTION_GOAL},
+                                        {"compare", no_argument, NULL, OPTION_COMPARE},
+                                        {"links", no_argument, NULL, OPTION_LINKS},
+                                        {"trace", required_argument, NULL, OPTION_TRACE},
+                                        {"full", no_argument, NULL, OPTION_FULL},
+                                        {"help", no_argument, NULL, 'h'}};
     struct option longs[sizeof own / sizeof own[0] + CLI_NETWORK_COUNT + 1];
     int option, rc = TRV_OK;
     memcpy(longs, own, sizeof own);

@@ -11,15 +11,16 @@
 
 static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
 {
-    static const cli_column_t always[] = {
-        {"torus", NULL, false, 0},      {"collective", NULL, false, 0},    {"algorithm", NULL, false, 0},
-        {"chosen_for", NULL, false, 0}, {"model", NULL, false, 0},         {"delivery", NULL, false, 0},
-        {"bandwidth_bps", NULL, true, 0}, {"alpha_ns", NULL, true, 0},     {"bytes", NULL, true, 0},
-        {"time_ns", NULL, true, 0},     {"relative_percent", NULL, true, 0}, {"best", NULL, false, 0},
-        {"packet_hops", NULL, true, 0}, {"simulated_hops", NULL, true, 0}, {"wall_s", NULL, true, 0},
-        {"error", NULL, false, 0}};
+    static const cli_column_t always[] =
+        {{"torus", NULL, false, 0},        {"collective", NULL, false, 0},      {"algorithm", NULL, false, 0},
+         {"chosen_for", NULL, false, 0},   {"model", NULL, false, 0},           {"delivery", NULL, false, 0},
+         {"bandwidth_bps", NULL, true, 0}, {"alpha_ns", NULL, true, 0},         {"bytes", NULL, true, 0},
+         {"time_ns", NULL, true, 0},       {"relative_percent", NULL, true, 0}, {"best", NULL, false, 0},
+         {"packet_hops", NULL, true, 0},   {"simulated_hops", NULL, true, 0},   {"wall_s", NULL, true, 0},
+         {"error", NULL, false, 0}};
     static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
-    static const cli_column_t loaded[] = {{"links_used", NULL, true, 0}, {"utilisation_mean", NULL, true, 0},
+    static const cli_column_t loaded[] = {{"links_used", NULL, true, 0},
+                                          {"utilisation_mean", NULL, true, 0},
                                           {"links", NULL, false, 0}};
     cli_column_t column[CLI_COLUMNS_MAX];
     int columns = 0;

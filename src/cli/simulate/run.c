@@ -90,7 +90,11 @@ static int allocate(cli_outcome_t *outcome, int groups, size_t points)
 static cli_group_t *add_group(cli_outcome_t *outcome, const trv_torus_t *torus, trv_collective_t collective, int sizes)
 {
     cli_group_t *group = &outcome->group[outcome->groups++];
-    *group = (cli_group_t){*torus, collective, 0, sizes, outcome->point + outcome->points,
+    *group = (cli_group_t){*torus,
+                           collective,
+                           0,
+                           sizes,
+                           outcome->point + outcome->points,
                            outcome->detail + outcome->points};
     return group;
 }
@@ -98,9 +102,11 @@ static cli_group_t *add_group(cli_outcome_t *outcome, const trv_torus_t *torus, 
 static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_group_t *group, const cli_choice_t *choice)
 {
     for (int size = 0; size < group->sizes; size++)
-        outcome->point[outcome->points++] = (cli_point_t){
-            .torus = group->torus, .collective = group->collective, .choice = choice, .bytes = job->bytes[size],
-            .options = job->network.options};
+        outcome->point[outcome->points++] = (cli_point_t){.torus = group->torus,
+                                                          .collective = group->collective,
+                                                          .choice = choice,
+                                                          .bytes = job->bytes[size],
+                                                          .options = job->network.options};
     group->lines++;
 }
 

@@ -14,7 +14,7 @@
 #include "tool/table.h"
 
 #define CLI_SIMULATE_SIZES_MAX 32
-#define CLI_SIMULATE_LINKS 10 /* links that --links shows per result */
+#define CLI_SIMULATE_LINKS     10 /* links that --links shows per result */
 
 /* What the user asked for. */
 typedef struct cli_simulate {
@@ -51,8 +51,8 @@ typedef struct cli_group {
 typedef struct cli_outcome {
     int groups;
     cli_group_t *group;
-    cli_point_t *point;       /* of all groups */
-    cli_detail_t *detail;     /* of each point */
+    cli_point_t *point;   /* of all groups */
+    cli_detail_t *detail; /* of each point */
     size_t points;
     cli_choice_t choice;      /* stands for what came from a file */
     trv_schedule_t *schedule; /* that of the file, or NULL */

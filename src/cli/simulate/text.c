@@ -25,10 +25,7 @@ static const cli_point_t *point_at(const cli_group_t *group, int line, int size)
     return &group->point[line * group->sizes + size];
 }
 
-static const char *label_of(const cli_group_t *group, int line)
-{
-    return point_at(group, line, 0)->choice->label;
-}
+static const char *label_of(const cli_group_t *group, int line) { return point_at(group, line, 0)->choice->label; }
 
 static bool runs(const cli_group_t *group, int line)
 {
@@ -156,9 +153,10 @@ static int print_costs(const cli_simulate_t *job, const cli_group_t *group)
 
 static int print_busiest(const cli_group_t *group, const cli_point_t *point, const cli_detail_t *detail)
 {
-    static const cli_column_t column[] = {{NULL, "from", true, 0},    {NULL, "port", false, 0}, {NULL, "to", true, 0},
-                                          {NULL, "busy %", true, 0},  {NULL, "bytes", true, 0},
-                                          {NULL, "packets", true, 0}, {NULL, "longest queue", true, 0}};
+    static const cli_column_t column[] = {{NULL, "from", true, 0},         {NULL, "port", false, 0},
+                                          {NULL, "to", true, 0},           {NULL, "busy %", true, 0},
+                                          {NULL, "bytes", true, 0},        {NULL, "packets", true, 0},
+                                          {NULL, "longest queue", true, 0}};
     int ports = 2 * group->torus.dims;
     char port_text[CLI_PORT_TEXT_MAX];
     cli_table_t table;

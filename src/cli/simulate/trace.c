@@ -120,7 +120,8 @@ int cli_trace_write(const char *path, const trv_schedule_t *schedule, const trv_
     if (!rc)
         rc = cli_output_begin(&output, path);
     if (!rc) {
-        trace_t trace = {.out = output.stream, .torus = trv_schedule_torus(schedule),
+        trace_t trace = {.out = output.stream,
+                         .torus = trv_schedule_torus(schedule),
                          .streams = trv_schedule_streams(schedule)};
         rc = cli_output_end(&output, write_all(&trace, simulator, options, vector_bytes));
         *events = trace.events;

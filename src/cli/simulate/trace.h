@@ -9,7 +9,7 @@
 
 #include <trivance/simulate.h>
 
-#define CLI_TRACE_RANKS_MAX 64
+#define CLI_TRACE_RANKS_MAX  64
 #define CLI_TRACE_EVENTS_MAX (UINT64_C(1) << 20)
 
 /* TRV_ERR_UNSUPPORTED where the torus has too many ranks. */

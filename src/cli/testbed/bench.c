@@ -46,11 +46,11 @@ static const char help[] =
     "  trivance testbed bench --compare --out results\n"
     "  trivance testbed bench --torus 3x3,9 -- ./conjugate_gradient.openmpi 100 200\n";
 
-#define TORI_MAX 16
-#define MPIS 2
-#define MODES 2
+#define TORI_MAX    16
+#define MPIS        2
+#define MODES       2
 #define LARGE_NODES 17 /* from here on the networks are slower, for the emulator to keep up */
-#define CHECKS 3       /* of a testbed, before it is called unfaithful */
+#define CHECKS      3  /* of a testbed, before it is called unfaithful */
 
 typedef struct options {
     const char *command, *folder, *algorithms;
@@ -60,9 +60,9 @@ typedef struct options {
     int sizes, iterations;       /* no sizes: the default ones */
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
     double bandwidth_bps, latency_ns; /* 0, < 0: by the number of nodes */
-    trv_slow_link_t slow_link; /* factor 0: there is none */
+    trv_slow_link_t slow_link;        /* factor 0: there is none */
     bool compare;
-    char **word;        /* the program to measure instead; NULL: none */
+    char **word; /* the program to measure instead; NULL: none */
     int words;
 } options_t;
 
@@ -114,7 +114,7 @@ static int read_slow_link(const char *text, options_t *options)
         return cli_bad(options->command, "--slow-link: %s", trv_last_error());
     if (isinf(options->slow_link.factor))
         return cli_bad(options->command, "--slow-link: a link that is down carries nothing; it is slower by a factor, "
-                       "for example 0:+0:2x");
+                                         "for example 0:+0:2x");
     return CLI_OK;
 }
 
@@ -140,13 +140,19 @@ static int read_value(options_t *options, int option, const char *text)
 /* -1 after the help. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    static const struct option longs[] = {
-        {"torus", required_argument, NULL, 't'}, {"out", required_argument, NULL, 'o'},
-        {"mpi", required_argument, NULL, 'm'}, {"bytes", required_argument, NULL, 'b'},
-        {"algorithm", required_argument, NULL, 'a'}, {"rendezvous", required_argument, NULL, 'r'},
-        {"iterations", required_argument, NULL, 'n'}, {"bandwidth", required_argument, NULL, 'B'},
-        {"hop-latency", required_argument, NULL, 'L'}, {"slow-link", required_argument, NULL, 's'},
-        {"compare", no_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"torus", required_argument, NULL, 't'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"mpi", required_argument, NULL, 'm'},
+                                          {"bytes", required_argument, NULL, 'b'},
+                                          {"algorithm", required_argument, NULL, 'a'},
+                                          {"rendezvous", required_argument, NULL, 'r'},
+                                          {"iterations", required_argument, NULL, 'n'},
+                                          {"bandwidth", required_argument, NULL, 'B'},
+                                          {"hop-latency", required_argument, NULL, 'L'},
+                                          {"slow-link", required_argument, NULL, 's'},
+                                          {"compare", no_argument, NULL, 'c'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option, code = CLI_OK;
     while (code == CLI_OK && (option = cli_option(argc, argv, "+:t:o:m:b:a:r:n:B:L:s:ch", longs)) != -1) {
         if (option == 'h')
@@ -174,10 +180,7 @@ static void set_sizes(const options_t *options, const trv_torus_t *torus, cli_be
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int signal)
-{
-    interrupted = signal;
-}
+static void interrupt(int signal) { interrupted = signal; }
 
 typedef struct results {
     cli_bench_job_t *job;
@@ -197,8 +200,8 @@ static int run_job(const options_t *options, results_t *results, cli_bench_job_t
         return code;
     results->faithful = results->faithful && job->faithful;
     snprintf(path, sizeof path, "%s/%s.csv", options->folder, job->word ? "program" : "testbed");
-    if (job->word && (cli_bench_print_program(job) < 0 ||
-                      cli_bench_write_program_csv(results->job, results->jobs, path) < 0))
+    if (job->word &&
+        (cli_bench_print_program(job) < 0 || cli_bench_write_program_csv(results->job, results->jobs, path) < 0))
         return cli_bad_last(options->command);
     if (job->word)
         return CLI_OK;
@@ -285,11 +288,17 @@ static int plan_jobs(const options_t *options, results_t *results)
         cli_bench_job_t *job = &results->job[results->planned];
         if (!options->mpi[m] || !options->mode[mode])
             continue;
-        *job = (cli_bench_job_t){.mpi = mpi_name[m], .rendezvous = mode == 1, .rounds = options->iterations,
+        *job = (cli_bench_job_t){.mpi = mpi_name[m],
+                                 .rendezvous = mode == 1,
+                                 .rounds = options->iterations,
                                  .slow_link = options->slow_link};
-        job->network = (tb_network_t){
-            *torus, options->bandwidth_bps > 0 ? options->bandwidth_bps : large ? 20e6 : 50e6,
-            options->latency_ns >= 0 ? options->latency_ns : large ? 5e6 : 2e6};
+        job->network = (tb_network_t){*torus,
+                                      options->bandwidth_bps > 0 ? options->bandwidth_bps
+                                      : large                    ? 20e6
+                                                                 : 50e6,
+                                      options->latency_ns >= 0 ? options->latency_ns
+                                      : large                  ? 5e6
+                                                               : 2e6};
         job->word = options->word;
         job->words = options->words;
         results->planned++;
@@ -351,7 +360,7 @@ static int find_mpis(options_t *options)
     if (any)
         return CLI_OK;
     return cli_bad(options->command, "there is no benchmark program beside the tool (trivance-testbed-bench.openmpi or "
-                   ".mpich); they are built where the MPI is installed");
+                                     ".mpich); they are built where the MPI is installed");
 }
 
 /* The program's MPI in place of the list. */

@@ -24,8 +24,8 @@
 #include "cli/testbed/commands.h"
 
 #define CLI_BENCH_RIVALS_MAX 32
-#define CLI_BENCH_SIZES_MAX 16
-#define CLI_BENCH_NAME_MAX 48
+#define CLI_BENCH_SIZES_MAX  16
+#define CLI_BENCH_NAME_MAX   48
 #define CLI_BENCH_ROUNDS_MAX 101
 
 /* One that takes part: an algorithm of the MPI library, or of Trivance for one type. */
@@ -71,7 +71,7 @@ typedef struct cli_bench_job {
     double start_ns;             /* … and that all ranks begin together, on the cores that they share */
     double first_step_ns;        /* of the exchange that is being read */
     cli_bench_cell_t cell[CLI_BENCH_SIZES_MAX][CLI_BENCH_RIVALS_MAX];
-    char **word;                /* a program and its arguments: it is measured, and nothing of the above */
+    char **word; /* a program and its arguments: it is measured, and nothing of the above */
     int words;
     cli_bench_times_t times[2]; /* without the drop-in, and with it */
 } cli_bench_job_t;

@@ -16,7 +16,7 @@
 #include "cli/testbed/bench.h"
 #include "common/error.h"
 
-#define PATH_BYTES 4608
+#define PATH_BYTES    4608
 #define MESSAGE_BYTES 90 /* of an exchange's 8 bytes with all headers */
 
 /* ---- Rivals ------------------------------------------------------------------------------------------------------ */
@@ -33,10 +33,12 @@ static void add(cli_bench_job_t *job, bool own, int setting, const char *name, c
 /* Numbers as in Open MPI 4.1 and MPICH 4.0. */
 static void add_own(cli_bench_job_t *job)
 {
-    static const struct { const char *mpi, *name; int setting;
+    static const struct {
+        const char *mpi, *name;
+        int setting;
     } own[] = {{"openmpi", "default", 0}, {"openmpi", "recdoub", 3}, {"openmpi", "ring", 4},
                {"openmpi", "segring", 5}, {"openmpi", "rabens.", 6}, {"mpich", "default", 0},
-               {"mpich", "recdoub", 3}, {"mpich", "redscat", 4}, {"mpich", "radix-3", 1}};
+               {"mpich", "recdoub", 3},   {"mpich", "redscat", 4},   {"mpich", "radix-3", 1}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (strcmp(own[i].mpi, job->mpi) == 0)
             add(job, true, own[i].setting, own[i].name, "double", UINT64_MAX);
@@ -141,7 +143,8 @@ static void read_line(cli_bench_job_t *job, const char *line)
     if (sscanf(line, "steps %d %d %lf", &steps, &messages, &time_ns) == 3)
         fit_steps(job, steps, messages, time_ns);
     if (sscanf(line, "row %llu %d %d %lf %lf %lf %d %lf", &bytes, &rival, &rounds, &cell.median_ns, &cell.least_ns,
-               &cell.most_ns, &cell.wrong, &cell.core_ns) != 8 || rival < 0 || rival >= job->rivals)
+               &cell.most_ns, &cell.wrong, &cell.core_ns) != 8 ||
+        rival < 0 || rival >= job->rivals)
         return;
     for (int i = 0; i < job->sizes; i++)
         if (job->bytes[i] == bytes)
@@ -151,7 +154,8 @@ static void read_line(cli_bench_job_t *job, const char *line)
 /* "… up to 64 KiB, double sum: hybrid:3:grouped (…planned: …": what the planner chose. */
 static void read_choice(cli_bench_job_t *job, const char *line)
 {
-    static const struct { const char *type, *words;
+    static const struct {
+        const char *type, *words;
     } named[] = {{"int", "int32 sum"}, {"double", "double sum"}, {"max", "int32 max"}};
     char size[TRV_BYTES_TEXT_MAX], sought[128];
     if (!strstr(line, "planned: "))
@@ -190,8 +194,10 @@ static int read_answers(const char *command, cli_bench_job_t *job, const char *a
         for (int r = 0; r < job->rivals; r++) {
             cli_bench_cell_t *cell = &job->cell[s][r];
             if (!cell->measured && job->bytes[s] <= job->rival[r].most_bytes)
-                return cli_bad(command, "the benchmark has ended without a time of %s for %llu bytes; %.200s has what "
-                               "it measured", job->rival[r].name, (unsigned long long)job->bytes[s], answers);
+                return cli_bad(command,
+                               "the benchmark has ended without a time of %s for %llu bytes; %.200s has what "
+                               "it measured",
+                               job->rival[r].name, (unsigned long long)job->bytes[s], answers);
             if (cell->measured && cell->wrong)
                 return cli_bad(command, "%s gives wrong sums of %llu bytes: %d elements", job->rival[r].name,
                                (unsigned long long)job->bytes[s], cell->wrong);
@@ -206,10 +212,11 @@ static int read_answers(const char *command, cli_bench_job_t *job, const char *a
 /* What the MPI libraries need to be told before they let their algorithms be chosen, and Trivance to tell its own. */
 static void set_environment(const char *log)
 {
-    static const char *const variable[][2] = {
-        {"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}, {"MPIR_CVAR_DEVICE_COLLECTIVES", "none"},
-        {"MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM", "tsp_recexch_multiple_buffer"},
-        {"MPIR_CVAR_IALLREDUCE_RECEXCH_KVAL", "3"}, {"TRIVANCE_DEBUG", "info"}};
+    static const char *const variable[][2] = {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
+                                              {"MPIR_CVAR_DEVICE_COLLECTIVES", "none"},
+                                              {"MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM", "tsp_recexch_multiple_buffer"},
+                                              {"MPIR_CVAR_IALLREDUCE_RECEXCH_KVAL", "3"},
+                                              {"TRIVANCE_DEBUG", "info"}};
     for (size_t i = 0; i < sizeof variable / sizeof variable[0]; i++)
         setenv(variable[i][0], variable[i][1], 1);
     setenv("TRIVANCE_DEBUG_FILE", log, 1);
@@ -253,9 +260,14 @@ int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder,
     unlink(log);
     unlink(answers);
     set_environment(log);
-    const cli_job_t start = {.mpi = job->mpi, .ranks = job->network.torus.ranks, .rendezvous = job->rendezvous,
-                             .drop_in = true, .word = word, .words = 5 + job->rivals,
-                             .watch = cli_bench_progress_watch, .context = progress};
+    const cli_job_t start = {.mpi = job->mpi,
+                             .ranks = job->network.torus.ranks,
+                             .rendezvous = job->rendezvous,
+                             .drop_in = true,
+                             .word = word,
+                             .words = 5 + job->rivals,
+                             .watch = cli_bench_progress_watch,
+                             .context = progress};
     tb_status_t counts = {.lateness_p99_ns = 0};
     cli_bench_progress_job(progress, job, answers);
     code = cli_testbed_job(command, &start, &counts);

@@ -50,8 +50,10 @@ static void title_of(const cli_rival_t *rival, char text[CLI_BENCH_NAME_MAX + 8]
 {
     const char *name = strncmp(rival->name, "trivance-", 9) == 0 ? rival->name + 9 : rival->name;
     snprintf(text, CLI_BENCH_NAME_MAX + 8, "%s%s", name,
-             rival->own ? "" : strcmp(rival->type, "double") == 0 ? " dbl" : strcmp(rival->type, "max") == 0 ? " max"
-                                                                                                         : " int");
+             rival->own                           ? ""
+             : strcmp(rival->type, "double") == 0 ? " dbl"
+             : strcmp(rival->type, "max") == 0    ? " max"
+                                                  : " int");
 }
 
 /* A table with a row per size and a column per rival that `shows`. */
@@ -78,8 +80,11 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
         cli_cell_text(&table, trv_format_bytes(job->bytes[s], bytes));
         for (int c = 1; c < cells; c++) {
             const cli_bench_cell_t *cell = &job->cell[s][shown[c]];
-            cli_cell_real(&table, !cell->measured ? NAN : ratios ? cell->median_ns / cell->predicted_ns
-                                                                 : cell->median_ns / 1e6, 2);
+            cli_cell_real(&table,
+                          !cell->measured ? NAN
+                          : ratios        ? cell->median_ns / cell->predicted_ns
+                                          : cell->median_ns / 1e6,
+                          2);
         }
         if (!ratios) {
             cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", "int")), 2);
@@ -112,8 +117,10 @@ static void print_agreement(const cli_bench_job_t *job)
         }
     printf("%d of %d within %.0f%% of the prediction.\n", close, cells, 100 * CLOSE);
     if (busy)
-        printf("%d more took longer by less than the ranks' cores were busy, at least %.0f%% of the time: the prediction "
-               "is without what MPI libraries and ranks compute.\n", busy, 100 * least_share);
+        printf(
+            "%d more took longer by less than the ranks' cores were busy, at least %.0f%% of the time: the prediction "
+            "is without what MPI libraries and ranks compute.\n",
+            busy, 100 * least_share);
 }
 
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX])
@@ -133,8 +140,7 @@ void cli_bench_print_lateness(const cli_bench_job_t *job)
 {
     double limit_ns = trv_testbed_lateness_limit_ns(&job->network);
     printf("During the job deliveries were late by %.0f us at the 99th percentile (allowed %.0f)%s.\n",
-           job->lateness_job_p99_ns / 1e3, limit_ns / 1e3,
-           job->lateness_job_p99_ns > limit_ns ? ": NOT faithful" : "");
+           job->lateness_job_p99_ns / 1e3, limit_ns / 1e3, job->lateness_job_p99_ns > limit_ns ? ": NOT faithful" : "");
 }
 
 int cli_bench_print(const cli_bench_job_t *job, bool compare)
@@ -146,7 +152,8 @@ int cli_bench_print(const cli_bench_job_t *job, bool compare)
     cli_bench_print_lateness(job);
     if (code == TRV_OK && compare) {
         printf("\nmeasured / predicted by the packet simulator, with alpha %.0f us, %.0f us per message and %.0f us "
-               "for the common start, as measured\n", job->alpha_ns / 1e3, job->message_ns / 1e3, job->start_ns / 1e3);
+               "for the common start, as measured\n",
+               job->alpha_ns / 1e3, job->message_ns / 1e3, job->start_ns / 1e3);
         code = print_cells(job, true);
         print_agreement(job);
     }
@@ -189,10 +196,12 @@ void cli_bench_print_unfaithful(const cli_bench_job_t *job, int jobs)
 
 int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
 {
-    static const cli_column_t column[] = {
-        {NULL, "torus", false, 0}, {NULL, "MPI", false, 0}, {NULL, "rendezvous", false, 0}, {NULL, "bytes", true, 0},
-        {NULL, "its best", false, 0}, {NULL, "ms", true, 0}, {NULL, "auto, int", false, 0}, {NULL, "ms", true, 0},
-        {NULL, "gain", true, 0}, {NULL, "auto, double", false, 0}, {NULL, "ms", true, 0}, {NULL, "gain", true, 0}};
+    static const cli_column_t column[] = {{NULL, "torus", false, 0},      {NULL, "MPI", false, 0},
+                                          {NULL, "rendezvous", false, 0}, {NULL, "bytes", true, 0},
+                                          {NULL, "its best", false, 0},   {NULL, "ms", true, 0},
+                                          {NULL, "auto, int", false, 0},  {NULL, "ms", true, 0},
+                                          {NULL, "gain", true, 0},        {NULL, "auto, double", false, 0},
+                                          {NULL, "ms", true, 0},          {NULL, "gain", true, 0}};
     cli_table_t table;
     puts("\nAuto against the best of the MPI library's own:");
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
@@ -205,8 +214,7 @@ int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-static const char *const first_key[] = {"torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous",
-                                        "slow_link"};
+static const char *const first_key[] = {"torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "slow_link"};
 static const char *const last_key[] = {"faithful", "check_worst", "lateness_p99_us", "lateness_job_p99_us"};
 
 void cli_bench_row_begin(cli_table_t *table, const cli_bench_job_t *job)
@@ -290,8 +298,21 @@ static void write_cells(cli_table_t *table, const cli_bench_job_t *job)
 
 int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
 {
-    static const char *const key[] = {
-        "bytes", "whose", "algorithm", "type", "served_by", "rounds", "median_ms", "min_ms", "max_ms", "core_ms",
-        "gain", "predicted_ms", "measured_by_predicted", "alpha_us", "message_us", "start_us"};
+    static const char *const key[] = {"bytes",
+                                      "whose",
+                                      "algorithm",
+                                      "type",
+                                      "served_by",
+                                      "rounds",
+                                      "median_ms",
+                                      "min_ms",
+                                      "max_ms",
+                                      "core_ms",
+                                      "gain",
+                                      "predicted_ms",
+                                      "measured_by_predicted",
+                                      "alpha_us",
+                                      "message_us",
+                                      "start_us"};
     return cli_bench_write_rows(job, jobs, key, sizeof key / sizeof *key, write_cells, path);
 }

@@ -15,7 +15,8 @@
 /* Lines that look the same and have one entry in the key; later ones are drawn over those before. */
 typedef enum group { OWN, FORMS, BEST, AUTO_INT, AUTO_DOUBLE, GROUPS } group_t;
 
-static const struct { const char *title, *style;
+static const struct {
+    const char *title, *style;
     bool emphasis;
 } look[GROUPS] = {{"%s, each of its own", "lw 1 pt 7 ps 0.35 lc rgb '#a3acb8'", false},
                   {"Trivance, each form", "lw 1 pt 7 ps 0.35 lc rgb '#8dbcf0'", false},
@@ -26,10 +27,10 @@ static const struct { const char *title, *style;
 static group_t group_of(const cli_rival_t *rival)
 {
     bool is_auto = strcmp(rival->name, "auto") == 0;
-    return rival->own                                       ? OWN
-           : is_auto && strcmp(rival->type, "int") == 0     ? AUTO_INT
-           : is_auto && strcmp(rival->type, "double") == 0  ? AUTO_DOUBLE
-                                                            : FORMS;
+    return rival->own                                      ? OWN
+           : is_auto && strcmp(rival->type, "int") == 0    ? AUTO_INT
+           : is_auto && strcmp(rival->type, "double") == 0 ? AUTO_DOUBLE
+                                                           : FORMS;
 }
 
 /* ---- Axes -------------------------------------------------------------------------------------------------------- */
@@ -41,7 +42,8 @@ static void write_axes(const cli_bench_job_t *job, FILE *out)
     fputs("set logscale x 2\nset logscale y 10\nset border 3 lc rgb '#6b7785'\n"
           "set tics nomirror textcolor rgb '#1f2933'\nset grid lt 1 lc rgb '#dfe4ea'\n"
           "set key top left Left reverse spacing 1.2\nset xlabel 'AllReduce size'\n"
-          "set ylabel 'time, ms (median, and from the least to the most)'\nset xtics (", out);
+          "set ylabel 'time, ms (median, and from the least to the most)'\nset xtics (",
+          out);
     for (int s = 0; s < job->sizes; s++) {
         char text[TRV_BYTES_TEXT_MAX];
         fprintf(out, "%s'%s' %llu", s ? ", " : "", trv_format_bytes(job->bytes[s], text),

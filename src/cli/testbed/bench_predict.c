@@ -12,7 +12,7 @@
 #include "common/error.h"
 
 #define PACKET_BYTES 8948u /* of payload in a packet of 9000 … */
-#define FLIT_BYTES 256.0   /* … for which the simulator counts 35 of these, and one more for every hop */
+#define FLIT_BYTES   256.0 /* … for which the simulator counts 35 of these, and one more for every hop */
 
 static trv_simulate_options_t options_of(const cli_bench_job_t *job)
 {

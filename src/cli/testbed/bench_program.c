@@ -59,8 +59,13 @@ static int start(const char *command, cli_bench_job_t *job, bool drop_in, const 
     snprintf(output, sizeof output, "%s/%s-%s-%d.out", folder, label, drop_in ? "drop-in" : "plain", number + 1);
     snprintf(times, sizeof times, "%s/%s-%s-%d.times", folder, label, drop_in ? "drop-in" : "plain", number + 1);
     unlink(times);
-    const cli_job_t started = {.mpi = job->mpi, .ranks = job->network.torus.ranks, .rendezvous = job->rendezvous,
-                               .drop_in = drop_in, .word = job->word, .words = job->words, .output = output,
+    const cli_job_t started = {.mpi = job->mpi,
+                               .ranks = job->network.torus.ranks,
+                               .rendezvous = job->rendezvous,
+                               .drop_in = drop_in,
+                               .word = job->word,
+                               .words = job->words,
+                               .output = output,
                                .times = times};
     double begin_ns = trv_now_ns();
     int code = cli_testbed_job(command, &started, &counts);
@@ -86,13 +91,15 @@ static cli_bench_times_t sum_up(run_t *run, int runs)
 {
     qsort(run, (size_t)runs, sizeof *run, by_time);
     const run_t *median = &run[runs / 2];
-    return (cli_bench_times_t){.median_ns = median->time_ns, .least_ns = run[0].time_ns,
-                               .most_ns = run[runs - 1].time_ns, .allreduce_share = median->share,
-                               .calls = median->calls, .whole = median->whole};
+    return (cli_bench_times_t){.median_ns = median->time_ns,
+                               .least_ns = run[0].time_ns,
+                               .most_ns = run[runs - 1].time_ns,
+                               .allreduce_share = median->share,
+                               .calls = median->calls,
+                               .whole = median->whole};
 }
 
-int cli_bench_run_program(const char *command, cli_bench_job_t *job, const char *folder,
-                          cli_bench_progress_t *progress)
+int cli_bench_run_program(const char *command, cli_bench_job_t *job, const char *folder, cli_bench_progress_t *progress)
 {
     static run_t run[2][CLI_BENCH_ROUNDS_MAX];
     int code = CLI_OK;
@@ -110,10 +117,7 @@ int cli_bench_run_program(const char *command, cli_bench_job_t *job, const char 
 
 /* ---- Showing ----------------------------------------------------------------------------------------------------- */
 
-static double gain(const cli_bench_job_t *job)
-{
-    return job->times[0].median_ns / job->times[1].median_ns;
-}
+static double gain(const cli_bench_job_t *job) { return job->times[0].median_ns / job->times[1].median_ns; }
 
 static void print_row(cli_table_t *table, const cli_bench_times_t *times, const char *title, double gained)
 {
@@ -132,9 +136,13 @@ static void print_row(cli_table_t *table, const cli_bench_times_t *times, const 
 
 int cli_bench_print_program(const cli_bench_job_t *job)
 {
-    static const cli_column_t column[] = {
-        {NULL, "", false, 0}, {NULL, "median s", true, 0}, {NULL, "min", true, 0}, {NULL, "max", true, 0},
-        {NULL, "% in MPI_Allreduce", true, 0}, {NULL, "calls", true, 0}, {NULL, "gain", true, 0}};
+    static const cli_column_t column[] = {{NULL, "", false, 0},
+                                          {NULL, "median s", true, 0},
+                                          {NULL, "min", true, 0},
+                                          {NULL, "max", true, 0},
+                                          {NULL, "% in MPI_Allreduce", true, 0},
+                                          {NULL, "calls", true, 0},
+                                          {NULL, "gain", true, 0}};
     char title[CLI_BENCH_TITLE_MAX];
     cli_table_t table;
     bool whole = job->times[0].whole || job->times[1].whole;
@@ -172,7 +180,7 @@ static void write_rows(cli_table_t *table, const cli_bench_job_t *job)
 
 int cli_bench_write_program_csv(const cli_bench_job_t *job, int jobs, const char *path)
 {
-    static const char *const key[] = {"program", "drop_in", "starts", "time_of", "median_s", "min_s", "max_s",
-                                      "allreduce_percent", "allreduce_calls", "gain"};
+    static const char *const key[] = {"program", "drop_in",           "starts",          "time_of", "median_s", "min_s",
+                                      "max_s",   "allreduce_percent", "allreduce_calls", "gain"};
     return cli_bench_write_rows(job, jobs, key, sizeof key / sizeof *key, write_rows, path);
 }

@@ -9,10 +9,10 @@
 #include "text/parse.h"
 #include "cli/testbed/bench.h"
 
-#define START_NS 2e9      /* of a job … */
-#define START_RANK_NS 1e8 /* … and more for each of its ranks */
-#define CALL_NS 15e6      /* of a call, beside the network's time */
-#define ROUNDS_BEFORE 3   /* calls before the first round: one looks at the sums, two are for how long it takes */
+#define START_NS      2e9  /* of a job … */
+#define START_RANK_NS 1e8  /* … and more for each of its ranks */
+#define CALL_NS       15e6 /* of a call, beside the network's time */
+#define ROUNDS_BEFORE 3    /* calls before the first round: one looks at the sums, two are for how long it takes */
 
 /* Of the calls of one size. Algorithms send a vector some four times, from here to there in some ranks / 2 hops. */
 static double size_work_ns(const cli_bench_job_t *job, int size)
@@ -25,10 +25,7 @@ static double size_work_ns(const cli_bench_job_t *job, int size)
     return rivals * (job->rounds + ROUNDS_BEFORE) * call_ns;
 }
 
-static double start_work_ns(const cli_bench_job_t *job)
-{
-    return START_NS + START_RANK_NS * job->network.torus.ranks;
-}
+static double start_work_ns(const cli_bench_job_t *job) { return START_NS + START_RANK_NS * job->network.torus.ranks; }
 
 static double job_work_ns(const cli_bench_job_t *job)
 {
@@ -99,9 +96,8 @@ void cli_bench_progress_watch(void *context)
         done_ns += size_work_ns(job, s);
     int of = job->rounds + ROUNDS_BEFORE, over = rounds + ROUNDS_BEFORE;
     reach(progress, done_ns + size_work_ns(job, size) * (over < of ? over : of) / of);
-    snprintf(name, sizeof name, "%s %s rendezvous %s: %s",
-             trv_torus_format(&job->network.torus, torus, sizeof torus), cli_mpi_title(job->mpi),
-             job->rendezvous ? "on" : "off", trv_format_bytes(job->bytes[size], bytes));
+    snprintf(name, sizeof name, "%s %s rendezvous %s: %s", trv_torus_format(&job->network.torus, torus, sizeof torus),
+             cli_mpi_title(job->mpi), job->rendezvous ? "on" : "off", trv_format_bytes(job->bytes[size], bytes));
     cli_progress_name(&progress->bar, name);
 }
 

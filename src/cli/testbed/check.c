@@ -55,7 +55,8 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out)
 {
     char torus[TRV_TORUS_TEXT_MAX];
     const tb_status_t *status = &verdict->status;
-    fprintf(out, "%s: torus %s, %g Mb/s, %g ms: %d of %d tests within %.0f%% of theory (worst %.3f); deliveries late "
+    fprintf(out,
+            "%s: torus %s, %g Mb/s, %g ms: %d of %d tests within %.0f%% of theory (worst %.3f); deliveries late "
             "by %.0f us at the 99th percentile (allowed %.0f), %.0f us at most.\n",
             verdict->faithful ? "Faithful" : "NOT faithful",
             trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
@@ -65,10 +66,11 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out)
 
 int cli_testbed_check(int argc, char **argv)
 {
-    static const cli_column_t column[] = {
-        {"test", "test", false, 22}, {"number", "", true, 3}, {"bytes", "bytes", true, 7},
-        {"theory_ms", "theory ms", true, 9}, {"median_ms", "median ms", true, 9}, {"min_ms", "min", true, 8},
-        {"max_ms", "max", true, 8}, {"ratio", "ratio", true, 6}, {"faithful", "faithful", false, 0}};
+    static const cli_column_t column[] = {{"test", "test", false, 22},         {"number", "", true, 3},
+                                          {"bytes", "bytes", true, 7},         {"theory_ms", "theory ms", true, 9},
+                                          {"median_ms", "median ms", true, 9}, {"min_ms", "min", true, 8},
+                                          {"max_ms", "max", true, 8},          {"ratio", "ratio", true, 6},
+                                          {"faithful", "faithful", false, 0}};
     cli_format_t format = CLI_FORMAT_TABLE;
     cli_table_t table;
     cli_verdict_t verdict = {.table = &table};

@@ -80,7 +80,7 @@ int cli_testbed_range(const char *command, double bandwidth_bps, double latency_
     if (bandwidth_bps >= 1e3 && bandwidth_bps <= 1e12 && latency_ns <= 1e12)
         return CLI_OK;
     return cli_bad(command, "the bandwidth may be from 1Kb/s to 1Tb/s, the latency up to 1000s, for example 50Mb/s and "
-                   "2ms");
+                            "2ms");
 }
 
 /* ---- up and down ------------------------------------------------------------------------------------------------- */
@@ -89,7 +89,8 @@ static int read_up(int argc, char **argv, tb_network_t *network)
 {
     static const struct option longs[] = {{"bandwidth", required_argument, NULL, 'B'},
                                           {"hop-latency", required_argument, NULL, 'L'},
-                                          {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option, code = TRV_OK;
     while (code == TRV_OK && (option = cli_option(argc, argv, ":B:L:h", longs)) != -1) {
         if (option == 'h')
@@ -148,9 +149,9 @@ static void print_summary(const tb_status_t *status)
            status->core < 0 ? "without a core of its own" : "with a core of its own",
            status->realtime ? "in real time" : "without real-time priority, which this machine refuses");
     printf("%.1f s: %llu packets delivered, %llu lost on links that were cut; late by %.0f us at the median, %.0f us "
-           "at the 99th percentile, %.0f us at most\n\n", status->seconds, (unsigned long long)status->packets,
-           (unsigned long long)status->dropped, status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3,
-           status->lateness_max_ns / 1e3);
+           "at the 99th percentile, %.0f us at most\n\n",
+           status->seconds, (unsigned long long)status->packets, (unsigned long long)status->dropped,
+           status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3, status->lateness_max_ns / 1e3);
 }
 
 #define LINKS_SHOWN 40 /* of which there may be hundreds: the busiest, and whatever is not as it was made */
@@ -203,11 +204,16 @@ static int choose_links(link_t *link, int links)
 
 static int print_links(const link_t *link, int links, cli_format_t format)
 {
-    static const cli_column_t column[] = {
-        {"node", "node", true, 0}, {"port", "port", false, 0}, {"state", "state", false, 0},
-        {"bandwidth_mbps", "Mb/s", true, 0}, {"latency_ms", "ms", true, 0}, {"packets", "packets", true, 0},
-        {"bytes", "bytes", true, 0}, {"utilisation_percent", "busy %", true, 0},
-        {"queue_max_bytes", "longest queue", true, 0}, {"lost", "lost", true, 0}};
+    static const cli_column_t column[] = {{"node", "node", true, 0},
+                                          {"port", "port", false, 0},
+                                          {"state", "state", false, 0},
+                                          {"bandwidth_mbps", "Mb/s", true, 0},
+                                          {"latency_ms", "ms", true, 0},
+                                          {"packets", "packets", true, 0},
+                                          {"bytes", "bytes", true, 0},
+                                          {"utilisation_percent", "busy %", true, 0},
+                                          {"queue_max_bytes", "longest queue", true, 0},
+                                          {"lost", "lost", true, 0}};
     cli_table_t table;
     char name[CLI_PORT_TEXT_MAX];
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
@@ -267,7 +273,7 @@ static int read_place(char **argv, int words, char *request, size_t size)
         snprintf(request, size, "node %d", node);
     else
         return cli_bad("testbed set", "it wants a link, as `link 0:+0` (the one that leaves node 0 in dimension 0 "
-                       "upwards), or a node, as `node 3`");
+                                      "upwards), or a node, as `node 3`");
     return CLI_OK;
 }
 
@@ -276,8 +282,10 @@ static int read_place(char **argv, int words, char *request, size_t size)
 static int set(int argc, char **argv)
 {
     static const struct option longs[] = {{"bandwidth", required_argument, NULL, 'B'},
-                                          {"latency", required_argument, NULL, 'L'}, {"down", no_argument, NULL, 'd'},
-                                          {"up", no_argument, NULL, 'u'}, {"help", no_argument, NULL, 'h'},
+                                          {"latency", required_argument, NULL, 'L'},
+                                          {"down", no_argument, NULL, 'd'},
+                                          {"up", no_argument, NULL, 'u'},
+                                          {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     char order[ORDERS_MAX][64] = {""}, request[64], line[sizeof request + sizeof order[0] + 1];
     int option, orders = 0, code = TRV_OK;
@@ -290,9 +298,14 @@ static int set(int argc, char **argv)
         if (orders == ORDERS_MAX)
             return cli_bad(argv[0], "there are more than %d orders", ORDERS_MAX);
         code = option == 'B'   ? trv_parse_rate_bps(optarg, &value)
-               : option == 'L' ? trv_parse_time_ns(optarg, &value) : TRV_OK;
-        snprintf(order[orders], sizeof order[orders], option == 'B' ? "bandwidth %.0f" : option == 'L' ? "latency %.0f"
-                 : option == 'd' ? "down" : "up", value);
+               : option == 'L' ? trv_parse_time_ns(optarg, &value)
+                               : TRV_OK;
+        snprintf(order[orders], sizeof order[orders],
+                 option == 'B'   ? "bandwidth %.0f"
+                 : option == 'L' ? "latency %.0f"
+                 : option == 'd' ? "down"
+                                 : "up",
+                 value);
         orders++;
     }
     if (code < 0)
@@ -314,10 +327,16 @@ static int set(int argc, char **argv)
 
 int cli_testbed(int argc, char **argv)
 {
-    static const struct { const char *name, *full; int (*run)(int argc, char **argv);
-    } command[] = {{"up", "testbed up", up}, {"down", "testbed down", down}, {"status", "testbed status", status},
-                   {"run", "testbed run", cli_testbed_run}, {"check", "testbed check", cli_testbed_check},
-                   {"set", "testbed set", set}, {"bench", "testbed bench", cli_testbed_bench}};
+    static const struct {
+        const char *name, *full;
+        int (*run)(int argc, char **argv);
+    } command[] = {{"up", "testbed up", up},
+                   {"down", "testbed down", down},
+                   {"status", "testbed status", status},
+                   {"run", "testbed run", cli_testbed_run},
+                   {"check", "testbed check", cli_testbed_check},
+                   {"set", "testbed set", set},
+                   {"bench", "testbed bench", cli_testbed_bench}};
     enum { COMMANDS = sizeof command / sizeof command[0] };
     const char *word = argc > 1 ? argv[1] : "", *name[COMMANDS];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

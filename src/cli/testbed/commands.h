@@ -28,10 +28,10 @@ int cli_testbed_range(const char *command, double bandwidth_bps, double latency_
 typedef struct cli_verdict {
     struct cli_table *table; /* or NULL: where every test is shown */
     int tests, wrong;
-    double worst;            /* measured / theory, of the test that is off most */
-    double limit_ns;         /* of the lateness */
+    double worst;    /* measured / theory, of the test that is off most */
+    double limit_ns; /* of the lateness */
     bool faithful;
-    tb_status_t status;      /* after the tests */
+    tb_status_t status; /* after the tests */
 } cli_verdict_t;
 
 /* Runs the tests. CLI_BAD after a sentence where they cannot be run. */
@@ -42,14 +42,14 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out);
 /* ---- Jobs -------------------------------------------------------------------------------------------------------- */
 
 typedef struct cli_job {
-    const char *mpi;     /* openmpi or mpich */
-    int ranks;           /* on the first so many nodes */
-    bool rendezvous;     /* as the MPI library does it; false: large messages are sent without asking */
-    bool drop_in;        /* under the preload library of `trivance run` */
-    char **word;         /* the program and its arguments */
+    const char *mpi; /* openmpi or mpich */
+    int ranks;       /* on the first so many nodes */
+    bool rendezvous; /* as the MPI library does it; false: large messages are sent without asking */
+    bool drop_in;    /* under the preload library of `trivance run` */
+    char **word;     /* the program and its arguments */
     int words;
-    const char *output;  /* or NULL: the file that gets what it says; it then reads nothing */
-    const char *times;   /* or NULL: the file that gets what testbed/clock.c tells */
+    const char *output;           /* or NULL: the file that gets what it says; it then reads nothing */
+    const char *times;            /* or NULL: the file that gets what testbed/clock.c tells */
     void (*watch)(void *context); /* or NULL: called twice a second as it runs */
     void *context;
 } cli_job_t;

@@ -29,7 +29,7 @@
 
 #define PATH_BYTES 4608
 #define HOST_BYTES 16
-#define WATCH_MS 500
+#define WATCH_MS   500
 
 /* ---- The environment --------------------------------------------------------------------------------------------- */
 
@@ -45,16 +45,24 @@ static void set_all(const variable_t *variable)
 
 static void set_openmpi(bool rendezvous, const char *agent)
 {
-    static const variable_t always[] = {
-        {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-        {"OMPI_MCA_plm", "rsh"}, {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"}, {"OMPI_MCA_plm_rsh_num_concurrent", "64"},
-        {"OMPI_MCA_orte_keep_fqdn_hostnames", "1"}, {"OMPI_MCA_oob_tcp_if_include", TB_MANAGEMENT_NETWORK},
-        {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "tcp,self"}, {"OMPI_MCA_btl_tcp_if_include", TB_TORUS_NETWORK},
-        {"OMPI_MCA_mpi_yield_when_idle", "1"}, {"OMPI_MCA_rmaps_base_mapping_policy", "node"},
-        {"OMPI_MCA_hwloc_base_binding_policy", "none"}, {NULL, NULL}};
+    static const variable_t always[] = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                        {"OMPI_MCA_plm", "rsh"},
+                                        {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
+                                        {"OMPI_MCA_plm_rsh_num_concurrent", "64"},
+                                        {"OMPI_MCA_orte_keep_fqdn_hostnames", "1"},
+                                        {"OMPI_MCA_oob_tcp_if_include", TB_MANAGEMENT_NETWORK},
+                                        {"OMPI_MCA_pml", "ob1"},
+                                        {"OMPI_MCA_btl", "tcp,self"},
+                                        {"OMPI_MCA_btl_tcp_if_include", TB_TORUS_NETWORK},
+                                        {"OMPI_MCA_mpi_yield_when_idle", "1"},
+                                        {"OMPI_MCA_rmaps_base_mapping_policy", "node"},
+                                        {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                        {NULL, NULL}};
     static const variable_t eager[] = {{"OMPI_MCA_btl_tcp_eager_limit", "8388608"},
                                        {"OMPI_MCA_btl_tcp_rndv_eager_limit", "8388608"},
-                                       {"OMPI_MCA_btl_tcp_max_send_size", "8388608"}, {NULL, NULL}};
+                                       {"OMPI_MCA_btl_tcp_max_send_size", "8388608"},
+                                       {NULL, NULL}};
     setenv("OMPI_MCA_plm_rsh_agent", agent, 1);
     set_all(always);
     if (!rendezvous)
@@ -63,8 +71,10 @@ static void set_openmpi(bool rendezvous, const char *agent)
 
 static void set_mpich(bool rendezvous)
 {
-    static const variable_t always[] = {{"UCX_TLS", "tcp,self"}, {"UCX_NET_DEVICES", TB_TUN},
-                                        {"MPIR_CVAR_NOLOCAL", "1"}, {NULL, NULL}};
+    static const variable_t always[] = {{"UCX_TLS", "tcp,self"},
+                                        {"UCX_NET_DEVICES", TB_TUN},
+                                        {"MPIR_CVAR_NOLOCAL", "1"},
+                                        {NULL, NULL}};
     static const variable_t eager[] = {{"UCX_RNDV_THRESH", "inf"}, {NULL, NULL}};
     set_all(always);
     if (!rendezvous)
@@ -72,7 +82,7 @@ static void set_mpich(bool rendezvous)
 }
 
 /* What a step and a message in it take of a core, for every rank on it (`bench --compare` measures them). */
-#define STEP_US 10.0
+#define STEP_US    10.0
 #define MESSAGE_US 4.0
 
 /* What the job learns of the torus. MPI libraries ask the receiver before they send long messages, which costs a way
@@ -87,9 +97,12 @@ static void set_trivance(const tb_network_t *network, int core)
     const trv_time_unit_t *unit = trv_time_unit(network->latency_ns);
     snprintf(bandwidth, sizeof bandwidth, "%.12gMb/s", network->bandwidth_bps / 1e6);
     snprintf(latency, sizeof latency, "%.12g%s", network->latency_ns / unit->ns, unit->name);
-    const variable_t variable[] = {{"TRIVANCE_TOPOLOGY_FILE", TB_TOPOLOGY}, {"TRIVANCE_BANDWIDTH", bandwidth},
-                                   {"TRIVANCE_HOP_LATENCY", latency}, {"TRIVANCE_ALPHA", alpha},
-                                   {"TRIVANCE_MESSAGE_OVERHEAD", overhead}, {"TRIVANCE_PIECE", "16K"},
+    const variable_t variable[] = {{"TRIVANCE_TOPOLOGY_FILE", TB_TOPOLOGY},
+                                   {"TRIVANCE_BANDWIDTH", bandwidth},
+                                   {"TRIVANCE_HOP_LATENCY", latency},
+                                   {"TRIVANCE_ALPHA", alpha},
+                                   {"TRIVANCE_MESSAGE_OVERHEAD", overhead},
+                                   {"TRIVANCE_PIECE", "16K"},
                                    {NULL, NULL}};
     set_all(variable);
 }
@@ -125,10 +138,7 @@ typedef struct line {
     int words;
 } line_t;
 
-static void add(line_t *line, const char *word)
-{
-    line->word[line->words++] = (char *)(uintptr_t)word;
-}
+static void add(line_t *line, const char *word) { line->word[line->words++] = (char *)(uintptr_t)word; }
 
 /* The launcher's command line; `trivance run`'s before it for the drop-in. NULL: no memory. */
 static char **command_line(const cli_job_t *job, const char *launcher, const char *agent, int *words)
@@ -147,7 +157,7 @@ static char **command_line(const cli_job_t *job, const char *launcher, const cha
     }
     add(&line, launcher);
     if (!openmpi) {
-        static const char *const more[] = {"-launcher", "rsh", "-iface", TB_BRIDGE, "-disable-hostname-propagation",
+        static const char *const more[] = {"-launcher",     "rsh", "-iface", TB_BRIDGE, "-disable-hostname-propagation",
                                            "-launcher-exec"};
         for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
             add(&line, more[i]);
@@ -243,7 +253,7 @@ static int end_of(const char *command, pid_t launcher, bool in_time)
         return 128 + ended_by;
     if (!in_time)
         return cli_bad(command, "the testbed's emulator has ended, so the job was ended; `trivance testbed down` "
-                       "removes what is left of it");
+                                "removes what is left of it");
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
     fprintf(stderr, "trivance %s: the launcher was ended by a signal (%s), and the job with it\n", command,
@@ -284,8 +294,10 @@ static int find_parts(const char *command, const cli_job_t *job, char agent[PATH
     if (code != CLI_OK)
         return code;
     if (strpbrk(agent, " :") || strpbrk(preload, " :") || strpbrk(clock, " :"))
-        return cli_bad(command, "launchers cannot be given %s, because of the blank or colon in it; install Trivance "
-                       "elsewhere", agent);
+        return cli_bad(command,
+                       "launchers cannot be given %s, because of the blank or colon in it; install Trivance "
+                       "elsewhere",
+                       agent);
     size_t used = strlen(preload);
     if (job->times)
         snprintf(preload + used, 2 * PATH_BYTES - used, ":%s", clock);
@@ -337,7 +349,8 @@ static int read_run(int argc, char **argv, cli_job_t *job)
                                           {"ranks", required_argument, NULL, 'n'},
                                           {"drop-in", no_argument, NULL, 'd'},
                                           {"no-rendezvous", no_argument, NULL, NO_RENDEZVOUS},
-                                          {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     while ((option = cli_option(argc, argv, "+:m:n:dh", longs)) != -1)
         switch (option) {
@@ -376,8 +389,10 @@ int cli_testbed_find_mpi(const char *command, cli_job_t *job)
     if (linked)
         job->mpi = linked;
     if (!job->mpi)
-        return cli_bad(command, "%.200s is not a program that is linked with Open MPI or MPICH; if it comes to use one "
-                       "as it runs (Python, a script), say --mpi=openmpi or --mpi=mpich", job->word[0]);
+        return cli_bad(command,
+                       "%.200s is not a program that is linked with Open MPI or MPICH; if it comes to use one "
+                       "as it runs (Python, a script), say --mpi=openmpi or --mpi=mpich",
+                       job->word[0]);
     return CLI_OK;
 }
 

@@ -28,8 +28,21 @@ static const char FIRST_CALL[] = "make their first call on it";
 
 #define FIRST_BLOCK 1 /* of a new domain; block 0 is nobody's */
 
-enum { UNABLE, FAULT, NO_FAULT, NO_JOB, UNTOLD, FRESH, BLOCK, BLOCK_COMPLEMENT, DIGEST, DIGEST_COMPLEMENT, JOB,
-       JOB_COMPLEMENT, WORDS };
+enum {
+    UNABLE,
+    FAULT,
+    NO_FAULT,
+    NO_JOB,
+    UNTOLD,
+    FRESH,
+    BLOCK,
+    BLOCK_COMPLEMENT,
+    DIGEST,
+    DIGEST_COMPLEMENT,
+    JOB,
+    JOB_COMPLEMENT,
+    WORDS
+};
 
 /* What a rank has got together before it meets the others. */
 typedef struct candidate {

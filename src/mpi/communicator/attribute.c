@@ -199,7 +199,8 @@ static int meet(int rank, bool wanted)
     enum { UNABLE, UNWANTED, WANTED, PASSES, STRICT, DIGEST, COMPLEMENT, WORDS };
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int64_t word[WORDS] = {[UNABLE] = wanted && make_keys() != MPI_SUCCESS, [WANTED] = wanted,
+    int64_t word[WORDS] = {[UNABLE] = wanted && make_keys() != MPI_SUCCESS,
+                           [WANTED] = wanted,
                            [UNWANTED] = wanted ? 0 : ranks - rank,
                            [STRICT] = wanted && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
     bool able = !word[UNABLE], passes = wanted && !trv_mpi_may_serve();
@@ -213,8 +214,10 @@ static int meet(int rank, bool wanted)
     if (!word[WANTED])
         return 1;
     if (word[UNWANTED])
-        return trv_fail(TRV_ERR_INVALID, "coll_trivance_priority is 0 on rank %d and more on others; it must be the "
-                                         "same on all ranks", ranks - (int)word[UNWANTED]);
+        return trv_fail(TRV_ERR_INVALID,
+                        "coll_trivance_priority is 0 on rank %d and more on others; it must be the "
+                        "same on all ranks",
+                        ranks - (int)word[UNWANTED]);
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
@@ -253,10 +256,7 @@ bool trv_mpi_begin(bool wanted)
     return code == TRV_OK;
 }
 
-bool trv_mpi_begun(void)
-{
-    return atomic_load_explicit(&begun, memory_order_relaxed);
-}
+bool trv_mpi_begun(void) { return atomic_load_explicit(&begun, memory_order_relaxed); }
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
@@ -350,9 +350,10 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
     int inter = 0, ranks = 0;
     *state = NULL;
     if (comm == MPI_COMM_NULL) /* MPI would abort */
-        return trv_mpi_is_drop_in() ? MPI_SUCCESS
-               : (trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
-                  MPI_ERR_COMM);
+        return trv_mpi_is_drop_in()
+                   ? MPI_SUCCESS
+                   : (trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
+                      MPI_ERR_COMM);
     trv_mpi_state_t *kept;
     const bool is_kept = find_kept(comm, &kept);
     *state = is_kept ? kept : NULL;

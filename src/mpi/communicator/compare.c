@@ -88,6 +88,8 @@ int trv_mpi_explain_difference(MPI_Comm comm)
     if (word > 0)
         trv_mpi_tell(comm, sentence, sizeof sentence, ranks - (int)word, "compare their settings");
     free(theirs);
-    return trv_fail(TRV_ERR_INVALID, "%s", *sentence ? sentence : "the ranks' settings differ, and there is no memory "
-                                                                  "to say in what");
+    return trv_fail(TRV_ERR_INVALID, "%s",
+                    *sentence ? sentence
+                              : "the ranks' settings differ, and there is no memory "
+                                "to say in what");
 }

@@ -18,15 +18,9 @@
 
 static _Atomic(trv_mpi_domain_t *) job;
 
-trv_mpi_domain_t *trv_mpi_job(void)
-{
-    return atomic_load_explicit(&job, memory_order_acquire);
-}
+trv_mpi_domain_t *trv_mpi_job(void) { return atomic_load_explicit(&job, memory_order_acquire); }
 
-void trv_mpi_job_set(trv_mpi_domain_t *domain)
-{
-    atomic_store_explicit(&job, domain, memory_order_release);
-}
+void trv_mpi_job_set(trv_mpi_domain_t *domain) { atomic_store_explicit(&job, domain, memory_order_release); }
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 

@@ -25,17 +25,17 @@
 #include "mpi/transport/channel.h"
 
 #define TRV_MPI_NUMBER_TAGS (TRV_MPI_POSITIONS * TRV_MPI_POSITION_TAGS)
-#define TRV_MPI_BLOCK 8 /* numbers */
+#define TRV_MPI_BLOCK       8 /* numbers */
 
 typedef struct trv_mpi_domain {
     MPI_Comm comm; /* errors are returned */
     int rank, ranks;
-    int64_t id;    /* the same on all its ranks, and no other domain's */
+    int64_t id; /* the same on all its ranks, and no other domain's */
     atomic_int references;
     pthread_mutex_t lock; /* of the two below */
     int blocks;
-    uint64_t *taken; /* a bit for each block */
-    atomic_bool burnt;    /* messages may be left that nobody receives */
+    uint64_t *taken;   /* a bit for each block */
+    atomic_bool burnt; /* messages may be left that nobody receives */
 } trv_mpi_domain_t;
 
 /* Collective over `comm`, whose ranks it is made for. MPI_SUCCESS, or an error class, on all ranks alike, with the

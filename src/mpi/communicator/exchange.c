@@ -165,7 +165,4 @@ void trv_mpi_word_pair(int64_t word[2], uint64_t value)
     word[1] = TRV_MPI_WORD_MAX - word[0];
 }
 
-int trv_mpi_word_agrees(const int64_t word[2])
-{
-    return word[0] == TRV_MPI_WORD_MAX - word[1];
-}
+int trv_mpi_word_agrees(const int64_t word[2]) { return word[0] == TRV_MPI_WORD_MAX - word[1]; }

@@ -36,8 +36,10 @@ static int gather_places(seat_t *seat, int ranks, int *ranks_per_place)
         if (places == 0)
             *ranks_per_place = i - first;
         if (i - first != *ranks_per_place)
-            return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks are %d at one coordinate and %d at another; all "
-                            "coordinates must have the same number", *ranks_per_place, i - first);
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "its ranks are %d at one coordinate and %d at another; all "
+                            "coordinates must have the same number",
+                            *ranks_per_place, i - first);
         seat[places++] = seat[first];
         first = i;
     }

@@ -26,10 +26,7 @@ static const char NODES[] = "tell nodes apart";
 
 static _Atomic(trv_mpi_world_t *) known;
 
-const trv_mpi_world_t *trv_mpi_world(void)
-{
-    return atomic_load_explicit(&known, memory_order_acquire);
-}
+const trv_mpi_world_t *trv_mpi_world(void) { return atomic_load_explicit(&known, memory_order_acquire); }
 
 static int failed(int code, const char *what)
 {
@@ -185,8 +182,11 @@ static int learn_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
         }
     }
     int code = failed(trv_mpi_tell(comm, &head, sizeof head, 0, READING), READING);
-    *world = (trv_mpi_world_t){.code = head.code < 0 ? head.code : 1, .source = "TRIVANCE_TOPOLOGY_FILE",
-                               .digest = head.digest, .torus = head.torus, .one_way = head.one_way,
+    *world = (trv_mpi_world_t){.code = head.code < 0 ? head.code : 1,
+                               .source = "TRIVANCE_TOPOLOGY_FILE",
+                               .digest = head.digest,
+                               .torus = head.torus,
+                               .one_way = head.one_way,
                                .shared_port = head.shared_port};
     snprintf(world->fault, sizeof world->fault, "%s", head.fault);
     if (code == TRV_OK && head.code == TRV_OK)
@@ -254,8 +254,10 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
     if (code < 0 || trv_mpi_torus_from_list(trv_mpi_settings()->torus, nodes, &world->torus))
         return code;
     world->code = TRV_ERR_ARGUMENT;
-    snprintf(world->fault, sizeof world->fault, "TRIVANCE_TORUS=%.80s has no torus of %d ranks (nor of %d, the number of "
-             "nodes); the product of its sizes must be the number of ranks", trv_mpi_settings()->torus, ranks, nodes);
+    snprintf(world->fault, sizeof world->fault,
+             "TRIVANCE_TORUS=%.80s has no torus of %d ranks (nor of %d, the number of "
+             "nodes); the product of its sizes must be the number of ranks",
+             trv_mpi_settings()->torus, ranks, nodes);
     return TRV_OK;
 }
 
@@ -267,7 +269,9 @@ static int learn_torus(MPI_Comm comm, trv_mpi_world_t *world)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_size(comm, &size);
-    *world = (trv_mpi_world_t){.code = 1, .source = "TRIVANCE_TORUS", .place = rank,
+    *world = (trv_mpi_world_t){.code = 1,
+                               .source = "TRIVANCE_TORUS",
+                               .place = rank,
                                .digest = trv_hash(TRV_HASH_SEED, list, strlen(list))};
     if (trv_mpi_torus_from_list(list, ranks, &world->torus))
         return 1;

@@ -18,10 +18,10 @@
 #include <trivance/torus.h>
 
 typedef struct trv_mpi_world {
-    int code;            /* 1: the torus is known; 0: nothing says; negative: what is said is wrong, `fault` says why */
+    int code; /* 1: the torus is known; 0: nothing says; negative: what is said is wrong, `fault` says why */
     char fault[800];
-    const char *source;  /* the variable that says so */
-    uint64_t digest;     /* of the file, or of the torus */
+    const char *source; /* the variable that says so */
+    uint64_t digest;    /* of the file, or of the torus */
     trv_torus_t torus;
     unsigned one_way, shared_port;
     int place; /* this rank's */

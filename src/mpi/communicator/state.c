@@ -13,7 +13,7 @@
 #include "mpi/reports/log.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of: */
-static trv_mpi_state_t *states; /* all of the process */
+static trv_mpi_state_t *states;                          /* all of the process */
 static trv_mpi_upstairs_t upstairs;
 
 int trv_mpi_class(int code)
@@ -28,15 +28,9 @@ int trv_mpi_class(int code)
     }
 }
 
-void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *given)
-{
-    upstairs = *given;
-}
+void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *given) { upstairs = *given; }
 
-const trv_mpi_upstairs_t *trv_mpi_upstairs(void)
-{
-    return &upstairs;
-}
+const trv_mpi_upstairs_t *trv_mpi_upstairs(void) { return &upstairs; }
 
 const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
 {
@@ -80,8 +74,11 @@ int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
 
 trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state)
 {
-    return (trv_mpi_circle_t){.comm = state->members->domain->comm, .member = state->members->of, .rank = state->rank,
-                              .ranks = state->ranks, .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_SPARE_TAG};
+    return (trv_mpi_circle_t){.comm = state->members->domain->comm,
+                              .member = state->members->of,
+                              .rank = state->rank,
+                              .ranks = state->ranks,
+                              .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_SPARE_TAG};
 }
 
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
@@ -106,7 +103,8 @@ void trv_mpi_state_break(trv_mpi_state_t *state)
         atomic_store(&state->extra->burnt, true);
     if (!atomic_exchange(&state->broken, true))
         trv_mpi_warn("a collective on a communicator of %d ranks failed after messages were sent, so the communicator "
-                     "is of no use any more: %s", state->ranks, trv_last_error());
+                     "is of no use any more: %s",
+                     state->ranks, trv_last_error());
 }
 
 /* ---- Beginning and end ------------------------------------------------------------------------------------------- */
@@ -158,10 +156,7 @@ static void destroy(trv_mpi_state_t *state)
     trv_mpi_numbers_release(numbers); /* which the state of a duplicate with a number in the block is a part of */
 }
 
-void trv_mpi_state_clear(trv_mpi_state_t *state)
-{
-    upstairs.clear(state);
-}
+void trv_mpi_state_clear(trv_mpi_state_t *state) { upstairs.clear(state); }
 
 void trv_mpi_state_hold(trv_mpi_state_t *state)
 {
@@ -174,7 +169,4 @@ void trv_mpi_state_release(trv_mpi_state_t *state)
         destroy(state);
 }
 
-trv_mpi_state_t *trv_mpi_states(void)
-{
-    return states;
-}
+trv_mpi_state_t *trv_mpi_states(void) { return states; }

@@ -25,7 +25,7 @@ typedef struct trv_mpi_numbers {
     atomic_int references;
     trv_mpi_domain_t *domain;
     int block;
-    atomic_bool burnt; /* messages may be on their way that nobody receives: never given back */
+    atomic_bool burnt;          /* messages may be on their way that nobody receives: never given back */
     struct trv_mpi_state *room; /* for the states of duplicates, by their index - 1; NULL: it has none */
 } trv_mpi_numbers_t;
 
@@ -48,41 +48,42 @@ typedef struct trv_mpi_state {
     bool configured;    /* the torus, all about it, and the algorithm are valid */
     atomic_bool broken; /* a collective failed after messages were sent: for good */
 
-    trv_mpi_members_t *members; /* NULL where it is abandoned */
-    trv_mpi_numbers_t *numbers; /* NULL: a duplicate that has none until it is used first */
-    int index;                  /* of its number in the block; 0: the others are its to give to duplicates */
-    int given;                  /* how many of them it has given */
+    trv_mpi_members_t *members;     /* NULL where it is abandoned */
+    trv_mpi_numbers_t *numbers;     /* NULL: a duplicate that has none until it is used first */
+    int index;                      /* of its number in the block; 0: the others are its to give to duplicates */
+    int given;                      /* how many of them it has given */
     int persistent, persistent_max; /* the next position for a persistent request in the block, and where they end */
     trv_mpi_numbers_t *extra;       /* whose positions go to plans, one by one */
     int extra_given;
     trv_mpi_turns_t turns;
 
     trv_torus_t torus;
-    bool serves;                 /* the torus is known, or is the API's default: a ring */
-    char why[TRV_MPI_WHY_MAX];   /* where the torus comes from; where it is not known, the reason */
-    unsigned one_way;            /* bit d: dimension d has no wrap-around */
-    unsigned shared_port;        /* bit d: both directions of dimension d share one port */
-    const int *member;           /* the rank in the domain at every place of the torus; NULL: the place's number */
-    const int *name;             /* the rank in the communicator at every place; NULL: the place's number */
-    int place;                   /* this rank's place */
-    struct trv_mpi_node *node;   /* several ranks share every place, which member[place] leads; NULL: one at each */
+    bool serves;               /* the torus is known, or is the API's default: a ring */
+    char why[TRV_MPI_WHY_MAX]; /* where the torus comes from; where it is not known, the reason */
+    unsigned one_way;          /* bit d: dimension d has no wrap-around */
+    unsigned shared_port;      /* bit d: both directions of dimension d share one port */
+    const int *member;         /* the rank in the domain at every place of the torus; NULL: the place's number */
+    const int *name;           /* the rank in the communicator at every place; NULL: the place's number */
+    int place;                 /* this rank's place */
+    struct trv_mpi_node *node; /* several ranks share every place, which member[place] leads; NULL: one at each */
     char algorithm[TRV_PLAN_NAME_MAX]; /* a name, a family, planned or auto */
     bool named;                        /* TRV_Comm_set or a hint named it: no rule of the environment comes before it */
     bool unable;                       /* this rank has no memory for the torus; the others hear of it (decide.h) */
     bool left;                         /* a hint leaves the communicator to the MPI library */
 
     struct trv_mpi_kept *kept; /* decisions and what runs them (selection/kept.h), which outlive no state */
-    struct trv_mpi_kept *room; /* where those that it has inherited are listed; NULL: it has a number in its parent's block,
+    struct trv_mpi_kept
+        *room; /* where those that it has inherited are listed; NULL: it has a number in its parent's block,
                                   or is no duplicate */
-    trv_mpi_recorder_t *recorder; /* NULL: nothing is recorded */
+    trv_mpi_recorder_t *recorder;       /* NULL: nothing is recorded */
     struct trv_mpi_state *next, **link; /* all states of the process */
 } trv_mpi_state_t;
 
 /* What stands above may hang things on states. Set once, before the first one is made. */
 typedef struct trv_mpi_upstairs {
-    void (*clear)(trv_mpi_state_t *state); /* the torus or the algorithm changes */
+    void (*clear)(trv_mpi_state_t *state);                                  /* the torus or the algorithm changes */
     bool (*inherit)(trv_mpi_state_t *child, const trv_mpi_state_t *parent); /* false: no memory, and nothing is done */
-    void (*end)(void); /* of the job: MPI_Finalize */
+    void (*end)(void);                                                      /* of the job: MPI_Finalize */
 } trv_mpi_upstairs_t;
 void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *upstairs);
 

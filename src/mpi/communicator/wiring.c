@@ -65,13 +65,16 @@ static int read_seats(const trv_mpi_members_t *members, const trv_mpi_seat_t *se
     for (int r = 0; r < members->ranks; r++) {
         if (seat[r].code == TRV_ERR_STATE)
             return trv_fail(TRV_ERR_STATE, "the nodes of TRIVANCE_TORUS are told apart by the first collective on "
-                            "MPI_COMM_WORLD, and there was none yet");
+                                           "MPI_COMM_WORLD, and there was none yet");
         if (seat[r].code < 0)
-            return trv_fail(seat[r].code, "%s", world && world->code < 0 ? world->fault
-                            : "a rank of the communicator has no place in the topology");
+            return trv_fail(seat[r].code, "%s",
+                            world && world->code < 0 ? world->fault
+                                                     : "a rank of the communicator has no place in the topology");
         if (seat[r].digest != seat[0].digest || seat[r].code != seat[0].code)
-            return trv_fail(TRV_ERR_INVALID, "rank %d of the communicator knows another topology than rank 0; "
-                            "TRIVANCE_TOPOLOGY_FILE and TRIVANCE_TORUS must be the same on all ranks", r);
+            return trv_fail(TRV_ERR_INVALID,
+                            "rank %d of the communicator knows another topology than rank 0; "
+                            "TRIVANCE_TOPOLOGY_FILE and TRIVANCE_TORUS must be the same on all ranks",
+                            r);
         place[r] = seat[r].place;
     }
     return seat[0].code;
@@ -137,8 +140,10 @@ static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
     if (code == TRV_OK && wiring->known == TRV_MPI_UNKNOWN && !*wiring->why)
         code = fit_places(wiring, members, place);
     if (code < 0)
-        conclude(wiring, code == TRV_ERR_MEMORY ? TRV_MPI_FAILED
-                         : code == TRV_ERR_STATE || code == TRV_ERR_UNSUPPORTED ? TRV_MPI_MISFITS : TRV_MPI_WRONG,
+        conclude(wiring,
+                 code == TRV_ERR_MEMORY                                 ? TRV_MPI_FAILED
+                 : code == TRV_ERR_STATE || code == TRV_ERR_UNSUPPORTED ? TRV_MPI_MISFITS
+                                                                        : TRV_MPI_WRONG,
                  "%s", trv_last_error());
     else if (!*wiring->why)
         conclude(wiring, TRV_MPI_FITS, "the torus is by %s", trv_mpi_world()->source);
@@ -230,8 +235,7 @@ trv_mpi_members_t *trv_mpi_members_create(int rank, int ranks)
         trv_fail_memory();
         return NULL;
     }
-    *members = (trv_mpi_members_t){.rank = rank, .ranks = ranks, .of = of, .room = room,
-                                   .wiring = wiring};
+    *members = (trv_mpi_members_t){.rank = rank, .ranks = ranks, .of = of, .room = room, .wiring = wiring};
     atomic_init(&members->references, 1);
     return members;
 }

@@ -92,6 +92,7 @@ int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
         return trv_fail(TRV_ERR_UNSUPPORTED, "an intercommunicator has no torus; pass an intracommunicator"),
                MPI_ERR_COMM;
     if (state->abandoned)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the communicator is left to the MPI library; it has no torus"), MPI_ERR_COMM;
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the communicator is left to the MPI library; it has no torus"),
+               MPI_ERR_COMM;
     return trv_mpi_set(state, torus, algorithm, false);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
@@ -36,7 +37,7 @@ static void say_unseen(MPI_Comm comm)
         return;
     if (trv_mpi_may_serve() && comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
         trv_mpi_refuse(rank, "MPI_Init was not called, and sessions have no MPI_COMM_WORLD: all calls go to the MPI "
-                       "library");
+                             "library");
 }
 
 static bool enter(MPI_Comm comm)
@@ -78,10 +79,7 @@ static bool is_right(const trv_mpi_call_t *call)
 }
 
 /* With TRIVANCE_CHECK a rank that comes with nothing, or with something wrong, must not stay away from the others. */
-static bool is_checked(void)
-{
-    return trv_mpi_begun() && trv_mpi_settings()->check;
-}
+static bool is_checked(void) { return trv_mpi_begun() && trv_mpi_settings()->check; }
 
 bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *reduction, MPI_Comm comm, int *code)
 {
@@ -89,11 +87,15 @@ bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *reduction, MPI_Comm com
     return (is_right(&call) || is_checked()) && blocking(&call, comm, code);
 }
 
-bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *reduction, uint64_t counts, MPI_Comm comm, int *code)
+bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *reduction, const void *counts, size_t bytes, MPI_Comm comm,
+                              int *code)
 {
-    const trv_mpi_call_t call = {.reduction = reduction, .uneven = counts};
     trv_mpi_intercept_note("MPI_Reduce_scatter", "the ranks' counts differ", comm);
-    return is_checked() && blocking(&call, comm, code);
+    if (!is_checked())
+        return false;
+    const uint64_t digest = trv_hash(TRV_HASH_SEED, counts, bytes) & TRV_MPI_WORD_MAX;
+    const trv_mpi_call_t call = {.reduction = reduction, .uneven = digest ? digest : 1};
+    return blocking(&call, comm, code);
 }
 
 bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)

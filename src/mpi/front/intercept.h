@@ -23,9 +23,10 @@ void trv_mpi_intercept_begin(bool wanted);
 /* AllReduce, and Reduce-Scatter in its block form. */
 bool trv_mpi_intercept_reduce(const trv_mpi_arguments_t *call, MPI_Comm comm, int *code);
 
-/* Reduce-Scatter whose counts are not all equal, of which `counts` is a digest: passes; with TRIVANCE_CHECK the ranks
- * compare what they call, because for others they may be equal. */
-bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *call, uint64_t counts, MPI_Comm comm, int *code);
+/* Reduce-Scatter whose counts, a list of so many bytes, are not all equal: passes; with TRIVANCE_CHECK the ranks compare
+ * what they call, because on others they may be equal. */
+bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *call, const void *counts, size_t bytes, MPI_Comm comm,
+                              int *code);
 
 bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code);
 

@@ -18,7 +18,6 @@ int trv_mpi_library_init(const trv_mpi_arguments_t *arguments, MPI_Comm comm, MP
 /* AllGather with its two types. */
 int trv_mpi_library_gather(const trv_mpi_gather_t *gather, MPI_Comm comm);
 int trv_mpi_library_gather_start(const trv_mpi_gather_t *gather, MPI_Comm comm, MPI_Request *request);
-int trv_mpi_library_gather_init(const trv_mpi_gather_t *gather, MPI_Comm comm, MPI_Info info,
-                                MPI_Request *request);
+int trv_mpi_library_gather_init(const trv_mpi_gather_t *gather, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 #endif

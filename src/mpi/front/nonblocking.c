@@ -98,7 +98,8 @@ static int begin(const call_t *call, TRV_Request *request)
     TRV_Request handle = malloc(sizeof *handle);
     if (!handle)
         return anything ? refuse(state, call, &job) : trv_mpi_class(trv_fail_memory());
-    *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL, .persistent = call->persistent,
+    *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
+                                      .persistent = call->persistent,
                                       .started = !call->persistent};
     if (anything)
         code = state && trv_mpi_serves(state) ? begin_on(state, call, &job, handle) : pass(call, &handle->library);
@@ -117,20 +118,20 @@ static int reduction(trv_collective_t collective, const void *sendbuf, void *rec
     return begin(&call, request);
 }
 
-int TRV_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm, TRV_Request *request)
+int TRV_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                   TRV_Request *request)
 {
     return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, (call_t){.comm = comm}, request);
 }
 
-int TRV_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                              MPI_Op op, MPI_Comm comm, TRV_Request *request)
+int TRV_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                              MPI_Comm comm, TRV_Request *request)
 {
     return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op, (call_t){.comm = comm}, request);
 }
 
-int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request)
+int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                   MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request)
 {
     trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
     return begin(&(call_t){.call.gather = &gather, .comm = comm}, request);
@@ -224,8 +225,9 @@ int TRV_Test(TRV_Request *request, int *flag)
 {
     int code;
     if (!request || !flag)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass its address", request ? "place for the answer"
-                                                                                     : "request"), MPI_ERR_ARG;
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass its address",
+                        request ? "place for the answer" : "request"),
+               MPI_ERR_ARG;
     *flag = !*request || !(*request)->started;
     if (*flag || !test(*request, &code))
         return MPI_SUCCESS;

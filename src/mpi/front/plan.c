@@ -22,16 +22,16 @@
 #include "mpi/transport/error.h"
 #include "mpi/transport/wait.h"
 
-#define ALIVE 0x7472765au
-#define FREED 0x64656164u
+#define ALIVE  0x7472765au
+#define FREED  0x64656164u
 #define GRAVES 256
 
 struct trv_mpi_plan {
     unsigned sign; /* ALIVE or FREED */
     bool running;
-    trv_mpi_alias_t alias; /* of the present run's buffers */
-    void *copy;            /* of a send buffer that overlaps the receive buffer */
-    trv_mpi_state_t *state; /* NULL for an intercommunicator */
+    trv_mpi_alias_t alias;        /* of the present run's buffers */
+    void *copy;                   /* of a send buffer that overlaps the receive buffer */
+    trv_mpi_state_t *state;       /* NULL for an intercommunicator */
     trv_mpi_decision_t *decision; /* NULL for a schedule of the user's own */
     trv_mpi_numbers_t *numbers;   /* whose tags are the plan's */
     MPI_Comm comm;                /* the one the library's own function runs on, the plan's own */
@@ -94,7 +94,9 @@ static int make_library(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     int code = PMPI_Comm_split(comm, 0, rank, &plan->comm); /* a duplicate would inherit what is ours */
-    plan->operation = (trv_mpi_operation_t){.want = *want, .state = plan->state, .algorithm = "mpi",
+    plan->operation = (trv_mpi_operation_t){.want = *want,
+                                            .state = plan->state,
+                                            .algorithm = "mpi",
                                             .tally = plan->decision ? plan->decision->tally : NULL};
     return code == MPI_SUCCESS ? MPI_SUCCESS : (trv_mpi_transport_error("MPI_Comm_split", code), MPI_ERR_OTHER);
 }
@@ -107,9 +109,11 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
         return make_library(plan, want, comm);
     if (want->schedule) {
         /* A schedule of the caller's own numbers the ranks as the communicator does, one at every place. */
-        const trv_mpi_recipe_t recipe = {.schedule = want->schedule, .algorithm = trv_schedule_name(want->schedule),
+        const trv_mpi_recipe_t recipe = {.schedule = want->schedule,
+                                         .algorithm = trv_schedule_name(want->schedule),
                                          .piece_bytes = trv_mpi_settings()->piece_bytes,
-                                         .place = state->rank, .member = state->members->of};
+                                         .place = state->rank,
+                                         .member = state->members->of};
         return make_operation(plan, want, &recipe);
     }
     plan->decision = trv_mpi_find_decision(state, want, false, &code);
@@ -236,7 +240,8 @@ static int check_own(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
     if (trv_schedule_exactness(schedule) == TRV_COVERS && want->collective != TRV_ALLGATHER &&
         !want->elements.idempotent)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule adds some contributions twice, which is right for MPI_MAX, "
-                        "MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"), MPI_ERR_OP;
+                                             "MPI_MIN, MPI_LAND, MPI_LOR, MPI_BAND and MPI_BOR only"),
+               MPI_ERR_OP;
     return MPI_SUCCESS;
 }
 
@@ -245,7 +250,8 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
 {
     if (!plan || !schedule)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no %s; pass %s", schedule ? "place for the plan" : "schedule",
-                        schedule ? "the address of a TRV_Plan" : "one that trv_schedule_create made"), MPI_ERR_ARG;
+                        schedule ? "the address of a TRV_Plan" : "one that trv_schedule_create made"),
+               MPI_ERR_ARG;
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
     trv_mpi_want_t want = {.collective = trv_schedule_collective(schedule)};
@@ -337,8 +343,8 @@ int TRV_Plan_test(TRV_Plan plan, int *flag)
 {
     int code = refuse_stale(plan), done = 1;
     if (code == MPI_SUCCESS && !flag)
-        code =
-            (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of an int"), MPI_ERR_ARG);
+        code = (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of an int"),
+                MPI_ERR_ARG);
     if (code != MPI_SUCCESS)
         return code;
     if (plan->running && trv_mpi_operation_serves(&plan->operation)) {

@@ -44,7 +44,8 @@ static int check_output(const void *output)
 static int read_reduction(const trv_mpi_arguments_t *call, trv_mpi_want_t *want)
 {
     int code = trv_mpi_want(call, want);
-    if (code == MPI_SUCCESS && want->elements.way == TRV_MPI_LOCAL && trv_mpi_is_drop_in() && !is_named(call->datatype)) {
+    if (code == MPI_SUCCESS && want->elements.way == TRV_MPI_LOCAL && trv_mpi_is_drop_in() &&
+        !is_named(call->datatype)) {
         want->elements.way = TRV_MPI_LIBRARY;
         want->elements.reason = "a derived type";
     }
@@ -82,10 +83,7 @@ static void buffers_of(const trv_mpi_call_t *call, const void **input, void **ou
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_serves(const trv_mpi_state_t *state)
-{
-    return state && !state->abandoned && !state->left;
-}
+bool trv_mpi_serves(const trv_mpi_state_t *state) { return state && !state->abandoned && !state->left; }
 
 static void abandon(trv_mpi_state_t *state)
 {
@@ -152,7 +150,8 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
     void *output;
     *code = trv_mpi_read_call(call, &want, &plain);
     buffers_of(call, &input, &output);
-    if (trv_mpi_settings()->check && *code == MPI_SUCCESS && plain && !call->uneven && want.elements.way != TRV_MPI_LIBRARY)
+    if (trv_mpi_settings()->check && *code == MPI_SUCCESS && plain && !call->uneven &&
+        want.elements.way != TRV_MPI_LIBRARY)
         *code = trv_mpi_alias_class(trv_mpi_alias(&want, state->rank, state->ranks, input, output));
     if (trv_mpi_settings()->check)
         *code = trv_mpi_compare_calls(state, &want, call->uneven, *code);
@@ -206,8 +205,7 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
     return *code == MPI_SUCCESS && job->want.count > 0;
 }
 
-int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job,
-                         bool persistent)
+int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
 {
     trv_mpi_numbers_t *numbers = NULL;
     int tag = 0;
@@ -250,8 +248,10 @@ static void look(const trv_mpi_state_t *state, given_t *given, const char *algor
     if (given->code == TRV_OK && given->has_torus)
         given->code = trv_torus_parse(given->torus, &torus);
     if (given->code == TRV_OK && given->has_torus && torus.ranks != state->ranks)
-        given->code = trv_fail(TRV_ERR_ARGUMENT, "the torus %.80s has %d ranks, the communicator has %d; the product of "
-                               "the sizes must be the number of ranks", given->torus, torus.ranks, state->ranks);
+        given->code = trv_fail(TRV_ERR_ARGUMENT,
+                               "the torus %.80s has %d ranks, the communicator has %d; the product of "
+                               "the sizes must be the number of ranks",
+                               given->torus, torus.ranks, state->ranks);
     else if (given->code == TRV_OK && !given->has_torus && state->members->wiring->known == TRV_MPI_FITS)
         torus = state->members->wiring->fit.torus;
     else if (given->code == TRV_OK && !given->has_torus)
@@ -281,9 +281,11 @@ int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing what the ranks set", code), MPI_ERR_OTHER;
     if (first > 0)
-        return trv_fail(TRV_ERR_INVALID, "rank %d of the communicator sets another torus or algorithm than rank 0 "
-                        "('%.40s', '%.80s'); all ranks must set the same", state->ranks - (int)first,
-                        given.has_torus ? given.torus : "none", given.has_algorithm ? given.algorithm : "none"),
+        return trv_fail(TRV_ERR_INVALID,
+                        "rank %d of the communicator sets another torus or algorithm than rank 0 "
+                        "('%.40s', '%.80s'); all ranks must set the same",
+                        state->ranks - (int)first, given.has_torus ? given.torus : "none",
+                        given.has_algorithm ? given.algorithm : "none"),
                MPI_ERR_ARG;
     if (given.code < 0)
         return trv_mpi_class(trv_fail(given.code, "%s", given.sentence));

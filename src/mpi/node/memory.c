@@ -72,10 +72,8 @@ static int conclude(const outcome_t *outcome, int leader)
     const char *error = strerror(outcome->error);
     int rank = outcome->rank;
     switch ((what_t)outcome->what) {
-    case SHARED:
-        return TRV_OK;
-    case NO_ROOM:
-        return trv_fail(TRV_ERR_MEMORY, "rank %d has no memory for what the ranks of its node share", rank);
+    case SHARED: return TRV_OK;
+    case NO_ROOM: return trv_fail(TRV_ERR_MEMORY, "rank %d has no memory for what the ranks of its node share", rank);
     case NOT_MADE:
         return trv_fail(TRV_ERR_MEMORY, "rank %d cannot make the memory that the ranks of its node share: %s", rank,
                         error);
@@ -83,13 +81,16 @@ static int conclude(const outcome_t *outcome, int leader)
         return trv_fail(TRV_ERR_MEMORY, "rank %d cannot map the memory that the ranks of its node share: %s", rank,
                         error);
     case NOT_OPENED:
-        return trv_fail(TRV_ERR_UNSUPPORTED, "rank %d may not open the memory of rank %d, which has the same "
-                        "coordinate, through /proc: %s", rank, leader, error);
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "rank %d may not open the memory of rank %d, which has the same "
+                        "coordinate, through /proc: %s",
+                        rank, leader, error);
     case NOT_THERE:
-        return trv_fail(TRV_ERR_UNSUPPORTED, "ranks %d and %d have the same coordinate, but are not on the same machine"
-                        ", or do not see each other's processes", leader, rank);
-    case NOT_HEARD:
-        break;
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "ranks %d and %d have the same coordinate, but are not on the same machine"
+                        ", or do not see each other's processes",
+                        leader, rank);
+    case NOT_HEARD: break;
     }
     return trv_fail(TRV_ERR_TRANSPORT, "the messages between ranks %d and %d of a node failed", leader, rank);
 }
@@ -222,7 +223,9 @@ static void follow(trv_mpi_node_t *node, const trv_mpi_node_place_t *where, outc
 
 int trv_mpi_node_create(trv_mpi_node_t **created, const trv_mpi_node_place_t *where)
 {
-    trv_mpi_node_t scratch = {.comm = where->comm, .rank = where->rank, .ranks = where->ranks,
+    trv_mpi_node_t scratch = {.comm = where->comm,
+                              .rank = where->rank,
+                              .ranks = where->ranks,
                               .number = where->member[where->rank]};
     trv_mpi_node_t *node = calloc(1, sizeof *node);
     outcome_t outcome = {.what = SHARED};
@@ -255,7 +258,4 @@ void trv_mpi_node_destroy(trv_mpi_node_t *node)
     free(node);
 }
 
-bool trv_mpi_node_leads(const trv_mpi_node_t *node)
-{
-    return node->rank == 0;
-}
+bool trv_mpi_node_leads(const trv_mpi_node_t *node) { return node->rank == 0; }

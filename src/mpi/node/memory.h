@@ -21,9 +21,9 @@
 #include "mpi/node/node.h"
 #include "mpi/transport/channel.h"
 
-#define NODE_POSITIONS TRV_MPI_POSITIONS /* of shared runs: the first slots */
-#define NODE_SLOTS (NODE_POSITIONS + 15)   /* the others are each for one run at a time */
-#define NODE_CHUNKS 2 /* in flight */
+#define NODE_POSITIONS TRV_MPI_POSITIONS     /* of shared runs: the first slots */
+#define NODE_SLOTS     (NODE_POSITIONS + 15) /* the others are each for one run at a time */
+#define NODE_CHUNKS    2                     /* in flight */
 
 /* Alone on its line of the cache. */
 typedef struct node_counter {
@@ -45,7 +45,7 @@ typedef struct node_head {
 } node_head_t;
 
 struct trv_mpi_node {
-    MPI_Comm comm; /* asked for progress while waiting */
+    MPI_Comm comm;   /* asked for progress while waiting */
     int rank, ranks; /* of the node */
     int number;      /* this rank's in `comm` */
     unsigned char *memory;

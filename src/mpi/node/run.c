@@ -19,7 +19,7 @@
 #include "mpi/node/memory.h"
 
 #define PART_BYTES_MIN 4096 /* less is not worth another rank's while */
-#define PROGRESS 16         /* tests in vain before MPI is asked to go on with what the program has pending */
+#define PROGRESS       16   /* tests in vain before MPI is asked to go on with what the program has pending */
 
 struct trv_mpi_node_run {
     trv_mpi_node_t *node;
@@ -94,10 +94,7 @@ static bool all_have(const trv_mpi_node_run_t *run, counted_t what, uint64_t chu
 }
 
 /* The chunks that must be behind us before a buffer takes chunk `number`. */
-static uint64_t before(uint64_t number)
-{
-    return number < NODE_CHUNKS ? 0 : number + 1 - NODE_CHUNKS;
-}
+static uint64_t before(uint64_t number) { return number < NODE_CHUNKS ? 0 : number + 1 - NODE_CHUNKS; }
 
 /* What must be the same on all ranks of the node. */
 static uint64_t kind_of(const trv_mpi_node_run_t *run)
@@ -143,8 +140,10 @@ static int compare_kinds(const trv_mpi_node_run_t *run)
     const node_head_t *head = trv_mpi_node_head(run->node, run->slot);
     for (int r = 1; r < run->node->ranks; r++)
         if (atomic_load_explicit(&head->rank[r].kind, memory_order_relaxed) != kind_of(run))
-            return trv_fail(TRV_ERR_TRANSPORT, "rank %d of the node came with another count, type or operation than its "
-                            "rank 0, which has %zu elements of %zu bytes", r, run->count, run->size);
+            return trv_fail(TRV_ERR_TRANSPORT,
+                            "rank %d of the node came with another count, type or operation than its "
+                            "rank 0, which has %zu elements of %zu bytes",
+                            r, run->count, run->size);
     return TRV_OK;
 }
 
@@ -261,10 +260,7 @@ static int free_slot(const trv_mpi_node_t *node)
     return slot;
 }
 
-bool trv_mpi_node_has_room(const trv_mpi_node_t *node)
-{
-    return free_slot(node) < NODE_SLOTS;
-}
+bool trv_mpi_node_has_room(const trv_mpi_node_t *node) { return free_slot(node) < NODE_SLOTS; }
 
 int trv_mpi_node_run_create(trv_mpi_node_run_t **created, trv_mpi_node_t *node, const trv_elements_t *elements,
                             trv_plan_t *plan, bool shared)
@@ -301,10 +297,7 @@ void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run)
     free(run);
 }
 
-void trv_mpi_node_run_place(trv_mpi_node_run_t *run, int position)
-{
-    run->slot = position;
-}
+void trv_mpi_node_run_place(trv_mpi_node_run_t *run, int position) { run->slot = position; }
 
 void trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output)
 {

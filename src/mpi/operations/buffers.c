@@ -16,8 +16,8 @@ bool trv_mpi_on_device(const void *input, const void *output)
            ((input != MPI_IN_PLACE && trv_device_holds(input)) || trv_device_holds(output));
 }
 
-static int copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                const void *input, void *output)
+static int copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want, const void *input,
+                void *output)
 {
     bool in_place = input == MPI_IN_PLACE;
     size_t one = want->count * want->elements.size, all = one * (size_t)state->ranks;

@@ -17,8 +17,8 @@ typedef struct trv_mpi_buffers {
     const void *input; /* for trv_mpi_operation_start */
     void *output;
     trv_mpi_alias_t alias;
-    void *from, *to;      /* copies, or NULL */
-    void *home;           /* where `to` goes in the end */
+    void *from, *to; /* copies, or NULL */
+    void *home;      /* where `to` goes in the end */
     size_t home_bytes;
     trv_mpi_gather_t gather; /* where packed_bytes > 0: what `to` is unpacked by */
     size_t packed_bytes;     /* of each rank */

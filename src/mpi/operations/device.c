@@ -38,7 +38,7 @@ static struct {
 } runtime;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool any;             /* a runtime is loaded */
+static atomic_bool any;              /* a runtime is loaded */
 static atomic_ullong libraries_seen; /* how many were ever loaded when the list was read last */
 
 /* ---- Loaded libraries -------------------------------------------------------------------------------------------- */
@@ -110,10 +110,7 @@ bool trv_device_present(void)
     return atomic_load(&any);
 }
 
-bool trv_device_unknown(void)
-{
-    return atomic_load(&any) && runtime.level_zero;
-}
+bool trv_device_unknown(void) { return atomic_load(&any) && runtime.level_zero; }
 
 static bool cuda_holds(const void *buffer)
 {
@@ -130,10 +127,7 @@ static bool hip_holds(const void *buffer)
            !attributes.host_pointer;
 }
 
-bool trv_device_holds(const void *buffer)
-{
-    return atomic_load(&any) && (cuda_holds(buffer) || hip_holds(buffer));
-}
+bool trv_device_holds(const void *buffer) { return atomic_load(&any) && (cuda_holds(buffer) || hip_holds(buffer)); }
 
 /* ---- Copying ----------------------------------------------------------------------------------------------------- */
 

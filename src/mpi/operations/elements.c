@@ -119,9 +119,9 @@ static void learn_types(void)
     learn_fortran_types();
     learn(MPI_BYTE, TRV_UINT8);
     known[known_types - 1].bits_only = true;
-    const MPI_Datatype local[] = {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT,
-                                  MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL, MPI_2DOUBLE_PRECISION, MPI_LOGICAL,
-                                  MPI_REAL16, MPI_COMPLEX32};
+    const MPI_Datatype local[] = {MPI_FLOAT_INT,         MPI_DOUBLE_INT,      MPI_LONG_INT, MPI_2INT,
+                                  MPI_SHORT_INT,         MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL,
+                                  MPI_2DOUBLE_PRECISION, MPI_LOGICAL,         MPI_REAL16,   MPI_COMPLEX32};
     for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
         if (local[i] != MPI_DATATYPE_NULL)
             local_type[local_types++] = local[i];
@@ -156,10 +156,7 @@ static int find_op(MPI_Op op)
     return op == MPI_MINLOC || op == MPI_MAXLOC || op == MPI_REPLACE || op == MPI_NO_OP ? TRV_OPS : -1;
 }
 
-static bool is_bitwise(int op)
-{
-    return op == TRV_BAND || op == TRV_BOR || op == TRV_BXOR;
-}
+static bool is_bitwise(int op) { return op == TRV_BAND || op == TRV_BOR || op == TRV_BXOR; }
 
 int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size)
 {

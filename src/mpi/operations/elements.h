@@ -13,20 +13,20 @@
 #include <trivance/execute.h>
 
 typedef enum trv_mpi_way {
-    TRV_MPI_KERNEL,  /* a type and an operation of the core */
-    TRV_MPI_LOCAL,   /* MPI_Reduce_local as the executor's callback */
-    TRV_MPI_LIBRARY  /* the MPI library's own collective */
+    TRV_MPI_KERNEL, /* a type and an operation of the core */
+    TRV_MPI_LOCAL,  /* MPI_Reduce_local as the executor's callback */
+    TRV_MPI_LIBRARY /* the MPI library's own collective */
 } trv_mpi_way_t;
 
 typedef struct trv_mpi_elements {
     trv_mpi_way_t way;
     trv_type_t type; /* of a kernel */
     trv_op_t op;
-    size_t size;       /* bytes from one element to the next */
-    bool exact;        /* any order gives the same bits */
+    size_t size; /* bytes from one element to the next */
+    bool exact;  /* any order gives the same bits */
     bool idempotent;
     bool commutative;
-    bool predefined;   /* type and operation are MPI's own: their handles never change */
+    bool predefined;    /* type and operation are MPI's own: their handles never change */
     const char *reason; /* why the library serves; NULL otherwise */
 } trv_mpi_elements_t;
 

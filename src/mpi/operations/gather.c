@@ -72,7 +72,8 @@ static char *block_of(const trv_mpi_gather_t *gather, int rank)
 {
     MPI_Aint lower = 0, extent = 0;
     PMPI_Type_get_extent(gather->recvtype, &lower, &extent);
-    return (char *)((uintptr_t)gather->recvbuf + (uintptr_t)(rank * gather->recvcount * extent)); /* MPI_BOTTOM is NULL */
+    return (char *)((uintptr_t)gather->recvbuf +
+                    (uintptr_t)(rank * gather->recvcount * extent)); /* MPI_BOTTOM is NULL */
 }
 
 int trv_mpi_gather_pack(const trv_mpi_state_t *state, trv_mpi_gather_t *gather, size_t bytes, void **packed)

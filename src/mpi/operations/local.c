@@ -19,7 +19,9 @@
 
 int trv_mpi_local_init(trv_mpi_local_t *local, const trv_mpi_elements_t *elements, MPI_Datatype datatype, MPI_Op op)
 {
-    *local = (trv_mpi_local_t){.datatype = datatype, .op = op, .commutative = elements->commutative,
+    *local = (trv_mpi_local_t){.datatype = datatype,
+                               .op = op,
+                               .commutative = elements->commutative,
                                .size = elements->size};
     local->tile = TILE_BYTES / elements->size;
     if (local->tile == 0)

@@ -29,7 +29,8 @@ static trv_elements_t elements_of(trv_mpi_operation_t *operation)
 
 static trv_plan_options_t options_of(const trv_mpi_recipe_t *recipe)
 {
-    return (trv_plan_options_t){.chunk_bytes = recipe->chunk_bytes, .scratch_take = trv_mpi_scratch_take,
+    return (trv_plan_options_t){.chunk_bytes = recipe->chunk_bytes,
+                                .scratch_take = trv_mpi_scratch_take,
                                 .scratch_give = trv_mpi_scratch_give};
 }
 
@@ -50,8 +51,8 @@ static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_recipe_t *rec
     const trv_transport_t *transport = trv_mpi_channel_transport(operation->channel);
     if (!node || trv_mpi_node_leads(node))
         code = recipe->model ? trv_plan_create_like(&operation->plan, recipe->model, &elements, transport)
-                             : trv_plan_create(&operation->plan, recipe->schedule, recipe->place, want->count, &elements,
-                                               transport, &options);
+                             : trv_plan_create(&operation->plan, recipe->schedule, recipe->place, want->count,
+                                               &elements, transport, &options);
     if (code == TRV_OK && node)
         code = trv_mpi_node_run_create(&operation->run, node, &elements, operation->plan, shared);
     return code;
@@ -91,10 +92,7 @@ static int model_open(void *context, int requests, int tags, int *base)
     return TRV_OK;
 }
 
-static void model_close(void *context, int base)
-{
-    (void)context, (void)base;
-}
+static void model_close(void *context, int base) { (void)context, (void)base; }
 
 int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
                          const trv_schedule_t *schedule, size_t chunk_bytes)
@@ -102,7 +100,8 @@ int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_state_t *state, const
     static const trv_transport_t nothing = {.open = model_open, .close = model_close};
     const trv_mpi_recipe_t recipe = {.chunk_bytes = chunk_bytes};
     trv_plan_options_t options = options_of(&recipe);
-    trv_elements_t elements = {.type = want->elements.type, .op = want->elements.op,
+    trv_elements_t elements = {.type = want->elements.type,
+                               .op = want->elements.op,
                                .element_size = want->elements.size};
     if (want->elements.way == TRV_MPI_LOCAL)
         elements.reduce = trv_mpi_local_reduce;
@@ -124,10 +123,7 @@ void trv_mpi_model_destroy(trv_plan_t *model)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation)
-{
-    return operation->plan || operation->run;
-}
+bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation) { return operation->plan || operation->run; }
 
 /* The end of a run, good or bad. */
 static int end(trv_mpi_operation_t *operation, int code)
@@ -154,7 +150,8 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
 {
     if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed)) {
         trv_mpi_channel_deafen(operation->channel);
-        return trv_mpi_operation_unready(operation, trv_fail(TRV_ERR_TRANSPORT, "an earlier collective on this "
+        return trv_mpi_operation_unready(operation, trv_fail(TRV_ERR_TRANSPORT,
+                                                             "an earlier collective on this "
                                                              "communicator failed, so it is of no use any more"));
     }
     if (operation->run) {

@@ -22,10 +22,10 @@ typedef struct trv_mpi_recipe {
     const trv_schedule_t *schedule; /* NULL: the MPI library's own function serves */
     const char *algorithm;          /* its name; "mpi" */
     size_t chunk_bytes, piece_bytes;
-    int place;                      /* of this rank on the torus */
-    const int *member;              /* the rank in the domain at every place; NULL: the place's number */
-    struct trv_mpi_node *node;      /* that shares every place; NULL: one rank at each */
-    const trv_plan_t *model;        /* whose compiled program operations share; NULL: each compiles its own */
+    int place;                 /* of this rank on the torus */
+    const int *member;         /* the rank in the domain at every place; NULL: the place's number */
+    struct trv_mpi_node *node; /* that shares every place; NULL: one rank at each */
+    const trv_plan_t *model;   /* whose compiled program operations share; NULL: each compiles its own */
 } trv_mpi_recipe_t;
 
 typedef struct trv_mpi_operation {

@@ -26,7 +26,7 @@ struct trv_mpi_request {
     trv_mpi_lender_t lender;
     trv_mpi_operation_t *operation; /* while it runs; a persistent one's is its own */
     trv_mpi_job_t job;
-    trv_mpi_gather_t gather; /* what job.packed points to */
+    trv_mpi_gather_t gather;    /* what job.packed points to */
     trv_mpi_numbers_t *numbers; /* of a persistent one; else NULL */
     int tag, position;
     unsigned long turn; /* requests at this position before this one */
@@ -125,10 +125,7 @@ int trv_mpi_request_outcome(const trv_mpi_request_t *request)
     return request->code < 0 ? trv_fail(request->code, "%s", request->reason) : TRV_OK;
 }
 
-trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request)
-{
-    return request->buffers.alias;
-}
+trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request) { return request->buffers.alias; }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
@@ -181,7 +178,8 @@ static void complete(trv_mpi_request_t *request, int code)
 static bool may_run(const trv_mpi_request_t *request)
 {
     const trv_mpi_turns_t *turns = &request->state->turns;
-    return request->numbers || atomic_load(&request->state->broken) || atomic_load(&turns->done[request->position - 1]) == request->turn;
+    return request->numbers || atomic_load(&request->state->broken) ||
+           atomic_load(&turns->done[request->position - 1]) == request->turn;
 }
 
 static int begin(trv_mpi_request_t *request)

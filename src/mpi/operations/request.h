@@ -18,10 +18,10 @@
 #include "mpi/operations/operation.h"
 
 typedef struct trv_mpi_job {
-    trv_mpi_want_t want;        /* with the handles of this call */
-    const void *input;          /* or MPI_IN_PLACE */
+    trv_mpi_want_t want; /* with the handles of this call */
+    const void *input;   /* or MPI_IN_PLACE */
     void *output;
-    const trv_mpi_gather_t *packed; /* AllGather of types with gaps: its arguments, instead of the two above */
+    const trv_mpi_gather_t *packed;        /* AllGather of types with gaps: its arguments, instead of the two above */
     void (*done)(void *context, int code); /* told of the end, in any thread, inside the progress; may be NULL */
     void *context;
     bool unable; /* the caller has no memory for its part: no request is made, and the other ranks hear of it */
@@ -40,8 +40,9 @@ typedef struct trv_mpi_request trv_mpi_request_t;
 typedef struct trv_mpi_lender {
     void *source; /* held until `release` */
     trv_mpi_operation_t *(*borrow)(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want); /* NULL: later */
-    trv_mpi_operation_t *(*make)(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want); /* NULL: no memory */
-    void (*give)(trv_mpi_operation_t *operation); /* either */
+    trv_mpi_operation_t *(*make)(void *source, trv_mpi_state_t *state,
+                                 const trv_mpi_want_t *want); /* NULL: no memory */
+    void (*give)(trv_mpi_operation_t *operation);             /* either */
     void (*release)(void *source);
 } trv_mpi_lender_t;
 

@@ -9,7 +9,7 @@
 
 #include "mpi/reports/settings.h"
 
-#define PLACES 8
+#define PLACES    8
 #define ALIGNMENT 64 /* also the room for the head */
 
 typedef struct block {
@@ -23,25 +23,16 @@ void trv_mpi_memory_count(int64_t bytes)
 {
     int64_t now = atomic_fetch_add_explicit(&kept, bytes, memory_order_relaxed) + bytes;
     int64_t before = atomic_load_explicit(&most, memory_order_relaxed);
-    while (now > before && !atomic_compare_exchange_weak_explicit(&most, &before, now, memory_order_relaxed,
-                                                                  memory_order_relaxed))
+    while (now > before &&
+           !atomic_compare_exchange_weak_explicit(&most, &before, now, memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
-uint64_t trv_mpi_memory_kept(void)
-{
-    return (uint64_t)atomic_load_explicit(&kept, memory_order_relaxed);
-}
+uint64_t trv_mpi_memory_kept(void) { return (uint64_t)atomic_load_explicit(&kept, memory_order_relaxed); }
 
-uint64_t trv_mpi_memory_most(void)
-{
-    return (uint64_t)atomic_load_explicit(&most, memory_order_relaxed);
-}
+uint64_t trv_mpi_memory_most(void) { return (uint64_t)atomic_load_explicit(&most, memory_order_relaxed); }
 
-static void *memory_of(block_t *block)
-{
-    return (char *)block + ALIGNMENT;
-}
+static void *memory_of(block_t *block) { return (char *)block + ALIGNMENT; }
 
 static void discard(block_t *block)
 {
@@ -65,7 +56,8 @@ void *trv_mpi_scratch_take(void *context, size_t bytes)
     (void)context;
     for (int i = 0; i < PLACES; i++) {
         block_t *block = atomic_load_explicit(&place[i], memory_order_relaxed)
-                             ? atomic_exchange_explicit(&place[i], NULL, memory_order_acquire) : NULL;
+                             ? atomic_exchange_explicit(&place[i], NULL, memory_order_acquire)
+                             : NULL;
         if (!block)
             continue;
         if (block->bytes >= bytes)

@@ -31,9 +31,14 @@ trv_mpi_want_t trv_mpi_bytes(size_t bytes)
     bool words = bytes % sizeof(uint64_t) == 0;
     trv_mpi_want_t want = {.collective = TRV_ALLGATHER, .datatype = MPI_BYTE, .op = MPI_OP_NULL};
     want.count = words ? bytes / sizeof(uint64_t) : bytes;
-    want.elements = (trv_mpi_elements_t){.way = TRV_MPI_KERNEL, .type = words ? TRV_UINT64 : TRV_UINT8, .op = TRV_BOR,
-                                         .size = words ? sizeof(uint64_t) : 1, .exact = true, .idempotent = true,
-                                         .commutative = true, .predefined = true};
+    want.elements = (trv_mpi_elements_t){.way = TRV_MPI_KERNEL,
+                                         .type = words ? TRV_UINT64 : TRV_UINT8,
+                                         .op = TRV_BOR,
+                                         .size = words ? sizeof(uint64_t) : 1,
+                                         .exact = true,
+                                         .idempotent = true,
+                                         .commutative = true,
+                                         .predefined = true};
     return want;
 }
 
@@ -58,8 +63,12 @@ uint64_t trv_mpi_kind_hash(const trv_mpi_want_t *want)
 {
     const trv_mpi_elements_t *elements = &want->elements;
     bool kernel = elements->way == TRV_MPI_KERNEL;
-    const uint64_t fact[] = {(uint64_t)want->collective, elements->size, elements->way, elements->predefined,
-                             elements->commutative, kernel ? (uint64_t)elements->type : 0,
+    const uint64_t fact[] = {(uint64_t)want->collective,
+                             elements->size,
+                             elements->way,
+                             elements->predefined,
+                             elements->commutative,
+                             kernel ? (uint64_t)elements->type : 0,
                              kernel ? (uint64_t)elements->op : 0};
     return trv_hash(TRV_HASH_SEED, fact, sizeof fact);
 }
@@ -82,7 +91,8 @@ int trv_mpi_alias_class(trv_mpi_alias_t alias)
 {
     if (alias != TRV_MPI_FORBIDDEN)
         return MPI_SUCCESS;
-    trv_fail(TRV_ERR_ARGUMENT, "the send buffer and the receive buffer are the same, or overlap; pass MPI_IN_PLACE as the send "
-                               "buffer, or two buffers that do not overlap");
+    trv_fail(TRV_ERR_ARGUMENT,
+             "the send buffer and the receive buffer are the same, or overlap; pass MPI_IN_PLACE as the send "
+             "buffer, or two buffers that do not overlap");
     return MPI_ERR_BUFFER;
 }

@@ -18,7 +18,7 @@
 #include "common/hash.h"
 
 #define LINE_MAX_BYTES 1400
-#define SAID_MAX 4096 /* different lines; later ones are not told apart, and so not said */
+#define SAID_MAX       4096 /* different lines; later ones are not told apart, and so not said */
 
 static _Atomic(const trv_settings_t *) settings; /* NULL until they are read */
 static bool file_per_process;                    /* written before it */
@@ -68,8 +68,8 @@ static void open_output(void)
         out = file;
     else
         fprintf(stderr,
-                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' cannot be written (%s); stderr holds\n", name,
-                strerror(errno));
+                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' cannot be written (%s); stderr holds\n",
+                name, strerror(errno));
 }
 
 void trv_mpi_log_begin(const trv_settings_t *given)
@@ -128,7 +128,8 @@ bool trv_mpi_log_is_new(const char *text)
     pthread_mutex_unlock(&lock);
     if (full)
         trv_mpi_say("%d different lines were said, and no more are remembered: new warnings and decisions are no "
-                    "longer told", SAID_MAX);
+                    "longer told",
+                    SAID_MAX);
     return is_new && !full;
 }
 
@@ -153,10 +154,7 @@ void trv_mpi_warn(const char *format, ...)
         trv_mpi_say("warning: %s", line);
 }
 
-void trv_mpi_log_strict(void)
-{
-    atomic_store(&strict, true);
-}
+void trv_mpi_log_strict(void) { atomic_store(&strict, true); }
 
 void trv_mpi_log_stop(int rank, const char *line)
 {

@@ -13,7 +13,7 @@
 #include "mpi/reports/log.h"
 
 #define ROWS_MAX 128
-#define WHY_MAX 160
+#define WHY_MAX  160
 
 struct trv_mpi_tally {
     char collective[24], algorithm[TRV_PLAN_NAME_MAX], why[WHY_MAX];
@@ -54,8 +54,10 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *c
     if (!settings->info && !(falls_back && settings->fallback != TRV_FALLBACK_SILENT))
         return NULL;
     snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", where, collective,
-             !bytes ? "" : bytes <= class ? " up to " : " about ", bytes ? trv_format_bytes(class, size) : "",
-             *type ? ", " : "", type, algorithm ? algorithm : "mpi", why);
+             !bytes           ? ""
+             : bytes <= class ? " up to "
+                              : " about ",
+             bytes ? trv_format_bytes(class, size) : "", *type ? ", " : "", type, algorithm ? algorithm : "mpi", why);
     if (falls_back)
         trv_mpi_log_stop(rank, line);
     if (settings->info ? trv_mpi_heard(TRV_DEBUG_INFO, rank) : rank == 0) {

@@ -18,7 +18,7 @@
 #include "mpi/reports/log.h"
 
 #define WHERE_MAX 192
-#define LATEST 8 /* of the calls, printed when time is up: a screen has room for several ranks'  */
+#define LATEST    8 /* of the calls, printed when time is up: a screen has room for several ranks'  */
 
 typedef struct record {
     unsigned long number; /* from 1 on; 0: none yet */
@@ -34,7 +34,7 @@ struct trv_mpi_recorder {
     char where[WHERE_MAX];
     unsigned long calls;
     record_t record[TRV_MPI_RECORDS];
-    int rank; /* written once */
+    int rank;                          /* written once */
     trv_mpi_recorder_t *next, **place; /* under `list_lock` */
 };
 

@@ -109,20 +109,11 @@ int trv_mpi_settings_rules_fault(const char *sentence)
 
 /* ---- Who calls ---------------------------------------------------------------------------------------------------- */
 
-void trv_mpi_mode(trv_mpi_use_t wanted)
-{
-    atomic_store(&use, wanted);
-}
+void trv_mpi_mode(trv_mpi_use_t wanted) { atomic_store(&use, wanted); }
 
-bool trv_mpi_is_drop_in(void)
-{
-    return atomic_load(&use) != TRV_MPI_API;
-}
+bool trv_mpi_is_drop_in(void) { return atomic_load(&use) != TRV_MPI_API; }
 
-bool trv_mpi_is_component(void)
-{
-    return atomic_load(&use) == TRV_MPI_COMPONENT;
-}
+bool trv_mpi_is_component(void) { return atomic_load(&use) == TRV_MPI_COMPONENT; }
 
 bool trv_mpi_may_serve(void)
 {

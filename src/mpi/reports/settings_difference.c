@@ -10,8 +10,8 @@
 #include "mpi/reports/settings.h"
 
 #define VALUE_SHOWN 100 /* letters of a value */
-#define VALUE_TEXT (VALUE_SHOWN + 64)
-#define BEFORE 30 /* letters shown before those that differ */
+#define VALUE_TEXT  (VALUE_SHOWN + 64)
+#define BEFORE      30 /* letters shown before those that differ */
 
 /* A line of a text, without its end: NAME=VALUE. */
 typedef struct line {

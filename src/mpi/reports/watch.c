@@ -11,7 +11,7 @@
 #include "mpi/transport/wait.h"
 
 #define GAP_MAX_MS 1000 /* more between two looks was not waiting */
-#define TEXT_MAX 1200
+#define TEXT_MAX   1200
 
 /* Whether the time has just run out. */
 static bool runs_out(trv_mpi_watch_t *watch)

@@ -26,7 +26,7 @@
 #include "mpi/selection/planned.h"
 
 /* The form that adds all contributions in rank order; it moves n vectors, so it serves small ones only. */
-#define IN_RANK_ORDER "trivance-l-gathered"
+#define IN_RANK_ORDER           "trivance-l-gathered"
 #define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
 
 static int leave(trv_mpi_choice_t *choice, const char *why)
@@ -75,10 +75,7 @@ typedef struct request {
     const char *who;       /* asks for it; "" for nobody */
 } request_t;
 
-static bool is_auto(const char *asked)
-{
-    return strcmp(asked, TRV_MPI_AUTO) == 0;
-}
+static bool is_auto(const char *asked) { return strcmp(asked, TRV_MPI_AUTO) == 0; }
 
 static bool is_family(const char *asked)
 {
@@ -119,7 +116,8 @@ static const char *not_right(const trv_schedule_t *schedule, const trv_mpi_want_
         return "it adds some contributions twice";
     bool may_differ = trv_mpi_settings()->allow_inconsistent || !trv_mpi_is_drop_in();
     return want->elements.exact || trv_schedule_consistent(schedule) || may_differ
-               ? NULL : "it does not give all ranks the same bits";
+               ? NULL
+               : "it does not give all ranks the same bits";
 }
 
 /* Where the algorithm does not serve or is not right nothing is chosen, and `why`, which says who asks for it, goes on

@@ -20,7 +20,7 @@ static const char WHAT[] = "make the same call";
 
 /* What rank 0 tells. */
 typedef struct wire {
-    int32_t code;   /* TRV_OK, or why there is no choice: `why` is the sentence */
+    int32_t code; /* TRV_OK, or why there is no choice: `why` is the sentence */
     int32_t meant;
     uint64_t bytes_min, bytes_max, chunk_bytes, piece_bytes;
     char algorithm[TRV_PLAN_NAME_MAX]; /* as it is called; "": the MPI library serves */
@@ -38,10 +38,7 @@ struct trv_mpi_spare {
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-static trv_mpi_spare_t *spare_of(trv_mpi_operation_t *operation)
-{
-    return (trv_mpi_spare_t *)(void *)operation;
-}
+static trv_mpi_spare_t *spare_of(trv_mpi_operation_t *operation) { return (trv_mpi_spare_t *)(void *)operation; }
 
 static trv_mpi_spare_t *make_spare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
@@ -166,10 +163,7 @@ void trv_mpi_decision_release(trv_mpi_decision_t *decision)
         destroy(decision);
 }
 
-static void release(void *source)
-{
-    trv_mpi_decision_release(source);
-}
+static void release(void *source) { trv_mpi_decision_release(source); }
 
 trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
 {
@@ -229,9 +223,13 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
     int code = trv_schedule_create(&decision->schedule, &state->torus, wire->spelled, want->collective);
     if (code == TRV_OK)
         code = trv_mpi_model_create(&decision->model, state, want, decision->schedule, wire->chunk_bytes);
-    decision->recipe = (trv_mpi_recipe_t){.schedule = decision->schedule, .algorithm = decision->algorithm,
-                                          .chunk_bytes = wire->chunk_bytes, .piece_bytes = wire->piece_bytes,
-                                          .place = state->place, .member = state->member, .node = state->node,
+    decision->recipe = (trv_mpi_recipe_t){.schedule = decision->schedule,
+                                          .algorithm = decision->algorithm,
+                                          .chunk_bytes = wire->chunk_bytes,
+                                          .piece_bytes = wire->piece_bytes,
+                                          .place = state->place,
+                                          .member = state->member,
+                                          .node = state->node,
                                           .model = decision->model};
     trv_mpi_spare_t *spare = code == TRV_OK ? make_spare(decision, state) : NULL;
     if (spare)
@@ -274,8 +272,21 @@ static void report(trv_mpi_decision_t *decision, const trv_mpi_state_t *state, c
 
 /* ---- Agreeing ---------------------------------------------------------------------------------------------------- */
 
-enum { UNABLE, ON_DEVICE, OTHER_CALL, OVER, COLLECTIVE, COLLECTIVE_COMPLEMENT, KIND, KIND_COMPLEMENT, COUNT,
-       COUNT_COMPLEMENT, UNEVEN, UNEVEN_COMPLEMENT, WORDS };
+enum {
+    UNABLE,
+    ON_DEVICE,
+    OTHER_CALL,
+    OVER,
+    COLLECTIVE,
+    COLLECTIVE_COMPLEMENT,
+    KIND,
+    KIND_COMPLEMENT,
+    COUNT,
+    COUNT_COMPLEMENT,
+    UNEVEN,
+    UNEVEN_COMPLEMENT,
+    WORDS
+};
 _Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange takes no more words");
 
 static void tell_call(int64_t word[WORDS], const trv_mpi_want_t *want, uint64_t uneven)
@@ -303,16 +314,21 @@ static int difference(const int64_t word[WORDS], const trv_mpi_want_t *want)
     if (!trv_mpi_word_agrees(&word[COLLECTIVE]))
         return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives on this communicator"), MPI_ERR_OTHER;
     if (!trv_mpi_word_agrees(&word[UNEVEN]))
-        return trv_fail(TRV_ERR_INVALID, "the counts of MPI_Reduce_scatter differ between ranks; all ranks must pass the "
-                                         "same list"), MPI_ERR_COUNT;
+        return trv_fail(TRV_ERR_INVALID,
+                        "the counts of MPI_Reduce_scatter differ between ranks; all ranks must pass the "
+                        "same list"),
+               MPI_ERR_COUNT;
     if (!trv_mpi_word_agrees(&word[KIND]))
         return trv_fail(TRV_ERR_INVALID, "the type or the operation differs between ranks; all ranks must pass the "
-                                         "same"), MPI_ERR_OP;
+                                         "same"),
+               MPI_ERR_OP;
     if (!trv_mpi_word_agrees(&word[COUNT]) || word[OTHER_CALL])
-        return trv_fail(TRV_ERR_INVALID, "the count differs between ranks: from %llu elements of %zu bytes to %llu; "
+        return trv_fail(TRV_ERR_INVALID,
+                        "the count differs between ranks: from %llu elements of %zu bytes to %llu; "
                         "all ranks must pass the same",
                         (unsigned long long)(TRV_MPI_WORD_MAX - word[COUNT_COMPLEMENT]), want->elements.size,
-                        (unsigned long long)word[COUNT]), MPI_ERR_COUNT;
+                        (unsigned long long)word[COUNT]),
+               MPI_ERR_COUNT;
     return MPI_SUCCESS;
 }
 
@@ -380,6 +396,7 @@ int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_want_t *want, ui
         return fault; /* this rank's own sentence is the better one */
     if (word[UNABLE] != MPI_SUCCESS)
         return trv_fail(TRV_ERR_INVALID, "another rank was given arguments that are refused; its trv_last_error() has "
-                                         "the reason"), (int)word[UNABLE];
+                                         "the reason"),
+               (int)word[UNABLE];
     return difference(word, want);
 }

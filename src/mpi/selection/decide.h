@@ -29,14 +29,14 @@ typedef struct trv_mpi_kept {
 typedef struct trv_mpi_decision {
     atomic_int references;
     trv_mpi_kept_t kept[TRV_MPI_BLOCK]; /* of the state with this index in the block: a duplicate needs no memory */
-    trv_mpi_want_t kind;           /* the first call's; its count has no meaning */
-    uint64_t bytes_min, bytes_max; /* of the vectors that it is for */
+    trv_mpi_want_t kind;                /* the first call's; its count has no meaning */
+    uint64_t bytes_min, bytes_max;      /* of the vectors that it is for */
     trv_mpi_recipe_t recipe;
     char algorithm[TRV_PLAN_NAME_MAX];
     trv_schedule_t *schedule; /* NULL: the MPI library serves */
     trv_plan_t *model;
     trv_mpi_tally_t *tally;
-    trv_mpi_operation_t mpi;  /* counts the calls that the MPI library serves */
+    trv_mpi_operation_t mpi; /* counts the calls that the MPI library serves */
 
     _Atomic(trv_mpi_spare_t *) first; /* an operation that nobody uses */
     pthread_mutex_t lock;             /* of the others: */
@@ -51,10 +51,10 @@ typedef struct trv_mpi_voice {
 
 typedef enum trv_mpi_verdict {
     TRV_MPI_DECIDED,
-    TRV_MPI_CROWDED,  /* decided; the state's other decisions are to go */
-    TRV_MPI_DIFFER,   /* the ranks' calls differ: nothing is decided */
-    TRV_MPI_UNABLE,   /* a rank has no memory: nothing is decided, and nothing will be */
-    TRV_MPI_REFUSED   /* the settings ask for what cannot be: the sentence says what */
+    TRV_MPI_CROWDED, /* decided; the state's other decisions are to go */
+    TRV_MPI_DIFFER,  /* the ranks' calls differ: nothing is decided */
+    TRV_MPI_UNABLE,  /* a rank has no memory: nothing is decided, and nothing will be */
+    TRV_MPI_REFUSED  /* the settings ask for what cannot be: the sentence says what */
 } trv_mpi_verdict_t;
 
 /* Collective over the state's communicator: decides for the kind and the size of `want`. The verdict is the same on all

@@ -16,7 +16,7 @@
 #include "mpi/reports/settings.h"
 
 #define TRV_SIZE_CLASS_MIN 8
-#define LONG_MS 1.0 /* planning that took as long is told */
+#define LONG_MS            1.0 /* planning that took as long is told */
 
 typedef struct question {
     trv_collective_t collective;
@@ -117,8 +117,7 @@ static void append_second(const trv_mpi_state_t *state, const question_t *questi
 {
     trv_planner_t *planner;
     trv_planned_t plan[2];
-    if (question->family || !trv_mpi_heard(TRV_DEBUG_INFO, state->rank) ||
-        make_planner(state, question, &planner) < 0)
+    if (question->family || !trv_mpi_heard(TRV_DEBUG_INFO, state->rank) || make_planner(state, question, &planner) < 0)
         return;
     size_t used = strlen(choice->why);
     if (trv_planner_rank(planner, question->bytes, 2, plan) == 2)
@@ -155,13 +154,13 @@ static void describe(const trv_mpi_state_t *state, const question_t *question, c
 static question_t question_of(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family)
 {
     bool reduces = want->collective != TRV_ALLGATHER;
-    return (question_t){
-        .collective = want->collective,
-        .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
-        .constraints = {.consistent = reduces && !want->elements.exact && !trv_mpi_settings()->allow_inconsistent,
-                        .idempotent = reduces && want->elements.idempotent,
-                        .narrow = state->one_way | state->shared_port},
-        .family = family};
+    return (question_t){.collective = want->collective,
+                        .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
+                        .constraints = {.consistent = reduces && !want->elements.exact &&
+                                                      !trv_mpi_settings()->allow_inconsistent,
+                                        .idempotent = reduces && want->elements.idempotent,
+                                        .narrow = state->one_way | state->shared_port},
+                        .family = family};
 }
 
 int trv_mpi_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family,

@@ -361,8 +361,11 @@ static void look_around(trv_mpi_channel_t *channel, int at)
         return;
     const bool parted = is_there(channel, at, channel->first_tag + PARTING, &bytes);
     if (parted && slot->sends)
-        over(channel, at, keep(channel, trv_fail(TRV_ERR_TRANSPORT, "rank %d has failed and ended this run; its own "
-                                                 "error has the reason", slot->peer)));
+        over(channel, at,
+             keep(channel, trv_fail(TRV_ERR_TRANSPORT,
+                                    "rank %d has failed and ended this run; its own "
+                                    "error has the reason",
+                                    slot->peer)));
     else if (slot->outcome == TRV_OK && is_sure(parted, &slot->misses))
         over(channel, at, TRV_REFUSED);
 }
@@ -385,8 +388,8 @@ static void discard(trv_mpi_channel_t *channel, int at)
             refused[kind] = found && bytes == 0;
             if (found && bytes > 0)
                 throw_away(channel, at, tag, bytes,
-                           keep(channel, trv_fail(TRV_ERR_TRANSPORT, "a message of rank %d was thrown away",
-                                                  slot->peer)));
+                           keep(channel,
+                                trv_fail(TRV_ERR_TRANSPORT, "a message of rank %d was thrown away", slot->peer)));
             if (!slot->nowhere || (found && bytes > 0))
                 return;
         }

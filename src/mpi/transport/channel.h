@@ -29,9 +29,9 @@
 
 /* The tags of a position: the plan's own first, then one of the second kind (post.c) for each of them, that of parting,
  * and one that is not a channel's. */
-#define TRV_MPI_LANE_TAGS 64
+#define TRV_MPI_LANE_TAGS     64
 #define TRV_MPI_POSITION_TAGS (2 * TRV_MPI_LANE_TAGS + 2)
-#define TRV_MPI_SPARE_TAG (TRV_MPI_POSITION_TAGS - 1)
+#define TRV_MPI_SPARE_TAG     (TRV_MPI_POSITION_TAGS - 1)
 /* Runs of one communicator that may overlap have a position each: one for blocking calls, the others for requests, by
  * turns. */
 #define TRV_MPI_POSITIONS 16

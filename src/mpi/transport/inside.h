@@ -16,43 +16,43 @@ enum { RETURNS_TRUNCATION = 0 };
 #endif
 
 enum {
-    SMALL_BYTES = 2048,    /* the longest message of the small kind, where there are two */
-    FEW = 4,               /* requests that are tested one by one */
-    PATIENCE = 64,         /* polls of a slot in vain before it looks around */
-    SEND_POLLS_MAX = 1000, /* of a send that is cancelled */
-    HEADER_BYTES = 8,      /* of a message in pieces: a uint64_t, its bytes */
+    SMALL_BYTES = 2048,              /* the longest message of the small kind, where there are two */
+    FEW = 4,                         /* requests that are tested one by one */
+    PATIENCE = 64,                   /* polls of a slot in vain before it looks around */
+    SEND_POLLS_MAX = 1000,           /* of a send that is cancelled */
+    HEADER_BYTES = 8,                /* of a message in pieces: a uint64_t, its bytes */
     PARTING = 2 * TRV_MPI_LANE_TAGS, /* the tag behind those of both kinds */
     NONE = -1
 };
 
 typedef struct slot {
-    char *data;         /* where a small message is copied to, or the next piece of a large one goes */
-    size_t rest;        /* bytes of a large message that were not found yet; else 0 */
-    size_t due;         /* bytes of the pending request … */
-    int at;             /* … which is this one; NONE: no request is pending */
-    bool cut;           /* it travels in pieces, behind a header */
-    bool amid;          /* of such a message the header is received, and not all pieces are */
-    uint64_t header;    /* of a send */
-    int pieces, piece;  /* of `more`, and the next of them */
-    int capacity;       /* room in `more` */
-    MPI_Request *more;  /* posted pieces of a send, kept for the next run */
-    char *room;         /* of SMALL_BYTES, kept */
-    int peer, tag;      /* in the communicator; without the kind */
-    int lane;           /* the tag as the plan numbers it */
-    int before, after;  /* slots in the list of the lane's large receives that are not found yet */
-    unsigned answered;  /* from which look */
-    unsigned vain;      /* polls */
+    char *data;        /* where a small message is copied to, or the next piece of a large one goes */
+    size_t rest;       /* bytes of a large message that were not found yet; else 0 */
+    size_t due;        /* bytes of the pending request … */
+    int at;            /* … which is this one; NONE: no request is pending */
+    bool cut;          /* it travels in pieces, behind a header */
+    bool amid;         /* of such a message the header is received, and not all pieces are */
+    uint64_t header;   /* of a send */
+    int pieces, piece; /* of `more`, and the next of them */
+    int capacity;      /* room in `more` */
+    MPI_Request *more; /* posted pieces of a send, kept for the next run */
+    char *room;        /* of SMALL_BYTES, kept */
+    int peer, tag;     /* in the communicator; without the kind */
+    int lane;          /* the tag as the plan numbers it */
+    int before, after; /* slots in the list of the lane's large receives that are not found yet */
+    unsigned answered; /* from which look */
+    unsigned vain;     /* polls */
     unsigned long order;
     bool sends, small;
-    bool nowhere;       /* a receive of whatever comes, to be thrown away */
-    bool throws;        /* the pending request takes what is thrown away … */
-    void *thrown;       /* … into this */
-    bool heads;         /* … and that is a header */
-    size_t waste;       /* bytes of a message in pieces that are still to be thrown away */
-    int verdict;        /* how the operation ends then */
-    int outcome;        /* how it has ended, where that is not well: TRV_REFUSED, or an error */
-    bool suspects;      /* has seen something else than it waits for */
-    bool misses;        /* has seen that the peer has parted */
+    bool nowhere;  /* a receive of whatever comes, to be thrown away */
+    bool throws;   /* the pending request takes what is thrown away … */
+    void *thrown;  /* … into this */
+    bool heads;    /* … and that is a header */
+    size_t waste;  /* bytes of a message in pieces that are still to be thrown away */
+    int verdict;   /* how the operation ends then */
+    int outcome;   /* how it has ended, where that is not well: TRV_REFUSED, or an error */
+    bool suspects; /* has seen something else than it waits for */
+    bool misses;   /* has seen that the peer has parted */
 } trv_mpi_slot_t;
 
 struct trv_mpi_channel {
@@ -60,13 +60,13 @@ struct trv_mpi_channel {
     MPI_Comm comm;
     const int *member;
     size_t piece_bytes;
-    int kinds;           /* of messages: 2, or 1 where none is cut and truncation is returned */
+    int kinds; /* of messages: 2, or 1 where none is cut and truncation is returned */
     int first_tag, slots;
     bool open;
     trv_mpi_slot_t *slot;
     int first[TRV_MPI_LANE_TAGS], last[TRV_MPI_LANE_TAGS]; /* of every lane's list; NONE: empty */
-    int amid;   /* slots that are */
-    int active; /* pending requests, at most one of each slot */
+    int amid;                                              /* slots that are */
+    int active;                                            /* pending requests, at most one of each slot */
     MPI_Request *request;
     int *owner; /* their slots */
     int *complete;
@@ -74,8 +74,8 @@ struct trv_mpi_channel {
     unsigned looks;
     unsigned long posted;
     bool deaf;
-    char reason[320];    /* the sentence of the first error */
-    int ranks;           /* of the communicator */
+    char reason[320];     /* the sentence of the first error */
+    int ranks;            /* of the communicator */
     unsigned char *knows; /* bit r % 8 of byte r / 8: messages to or from rank r were posted */
 };
 

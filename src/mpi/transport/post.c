@@ -325,10 +325,7 @@ void trv_mpi_channel_part(const trv_mpi_channel_t *channel)
     }
 }
 
-void trv_mpi_channel_deafen(trv_mpi_channel_t *channel)
-{
-    channel->deaf = true;
-}
+void trv_mpi_channel_deafen(trv_mpi_channel_t *channel) { channel->deaf = true; }
 
 /* ---- Channels ---------------------------------------------------------------------------------------------------- */
 
@@ -340,28 +337,23 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t pi
     channel->comm = comm;
     channel->piece_bytes = piece_bytes > 0 && piece_bytes < INT_MAX ? piece_bytes : INT_MAX;
     channel->kinds = RETURNS_TRUNCATION && channel->piece_bytes == INT_MAX ? 1 : 2;
-    channel->transport = (trv_transport_t){.context = channel, .open = channel_open, .close = channel_close,
-                                           .send = channel_send, .receive = channel_receive,
-                                           .test = trv_mpi_channel_test, .cancel = channel_cancel,
+    channel->transport = (trv_transport_t){.context = channel,
+                                           .open = channel_open,
+                                           .close = channel_close,
+                                           .send = channel_send,
+                                           .receive = channel_receive,
+                                           .test = trv_mpi_channel_test,
+                                           .cancel = channel_cancel,
                                            .refuse = channel_refuse};
     *created = channel;
     return TRV_OK;
 }
 
-void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag)
-{
-    channel->first_tag = first_tag;
-}
+void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag) { channel->first_tag = first_tag; }
 
-void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member)
-{
-    channel->member = member;
-}
+void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member) { channel->member = member; }
 
-const int *trv_mpi_channel_members(const trv_mpi_channel_t *channel)
-{
-    return channel->member;
-}
+const int *trv_mpi_channel_members(const trv_mpi_channel_t *channel) { return channel->member; }
 
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel)
 {
@@ -370,7 +362,4 @@ void trv_mpi_channel_destroy(trv_mpi_channel_t *channel)
     free(channel);
 }
 
-const trv_transport_t *trv_mpi_channel_transport(const trv_mpi_channel_t *channel)
-{
-    return &channel->transport;
-}
+const trv_transport_t *trv_mpi_channel_transport(const trv_mpi_channel_t *channel) { return &channel->transport; }

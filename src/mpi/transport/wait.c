@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS 200          /* polls before the first yield, … */
-#define SPINS_CROWDED 16   /* … and where ranks outnumber cores */
+#define SPINS          200 /* polls before the first yield, … */
+#define SPINS_CROWDED  16  /* … and where ranks outnumber cores */
 #define YIELDS_A_SLEEP 128 /* where ranks outnumber cores */
 
 static bool crowded;

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 256
-#define PATIENCE_MS 20 /* who connects has the line ready */
+#define PATIENCE_MS    20 /* who connects has the line ready */
 
 int tn_control_open(const char *path)
 {
@@ -48,11 +48,10 @@ static void print_status(const tn_net_t *net, const char *about, FILE *out)
         bytes += net->link[i].count.bytes;
     }
     fprintf(out, "ok\n%sseconds %.3f\npackets %llu\nlink_bytes %llu\ndropped %llu\nstrays %llu\n", about,
-            (double)(tn_now_ns() - net->since_ns) / 1e9, (unsigned long long)net->delivered,
-            (unsigned long long)bytes, (unsigned long long)dropped, (unsigned long long)net->strays);
+            (double)(tn_now_ns() - net->since_ns) / 1e9, (unsigned long long)net->delivered, (unsigned long long)bytes,
+            (unsigned long long)dropped, (unsigned long long)net->strays);
     fprintf(out, "lateness_p50_ns %lld\nlateness_p99_ns %lld\nlateness_max_ns %lld\n",
-            (long long)tn_lateness_ns(net, 0.5), (long long)tn_lateness_ns(net, 0.99),
-            (long long)net->lateness_max_ns);
+            (long long)tn_lateness_ns(net, 0.5), (long long)tn_lateness_ns(net, 0.99), (long long)net->lateness_max_ns);
 }
 
 static void print_links(const tn_net_t *net, FILE *out)
@@ -90,7 +89,8 @@ static bool read_order(const char *text, order_t *order)
     else
         return false;
     return order->what == BANDWIDTH ? order->value >= 1000 && order->value <= 1e12
-           : order->what == LATENCY ? order->value >= 0 && order->value <= 1e12 : true;
+           : order->what == LATENCY ? order->value >= 0 && order->value <= 1e12
+                                    : true;
 }
 
 static void obey(tn_link_t *link, const order_t *order)

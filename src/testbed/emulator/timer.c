@@ -53,10 +53,7 @@ bool tn_timer_add(tn_net_t *net, tn_packet_t *packet)
     return true;
 }
 
-tn_packet_t *tn_timer_first(const tn_net_t *net)
-{
-    return net->heap_size ? net->heap[0] : NULL;
-}
+tn_packet_t *tn_timer_first(const tn_net_t *net) { return net->heap_size ? net->heap[0] : NULL; }
 
 tn_packet_t *tn_timer_take(tn_net_t *net)
 {

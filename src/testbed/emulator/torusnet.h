@@ -21,7 +21,7 @@
 
 #include <trivance/torus.h>
 
-#define TN_MTU 9000
+#define TN_MTU              9000
 #define TN_LATENESS_BUCKETS 10000 /* of a microsecond each; what is later counts in the last */
 
 /* A packet whose head is at `node` at time `due_ns` (CLOCK_MONOTONIC); at its destination: whose tail is. */
@@ -54,8 +54,8 @@ typedef struct tn_link {
 
 typedef struct tn_net {
     trv_torus_t torus;
-    int ports;         /* of a node: 2 per dimension */
-    tn_link_t *link;   /* node * ports + port */
+    int ports;          /* of a node: 2 per dimension */
+    tn_link_t *link;    /* node * ports + port */
     unsigned char *way; /* node * ranks + destination: the port to leave by */
     tn_packet_t **heap; /* by due_ns and order */
     size_t heap_size, heap_room;

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3) {
         fprintf(stderr, "Usage: trivance-testbed-agent NODE COMMAND…\n"
-                "`trivance testbed run` hands it to the launchers of MPI.\n");
+                        "`trivance testbed run` hands it to the launchers of MPI.\n");
         return 2;
     }
     return strcmp(argv[1], "--") == 0 ? become_rank(argv) : run_on_node(argv);

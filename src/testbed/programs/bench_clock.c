@@ -11,10 +11,10 @@
 
 #include "common/clock.h"
 
-#define LEAD_NS 30e6  /* from rank 0's announcement to the first start, beside the time that it travels */
-#define SPARE_NS 10e6 /* between two calls, for the traffic of the one before to end */
-#define LATE_NS 1e6   /* a start that is later than this does not count */
-#define ROUNDS_MORE 2 /* after so many times as many rounds, what comes late counts, too: the machine is busy */
+#define LEAD_NS     30e6 /* from rank 0's announcement to the first start, beside the time that it travels */
+#define SPARE_NS    10e6 /* between two calls, for the traffic of the one before to end */
+#define LATE_NS     1e6  /* a start that is later than this does not count */
+#define ROUNDS_MORE 2    /* after so many times as many rounds, what comes late counts, too: the machine is busy */
 
 /* The cores that the ranks share: all that this one may run on. */
 static int shared_cores(void)
@@ -112,8 +112,13 @@ static bool keep_round(const plan_t *plan, int rounds, bool all, int *kept, benc
 void bench_time_together(bench_call_t *call, bench_round_t *told, void *context, int count, int rounds,
                          bench_times_t *times)
 {
-    plan_t plan = {call, context, count, travel_ns() + LEAD_NS, calloc((size_t)count, sizeof(double)),
-                   calloc(2 * (size_t)count, sizeof(double)), calloc((size_t)count, sizeof(double))};
+    plan_t plan = {call,
+                   context,
+                   count,
+                   travel_ns() + LEAD_NS,
+                   calloc((size_t)count, sizeof(double)),
+                   calloc(2 * (size_t)count, sizeof(double)),
+                   calloc((size_t)count, sizeof(double))};
     int *kept = calloc((size_t)count, sizeof *kept);
     if (!plan.slot_ns || !plan.taken_ns || !plan.core_ns || !kept)
         MPI_Abort(MPI_COMM_WORLD, 1);

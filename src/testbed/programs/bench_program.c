@@ -10,19 +10,19 @@
 #include <string.h>
 
 #define DIMS_MAX 8
-#define STEPS 5
+#define STEPS    5
 
 typedef struct bench {
     int rank, ranks, rounds;
     int rivals;
     bench_rival_t rival[BENCH_RIVALS_MAX];
-    size_t bytes; /* of the row … */
+    size_t bytes;                          /* of the row … */
     int active[BENCH_RIVALS_MAX], actives; /* … and who takes part in it */
     int wrong[BENCH_RIVALS_MAX];
     void *input, *output;
     int neighbours, neighbour[2 * DIMS_MAX]; /* of the exchange … */
     int steps;                               /* … which is repeated */
-    FILE *out;    /* on rank 0 */
+    FILE *out;                               /* on rank 0 */
 } bench_t;
 
 /* ---- The calls --------------------------------------------------------------------------------------------------- */
@@ -33,10 +33,7 @@ static size_t element_bytes(const bench_rival_t *rival)
 }
 
 /* Element i of rank r; sums are small whole numbers, exact in any order. */
-static int value_of(int rank, size_t i)
-{
-    return rank + (int)(i % 1000);
-}
+static int value_of(int rank, size_t i) { return rank + (int)(i % 1000); }
 
 static void fill(const bench_t *bench, const bench_rival_t *rival)
 {
@@ -136,8 +133,7 @@ static void measure_row(bench_t *bench)
         double *own_ns = times.time_ns + i * bench->rounds;
         qsort(own_ns, (size_t)bench->rounds, sizeof *own_ns, ascending);
         fprintf(bench->out, "row %zu %d %d %.0f %.0f %.0f %d %.0f\n", bench->bytes, bench->active[i], bench->rounds,
-                own_ns[bench->rounds / 2], own_ns[0], own_ns[bench->rounds - 1], bench->wrong[i],
-                times.core_ns[i]);
+                own_ns[bench->rounds / 2], own_ns[0], own_ns[bench->rounds - 1], bench->wrong[i], times.core_ns[i]);
     }
     if (bench->out)
         fflush(bench->out);

@@ -24,12 +24,12 @@
 #include <mpi.h>
 
 #define BENCH_RIVALS_MAX 32
-#define BENCH_SIZES_MAX 16
+#define BENCH_SIZES_MAX  16
 #define BENCH_ROUNDS_MAX 101
 
 typedef struct bench_rival {
-    bool own;      /* of the MPI library: called by its PMPI_ name */
-    int setting;   /* of its control variable */
+    bool own;    /* of the MPI library: called by its PMPI_ name */
+    int setting; /* of its control variable */
     MPI_Datatype type;
     MPI_Op op;
     size_t most_bytes;

@@ -47,15 +47,9 @@ static int init_thread(const char *name, int *argc, char ***argv, int wanted, in
     return code;
 }
 
-EXPORT int MPI_Init(int *argc, char ***argv)
-{
-    return init("MPI_Init", argc, argv);
-}
+EXPORT int MPI_Init(int *argc, char ***argv) { return init("MPI_Init", argc, argv); }
 
-EXPORT int PMPI_Init(int *argc, char ***argv)
-{
-    return init("PMPI_Init", argc, argv);
-}
+EXPORT int PMPI_Init(int *argc, char ***argv) { return init("PMPI_Init", argc, argv); }
 
 EXPORT int MPI_Init_thread(int *argc, char ***argv, int wanted, int *provided)
 {
@@ -125,12 +119,6 @@ static int finalize(const char *name)
     return next();
 }
 
-EXPORT int MPI_Finalize(void)
-{
-    return finalize("MPI_Finalize");
-}
+EXPORT int MPI_Finalize(void) { return finalize("MPI_Finalize"); }
 
-EXPORT int PMPI_Finalize(void)
-{
-    return finalize("PMPI_Finalize");
-}
+EXPORT int PMPI_Finalize(void) { return finalize("PMPI_Finalize"); }

@@ -14,17 +14,14 @@
 #include <stddef.h>
 #include <sys/epoll.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define WAIT_MS 1
+#define EXPORT      __attribute__((visibility("default")))
+#define WAIT_MS     1
 #define EMPTY_POLLS 8
 
 static _Thread_local unsigned empty_polls;
 
 /* How long a poll may wait that was to wait so long. */
-static int patience(int timeout_ms)
-{
-    return timeout_ms == 0 && empty_polls >= EMPTY_POLLS ? WAIT_MS : timeout_ms;
-}
+static int patience(int timeout_ms) { return timeout_ms == 0 && empty_polls >= EMPTY_POLLS ? WAIT_MS : timeout_ms; }
 
 static int counted(int found)
 {

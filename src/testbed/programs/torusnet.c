@@ -22,11 +22,11 @@
 #include "testbed/emulator/names.h"
 #include "testbed/emulator/torusnet.h"
 
-#define EVENTS_MAX 64
-#define POOL 256 /* packets per node that are there from the start … */
-#define POOL_NODES_MAX 64 /* … for so many nodes */
-#define READ_AT_ONCE 8 /* packets of one node, before the next gets its turn */
-#define AWAKE_NS 1000000000 /* cores stay awake for so long after the last packet */
+#define EVENTS_MAX     64
+#define POOL           256        /* packets per node that are there from the start … */
+#define POOL_NODES_MAX 64         /* … for so many nodes */
+#define READ_AT_ONCE   8          /* packets of one node, before the next gets its turn */
+#define AWAKE_NS       1000000000 /* cores stay awake for so long after the last packet */
 
 static volatile sig_atomic_t ended;
 
@@ -91,7 +91,7 @@ typedef struct emulator {
     int epoll, listening;
     int awake;         /* the file of stay_awake */
     int64_t active_ns; /* when the last packet came or went */
-    char about[512]; /* lines of the status that never change */
+    char about[512];   /* lines of the status that never change */
 } emulator_t;
 
 /* Moves on every packet that is due. */
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     struct sigaction action = {.sa_handler = end};
     if (argc != 4) {
         fprintf(stderr, "Usage: trivance-torusnet TORUS BANDWIDTH LATENCY, for example 3x3 50Mb/s 2ms\n"
-                "`trivance testbed up` starts it.\n");
+                        "`trivance testbed up` starts it.\n");
         return 2;
     }
     sigset_t ends;

@@ -92,7 +92,8 @@ static void test_watch(void **state)
     char *text = said();
     assert_int_equal(said_times(text, "trivance: rank 2 of MPI_COMM_WORLD has waited "), 1);
     assert_int_equal(said_times(text, " s in comm 1 (4 ranks), call 5: allreduce; waits for rank 3\ntrivance: the "
-                                      "latest collectives of rank 2 of comm 1 (4 ranks):\ntrivance:   call 1: "), 1);
+                                      "latest collectives of rank 2 of comm 1 (4 ranks):\ntrivance:   call 1: "),
+                     1);
     assert_int_equal(said_times(text, "trivance: rank 2 of MPI_COMM_WORLD goes on after "), 1);
     assert_int_equal(said_times(text, " s in comm 1 (4 ranks), call 5: allreduce\n"), 1);
     free(text);
@@ -168,18 +169,20 @@ static void test_settings_text(void **state)
 
 static void test_difference(void **state)
 {
-    static const struct { const char *mine, *theirs, *sentence; } cases[] = {
-        {"A=\nB=x\n", "A=\nB=x\n", NULL},
-        {"", "", NULL},
-        {"A=\n", "", NULL}, /* a variable that the other release does not know, and that is not set */
-        {"A=swing-b\nB=\n", "A=trivance-b\nB=\n", "A is 'swing-b' on rank 3 and 'trivance-b' on rank 0"},
-        {"A=\nB=2\n", "A=1\nB=2\n", "A is not set on rank 3 and '1' on rank 0"},
-        {"A=1\nB=\n", "A=\nB=2\n", "A is '1' on rank 3 and not set on rank 0; 1 more variable differs"},
-        {"A=1\nB=1\nC=1\n", "A=2\nB=2\nC=2\n", "A is '1' on rank 3 and '2' on rank 0; 2 more variables differ"},
-        {"A=1\n", "A=1\nNEW=1\n", "NEW is not set on rank 3 and '1' on rank 0"},
-        {"A=1\nOLD=1\n", "A=1\n", "OLD is '1' on rank 3 and not set on rank 0"},
-        {"AB=1\n", "A=1\nAB=1\n", "A is not set on rank 3 and '1' on rank 0"},
-        {"A=x=1\n", "A=x=2\n", "A is 'x=1' on rank 3 and 'x=2' on rank 0"}};
+    static const struct {
+        const char *mine, *theirs, *sentence;
+    } cases[] = {{"A=\nB=x\n", "A=\nB=x\n", NULL},
+                 {"", "", NULL},
+                 {"A=\n", "", NULL}, /* a variable that the other release does not know, and that is not set */
+                 {"A=swing-b\nB=\n", "A=trivance-b\nB=\n", "A is 'swing-b' on rank 3 and 'trivance-b' on rank 0"},
+                 {"A=\nB=2\n", "A=1\nB=2\n", "A is not set on rank 3 and '1' on rank 0"},
+                 {"A=1\nB=\n", "A=\nB=2\n", "A is '1' on rank 3 and not set on rank 0; 1 more variable differs"},
+                 {"A=1\nB=1\nC=1\n", "A=2\nB=2\nC=2\n",
+                  "A is '1' on rank 3 and '2' on rank 0; 2 more variables differ"},
+                 {"A=1\n", "A=1\nNEW=1\n", "NEW is not set on rank 3 and '1' on rank 0"},
+                 {"A=1\nOLD=1\n", "A=1\n", "OLD is '1' on rank 3 and not set on rank 0"},
+                 {"AB=1\n", "A=1\nAB=1\n", "A is not set on rank 3 and '1' on rank 0"},
+                 {"A=x=1\n", "A=x=2\n", "A is 'x=1' on rank 3 and 'x=2' on rank 0"}};
     char sentence[TRV_MPI_DIFFERENCE_MAX], mine[1000], theirs[1000];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -199,9 +202,9 @@ static void test_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorder),      cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_watch_all),     cmocka_unit_test(test_refuse),      cmocka_unit_test(test_settings_text),
-        cmocka_unit_test(test_difference),    cmocka_unit_test(test_many_lines),
+        cmocka_unit_test(test_recorder),   cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_watch_all),  cmocka_unit_test(test_refuse),      cmocka_unit_test(test_settings_text),
+        cmocka_unit_test(test_difference), cmocka_unit_test(test_many_lines),
     };
     said_begin(false);
     setenv("TRIVANCE_TIMEOUT", "100ms", 1);

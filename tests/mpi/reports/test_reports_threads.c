@@ -19,7 +19,7 @@
 #include "said.h"
 
 #define THREADS 4
-#define CALLS 2000
+#define CALLS   2000
 
 static trv_mpi_recorder_t *shared;
 static atomic_int wrong, running;
@@ -82,8 +82,7 @@ static void check_lines(char *text)
             fail_msg("no line: %s", line);
         char *of = strncmp(line, "trivance:   call ", 17) == 0 ? strchr(line, ':') : NULL;
         if (of && !strstr(of, ": allreduce of 4 bytes, ring: ") &&
-            !strstr(of, ": allreduce of 4 bytes, trivance-b: ") &&
-            !strstr(of, ": allgather of 64 bytes, bruck-b: "))
+            !strstr(of, ": allreduce of 4 bytes, trivance-b: ") && !strstr(of, ": allgather of 64 bytes, bruck-b: "))
             fail_msg("no record: %s", line);
     }
     assert_true(lines > 100);

@@ -9,8 +9,8 @@ typedef int MPI_Comm;
 typedef int MPI_Request;
 typedef int MPI_Status;
 
-#define MPI_SUCCESS 0
-#define MPI_COMM_WORLD 1
+#define MPI_SUCCESS       0
+#define MPI_COMM_WORLD    1
 #define MPI_STATUS_IGNORE ((MPI_Status *)0)
 
 int PMPI_Initialized(int *flag);

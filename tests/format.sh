@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Whether all C has the layout of .clang-format. Usage: format.sh clang-format-14 [--mend]
+set -eu
+cd "$(dirname "$0")/.."
+files() { find src include tests bench examples -name '*.[ch]' -print0; }
+if [ "${2-}" = --mend ]; then
+    files | xargs -0 "$1" -i
+else
+    files | xargs -0 -n 50 -P "$(nproc)" "$1" --dry-run -Werror
+fi
