@@ -1,46 +1,100 @@
 /*
- * trivance bench: hands over to the benchmark program of the MPI whose launcher started us.
+ * trivance bench: its command line, and the handing over to the benchmark program of the MPI whose launcher started us.
+ *
+ * The letters are those of all subcommands. With the output format of another benchmark come that one's letters, so that
+ * its command lines work: only the table that is in front of ours differs.
  */
+#include "cli/bench.h"
+
+#include <string.h>
+
 #include "cli/subcommands.h"
-#include "tool/tool.h"
 #include "tool/handover.h"
 
-const char cli_bench_help[] =
-    "Usage: mpirun -n N trivance bench [OPTIONS]\n\n"
-    "Runs a collective on N MPI ranks by every algorithm asked for, checks every result against the exact\n"
-    "one, and prints latency and bandwidth.\n\n"
-    "What is run:\n"
-    "  --torus=T,…            tori of N ranks, as 9 or 9,3x3 (default: a ring of N)\n"
-    "  -a, --algorithm=A,…    names and families of `trivance list` (of a family the fastest member is\n"
-    "                         shown), all, mpi (the MPI library's own), planned (the planner's plan),\n"
-    "                         auto (what TRV_Allreduce chooses; the default)\n"
-    "  --schedule=FILE        a schedule of your own (docs/schedule-format.md), verified first; it says torus\n"
-    "                         and collective, and stands beside the algorithms of --algorithm, if any\n"
-    "  --collective=C         allreduce (default), reduce-scatter or allgather\n"
-    "  --bytes=LIST           sizes of the whole vector, as 8,64KiB,1M, or MIN:MAX, doubling, or\n"
-    "                         MIN:MAX:FACTOR; default 8:4M:8. -m MIN:MAX (OSU) and -b MIN -e MAX -f\n"
-    "                         FACTOR (nccl-tests) say the same\n"
-    "  -d, --type=T           int8 … uint64, float (default), double, longdouble, complexfloat …, bool\n"
-    "  -o, --op=O             sum (default), prod, min, max, land, lor, lxor, band, bor, bxor\n"
-    "  --in-place             the result replaces the input\n"
-    "How:\n"
-    "  -i, --iterations=N     measured runs (also -n, nccl-tests); default: as many as fit 80 ms, 3 to\n"
-    "                         1000\n"
-    "  -x, --warmup=N         runs before them (also -w, nccl-tests); default 2\n"
-    "  -c, --check[=0|1]      compare every result (default: on)\n"
-    "What is shown:\n"
-    "  --format=F             table (default), csv, json, osu or nccl\n"
-    "  -f, --full             osu: least, most and iterations too\n"
-    "  -h, --help             this text\n\n"
-    "Latency: each rank's average over its runs; then average, least and most over the ranks. algbw is\n"
-    "bytes / time, busbw what nccl-tests calls so: algbw * 2(N-1)/N for AllReduce, algbw * (N-1)/N for\n"
-    "the others. Byte counts take k, M, G. Exit status: 0 all is right, 1 a result is wrong, 2 bad input.\n\n"
-    "Examples:\n"
-    "  mpirun -n 9 trivance bench --torus 9,3x3 --algorithm all\n"
-    "  mpirun.mpich -n 8 trivance bench -a trivance,swing,mpi -m 8:1M --format=osu -f\n"
-    "  mpirun.openmpi -n 4 trivance bench -b 8 -e 128M -f 2 -d double -o max --format=nccl\n";
+static const cli_option_t option[] =
+    {{NULL, 0, NULL, "What is run", NULL},
+     {"torus", BENCH_TORUS, "LIST", "tori of N ranks, as 9 or 9,3x3 (default: a ring of N)", NULL},
+     {"algorithm", 'a', "LIST",
+      "names and families of `trivance list` (of a family the fastest member is shown), all, mpi (the MPI library's "
+      "own), "
+      "planned (the planner's plan), auto (what TRV_Allreduce chooses; the default)",
+      "ALGORITHM all mpi auto"},
+     {"schedule", 's', "FILE",
+      "a schedule of your own in the format trivance-schedule-1, with blocks; it is verified first, says torus and "
+      "collective, and stands beside the algorithms of --algorithm, if any",
+      "FILE"},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"bytes", 'b', "LIST",
+      "sizes of the whole vector, as 8,64KiB,1M, or MIN:MAX, doubling, or MIN:MAX:FACTOR (default 8:4M:8)", NULL},
+     {"type", 'd', "T", "int8 … uint64, float (default), double, longdouble, complexfloat …, bool",
+      "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double longdouble bool"},
+     {"op", BENCH_OP, "O", "sum (default), prod, min, max, land, lor, lxor, band, bor or bxor",
+      "sum prod min max land lor lxor band bor bxor"},
+     {"in-place", BENCH_IN_PLACE, NULL, "the result replaces the input", NULL},
+     {NULL, 0, NULL, "How", NULL},
+     {"iterations", 'i', "N", "measured runs (default: as many as fit 80 ms, 3 to 1000)", NULL},
+     {"warmup", BENCH_WARMUP, "N", "runs before them (default 2)", NULL},
+     {"check", BENCH_CHECK, "[0|1]", "compare every result (default: on)", "0 1"},
+     {NULL, 0, NULL, "What is shown", NULL},
+     {"format", 'f', "F", "table (default), csv, json, osu or nccl", "table csv json osu nccl"},
+     {"full", BENCH_FULL, NULL, "with --format=osu: minimum, maximum and iterations too", NULL},
+     CLI_OPTIONS_END};
+
+/* ---- Other benchmarks' letters ----------------------------------------------------------------------------------- */
+
+static const cli_option_t osu_letter[] = {{"", CLI_LETTER('m'), "MIN:MAX", "--bytes", NULL},
+                                          {"", CLI_LETTER('i'), "N", "--iterations", NULL},
+                                          {"", CLI_LETTER('x'), "N", "--warmup", NULL},
+                                          {"", CLI_LETTER('f'), NULL, "--full", NULL},
+                                          {"", CLI_LETTER('c'), NULL, "--check", NULL},
+                                          CLI_OPTIONS_END};
+
+static const cli_option_t nccl_letter[] = {{"", CLI_LETTER('b'), "MIN", "the smallest size", NULL},
+                                           {"", CLI_LETTER('e'), "MAX", "the largest size", NULL},
+                                           {"", CLI_LETTER('f'), "FACTOR", "between sizes", NULL},
+                                           {"", CLI_LETTER('d'), "T", "--type", NULL},
+                                           {"", CLI_LETTER('o'), "O", "--op", NULL},
+                                           {"", CLI_LETTER('n'), "N", "--iterations", NULL},
+                                           {"", CLI_LETTER('w'), "N", "--warmup", NULL},
+                                           {"", CLI_LETTER('c'), "0|1", "--check", NULL},
+                                           CLI_OPTIONS_END};
+
+static const cli_option_t *own_options(void) { return option; }
+
+const cli_command_t cli_bench_command = {
+    .name = "bench",
+    .summary = "AllReduce on real MPI ranks (under mpirun)",
+    .usage = "mpirun -n N trivance bench [OPTIONS]",
+    .about =
+        "Runs a collective on N MPI ranks by every algorithm asked for, checks every result against the exact one, "
+        "and prints latency and bandwidth.",
+    .option = option,
+    .notes =
+        "With --format=osu the letters are those of the OSU benchmarks: -m MIN:MAX, -i N, -x N (warm-up), -f (full "
+        "output), -c (check); with --format=nccl those of nccl-tests: -b MIN -e MAX -f FACTOR, -d TYPE, -o OP, -n N, "
+        "-w N (warm-up), -c 0|1.\n\n"
+        "Latency: each rank's average over its runs; of these average, minimum and maximum over the ranks. algbw is "
+        "bytes / time, busbw what nccl-tests calls so: algbw * 2(N-1)/N for AllReduce, algbw * (N-1)/N for the "
+        "others. Byte counts take k, M, G. Exit status: 0 all is right, 1 a result is wrong, 2 bad input.",
+    .examples = "mpirun -n 9 trivance bench --torus 9,3x3 --algorithm all\n"
+                "mpirun.mpich -n 8 trivance bench -a trivance,swing,mpi --format=osu -m 8:1M -f\n"
+                "mpirun.openmpi -n 4 trivance bench --format=nccl -b 8 -e 128M -f 2 -d double -o max\n",
+};
+
+cli_command_t cli_bench_command_as(const char *format)
+{
+    cli_command_t command = cli_bench_command;
+    const cli_option_t *letter = strcmp(format, "osu") == 0    ? osu_letter
+                                 : strcmp(format, "nccl") == 0 ? nccl_letter
+                                                               : NULL;
+    if (letter) {
+        command.option = letter;
+        command.more = own_options;
+    }
+    return command;
+}
 
 int cli_bench(int argc, char **argv)
 {
-    return cli_run_under_mpi(argc, argv, cli_bench_help, "mpirun -n 9 trivance bench --torus 3x3");
+    return cli_run_under_mpi(argc, argv, &cli_bench_command, "mpirun -n 9 trivance bench --torus 3x3");
 }

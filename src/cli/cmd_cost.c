@@ -19,30 +19,38 @@
 #include "tool/table.h"
 #include "common/error.h"
 
-static const char help[] =
-    "Usage: trivance cost TORUS… [OPTIONS]\n"
-    "       trivance cost --schedule=FILE [OPTIONS]\n"
-    "       trivance cost --paper\n\n"
-    "Steps, Lambda, Delta and Theta (the optimality factors of the paper's tables 1 and 2), measured by\n"
-    "routing every message over the torus, beside the paper's closed forms where it has them; and the\n"
-    "completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps\n"
-    "of the busiest link's bytes / bandwidth.\n\n"
-    "Options:\n"
-    "  -a, --algorithm=LIST    names, families or planned with commas between, or all (default); a\n"
-    "                          family's time is that of its better member\n"
-    "  -c, --collective=C      allreduce (default), reduce-scatter or allgather\n"
-    "  -b, --bytes=LIST        sizes of the vector (default 32,1K,32K,1M,32M,128M); K, M, G are powers of\n"
-    "                          1024\n"
-    "      --bandwidth=RATE    of a link in each direction (default 800Gb/s; a capital B is bytes)\n"
-    "      --alpha=TIME        paid at the start of every step (default 1.5us)\n"
-    "      --hop=TIME          per hop of a step's longest message (default 0ns)\n"
-    "  -s, --schedule=FILE     a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
-    "      --paper             the paper's tables 1 and 2, recomputed from schedules\n"
-    "  -f, --format=F          table (default), json or csv: one row per torus, algorithm and size\n"
-    "  -h, --help              this text\n\n"
-    "Examples:\n"
-    "  trivance cost 27 --algorithm=trivance-l,trivance-b,ring\n"
-    "  trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n";
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_PAPER };
+
+static const cli_option_t option[] =
+    {{"algorithm", 'a', "LIST",
+      "names, with their parameters if they have some, families or planned, separated by commas, or all (default); a "
+      "family's time is that of its better member",
+      "ALGORITHM all"},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"bytes", 'b', "LIST", "sizes of the vector (default 32,1K,32K,1M,32M,128M); K, M, G are powers of 1024", NULL},
+     {"bandwidth", OPTION_BANDWIDTH, "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)",
+      NULL},
+     {"alpha", OPTION_ALPHA, "TIME", "paid at the start of every step (default 1.5us)", NULL},
+     {"hop", OPTION_HOP, "TIME", "per hop of a step's longest message (default 0ns)", NULL},
+     {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+     {"paper", OPTION_PAPER, NULL, "the paper's tables 1 and 2, recomputed from schedules", NULL},
+     {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
+     CLI_OPTIONS_END};
+
+const cli_command_t cli_cost_command = {
+    .name = "cost",
+    .summary = "steps, bytes, congestion and completion time",
+    .usage = "TORUS… [OPTIONS]\n"
+             "--schedule=FILE [OPTIONS]\n"
+             "--paper",
+    .about = "Steps, Lambda, Delta and Theta (the optimality factors of the paper's tables 1 and 2), measured by "
+             "routing every message over the torus, beside the paper's closed forms where it has them; and the "
+             "completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps of "
+             "the busiest link's bytes / bandwidth.",
+    .option = option,
+    .examples = "trivance cost 27 --algorithm=trivance-l,trivance-b,ring\n"
+                "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n",
+};
 
 #define SIZES_MAX 32
 
@@ -366,11 +374,10 @@ static int run(options_t *options)
     return rc ? cli_bad_last(options->command) : CLI_OK;
 }
 
-enum { OPTION_BANDWIDTH = 256, OPTION_ALPHA, OPTION_HOP, OPTION_PAPER };
-
-static int read_option(options_t *options, int option)
+static int read_option(void *context, int key)
 {
-    switch (option) {
+    options_t *options = context;
+    switch (key) {
     case 'a': return cli_select(optarg, &options->selection);
     case 'c': return cli_parse_collective(optarg, &options->collective);
     case 'b':
@@ -388,31 +395,16 @@ static int read_option(options_t *options, int option)
 
 int cli_cost(int argc, char **argv)
 {
-    static const struct option longs[] = {{"algorithm", required_argument, NULL, 'a'},
-                                          {"collective", required_argument, NULL, 'c'},
-                                          {"bytes", required_argument, NULL, 'b'},
-                                          {"schedule", required_argument, NULL, 's'},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"bandwidth", required_argument, NULL, OPTION_BANDWIDTH},
-                                          {"alpha", required_argument, NULL, OPTION_ALPHA},
-                                          {"hop", required_argument, NULL, OPTION_HOP},
-                                          {"paper", no_argument, NULL, OPTION_PAPER},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     static options_t options;
-    int option, rc = cli_select("all", &options.selection);
+    int rc = cli_select("all", &options.selection);
     options.command = argv[0];
     options.network = (trv_network_t)TRV_NETWORK_PAPER;
     if (!rc)
         rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, SIZES_MAX, &options.sizes);
-    while (!rc && (option = cli_option(argc, argv, ":a:c:b:s:f:h", longs)) != -1) {
-        if (option == '?')
-            return CLI_BAD;
-        if (option == 'h') {
-            fputs(help, stdout);
-            return CLI_OK;
-        }
-        rc = read_option(&options, option);
+    if (!rc) {
+        int code = cli_read_options(&cli_cost_command, argc, argv, read_option, &options);
+        if (code >= 0)
+            return code;
     }
     if (!rc)
         rc = cli_read_tori(argc, argv, optind, &options.tori);

@@ -14,26 +14,43 @@
 #include "export/goal_file.h"
 #include "export/msccl.h"
 
-static const char help[] =
-    "Usage: trivance export TORUS --format=F [OPTIONS]\n"
-    "       trivance export --schedule=FILE --format=F [OPTIONS]\n\n"
-    "Writes a schedule for other programs: network simulators and libraries of collectives for GPUs.\n\n"
-    "Options:\n"
-    "  -f, --format=F        goal (the text that LogGOPSim reads; `trivance simulate --goal` too),\n"
-    "                        msccl (XML for MSCCL) or mscclpp (an execution plan for MSCCL++)\n"
-    "  -a, --algorithm=A     planned (default: the fastest for the size), a name, with its parameters if\n"
-    "                        it has some (hybrid:4x8), or a family, whose better member is taken\n"
-    "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
-    "  -b, --bytes=M         size of the vector (default 64K); K, M, G are powers of 1024\n"
-    "      --alpha=T         what a rank calculates at the entry of every step, in whole ns (default\n"
-    "                        1.5us); 0ns: no calculations; GOAL only\n"
-    "  -s, --schedule=FILE   a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
-    "  -o, --output=FILE     write there instead of to the terminal\n"
-    "  -h, --help            this text\n\n"
-    "Examples:\n"
-    "  trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
-    "  trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
-    "  trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n";
+enum { OPTION_ALPHA = CLI_NO_LETTER };
+
+static const cli_option_t option[] = {
+    {"format", 'f', "F",
+     "goal (the text that LogGOPSim reads; `trivance simulate --goal` too), msccl (XML for MSCCL) or mscclpp (an "
+     "execution plan for MSCCL++)",
+     "goal msccl mscclpp"},
+    {"algorithm", 'a', "A",
+     "planned (default: the fastest for the size), a name, with its parameters if it has some (hybrid:4x8), or a "
+     "family, whose better member for the size is taken",
+     "ALGORITHM"},
+    {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+    {"bytes", 'b', "M",
+     "size of the vector (default 64K, or that of the file); K, M, G are powers of 1024. Programs of GPUs serve all "
+     "sizes: there it only decides between algorithms",
+     NULL},
+    {"alpha", OPTION_ALPHA, "T",
+     "what a rank calculates at the entry of every step, in whole ns (default 1.5us); 0ns: nothing, and the messages "
+     "of a step require those of the step before; GOAL only",
+     NULL},
+    {"schedule", 's', "FILE",
+     "a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL only",
+     "FILE"},
+    {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
+    CLI_OPTIONS_END};
+
+const cli_command_t cli_export_command = {
+    .name = "export",
+    .summary = "a schedule as GOAL, MSCCL XML or MSCCL++ JSON",
+    .usage = "TORUS --format=F [OPTIONS]\n"
+             "--schedule=FILE --format=F [OPTIONS]",
+    .about = "Writes a schedule for other programs: network simulators and libraries of collectives for GPUs.",
+    .option = option,
+    .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
+                "trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
+                "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n",
+};
 
 typedef enum export_format { NOTHING, GOAL, MSCCL, MSCCLPP } export_format_t;
 
@@ -102,36 +119,18 @@ static int run(const options_t *options)
     return rc;
 }
 
-/* 0, an error, or 1 + the exit code when there is nothing more to do. */
-static int read_options(int argc, char **argv, options_t *options)
+static int read_option(void *context, int key)
 {
-    enum { OPTION_ALPHA = 256 };
-    static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
-                                          {"algorithm", required_argument, NULL, 'a'},
-                                          {"collective", required_argument, NULL, 'c'},
-                                          {"bytes", required_argument, NULL, 'b'},
-                                          {"alpha", required_argument, NULL, OPTION_ALPHA},
-                                          {"schedule", required_argument, NULL, 's'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option, rc = cli_select("planned", &options->selection);
-    while (!rc && (option = cli_option(argc, argv, ":f:a:c:b:s:o:h", longs)) != -1)
-        switch (option) {
-        case 'f': rc = read_format(optarg, &options->format); break;
-        case 'a': rc = cli_select(optarg, &options->selection); break;
-        case 'c': rc = cli_parse_collective(optarg, &options->collective); break;
-        case 'b': rc = trv_parse_vector(optarg, &options->bytes); break;
-        case OPTION_ALPHA:
-            rc = trv_parse_time_ns(optarg, &options->alpha_ns);
-            options->alpha_given = true;
-            break;
-        case 's': options->schedule = optarg; break;
-        case 'o': options->output = optarg; break;
-        case 'h': fputs(help, stdout); return 1 + CLI_OK;
-        default: return 1 + CLI_BAD;
-        }
-    return rc ? rc : cli_read_tori(argc, argv, optind, &options->tori);
+    options_t *options = context;
+    switch (key) {
+    case 'f': return read_format(optarg, &options->format);
+    case 'a': return cli_select(optarg, &options->selection);
+    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'b': return trv_parse_vector(optarg, &options->bytes);
+    case 's': options->schedule = optarg; return TRV_OK;
+    case 'o': options->output = optarg; return TRV_OK;
+    default: options->alpha_given = true; return trv_parse_time_ns(optarg, &options->alpha_ns);
+    }
 }
 
 int cli_export(int argc, char **argv)
@@ -139,10 +138,12 @@ int cli_export(int argc, char **argv)
     static options_t options;
     options.command = argv[0];
     options.alpha_ns = cli_usual_network().alpha_ns;
-    int rc = read_options(argc, argv, &options);
-    if (rc > 0)
-        return rc - 1;
-    if (rc)
+    if (cli_select("planned", &options.selection))
+        return cli_bad_last(argv[0]);
+    int code = cli_read_options(&cli_export_command, argc, argv, read_option, &options);
+    if (code >= 0)
+        return code;
+    if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
     if (!options.schedule == !options.tori.count)
         return cli_bad(argv[0],

@@ -15,27 +15,37 @@
 #include "common/error.h"
 #include "figures/figures.h"
 
-static const char help[] =
-    "Usage: trivance figures [OPTIONS]\n\n"
-    "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what\n"
-    "the paper says. Figures 21 to 29, beyond the paper, show what planned schedules (`trivance plan`)\n"
-    "gain over all of its algorithms. The folder then has index.html (all of it, opens offline),\n"
-    "evaluation.md (claim by claim), tables.csv, and in figures/ every figure as CSV and gnuplot script\n"
-    "and, where gnuplot is installed, as SVG and PDF.\n\n"
-    "Options:\n"
-    "  -o, --out=DIR        the folder (default: evaluation); made where it is missing\n"
-    "      --only=LIST      these figures only, numbers from 6 to 29 with commas between\n"
-    "      --quick          every second size, tori of at most 64 ranks: seconds instead of minutes\n"
-    "      --model=M        queues of a link: dateline (two channels that take turns, as the paper's\n"
-    "                       simulator; default) or fifo (one queue, the ideal router; quicker)\n"
-    "      --delivery=D     a packet has arrived with its head (as in the paper's simulator; default) or\n"
-    "                       with its tail (as on a real link)\n"
-    "  -j, --workers=N      threads (default: one per core)\n"
-    "  -h, --help           this text\n\n"
-    "Examples:\n"
-    "  trivance figures --out evaluation\n"
-    "  trivance figures --quick --only 6,17\n"
-    "  trivance figures --model=fifo --out ideal-router\n";
+enum { OPTION_ONLY = CLI_NO_LETTER, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY };
+
+static const cli_option_t option[] =
+    {{"output", 'o', "DIR", "the folder (default: evaluation); made where it is missing", "DIR"},
+     {"only", OPTION_ONLY, "LIST", "these figures only, numbers from 6 to 29 separated by commas", NULL},
+     {"quick", OPTION_QUICK, NULL, "every second size, tori of at most 64 ranks: seconds instead of minutes", NULL},
+     {"model", OPTION_MODEL, "M",
+      "queues of a link: dateline (two channels that take turns, as in the paper's simulator; default) or fifo (one "
+      "queue, the ideal router; quicker)",
+      "dateline fifo"},
+     {"delivery", OPTION_DELIVERY, "D",
+      "a packet has arrived with its head (as in the paper's simulator; default) or with its tail (as on a real link)",
+      "head tail"},
+     {"workers", 'j', "N", "threads (default: one per core)", NULL},
+     CLI_OPTIONS_END};
+
+const cli_command_t cli_figures_command = {
+    .name = "figures",
+    .summary = "the figures and tables of the paper's evaluation, recomputed",
+    .usage = "[OPTIONS]",
+    .about =
+        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what the "
+        "paper says. Figures 21 to 29, beyond the paper, show what planned schedules (`trivance plan`) gain over "
+        "all of its algorithms. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
+        "claim), tables.csv, and in figures/ every figure as CSV and gnuplot script and, where gnuplot is "
+        "installed, as SVG and PDF.",
+    .option = option,
+    .examples = "trivance figures --output evaluation\n"
+                "trivance figures --quick --only 6,17\n"
+                "trivance figures --model=fifo --output ideal-router\n",
+};
 
 #define QUICK_RANKS_MAX 64
 #define PATH_TEXT_MAX   1024
@@ -161,12 +171,11 @@ static int read_only(options_t *options, const char *list)
     return more;
 }
 
-enum { OPTION_ONLY = 256, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY };
-
-static int read_option(options_t *options, int option)
+static int read_option(void *context, int key)
 {
+    options_t *options = context;
     fig_result_t *result = &options->result;
-    switch (option) {
+    switch (key) {
     case 'o': options->folder = optarg; return TRV_OK;
     case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &result->workers);
     case OPTION_ONLY: return read_only(options, optarg);
@@ -286,28 +295,12 @@ static int run(options_t *options)
 
 int cli_figures(int argc, char **argv)
 {
-    static const struct option longs[] = {{"out", required_argument, NULL, 'o'},
-                                          {"only", required_argument, NULL, OPTION_ONLY},
-                                          {"quick", no_argument, NULL, OPTION_QUICK},
-                                          {"model", required_argument, NULL, OPTION_MODEL},
-                                          {"delivery", required_argument, NULL, OPTION_DELIVERY},
-                                          {"workers", required_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     static options_t options;
-    int option;
     options = (options_t){.command = argv[0], .folder = "evaluation"};
     cli_network_init(&options.result.network);
-    while ((option = cli_option(argc, argv, ":o:j:h", longs)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return CLI_OK;
-        }
-        if (option == '?')
-            return CLI_BAD;
-        if (read_option(&options, option))
-            return cli_bad_last(argv[0]);
-    }
+    int code = cli_read_options(&cli_figures_command, argc, argv, read_option, &options);
+    if (code >= 0)
+        return code;
     if (optind < argc)
         return cli_bad(argv[0], "figures takes options only, not '%.40s'; --only=6,8 chooses figures", argv[optind]);
     return run(&options);

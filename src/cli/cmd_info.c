@@ -14,15 +14,18 @@
 #include "tool/table.h"
 #include "settings/settings.h"
 
-static const char help[] =
-    "Usage: trivance info [--format=table|json|csv]\n\n"
-    "The environment variables that the MPI layer reads: meaning, what is allowed, default, present value;\n"
-    "and how this Trivance was built, and for which MPIs. A value that is wrong is told with the reason.\n\n"
-    "Options:\n"
-    "  -f, --format=F  table (default), json or csv\n"
-    "  -h, --help      this text\n\n"
-    "Example:\n"
-    "  TRIVANCE_TORUS=8x8 trivance info\n";
+static const cli_option_t option[] = {{"format", 'f', "F", "table (default), json or csv", "table json csv"},
+                                      CLI_OPTIONS_END};
+
+const cli_command_t cli_info_command = {
+    .name = "info",
+    .summary = "the variables of the environment and their values, and the build",
+    .usage = "[--format=table|json|csv]",
+    .about = "The environment variables that the MPI layer reads: meaning, allowed values, default, present value; and "
+             "how this Trivance was built, and for which MPIs. An invalid value is reported with the reason.",
+    .option = option,
+    .examples = "TRIVANCE_TORUS=8x8 trivance info\n",
+};
 
 /* ---- The build --------------------------------------------------------------------------------------------------- */
 
@@ -181,7 +184,7 @@ static void warn_of_the_rest(void)
 int cli_info(int argc, char **argv)
 {
     cli_format_t format = CLI_FORMAT_TABLE;
-    int code = cli_format_option(argc, argv, help, &format);
+    int code = cli_read_format_option(&cli_info_command, argc, argv, &format);
     if (code >= 0)
         return code;
     static char path[2][4608];

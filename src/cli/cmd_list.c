@@ -10,21 +10,25 @@
 #include "tool/tool.h"
 #include "tool/table.h"
 
-static const char help[] =
-    "Usage: trivance list [--format=table|json|csv]\n\n"
-    "The algorithms: name, steps, bytes that a rank sends, what is guaranteed, which tori each takes, and\n"
-    "its source.\n\n"
-    "Options:\n"
-    "  -f, --format=F  table (default), json or csv\n"
-    "  -h, --help      this text\n\n"
-    "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal\n"
-    "(reduce-scatter, then allgather; also each of the two alone). A family name, as trivance or swing,\n"
-    "means the better of its members for the vector at hand; `planned` (or auto) the fastest of all for\n"
-    "torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm that\n"
-    "takes the torus, and planned. exact: every contribution counts exactly once (covers: at least once,\n"
-    "for MAX, MIN, AND, OR only). consistent: all ranks get the same bits for floating point.\n\n"
-    "Example:\n"
-    "  trivance list --format=json\n";
+static const cli_option_t option[] = {{"format", 'f', "F", "table (default), json or csv", "table json csv"},
+                                      CLI_OPTIONS_END};
+
+const cli_command_t cli_list_command = {
+    .name = "list",
+    .summary = "the algorithms: what each does, takes, costs and guarantees",
+    .usage = "[--format=table|json|csv]",
+    .about = "The algorithms: name, steps, bytes that a rank sends, what is guaranteed, which tori each takes, and its "
+             "source.",
+    .option = option,
+    .notes =
+        "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal "
+        "(reduce-scatter, then allgather; also each of the two alone). A family name, as trivance or swing, means "
+        "the better of its members for the vector at hand; `planned` (or auto) the fastest of all for torus, size "
+        "and network, with any parameters (`trivance plan`); `all` means every algorithm that takes the torus, and "
+        "planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, AND, OR "
+        "only). consistent: all ranks get the same bits for floating point.",
+    .examples = "trivance list --format=json\n",
+};
 
 static const char *symmetry_name(trv_symmetry_t symmetry)
 {
@@ -111,7 +115,7 @@ int cli_list(int argc, char **argv)
         {"source", NULL, false, 0},
     };
     cli_format_t format = CLI_FORMAT_TABLE;
-    int code = cli_format_option(argc, argv, help, &format);
+    int code = cli_read_format_option(&cli_list_command, argc, argv, &format);
     if (code >= 0)
         return code;
 

@@ -15,6 +15,7 @@
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
+#include "common/error.h"
 #include "tool/tool.h"
 #include "tool/handover.h"
 #include "tool/mpi_start.h"
@@ -27,22 +28,6 @@
 
 extern char **environ;
 
-static const char help[] =
-    "Usage: trivance run [OPTIONS] [--] LAUNCHER [ARGUMENTS]\n\n"
-    "Starts an MPI program, unchanged, with its AllReduce, Reduce-Scatter and AllGather served by Trivance:\n"
-    "finds out which MPI it is by looking at the program, or at the launcher, preloads the library for it,\n"
-    "and says so. What Trivance does not serve goes to the MPI library as ever.\n\n"
-    "Options:\n"
-    "      --mpi=M          openmpi or mpich, where it cannot be found out\n"
-    "      --torus=T        how the ranks are wired: 9, 8x8, 4x4x4 …; without it nothing is served\n"
-    "      --algorithm=A    planned, a name or a family of `trivance list`; auto by default\n"
-    "      --debug=LEVEL    off, warn (default), info or trace\n"
-    "  -h, --help           this text\n"
-    "  Every other variable of `trivance info` is an option too: --topology-file, --rules-file, --cart, …\n\n"
-    "Examples:\n"
-    "  trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"
-    "  trivance run --torus 4x4x4 --debug=info srun -n 64 ./a.out\n";
-
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 /* TRIVANCE_DEBUG_FILE -> debug-file */
@@ -53,49 +38,69 @@ static void option_name(const trv_setting_t *setting, char name[NAME_BYTES])
         *at = *at == '_' ? '-' : *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
 }
 
-/* The options, of which those of the table return OPTION + their index. */
-enum { OPTION = 256 };
-static const struct option *all_options(void)
+/* The variables as options, with the key SETTING + their index. */
+enum { MPI = CLI_NO_LETTER, SETTING };
+static const cli_option_t *setting_options(void)
 {
-    static struct option longs[OPTIONS_MAX];
+    static cli_option_t option[OPTIONS_MAX + 2];
     static char name[OPTIONS_MAX][NAME_BYTES];
-    int count = trv_settings_count();
-    for (int i = 0; i < count && i < OPTIONS_MAX - 3; i++) {
-        option_name(trv_settings_at(i), name[i]);
-        bool flag = trv_settings_at(i)->kind == TRV_SETTING_FLAG;
-        longs[i] = (struct option){name[i], flag ? no_argument : required_argument, NULL, OPTION + i};
+    int rows = 0;
+    option[rows++].text = "Variables of `trivance info`";
+    for (int i = 0; i < trv_settings_count() && i < OPTIONS_MAX; i++) {
+        const trv_setting_t *setting = trv_settings_at(i);
+        option_name(setting, name[i]);
+        option[rows++] = (cli_option_t){name[i], SETTING + i,
+                                        setting->kind == TRV_SETTING_FLAG    ? "[0|1]"
+                                        : setting->kind == TRV_SETTING_RATE  ? "RATE"
+                                        : setting->kind == TRV_SETTING_TIME  ? "TIME"
+                                        : setting->kind == TRV_SETTING_BYTES ? "BYTES"
+                                                                             : "VALUE",
+                                        setting->meaning, NULL};
     }
-    longs[count] = (struct option){"mpi", required_argument, NULL, 'm'};
-    longs[count + 1] = (struct option){"help", no_argument, NULL, 'h'};
-    return longs;
+    return option;
 }
+
+static const cli_option_t option[] = {{"mpi", MPI, "M", "openmpi or mpich, where it cannot be found out",
+                                       "openmpi mpich"},
+                                      CLI_OPTIONS_END};
+
+const cli_command_t cli_run_command = {
+    .name = "run",
+    .summary = "an MPI program, unchanged, with Trivance preloaded",
+    .usage = "[OPTIONS] [--] LAUNCHER [ARGUMENTS]",
+    .about =
+        "Starts an MPI program, unchanged, with its AllReduce, Reduce-Scatter and AllGather served by Trivance: "
+        "finds out which MPI it is by looking at the program, or at the launcher, preloads the library for it, and "
+        "says so. What Trivance does not serve goes to the MPI library as ever. Without a torus nothing is served.",
+    .option = option,
+    .more = setting_options,
+    .examples = "trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"
+                "trivance run --torus 4x4x4 --debug=info srun -n 64 ./a.out\n",
+    .passes_on = true,
+};
+
+typedef struct options {
+    const char *mpi; /* NULL: not given */
+} options_t;
 
 /* Checks a value and puts it into our environment, from where it is handed on. */
-static int set_variable(const char *command, const trv_setting_t *setting, const char *value)
+static int set_variable(const trv_setting_t *setting, const char *value)
 {
-    if (trv_settings_check(setting, value) < 0)
-        return cli_bad_last(command); /* it names the variable */
-    return setenv(setting->name, value, 1) == 0 ? CLI_OK : cli_bad(command, "the environment has no room");
+    int code = trv_settings_check(setting, value);
+    if (code == TRV_OK && setenv(setting->name, value, 1) != 0)
+        code = trv_fail_memory();
+    return code;
 }
 
-/* CLI_OK, CLI_BAD after a sentence, or -1 after the help. */
-static int read_options(int argc, char **argv, const char **mpi)
+static int read_option(void *context, int key)
 {
-    int option, code = CLI_OK;
-    while (code == CLI_OK && (option = cli_option(argc, argv, "+:h", all_options())) != -1)
-        if (option >= OPTION) {
-            code = set_variable(argv[0], trv_settings_at(option - OPTION), optarg ? optarg : "1");
-        } else if (option == 'h') {
-            fputs(help, stdout);
-            return -1;
-        } else if (option == 'm') {
-            *mpi = strcmp(optarg, "openmpi") == 0 ? "openmpi" : strcmp(optarg, "mpich") == 0 ? "mpich" : NULL;
-            if (!*mpi)
-                return cli_bad(argv[0], "--mpi: '%.40s' is none of openmpi and mpich", optarg);
-        } else {
-            return CLI_BAD;
-        }
-    return code;
+    options_t *options = context;
+    if (key >= SETTING)
+        return set_variable(trv_settings_at(key - SETTING), optarg ? optarg : "1");
+    if (strcmp(optarg, "openmpi") != 0 && strcmp(optarg, "mpich") != 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of openmpi and mpich", optarg);
+    options->mpi = optarg;
+    return TRV_OK;
 }
 
 /* ---- Which MPI, which library ------------------------------------------------------------------------------------ */
@@ -235,16 +240,16 @@ static int launch(const char *command, char **given, int count, const start_t *s
 int cli_run(int argc, char **argv)
 {
     start_t start = {0};
-    const char *given = NULL;
-    int code = read_options(argc, argv, &given);
-    if (code != CLI_OK)
-        return code < 0 ? CLI_OK : code;
+    options_t options = {.mpi = NULL};
+    int code = cli_read_options(&cli_run_command, argc, argv, read_option, &options);
+    if (code >= 0)
+        return code;
     char **words = argv + optind;
     int count = argc - optind;
     if (count == 0)
         return cli_bad(argv[0], "the command to start is missing, for example `trivance run --torus 3x3 -- mpirun -n 9 "
                                 "./a.out`");
-    code = find_mpi(argv[0], words, count, given, &start);
+    code = find_mpi(argv[0], words, count, options.mpi, &start);
     if (code == CLI_OK)
         code = find_library(argv[0], &start);
     return code == CLI_OK ? launch(argv[0], words, count, &start) : code;

@@ -6,28 +6,34 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
+#include "cli/topology.h"
 #include "tool/tool.h"
 #include "tool/handover.h"
 #include "common/error.h"
 #include "settings/topology_file.h"
 
-const char cli_topology_help[] =
-    "Usage: trivance topology FILE…\n"
-    "       mpirun -n N trivance topology --dump [--torus=T] [--hosts] [-o FILE]\n\n"
-    "Checks topology files (TRIVANCE_TOPOLOGY_FILE): which coordinate of the torus each rank, or each host,\n"
-    "has. Draws the ranks at their coordinates, the last dimension across, the one before it down.\n\n"
-    "Options:\n"
-    "  -d, --dump     write the topology of the ranks that are started: of TRIVANCE_TOPOLOGY_FILE, else of\n"
-    "                 TRIVANCE_TORUS\n"
-    "  -t, --torus=T  of this torus instead; it has as many coordinates as there are ranks, or nodes\n"
-    "  -H, --hosts    a coordinate per host rather than per rank\n"
-    "  -o, --output=FILE  write here instead of to the standard output\n"
-    "  -h, --help     this text\n\n"
-    "Exit status: 0 good, 2 bad input.\n\n"
-    "Examples:\n"
-    "  mpirun -n 64 trivance topology --dump --torus=4x4x4 -o torus.json\n"
-    "  trivance topology torus.json\n"
-    "  TRIVANCE_TOPOLOGY_FILE=torus.json trivance run -- mpirun -n 64 ./program\n";
+static const cli_option_t option[] =
+    {{"dump", TOPOLOGY_DUMP, NULL,
+      "write the topology of the ranks that are started: of TRIVANCE_TOPOLOGY_FILE, else of TRIVANCE_TORUS", NULL},
+     {"torus", TOPOLOGY_TORUS, "T", "of this torus instead; it has as many coordinates as there are ranks, or nodes",
+      NULL},
+     {"hosts", TOPOLOGY_HOSTS, NULL, "a coordinate per host rather than per rank", NULL},
+     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
+     CLI_OPTIONS_END};
+
+const cli_command_t cli_topology_command = {
+    .name = "topology",
+    .summary = "check and draw topology files, or write one (under mpirun)",
+    .usage = "FILE…\n"
+             "mpirun -n N trivance topology --dump [--torus=T] [--hosts] [-o FILE]",
+    .about = "Checks topology files (TRIVANCE_TOPOLOGY_FILE): which coordinate of the torus each rank, or each host, "
+             "has. Draws the ranks at their coordinates, the last dimension across, the one before it down.",
+    .option = option,
+    .notes = "Exit status: 0 good, 2 bad input.",
+    .examples = "mpirun -n 64 trivance topology --dump --torus=4x4x4 -o torus.json\n"
+                "trivance topology torus.json\n"
+                "TRIVANCE_TOPOLOGY_FILE=torus.json trivance run -- mpirun -n 64 ./program\n",
+};
 
 #define DRAWN_MAX  4096 /* coordinates; more are not drawn */
 #define ACROSS_MAX 32
@@ -151,29 +157,32 @@ static int check(const char *path)
     return code;
 }
 
+int cli_topology_option(void *context, int key)
+{
+    cli_topology_options_t *options = context;
+    switch (key) {
+    case TOPOLOGY_DUMP: options->dump = true; break;
+    case TOPOLOGY_TORUS: options->torus = optarg; break;
+    case TOPOLOGY_HOSTS: options->hosts = true; break;
+    default: options->output = optarg; break;
+    }
+    return TRV_OK;
+}
+
 int cli_topology(int argc, char **argv)
 {
-    static const struct option longs[] = {{"dump", no_argument, NULL, 'd'},  {"torus", required_argument, NULL, 't'},
-                                          {"hosts", no_argument, NULL, 'H'}, {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},  {NULL, 0, NULL, 0}};
-    bool dump = false, of_dump = false;
-    int option, code = CLI_OK;
-    while ((option = cli_option(argc, argv, ":dt:Ho:h", longs)) != -1) {
-        if (option == '?')
-            return CLI_BAD;
-        if (option == 'h')
-            return fputs(cli_topology_help, stdout), CLI_OK;
-        dump = dump || option == 'd';
-        of_dump = of_dump || option != 'd';
-    }
-    if (dump)
-        return cli_run_under_mpi(argc, argv, cli_topology_help, "mpirun -n 8 trivance topology --dump --torus=2x4");
-    if (of_dump)
+    cli_topology_options_t options = {.dump = false};
+    int code = cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, &options);
+    if (code >= 0)
+        return code;
+    if (options.dump)
+        return cli_run_under_mpi(argc, argv, &cli_topology_command, "mpirun -n 8 trivance topology --dump --torus=2x4");
+    if (options.torus || options.hosts || options.output)
         return cli_bad("topology", "--torus, --hosts and --output say what --dump writes; add --dump");
     if (optind == argc)
         return cli_bad("topology", "there is no file to check; name one, or write one with `mpirun -n 8 trivance "
                                    "topology --dump --torus=2x4 -o torus.json`");
-    for (int i = optind; i < argc && code == CLI_OK; i++)
-        code = check(argv[i]);
+    for (code = CLI_OK; optind < argc && code == CLI_OK; optind++)
+        code = check(argv[optind]);
     return code;
 }

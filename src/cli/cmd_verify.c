@@ -14,29 +14,40 @@
 #include "tool/table.h"
 #include "common/error.h"
 
-static const char help[] =
-    "Usage: trivance verify TORUS… [OPTIONS]\n"
-    "       trivance verify --schedule=FILE [OPTIONS]\n\n"
-    "Runs schedules symbolically for every rank and block and proves, or disproves, that every rank ends\n"
-    "with every contribution exactly once, that sends and receives match, that nothing deadlocks, that no\n"
-    "more messages leave a port than declared, and whether all ranks get the same bits for floating point\n"
-    "(consistent).\n\n"
-    "Options:\n"
-    "  -a, --algorithm=LIST   names, families or planned with commas between, or all (default)\n"
-    "  -b, --bytes=M          size of the vector that planned is for (default 64K)\n"
-    "  -c, --collective=C     allreduce (default), reduce-scatter, allgather or all\n"
-    "  -s, --schedule=FILE    a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
-    "  -m, --method=M         exhaustive: a proof; random: by random 64-bit values, wrong with\n"
-    "                         probability below 2^-60; auto (default): exhaustive while that is\n"
-    "                         affordable\n"
-    "  -f, --format=F         table (default), json or csv\n"
-    "  -h, --help             this text\n\n"
-    "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that cannot serve\n"
-    "a torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.\n\n"
-    "Examples:\n"
-    "  trivance verify 9 3x3 8x8\n"
-    "  trivance verify 27x27 --algorithm=trivance --method=random\n"
-    "  trivance plan 9 --format=json -o nine.json && trivance verify --schedule=nine.json\n";
+static const cli_option_t option[] = {
+    {"algorithm", 'a', "LIST",
+     "names, with their parameters if they have some, families or planned, separated by commas, or all (default); of a "
+     "family every member is verified",
+     "ALGORITHM all"},
+    {"bytes", 'b', "M", "size of the vector that planned is for (default 64K)", NULL},
+    {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
+     "allreduce reduce-scatter allgather all"},
+    {"schedule", 's', "FILE",
+     "a schedule in the format trivance-schedule-1 instead (- is stdin); it must say which blocks its messages have",
+     "FILE"},
+    {"method", CLI_NO_LETTER, "M",
+     "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
+     "probability below 2^-60; auto (default): exhaustive while that is affordable",
+     "auto exhaustive random"},
+    {"format", 'f', "F", "table (default), json or csv", "table json csv"},
+    CLI_OPTIONS_END};
+
+const cli_command_t cli_verify_command = {
+    .name = "verify",
+    .summary = "prove or disprove that schedules are exact",
+    .usage = "TORUS… [OPTIONS]\n"
+             "--schedule=FILE [OPTIONS]",
+    .about = "Runs schedules symbolically for every rank and block and proves, or disproves, that every rank ends with "
+             "every contribution exactly once, that sends and receives match, that nothing deadlocks, that no more "
+             "messages leave a port than declared, and whether all ranks get the same bits for floating point "
+             "(consistent).",
+    .option = option,
+    .notes = "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that cannot serve a "
+             "torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.",
+    .examples = "trivance verify 9 3x3 8x8\n"
+                "trivance verify 27x27 --algorithm=trivance --method=random\n"
+                "trivance plan 9 --format=json -o nine.json && trivance verify --schedule=nine.json\n",
+};
 
 typedef struct options {
     const char *command, *path;
@@ -307,35 +318,31 @@ static int read_method(options_t *options, const char *text)
     return trv_fail(TRV_ERR_ARGUMENT, "there is no method '%.40s'; there are auto, exhaustive and random", text);
 }
 
+static int read_option(void *context, int key)
+{
+    options_t *options = context;
+    switch (key) {
+    case 'a': return cli_select(optarg, &options->selection);
+    case 'b': return trv_parse_vector(optarg, &options->bytes);
+    case 'c': return read_collective(options, optarg);
+    case 's': options->path = optarg; return TRV_OK;
+    case 'f': return cli_parse_format(optarg, &options->format);
+    default: return read_method(options, optarg);
+    }
+}
+
 int cli_verify(int argc, char **argv)
 {
-    static const struct option longs[] = {{"algorithm", required_argument, NULL, 'a'},
-                                          {"collective", required_argument, NULL, 'c'},
-                                          {"bytes", required_argument, NULL, 'b'},
-                                          {"schedule", required_argument, NULL, 's'},
-                                          {"method", required_argument, NULL, 'm'},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     static options_t options;
-    int option, rc = cli_select("all", &options.selection);
     options.command = argv[0];
     options.collective[TRV_ALLREDUCE] = true;
     options.bytes = 64 << 10;
-    while (!rc && (option = cli_option(argc, argv, ":a:b:c:s:m:f:h", longs)) != -1)
-        switch (option) {
-        case 'a': rc = cli_select(optarg, &options.selection); break;
-        case 'b': rc = trv_parse_vector(optarg, &options.bytes); break;
-        case 'c': rc = read_collective(&options, optarg); break;
-        case 's': options.path = optarg; break;
-        case 'm': rc = read_method(&options, optarg); break;
-        case 'f': rc = cli_parse_format(optarg, &options.format); break;
-        case 'h': fputs(help, stdout); return CLI_OK;
-        default: return CLI_BAD;
-        }
-    if (!rc)
-        rc = cli_read_tori(argc, argv, optind, &options.tori);
-    if (rc)
+    if (cli_select("all", &options.selection))
+        return cli_bad_last(argv[0]);
+    int code = cli_read_options(&cli_verify_command, argc, argv, read_option, &options);
+    if (code >= 0)
+        return code;
+    if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
     if (!options.path == !options.tori.count)
         return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance verify 9 3x3`");

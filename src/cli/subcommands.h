@@ -5,6 +5,8 @@
 #ifndef TRIVANCE_CLI_SUBCOMMANDS_H
 #define TRIVANCE_CLI_SUBCOMMANDS_H
 
+#include "tool/command.h"
+
 int cli_list(int argc, char **argv);
 int cli_plan(int argc, char **argv);
 int cli_verify(int argc, char **argv);
@@ -20,7 +22,9 @@ int cli_info(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_testbed(int argc, char **argv);
 
-/* What --help prints of those that trivance-mpi.<mpi> carries out. */
-extern const char cli_bench_help[], cli_topology_help[], cli_tune_help[];
+/* Their command lines; that of sweep, which MPI programs read, too, is in sweep/sweep.h. */
+extern const cli_command_t cli_list_command, cli_plan_command, cli_verify_command, cli_cost_command,
+    cli_simulate_command, cli_figures_command, cli_export_command, cli_bench_command, cli_topology_command,
+    cli_tune_command, cli_info_command, cli_run_command, cli_testbed_command;
 
 #endif

@@ -1,50 +1,19 @@
 /*
- * The command line of bench: our own long options, and the short ones of the OSU benchmarks and of nccl-tests.
- *
- * Where the two collide the next argument decides: -f with a number is nccl's step factor, alone OSU's full output; -c
- * with a number is nccl's check, alone OSU's. -i is OSU's (iterations). All ranks parse; rank 0 alone is heard.
+ * Reading the command line of bench (cli/bench.h). All ranks parse; rank 0 alone is heard.
  */
-#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/bench.h"
 #include "cli/subcommands.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "common/error.h"
 #include "programs/bench.h"
 #include "settings/rules.h"
-
-enum {
-    OPTION_TORUS = 256,
-    OPTION_COLLECTIVE,
-    OPTION_BYTES,
-    OPTION_IN_PLACE,
-    OPTION_FORMAT,
-    OPTION_CHECK,
-    OPTION_SCHEDULE
-};
-
-static const struct option longs[] = {
-    {"torus", required_argument, NULL, OPTION_TORUS},
-    {"algorithm", required_argument, NULL, 'a'},
-    {"schedule", required_argument, NULL, OPTION_SCHEDULE},
-    {"collective", required_argument, NULL, OPTION_COLLECTIVE},
-    {"bytes", required_argument, NULL, OPTION_BYTES},
-    {"type", required_argument, NULL, 'd'},
-    {"op", required_argument, NULL, 'o'},
-    {"in-place", no_argument, NULL, OPTION_IN_PLACE},
-    {"iterations", required_argument, NULL, 'i'},
-    {"warmup", required_argument, NULL, 'x'},
-    {"check", optional_argument, NULL, OPTION_CHECK},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"full", no_argument, NULL, 'F'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 /* What is put together only when all options are known. */
 typedef struct draft {
@@ -105,14 +74,6 @@ static int parse_format(const char *text, bench_format_t *format)
     return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are table, csv, json, osu and nccl", text);
 }
 
-/* The number behind a short option that may have one. */
-static const char *number_behind(int argc, char **argv)
-{
-    if (optind < argc && isdigit((unsigned char)argv[optind][0]))
-        return argv[optind++];
-    return NULL;
-}
-
 static int parse_check(const char *text, bool *check)
 {
     int value = 1;
@@ -121,40 +82,59 @@ static int parse_check(const char *text, bool *check)
     return code;
 }
 
-static int parse_step(draft_t *draft, const char *factor)
-{
-    if (factor)
-        return trv_parse_int(factor, "-f", 2, 1 << 20, &draft->factor);
-    draft->options->full = true;
-    return TRV_OK;
-}
-
-static int apply(int option, int argc, char **argv, draft_t *draft)
+/* A letter of the OSU benchmarks or of nccl-tests that is none of ours. */
+static int apply_letter(int letter, draft_t *draft)
 {
     bench_options_t *options = draft->options;
-    switch (option) {
-    case OPTION_TORUS: return add_tori(options, optarg, draft->ranks);
-    case 'a': draft->algorithms = optarg; return TRV_OK;
-    case OPTION_SCHEDULE: draft->schedule = optarg; return TRV_OK;
-    case OPTION_COLLECTIVE: return cli_parse_collective(optarg, &options->collective);
-    case OPTION_BYTES:
+    const bool osu = options->format == BENCH_OSU;
+    switch (letter) {
     case 'm': draft->bytes = optarg; return TRV_OK;
     case 'b': return trv_parse_bytes(optarg, &draft->least);
     case 'e': return trv_parse_bytes(optarg, &draft->most);
     case 'd': return trv_type_parse(optarg, &options->type);
     case 'o': return trv_op_parse(optarg, &options->op);
-    case OPTION_IN_PLACE: options->in_place = true; return TRV_OK;
     case 'i':
-    case 'n': return trv_parse_int(optarg, "-i", 1, 1000000000, &options->iterations);
+    case 'n': return trv_parse_int(optarg, "the number of iterations", 1, 1000000000, &options->iterations);
     case 'x':
-    case 'w': return trv_parse_int(optarg, "-x", 0, 1000000000, &options->warmup);
-    case OPTION_CHECK: return parse_check(optarg, &options->check);
-    case 'c': return parse_check(number_behind(argc, argv), &options->check);
-    case OPTION_FORMAT: return parse_format(optarg, &options->format);
-    case 'f': return parse_step(draft, number_behind(argc, argv));
-    case 'F': options->full = true; return TRV_OK;
-    default: return TRV_ERR_ARGUMENT;
+    case 'w': return trv_parse_int(optarg, "the number of warm-up runs", 0, 1000000000, &options->warmup);
+    case 'c': return parse_check(osu ? NULL : optarg, &options->check);
+    default: options->full |= osu; return osu ? TRV_OK : trv_parse_int(optarg, "-f", 2, 1 << 20, &draft->factor);
     }
+}
+
+static int apply(void *context, int key)
+{
+    draft_t *draft = context;
+    bench_options_t *options = draft->options;
+    if (key >= CLI_LETTER(0))
+        return apply_letter(key - CLI_LETTER(0), draft);
+    switch (key) {
+    case BENCH_TORUS: return add_tori(options, optarg, draft->ranks);
+    case 'a': draft->algorithms = optarg; return TRV_OK;
+    case 's': draft->schedule = optarg; return TRV_OK;
+    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'b': draft->bytes = optarg; return TRV_OK;
+    case 'd': return trv_type_parse(optarg, &options->type);
+    case BENCH_OP: return trv_op_parse(optarg, &options->op);
+    case BENCH_IN_PLACE: options->in_place = true; return TRV_OK;
+    case 'i': return trv_parse_int(optarg, "--iterations", 1, 1000000000, &options->iterations);
+    case BENCH_WARMUP: return trv_parse_int(optarg, "--warmup", 0, 1000000000, &options->warmup);
+    case BENCH_CHECK: return parse_check(optarg, &options->check);
+    case 'f': return parse_format(optarg, &options->format);
+    default: options->full = true; return TRV_OK;
+    }
+}
+
+/* The format decides what letters mean, wherever it stands. */
+static const char *find_format(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool next = i + 1 < argc && (strcmp(argv[i], "--format") == 0 || strcmp(argv[i], "-f") == 0);
+        const char *format = next ? argv[i + 1] : strncmp(argv[i], "--format=", 9) == 0 ? argv[i] + 9 : "";
+        if (strcmp(format, "osu") == 0 || strcmp(format, "nccl") == 0)
+            return format;
+    }
+    return "table";
 }
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
@@ -381,18 +361,13 @@ static int complete(draft_t *draft)
 
 static int parse(int argc, char **argv, draft_t *draft)
 {
-    int option;
+    const char *format = find_format(argc, argv);
+    const cli_command_t command = cli_bench_command_as(format);
+    (void)parse_format(format, &draft->options->format); /* what is wrong with it is said when it is read */
     optind = 1;
-    while ((option = cli_option(argc, argv, ":a:b:cd:e:fhi:m:n:o:w:x:", longs)) != -1) {
-        if (option == 'h') {
-            fputs(cli_bench_help, stdout);
-            return 1;
-        }
-        if (option == '?')
-            return CLI_BAD;
-        if (apply(option, argc, argv, draft) < 0)
-            return cli_bad_last("bench");
-    }
+    int code = cli_read_options(&command, argc, argv, apply, draft);
+    if (code >= 0)
+        return code == CLI_OK ? 1 : code;
     if (optind < argc)
         return cli_bad("bench", "'%.40s' is no option; `trivance bench --help` lists them", argv[optind]);
     return complete(draft) < 0 ? cli_bad_last("bench") : 0;

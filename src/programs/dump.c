@@ -9,6 +9,8 @@
 
 #include <mpi.h>
 
+#include "cli/subcommands.h"
+#include "cli/topology.h"
 #include "tool/output.h"
 #include "tool/tool.h"
 #include "common/error.h"
@@ -16,27 +18,13 @@
 #include "mpi/communicator/places.h"
 #include "settings/topology_file.h"
 
-typedef struct options {
-    const char *torus, *output;
-    bool hosts;
-} options_t;
+typedef cli_topology_options_t options_t;
 
-/* All ranks read the same words; rank 0 is heard. 0 or CLI_BAD. */
+/* All ranks read the same words, which the tool has read before; rank 0 is heard. 0 or CLI_BAD. */
 static int read_options(int argc, char **argv, int rank, options_t *options)
 {
-    static const struct option longs[] = {{"dump", no_argument, NULL, 'd'},
-                                          {"torus", required_argument, NULL, 't'},
-                                          {"hosts", no_argument, NULL, 'H'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
     *options = (options_t){.torus = NULL};
-    while ((option = getopt_long(argc, argv, "dt:Ho:", longs, NULL)) != -1) {
-        if (option == 't')
-            options->torus = optarg;
-        options->output = option == 'o' ? optarg : options->output;
-        options->hosts = options->hosts || option == 'H';
-    }
+    cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, options);
     if (optind == argc)
         return CLI_OK;
     return rank == 0 ? cli_bad("topology",

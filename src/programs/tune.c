@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
+#include "cli/tune.h"
 #include "mpi/communicator/attribute.h"
 #include "tool/output.h"
 #include "tool/tool.h"
@@ -17,19 +18,6 @@
 #include "mpi/communicator/state.h"
 #include "mpi/transport/error.h"
 #include "mpi/transport/wait.h"
-
-enum { OPTION_TORUS = 256, OPTION_COLLECTIVE, OPTION_BYTES, OPTION_TIME };
-
-static const struct option longs[] = {
-    {"torus", required_argument, NULL, OPTION_TORUS},
-    {"collective", required_argument, NULL, OPTION_COLLECTIVE},
-    {"bytes", required_argument, NULL, OPTION_BYTES},
-    {"time", required_argument, NULL, OPTION_TIME},
-    {"output", required_argument, NULL, 'o'},
-    {"format", required_argument, NULL, 'f'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 #define BYTES_MAX (UINT64_C(1) << 30)
 
@@ -126,17 +114,17 @@ static int read_time(const char *text, double *seconds)
     return code;
 }
 
-static int apply(int option, tune_t *tune)
+static int apply(void *context, int key)
 {
+    tune_t *tune = context;
     tune_options_t *options = &tune->options;
-    switch (option) {
-    case OPTION_TORUS: options->has_torus = true; return read_torus(optarg, tune->ranks, &options->torus);
-    case OPTION_COLLECTIVE: return read_collectives(optarg, options);
-    case OPTION_BYTES: return read_bytes(optarg, options);
-    case OPTION_TIME: return read_time(optarg, &options->seconds);
-    case 'o': options->output = optarg; return TRV_OK;
+    switch (key) {
+    case TUNE_TORUS: options->has_torus = true; return read_torus(optarg, tune->ranks, &options->torus);
+    case TUNE_TIME: return read_time(optarg, &options->seconds);
+    case 'c': return read_collectives(optarg, options);
+    case 'b': return read_bytes(optarg, options);
     case 'f': return cli_parse_format(optarg, &options->format);
-    default: return TRV_ERR_ARGUMENT;
+    default: options->output = optarg; return TRV_OK;
     }
 }
 
@@ -144,20 +132,12 @@ static int apply(int option, tune_t *tune)
 static int read_options(int argc, char **argv, tune_t *tune)
 {
     tune_options_t *options = &tune->options;
-    int option;
     options->seconds = 5;
     options->collectives = 1; /* AllReduce, which is 0 */
     read_bytes("8,64,512,4K,32K,256K,2M", options);
-    while ((option = cli_option(argc, argv, ":o:f:h", longs)) != -1) {
-        if (option == 'h') {
-            fputs(cli_tune_help, stdout);
-            return -1;
-        }
-        if (option == '?')
-            return CLI_BAD;
-        if (apply(option, tune) < 0)
-            return cli_bad_last(argv[0]);
-    }
+    int code = cli_read_options(&cli_tune_command, argc, argv, apply, tune);
+    if (code >= 0)
+        return code == CLI_OK ? -1 : code;
     if (optind < argc)
         return cli_bad(argv[0], "'%.40s' is no option; tune takes options only, for example --torus=3x3", argv[optind]);
     return CLI_OK;

@@ -12,42 +12,50 @@
 
 #define POINTS_UNASKED 100000 /* more than so many need --yes */
 
-static const char help[] =
-    "Usage: trivance sweep [FILE.json] [OPTIONS]\n"
-    "       mpirun -n N trivance sweep [FILE.json] [OPTIONS]\n\n"
-    "Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores\n"
-    "or on all ranks of mpirun. Results are rows of a CSV or JSON lines file, appended as they come; the\n"
-    "same command goes on where a sweep that was killed ended.\n\n"
-    "What is simulated; every option takes a list with commas between:\n"
-    "      --torus=LIST            tori, as 8,8x8,4x4x4\n"
-    "  -a, --algorithm=LIST        names or families of `trivance list`, planned, or all (default); a\n"
-    "                              family means its fastest member, planned the fastest of all for the\n"
-    "                              size and the network\n"
-    "  -b, --bytes=LIST            sizes of the vector (default 32:128M:x4)\n"
-    "  -c, --collective=LIST       allreduce (default), reduce-scatter, allgather\n"
-    "%s"
-    "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and\n"
-    "1us:3us:+500ns adds 500 ns. FILE.json has the same names as keys, with texts, numbers or lists of\n"
-    "these; an option takes the place of its key. slow-rank and slow-link may be none.\n\n"
-    "How:\n"
-    "  -o, --output=FILE           rows go to FILE.csv or FILE.jsonl instead of stdout\n"
-    "      --restart               empty the file first\n"
-    "  -f, --format=F              of stdout: table (default), json or csv\n"
-    "  -j, --workers=N             simulations at a time (default: one per core; under mpirun 1 per rank)\n"
-    "      --yes                   for more than 100,000 points\n"
-    "  -h, --help                  this text\n\n"
-    "Examples:\n"
-    "  trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
-    "  trivance sweep grid.json --model=fifo -o out.jsonl\n"
-    "  mpirun -n 64 trivance sweep grid.json -o out.csv\n";
+enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_RESTART, OPTION_YES };
 
-enum { OPTION_TORUS = 256, OPTION_RESTART, OPTION_YES };
+static const cli_option_t option[] =
+    {{NULL, 0, NULL, "What is simulated; every option takes a list separated by commas", NULL},
+     {"torus", OPTION_TORUS, "LIST", "tori, as 8,8x8,4x4x4", NULL},
+     {"algorithm", 'a', "LIST",
+      "names or families of `trivance list`, planned, or all (default); a family means its fastest member, planned the "
+      "fastest of all for the size and the network",
+      "ALGORITHM all"},
+     {"bytes", 'b', "LIST", "sizes of the vector (default 32:128M:x4)", NULL},
+     {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
+      "allreduce reduce-scatter allgather"},
+     {NULL, 0, NULL, "How", NULL},
+     {"output", 'o', "FILE", "rows go to FILE.csv or FILE.jsonl instead of to stdout", "FILE"},
+     {"restart", OPTION_RESTART, NULL, "empty the file first", NULL},
+     {"format", 'f', "F", "of stdout: table (default), json or csv", "table json csv"},
+     {"workers", 'j', "N", "simulations at a time (default: one per core; under mpirun 1 per rank)", NULL},
+     {"yes", OPTION_YES, NULL, "for more than 100,000 points", NULL},
+     CLI_OPTIONS_END};
+
+const cli_command_t cli_sweep_command = {
+    .name = "sweep",
+    .summary = "a grid of simulations, on all cores or under mpirun, resumable",
+    .usage = "[FILE.json] [OPTIONS]\n"
+             "mpirun -n N trivance sweep [FILE.json] [OPTIONS]",
+    .about = "Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores or on "
+             "all ranks of mpirun. Results are rows of a CSV or JSON lines file, appended as they come; the same "
+             "command resumes a sweep that was killed.",
+    .option = option,
+    .more = cli_network_options,
+    .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
+             "1us:3us:+500ns adds 500 ns. FILE.json has the same names as keys, with texts, numbers or lists of these; "
+             "an option takes the place of its key. slow-rank and slow-link may be none.",
+    .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
+                "trivance sweep grid.json --model=fifo -o out.jsonl\n"
+                "mpirun -n 64 trivance sweep grid.json -o out.csv\n",
+};
 
 /* An option that is given twice makes its list longer. */
-static int read_option(cli_sweep_t *sweep, int option)
+static int read_option(void *context, int key)
 {
+    cli_sweep_t *sweep = context;
     cli_sweep_grid_t *grid = &sweep->grid;
-    switch (option) {
+    switch (key) {
     case OPTION_TORUS: return cli_sweep_append(&grid->list[CLI_AXIS_TORUS], optarg);
     case 'a': return cli_sweep_append(&grid->list[CLI_AXIS_ALGORITHM], optarg);
     case 'b': return cli_sweep_append(&grid->list[CLI_AXIS_BYTES], optarg);
@@ -57,7 +65,7 @@ static int read_option(cli_sweep_t *sweep, int option)
     case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &sweep->workers);
     case OPTION_RESTART: sweep->restart = true; return TRV_OK;
     case OPTION_YES: sweep->yes = true; return TRV_OK;
-    default: return cli_sweep_append(&grid->list[CLI_AXIS_NETWORK + option - CLI_NETWORK_OPTION], optarg);
+    default: return cli_sweep_append(&grid->list[CLI_AXIS_NETWORK + key - CLI_NETWORK_OPTION], optarg);
     }
 }
 
@@ -123,24 +131,10 @@ static int check(cli_sweep_t *sweep)
 
 int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv)
 {
-    struct option longs[16 + CLI_NETWORK_COUNT] =
-        {{"torus", required_argument, NULL, OPTION_TORUS}, {"algorithm", required_argument, NULL, 'a'},
-         {"bytes", required_argument, NULL, 'b'},          {"collective", required_argument, NULL, 'c'},
-         {"output", required_argument, NULL, 'o'},         {"format", required_argument, NULL, 'f'},
-         {"workers", required_argument, NULL, 'j'},        {"restart", no_argument, NULL, OPTION_RESTART},
-         {"yes", no_argument, NULL, OPTION_YES},           {"help", no_argument, NULL, 'h'}};
-    int option, rc = TRV_OK;
-    cli_network_longs(longs, 10, true);
-    while (!rc && (option = cli_option(argc, argv, ":a:b:c:o:f:j:h", longs)) != -1) {
-        if (option == '?')
-            return CLI_BAD;
-        if (option == 'h') {
-            printf(help, cli_network_help);
-            return 1;
-        }
-        rc = read_option(sweep, option);
-    }
-    if (!rc && argc - optind > 1)
+    int code = cli_read_options(&cli_sweep_command, argc, argv, read_option, sweep), rc = TRV_OK;
+    if (code >= 0)
+        return code == CLI_OK ? 1 : code;
+    if (argc - optind > 1)
         rc = trv_fail(TRV_ERR_ARGUMENT, "there are two files, '%.60s' and '%.60s'; give one", argv[optind],
                       argv[optind + 1]);
     if (!rc && optind < argc)

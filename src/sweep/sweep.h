@@ -138,6 +138,7 @@ typedef struct cli_sweep {
 
 /* Reads the command line into `sweep` and checks it. 0; 1 where --help was served; CLI_BAD after a sentence. */
 int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv);
+extern const cli_command_t cli_sweep_command;
 
 /* Reads the command line and opens the results. 0; 1 where --help was served; CLI_BAD after printing a sentence. In
  * all cases cli_sweep_end must follow. */

@@ -75,13 +75,13 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
-int cli_run_under_mpi(int argc, char **argv, const char *help, const char *example)
+int cli_run_under_mpi(int argc, char **argv, const cli_command_t *command, const char *example)
 {
     const char *mpi = cli_launcher();
     if (mpi)
         return cli_hand_over(mpi, argv);
     if (wants_help(argc, argv)) {
-        fputs(help, stdout);
+        cli_print_help(command, stdout);
         return CLI_OK;
     }
     return cli_bad(argv[0], "no MPI launcher has started this process; start it with one, for example `%s`", example);

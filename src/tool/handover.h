@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tool/command.h"
+
 /* "openmpi" or "mpich", by the environment that the launcher of this process made; NULL without a launcher. */
 const char *cli_launcher(void);
 
@@ -24,6 +26,6 @@ int cli_hand_over(const char *mpi, char **argv);
 
 /* A subcommand that runs under a launcher only: hands over; without one it prints the help if that is asked for, else a
  * sentence with the example. The exit code. */
-int cli_run_under_mpi(int argc, char **argv, const char *help, const char *example);
+int cli_run_under_mpi(int argc, char **argv, const cli_command_t *command, const char *example);
 
 #endif

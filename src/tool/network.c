@@ -53,32 +53,49 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
     [SLOW_LINK] = "slow-link",
 };
 
-#define HELP_MODEL                                                                                                     \
-    "      --model=M               queues of a link: dateline (two channels that take turns; default) or\n"            \
-    "                              fifo (one queue, the ideal router)\n"
-#define HELP_PLANNED                                                                                                   \
-    "      --delivery=D            a packet has arrived with its head (default) or its tail\n"                         \
-    "      --bandwidth=RATE        of a link in each direction (default 800Gb/s; a capital B is bytes)\n"              \
-    "      --nic-bandwidth=RATE    of a network interface and of the crossbar (default 12.8Tb/s)\n"                    \
-    "      --alpha=TIME            paid at the start of every step (default 1.5us)\n"                                  \
-    "      --link-latency=TIME     along a link (default 100ns)\n"                                                     \
-    "      --host-latency=TIME     between a node and its router, each way (default 100ns)\n"                          \
-    "      --router-in=TIME        at the input of a router (default 50ns)\n"                                          \
-    "      --router-out=TIME       at its output (default 50ns)\n"                                                     \
-    "      --packet=BYTES          payload of a packet, 256 to 1M (default 8192)\n"                                    \
-    "      --gamma=TIME            per byte that a reduction reads (default 0ns)\n"                                    \
-    "      --message-overhead=TIME per message before it is sent (default 0ns)\n"
-#define HELP_UNPLANNED                                                                                                 \
-    "      --buffer=BYTES          of a router's input, per link and channel (default: unlimited); needs\n"            \
-    "                              --model=dateline\n"                                                                 \
-    "      --jitter=SHARE          every alpha is stretched by a random share of up to this (default 0%)\n"            \
-    "      --seed=N                of the random numbers (default 1)\n"                                                \
-    "      --slow-rank=R:Fx        what rank R does itself takes F times as long, for example 5:2x\n"                  \
-    "      --slow-link=R:P:Fx      the link that leaves rank R by port P (+0, -1 …) has 1/F of the\n"                \
-    "                              bandwidth, for example 0:+1:4x; 0:+1:down cuts it\n"
+#define ROW(parameter) CLI_NETWORK_OPTION + (parameter)
 
-const char cli_network_help[] = HELP_MODEL HELP_PLANNED HELP_UNPLANNED;
-const char cli_network_plan_help[] = HELP_PLANNED;
+static const cli_option_t network_option[] =
+    {{NULL, 0, NULL, "Network (the paper's by default)", NULL},
+     {"model", ROW(MODEL), "M",
+      "queues of a link: dateline, two channels that take turns, of which a packet changes to the second where it "
+      "passes "
+      "coordinate 0, as torus routers do to be free of deadlock (default); or fifo, one queue, the ideal router",
+      "dateline fifo"},
+     {"delivery", ROW(DELIVERY), "D",
+      "a packet has arrived with its head, as in the paper's simulator (default), or with its tail, as on a real link",
+      "head tail"},
+     {"bandwidth", ROW(BANDWIDTH), "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+     {"nic-bandwidth", ROW(NIC_BANDWIDTH), "RATE",
+      "of a network interface, of which a node has one per port, and of the router's crossbar (default 12.8Tb/s)",
+      NULL},
+     {"alpha", ROW(ALPHA), "TIME", "paid at the start of every step (default 1.5us)", NULL},
+     {"link-latency", ROW(LINK_LATENCY), "TIME", "along a link (default 100ns)", NULL},
+     {"host-latency", ROW(HOST_LATENCY), "TIME", "between a node and its router, each way (default 100ns)", NULL},
+     {"router-in", ROW(ROUTER_IN), "TIME", "at the input of a router (default 50ns)", NULL},
+     {"router-out", ROW(ROUTER_OUT), "TIME", "at the output of a router (default 50ns)", NULL},
+     {"packet", ROW(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
+     {"buffer", ROW(BUFFER), "BYTES",
+      "of a router's input, per link and channel, at least one packet (default: unlimited); requires --model=dateline",
+      NULL},
+     {"gamma", ROW(GAMMA), "TIME",
+      "per byte that a reduction reads, for example 0.01ns; a joint reduction of three sources reads three times the "
+      "bytes of its result (default 0ns)",
+      NULL},
+     {"message-overhead", ROW(MESSAGE_OVERHEAD), "TIME",
+      "that a rank's processor is busy with each message before it is sent (default 0ns)", NULL},
+     {"jitter", ROW(JITTER), "SHARE",
+      "every alpha is stretched by a random share of up to this, for example 10% (default 0%)", NULL},
+     {"seed", ROW(SEED), "N", "of the random numbers; the same seed gives the same times (default 1)", NULL},
+     {"slow-rank", ROW(SLOW_RANK), "R:Fx",
+      "what rank R does itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to 16 "
+      "times",
+      NULL},
+     {"slow-link", ROW(SLOW_LINK), "R:P:Fx",
+      "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
+      "it; up to 16 times",
+      NULL},
+     CLI_OPTIONS_END};
 
 /* What plans depend on. */
 static bool is_planned(enum parameter parameter)
@@ -101,12 +118,18 @@ char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX])
 
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
-void cli_network_longs(struct option *longs, size_t used, bool all)
+const cli_option_t *cli_network_options(void) { return network_option; }
+
+const cli_option_t *cli_network_plan_options(void)
 {
-    for (int i = 0; i < CLI_NETWORK_COUNT; i++)
-        if (all || is_planned((enum parameter)i))
-            longs[used++] = (struct option){cli_network_names[i], required_argument, NULL, CLI_NETWORK_OPTION + i};
-    longs[used] = (struct option){NULL, 0, NULL, 0};
+    static cli_option_t planned[CLI_NETWORK_COUNT + 2];
+    int rows = 0;
+    planned[rows++] = (cli_option_t){
+        .text = "Network that is planned for (the paper's by default; one queue per link)"};
+    for (const cli_option_t *option = network_option; option->text; option++)
+        if (option->name && is_planned((enum parameter)(option->key - CLI_NETWORK_OPTION)))
+            planned[rows++] = *option;
+    return planned;
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */

@@ -5,12 +5,13 @@
 #ifndef TRIVANCE_TOOL_NETWORK_H
 #define TRIVANCE_TOOL_NETWORK_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
+
+#include "tool/command.h"
 
 #define CLI_SLOW_MAX 16
 
@@ -23,9 +24,6 @@ typedef struct cli_network {
 /* The names, without dashes: model, delivery, bandwidth, nic-bandwidth, alpha, link-latency, host-latency, router-in,
  * router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link. Ends with NULL. */
 extern const char *const cli_network_names[];
-/* The lines of a --help text for them, and for those that a plan depends on. */
-extern const char cli_network_help[], cli_network_plan_help[];
-
 void cli_network_init(cli_network_t *network);
 /* Sets one by its name from text as typed ("800Gb/s"); slow-rank and slow-link add one more ("5:2x", "0:+1:4x",
  * "0:+1:down"). TRV_ERR_ARGUMENT with a sentence for an unknown name or a bad value. */
@@ -34,12 +32,12 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
  * the pointers in `options`. Call it after every copy of a cli_network_t. */
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
 
-/* How many names there are. As long options of getopt they are appended to `longs` behind the `used` ones there (it has
- * room for them and the row of zeros that ends it); their values are CLI_NETWORK_OPTION + the index of the name. Not
- * `all`: those that a plan depends on. */
+/* The names as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, and those that a
+ * plan depends on. */
 #define CLI_NETWORK_COUNT  17
 #define CLI_NETWORK_OPTION 1024
-void cli_network_longs(struct option *longs, size_t used, bool all);
+const cli_option_t *cli_network_options(void);
+const cli_option_t *cli_network_plan_options(void);
 
 /* One line for people: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …"; what is rarely asked for is left out where
  * it is as by default. `text` has room for CLI_NETWORK_TEXT_MAX bytes. Returns it. */

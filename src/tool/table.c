@@ -22,27 +22,6 @@ int cli_parse_format(const char *text, cli_format_t *format)
     return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are table, json and csv", text);
 }
 
-int cli_format_option(int argc, char **argv, const char *help, cli_format_t *format)
-{
-    static const struct option longs[] = {{"format", required_argument, NULL, 'f'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_option(argc, argv, ":f:h", longs)) != -1)
-        switch (option) {
-        case 'f':
-            if (cli_parse_format(optarg, format))
-                return cli_bad_last(argv[0]);
-            break;
-        case 'h': fputs(help, stdout); return CLI_OK;
-        default: return CLI_BAD;
-        }
-    if (optind < argc)
-        return cli_bad(argv[0], "'%.40s' is not needed: %s takes options only, for example --format=json", argv[optind],
-                       argv[0]);
-    return -1;
-}
-
 int cli_text_width(const char *text)
 {
     int width = 0;

@@ -43,9 +43,6 @@ typedef struct cli_table {
 /* Parses "table", "json" or "csv". */
 int cli_parse_format(const char *text, cli_format_t *format);
 
-/* The options of a subcommand that takes --format and --help only. -1: go on; else the exit code. */
-int cli_format_option(int argc, char **argv, const char *help, cli_format_t *format);
-
 /* `bold`: print the titles in bold. The columns are copied. */
 void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column, int columns,
                      bool bold);

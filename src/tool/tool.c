@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "common/error.h"
-#include "text/nearest.h"
 
 int cli_bad(const char *command, const char *format, ...)
 {
@@ -27,46 +26,6 @@ int cli_bad(const char *command, const char *format, ...)
 }
 
 int cli_bad_last(const char *command) { return cli_bad(command, "%s", trv_last_error()); }
-
-static void unknown_option(const char *command, const char *text, const struct option *longs)
-{
-    const char *name[64];
-    char bare[64];
-    int count = 0;
-    for (; longs[count].name && count < 64; count++)
-        name[count] = longs[count].name;
-    snprintf(bare, sizeof bare, "%s", text);
-    bare[strcspn(bare, "=")] = '\0';
-    const char *nearest = strncmp(text, "--", 2) == 0 ? trv_nearest(bare + 2, name, count) : NULL;
-    if (nearest)
-        cli_bad(command, "there is no option '%.40s'; did you mean --%s?", bare, nearest);
-    else
-        cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
-}
-
-int cli_option(int argc, char **argv, const char *shorts, const struct option *longs)
-{
-    opterr = 0;
-    int before = optind;
-    int option = getopt_long(argc, argv, shorts, longs, NULL);
-    if (option != '?' && option != ':')
-        return option;
-    const char *text = argv[optind > before ? optind - 1 : optind];
-    if (!text)
-        text = "";
-    char short_text[3] = {'-', (char)optopt, '\0'};
-    const char *known = NULL;
-    for (const struct option *l = longs; l->name; l++)
-        if (optopt && l->val == optopt)
-            known = l->name;
-    if (option == ':')
-        cli_bad(argv[0], "the option %.40s needs a value; `trivance %s --help` shows an example", text, argv[0]);
-    else if (known && strncmp(text, "--", 2) == 0)
-        cli_bad(argv[0], "the option --%s takes no value", known);
-    else
-        unknown_option(argv[0], strncmp(text, "--", 2) == 0 || !optopt ? text : short_text, longs);
-    return '?';
-}
 
 int cli_make_folder(const char *path)
 {

@@ -1,5 +1,5 @@
 /*
- * What the subcommands of `trivance` share: exit codes, options, messages, output files.
+ * What the subcommands of `trivance` share: exit codes, messages, output files.
  *
  * A subcommand is `int cli_<name>(int argc, char **argv)`, argv[0] being its own name; it returns the exit code.
  * Results go to stdout, everything else to stderr. A failure is one sentence, "trivance <name>: …".
@@ -7,7 +7,6 @@
 #ifndef TRIVANCE_TOOL_TOOL_H
 #define TRIVANCE_TOOL_TOOL_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -21,11 +20,6 @@ enum {
 int cli_bad(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with the sentence of the last failure. */
 int cli_bad_last(const char *command);
-
-/* getopt_long with one sentence for an option that is unknown (the nearest name is suggested), lacks its value or takes
- * none. Returns the option, -1 at the end, or '?' after it has printed the sentence. `longs` ends with a row of zeros.
- */
-int cli_option(int argc, char **argv, const char *shorts, const struct option *longs);
 
 /* Makes a folder and those above it, where they are missing. */
 int cli_make_folder(const char *path);

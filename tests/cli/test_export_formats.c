@@ -277,26 +277,6 @@ static void test_tool(void **state)
     tool_remove_folder(state);
 }
 
-/* Every option of the help text is in the man page. */
-static void test_help(void **state)
-{
-    char *manual = tool_read_file(TRIVANCE_MAN "/trivance-export.1"), option[32];
-    tool_t tool = tool_run("export --help", NULL);
-    (void)state;
-    assert_int_equal(tool.code, 0);
-    assert_true(strncmp(tool.out, "Usage: ", 7) == 0);
-    int options = 0;
-    for (const char *at = tool.out; (at = strstr(at, "--")) != NULL; at += 2)
-        if (sscanf(at + 1, "%31[-a-z]", option) == 1 && option[1]) {
-            if (!strstr(manual, option))
-                fail_msg("-%s is not in the man page", option);
-            options++;
-        }
-    assert_true(options >= 8);
-    tool_clear(&tool);
-    free(manual);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,7 +287,6 @@ int main(void)
         cmocka_unit_test(test_joint_reductions),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_tool),
-        cmocka_unit_test(test_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PAT
 cd "$work"
 
 echo "== files"
-for file in bin/trivance share/man/man1/trivance.1 share/doc/trivance/LICENSE include/trivance/trivance.h; do
+for file in bin/trivance share/man/man1/trivance.1 share/bash-completion/completions/trivance share/doc/trivance/LICENSE include/trivance/trivance.h; do
     [ -e "$prefix/$file" ] || { echo "install: $file is not there"; exit 1; }
 done
 [ "$(pkg-config --modversion trivance)" = "$("$prefix/bin/trivance" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+')" ]

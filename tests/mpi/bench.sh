@@ -38,7 +38,7 @@ bad() {
 }
 
 good 1 'trivance-b +4 +[0-9]+ .* 0 +yes$' -a trivance-b --bytes 4KiB -i 5
-good 3 ' 0 +yes$' --torus 4 --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3 -x 1 -c 1
+good 3 ' 0 +yes$' --torus 4 --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3 --warmup 1 --check=1
 good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,trivance-b,[0-9]+,' --torus 2x2 --algorithm=trivance-b --type=double \
     --op=prod --bytes=64 --format=csv -i 2
 keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,chosen_for,steps,bytes_sent
@@ -74,7 +74,8 @@ bad "there is no format 'xml'" --format=xml
 bad "the first must not be the larger one" --bytes 64:8
 bad "no range of sizes" --bytes 8:16:2:4
 bad "there is no option" --frobnicate
-bad "-i" -i 0
+bad "--iterations" -i 0
+bad "there is no option '-m'" -m 8:64
 bad "is not defined on" --type double --op band
 bad "MPI has no type" --type bfloat16
 bad "trivance-l-overlap" -a trivance-l-overlap --op sum

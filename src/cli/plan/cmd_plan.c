@@ -17,57 +17,84 @@
 #include "common/error.h"
 #include "export/svg.h"
 
-static const char help[] =
-    "Usage: trivance plan TORUS [OPTIONS]\n"
-    "       trivance plan --schedule=FILE [OPTIONS]\n"
-    "       trivance plan TORUS --all-sizes | --why [OPTIONS]\n"
-    "       trivance plan --search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
-    "       trivance plan --search=TORUS[,TORUS...] [--format=table|json|csv|c]\n\n"
-    "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages\n"
-    "share the busiest link; and draws it. Text shows the messages of one rank and a picture of the\n"
-    "steps. The schedule is the fastest for the torus, the size and the network (planned), or that of the\n"
-    "algorithm that is named. Or shows what would be planned for every size, or why just this. Or\n"
-    "searches: on a ring the distances that bandwidth-optimal phases transmit least with, a line for each\n"
-    "number of steps that gains something; on a torus the vectors of star schedules, which use all ports\n"
-    "of a rank at once.\n\n"
-    "Options:\n"
-    "  -a, --algorithm=A     planned (default), a name, with its parameters if it has some (hybrid:4x8),\n"
-    "                        or a family, whose better member is taken\n"
-    "      --chain=CHAIN     star:l, or the star that -a names, with this chain: coordinates separated by .,\n"
-    "                        vectors of a step by /, steps by _ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)\n"
-    "  -c, --collective=C    allreduce (default), reduce-scatter or allgather\n"
-    "  -b, --bytes=M         size of the vector (default 64K); K, M, G are powers of 1024\n"
-    "  -r, --rank=R          one rank's messages, with its program: sends, receives, reductions,\n"
-    "                        registers\n"
-    "      --stream=S        one stream only\n"
-    "  -s, --schedule=FILE   a schedule in the format trivance-schedule-1 instead (- is stdin)\n"
-    "      --all-sizes       the plan for every size from 32 B to 1 GiB, and its gains\n"
-    "      --why             the plans that came near, what their times are made of, and on which network\n"
-    "                        they would have won\n"
-    "      --search=WHAT     distances for a ring (32) or all rings of a range (2-64), star chains for tori\n"
-    "                        (8x8 or 4x4,4x4x8) or all of the built-in table (stars) instead\n"
-    "      --steps=K         of the search on rings: distances for K steps per phase only\n"
-    "  -f, --format=F        text (default), svg (a picture) or json (the format trivance-schedule-1);\n"
-    "                        of --all-sizes and --why table, json or csv; of --search also c (the\n"
-    "                        source of a built-in table)\n"
-    "  -o, --output=FILE     write there instead of to the terminal\n"
-    "  -h, --help            this text\n\n"
-    "What a plan must keep to:\n"
-    "      --consistent          the same bits on every rank for floating point\n"
-    "      --idempotent          contributions may count twice: for max, min, and, or\n"
-    "      --memory=BYTES        scratch memory of a rank, at most\n"
-    "      --messages-per-port=N messages of a stream that leave a rank by one port in a step, at most\n\n"
-    "Network that is planned for (the paper's by default; one queue per link):\n";
+enum {
+    OPTION_CHAIN = CLI_NO_LETTER,
+    OPTION_STREAM,
+    OPTION_SEARCH,
+    OPTION_STEPS,
+    OPTION_ALL_SIZES,
+    OPTION_WHY,
+    OPTION_CONSISTENT,
+    OPTION_IDEMPOTENT,
+    OPTION_MEMORY,
+    OPTION_MESSAGES
+};
 
-static const char examples[] = "\nExamples:\n"
-                               "  trivance plan 9\n"
-                               "  trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
-                               "  trivance plan 8 --algorithm=swing-b --rank=3\n"
-                               "  trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
-                               "  trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
-                               "  trivance plan 8x8 --bytes=128K --why --consistent\n"
-                               "  trivance plan --search=30-32\n"
-                               "  trivance plan --search=4x4x8\n";
+static const cli_option_t option[] = {
+    {"algorithm", 'a', "A",
+     "planned (default), a name, with its parameters if it has some (hybrid:4x8), or a family, whose better member for "
+     "the size is taken",
+     "ALGORITHM"},
+    {"chain", OPTION_CHAIN, "CHAIN",
+     "star:l, or the star that -a names, with this chain: coordinates separated by ., vectors of a step by /, steps by "
+     "_ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)",
+     NULL},
+    {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+    {"bytes", 'b', "M",
+     "size of the vector, for reduce-scatter and allgather of all blocks together (default 64K, or that of the file); "
+     "K, M, G are powers of 1024",
+     NULL},
+    {"rank", 'r', "R", "one rank's messages, with its program: sends, receives, reductions, registers", NULL},
+    {"stream", OPTION_STREAM, "S", "one stream only", NULL},
+    {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+    {"all-sizes", OPTION_ALL_SIZES, NULL, "the plan for every size from 32 B to 1 GiB, and its gains", NULL},
+    {"why", OPTION_WHY, NULL,
+     "the plans that came near, what their times are made of, and on which network they would have won", NULL},
+    {"search", OPTION_SEARCH, "WHAT",
+     "distances for a ring (32) or all rings of a range (2-64), star chains for tori (8x8 or 4x4,4x4x8) or all of the "
+     "built-in table (stars) instead",
+     NULL},
+    {"steps", OPTION_STEPS, "K", "of the search on rings: distances for K steps per phase only", NULL},
+    {"format", 'f', "F",
+     "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes and --why table, json "
+     "or "
+     "csv; of --search also c (the source of a built-in table)",
+     "text svg json table csv c"},
+    {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
+    {NULL, 0, NULL, "What a plan must satisfy", NULL},
+    {"consistent", OPTION_CONSISTENT, NULL, "the same bits on every rank for floating point", NULL},
+    {"idempotent", OPTION_IDEMPOTENT, NULL, "contributions may count twice: for max, min, and, or", NULL},
+    {"memory", OPTION_MEMORY, "BYTES", "at most so much scratch memory per rank", NULL},
+    {"messages-per-port", OPTION_MESSAGES, "N",
+     "at most so many messages of a stream leave a rank by one port in a step", NULL},
+    CLI_OPTIONS_END};
+
+const cli_command_t cli_plan_command = {
+    .name = "plan",
+    .summary = "a schedule step by step, as text, picture (SVG) or file (JSON)",
+    .usage = "TORUS [OPTIONS]\n"
+             "--schedule=FILE [OPTIONS]\n"
+             "TORUS --all-sizes | --why [OPTIONS]\n"
+             "--search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
+             "--search=TORUS[,TORUS…] [--format=table|json|csv|c]",
+    .about = "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share "
+             "the busiest link; and draws it. Text shows the messages of one rank and a picture of the steps. The "
+             "schedule is the fastest for the torus, the size and the network (planned), or that of the algorithm that "
+             "is named.\n\n"
+             "Or shows what would be planned for every size, or why just this. Or searches: on a ring the distances "
+             "with which bandwidth-optimal phases transmit least, with a line for each number of steps that gains "
+             "something; on a torus the vectors of star schedules, which use all ports of a rank at once.",
+    .option = option,
+    .more = cli_network_plan_options,
+    .examples = "trivance plan 9\n"
+                "trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
+                "trivance plan 8 --algorithm=swing-b --rank=3\n"
+                "trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
+                "trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
+                "trivance plan 8x8 --bytes=128K --why --consistent\n"
+                "trivance plan --search=30-32\n"
+                "trivance plan --search=4x4x8\n",
+};
 
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
@@ -318,24 +345,11 @@ static int take_chain(options_t *options)
     return cli_select(name, &options->selection);
 }
 
-enum {
-    OPTION_CHAIN = 256,
-    OPTION_STREAM,
-    OPTION_SEARCH,
-    OPTION_STEPS,
-    OPTION_ALL_SIZES,
-    OPTION_WHY,
-    OPTION_CONSISTENT,
-    OPTION_IDEMPOTENT,
-    OPTION_MEMORY,
-    OPTION_MESSAGES
-};
-
-static int read_constraint(options_t *options, int option)
+static int read_constraint(options_t *options, int key)
 {
     trv_plan_constraints_t *constraints = &options->constraints;
     options->constrained = true;
-    switch (option) {
+    switch (key) {
     case OPTION_CONSISTENT: constraints->consistent = true; return TRV_OK;
     case OPTION_IDEMPOTENT: constraints->idempotent = true; return TRV_OK;
     case OPTION_MEMORY: return trv_parse_vector(optarg, &constraints->memory_bytes);
@@ -343,11 +357,12 @@ static int read_constraint(options_t *options, int option)
     }
 }
 
-static int read_option(options_t *options, int option)
+static int read_option(void *context, int key)
 {
-    if (option >= CLI_NETWORK_OPTION)
-        return cli_network_set(&options->network, cli_network_names[option - CLI_NETWORK_OPTION], optarg);
-    switch (option) {
+    options_t *options = context;
+    if (key >= CLI_NETWORK_OPTION)
+        return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
+    switch (key) {
     case 'a': options->named = true; return cli_select(optarg, &options->selection);
     case 'c': return cli_parse_collective(optarg, &options->collective);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
@@ -361,49 +376,22 @@ static int read_option(options_t *options, int option)
     case OPTION_WHY: options->why = true; return TRV_OK;
     case 'f': options->format_name = optarg; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
-    default: return read_constraint(options, option);
+    default: return read_constraint(options, key);
     }
 }
 
-/* 0, or 1 + the exit code when there is nothing more to do. */
+/* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    static const struct option own[] = {{"algorithm", required_argument, NULL, 'a'},
-                                        {"collective", required_argument, NULL, 'c'},
-                                        {"bytes", required_argument, NULL, 'b'},
-                                        {"rank", required_argument, NULL, 'r'},
-                                        {"chain", required_argument, NULL, OPTION_CHAIN},
-                                        {"stream", required_argument, NULL, OPTION_STREAM},
-                                        {"schedule", required_argument, NULL, 's'},
-                                        {"search", required_argument, NULL, OPTION_SEARCH},
-                                        {"steps", required_argument, NULL, OPTION_STEPS},
-                                        {"all-sizes", no_argument, NULL, OPTION_ALL_SIZES},
-                                        {"why", no_argument, NULL, OPTION_WHY},
-                                        {"consistent", no_argument, NULL, OPTION_CONSISTENT},
-                                        {"idempotent", no_argument, NULL, OPTION_IDEMPOTENT},
-                                        {"memory", required_argument, NULL, OPTION_MEMORY},
-                                        {"messages-per-port", required_argument, NULL, OPTION_MESSAGES},
-                                        {"format", required_argument, NULL, 'f'},
-                                        {"output", required_argument, NULL, 'o'},
-                                        {"help", no_argument, NULL, 'h'}};
-    struct option longs[sizeof own / sizeof own[0] + CLI_NETWORK_COUNT + 1];
-    int option, rc = cli_select("planned", &options->selection);
-    memcpy(longs, own, sizeof own);
-    cli_network_longs(longs, sizeof own / sizeof own[0], false);
-    while (!rc && (option = cli_option(argc, argv, ":a:c:b:r:s:f:o:h", longs)) != -1) {
-        if (option == 'h') {
-            printf("%s%s%s", help, cli_network_plan_help, examples);
-            return 1 + CLI_OK;
-        }
-        if (option == '?')
-            return 1 + CLI_BAD;
-        rc = read_option(options, option);
-    }
-    if (!rc && options->chain)
-        rc = take_chain(options);
+    if (cli_select("planned", &options->selection))
+        return cli_bad_last(argv[0]);
+    int code = cli_read_options(&cli_plan_command, argc, argv, read_option, options);
+    if (code >= 0)
+        return code;
+    int rc = options->chain ? take_chain(options) : TRV_OK;
     if (!rc)
         rc = cli_read_tori(argc, argv, optind, &options->tori);
-    return rc ? 1 + cli_bad_last(argv[0]) : 0;
+    return rc ? cli_bad_last(argv[0]) : -1;
 }
 
 int cli_plan(int argc, char **argv)
@@ -412,9 +400,9 @@ int cli_plan(int argc, char **argv)
     options.command = argv[0];
     cli_network_init(&options.network);
     options.network.options = cli_usual_network();
-    int rc = read_options(argc, argv, &options);
-    if (rc)
-        return rc - 1;
+    int rc = TRV_OK, code = read_options(argc, argv, &options);
+    if (code >= 0)
+        return code;
     const char *conflict = find_conflict(&options);
     if (conflict)
         return cli_bad(argv[0], "%s", conflict);

@@ -143,7 +143,8 @@ static void print_source(const found_t *found, FILE *out)
             "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
             " *     trivance plan --search=%d-%d --format=c --output=src/distances/distances_table.c\n *\n"
             " * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).\n */\n"
-            "#include \"distances/distances.h\"\n\nconst unsigned short trv_distances_table[] = {\n",
+            "#include \"distances/distances.h\"\n\n/* clang-format off */\nconst unsigned short trv_distances_table[] "
+            "= {\n",
             found->first, found->last, found->first, found->last);
     for (int r = 0, next; r < found->count; r = next) {
         for (next = r; next < found->count && found->row[next].size == found->row[r].size;)

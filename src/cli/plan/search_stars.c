@@ -229,7 +229,8 @@ static void print_source(const found_t *found, FILE *out)
     fputs("/*\n * Star chains that are known. Generated; do not edit. Made by\n *\n"
           " *     trivance plan --search=stars --format=c --output=src/stars/stars_table.c\n *\n"
           " * Per torus its direct sums, the fewest steps first, or a covering (see store.h and stars.h).\n */\n"
-          "#include \"stars/store.h\"\n\n#include <stddef.h>\n\nconst trv_star_row_t trv_star_table[] = {\n",
+          "#include \"stars/store.h\"\n\n#include <stddef.h>\n\n/* clang-format off */\nconst trv_star_row_t "
+          "trv_star_table[] = {\n",
           out);
     for (int i = 0; i < found->count; i++) {
         const trv_star_chain_t *chain = &found->chain[i];

@@ -15,47 +15,69 @@
 #define SIZES            "32,1K,32K,1M,32M,128M"
 #define SIZE_LOOKED_INTO "1M" /* by --links and --trace */
 
-static const char help[] =
-    "Usage: trivance simulate TORUS… [OPTIONS]\n"
-    "       trivance simulate --schedule=FILE [OPTIONS]\n"
-    "       trivance simulate TORUS --goal=FILE [OPTIONS]\n\n"
-    "The completion time on a torus, simulated packet by packet, per algorithm and size; and relative\n"
-    "to Trivance, as the paper plots it.\n\n"
-    "Options:\n"
-    "  -a, --algorithm=LIST        names, families or planned with commas between, or all; a family's time\n"
-    "                              is that of its better member, planned means the fastest for the size\n"
-    "                              and the network; by default those that take the torus of\n"
-    "                              " ALGORITHMS "\n"
-    "  -c, --collective=C          allreduce (default), reduce-scatter or allgather\n"
-    "  -b, --bytes=LIST            sizes of the vector (default " SIZES "; with --links or\n"
-    "                              --trace " SIZE_LOOKED_INTO "); K, M, G are powers of 1024\n"
-    "  -s, --schedule=FILE         a schedule in the format trivance-schedule-1 instead (- is stdin), for\n"
-    "                              the size in the file unless --bytes is given\n"
-    "      --goal=FILE             a program in LogGOPSim's text format (- is stdin); alpha is then 0\n"
-    "                              unless given\n"
-    "      --compare               the time by the cost model beside the simulated one\n"
-    "      --links                 the busiest links\n"
-    "      --trace=FILE            steps and packets for ui.perfetto.dev or chrome://tracing, of one\n"
-    "                              algorithm and size on up to 64 ranks\n"
-    "      --full                  simulate every rank, also where symmetry makes some of them enough\n"
-    "  -f, --format=F              table (default), json or csv: one row per torus, algorithm and size\n"
-    "  -h, --help                  this text\n\n"
-    "Network (the paper's by default):\n";
+enum { OPTION_GOAL = CLI_NO_LETTER, OPTION_COMPARE, OPTION_LINKS, OPTION_TRACE, OPTION_FULL };
 
-static const char examples[] =
-    "\nExamples:\n"
-    "  trivance simulate 8x8\n"
-    "  trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --model=fifo --bandwidth=1.6Tb/s\n"
-    "  trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json\n"
-    "  trivance simulate 8x8 --slow-link=0:+0:4x\n"
-    "  trivance plan 8x8 --format=json | trivance simulate --schedule=-\n";
+static const cli_option_t option[] =
+    {{"algorithm", 'a', "LIST",
+      "names, with their parameters if they have some, families or planned, separated by commas, or all; a family's "
+      "time is that of its better member, planned means the fastest for the size and the network; default: those that "
+      "take the torus of " ALGORITHMS,
+      "ALGORITHM all"},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"bytes", 'b', "LIST",
+      "sizes of the vector (default " SIZES "; with --links or --trace " SIZE_LOOKED_INTO
+      "); K, M, G are powers of 1024",
+      NULL},
+     {"schedule", 's', "FILE",
+      "a schedule in the format trivance-schedule-1 instead (- is stdin), for the size in the file unless --bytes is "
+      "given; with or without blocks",
+      "FILE"},
+     {"goal", OPTION_GOAL, "FILE",
+      "a program in LogGOPSim's text format (- is stdin), of as many ranks as the torus has; alpha is then 0 unless "
+      "given",
+      "FILE"},
+     {"compare", OPTION_COMPARE, NULL,
+      "the time by the cost model of `trivance cost` beside the simulated one, which is given as a multiple of it; a "
+      "hop "
+      "costs the latencies of a link and of a router's input and output",
+      NULL},
+     {"links", OPTION_LINKS, NULL,
+      "per algorithm and size the ten links that are busy longest: the share of the time in which they carry packets, "
+      "payload, packets, and the most packets that waited at once",
+      NULL},
+     {"trace", OPTION_TRACE, "FILE",
+      "steps and packets for ui.perfetto.dev or chrome://tracing, of one algorithm and size on up to 64 ranks", "FILE"},
+     {"full", OPTION_FULL, NULL,
+      "simulate every rank, also where symmetry makes some of them enough; the times are the same", NULL},
+     {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
+     CLI_OPTIONS_END};
 
-enum { OPTION_GOAL = 256, OPTION_COMPARE, OPTION_LINKS, OPTION_TRACE, OPTION_FULL };
+const cli_command_t cli_simulate_command = {
+    .name = "simulate",
+    .summary = "completion time on a torus, packet by packet",
+    .usage = "TORUS… [OPTIONS]\n"
+             "--schedule=FILE [OPTIONS]\n"
+             "TORUS --goal=FILE [OPTIONS]",
+    .about = "The completion time on a torus, simulated packet by packet, per algorithm and size; and relative to "
+             "Trivance, as the paper plots it.",
+    .option = option,
+    .more = cli_network_options,
+    .examples = "trivance simulate 8x8\n"
+                "trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --model=fifo --bandwidth=1.6Tb/s\n"
+                "trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json\n"
+                "trivance simulate 8x8 --slow-link=0:+0:4x\n"
+                "trivance plan 8x8 --format=json | trivance simulate --schedule=-\n",
+};
 
 /* Which options were given, for those whose default depends on others. */
 typedef struct given {
     bool algorithm, collective, alpha;
 } given_t;
+
+typedef struct options {
+    cli_simulate_t *job;
+    given_t given;
+} options_t;
 
 static int read_bytes(cli_simulate_t *job, const char *text)
 {
@@ -66,14 +88,17 @@ static int read_bytes(cli_simulate_t *job, const char *text)
     return rc;
 }
 
-static int read_option(cli_simulate_t *job, given_t *given, int option)
+static int read_option(void *context, int key)
 {
-    if (option >= CLI_NETWORK_OPTION) {
-        const char *name = cli_network_names[option - CLI_NETWORK_OPTION];
+    options_t *options = context;
+    cli_simulate_t *job = options->job;
+    given_t *given = &options->given;
+    if (key >= CLI_NETWORK_OPTION) {
+        const char *name = cli_network_names[key - CLI_NETWORK_OPTION];
         given->alpha |= strcmp(name, "alpha") == 0;
         return cli_network_set(&job->network, name, optarg);
     }
-    switch (option) {
+    switch (key) {
     case 'a': given->algorithm = true; return cli_select(optarg, &job->selection);
     case 'c': given->collective = true; return cli_parse_collective(optarg, &job->collective);
     case 'b': return read_bytes(job, optarg);
@@ -110,39 +135,6 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
     return NULL;
 }
 
-/* `option` is the first that was not read by the caller. */
-static int read_all(int argc, char **argv, cli_simulate_t *job, given_t *given, bool *helped)
-{
-    static const struct option own[] = {{"algorithm", required_argument, NULL, 'a'},
-                                        {"collective", required_argument, NULL, 'c'},
-                                        {"bytes", required_argument, NULL, 'b'},
-                                        {"schedule", required_argument, NULL, 's'},
-                                        {"format", required_argument, NULL, 'f'},
-                                        {"goal", required_argument, NULL, OPTION_GOAL},
-                                        {"compare", no_argument, NULL, OPTION_COMPARE},
-                                        {"links", no_argument, NULL, OPTION_LINKS},
-                                        {"trace", required_argument, NULL, OPTION_TRACE},
-                                        {"full", no_argument, NULL, OPTION_FULL},
-                                        {"help", no_argument, NULL, 'h'}};
-    struct option longs[sizeof own / sizeof own[0] + CLI_NETWORK_COUNT + 1];
-    int option, rc = TRV_OK;
-    memcpy(longs, own, sizeof own);
-    cli_network_longs(longs, sizeof own / sizeof own[0], true);
-    while (!rc && (option = cli_option(argc, argv, ":a:c:b:s:f:h", longs)) != -1) {
-        if (option == '?')
-            return CLI_BAD;
-        if (option == 'h') {
-            printf("%s%s%s", help, cli_network_help, examples);
-            *helped = true;
-            return CLI_OK;
-        }
-        rc = read_option(job, given, option);
-    }
-    if (!rc)
-        rc = cli_read_tori(argc, argv, optind, &job->tori);
-    return rc ? cli_bad_last(argv[0]) : CLI_OK;
-}
-
 static int simulate(cli_simulate_t *job)
 {
     cli_outcome_t outcome;
@@ -156,24 +148,23 @@ static int simulate(cli_simulate_t *job)
 int cli_simulate(int argc, char **argv)
 {
     static cli_simulate_t job;
-    given_t given = {0};
-    bool helped = false;
+    options_t options = {.job = &job};
     job.command = argv[0];
     cli_network_init(&job.network);
-    int code = read_all(argc, argv, &job, &given, &helped);
-    if (code || helped)
+    int code = cli_read_options(&cli_simulate_command, argc, argv, read_option, &options);
+    if (code >= 0)
         return code;
-    int rc = TRV_OK;
-    if (!given.algorithm) {
+    int rc = cli_read_tori(argc, argv, optind, &job.tori);
+    if (!rc && !options.given.algorithm) {
         rc = cli_select(ALGORITHMS, &job.selection);
         job.selection.all = true;
     }
-    const char *conflict = find_conflict(&job, &given);
+    const char *conflict = find_conflict(&job, &options.given);
     if (!rc && conflict)
         return cli_bad(argv[0], "%s", conflict);
     if (!rc && !job.sizes && !job.schedule)
         rc = read_bytes(&job, job.links || job.trace ? SIZE_LOOKED_INTO : SIZES);
-    if (job.goal && !given.alpha)
+    if (job.goal && !options.given.alpha)
         job.network.options.alpha_ns = 0;
     return rc ? cli_bad_last(argv[0]) : simulate(&job);
 }

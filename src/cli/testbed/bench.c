@@ -11,40 +11,59 @@
 
 #include <trivance/common.h>
 
+#include "common/error.h"
 #include "tool/tool.h"
 #include "tool/handover.h"
 #include "tool/network.h"
 #include "text/parse.h"
 #include "cli/testbed/bench.h"
 
-static const char help[] =
-    "Usage: trivance testbed bench [OPTIONS] [-- PROGRAM [ARGUMENTS]]\n\n"
-    "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI\n"
-    "libraries and by Trivance as the preload library serves it: in one job, in turns, from a common start to\n"
-    "the end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs\n"
-    "root and, as it is, three hours of a machine that does nothing else.\n\n"
-    "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, in\n"
-    "turns without the drop-in and with it, and tells the time from MPI_Init to MPI_Finalize, how much of it is\n"
-    "spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program says.\n\n"
-    "Options:\n"
-    "  -t, --torus=LIST        default 8,9,3x3,3x3x3,27, for a program 3x3\n"
-    "  -o, --out=DIR           where the files go (default testbed)\n"
-    "  -m, --mpi=LIST          openmpi, mpich; default both, as far as they are installed; for a program its own,\n"
-    "                          to be named where it does not show it (Python, a script)\n"
-    "  -b, --bytes=LIST        default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M\n"
-    "  -a, --algorithm=LIST    of Trivance: default every form of it, planned and auto\n"
-    "  -r, --rendezvous=R      on, off or both (default; for a program on)\n"
-    "  -n, --iterations=N      of every algorithm (default 11), or starts of the program each way (3)\n"
-    "  -B, --bandwidth=RATE    default 50Mb/s, on more than 16 nodes 20Mb/s\n"
-    "  -L, --hop-latency=TIME  default 2ms, on more than 16 nodes 5ms\n"
-    "  -s, --slow-link=L:Fx    link L has 1/F of the bandwidth: 0:+0:2x\n"
-    "  -c, --compare           with what the packet simulator predicts for each time\n"
-    "  -h, --help              this text\n\n"
-    "Exit status: 0 good, 1 a testbed was not faithful, 2 bad input, or the machine cannot.\n\n"
-    "Examples:\n"
-    "  trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
-    "  trivance testbed bench --compare --out results\n"
-    "  trivance testbed bench --torus 3x3,9 -- ./conjugate_gradient.openmpi 100 200\n";
+enum {
+    OPTION_MPI = CLI_NO_LETTER,
+    OPTION_TORUS,
+    OPTION_RENDEZVOUS,
+    OPTION_BANDWIDTH,
+    OPTION_LATENCY,
+    OPTION_SLOW_LINK,
+    OPTION_COMPARE
+};
+
+static const cli_option_t option[] = {
+    {"torus", OPTION_TORUS, "LIST", "default 8,9,3x3,3x3x3,27, for a program 3x3", NULL},
+    {"output", 'o', "DIR", "where the files go (default testbed)", "DIR"},
+    {"mpi", OPTION_MPI, "LIST",
+     "openmpi, mpich; default both, as far as they are installed; for a program its own, to be named where it does not "
+     "show it (Python, a script)",
+     "openmpi mpich"},
+    {"bytes", 'b', "LIST", "default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M", NULL},
+    {"algorithm", 'a', "LIST", "of Trivance: default every form of it, planned and auto", "ALGORITHM auto"},
+    {"rendezvous", OPTION_RENDEZVOUS, "R", "on, off or both (default; for a program on)", "on off both"},
+    {"iterations", 'i', "N", "of every algorithm (default 11), or starts of the program each way (3)", NULL},
+    {"bandwidth", OPTION_BANDWIDTH, "RATE", "default 50Mb/s, on more than 16 nodes 20Mb/s", NULL},
+    {"hop-latency", OPTION_LATENCY, "TIME", "default 2ms, on more than 16 nodes 5ms", NULL},
+    {"slow-link", OPTION_SLOW_LINK, "L:Fx", "link L has 1/F of the bandwidth: 0:+0:2x", NULL},
+    {"compare", OPTION_COMPARE, NULL, "with what the packet simulator predicts for each time", NULL},
+    CLI_OPTIONS_END};
+
+const cli_command_t cli_testbed_bench_command = {
+    .name = "testbed bench",
+    .summary = "the MPI libraries' own AllReduce against Trivance, or a program without the drop-in and with it",
+    .usage = "[OPTIONS] [-- PROGRAM [ARGUMENTS]]",
+    .about =
+        "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI "
+        "libraries and by Trivance as the preload library serves it: in one job, in turns, from a common start to "
+        "the end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs "
+        "root and, as it is, three hours of a machine that does nothing else.\n\n"
+        "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, "
+        "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
+        "it is spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
+    .option = option,
+    .notes = "Exit status: 0 good, 1 a testbed was not faithful, 2 bad input, or the machine cannot.",
+    .examples = "trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
+                "trivance testbed bench --compare --output results\n"
+                "trivance testbed bench --torus 3x3,9 -- ./conjugate_gradient.openmpi 100 200\n",
+    .passes_on = true,
+};
 
 #define TORI_MAX    16
 #define MPIS        2
@@ -77,10 +96,10 @@ static int read_tori(const char *text, options_t *options)
     options->tori = 0;
     while (code == TRV_OK && (more = trv_next_item(&text, "tori", item, sizeof item)) != 0) {
         if (more > 0 && options->tori == TORI_MAX)
-            return cli_bad(options->command, "--torus: there are more than %d", TORI_MAX);
+            return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d tori", TORI_MAX);
         code = more < 0 ? more : trv_torus_parse(item, &options->torus[options->tori++]);
     }
-    return code < 0 ? cli_bad_last(options->command) : CLI_OK;
+    return code;
 }
 
 static int read_mpis(const char *text, options_t *options)
@@ -94,9 +113,9 @@ static int read_mpis(const char *text, options_t *options)
             if (strcmp(item, mpi_name[i]) == 0)
                 known = options->mpi[i] = true;
         if (!known)
-            return cli_bad(options->command, "--mpi: '%.15s' is none of openmpi and mpich", item);
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.15s' is none of openmpi and mpich", item);
     }
-    return more < 0 ? cli_bad_last(options->command) : CLI_OK;
+    return more;
 }
 
 static int read_mode(const char *text, options_t *options)
@@ -104,67 +123,53 @@ static int read_mode(const char *text, options_t *options)
     options->mode[1] = strcmp(text, "off") != 0;
     options->mode[0] = strcmp(text, "on") != 0;
     if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0 || strcmp(text, "both") == 0)
-        return CLI_OK;
-    return cli_bad(options->command, "--rendezvous: '%.40s' is none of on, off and both", text);
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of on, off and both", text);
 }
 
 static int read_slow_link(const char *text, options_t *options)
 {
-    if (cli_parse_slow_link(text, &options->slow_link) < 0)
-        return cli_bad(options->command, "--slow-link: %s", trv_last_error());
-    if (isinf(options->slow_link.factor))
-        return cli_bad(options->command, "--slow-link: a link that is down carries nothing; it is slower by a factor, "
-                                         "for example 0:+0:2x");
-    return CLI_OK;
+    int code = cli_parse_slow_link(text, &options->slow_link);
+    if (code == TRV_OK && isinf(options->slow_link.factor))
+        code = trv_fail(TRV_ERR_ARGUMENT, "a link that is down carries nothing; it is slower by a factor, for example "
+                                          "0:+0:2x");
+    return code;
 }
 
-static int read_value(options_t *options, int option, const char *text)
+static int read_sizes(const char *text, options_t *options)
 {
-    int code = TRV_OK;
-    switch (option) {
-    case 't': return read_tori(text, options);
-    case 'm': return read_mpis(text, options);
-    case 'r': return read_mode(text, options);
-    case 's': return read_slow_link(text, options);
-    case 'o': options->folder = text; break;
-    case 'a': options->algorithms = text; break;
-    case 'c': options->compare = true; break;
-    case 'b': code = trv_parse_bytes_list(text, options->bytes, CLI_BENCH_SIZES_MAX, &options->sizes); break;
-    case 'n': code = trv_parse_int(text, "--iterations", 1, CLI_BENCH_ROUNDS_MAX, &options->iterations); break;
-    case 'B': code = trv_parse_rate_bps(text, &options->bandwidth_bps); break;
-    default: code = trv_parse_time_ns(text, &options->latency_ns); break;
-    }
-    return code < 0 ? cli_bad_last(options->command) : CLI_OK;
+    int code = trv_parse_bytes_list(text, options->bytes, CLI_BENCH_SIZES_MAX, &options->sizes);
+    for (int i = 0; i < options->sizes && code == TRV_OK; i++)
+        if (options->bytes[i] == 0 || options->bytes[i] % 8 || options->bytes[i] > 1u << 30)
+            code = trv_fail(TRV_ERR_ARGUMENT, "sizes are multiples of 8 up to 1G, and there is %llu",
+                            (unsigned long long)options->bytes[i]);
+    return code;
 }
 
-/* -1 after the help. */
+static int take_option(void *context, int key)
+{
+    options_t *options = context;
+    switch (key) {
+    case OPTION_TORUS: return read_tori(optarg, options);
+    case OPTION_MPI: return read_mpis(optarg, options);
+    case OPTION_RENDEZVOUS: return read_mode(optarg, options);
+    case OPTION_SLOW_LINK: return read_slow_link(optarg, options);
+    case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->bandwidth_bps);
+    case OPTION_LATENCY: return trv_parse_time_ns(optarg, &options->latency_ns);
+    case OPTION_COMPARE: options->compare = true; return TRV_OK;
+    case 'b': return read_sizes(optarg, options);
+    case 'i': return trv_parse_int(optarg, "--iterations", 1, CLI_BENCH_ROUNDS_MAX, &options->iterations);
+    case 'a': options->algorithms = optarg; return TRV_OK;
+    default: options->folder = optarg; return TRV_OK;
+    }
+}
+
+/* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, options_t *options)
 {
-    static const struct option longs[] = {{"torus", required_argument, NULL, 't'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"mpi", required_argument, NULL, 'm'},
-                                          {"bytes", required_argument, NULL, 'b'},
-                                          {"algorithm", required_argument, NULL, 'a'},
-                                          {"rendezvous", required_argument, NULL, 'r'},
-                                          {"iterations", required_argument, NULL, 'n'},
-                                          {"bandwidth", required_argument, NULL, 'B'},
-                                          {"hop-latency", required_argument, NULL, 'L'},
-                                          {"slow-link", required_argument, NULL, 's'},
-                                          {"compare", no_argument, NULL, 'c'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option, code = CLI_OK;
-    while (code == CLI_OK && (option = cli_option(argc, argv, "+:t:o:m:b:a:r:n:B:L:s:ch", longs)) != -1) {
-        if (option == 'h')
-            return fputs(help, stdout), -1;
-        code = option == '?' ? CLI_BAD : read_value(options, option, optarg);
-    }
+    int code = cli_read_options(&cli_testbed_bench_command, argc, argv, take_option, options);
     options->words = argc - optind;
     options->word = options->words ? argv + optind : NULL;
-    for (int i = 0; i < options->sizes && code == CLI_OK; i++)
-        if (options->bytes[i] == 0 || options->bytes[i] % 8 || options->bytes[i] > 1u << 30)
-            return cli_bad(argv[0], "--bytes: sizes are multiples of 8 up to 1G, and there is %llu",
-                           (unsigned long long)options->bytes[i]);
     return code;
 }
 
@@ -384,8 +389,8 @@ static int set_defaults(options_t *options)
     bool program = options->word != NULL;
     if (program && (options->sizes || options->algorithms || options->compare))
         return cli_bad(options->command, "--bytes, --algorithm and --compare are not for a program; leave them out");
-    if (!options->tori && read_tori(program ? "3x3" : "8,9,3x3,3x3x3,27", options) != CLI_OK)
-        return CLI_BAD;
+    if (!options->tori && read_tori(program ? "3x3" : "8,9,3x3,3x3x3,27", options) < 0)
+        return cli_bad_last(options->command);
     if (!options->mode[0] && !options->mode[1])
         read_mode(program ? "on" : "both", options);
     if (!options->iterations)
@@ -402,10 +407,11 @@ int cli_testbed_bench(int argc, char **argv)
     options_t options = {.command = argv[0], .folder = "testbed", .latency_ns = -1};
     char *whole = NULL;
     int code = read_options(argc, argv, &options);
-    if (code == CLI_OK)
-        code = set_defaults(&options);
+    if (code >= 0)
+        return code;
+    code = set_defaults(&options);
     if (code != CLI_OK)
-        return code < 0 ? CLI_OK : code;
+        return code;
     cli_bench_job_t names = {.mpi = mpi_name[0]};
     if (cli_bench_rivals(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
         return cli_bad_last(argv[0]);

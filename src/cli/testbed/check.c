@@ -64,6 +64,16 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out)
             verdict->worst, status->lateness_p99_ns / 1e3, verdict->limit_ns / 1e3, status->lateness_max_ns / 1e3);
 }
 
+const cli_command_t cli_testbed_check_command = {
+    .name = "testbed check",
+    .summary = "measures the network against theory, and whether this machine keeps up",
+    .usage = "[--format=F]",
+    .about = "Measures latencies and bandwidths on the testbed that is up and compares them with theory; exit status 1 "
+             "where one is off by more than the limit, or the emulator is late.",
+    .option = cli_testbed_format_option,
+    .examples = "trivance testbed up 3x3 && trivance testbed check\n",
+};
+
 int cli_testbed_check(int argc, char **argv)
 {
     static const cli_column_t column[] = {{"test", "test", false, 22},         {"number", "", true, 3},
@@ -74,7 +84,7 @@ int cli_testbed_check(int argc, char **argv)
     cli_format_t format = CLI_FORMAT_TABLE;
     cli_table_t table;
     cli_verdict_t verdict = {.table = &table};
-    int code = cli_format_option(argc, argv, cli_testbed_help, &format);
+    int code = cli_read_format_option(&cli_testbed_check_command, argc, argv, &format);
     if (code >= 0)
         return code;
     int lock = trv_testbed_lock_job();

@@ -18,53 +18,104 @@
 #include "text/parse.h"
 #include "tool/table.h"
 #include "cli/testbed/commands.h"
+#include "common/error.h"
 
-const char cli_testbed_help[] =
-    "Usage: trivance testbed up TORUS [--bandwidth=RATE] [--hop-latency=TIME]\n"
-    "       trivance testbed run [--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-    "       trivance testbed check | status | down\n"
-    "       trivance testbed set link NODE:PORT|node NODE ORDER…\n"
-    "       trivance testbed bench [--torus=LIST] [--out=DIR] [OPTIONS] [-- PROGRAM [ARGUMENTS]]\n\n"
-    "Real MPI jobs over a torus that is emulated on this machine: every rank in a network namespace of its own,\n"
-    "all messages packet by packet over links with a bandwidth, a latency and a queue. Needs root.\n\n"
-    "  up      makes the nodes and starts the emulator\n"
-    "  run     starts an MPI program, unchanged, one rank on every node; the job knows the torus by itself\n"
-    "  check   measures the network against theory, and whether this machine keeps up\n"
-    "  status  the links: bytes, utilisation, queues, and how late the emulator is\n"
-    "  set     slows, delays or cuts a link or all links of a node, also while a job runs\n"
-    "  bench   the MPI libraries' own AllReduce against Trivance, or a program without the drop-in and with it; see\n"
-    "          `trivance testbed bench --help`\n"
-    "  down    ends everything on the testbed and removes it, whatever state it is in\n\n"
-    "Options of up:\n"
-    "  -B, --bandwidth=RATE     of a link in each direction (default 50Mb/s)\n"
-    "  -L, --hop-latency=TIME   of a link (default 2ms)\n"
-    "Options of run:\n"
-    "  -m, --mpi=M              openmpi or mpich, where the program does not show it (Python, a script)\n"
-    "  -n, --ranks=N            on the first N nodes only\n"
-    "  -d, --drop-in            with Trivance preloaded, as by `trivance run`; TRIVANCE_… variables are handed on\n"
-    "      --no-rendezvous      messages of any size are sent without asking the receiver\n"
-    "Orders of set:\n"
-    "      --bandwidth=RATE, --latency=TIME, --down, --up\n"
-    "Options of check and status:\n"
-    "  -f, --format=F           table (default), json or csv\n"
-    "  -h, --help               this text\n\n"
-    "Exit status: 0 good (run: that of the program), 1 check: not faithful, 2 bad input, or the machine cannot.\n\n"
-    "Examples:\n"
-    "  trivance testbed up 3x3 && trivance testbed check\n"
-    "  trivance testbed run -- ./program\n"
-    "  TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n"
-    "  trivance testbed set link 0:+0 --bandwidth=5Mb/s\n"
-    "  trivance testbed down\n";
+/* ---- The commands ------------------------------------------------------------------------------------------------ */
 
-int cli_testbed_no_arguments(int argc, char **argv)
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_DOWN, OPTION_UP };
+
+static const cli_option_t up_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE",
+                                          "of a link in each direction (default 50Mb/s)", NULL},
+                                         {"hop-latency", OPTION_LATENCY, "TIME", "of a link (default 2ms)", NULL},
+                                         CLI_OPTIONS_END};
+static const cli_option_t set_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE", "of the link from now on", NULL},
+                                          {"latency", OPTION_LATENCY, "TIME", "of the link from now on", NULL},
+                                          {"down", OPTION_DOWN, NULL, "cut it: what is sent over it is lost", NULL},
+                                          {"up", OPTION_UP, NULL, "mend it", NULL},
+                                          CLI_OPTIONS_END};
+static const cli_option_t no_option[] = {CLI_OPTIONS_END};
+const cli_option_t cli_testbed_format_option[] = {{"format", 'f', "F", "table (default), json or csv",
+                                                   "table json csv"},
+                                                  CLI_OPTIONS_END};
+
+static const cli_command_t up_command = {
+    .name = "testbed up",
+    .summary = "makes the nodes and starts the emulator",
+    .usage = "TORUS [--bandwidth=RATE] [--hop-latency=TIME]",
+    .about =
+        "Makes a node for every rank of the torus, each in a network namespace of its own, and starts the emulator "
+        "of the network. Needs root.",
+    .option = up_option,
+    .examples = "trivance testbed up 3x3\n"
+                "trivance testbed up 27 --bandwidth=20Mb/s --hop-latency=5ms\n",
+};
+static const cli_command_t down_command = {
+    .name = "testbed down",
+    .summary = "ends everything on the testbed and removes it, whatever state it is in",
+    .usage = "",
+    .about = "Ends everything on the testbed and removes it, whatever state it is in.",
+    .option = no_option,
+    .examples = "trivance testbed down\n",
+};
+static const cli_command_t status_command = {
+    .name = "testbed status",
+    .summary = "the links: bytes, utilisation, queues, and how late the emulator is",
+    .usage = "[--format=F]",
+    .about =
+        "The links: bandwidth, latency, packets, bytes, utilisation, the longest queue, what was lost; and how late "
+        "the emulator is.",
+    .option = cli_testbed_format_option,
+    .examples = "trivance testbed status --format=csv\n",
+};
+static const cli_command_t set_command = {
+    .name = "testbed set",
+    .summary = "slows, delays or cuts a link or all links of a node, also while a job runs",
+    .usage = "link NODE:PORT ORDER…\n"
+             "node NODE ORDER…",
+    .about =
+        "Changes a link, which is named by the node that it leaves and the port (0:+1: upwards in dimension 1), or "
+        "all links from and to a node; also while a job runs.",
+    .option = set_option,
+    .examples = "trivance testbed set link 0:+0 --bandwidth=5Mb/s\n"
+                "trivance testbed set node 3 --down\n",
+};
+
+static const cli_command_t *const part[] = {&up_command,
+                                            &cli_testbed_run_command,
+                                            &cli_testbed_check_command,
+                                            &status_command,
+                                            &set_command,
+                                            &cli_testbed_bench_command,
+                                            &down_command,
+                                            NULL};
+
+const cli_command_t cli_testbed_command = {
+    .name = "testbed",
+    .summary = "real MPI jobs over a torus that is emulated on this machine",
+    .usage = "up TORUS [--bandwidth=RATE] [--hop-latency=TIME]\n"
+             "run [--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+             "check | status | down\n"
+             "set link NODE:PORT|node NODE ORDER…\n"
+             "bench [--torus=LIST] [--output=DIR] [OPTIONS] [-- PROGRAM [ARGUMENTS]]",
+    .about =
+        "Real MPI jobs over a torus that is emulated on this machine: every rank in a network namespace of its own, "
+        "all messages packet by packet over links with a bandwidth, a latency and a queue. Needs root.",
+    .part = part,
+    .option = no_option,
+    .notes = "`trivance testbed COMMAND --help` lists the options of a command. Exit status: 0 good (run: that of the "
+             "program), 1 check: not faithful, 2 bad input, or the machine cannot.",
+    .examples = "trivance testbed up 3x3 && trivance testbed check\n"
+                "trivance testbed run -- ./program\n"
+                "TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n"
+                "trivance testbed set link 0:+0 --bandwidth=5Mb/s\n"
+                "trivance testbed down\n",
+    .passes_on = true,
+};
+
+static int take_nothing(void *options, int key)
 {
-    static const struct option longs[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int option = cli_option(argc, argv, ":h", longs);
-    if (option == 'h')
-        return fputs(cli_testbed_help, stdout), CLI_OK;
-    if (option != -1)
-        return CLI_BAD;
-    return optind == argc ? -1 : cli_bad(argv[0], "it takes no arguments, and there is '%.40s'", argv[optind]);
+    (void)options, (void)key;
+    return TRV_OK;
 }
 
 int cli_testbed_program(const char *command, const char *file, char *path, size_t size)
@@ -85,28 +136,24 @@ int cli_testbed_range(const char *command, double bandwidth_bps, double latency_
 
 /* ---- up and down ------------------------------------------------------------------------------------------------- */
 
+static int take_up(void *context, int key)
+{
+    tb_network_t *network = context;
+    return key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &network->bandwidth_bps)
+                                   : trv_parse_time_ns(optarg, &network->latency_ns);
+}
+
+/* -1: go on; else the exit code. */
 static int read_up(int argc, char **argv, tb_network_t *network)
 {
-    static const struct option longs[] = {{"bandwidth", required_argument, NULL, 'B'},
-                                          {"hop-latency", required_argument, NULL, 'L'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option, code = TRV_OK;
-    while (code == TRV_OK && (option = cli_option(argc, argv, ":B:L:h", longs)) != -1) {
-        if (option == 'h')
-            return fputs(cli_testbed_help, stdout), -1;
-        if (option == '?')
-            return CLI_BAD;
-        code = option == 'B' ? trv_parse_rate_bps(optarg, &network->bandwidth_bps)
-                             : trv_parse_time_ns(optarg, &network->latency_ns);
-    }
-    if (code < 0)
-        return cli_bad_last(argv[0]);
+    int code = cli_read_options(&up_command, argc, argv, take_up, network);
+    if (code >= 0)
+        return code;
     if (argc - optind != 1)
         return cli_bad(argv[0], "one torus is wanted, for example `trivance testbed up 3x3`");
     if (trv_torus_parse(argv[optind], &network->torus) < 0)
         return cli_bad_last(argv[0]);
-    return cli_testbed_range(argv[0], network->bandwidth_bps, network->latency_ns);
+    return cli_testbed_range(argv[0], network->bandwidth_bps, network->latency_ns) == CLI_OK ? -1 : CLI_BAD;
 }
 
 static int up(int argc, char **argv)
@@ -114,10 +161,10 @@ static int up(int argc, char **argv)
     tb_network_t network = {.bandwidth_bps = 50e6, .latency_ns = 2e6};
     char emulator[4608], torus[TRV_TORUS_TEXT_MAX];
     int code = read_up(argc, argv, &network);
-    if (code == CLI_OK)
-        code = cli_testbed_program(argv[0], "trivance-torusnet", emulator, sizeof emulator);
-    if (code != CLI_OK)
-        return code < 0 ? CLI_OK : code;
+    if (code >= 0)
+        return code;
+    if (cli_testbed_program(argv[0], "trivance-torusnet", emulator, sizeof emulator) != CLI_OK)
+        return CLI_BAD;
     if (trv_testbed_up(&network, emulator) < 0)
         return cli_bad_last(argv[0]);
     printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms. `trivance testbed run -- PROGRAM` starts a "
@@ -129,9 +176,11 @@ static int up(int argc, char **argv)
 
 static int down(int argc, char **argv)
 {
-    int nodes, code = cli_testbed_no_arguments(argc, argv);
+    int nodes, code = cli_read_options(&down_command, argc, argv, take_nothing, NULL);
     if (code >= 0)
         return code;
+    if (optind < argc)
+        return cli_bad(argv[0], "it takes no arguments, and there is '%.40s'", argv[optind]);
     if (trv_testbed_down(&nodes) < 0)
         return cli_bad_last(argv[0]);
     puts(nodes ? "The testbed is removed." : "There was no testbed.");
@@ -238,7 +287,7 @@ static int status(int argc, char **argv)
     cli_format_t format = CLI_FORMAT_TABLE;
     tb_status_t now;
     char *lines;
-    int code = cli_format_option(argc, argv, cli_testbed_help, &format);
+    int code = cli_read_format_option(&status_command, argc, argv, &format);
     if (code >= 0)
         return code;
     if (trv_testbed_status(&now) < 0 || trv_testbed_ask("links", &lines) < 0)
@@ -279,75 +328,67 @@ static int read_place(char **argv, int words, char *request, size_t size)
 
 #define ORDERS_MAX 4
 
+typedef struct orders {
+    char text[ORDERS_MAX][64];
+    int count;
+} orders_t;
+
+static int take_order(void *context, int key)
+{
+    orders_t *orders = context;
+    double value = 0;
+    if (orders->count == ORDERS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d orders", ORDERS_MAX);
+    int code = key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &value)
+               : key == OPTION_LATENCY ? trv_parse_time_ns(optarg, &value)
+                                       : TRV_OK;
+    const char *word = key == OPTION_BANDWIDTH ? "bandwidth" : key == OPTION_LATENCY ? "latency" : NULL;
+    if (word)
+        snprintf(orders->text[orders->count++], sizeof orders->text[0], "%s %.0f", word, value);
+    else
+        snprintf(orders->text[orders->count++], sizeof orders->text[0], "%s", key == OPTION_DOWN ? "down" : "up");
+    return code;
+}
+
 static int set(int argc, char **argv)
 {
-    static const struct option longs[] = {{"bandwidth", required_argument, NULL, 'B'},
-                                          {"latency", required_argument, NULL, 'L'},
-                                          {"down", no_argument, NULL, 'd'},
-                                          {"up", no_argument, NULL, 'u'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    char order[ORDERS_MAX][64] = {""}, request[64], line[sizeof request + sizeof order[0] + 1];
-    int option, orders = 0, code = TRV_OK;
-    double value = 0;
-    while (code == TRV_OK && (option = cli_option(argc, argv, ":B:L:h", longs)) != -1) {
-        if (option == 'h')
-            return fputs(cli_testbed_help, stdout), CLI_OK;
-        if (option == '?')
-            return CLI_BAD;
-        if (orders == ORDERS_MAX)
-            return cli_bad(argv[0], "there are more than %d orders", ORDERS_MAX);
-        code = option == 'B'   ? trv_parse_rate_bps(optarg, &value)
-               : option == 'L' ? trv_parse_time_ns(optarg, &value)
-                               : TRV_OK;
-        snprintf(order[orders], sizeof order[orders],
-                 option == 'B'   ? "bandwidth %.0f"
-                 : option == 'L' ? "latency %.0f"
-                 : option == 'd' ? "down"
-                                 : "up",
-                 value);
-        orders++;
-    }
-    if (code < 0)
-        return cli_bad_last(argv[0]);
+    orders_t orders = {.count = 0};
+    char request[64], line[sizeof request + sizeof orders.text[0] + 1];
+    int code = cli_read_options(&set_command, argc, argv, take_order, &orders);
+    if (code >= 0)
+        return code;
     code = read_place(argv + optind, argc - optind, request, sizeof request);
     if (code != CLI_OK)
         return code;
-    if (orders == 0)
+    if (orders.count == 0)
         return cli_bad(argv[0], "it wants at least one of --bandwidth, --latency, --down and --up");
-    for (int i = 0; i < orders; i++) {
-        snprintf(line, sizeof line, "%s %.60s", request, order[i]);
+    for (int i = 0; i < orders.count; i++) {
+        snprintf(line, sizeof line, "%s %.60s", request, orders.text[i]);
         if (trv_testbed_ask(line, NULL) < 0)
             return cli_bad_last(argv[0]);
     }
     return CLI_OK;
 }
 
-/* ---- The commands ------------------------------------------------------------------------------------------------ */
+/* ---- Finding the command ------------------------------------------------------------------------------------------- */
 
 int cli_testbed(int argc, char **argv)
 {
-    static const struct {
-        const char *name, *full;
-        int (*run)(int argc, char **argv);
-    } command[] = {{"up", "testbed up", up},
-                   {"down", "testbed down", down},
-                   {"status", "testbed status", status},
-                   {"run", "testbed run", cli_testbed_run},
-                   {"check", "testbed check", cli_testbed_check},
-                   {"set", "testbed set", set},
-                   {"bench", "testbed bench", cli_testbed_bench}};
-    enum { COMMANDS = sizeof command / sizeof command[0] };
+    static int (*const run[])(int argc,
+                              char **argv) = {up,  cli_testbed_run, cli_testbed_check, status, set, cli_testbed_bench,
+                                              down}; /* as in `part` */
+    enum { COMMANDS = sizeof run / sizeof run[0] };
     const char *word = argc > 1 ? argv[1] : "", *name[COMMANDS];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return fputs(cli_testbed_help, stdout), CLI_OK;
     for (int i = 0; i < COMMANDS; i++) {
-        name[i] = command[i].name;
+        name[i] = strchr(part[i]->name, ' ') + 1;
         if (strcmp(word, name[i]) == 0) {
-            argv[1] = (char *)(uintptr_t)command[i].full;
-            return command[i].run(argc - 1, argv + 1);
+            argv[1] = (char *)(uintptr_t)part[i]->name;
+            return run[i](argc - 1, argv + 1);
         }
     }
+    int code = cli_read_options(&cli_testbed_command, argc, argv, take_nothing, NULL);
+    if (code >= 0)
+        return code;
     const char *nearest = trv_nearest(word, name, COMMANDS);
     if (nearest)
         return cli_bad("testbed", "there is no command '%.40s'; did you mean %s?", word, nearest);

@@ -7,15 +7,14 @@
 #include <stdbool.h>
 
 #include "testbed/testbed.h"
+#include "tool/command.h"
 
-extern const char cli_testbed_help[];
+extern const cli_command_t cli_testbed_run_command, cli_testbed_check_command, cli_testbed_bench_command;
+extern const cli_option_t cli_testbed_format_option[]; /* --format alone */
 
 int cli_testbed_run(int argc, char **argv);
 int cli_testbed_check(int argc, char **argv);
 int cli_testbed_bench(int argc, char **argv);
-
-/* A command that takes no arguments but --help: -1: go on; else the exit code. */
-int cli_testbed_no_arguments(int argc, char **argv);
 
 /* A program that is built or installed with the tool: its path into `path`; else a sentence, and CLI_BAD. */
 int cli_testbed_program(const char *command, const char *file, char *path, size_t size);

@@ -21,6 +21,7 @@
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
+#include "common/error.h"
 #include "tool/tool.h"
 #include "tool/mpi_start.h"
 #include "text/parse.h"
@@ -342,36 +343,55 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
 
 /* ---- run --------------------------------------------------------------------------------------------------------- */
 
+enum { OPTION_MPI = CLI_NO_LETTER, OPTION_RANKS, OPTION_DROP_IN, OPTION_NO_RENDEZVOUS };
+
+static const cli_option_t option[] =
+    {{"mpi", OPTION_MPI, "M", "openmpi or mpich, where the program does not show it (Python, a script)",
+      "openmpi mpich"},
+     {"ranks", OPTION_RANKS, "N", "on the first N nodes only", NULL},
+     {"drop-in", OPTION_DROP_IN, NULL,
+      "with Trivance preloaded, as by `trivance run`; TRIVANCE_… variables are handed on", NULL},
+     {"no-rendezvous", OPTION_NO_RENDEZVOUS, NULL, "messages of any size are sent without asking the receiver", NULL},
+     CLI_OPTIONS_END};
+
+const cli_command_t cli_testbed_run_command = {
+    .name = "testbed run",
+    .summary = "starts an MPI program, unchanged, one rank on every node; the job knows the torus by itself",
+    .usage = "[--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]",
+    .about =
+        "Starts an MPI program, unchanged, one rank on every node of the testbed that is up. With --drop-in the job "
+        "knows the torus by itself. The exit status is that of the program.",
+    .option = option,
+    .examples = "trivance testbed run -- ./program\n"
+                "TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n",
+    .passes_on = true,
+};
+
+static int take_option(void *context, int key)
+{
+    cli_job_t *job = context;
+    switch (key) {
+    case OPTION_DROP_IN: job->drop_in = true; return TRV_OK;
+    case OPTION_NO_RENDEZVOUS: job->rendezvous = false; return TRV_OK;
+    case OPTION_RANKS: return trv_parse_int(optarg, "--ranks", 1, TB_NODES_MAX, &job->ranks);
+    default:
+        job->mpi = optarg;
+        if (strcmp(optarg, "openmpi") == 0 || strcmp(optarg, "mpich") == 0)
+            return TRV_OK;
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of openmpi and mpich", optarg);
+    }
+}
+
+/* -1: go on; else the exit code. */
 static int read_run(int argc, char **argv, cli_job_t *job)
 {
-    enum { NO_RENDEZVOUS = 256 };
-    static const struct option longs[] = {{"mpi", required_argument, NULL, 'm'},
-                                          {"ranks", required_argument, NULL, 'n'},
-                                          {"drop-in", no_argument, NULL, 'd'},
-                                          {"no-rendezvous", no_argument, NULL, NO_RENDEZVOUS},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    while ((option = cli_option(argc, argv, "+:m:n:dh", longs)) != -1)
-        switch (option) {
-        case 'h': return fputs(cli_testbed_help, stdout), -1;
-        case 'd': job->drop_in = true; break;
-        case NO_RENDEZVOUS: job->rendezvous = false; break;
-        case 'n':
-            if (trv_parse_int(optarg, "--ranks", 1, TB_NODES_MAX, &job->ranks) < 0)
-                return cli_bad_last(argv[0]);
-            break;
-        case 'm':
-            job->mpi = optarg;
-            if (strcmp(optarg, "openmpi") != 0 && strcmp(optarg, "mpich") != 0)
-                return cli_bad(argv[0], "--mpi: '%.40s' is none of openmpi and mpich", optarg);
-            break;
-        default: return CLI_BAD;
-        }
+    int code = cli_read_options(&cli_testbed_run_command, argc, argv, take_option, job);
+    if (code >= 0)
+        return code;
     job->word = argv + optind;
     job->words = argc - optind;
     if (job->words)
-        return CLI_OK;
+        return -1;
     return cli_bad(argv[0], "the program to start is missing, for example `trivance testbed run -- ./a.out`");
 }
 
@@ -401,8 +421,8 @@ int cli_testbed_run(int argc, char **argv)
     cli_job_t job = {.rendezvous = true};
     tb_status_t status;
     int code = read_run(argc, argv, &job);
-    if (code != CLI_OK)
-        return code < 0 ? CLI_OK : code;
+    if (code >= 0)
+        return code;
     if (trv_testbed_status(&status) < 0)
         return cli_bad_last(argv[0]);
     if (job.ranks > status.network.torus.ranks)
