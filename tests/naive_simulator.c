@@ -158,11 +158,8 @@ static void enqueue(world_t *w, packet_t *packet, int server)
 static void leave(world_t *w, packet_t *packet)
 {
     if (packet->filler >= 0)
-        push(w, (event_t){.at = w->now + fs(w->options->link_latency_ns),
-                          .kind = CREDIT,
-                          .which = packet->filler,
-                          .key = packet->channel,
-                          .amount = packet->flits * FLIT_BYTES});
+        push(w, (event_t){w->now + fs(w->options->link_latency_ns), CREDIT, packet->channel, packet->filler,
+                          packet->flits * FLIT_BYTES, NULL});
 }
 
 static bool can_go(const world_t *w, const server_t *server, int channel)
@@ -262,10 +259,8 @@ static void enter(world_t *w, int number)
         return;
     }
     int64_t alpha = fs(w->options->alpha_ns * slowness(w, number % w->ranks));
-    push(w, (event_t){.at = w->now + alpha + (has_been_busy(w, number) ? fs(0.08) : 0),
-                      .kind = BEGIN,
-                      .which = number,
-                      .key = number});
+    const int64_t at = w->now + alpha + (has_been_busy(w, number) ? fs(0.08) : 0);
+    push(w, (event_t){.at = at, .kind = BEGIN, .which = number, .key = number});
 }
 
 /* The rank turns to the messages of a step when it has prepared those of the steps that it began before. */
@@ -276,10 +271,8 @@ static void begin(world_t *w, int number)
     if (w->prepared[rank] < w->now)
         w->prepared[rank] = w->now;
     for (int m = cell->first; m < cell->first + cell->sends; m++)
-        push(w, (event_t){.at = w->prepared[rank] += fs(w->options->message_overhead_ns * slowness(w, rank)),
-                          .kind = POST,
-                          .which = m,
-                          .key = ((int64_t)number << 20) + m - cell->first});
+        push(w, (event_t){w->prepared[rank] += fs(w->options->message_overhead_ns * slowness(w, rank)), POST,
+                          ((int64_t)number << 20) + m - cell->first, m, 0, NULL});
     cell->begun = true;
     check_end(w, number);
 }
@@ -526,14 +519,10 @@ bool naive_simulate(const trv_schedule_t *schedule, const trv_simulate_options_t
                     naive_result_t *result)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    world_t w = {.schedule = schedule,
-                 .options = options,
-                 .torus = torus,
-                 .ranks = torus->ranks,
-                 .ports = 2 * torus->dims,
-                 .streams = trv_schedule_streams(schedule),
-                 .steps = trv_schedule_steps(schedule),
-                 .result = result};
+    world_t w = {.schedule = schedule, .options = options, .torus = torus, .result = result};
+    w.ranks = torus->ranks;
+    w.ports = 2 * torus->dims;
+    w.streams = trv_schedule_streams(schedule), w.steps = trv_schedule_steps(schedule);
     int cells = w.streams * w.steps * w.ranks;
     *result = (naive_result_t){0};
     w.server = need(calloc((size_t)(2 * w.ranks * w.ports), sizeof *w.server));

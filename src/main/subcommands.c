@@ -1,3 +1,6 @@
+/*
+ * The list of subcommands, in the order of help: what it is about first.
+ */
 #include "main/subcommands.h"
 
 #include "cli/subcommands.h"

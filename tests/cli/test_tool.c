@@ -35,88 +35,6 @@ static void expect_same(const char *what, const char *got, const char *wanted)
                  (int)strcspn(start_wanted, "\n"), start_wanted);
 }
 
-/* Every option that a help text shows is in the man page, which is in mdoc: "\\-" is a dash. */
-static int compare_manual(const char *manual, const char *help)
-{
-    int options = 0;
-    char option[64], shown[80];
-    for (const char *at = help; (at = strstr(at, "\n  ")) != NULL; at++) {
-        const char *name = at + 7; /* behind "\n  -a, " */
-        if (sscanf(name, "--%60[-a-z]", option) != 1 || strncmp(name, "--", 2) != 0)
-            continue;
-        snprintf(shown, sizeof shown, "Fl -%s", option);
-        if (!strstr(manual, shown))
-            fail_msg("--%s is not in the man page", option);
-        options++;
-    }
-    return options;
-}
-
-static void test_help(void **state)
-{
-    static const char *const subcommand[] = {"",          "list ",    "plan ",    "verify ", "cost ",
-                                             "simulate ", "sweep ",   "bench ",   "tune ",   "info ",
-                                             "run ",      "testbed ", "figures ", "export ", "topology "};
-    (void)state;
-    for (size_t i = 0; i < sizeof subcommand / sizeof subcommand[0]; i++) {
-        char line[64], path[4096];
-        snprintf(line, sizeof line, "%s--help", subcommand[i]);
-        tool_t tool = tool_run(line, NULL);
-        snprintf(line, sizeof line, "%s-h", subcommand[i]);
-        tool_t brief = tool_run(line, NULL);
-        snprintf(line, sizeof line, "help %s", subcommand[i]);
-        tool_t helped = tool_run(line, NULL);
-        assert_int_equal(tool.code, 0);
-        assert_string_equal(tool.err, "");
-        assert_true(strncmp(tool.out, "Usage: ", 7) == 0);
-        assert_non_null(strstr(tool.out, "Example"));
-        assert_string_equal(tool.out, brief.out);
-        assert_string_equal(tool.out, helped.out);
-        snprintf(path, sizeof path, TRIVANCE_MAN "/trivance%s%.*s.1", *subcommand[i] ? "-" : "",
-                 (int)strcspn(subcommand[i], " "), subcommand[i]);
-        char *manual = tool_read_file(path);
-        assert_true(i == 0 || compare_manual(manual, tool.out) >= 1);
-        free(manual);
-        tool_clear(&tool);
-        tool_clear(&brief);
-        tool_clear(&helped);
-    }
-    tool_t tool = tool_run("--version", NULL);
-    assert_int_equal(tool.code, 0);
-    assert_string_equal(tool.out, "trivance " TRV_VERSION "\n");
-    tool_clear(&tool);
-}
-
-/* A letter means the same everywhere: what follows each is one name over all subcommands. */
-static void test_letters(void **state)
-{
-    static const char *const command[] = {"list",           "plan",        "verify",       "cost",
-                                          "simulate",       "sweep",       "figures",      "export",
-                                          "bench",          "run",         "topology",     "tune",
-                                          "info",           "testbed up",  "testbed run",  "testbed check",
-                                          "testbed status", "testbed set", "testbed bench"};
-    char name['z' + 1][64] = {""}, line[64];
-    int letters = 0;
-    (void)state;
-    for (size_t i = 0; i < sizeof command / sizeof command[0]; i++) {
-        snprintf(line, sizeof line, "%s --help", command[i]);
-        tool_t tool = tool_run(line, NULL);
-        assert_int_equal(tool.code, 0);
-        for (const char *at = tool.out; (at = strstr(at, "\n  -")) != NULL; at++) {
-            char letter, option[64];
-            if (sscanf(at, "\n  -%c, --%60[-a-z]", &letter, option) != 2)
-                continue;
-            char *known = name[(unsigned char)letter & 0x7f];
-            if (*known && strcmp(known, option) != 0)
-                fail_msg("%s: -%c is --%s, elsewhere it is --%s", command[i], letter, option, known);
-            letters += !*known;
-            strcpy(known, option);
-        }
-        tool_clear(&tool);
-    }
-    assert_true(letters >= 10);
-}
-
 /* Exit code 2, nothing on stdout, one line on stderr that begins with the tool's name and has these words. */
 static void test_bad_input(void **state)
 {
@@ -550,8 +468,7 @@ static void test_warnings_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_letters),
+
         cmocka_unit_test(test_distances_table),
         cmocka_unit_test(test_stars_table),
         cmocka_unit_test(test_bad_input),

@@ -32,7 +32,7 @@ picture docs/trivance-l-9.svg 9 --algorithm trivance-l
 picture docs/star-l-4x4.svg 4x4 --algorithm=star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:1 --rank=5
 
 version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-grep -q "#define TRV_VERSION \"$version\"" include/trivance/common.h ||
+grep -q "#define TRV_VERSION  *\"$version\"" include/trivance/common.h ||
     fault "common.h has another version than $version"
 
 for file in $(find src include bench examples tests -name '*.[ch]'); do

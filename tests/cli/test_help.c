@@ -1,0 +1,143 @@
+/*
+ * Help, man pages and letters, which are made from one table per subcommand; and what bash completes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/common.h>
+
+#include "tool.h"
+
+/* Every option that a help text shows is in the man page, which is in mdoc: "\\-" is a dash. */
+static int compare_manual(const char *manual, const char *help)
+{
+    int options = 0;
+    char option[64], shown[80];
+    for (const char *at = help; (at = strstr(at, "\n  ")) != NULL; at++) {
+        const char *name = at + 7; /* behind "\n  -a, " */
+        if (sscanf(name, "--%60[-a-z]", option) != 1 || strncmp(name, "--", 2) != 0)
+            continue;
+        snprintf(shown, sizeof shown, "Fl -%s", option);
+        if (!strstr(manual, shown))
+            fail_msg("--%s is not in the man page", option);
+        options++;
+    }
+    return options;
+}
+
+static void test_help(void **state)
+{
+    static const char *const subcommand[] = {"",          "list ",    "plan ",    "verify ", "cost ",
+                                             "simulate ", "sweep ",   "bench ",   "tune ",   "info ",
+                                             "run ",      "testbed ", "figures ", "export ", "topology "};
+    (void)state;
+    for (size_t i = 0; i < sizeof subcommand / sizeof subcommand[0]; i++) {
+        char line[64], path[4096];
+        snprintf(line, sizeof line, "%s--help", subcommand[i]);
+        tool_t tool = tool_run(line, NULL);
+        snprintf(line, sizeof line, "%s-h", subcommand[i]);
+        tool_t brief = tool_run(line, NULL);
+        snprintf(line, sizeof line, "help %s", subcommand[i]);
+        tool_t helped = tool_run(line, NULL);
+        assert_int_equal(tool.code, 0);
+        assert_string_equal(tool.err, "");
+        assert_true(strncmp(tool.out, "Usage: ", 7) == 0);
+        assert_non_null(strstr(tool.out, "Example"));
+        assert_string_equal(tool.out, brief.out);
+        assert_string_equal(tool.out, helped.out);
+        snprintf(path, sizeof path, TRIVANCE_MAN "/trivance%s%.*s.1", *subcommand[i] ? "-" : "",
+                 (int)strcspn(subcommand[i], " "), subcommand[i]);
+        char *manual = tool_read_file(path);
+        assert_true(i == 0 || compare_manual(manual, tool.out) >= 1);
+        free(manual);
+        tool_clear(&tool);
+        tool_clear(&brief);
+        tool_clear(&helped);
+    }
+    tool_t tool = tool_run("--version", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_string_equal(tool.out, "trivance " TRV_VERSION "\n");
+    tool_clear(&tool);
+}
+
+/* A letter means the same everywhere: what follows each is one name over all subcommands. */
+static void test_letters(void **state)
+{
+    static const char *const command[] = {"list",           "plan",        "verify",       "cost",
+                                          "simulate",       "sweep",       "figures",      "export",
+                                          "bench",          "run",         "topology",     "tune",
+                                          "info",           "testbed up",  "testbed run",  "testbed check",
+                                          "testbed status", "testbed set", "testbed bench"};
+    char name['z' + 1][64] = {""}, line[64];
+    int letters = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof command / sizeof command[0]; i++) {
+        snprintf(line, sizeof line, "%s --help", command[i]);
+        tool_t tool = tool_run(line, NULL);
+        assert_int_equal(tool.code, 0);
+        for (const char *at = tool.out; (at = strstr(at, "\n  -")) != NULL; at++) {
+            char letter, option[64];
+            if (sscanf(at, "\n  -%c, --%60[-a-z]", &letter, option) != 2)
+                continue;
+            char *known = name[(unsigned char)letter & 0x7f];
+            if (*known && strcmp(known, option) != 0)
+                fail_msg("%s: -%c is --%s, elsewhere it is --%s", command[i], letter, option, known);
+            letters += !*known;
+            strcpy(known, option);
+        }
+        tool_clear(&tool);
+    }
+    assert_true(letters >= 10);
+}
+
+/* The completion script, asked as bash asks it. */
+static void test_completion(void **state)
+{
+    static const char script[] = "source '" TRIVANCE_COMPLETION
+                                 "'; COMP_WORDS=(trivance \"$@\"); COMP_CWORD=$#; _trivance 2> /dev/null; "
+                                 "echo \"${COMPREPLY[*]}\"";
+    static const struct {
+        const char *words, *wanted;
+    } question[] = {
+        {"ver", "verify\n"},
+        {"plan --all", "--all-sizes\n"},
+        {"plan --algorithm = swing", "swing-l swing-b\n"},
+        {"cost -a ring,bruck-", "ring,bruck-l ring,bruck-b\n"},
+        {"testbed up --b", "--bandwidth=\n"},
+        {"verify -f j", "json\n"},
+        {"run --topo", "--topology-file=\n"},
+    };
+    (void)state;
+    FILE *file = fopen("completion.sh", "w");
+    assert_non_null(file);
+    fputs(script, file);
+    fclose(file);
+    for (size_t i = 0; i < sizeof question / sizeof question[0]; i++) {
+        char command[1024], answer[256] = "";
+        snprintf(command, sizeof command, "bash completion.sh %s", question[i].words);
+        FILE *bash = popen(command, "r");
+        assert_non_null(bash);
+        assert_non_null(fgets(answer, sizeof answer, bash));
+        assert_int_equal(pclose(bash), 0);
+        assert_string_equal(answer, question[i].wanted);
+    }
+    remove("completion.sh");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_letters),
+        cmocka_unit_test(test_completion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
