@@ -61,7 +61,7 @@ static int reduce(void *context, void *destination, const void *const *source, i
 /* Seconds of a run in chunks of so many bytes; negative after a sentence. */
 static double run(job_t *job, size_t chunk_bytes, double per_byte)
 {
-    trv_plan_options_t options = {.chunk_bytes = chunk_bytes};
+    trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes};
     trv_plan_t *plan[RANKS_MAX] = {NULL};
     void *input[RANKS_MAX], *output[RANKS_MAX];
     int code = 0;

@@ -61,7 +61,7 @@ static inline uint64_t simulated_fs(const trv_schedule_t *schedule, const trv_si
 static inline trv_schedule_t *single_message(const char *text, int to, int port)
 {
     trv_torus_t torus = torus_of(text);
-    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 1};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 1};
     trv_explicit_part_t part = {.to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     trv_schedule_t *schedule;
     if (trv_explicit_create(&schedule, &torus, "one message", &options) ||

@@ -273,7 +273,7 @@ static void routes_bend(void **state)
     trv_torus_t torus;
     trv_schedule_t *schedule;
     trv_cost_t cost;
-    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 2};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 2};
     trv_explicit_part_t part = {.from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     (void)state;
     trv_torus_parse("4x5", &torus);
@@ -298,7 +298,7 @@ static void refuses_what_cannot_be_routed(void **state)
     trv_torus_t torus;
     trv_schedule_t *schedule;
     trv_cost_t cost;
-    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 3};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 3};
     trv_explicit_part_t part = {.from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     (void)state;
     trv_torus_parse("3", &torus);

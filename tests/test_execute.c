@@ -62,7 +62,7 @@ static void test_refused_schedules(void **state)
     const trv_explicit_part_t part = {.from_reg = 1, .count = 1, .unit = &unit};
     assert_int_equal(trv_torus_parse("9", &torus), 0);
 
-    trv_explicit_options_t options = {.streams = 1, .steps = 2, .registers = 2, .units = 1};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 2, .registers = 2, .units = 1};
     assert_int_equal(trv_explicit_create(&schedule, &torus, "mine", &options), 0);
     assert_int_equal(trv_explicit_message(schedule, 0, 1, 0, 1, 0, -1, TRV_SEND, 1, &part), 0);
     refuse_plan(schedule, 0, 5, &ints, TRV_ERR_INVALID,
@@ -165,7 +165,7 @@ static void test_numbers(void **state)
      * than that. */
     assert_true(trv_plan_scratch_bytes(world.plan[0]) <= (6000 + 2000) * 4 + 4 * 64);
     world_destroy(&world);
-    const trv_plan_options_t chunks = {.chunk_bytes = 9 * 100 * 4};
+    const trv_plan_options_t chunks = {TRV_PLAN_OPTIONS, .chunk_bytes = 9 * 100 * 4};
     world = world_make(schedule, 9 * 1000, &ints, &chunks);
     assert_int_equal(trv_plan_bytes_sent(world.plan[4]), 2 * 8 * 1000 * 4);
     world_destroy(&world);
@@ -279,7 +279,7 @@ static void differ(const trv_schedule_t *schedule, const trv_schedule_t *other, 
                    const trv_elements_t *elements, const char *words)
 {
     enum { ranks = 7, odd = 5 };
-    const trv_plan_options_t options = {.check = true};
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .check = true};
     trv_hub_t *hub;
     trv_plan_t *plan[ranks];
     static uint32_t input[ranks][100], output[ranks][100];
@@ -319,7 +319,7 @@ static void test_check(void **state)
     differ(schedule, schedule, 50, &doubles, "the number of elements");
     differ(schedule, ring, 100, &ints, "the schedule");
 
-    const trv_plan_options_t options = {.check = true};
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .check = true};
     world_t world = world_make(schedule, 100, &ints, &options);
     for (int round = 0; round < 2; round++) {
         world_fill(&world, false);

@@ -48,8 +48,11 @@ static void counts_in_turn(const trv_schedule_t *schedule)
 {
     const bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
     const trv_elements_t elements = {.type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM};
-    const trv_plan_options_t options = {
-        .chunk_bytes = random_below(2) ? 0 : 40 * (size_t)trv_schedule_torus(schedule)->ranks + random_below(4000)};
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS,
+                                        .chunk_bytes = random_below(2)
+                                                           ? 0
+                                                           : 40 * (size_t)trv_schedule_torus(schedule)->ranks +
+                                                                 random_below(4000)};
     world_t world = world_make(schedule, COUNT_MAX, &elements, &options);
     for (int round = 0; round < ROUNDS; round++) {
         set_count(&world, round % 3 == 0 ? random_below(12) : round % 3 == 1 ? COUNT_MAX : random_below(COUNT_MAX));
@@ -110,7 +113,8 @@ static void test_refused_counts(void **state)
 
     trv_hub_t *hub;
     trv_plan_t *plan;
-    const trv_explicit_options_t many = {.streams = TRV_PLAN_TAGS_MAX + 1, .steps = 1, .registers = 1, .units = 1};
+    const trv_explicit_options_t many = {TRV_EXPLICIT_OPTIONS, .streams = TRV_PLAN_TAGS_MAX + 1, .steps = 1,
+                                         .registers = 1, .units = 1};
     assert_int_equal(trv_explicit_create(&schedule, &torus, "wide", &many), 0);
     assert_int_equal(trv_hub_create(&hub, 1), 0);
     assert_int_equal(trv_plan_create(&plan, schedule, 0, 1, &elements, trv_hub_transport(hub, 0), NULL),

@@ -109,7 +109,7 @@ static void try_schedule(const trv_schedule_t *schedule)
     static const size_t counts[] = {0, 1, FLOATS - 1, FLOATS, FLOATS + 1, 2 * FLOATS, 5 * FLOATS - 1, 9 * FLOATS + 7};
     bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
     trv_elements_t elements = {.type = TRV_FLOAT, .op = covers ? TRV_MAX : TRV_SUM};
-    trv_plan_options_t options = {.chunk_bytes = CHUNK_BYTES};
+    trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = CHUNK_BYTES};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         world_t world = world_make(schedule, counts[c], &elements, &options);
         float *right = reference(&world);
@@ -139,7 +139,7 @@ static void comes_as_fed(void **state)
     trv_torus_t torus;
     trv_schedule_t *schedule;
     trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
-    trv_plan_options_t options = {.chunk_bytes = 1024};
+    trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = 1024};
     (void)state;
     assert_int_equal(trv_torus_parse("4", &torus), 0);
     assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);

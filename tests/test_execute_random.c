@@ -208,13 +208,9 @@ static void make(program_t *p, uint64_t number)
     shuffle_positions(p);
     trv_torus_t torus;
     assert_int_equal(trv_torus_init(&torus, 1, &p->ranks), 0);
-    const trv_explicit_options_t options = {.collective = p->collective,
-                                            .streams = p->streams,
-                                            .steps = p->steps,
-                                            .registers = p->registers,
-                                            .units = p->units,
-                                            .messages_per_port = 99,
-                                            .position = p->position};
+    const trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS,    .collective = p->collective, .streams = p->streams,
+                                            .steps = p->steps,       .registers = p->registers,   .units = p->units,
+                                            .messages_per_port = 99, .position = p->position};
     assert_int_equal(trv_explicit_create(&p->schedule, &torus, "random", &options), 0);
     begin_registers(p);
     for (int s = 0; s < p->streams; s++) {

@@ -51,7 +51,8 @@ static void threaded(const trv_schedule_t *schedule, size_t count, const trv_pla
 
 static void every_way(const trv_schedule_t *schedule)
 {
-    const trv_plan_options_t chunks = {.chunk_bytes = 4000}, check = {.check = true};
+    const trv_plan_options_t chunks = {TRV_PLAN_OPTIONS, .chunk_bytes = 4000},
+                             check = {TRV_PLAN_OPTIONS, .check = true};
     threaded(schedule, 1, NULL);
     threaded(schedule, 10007, &chunks);
     threaded(schedule, 1003, &check);

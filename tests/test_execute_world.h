@@ -175,7 +175,7 @@ static inline void world_try(const trv_schedule_t *schedule, size_t count, size_
 {
     bool covers = trv_schedule_exactness(schedule) == TRV_COVERS;
     trv_elements_t elements = {.type = TRV_UINT32, .op = covers ? TRV_MAX : TRV_SUM};
-    trv_plan_options_t options = {.chunk_bytes = chunk_bytes};
+    trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes};
     world_t world = world_make(schedule, count, &elements, &options);
     uint32_t *most = covers ? world_maximum(&world) : NULL;
     for (int round = 0; round < 3; round++) {

@@ -119,7 +119,7 @@ static void test_plans_are_schedules(void **state)
         for (uint64_t bytes = 8; bytes <= 64 << 20; bytes *= 128)
             for (int consistent = 0; consistent < 2; consistent++) {
                 trv_torus_t torus = torus_of(text[t]);
-                const trv_plan_constraints_t constraints = {.consistent = consistent};
+                const trv_plan_constraints_t constraints = {TRV_PLAN_CONSTRAINTS, .consistent = consistent};
                 trv_planned_t plan = best(text[t], TRV_ALLREDUCE, bytes, &constraints);
                 trv_schedule_t *schedule;
                 trv_verdict_t verdict;
@@ -278,27 +278,30 @@ static void test_constraints(void **state)
     (void)state;
     trv_planned_t any = best("9x9", TRV_ALLREDUCE, 64, NULL);
     assert_false(any.consistent);
-    trv_planned_t consistent = best("9x9", TRV_ALLREDUCE, 64, &(trv_plan_constraints_t){.consistent = true});
+    trv_planned_t consistent = best("9x9", TRV_ALLREDUCE, 64,
+                                    &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .consistent = true});
     assert_true(consistent.consistent && consistent.time_ns >= any.time_ns);
 
     /* Two messages by one port: Bruck. */
     trv_torus_t ring = torus_of("9");
     trv_planner_t *planner;
     for (int most = 0; most <= 2; most++) {
-        const trv_plan_constraints_t constraints = {.messages_per_port = most};
+        const trv_plan_constraints_t constraints = {TRV_PLAN_CONSTRAINTS, .messages_per_port = most};
         assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, &paper, &constraints), 0);
         assert_int_equal(trv_planner_time(planner, 64, "bruck-l", &any), most == 1 ? TRV_ERR_UNSUPPORTED : 0);
         trv_planner_destroy(planner);
     }
 
     /* Grouped on a ring of 25 keeps 25 vectors. */
-    trv_plan_constraints_t little = {.consistent = true, .memory_bytes = 4 * 64};
-    assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64, &(trv_plan_constraints_t){.consistent = true}).algorithm)
+    trv_plan_constraints_t little = {TRV_PLAN_CONSTRAINTS, .consistent = true, .memory_bytes = 4 * 64};
+    assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64,
+                                    &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .consistent = true})
+                                   .algorithm)
                     .registers > 25);
     assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64, &little).algorithm).registers <= 5);
 
     /* What covers is faster on 25, where windows need two vectors in some messages, and serves MAX only. */
-    trv_plan_constraints_t idempotent = {.idempotent = true};
+    trv_plan_constraints_t idempotent = {TRV_PLAN_CONSTRAINTS, .idempotent = true};
     assert_string_equal(best("25", TRV_ALLREDUCE, 1 << 16, &idempotent).algorithm, "trivance-l-overlap");
     assert_string_not_equal(best("25", TRV_ALLREDUCE, 1 << 16, NULL).algorithm, "trivance-l-overlap");
 }
@@ -307,7 +310,8 @@ static void test_narrow(void **state)
 {
     (void)state;
     trv_torus_t torus = torus_of("4x8");
-    trv_planned_t plan = best("4x8", TRV_ALLREDUCE, 1 << 16, &(trv_plan_constraints_t){.narrow = 3});
+    trv_planned_t plan = best("4x8", TRV_ALLREDUCE, 1 << 16,
+                              &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .narrow = 3});
     trv_schedule_t *schedule;
     trv_step_t room = TRV_STEP_INIT;
     assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
@@ -346,12 +350,14 @@ static int ask(const trv_simulate_options_t *network, const trv_plan_constraints
 static void test_impossible(void **state)
 {
     (void)state;
-    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){.consistent = true, .memory_bytes = 1024}),
+    assert_int_equal(ask(&paper,
+                         &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .consistent = true, .memory_bytes = 1024}),
                      TRV_ERR_UNSUPPORTED);
     assert_said("to be consistent excludes trivance-l", "memory of at most 1024 bytes excludes trivance-l");
-    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){.messages_per_port = -1}), TRV_ERR_ARGUMENT);
+    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .messages_per_port = -1}),
+                     TRV_ERR_ARGUMENT);
     assert_said("-1 messages", "0 for any");
-    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){.narrow = 4}), TRV_ERR_ARGUMENT);
+    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .narrow = 4}), TRV_ERR_ARGUMENT);
     assert_said("0x4", "bits 0 to 1");
 }
 
@@ -378,7 +384,7 @@ static void test_bad_networks(void **state)
 
 static void test_bad_names(void **state)
 {
-    trv_planner_t *planner = planner_of("9x9", &(trv_plan_constraints_t){.consistent = true});
+    trv_planner_t *planner = planner_of("9x9", &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .consistent = true});
     trv_planned_t plan, before;
     char long_name[400];
     (void)state;

@@ -108,10 +108,10 @@ static int64_t fail_each(const question_t *question, int64_t stride)
 static void test_plans(void **state)
 {
     static const question_t question[] = {
-        {"6", TRV_ALLREDUCE, 64, {.idempotent = true}, TRV_FIFO},
-        {"6", TRV_REDUCE_SCATTER, 65536, {.consistent = false}, TRV_FIFO},
-        {"2x3", TRV_ALLREDUCE, 65536, {.consistent = true, .narrow = 3}, TRV_FIFO},
-        {"2x5", TRV_ALLREDUCE, 4096, {.messages_per_port = 1}, TRV_DATELINE},
+        {"6", TRV_ALLREDUCE, 64, {TRV_PLAN_CONSTRAINTS, .idempotent = true}, TRV_FIFO},
+        {"6", TRV_REDUCE_SCATTER, 65536, {TRV_PLAN_CONSTRAINTS, .consistent = false}, TRV_FIFO},
+        {"2x3", TRV_ALLREDUCE, 65536, {TRV_PLAN_CONSTRAINTS, .consistent = true, .narrow = 3}, TRV_FIFO},
+        {"2x5", TRV_ALLREDUCE, 4096, {TRV_PLAN_CONSTRAINTS, .messages_per_port = 1}, TRV_DATELINE},
     };
     (void)state;
     trv_cache_policy(false, false);
@@ -122,7 +122,7 @@ static void test_plans(void **state)
 /* Chains that another search would have found, in the user's cache folder: they are used, or nothing. */
 static void test_other_cache(void **state)
 {
-    static const question_t question = {"2x6", TRV_ALLREDUCE, 64, {.consistent = true}, TRV_FIFO};
+    static const question_t question = {"2x6", TRV_ALLREDUCE, 64, {TRV_PLAN_CONSTRAINTS, .consistent = true}, TRV_FIFO};
     trv_planned_t plan[PLANS], other[PLANS];
     trv_planner_t *planner = NULL;
     (void)state;

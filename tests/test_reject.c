@@ -91,7 +91,8 @@ static trv_schedule_t *broken(const char *algorithm, const char *torus_text, trv
     trv_step_t step = TRV_STEP_INIT;
     assert_int_equal(trv_torus_parse(torus_text, &torus), TRV_OK);
     assert_int_equal(trv_schedule_create(&from, &torus, algorithm, collective), TRV_OK);
-    trv_explicit_options_t options = {.collective = collective,
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS,
+                                      .collective = collective,
                                       .streams = from->streams,
                                       .steps = from->steps,
                                       .registers = from->registers + 1,

@@ -266,9 +266,10 @@ static void explicit_schedules_refuse_nonsense(void **state)
     trv_torus_t torus;
     trv_schedule_t *s;
     assert_int_equal(trv_torus_parse("4", &torus), TRV_OK);
-    assert_int_equal(trv_explicit_create(&s, &torus, "mine", &(trv_explicit_options_t){.streams = 1, .steps = 1}),
+    assert_int_equal(trv_explicit_create(&s, &torus, "mine",
+                                         &(trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1}),
                      TRV_ERR_ARGUMENT);
-    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 4};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 4};
     assert_int_equal(trv_explicit_create(&s, &torus, "mine", &options), TRV_OK);
     trv_explicit_part_t part = {.count = 2, .unit = (int64_t[]){2, 1}};
     assert_int_equal(trv_explicit_message(s, 0, 0, 0, 1, 0, -1, TRV_SEND | TRV_RECEIVE, 1, &part), TRV_ERR_ARGUMENT);

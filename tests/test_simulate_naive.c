@@ -110,7 +110,8 @@ static void equals_the_naive_simulator_on_every_algorithm(void **state)
  * round and bends in the route. */
 static trv_schedule_t *random_schedule(const trv_torus_t *torus)
 {
-    trv_explicit_options_t options = {.streams = 1 + random_below(3),
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS,
+                                      .streams = 1 + random_below(3),
                                       .steps = 1 + random_below(3),
                                       .registers = 2,
                                       .units = 64,

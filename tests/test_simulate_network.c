@@ -220,7 +220,7 @@ static void a_queue_is_first_come_first_served(void **state)
     (void)state;
     enum { SENDERS = 10 };
     trv_torus_t torus = torus_of("24");
-    trv_explicit_options_t shape = {.streams = SENDERS, .steps = 1, .registers = 2, .units = 1};
+    trv_explicit_options_t shape = {TRV_EXPLICIT_OPTIONS, .streams = SENDERS, .steps = 1, .registers = 2, .units = 1};
     trv_explicit_part_t part = {.to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     trv_schedule_t *schedule;
     assert_int_equal(trv_explicit_create(&schedule, &torus, "incast", &shape), TRV_OK);

@@ -361,7 +361,7 @@ static void messages_with_one_side_are_refused(void **state)
     (void)state;
     for (int side = TRV_SEND; side <= TRV_RECEIVE; side++) {
         trv_torus_t torus = torus_of("4");
-        trv_explicit_options_t shape = {.streams = 1, .steps = 1, .registers = 2, .units = 1};
+        trv_explicit_options_t shape = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 1};
         trv_explicit_part_t part = {.to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         trv_schedule_t *schedule;

@@ -61,8 +61,8 @@ static trv_verdict_t verdict_of(const trv_schedule_t *schedule, trv_verify_metho
 
 static void ranks_that_wait_in_a_circle(void **state)
 {
-    trv_schedule_t *schedule = empty("3",
-                                     (trv_explicit_options_t){.streams = 1, .steps = 2, .registers = 2, .units = 1});
+    trv_schedule_t *schedule = empty("3", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 2,
+                                                                   .registers = 2, .units = 1});
     (void)state;
     for (int rank = 0; rank < 3; rank++) { /* everybody sends first and would receive afterwards */
         message(schedule, 0, rank, (rank + 1) % 3, trv_port(0, +1), TRV_SEND, 0, 1);
@@ -77,8 +77,8 @@ static void ranks_that_wait_in_a_circle(void **state)
 
 static void sides_in_different_steps(void **state)
 {
-    trv_schedule_t *schedule = empty("3",
-                                     (trv_explicit_options_t){.streams = 1, .steps = 3, .registers = 2, .units = 1});
+    trv_schedule_t *schedule = empty("3", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 3,
+                                                                   .registers = 2, .units = 1});
     (void)state;
     message(schedule, 0, 0, 1, trv_port(0, +1), TRV_SEND, 0, 1);
     message(schedule, 2, 0, 1, trv_port(0, +1), TRV_RECEIVE, 0, 1);
@@ -91,7 +91,7 @@ static void sides_in_different_steps(void **state)
 
 static void the_first_of_several_faults(void **state)
 {
-    trv_explicit_options_t options = {.streams = 2, .steps = 2, .registers = 2, .units = 1};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 2, .steps = 2, .registers = 2, .units = 1};
     trv_schedule_t *schedule = empty("5", options);
     trv_explicit_part_t part = {.from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     (void)state;
@@ -106,8 +106,8 @@ static void the_first_of_several_faults(void **state)
 
 static void a_register_overwritten_while_it_is_sent(void **state)
 {
-    trv_schedule_t *schedule = empty("2",
-                                     (trv_explicit_options_t){.streams = 1, .steps = 1, .registers = 2, .units = 1});
+    trv_schedule_t *schedule = empty("2", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
+                                                                   .registers = 2, .units = 1});
     (void)state;
     message(schedule, 0, 0, 1, trv_port(0, +1), BOTH, 0, 1);
     message(schedule, 0, 1, 0, trv_port(0, +1), BOTH, 0, 0);
@@ -117,8 +117,8 @@ static void a_register_overwritten_while_it_is_sent(void **state)
 
 static void a_register_that_holds_nothing_is_sent(void **state)
 {
-    trv_schedule_t *schedule = empty("2",
-                                     (trv_explicit_options_t){.streams = 1, .steps = 1, .registers = 2, .units = 1});
+    trv_schedule_t *schedule = empty("2", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
+                                                                   .registers = 2, .units = 1});
     (void)state;
     message(schedule, 0, 1, 0, trv_port(0, +1), BOTH, 1, 1);
     expect(schedule,
@@ -127,7 +127,7 @@ static void a_register_that_holds_nothing_is_sent(void **state)
 
 static void parts_and_emptiness(void **state)
 {
-    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 4};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 4};
     trv_explicit_part_t two[2] = {{.to_reg = 1, .count = 1, .unit = (int64_t[]){1}},
                                   {.to_reg = 1, .count = 1, .unit = (int64_t[]){3}}};
     trv_explicit_part_t one = {.to_reg = 1, .count = 2, .unit = (int64_t[]){1, 3}};
@@ -144,8 +144,8 @@ static void parts_and_emptiness(void **state)
 
 static void a_contribution_that_comes_two_ways(void **state)
 {
-    trv_schedule_t *schedule = empty("4",
-                                     (trv_explicit_options_t){.streams = 1, .steps = 2, .registers = 2, .units = 1});
+    trv_schedule_t *schedule = empty("4", (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 2,
+                                                                   .registers = 2, .units = 1});
     (void)state;
     for (int step = 0; step < 2;
          step++) /* rank 0 gets rank 1's contribution in both steps, the second time with its own */
@@ -174,12 +174,12 @@ static void claims_exact_but_overlaps(void **state)
 
 static void covers_but_not_all(void **state)
 {
-    trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){.exactness = TRV_COVERS}, true);
+    trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .exactness = TRV_COVERS}, true);
     (void)state;
     assert_true(verdict_of(schedule, TRV_VERIFY_RANDOM).valid);
     assert_int_equal(verdict_of(schedule, TRV_VERIFY_RANDOM).method, TRV_VERIFY_EXHAUSTIVE); /* no sums to compare */
     trv_schedule_destroy(schedule);
-    expect(ring_of_3((trv_explicit_options_t){.exactness = TRV_COVERS}, false),
+    expect(ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .exactness = TRV_COVERS}, false),
            (expected_t){-1,
                         0,
                         0,
@@ -189,7 +189,7 @@ static void covers_but_not_all(void **state)
 static void lacks_a_contribution(void **state)
 {
     (void)state;
-    expect(ring_of_3((trv_explicit_options_t){.consistent = false}, false),
+    expect(ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .consistent = false}, false),
            (expected_t){-1,
                         0,
                         0,
@@ -199,7 +199,7 @@ static void lacks_a_contribution(void **state)
 
 static void claims_consistent_but_is_not(void **state)
 {
-    trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){.consistent = false}, true);
+    trv_schedule_t *schedule = ring_of_3((trv_explicit_options_t){TRV_EXPLICIT_OPTIONS, .consistent = false}, true);
     (void)state;
     trv_verdict_t verdict = verdict_of(schedule, TRV_VERIFY_EXHAUSTIVE);
     assert_true(verdict.valid && !verdict.consistent); /* it makes no such claim */
@@ -218,7 +218,8 @@ static void claims_consistent_but_is_not(void **state)
 /* a + b = b + a: two ranks exchange, each adds its own first. */
 static void knows_that_sums_commute(void **state)
 {
-    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 2, .units = 1, .consistent = true};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
+                                      .registers = 2,       .units = 1,   .consistent = true};
     trv_schedule_t *schedule = empty("2", options);
     (void)state;
     for (int rank = 0; rank < 2; rank++) {
@@ -232,7 +233,8 @@ static void knows_that_sums_commute(void **state)
 /* (1 + 0) + 2 in one go rounds once in half precision, in two goes twice. */
 static void a_joint_combine_is_not_two(void **state)
 {
-    trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 3, .units = 1, .consistent = true};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
+                                      .registers = 3,       .units = 1,   .consistent = true};
     (void)state;
     for (int joint = 0; joint < 2; joint++) {
         trv_schedule_t *schedule = empty("3", options);
@@ -268,11 +270,9 @@ static void claims_a_symmetry_it_has_not(void **state)
 
 static void needs_owners(void **state)
 {
-    trv_explicit_options_t options = {.collective = TRV_REDUCE_SCATTER,
-                                      .streams = 1,
-                                      .steps = 0,
-                                      .registers = 1,
-                                      .units = 4};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .collective = TRV_REDUCE_SCATTER,
+                                      .streams = 1,         .steps = 0,
+                                      .registers = 1,       .units = 4};
     (void)state;
     expect(empty("3", options), (expected_t){0, -1, -1, {"reduce-scatter", "4 units have no owners among 3 ranks"}});
 }

@@ -24,7 +24,7 @@ typedef struct trv_network {
 /* The paper's evaluation: 800 Gb/s, alpha 1.5 us, where hops cost nothing in the Hockney model. */
 #define TRV_NETWORK_PAPER                                                                                              \
     {                                                                                                                  \
-        800e9, 1500.0, 0.0                                                                                             \
+        .bandwidth_bps = 800e9, .alpha_ns = 1500                                                                       \
     }
 
 /* One step, all streams together. */

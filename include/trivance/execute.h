@@ -67,6 +67,7 @@ typedef struct trv_elements {
 } trv_elements_t;
 
 typedef struct trv_plan_options {
+    size_t size;        /* of this struct, as the caller knows it: begin with {TRV_PLAN_OPTIONS} */
     size_t chunk_bytes; /* pipeline in chunks of about this many bytes of the vector; 0: chosen by the library */
     bool check;         /* debug: ranks compare count, element size, collective and algorithm before every run and
                            return TRV_ERR_INVALID on all of them alike where they differ */
@@ -76,6 +77,7 @@ typedef struct trv_plan_options {
     void (*scratch_give)(void *context, void *memory, size_t bytes);
     void *scratch_context;
 } trv_plan_options_t;
+#define TRV_PLAN_OPTIONS .size = sizeof(trv_plan_options_t)
 
 typedef struct trv_plan trv_plan_t;
 

@@ -23,14 +23,16 @@
 extern "C" {
 #endif
 
-/* What a plan must keep to. All zero: nothing but to be exact. */
+/* What a plan must satisfy. All zero but for the size: nothing but to be exact. */
 typedef struct trv_plan_constraints {
+    size_t size;           /* of this struct, as the caller knows it: begin with {TRV_PLAN_CONSTRAINTS} */
     bool consistent;       /* bitwise the same result on every rank for floating point */
     bool idempotent;       /* schedules that merely cover (TRV_COVERS) will do: MAX, MIN, AND, OR */
     uint64_t memory_bytes; /* most memory for scratch registers per rank; 0: any */
     int messages_per_port; /* most messages of a stream that leave a rank by one port in a step; 0: any */
     unsigned narrow;       /* bit d: dimension d has no two separate paths; no step may send both ways in it */
 } trv_plan_constraints_t;
+#define TRV_PLAN_CONSTRAINTS .size = sizeof(trv_plan_constraints_t)
 
 typedef struct trv_planned {
     char algorithm[TRV_PLAN_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */

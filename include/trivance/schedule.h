@@ -152,7 +152,7 @@ typedef struct trv_step {
 /* Before first use a trv_step_t is TRV_STEP_INIT; trv_step_clear frees what it owns. */
 #define TRV_STEP_INIT                                                                                                  \
     {                                                                                                                  \
-        -1, 0, NULL, 0, NULL, 0, NULL, NULL                                                                            \
+        .dimension = -1                                                                                                \
     }
 TRV_API void trv_step_clear(trv_step_t *step);
 
@@ -220,6 +220,7 @@ TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_mess
 /* An explicit schedule stores every message. It starts empty; fill it, then read it as any other. Fields left 0 mean:
  * AllReduce, no symmetry, exact, not consistent, one message per port, no mirrored streams, identity positions. */
 typedef struct trv_explicit_options {
+    size_t size; /* of this struct, as the caller knows it: begin with {TRV_EXPLICIT_OPTIONS} */
     trv_collective_t collective;
     int streams, steps, registers;
     int64_t units; /* of a slice; unit u is owned by rank u / (units / n) if n divides units, else by nobody */
@@ -230,6 +231,7 @@ typedef struct trv_explicit_options {
     int mirrored_streams;    /* so many of the last streams are mirrored ones */
     const int64_t *position; /* streams * units of them (copied), or NULL */
 } trv_explicit_options_t;
+#define TRV_EXPLICIT_OPTIONS .size = sizeof(trv_explicit_options_t)
 
 TRV_API int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
                                 const trv_explicit_options_t *options);

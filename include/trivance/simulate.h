@@ -65,6 +65,7 @@ typedef struct trv_simulate_observer {
 
 /* Everything but the schedule and the size. Start from TRV_SIMULATE_DEFAULTS. */
 typedef struct trv_simulate_options {
+    size_t size; /* of this struct, as the caller knows it */
     trv_link_model_t model;
     trv_delivery_t delivery;
     double bandwidth_bps;               /* of a directed link, bits per second, > 0 */
@@ -94,8 +95,9 @@ typedef struct trv_simulate_options {
 /* The paper's evaluation (appendix F): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
 #define TRV_SIMULATE_DEFAULTS                                                                                          \
     {                                                                                                                  \
-        TRV_DATELINE, TRV_DELIVERY_HEAD, 800e9, 12800e9, 1500.0, 100.0, 100.0, 50.0, 50.0, 8192, 0, 0.0, 0.0, 0.0, 1,  \
-            false, false, 0, 0, NULL, NULL, NULL                                                                       \
+        .size = sizeof(trv_simulate_options_t), .bandwidth_bps = 800e9, .nic_bandwidth_bps = 12800e9,                  \
+        .alpha_ns = 1500, .link_latency_ns = 100, .host_latency_ns = 100, .router_in_ns = 50, .router_out_ns = 50,     \
+        .packet_bytes = 8192, .seed = 1                                                                                \
     }
 
 /* What went over one directed link. */

@@ -20,6 +20,16 @@ int trv_fail(int code, const char *format, ...)
     return code;
 }
 
+int trv_check_size(size_t given, size_t known, const char *initialiser)
+{
+    if (given == known)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "a struct has the size %zu, and this library's has %zu; begin with %s, and take the "
+                    "headers of this version (%s)",
+                    given, known, initialiser, TRV_VERSION);
+}
+
 int trv_fail_memory(void) { return trv_fail(TRV_ERR_MEMORY, "out of memory"); }
 
 const char *trv_last_error(void) { return last_error; }

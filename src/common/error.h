@@ -5,10 +5,15 @@
 #ifndef TRIVANCE_COMMON_ERROR_H
 #define TRIVANCE_COMMON_ERROR_H
 
+#include <stddef.h>
+
 #include <trivance/common.h>
 
 /* Exported for libtrivance_mpi_* alone, which shares this thread's error (version TRIVANCE_PRIVATE in trivance.map). */
 TRV_API int trv_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether a struct that a caller has filled is the one that this library knows; `initialiser` sets its size. */
+int trv_check_size(size_t given, size_t known, const char *initialiser);
 
 /* The sentence for TRV_ERR_MEMORY. */
 TRV_API int trv_fail_memory(void);

@@ -245,11 +245,12 @@ static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, s
 int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
                     const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options)
 {
-    const trv_plan_options_t none = {0};
+    const trv_plan_options_t none = {TRV_PLAN_OPTIONS};
     *plan = NULL;
     if (!schedule || !elements || !transport)
         return trv_fail(TRV_ERR_ARGUMENT, "a plan needs a schedule, elements and a transport; one of them is NULL");
-    return create(plan, schedule, rank, count, elements, transport, options ? options : &none, NULL);
+    int rc = options ? trv_check_size(options->size, sizeof *options, "TRV_PLAN_OPTIONS") : TRV_OK;
+    return rc ? rc : create(plan, schedule, rank, count, elements, transport, options ? options : &none, NULL);
 }
 
 int trv_plan_create_like(trv_plan_t **made, const trv_plan_t *plan, const trv_elements_t *elements,

@@ -85,7 +85,8 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     if (!rc)
         rc = trv_json_word(place, root, "symmetry", symmetry, 3, &words[1]);
     reader->vector_bytes = (uint64_t)vector;
-    reader->options = (trv_explicit_options_t){.collective = (trv_collective_t)words[0],
+    reader->options = (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS,
+                                               .collective = (trv_collective_t)words[0],
                                                .registers = (int)registers,
                                                .units = units,
                                                .symmetry = (trv_symmetry_t)words[1],

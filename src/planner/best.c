@@ -95,7 +95,7 @@ static int find_planner(const question_t *key, const trv_torus_t *torus, trv_col
 int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
                   const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, trv_planned_t *plan)
 {
-    static const trv_plan_constraints_t none;
+    static const trv_plan_constraints_t none = {TRV_PLAN_CONSTRAINTS};
     question_t key;
     fill_key(&key, torus, collective, network, constraints ? constraints : &none);
     size_t place = place_of(&key, vector_bytes);

@@ -81,8 +81,13 @@ static int check_network(const trv_simulate_options_t *asked)
 int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_collective_t collective,
                        const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
 {
-    static const trv_plan_constraints_t none;
+    static const trv_plan_constraints_t none = {TRV_PLAN_CONSTRAINTS};
     *created = NULL;
+    int rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
+    if (!rc && constraints)
+        rc = trv_check_size(constraints->size, sizeof *constraints, "TRV_PLAN_CONSTRAINTS");
+    if (rc)
+        return rc;
     if (collective != TRV_ALLREDUCE && collective != TRV_REDUCE_SCATTER && collective != TRV_ALLGATHER)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "there is no collective %d; there are AllReduce, Reduce-Scatter and "
@@ -95,7 +100,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->dateline = network->model == TRV_DATELINE;
     planner->constraints = constraints ? *constraints : none;
     planner->list = (trv_candidates_t){.torus = *torus, .collective = collective};
-    int rc = trv_constraints_check(&planner->constraints, torus);
+    rc = trv_constraints_check(&planner->constraints, torus);
     if (!rc)
         rc = check_network(network);
     if (!rc)

@@ -209,9 +209,9 @@ void mpi_comm_dup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
     pthread_once(&once, begin);
-    trv_mpi_duplicating = true;
+    const bool before = trv_mpi_duplicates(true);
     library.comm_dup(comm, copy, &error);
-    trv_mpi_duplicating = false;
+    trv_mpi_duplicates(before);
     give(ierror, error);
 }
 
@@ -220,9 +220,9 @@ void mpi_comm_idup_(const MPI_Fint *comm, MPI_Fint *copy, MPI_Fint *request, MPI
     MPI_Fint error = MPI_SUCCESS;
     pthread_once(&once, begin);
     trv_preload_duplicates(PMPI_Comm_f2c(*comm));
-    trv_mpi_duplicating = true;
+    const bool before = trv_mpi_duplicates(true);
     library.comm_idup(comm, copy, request, &error);
-    trv_mpi_duplicating = false;
+    trv_mpi_duplicates(before);
     give(ierror, error);
 }
 
@@ -230,9 +230,9 @@ void mpi_comm_dup_with_info_(const MPI_Fint *comm, const MPI_Fint *info, MPI_Fin
 {
     MPI_Fint error = MPI_SUCCESS;
     pthread_once(&once, begin);
-    trv_mpi_duplicating = true;
+    const bool before = trv_mpi_duplicates(true);
     library.comm_dup_with_info(comm, info, copy, &error);
-    trv_mpi_duplicating = false;
+    trv_mpi_duplicates(before);
     if (error == MPI_SUCCESS)
         trv_preload_hint(PMPI_Comm_f2c(*copy), PMPI_Info_f2c(*info));
     give(ierror, error);

@@ -34,9 +34,9 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
 {
-    trv_mpi_duplicating = true;
+    const bool before = trv_mpi_duplicates(true);
     int code = PMPI_Comm_dup(comm, copy);
-    trv_mpi_duplicating = false;
+    trv_mpi_duplicates(before);
     return code;
 }
 
@@ -52,18 +52,18 @@ void trv_preload_duplicates(MPI_Comm comm)
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
 {
-    trv_mpi_duplicating = true;
+    const bool before = trv_mpi_duplicates(true);
     trv_preload_duplicates(comm);
     int code = PMPI_Comm_idup(comm, copy, request);
-    trv_mpi_duplicating = false;
+    trv_mpi_duplicates(before);
     return code;
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *copy)
 {
-    trv_mpi_duplicating = true;
+    const bool before = trv_mpi_duplicates(true);
     int code = PMPI_Comm_dup_with_info(comm, info, copy);
-    trv_mpi_duplicating = false;
+    trv_mpi_duplicates(before);
     if (code == MPI_SUCCESS)
         trv_preload_hint(*copy, info);
     return code;

@@ -98,6 +98,9 @@ static void explicit_destroy(void *memory)
 
 static int check_options(const trv_explicit_options_t *options)
 {
+    int rc = trv_check_size(options->size, sizeof *options, "TRV_EXPLICIT_OPTIONS");
+    if (rc)
+        return rc;
     if (options->streams < 1 || options->steps < 0 || options->registers < 1 || options->units < 1 ||
         options->units > 1 << 30)
         return trv_fail(TRV_ERR_ARGUMENT,

@@ -103,6 +103,7 @@ int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
     for (int64_t i = 0; i < units * schedule->streams; i++)
         position[i] = trv_schedule_position(schedule, (int)(i / units), i % units);
     trv_explicit_options_t options = {
+        TRV_EXPLICIT_OPTIONS,
         .collective = schedule->collective,
         .streams = schedule->streams,
         .steps = schedule->steps,

@@ -157,7 +157,9 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
     plain.slow_links = 0; /* they only make it slower */
     plain.link_loads = false;
     plain.observer = NULL;
-    int rc = trv_net_create(&net, &one, &plain, &none);
+    int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
+    if (!rc)
+        rc = trv_net_create(&net, &one, &plain, &none);
     if (rc)
         return rc;
     bound_t bound = {.simulator = simulator, .net = net, .vector_bytes = vector_bytes};

@@ -368,7 +368,9 @@ int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t 
                  .post_free = NO_POST,
                  .torus = may_fold(options) ? &simulator->fold : &simulator->torus};
     memset(result, 0, sizeof *result);
-    int rc = check(options, vector_bytes, &run);
+    int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
+    if (!rc)
+        rc = check(options, vector_bytes, &run);
     if (!rc)
         rc = start(&run);
     if (!rc) {

@@ -264,11 +264,8 @@ static void test_injecting_ports(void **state)
 {
     static const int64_t unit = 0;
     trv_explicit_part_t part = {.to_reg = 1, .count = 1, .unit = &unit};
-    trv_explicit_options_t options = {.streams = 1,
-                                      .steps = 1,
-                                      .registers = 2,
-                                      .units = 1,
-                                      .symmetry = TRV_SYMMETRY_TRANSLATION};
+    trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1,
+                                      .registers = 2,       .units = 1,   .symmetry = TRV_SYMMETRY_TRANSLATION};
     (void)state;
     for (int odd = 0; odd < 2; odd++) {
         trv_torus_t torus;
@@ -434,7 +431,7 @@ static void test_broken_schedules_are_refused(void **state)
     for (int i = 0; i < 2; i++) {
         trv_torus_t torus;
         trv_schedule_t *schedule;
-        trv_explicit_options_t options = {.streams = 1, .steps = 1, .registers = 1, .units = 1};
+        trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 1, .units = 1};
         trv_explicit_part_t part = {.count = 1, .unit = &(int64_t){0}};
         FILE *out = fopen("/dev/null", "w");
         assert_int_equal(trv_torus_parse("3", &torus), 0);

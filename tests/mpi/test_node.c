@@ -165,7 +165,7 @@ static void world_begin(world_t *world, const char *algorithm, size_t chunk_byte
     trv_torus_t torus;
     trv_mpi_node_place_t place = own_place();
     trv_elements_t elements = {.element_size = sizeof(int64_t), .reduce = add};
-    trv_plan_options_t options = {.chunk_bytes = chunk_bytes};
+    trv_plan_options_t options = {TRV_PLAN_OPTIONS, .chunk_bytes = chunk_bytes};
     *world = (world_t){.in = malloc(COUNT_MAX * sizeof(int64_t)),
                        .out = malloc(COUNT_MAX * sizeof(int64_t)),
                        .right = calloc(COUNT_MAX, sizeof(int64_t))};

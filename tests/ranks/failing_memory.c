@@ -37,6 +37,18 @@ bool failing_memory_arm(long number, bool on)
     return before;
 }
 
+/* The memory that the ranks of a node share, where FAILING_MEMFD is set. */
+int memfd_create(const char *name, unsigned flags)
+{
+    int (*next)(const char *, unsigned);
+    *(void **)&next = dlsym(RTLD_NEXT, "memfd_create");
+    if (getenv("FAILING_MEMFD") && strcmp(name, "trivance") == 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return next(name, flags);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     const char *number = getenv("FAILING_MEMORY");

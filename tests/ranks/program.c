@@ -7,7 +7,11 @@
  *                         counts-none     rank 2 passes 0
  *                         counts-later    the same in a later call
  *                         counts-uneven   MPI_Reduce_scatter, whose counts are equal everywhere but on rank 2; then
- *                                         with lists that are uneven in two ways; then uneven and right
+ *                                         with lists that are uneven in two ways; then uneven and right, with
+ *                                         nothing, and no buffer, for the last rank
+ *                         counts-gather   AllGather of 64 elements, then of 63 on rank 2
+ *                         duplicate       a communicator is configured, then duplicated, then used
+ *                         callbacks       an attribute's copy callback duplicates another communicator
  *
  * A call succeeds on all ranks with the right result, or it fails on all; but for counts-later, where every rank has
  * the right to its own end. RANKS_STOP: a rank whose call fails ends with status 4.
@@ -137,7 +141,7 @@ static void scatter(MPI_Comm comm, const int *counts, bool alike, const char *wh
     bool good = true;
     int first = 0;
     fill(1010);
-    int code = MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+    int code = MPI_Reduce_scatter(in, counts[rank] ? out : NULL, counts, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < rank; i++)
         first += counts[i];
     for (int i = 0; i < counts[rank] && alike; i++)
@@ -153,9 +157,68 @@ static void counts_uneven(void)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < ranks; i++)
-            list[i] = 10 + (round > 0 ? i : 0) + (rank == 2 && i == 1 && round < 2);
+            list[i] = round == 2 && i == ranks - 1 ? 0 : 10 + (round > 0 ? i : 0) + (rank == 2 && i == 1 && round < 2);
         scatter(comm, list, round == 2, "MPI_Reduce_scatter");
     }
+}
+
+static void counts_gather(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    fill(64);
+    judge(comm, call_allgather(in, out, 64, MPI_INT, comm), true, true, "AllGather");
+    judge(comm, call_allgather(in, out, rank == 2 ? 63 : 64, MPI_INT, comm), true, false,
+          "AllGather of counts that differ");
+}
+
+static void duplicate(void)
+{
+    MPI_Comm comm, copy;
+    MPI_Info info;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+#if defined(RANKS_API)
+    judge(comm, TRV_Comm_set(comm, NULL, NULL), true, true, "TRV_Comm_set");
+#endif
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "trivance_algorithm", "default");
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    MPI_Comm_dup(comm, &copy);
+    reduce(copy, 1000);
+    reduce(comm, 1000);
+    MPI_Comm_free(&copy);
+}
+
+static MPI_Comm private;
+
+static int copy_private(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+{
+    (void)comm, (void)key, (void)extra, (void)value;
+    MPI_Comm made;
+    int code = MPI_Comm_dup(private, &made);
+    MPI_Comm_free(&made);
+    *(void **)copy = NULL;
+    *flag = 1;
+    return code;
+}
+
+/* The library's keys come before ours on some ranks, and after it on others. */
+static void callbacks(void)
+{
+    MPI_Comm comm, copy;
+    int key, other;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &private);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+    for (int i = 0; i < 7 * rank; i++)
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &other, NULL);
+    MPI_Comm_create_keyval(copy_private, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    reduce(comm, 1000);
+    MPI_Comm_set_attr(comm, key, NULL);
+    MPI_Comm_dup(comm, &copy);
+    reduce(copy, 1000);
+    MPI_Comm_free(&copy);
 }
 
 int main(int argc, char **argv)
@@ -168,6 +231,12 @@ int main(int argc, char **argv)
         hints();
     else if (strcmp(what, "counts-uneven") == 0)
         counts_uneven();
+    else if (strcmp(what, "counts-gather") == 0)
+        counts_gather();
+    else if (strcmp(what, "duplicate") == 0)
+        duplicate();
+    else if (strcmp(what, "callbacks") == 0)
+        callbacks();
     else if (strncmp(what, "counts", 6) == 0)
         counts(strcmp(what, "counts-none") == 0 ? 0 : 990, strcmp(what, "counts-later") == 0);
     else

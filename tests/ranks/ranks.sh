@@ -189,6 +189,8 @@ counts)
     run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts-later
     says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
     says ' right, 4 errors'
+    run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts-gather
+    says '^4 right, [1-9][0-9]* errors|^[4-7] right, [1-9] errors'
     if [ "$way" = api ]; then # else the call is the MPI library's, and what follows
         run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts
         says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
@@ -263,6 +265,15 @@ memory)
         [ $code = 0 ] || fail "exit code $code: $mode"
         says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
     done
+    ;;
+duplicate)
+    # A node whose memory cannot be made knows that its communicator has nodes, as the others do.
+    echo '{"format": "trivance-topology-1", "torus": [2], "ranks": [[0], [0], [1], [1]]}' > "$work/nodes.json"
+    for memfd in FAILING_MEMFD=1 FAILING_NOTHING=1; do
+        run 2 $memfd -- -- LD_PRELOAD="$failing" TRIVANCE_TOPOLOGY_FILE="$work/nodes.json" -- "$program" duplicate
+    done
+    run 2 -- -- TRIVANCE_TORUS=4 -- "$program" callbacks
+    says '^16 right, 0 errors'
     ;;
 start)
     # The same in MPI_Init, where every allocation takes a job of its own.

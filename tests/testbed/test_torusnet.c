@@ -190,7 +190,7 @@ static void test_lateness(void **state)
 /* Every rank sends `packets` to the one that is `delta` further. */
 static double simulated_ns(const trv_torus_t *torus, int delta, int packets)
 {
-    trv_explicit_options_t form = {.streams = 1, .steps = 1, .registers = 2, .units = 1};
+    trv_explicit_options_t form = {TRV_EXPLICIT_OPTIONS, .streams = 1, .steps = 1, .registers = 2, .units = 1};
     trv_explicit_part_t part = {.from_reg = 0, .to_reg = 1, .count = 1, .unit = (int64_t[]){0}};
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     trv_schedule_t *schedule;

@@ -398,6 +398,7 @@ int cli_plan(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
+    options.constraints = (trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS};
     cli_network_init(&options.network);
     options.network.options = cli_usual_network();
     int rc = TRV_OK, code = read_options(argc, argv, &options);

@@ -5,7 +5,7 @@
  * A duplicate has the same ranks, and its members make it in the same order, so the k-th duplicate of a communicator is
  * the same on all of them: it takes the k-th number of the block, what is decided so far, and asks nobody. When the
  * block is used up, and for duplicates of duplicates, it takes what is decided, and the first collective agrees on a
- * number, and on nothing else. Where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicating) it makes a state
+ * number, and on nothing else. Where Open MPI gives us no way to tell a duplicate (trv_mpi_duplicates) it makes a state
  * as for any communicator.
  *
  * Open MPI 5 no longer runs the delete callbacks of MPI_COMM_WORLD at MPI_Finalize, so an attribute on MPI_COMM_SELF,
@@ -145,7 +145,14 @@ static const bool COPIES_ELSEWHERE = true;
 #else
 static const bool COPIES_ELSEWHERE = false;
 #endif
-_Thread_local bool trv_mpi_duplicating;
+static _Thread_local bool duplicating;
+
+bool trv_mpi_duplicates(bool duplicates)
+{
+    const bool before = duplicating;
+    duplicating = duplicates;
+    return before;
+}
 
 /* Called by MPI_Comm_dup & co., on all members in the same order. An error of one rank would be no good: MPI has the
  * others wait for it, and what they have copied is served. */
@@ -154,8 +161,8 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
     (void)comm, (void)key, (void)extra;
     trv_mpi_state_t *parent = value;
     *flag = 0;
-    if ((COPIES_ELSEWHERE && !trv_mpi_duplicating) || parent->abandoned || !parent->configured ||
-        parent->members->wiring->node) /* the memory of a node is one communicator's */
+    if ((COPIES_ELSEWHERE && !duplicating) || parent->abandoned || !parent->configured ||
+        parent->members->wiring->shared) /* the memory of a node is one communicator's */
         return MPI_SUCCESS;
     const bool in_block = parent->index == 0 && !parent->room && parent->given + 1 < TRV_MPI_BLOCK;
     if (!in_block && parent->members->domain != trv_mpi_job())
@@ -278,27 +285,26 @@ static bool find_kept(MPI_Comm comm, trv_mpi_state_t **state)
     return true;
 }
 
-/* Whether all ranks are of this MPI_COMM_WORLD. The ranks of a world that does not know us would not come to the
- * exchange; a communicator of several worlds is so on all of them, and is left alone. Open MPI looks ranks up one by one,
- * so large communicators, which nobody has put together from several worlds yet, are not asked. */
-static bool within_world(MPI_Comm comm, int ranks)
+bool trv_mpi_within_world(MPI_Comm comm, int ranks)
 {
-    enum { ASKED_MAX = 4096 };
+    enum { ASKED_MAX = 4096, AT_ONCE = 128 };
     MPI_Group group, world;
-    int *list = ranks <= ASKED_MAX ? malloc(2 * (size_t)ranks * sizeof *list) : NULL;
+    int rank[AT_ONCE], there[AT_ONCE];
     bool within = true;
-    if (!list)
+    if (ranks > ASKED_MAX)
         return true;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int r = 0; r < ranks; r++)
-        list[r] = r;
-    PMPI_Group_translate_ranks(group, ranks, list, world, list + ranks);
-    for (int r = 0; within && r < ranks; r++)
-        within = list[ranks + r] != MPI_UNDEFINED;
+    for (int asked = 0, count; within && asked < ranks; asked += count) {
+        count = ranks - asked < AT_ONCE ? ranks - asked : AT_ONCE;
+        for (int i = 0; i < count; i++)
+            rank[i] = asked + i;
+        PMPI_Group_translate_ranks(group, count, rank, world, there);
+        for (int i = 0; within && i < count; i++)
+            within = there[i] != MPI_UNDEFINED;
+    }
     PMPI_Group_free(&world);
     PMPI_Group_free(&group);
-    free(list);
     return within;
 }
 
@@ -364,7 +370,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
         return code;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
         return trv_fail(TRV_ERR_ARGUMENT, "MPI does not know the communicator"), MPI_ERR_COMM;
-    if (!is_kept && (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !within_world(comm, ranks)))))
+    if (!is_kept && (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !trv_mpi_within_world(comm, ranks)))))
         return MPI_SUCCESS;
     code = is_kept ? adopt(comm, kept, state) : make(comm, state);
     if (code != MPI_SUCCESS || (*state)->abandoned || (*state)->configured)

@@ -19,12 +19,18 @@ bool trv_mpi_begun(void);
  * class with a sentence in trv_last_error(). Not configured yet perhaps: see trv_mpi_state_configure. */
 int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state);
 
+/* Whether all ranks are of this MPI_COMM_WORLD. The ranks of a world that does not know us would not come to the
+ * exchange; a communicator of several worlds is so on all of them, and is left alone. Open MPI looks ranks up one by one,
+ * so large communicators, which nobody has put together from several worlds yet, are not asked. */
+bool trv_mpi_within_world(MPI_Comm comm, int ranks);
+
 /* The state that an earlier call made; false if there is none, or it is not configured, or abandoned. Local. */
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state);
 
-/* Whether this thread is in a call that makes a duplicate, as far as the front door knows. Open MPI 4.1 copies attributes
- * in MPI_Comm_create_group and MPI_Intercomm_create, too, so only where this is set does a communicator inherit there;
- * MPICH does as the standard says. */
-extern _Thread_local bool trv_mpi_duplicating;
+/* Says whether this thread is in a call that makes a duplicate, as far as the front door knows; returns what was said
+ * before, which holds again afterwards: a program's copy callbacks may duplicate other communicators. Open MPI 4.1 copies
+ * attributes in MPI_Comm_create_group and MPI_Intercomm_create, too, so only in such calls does a communicator inherit
+ * there; MPICH does as the standard says. */
+bool trv_mpi_duplicates(bool duplicates);
 
 #endif

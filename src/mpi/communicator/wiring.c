@@ -80,6 +80,22 @@ static int read_seats(const trv_mpi_members_t *members, const trv_mpi_seat_t *se
     return seat[0].code;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static bool has_twice(const int *place, int ranks, int *sorted)
+{
+    memcpy(sorted, place, (size_t)ranks * sizeof *sorted);
+    qsort(sorted, (size_t)ranks, sizeof *sorted, by_number);
+    for (int r = 1; r < ranks; r++)
+        if (sorted[r] == sorted[r - 1])
+            return true;
+    return false;
+}
+
 static int index_of(const trv_mpi_fit_t *fit, const int *place, int rank)
 {
     int at = 0; /* places ascend */
@@ -133,10 +149,12 @@ static int fit_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
 static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat, int tag)
 {
     int *place = members->room, code = read_seats(members, seat, place);
-    if (code > 0)
+    if (code > 0) {
+        wiring->shared = has_twice(place, members->ranks, members->room + members->ranks);
         code = make_node(wiring, members, place, members->room + members->ranks, tag);
-    else if (code == 0)
+    } else if (code == 0) {
         conclude(wiring, TRV_MPI_UNKNOWN, "no torus is known");
+    }
     if (code == TRV_OK && wiring->known == TRV_MPI_UNKNOWN && !*wiring->why)
         code = fit_places(wiring, members, place);
     if (code < 0)

@@ -94,7 +94,9 @@ bool trv_mpi_intercept_uneven(const trv_mpi_arguments_t *reduction, const void *
     if (!is_checked())
         return false;
     const uint64_t digest = trv_hash(TRV_HASH_SEED, counts, bytes) & TRV_MPI_WORD_MAX;
-    const trv_mpi_call_t call = {.reduction = reduction, .uneven = digest ? digest : 1};
+    trv_mpi_arguments_t compared = *reduction;
+    compared.count = 0; /* whose buffers may be NULL: whether this rank's may, the MPI library knows */
+    const trv_mpi_call_t call = {.reduction = &compared, .uneven = digest ? digest : 1};
     return blocking(&call, comm, code);
 }
 
@@ -139,8 +141,12 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
     trv_mpi_request_t *request = post(call, comm, persistent, done, context, code);
     leave(*code != MPI_SUCCESS, comm, code);
     if (!request && *code == MPI_SUCCESS)
-        trv_mpi_intercept_note(persistent ? "persistent calls" : "non-blocking calls",
-                               "no blocking call of the same kind and size has made it ready", comm);
+        trv_mpi_intercept_note(
+            persistent ? "persistent calls" : "non-blocking calls",
+            persistent ? "no blocking call of the same kind and size has made it ready, or the communicator has "
+                         "as many as it may"
+                       : "no blocking call of the same kind and size has made it ready",
+            comm);
     return request;
 }
 
@@ -151,13 +157,14 @@ static bool is_hinted(MPI_Comm comm, bool here)
 {
     static const char what[] = "give it its hints";
     trv_mpi_state_t *state;
-    int inter = 0;
+    int inter = 0, ranks = 0;
     int64_t any = here;
     if (trv_mpi_state_known(comm, &state)) {
         const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
         return trv_mpi_circle_greatest(&circle, &any, 1, what) == MPI_SUCCESS && any;
     }
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS ||
+        !trv_mpi_within_world(comm, ranks))
         return false;
     return trv_mpi_greatest(comm, &any, 1, what) == MPI_SUCCESS && any;
 }

@@ -29,9 +29,8 @@ static trv_elements_t elements_of(trv_mpi_operation_t *operation)
 
 static trv_plan_options_t options_of(const trv_mpi_recipe_t *recipe)
 {
-    return (trv_plan_options_t){.chunk_bytes = recipe->chunk_bytes,
-                                .scratch_take = trv_mpi_scratch_take,
-                                .scratch_give = trv_mpi_scratch_give};
+    return (trv_plan_options_t){TRV_PLAN_OPTIONS, .chunk_bytes = recipe->chunk_bytes,
+                                .scratch_take = trv_mpi_scratch_take, .scratch_give = trv_mpi_scratch_give};
 }
 
 static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_recipe_t *recipe, bool shared, int tag)

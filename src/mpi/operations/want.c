@@ -27,14 +27,13 @@ int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want)
 
 trv_mpi_want_t trv_mpi_bytes(size_t bytes)
 {
-    /* Copied in the largest elements that fit, so that pieces start where the processor likes it. */
-    bool words = bytes % sizeof(uint64_t) == 0;
+    /* Never in larger elements: a count that differs on one rank must not be another kind of call there. */
     trv_mpi_want_t want = {.collective = TRV_ALLGATHER, .datatype = MPI_BYTE, .op = MPI_OP_NULL};
-    want.count = words ? bytes / sizeof(uint64_t) : bytes;
+    want.count = bytes;
     want.elements = (trv_mpi_elements_t){.way = TRV_MPI_KERNEL,
-                                         .type = words ? TRV_UINT64 : TRV_UINT8,
+                                         .type = TRV_UINT8,
                                          .op = TRV_BOR,
-                                         .size = words ? sizeof(uint64_t) : 1,
+                                         .size = 1,
                                          .exact = true,
                                          .idempotent = true,
                                          .commutative = true,

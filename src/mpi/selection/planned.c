@@ -156,7 +156,8 @@ static question_t question_of(const trv_mpi_state_t *state, const trv_mpi_want_t
     bool reduces = want->collective != TRV_ALLGATHER;
     return (question_t){.collective = want->collective,
                         .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
-                        .constraints = {.consistent = reduces && !want->elements.exact &&
+                        .constraints = {TRV_PLAN_CONSTRAINTS,
+                                        .consistent = reduces && !want->elements.exact &&
                                                       !trv_mpi_settings()->allow_inconsistent,
                                         .idempotent = reduces && want->elements.idempotent,
                                         .narrow = state->one_way | state->shared_port},
