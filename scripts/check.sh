@@ -2,6 +2,7 @@
 # Every test there is. Usage: check.sh [build folder]; JOBS says how many at a time.
 #
 #   normal      every test, with both MPIs, as users build it (gcc, -O2)
+#   tidy        clang-tidy on src/, with the checks of .clang-tidy
 #   address     the same once more, the largest tori and the most ranks left out, under AddressSanitizer and
 #               UndefinedBehaviorSanitizer (clang, warnings are errors)
 #   thread      the threaded tests under ThreadSanitizer, those of the MPI layer with both MPIs
@@ -75,6 +76,7 @@ memcheck() {
 }
 
 stage normal normal
+stage tidy scripts/tidy.sh "$build"
 stage address address
 stage thread thread
 stage valgrind memcheck

@@ -6,8 +6,8 @@ set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev
        libopenmpi-dev openmpi-bin libmpich-dev mpich"
-check="valgrind clang clang-format-14 libclang-rt-dev llvm mandoc gnuplot-nox
-       gfortran spin python3 python3-mpi4py netpipe-openmpi netpipe-mpich2"
+check="valgrind clang clang-format-14 clang-tidy-14 libclang-rt-dev llvm mandoc gnuplot-nox
+       gfortran spin python3 python3-mpi4py netpipe-openmpi netpipe-mpich2 debhelper"
 testbed="iproute2"
 programs="hpcc lammps mumps-test"
 

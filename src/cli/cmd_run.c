@@ -26,8 +26,6 @@
 #define OPTIONS_MAX 64
 #define PATH_BYTES  4608
 
-extern char **environ;
-
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 /* TRIVANCE_DEBUG_FILE -> debug-file */

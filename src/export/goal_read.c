@@ -81,9 +81,8 @@ static bool starts_with(const reader_t *reader, const char *text)
 static void skip(reader_t *reader)
 {
     for (;;) {
-        if (reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\t')) {
-            reader->at++;
-        } else if (starts_with(reader, "\r\n")) {
+        bool blank = reader->at < reader->end && (*reader->at == ' ' || *reader->at == '\t');
+        if (blank || starts_with(reader, "\r\n")) {
             reader->at++;
         } else if (starts_with(reader, "//")) {
             while (reader->at < reader->end && *reader->at != '\n')

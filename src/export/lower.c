@@ -266,6 +266,7 @@ static int add_receive(lowering_t *l, int rank, int index, int64_t number)
     half_t half = {find_receive(l, rank, index), peer};
     int64_t count = l->out->rank[rank].op[number].count;
     trv_low_op_t *op;
+    /* NOLINTNEXTLINE(readability-suspicious-call-argument): as the peer sees it */
     int rc = append(l, peer, TRV_LOW_RECEIVE, rank, 1, count, &op);
     if (rc)
         return rc;

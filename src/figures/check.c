@@ -293,7 +293,7 @@ static fig_verdict_t check_weaker(const fig_result_t *result, const fig_figure_t
 static bool holds(const fig_claim_t *claim, const extent_t *extent)
 {
     switch (claim->test) {
-    case FIG_WITHIN: return extent->least >= claim->low && extent->most <= claim->high;
+    case FIG_WITHIN:
     case FIG_PEAK: return extent->least >= claim->low && extent->most <= claim->high;
     case FIG_SPREAD:
     case FIG_FASTER: return extent->most <= claim->high;

@@ -23,7 +23,6 @@ static const int markers[] = {7, 5, 9, 13, 11, 15, 7}; /* the hollow form is the
 /* Runs gnuplot, silently; its exit code, or -1 where there is none. */
 static int run(const char *const *argument)
 {
-    extern char **environ;
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status = 0;

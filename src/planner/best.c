@@ -66,6 +66,11 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
     key->narrow = constraints->narrow;
 }
 
+static bool is_same(const question_t *a, const question_t *b)
+{
+    return memcmp(a, b, sizeof *a) == 0; /* NOLINT(bugprone-suspicious-memory-comparison): meant */
+}
+
 static size_t place_of(const question_t *key, uint64_t vector_bytes)
 {
     return (size_t)(trv_hash(TRV_HASH_SEED ^ vector_bytes, key, sizeof *key) >> 32) % ANSWERS_MAX;
@@ -76,11 +81,10 @@ static int find_planner(const question_t *key, const trv_torus_t *torus, trv_col
                         const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
 {
     int found = 0;
-    while (found < PLANNERS_MAX - 1 && kept.planner[found].planner &&
-           memcmp(&kept.planner[found].key, key, sizeof *key) != 0)
+    while (found < PLANNERS_MAX - 1 && kept.planner[found].planner && !is_same(&kept.planner[found].key, key))
         found++;
     trv_planner_t *planner = kept.planner[found].planner;
-    if (!planner || memcmp(&kept.planner[found].key, key, sizeof *key) != 0) {
+    if (!planner || !is_same(&kept.planner[found].key, key)) {
         int rc = trv_planner_create(&planner, torus, collective, network, constraints);
         if (rc)
             return rc;
@@ -102,7 +106,7 @@ int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_
     int rc = TRV_OK;
     pthread_mutex_lock(&kept.mutex);
     if (!kept.answer[place].used || kept.answer[place].vector_bytes != vector_bytes ||
-        memcmp(&kept.answer[place].key, &key, sizeof key) != 0) {
+        !is_same(&kept.answer[place].key, &key)) {
         trv_planned_t made;
         rc = find_planner(&key, torus, collective, network, constraints);
         if (!rc)

@@ -139,6 +139,7 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
+    /* NOLINTNEXTLINE(misc-redundant-expression): integers of Fortran may be longer where MPI was built so */
     if (!is_idle() && sizeof(MPI_Fint) == sizeof(int) &&
         trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), (const int *)recvcounts, PMPI_Type_f2c(*datatype),
                                    PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &code))

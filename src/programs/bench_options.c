@@ -207,13 +207,13 @@ static int parse_sizes(draft_t *draft, const char *text)
     bench_options_t *options = draft->options;
     int code = trv_parse_bytes_list(text, options->bytes, BENCH_SIZES_MAX, &options->sizes);
     for (int i = 0; code == TRV_OK && i < options->sizes; i++)
-        if (options->bytes[i] == 0 || options->bytes[i] % unit != 0)
+        if (options->bytes[i] == 0 || options->bytes[i] % unit != 0) {
+            const uint64_t near = options->bytes[i] < unit ? unit : options->bytes[i] / unit * unit;
             code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
                             (unsigned long long)options->bytes[i], (unsigned long long)unit,
                             unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
-                            trv_type_name(options->type),
-                            (unsigned long long)(options->bytes[i] / unit * unit +
-                                                 (options->bytes[i] < unit ? unit : 0)));
+                            trv_type_name(options->type), (unsigned long long)near);
+        }
     return code;
 }
 

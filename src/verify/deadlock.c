@@ -107,6 +107,7 @@ static void advance(progress_t *p, int rank)
         int peer = side_at(p, rank, i)->peer;
         if (p->done[rank] >> i & 1 || pending(p, rank, peer, send, !send) != i)
             continue;
+        /* NOLINTNEXTLINE(readability-suspicious-call-argument): as the peer sees it */
         int other = pending(p, peer, rank, !send, send);
         if (other < 0)
             continue;

@@ -34,6 +34,7 @@ picture docs/star-l-4x4.svg 4x4 --algorithm=star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:1 -
 version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "#define TRV_VERSION  *\"$version\"" include/trivance/common.h ||
     fault "common.h has another version than $version"
+grep -q "^trivance ($version) " <(head -1 debian/changelog) || fault "debian/changelog has another version than $version"
 
 for file in $(find src include bench examples tests -name '*.[ch]'); do
     lines=$(wc -l < "$file")

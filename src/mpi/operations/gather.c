@@ -31,7 +31,7 @@ int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *
     if (send_bytes * gather->sendcount != receive_bytes * gather->recvcount)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "%lld bytes are sent and %lld are received from each rank; they must be the same",
-                        (long long)(send_bytes * gather->sendcount), (long long)*bytes),
+                        (long long)send_bytes * gather->sendcount, (long long)*bytes),
                MPI_ERR_COUNT;
     return MPI_SUCCESS;
 }

@@ -130,7 +130,7 @@ static int post_pieces(trv_mpi_channel_t *channel, int at, int tag, char *data, 
     trv_mpi_slot_t *slot = &channel->slot[at];
     size_t pieces = (bytes - 1) / channel->piece_bytes + 1;
     if (pieces > (size_t)slot->capacity) {
-        MPI_Request *more = pieces < INT_MAX ? realloc(slot->more, pieces * sizeof *more) : NULL;
+        MPI_Request *more = pieces < INT_MAX ? realloc(slot->more, pieces * sizeof(MPI_Request)) : NULL;
         if (!more)
             return trv_fail_memory();
         slot->more = more;

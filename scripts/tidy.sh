@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# What clang-tidy 14 says of src/ (.clang-tidy has the checks). Usage: tidy.sh [build folder]; JOBS says how many at a time.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build}
+if ! command -v clang-tidy-14 > /dev/null; then
+    echo "tidy: skipped, for there is no clang-tidy-14 here, and other versions find other things"
+    exit 0
+fi
+
+# One command for each file, or it would go through the MPI layer once for every MPI.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+awk -v sources="$PWD/src/" -v files="$work/files" '
+    BEGIN { RS = "},?\n" }
+    match($0, /"file": "[^"]*"/) {
+        file = substr($0, RSTART + 9, RLENGTH - 10)
+        if (index(file, sources) != 1 || known[file]++)
+            next
+        sub(/^\[\n/, "")
+        printf "%s%s}", count++ ? ",\n" : "[\n", $0
+        print file > files
+    }
+    END { print "\n]" }' "$build/compile_commands.json" > "$work/compile_commands.json"
+xargs -a "$work/files" -d '\n' -n 8 -P "${JOBS:-$(nproc)}" clang-tidy-14 -p "$work" --quiet \
+    2> "$work/errors" || { grep -v -E '(generated|treated as errors?)\.?$' "$work/errors" >&2; exit 1; }
+echo "tidy: $(wc -l < "$work/files") files"
