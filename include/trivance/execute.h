@@ -46,7 +46,7 @@ typedef struct trv_transport {
     int (*refuse)(void *context, int base, int peer, int tag); /* may be NULL */
 } trv_transport_t;
 
-/* The in-process transport: n ranks of one process, one thread or many. A hub outlives its endpoints. */
+/* The in-process transport: n ranks of one process, one thread or many. The hub must outlive its endpoints. */
 typedef struct trv_hub trv_hub_t;
 TRV_API int trv_hub_create(trv_hub_t **hub, int ranks);
 TRV_API void trv_hub_destroy(trv_hub_t *hub);
