@@ -40,7 +40,7 @@ static int check_kernels(const char *text)
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 #define AT(field)       offsetof(trv_settings_t, field)
-#define NUMBER_AND_UNIT "a number and ns, us, ms or s"
+#define NUMBER_AND_UNIT "a number with ns, us, ms or s"
 
 static const trv_setting_t table[] = {
     {"TRIVANCE_TORUS", TRV_SETTING_TEXT, AT(torus), true, "none",
@@ -70,20 +70,20 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_ALPHA", TRV_SETTING_TIME, AT(alpha_ns), true, "1.5us", NUMBER_AND_UNIT, "2us",
      "For the planner: the time to start a step.", NULL, true},
     {"TRIVANCE_BANDWIDTH", TRV_SETTING_RATE, AT(bandwidth_bps), true, "800Gb/s",
-     "a number and Mb/s, Gb/s, Tb/s or GB/s", "100Gb/s", "For the planner: the bandwidth of a link in one direction.",
+     "a number with Mb/s, Gb/s, Tb/s or GB/s", "100Gb/s", "For the planner: the bandwidth of a link in one direction.",
      NULL, true},
     {"TRIVANCE_HOP_LATENCY", TRV_SETTING_TIME, AT(hop_ns), true, "200ns", NUMBER_AND_UNIT, "300ns",
      "For the planner: the latency that a hop adds to a message.", NULL, true},
     {"TRIVANCE_MESSAGE_OVERHEAD", TRV_SETTING_TIME, AT(overhead_ns), true, "0ns", NUMBER_AND_UNIT, "150us",
      "For the planner: the time a message occupies its sender's processor, one message after another.", NULL, true},
-    {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, with K or M", "8K",
+    {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, optionally with K or M", "8K",
      "The maximum size of the fragments that messages are sent in, for networks where a rendezvous of the MPI library "
      "takes longer than fragments below its eager limit; 0 sends messages whole.",
      NULL, true},
     {"TRIVANCE_ALLOW_INCONSISTENT", TRV_SETTING_FLAG, AT(allow_inconsistent), true, "0", "0 or 1", "1",
      "Whether floating-point operations may use algorithms whose results can differ in the last bits between ranks.",
      NULL, true},
-    {"TRIVANCE_MEMORY", TRV_SETTING_BYTES, AT(memory_bytes), false, "256M", "bytes, with K, M or G", "1G",
+    {"TRIVANCE_MEMORY", TRV_SETTING_BYTES, AT(memory_bytes), false, "256M", "bytes, optionally with K, M or G", "1G",
      "The memory that the library keeps for plans and their scratch, per process; the least recently used goes first.",
      NULL, false},
     {"TRIVANCE_DEBUG", TRV_SETTING_WORD, AT(debug), false, "warn", "off|warn|info|trace", "info",
