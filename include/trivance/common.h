@@ -24,24 +24,23 @@ extern "C" {
 /* Every function that can fail returns 0 or one of these negative codes. */
 enum {
     TRV_OK = 0,
-    TRV_ERR_ARGUMENT = -1,    /* a value that no call accepts: the caller's mistake */
-    TRV_ERR_UNSUPPORTED = -2, /* valid in itself, but not served: a size, a type, an operation */
+    TRV_ERR_ARGUMENT = -1,    /* a value that is never valid */
+    TRV_ERR_UNSUPPORTED = -2, /* valid in itself, but not supported: a size, a type, an operation */
     TRV_ERR_MEMORY = -3,      /* out of memory */
-    TRV_ERR_TRANSPORT = -4,   /* the transport (MPI, say) reported a failure */
-    TRV_ERR_INVALID = -5,     /* a schedule that is not what it claims, or ranks that disagree */
-    TRV_ERR_STATE = -6        /* an object used out of turn: destroyed, or started twice */
+    TRV_ERR_TRANSPORT = -4,   /* the transport (for example MPI) reported a failure */
+    TRV_ERR_INVALID = -5,     /* a schedule that violates its claims, or ranks that disagree */
+    TRV_ERR_STATE = -6        /* an object in the wrong state: destroyed, or already started */
 };
 
-/* The reason of this thread's last failure as one sentence: what was wrong, what is allowed. Never NULL; valid until
+/* The reason for this thread's last failure as one sentence: what was wrong, what is allowed. Never NULL; valid until
  * the thread's next failing call. */
 TRV_API const char *trv_last_error(void);
 
 /* "0.1.0": the version of the library at run time. */
 TRV_API const char *trv_version(void);
 
-/* Star chains that are searched for at plan time (docs/stars.md) are kept in the user's cache folder,
- * $XDG_CACHE_HOME/trivance or ~/.cache/trivance: whether they are read from there, and written. For the whole process;
- * both unless something else is said. */
+/* Sets whether star chains found at plan time (docs/stars.md) are read from and written to the user's cache folder,
+ * $XDG_CACHE_HOME/trivance or ~/.cache/trivance. Applies to the whole process; both are on by default. */
 TRV_API void trv_cache_policy(bool read, bool write);
 
 #ifdef __cplusplus

@@ -21,31 +21,31 @@ typedef struct trv_network {
     double hop_ns;        /* per hop of a step's longest message; 0 in the paper's plain model */
 } trv_network_t;
 
-/* The paper's evaluation: 800 Gb/s, alpha 1.5 us, where hops cost nothing in the Hockney model. */
+/* The paper's evaluation: 800 Gb/s, alpha 1.5 us; hops are free in the Hockney model. */
 #define TRV_NETWORK_PAPER                                                                                              \
     {                                                                                                                  \
         .bandwidth_bps = 800e9, .alpha_ns = 1500                                                                       \
     }
 
-/* One step, all streams together. */
+/* One step, over all streams. */
 typedef struct trv_step_cost {
-    int messages;         /* that share the busiest link (the link with most messages) */
-    double link_fraction; /* bytes over the link that carries most, as a fraction of the vector m */
-    double port_fraction; /* largest bytes of one message, as a fraction of m */
+    int messages;         /* on the link with the most messages */
+    double link_fraction; /* bytes over the busiest link, as a fraction of the vector m */
+    double port_fraction; /* bytes of the largest message, as a fraction of m */
     int hops;             /* the longest route */
 } trv_step_cost_t;
 
 typedef struct trv_cost {
     int steps;
     double lambda;     /* steps / log3 n (0 for one rank) */
-    double delta;      /* largest bytes sent by one rank / 2m */
+    double delta;      /* maximum bytes sent by a rank / 2m */
     double theta;      /* D * sum over steps of link_fraction, D the dimensions larger than 1 (paper tables 1 and 2) */
-    uint64_t messages; /* all ranks, streams, steps */
+    uint64_t messages; /* of all ranks, streams and steps */
     trv_step_cost_t *step; /* `steps` of them; freed by trv_cost_clear */
 } trv_cost_t;
 
-/* Routes every message of every rank. Units are counted exactly (not rounded to bytes). Translation-invariant schedules
- * need one rank only, and give the same numbers. */
+/* Routes every message of every rank. Units are counted exactly (not rounded to bytes). For translation-invariant
+ * schedules one rank suffices and gives the same numbers. */
 TRV_API int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost);
 TRV_API void trv_cost_clear(trv_cost_t *cost);
 
@@ -53,8 +53,8 @@ TRV_API void trv_cost_clear(trv_cost_t *cost);
 TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
                              double *time_ns);
 
-/* The paper's closed forms: appendix B's exact sums on this torus (where it gives any: square tori whose sides are
- * powers of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none. */
+/* The paper's closed forms: the exact sums of appendix B on this torus (given for square tori whose sides are powers of
+ * the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none. */
 typedef struct trv_paper_cost {
     double lambda, delta, theta; /* exact sums of appendix B */
     double theta_limit;          /* table 1 (rings) or table 2 (n to infinity) */

@@ -2,7 +2,7 @@
  * The executor: a schedule, real data, a transport.
  *
  * trv_plan_create compiles one rank's schedule once into work descriptors; the plan is then run any number of times
- * without allocating anything. The vector is cut into chunks; every (stream, chunk) is a *lane* that goes through the
+ * without allocating anything. The vector is cut into chunks; every (stream, chunk) is a *lane* that passes through the
  * steps on its own, so that the steps of different chunks overlap (chunk-level pipelining, paper appendix E).
  */
 #ifndef TRIVANCE_EXECUTE_H
@@ -21,19 +21,19 @@ extern "C" {
 
 /* ---- Transport ------------------------------------------------------------------------------------------------- */
 
-/* What a transport implements. Requests are numbered 0 … requests - 1 by the plan; each slot holds one operation at a
- * time. Messages of the same (sender, receiver, tag) match in the order of their calls. Functions return 0 or a
- * negative TRV_ERR_*; `test` returns 1 when the operation in the slot is complete, 0 when not yet. A send may be
- * complete before the receiver has posted its receive, but need not; its buffer must stay untouched until it is.
- * `cancel` gives up an operation that is still pending (error paths only). Tags are 0 … tags - 1 as announced to
- * `open`: at most TRV_PLAN_TAGS_MAX of them, and one more (the first) with trv_plan_options_t.check.
+/* What a transport implements. The plan numbers requests 0 … requests - 1; each slot holds one operation at a time.
+ * Messages of the same (sender, receiver, tag) match in call order. Functions return 0 or a negative TRV_ERR_*; `test`
+ * returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the receiver has
+ * posted its receive, but need not; its buffer must not be modified before. `cancel` abandons a pending operation
+ * (error paths only). Tags are 0 … tags - 1 as announced to `open`: at most TRV_PLAN_TAGS_MAX of them, and one more
+ * (the first) with trv_plan_options_t.check.
  *
- * Failure. A receive whose message had another length than was asked for is TRV_ERR_TRANSPORT. After a negative `test`
- * the operation is over, its message taken or lost. Plans never send empty messages, except one: when a rank's part of a
- * run fails, its plan sends every peer that still expects something of it on a tag one message of 0 bytes there, and
- * then only receives what is due to it, so that everybody's operations come to an end. `test` of a receive returns
- * TRV_REFUSED for it. `refuse` sends such a message and forgets it, without a slot; with NULL, or where it fails, the
- * plan uses `send` with 0 bytes. */
+ * Failure. A receive whose message has an unexpected length fails with TRV_ERR_TRANSPORT. After a negative `test` the
+ * operation is over, its message received or lost. Plans send an empty message only to report a failure: if a rank's
+ * part of a run fails, its plan sends one message of 0 bytes to every peer, on every tag, that still expects a message
+ * from it, and then only receives its outstanding messages, so that the operations of all ranks complete. `test` of a
+ * receive returns TRV_REFUSED for an empty message. `refuse` sends an empty message without occupying a slot; if it is
+ * NULL or fails, the plan uses `send` with 0 bytes. */
 enum { TRV_REFUSED = 2, TRV_PLAN_TAGS_MAX = 64 };
 typedef struct trv_transport {
     void *context;
@@ -46,7 +46,7 @@ typedef struct trv_transport {
     int (*refuse)(void *context, int base, int peer, int tag); /* may be NULL */
 } trv_transport_t;
 
-/* The in-process transport: n ranks of one process, one thread or many. A hub outlives its endpoints. */
+/* The in-process transport: n ranks of one process, one thread or many. The hub must outlive its endpoints. */
 typedef struct trv_hub trv_hub_t;
 TRV_API int trv_hub_create(trv_hub_t **hub, int ranks);
 TRV_API void trv_hub_destroy(trv_hub_t *hub);
@@ -55,8 +55,8 @@ TRV_API const trv_transport_t *trv_hub_transport(trv_hub_t *hub, int rank);
 
 /* ---- Plans ----------------------------------------------------------------------------------------------------- */
 
-/* Elements and how they are combined. Either a built-in type and operation, or (reduce != NULL) elements of
- * `element_size` bytes and a callback that does destination := source[0] op source[1] op …, with the contract of
+/* Elements and how they are combined: either a built-in type and operation, or (reduce != NULL) elements of
+ * `element_size` bytes and a callback that computes destination := source[0] op source[1] op …, with the contract of
  * trv_reduce. */
 typedef struct trv_elements {
     trv_type_t type;
@@ -68,11 +68,11 @@ typedef struct trv_elements {
 
 typedef struct trv_plan_options {
     size_t size;        /* of this struct, as the caller knows it: begin with {TRV_PLAN_OPTIONS} */
-    size_t chunk_bytes; /* pipeline in chunks of about this many bytes of the vector; 0: chosen by the library */
-    bool check;         /* debug: ranks compare count, element size, collective and algorithm before every run and
-                           return TRV_ERR_INVALID on all of them alike where they differ */
-    /* Where the scratch of a run comes from: taken at its start (none if it needs none), aligned to 64 bytes, given back
-     * at its end, whatever the end is. NULL is out of memory. Without them the plan keeps its own. */
+    size_t chunk_bytes; /* approximate bytes of the vector per chunk; 0: the library chooses */
+    bool check;         /* debug: ranks compare count, element size, collective and algorithm before every run; all
+                           return TRV_ERR_INVALID if these differ */
+    /* Scratch memory of a run: taken at its start if it needs any, aligned to 64 bytes, and given back at its end, also
+     * if it fails. NULL means out of memory. Without these functions the plan allocates its own. */
     void *(*scratch_take)(void *context, size_t bytes);
     void (*scratch_give)(void *context, void *memory, size_t bytes);
     void *scratch_context;
@@ -81,16 +81,16 @@ typedef struct trv_plan_options {
 
 typedef struct trv_plan trv_plan_t;
 
-/* Compiles `rank`'s part of the schedule, for vectors of `count` elements at first: the whole vector for AllReduce, one
- * rank's block for Reduce-Scatter and AllGather (as MPI's recvcount and sendcount). The schedule must outlive the plan.
- * Any count, 0 too. Refuses (TRV_ERR_INVALID) a schedule that only covers, unless the operation is idempotent, and
- * (TRV_ERR_UNSUPPORTED) one of more than TRV_PLAN_TAGS_MAX streams. */
+/* Compiles `rank`'s part of the schedule, initially for `count` elements: the whole vector for AllReduce, one rank's
+ * block for Reduce-Scatter and AllGather (as MPI's recvcount and sendcount). Any count is valid, including 0. The
+ * schedule must outlive the plan. TRV_ERR_INVALID if the schedule only covers and the operation is not idempotent;
+ * TRV_ERR_UNSUPPORTED if it has more than TRV_PLAN_TAGS_MAX streams. */
 TRV_API int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, size_t count,
                             const trv_elements_t *elements, const trv_transport_t *transport,
                             const trv_plan_options_t *options /* may be NULL */);
-/* A second plan of the same schedule, rank, count and options over the same compiled program, for other elements or
- * another transport. Both plans are equal from then on; they may be used by different threads at the same time, and the
- * program goes with the last one. */
+/* Creates a second plan of the same schedule, rank, count and options that shares the compiled program, for other
+ * elements or another transport. The two plans are peers: different threads may use them at the same time, and the
+ * program is freed with the last of them. */
 TRV_API int trv_plan_create_like(trv_plan_t **made, const trv_plan_t *plan, const trv_elements_t *elements,
                                  const trv_transport_t *transport);
 TRV_API void trv_plan_destroy(trv_plan_t *plan);
@@ -98,45 +98,48 @@ TRV_API void trv_plan_destroy(trv_plan_t *plan);
 /* Starts the collective. AllReduce: input and output hold `count` elements. Reduce-Scatter: input n * count, output
  * count. AllGather: input count, output n * count. input == output means in place, as MPI_IN_PLACE does: for
  * Reduce-Scatter the result lies at the start of the buffer, for AllGather rank r's block is taken from block r of the
- * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The buffers stay the plan's until the end.
+ * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The plan owns the buffers until the run
+ * ends.
  *
- * What fails after others may have begun, memory for scratch too, is told by trv_plan_test or trv_plan_wait: the plan
- * first tells its peers, and lets those messages end that are on their way. */
+ * Failures after other ranks may have begun, including a failure to allocate scratch, are reported by trv_plan_test or
+ * trv_plan_wait, after the plan has notified its peers and completed the messages in flight. */
 TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
-/* The same with another count, which is that of later starts, too. A start with the count of the one before, or a
- * smaller one, allocates nothing. */
+/* The same with another count, which also applies to later starts. A start with the previous count, or a smaller one,
+ * allocates nothing. */
 TRV_API int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output);
-/* An AllReduce as trv_plan_start_count starts it, whose input is not there yet (TRV_ERR_UNSUPPORTED for the other
- * collectives). trv_plan_feed says that the first so many elements are; the plan begins with what it has, and touches
- * nothing behind it. The run ends when all were there. The other ranks' runs are started as ever. */
+/* Starts an AllReduce as trv_plan_start_count does, but before its input is available (TRV_ERR_UNSUPPORTED for the
+ * other collectives). trv_plan_feed states how many elements, from the first on, are available so far; the plan works
+ * on these and does not access later ones. The run cannot complete before all are available. Other ranks may start
+ * their runs in any way. */
 TRV_API int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output);
 TRV_API void trv_plan_feed(trv_plan_t *plan, size_t elements);
-/* Of the present run: so many elements of the result, from the first one on, are final. They may be read, but not be
+/* The number of result elements of the current run, from the first on, that are final. They may be read, but not
  * written before the run has ended. 0 in a run that fails. */
 TRV_API size_t trv_plan_ready(const trv_plan_t *plan);
-/* Makes a run that is not over fail on this rank, with the code and this thread's trv_last_error(); drive it to its end,
- * as ever: the others hear of it. */
+/* Makes an active run fail on this rank, with the code and this thread's trv_last_error(). Drive the run to its end as
+ * usual, so that the other ranks are notified. */
 TRV_API void trv_plan_give_up(trv_plan_t *plan, int code);
-/* For a rank that cannot take part in a run, with a code and this thread's last error: starts one that touches no buffer
- * and fails, so that the other ranks hear of it. Drive it to its end with trv_plan_test or trv_plan_wait. */
+/* For a rank that cannot take part in a run: starts one that accesses no buffer and fails with the code and this
+ * thread's last error, so that the other ranks are notified. Drive it to its end with trv_plan_test or
+ * trv_plan_wait. */
 TRV_API int trv_plan_refuse(trv_plan_t *plan, size_t count, int code);
-/* Makes progress; 1 when complete, 0 when not yet, negative on failure (the buffers are then the caller's again). Never
- * blocks. */
+/* Makes progress and returns 1 if the run is complete, 0 if it is not, or a negative error (the caller owns the buffers
+ * again). Never blocks. */
 TRV_API int trv_plan_test(trv_plan_t *plan);
 /* Polls until complete, with sched_yield() after a few empty polls. */
 TRV_API int trv_plan_wait(trv_plan_t *plan);
-/* start and wait. */
+/* Starts and waits. */
 TRV_API int trv_plan_run(trv_plan_t *plan, const void *input, void *output);
 
-/* Bytes of payload this rank sends in one run of the present count (the executor's, element-exact), bytes of scratch
- * that such a run needs, and bytes of the compiled program, which plans that are alike share. */
+/* Bytes of payload that this rank sends in a run of the current count (exact to the element), bytes of scratch that
+ * such a run needs, and bytes of the compiled program, which plans created by trv_plan_create_like share. */
 TRV_API size_t trv_plan_bytes_sent(const trv_plan_t *plan);
 TRV_API size_t trv_plan_scratch_bytes(const trv_plan_t *plan);
 TRV_API size_t trv_plan_memory_bytes(const trv_plan_t *plan);
-/* One line for a hang's diagnosis: "rank 0: lane 3 of 8, chunk 11 of 16, step 2 of 4, waits for ranks 1, 8; …" for the
- * lanes that are not done, the first four of them. Writes at most text_size bytes. */
+/* Writes one line to diagnose a hang: "rank 0: lane 3 of 8, chunk 11 of 16, step 2 of 4, waits for ranks 1, 8; …", for
+ * the first four incomplete lanes. Writes at most text_size bytes. */
 TRV_API void trv_plan_describe(const trv_plan_t *plan, char *text, size_t text_size);
-/* The same, with rank r of the plan called name[r]; name may be NULL. */
+/* The same, where rank r of the plan is printed as name[r]; name may be NULL. */
 TRV_API void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *text, size_t text_size);
 
 #ifdef __cplusplus

@@ -54,24 +54,25 @@ TRV_API const char *trv_op_name(trv_op_t op);       /* "sum", "band", … */
 /* By name, case-insensitive; TRV_ERR_ARGUMENT with a sentence that lists the names. */
 TRV_API int trv_type_parse(const char *name, trv_type_t *type);
 TRV_API int trv_op_parse(const char *name, trv_op_t *op);
-/* Whether the operation is defined on the type (as MPI defines it: bitwise on integers and BOOL, no MIN/MAX on
- * complex types, …). */
+/* Whether MPI defines the operation on the type (bitwise operations on integers and BOOL, no MIN/MAX on complex
+ * types, …). */
 TRV_API bool trv_op_supports(trv_op_t op, trv_type_t type);
-/* The result does not depend on the order, bit for bit (integers; MIN and MAX on floats without NaN count as not
- * exact). */
+/* Whether the result is independent of the order, bit by bit (integers; MIN and MAX on floating point count as not
+ * exact, because of NaN). */
 TRV_API bool trv_op_exact(trv_op_t op, trv_type_t type);
-/* x op x == x: MIN, MAX, LAND, LOR, BAND, BOR. */
+/* Whether x op x == x: MIN, MAX, LAND, LOR, BAND, BOR. */
 TRV_API bool trv_op_idempotent(trv_op_t op);
 
-/* destination[i] := source[0][i] op source[1][i] op … (left to right), i < count; sources >= 1, one is a copy.
- * The destination may be one of the sources, otherwise nothing overlaps. Reads every input once. TRV_ERR_UNSUPPORTED
- * if the operation is not defined on the type. Chosen at run time for the processor (AVX-512, AVX2, or plain C). */
+/* destination[i] := source[0][i] op source[1][i] op … (left to right), i < count; sources >= 1; a single source is a
+ * copy. The destination may be one of the sources; otherwise the buffers must not overlap. Reads every input once.
+ * TRV_ERR_UNSUPPORTED if the operation is not defined on the type. The kernel is chosen at run time for the processor
+ * (AVX-512, AVX2, or plain C). */
 TRV_API int trv_reduce(trv_op_t op, trv_type_t type, void *destination, const void *const *source, int sources,
                        size_t count);
-/* The same through the plain C kernels, to compare with. */
+/* The same with the plain C kernels, for comparison. */
 TRV_API int trv_reduce_plain(trv_op_t op, trv_type_t type, void *destination, const void *const *source, int sources,
                              size_t count);
-/* "avx512", "avx2" or "plain": what trv_reduce uses on this processor. TRIVANCE_KERNELS=plain|avx2|avx512 lowers it. */
+/* "avx512", "avx2" or "plain": what trv_reduce uses on this processor. TRIVANCE_KERNELS=plain|avx2|avx512 limits it. */
 TRV_API const char *trv_reduce_kernels(void);
 
 #ifdef __cplusplus

@@ -10,10 +10,10 @@
  * Every rank has `registers` registers, each of the shape of a slice. Register 0 holds the rank's contribution at the
  * start and the result at the end; the others are scratch. In a *step* a rank sends messages from registers and
  * receives messages into registers (all of these concurrently), then, when its sends and receives of the step are
- * complete, runs the step's combines in order. Then it goes on to the stream's next step. Streams do not wait for each
- * other.
+ * complete, runs the step's combines in order. Then it continues with the stream's next step. Streams do not wait for
+ * each other.
  *
- * Lazy: a schedule stores tables per dimension only; trv_schedule_step works out one rank's step when it is asked.
+ * Lazy: a schedule stores only tables per dimension; trv_schedule_step computes one rank's step on demand.
  * Thread-safety: a schedule never changes after its creation; any number of threads may read one, each with its own
  * trv_step_t. (Exception: explicit schedules while they are being filled.)
  */
@@ -43,7 +43,7 @@ typedef enum trv_symmetry {
 /* What every rank ends with. */
 typedef enum trv_exactness {
     TRV_EXACT, /* every contribution exactly once */
-    TRV_COVERS /* every contribution at least once: right for idempotent operations (MAX, MIN, AND, OR) only */
+    TRV_COVERS /* every contribution at least once: correct only for idempotent operations (MAX, MIN, AND, OR) */
 } trv_exactness_t;
 
 typedef struct trv_schedule trv_schedule_t;
@@ -59,10 +59,10 @@ typedef struct trv_shifts {
 #define TRV_SHIFTS_MAX 30 /* lists of one set: each at least doubles it */
 
 /* A product set: all units whose block has, in every dimension d of the space, one of count[d] coordinates value[d]
- * (ascending; NULL means every coordinate, count[d] is then the dimension's size), and whose half is in the mask
+ * (ascending; NULL means every coordinate; count[d] is then the dimension's size), and whose half is in the mask
  * `halves` (bit h for half h).
- * With shifts, the sum of the product and of `shifts` lists of displacements: every block of the product moved by every
- * sum of one vector out of each list, around the torus. No two of these may be the same block. */
+ * With shifts, the sum of the product and of `shifts` lists of displacements: every block of the product, moved by
+ * every sum of one vector from each list, around the torus. These blocks must be distinct. */
 typedef struct trv_product {
     int halves;
     int count[TRV_DIMS_MAX];
@@ -88,7 +88,7 @@ TRV_API bool trv_blocks_contains(const trv_blocks_t *blocks, int64_t unit);
 /* Writes all units, ascending, to `unit` (room for trv_blocks_count of them). */
 TRV_API void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit);
 
-/* Goes through the sums of a product's shifts, one vector out of each list; without shifts there is one, 0:
+/* Iterates over the sums of a product's shifts, one vector from each list; without shifts there is one sum, 0:
  *
  *     trv_moves_t moves;
  *     for (bool more = trv_moves_begin(&moves, space, product); more; more = trv_moves_next(&moves))
@@ -98,7 +98,7 @@ typedef struct trv_moves {
     const trv_torus_t *space;
     const trv_product_t *product;
     int index[TRV_SHIFTS_MAX];
-    int sum[TRV_SHIFTS_MAX + 1][TRV_DIMS_MAX]; /* sum[i]: of the vectors out of the first i lists */
+    int sum[TRV_SHIFTS_MAX + 1][TRV_DIMS_MAX]; /* sum[i]: of the vectors from the first i lists */
     const int *by;                             /* sum[shifts] */
 } trv_moves_t;
 
@@ -107,10 +107,9 @@ TRV_API bool trv_moves_next(trv_moves_t *moves);
 
 /* ---- One rank's step ------------------------------------------------------------------------------------------- */
 
-/* A part of a message. Normally the units `blocks` of register `reg`. With `slots`, whole registers instead: for every
- * unit u of `blocks` (whose space is then not the schedule's) the whole register reg + u. In a message the parts follow
- * each other, units (or registers) ascending; sender and receiver list the same parts in the same order, their
- * registers may differ. */
+/* A part of a message: the units `blocks` of register `reg` or, with `slots`, for every unit u of `blocks` (whose
+ * space is then not the schedule's) the whole register reg + u. The parts of a message are contiguous, units (or
+ * registers) ascending; sender and receiver list the same parts in the same order; their registers may differ. */
 typedef struct trv_part {
     int reg;
     bool slots;
@@ -119,7 +118,7 @@ typedef struct trv_part {
 
 typedef struct trv_message {
     int peer; /* the other rank */
-    int port; /* the SENDER's port it leaves by, in a send and in a receive alike (trv_port) */
+    int port; /* the SENDER's port by which it leaves, both in a send and in a receive (trv_port) */
     int nic;  /* the sender's port whose network interface injects it; -1: that of `port`, or while it is
                                busy the other one of its dimension. For the packet simulator; all others ignore it */
     int parts;
@@ -139,7 +138,7 @@ typedef struct trv_combine {
 
 /* Several messages between the same two ranks in one step match in the order in which both list them. */
 typedef struct trv_step {
-    int dimension; /* the dimension this step works on, or -1 where there is no single one */
+    int dimension; /* the dimension this step works on, or -1 if there is no single one */
     int sends;
     const trv_message_t *send;
     int receives;
@@ -149,23 +148,23 @@ typedef struct trv_step {
     struct trv_arena *arena; /* owns all of the above; the step's own */
 } trv_step_t;
 
-/* Before first use a trv_step_t is TRV_STEP_INIT; trv_step_clear frees what it owns. */
+/* Initialise a trv_step_t with TRV_STEP_INIT before its first use; trv_step_clear frees what it owns. */
 #define TRV_STEP_INIT                                                                                                  \
     {                                                                                                                  \
         .dimension = -1                                                                                                \
     }
 TRV_API void trv_step_clear(trv_step_t *step);
 
-/* Works out what `rank` does in step `step` of stream `stream`. `out` is reused: what the previous call put there is
+/* Computes what `rank` does in step `step` of stream `stream`. `out` is reused and its previous contents are
  * overwritten. A rank with nothing to do gets an empty step. TRV_ERR_ARGUMENT for numbers out of range. */
 TRV_API int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);
 
-/* Room for the name of a schedule that is spelled out (trv_schedule_spell), the terminating 0 included. */
+/* Bytes that suffice for a spelled-out schedule name (trv_schedule_spell), the terminating 0 included. */
 #define TRV_SPELLED_MAX 2048
 
 /* ---- The schedule ---------------------------------------------------------------------------------------------- */
 
-/* NULL is fine. */
+/* `schedule` may be NULL. */
 TRV_API void trv_schedule_destroy(trv_schedule_t *schedule);
 
 TRV_API const char *trv_schedule_name(const trv_schedule_t *schedule);
@@ -179,33 +178,33 @@ TRV_API const trv_torus_t *trv_schedule_space(const trv_schedule_t *schedule);
 TRV_API int trv_schedule_halves(const trv_schedule_t *schedule);
 TRV_API int64_t trv_schedule_units(const trv_schedule_t *schedule);
 TRV_API trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule);
-/* Translation by so many ranks along `dimension` maps the messages onto themselves: 1 for TRV_SYMMETRY_TRANSLATION, 2
- * (1 on an odd ring, where translation by 2 gets everywhere) for TRV_SYMMETRY_PARITY; for TRV_SYMMETRY_NONE the
- * dimension's size. */
+/* The number of ranks along `dimension` by which a translation maps the messages onto themselves: 1 for
+ * TRV_SYMMETRY_TRANSLATION, 2 (1 on an odd ring, where translations by 2 reach every rank) for TRV_SYMMETRY_PARITY, the
+ * dimension's size for TRV_SYMMETRY_NONE. */
 TRV_API int trv_schedule_period(const trv_schedule_t *schedule, int dimension);
 TRV_API trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule);
-/* Every rank ends with bitwise the same result for floating point. Proved by the verifier. */
+/* Whether all ranks end with bitwise identical results, also for floating point. Proved by the verifier. */
 TRV_API bool trv_schedule_consistent(const trv_schedule_t *schedule);
-/* Messages of one stream that may leave a rank by one port in one step. */
+/* The maximum number of messages of one stream that leave a rank by one port in one step. */
 TRV_API int trv_schedule_messages_per_port(const trv_schedule_t *schedule);
 /* Whether stream `stream` is a mirrored one, whose routes break ties the other way (trv_route_begin). */
 TRV_API bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream);
 /* Where a unit lies in its slice, 0 … units - 1 (a permutation; chosen so that messages are contiguous where possible).
  * For reduce-scatter and allgather it is the identity. */
 TRV_API int64_t trv_schedule_position(const trv_schedule_t *schedule, int stream, int64_t unit);
-/* How positions are made, most significant first: each axis counts a digit of one coordinate of the unit's block,
- * coordinate[dimension] / divisor % size; the half comes last. Every block has other digits. Returns the number of axes,
- * and 0 where positions follow no such rule (those of a space of one block have none to follow). */
+/* How positions are composed, most significant first: each axis counts a digit of one coordinate of the unit's block,
+ * coordinate[dimension] / divisor % size; the half comes last. Every block has distinct digits. Returns the number of
+ * axes, or 0 if positions follow no such rule (as in a space of one block). */
 typedef struct trv_axis {
     int dimension, divisor, size;
 } trv_axis_t;
 #define TRV_AXES_MAX 40 /* digits of 31 bits, and dimensions of size 1 */
 TRV_API int trv_schedule_axes(const trv_schedule_t *schedule, int stream, trv_axis_t axis[TRV_AXES_MAX]);
 /* The owner of a unit: the rank that holds its result after a reduce-scatter, or contributes it to an allgather.
- * -1 where a schedule's units have no owner (latency-optimal ones). */
+ * -1 if a schedule's units have no owner (latency-optimal ones). */
 TRV_API int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit);
 
-/* Timing: the bytes of one message for a vector of `vector_bytes`: max(1, ceil(units * vector / (streams * all
+/* The bytes of one message, for timing, of a vector of `vector_bytes`: max(1, ceil(units * vector / (streams * all
  * units))), the same for every rank. For a reduce-scatter or allgather `vector_bytes` is the whole vector. */
 TRV_API uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes);
 /* The same for an arbitrary number of units. */
@@ -217,18 +216,18 @@ TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_mess
 
 /* ---- Explicit schedules: your own ------------------------------------------------------------------------------ */
 
-/* An explicit schedule stores every message. It starts empty; fill it, then read it as any other. Fields left 0 mean:
+/* An explicit schedule stores every message. It starts empty; fill it, then read it like any other. Fields left 0 mean
  * AllReduce, no symmetry, exact, not consistent, one message per port, no mirrored streams, identity positions. */
 typedef struct trv_explicit_options {
     size_t size; /* of this struct, as the caller knows it: begin with {TRV_EXPLICIT_OPTIONS} */
     trv_collective_t collective;
     int streams, steps, registers;
-    int64_t units; /* of a slice; unit u is owned by rank u / (units / n) if n divides units, else by nobody */
+    int64_t units; /* of a slice; rank u / (units / n) owns unit u if n divides units, otherwise no rank does */
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;
     int messages_per_port;
-    int mirrored_streams;    /* so many of the last streams are mirrored ones */
+    int mirrored_streams;    /* the number of mirrored streams, which come last */
     const int64_t *position; /* streams * units of them (copied), or NULL */
 } trv_explicit_options_t;
 #define TRV_EXPLICIT_OPTIONS .size = sizeof(trv_explicit_options_t)
@@ -236,7 +235,7 @@ typedef struct trv_explicit_options {
 TRV_API int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
                                 const trv_explicit_options_t *options);
 
-/* A part given by lists, ascending; with `slots` the list holds register offsets. Everything is copied. */
+/* A part given by ascending lists; with `slots` the list holds register offsets. Everything is copied. */
 typedef struct trv_explicit_part {
     int from_reg, to_reg; /* the sender's and the receiver's register */
     bool slots;
@@ -244,9 +243,9 @@ typedef struct trv_explicit_part {
     const int64_t *unit;
 } trv_explicit_part_t;
 
-enum { TRV_SEND = 1, TRV_RECEIVE = 2 }; /* which sides of a message to record; both, unless a test wants it broken */
+enum { TRV_SEND = 1, TRV_RECEIVE = 2 }; /* the sides of a message to record: both, except in tests of faults */
 
-/* `nic` is -1 unless another port's network interface is to inject the message (trv_message_t.nic). */
+/* `nic` is -1 unless another port's network interface injects the message (trv_message_t.nic). */
 TRV_API int trv_explicit_message(trv_schedule_t *schedule, int stream, int step, int from, int to, int port, int nic,
                                  int sides, int parts, const trv_explicit_part_t *part);
 TRV_API int trv_explicit_combine(trv_schedule_t *schedule, int stream, int step, int rank, int dst, int sources,

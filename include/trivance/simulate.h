@@ -2,11 +2,11 @@
  * The packet simulator: how long a schedule takes on a torus, packet by packet.
  *
  * A node has a router and, for every port, a network interface that injects packets into it. A message is cut into
- * packets, which go the message's route (trivance/torus.h), one directed link after another. A link carries one packet
- * at a time, in order of arrival; a packet goes on as soon as its head is there (virtual cut-through). A rank pays
- * alpha when it enters a step of a stream in which it sends or receives, then sends all its messages of the step; it
- * enters the next step when these are injected and its receives have arrived. Ranks and streams do not wait for each
- * other otherwise, but for the overheads of messages, which a rank pays one after another over all its streams.
+ * packets, which take the message's route (trivance/torus.h), one directed link after another. A link carries one
+ * packet at a time, in order of arrival; a packet proceeds as soon as its head has arrived (virtual cut-through). A
+ * rank pays alpha when it enters a step of a stream in which it sends or receives, then sends all its messages of the
+ * step; it enters the next step when these are injected and its receives have arrived. Ranks and streams do not wait
+ * for each other otherwise, except for message overheads, which a rank pays one after another over all its streams.
  *
  * The timing rules are those of SST 11.1 with its Merlin network, the paper's simulator (section 5, appendix F), which
  * the default options reproduce; docs/simulator.md states every one.
@@ -28,8 +28,8 @@ extern "C" {
 
 /* The queues of a link. */
 typedef enum trv_link_model {
-    TRV_DATELINE, /* two channels that take turns: a packet changes to the second where it passes coordinate 0 of the
-                     dimension it travels in. What a deadlock-free torus router does, and the reference simulator */
+    TRV_DATELINE, /* two channels that take turns: a packet changes to the second when it passes coordinate 0 of the
+                     dimension it travels in, as in a deadlock-free torus router and the reference simulator */
     TRV_FIFO      /* one queue: the ideal router */
 } trv_link_model_t;
 
@@ -40,23 +40,23 @@ typedef enum trv_delivery {
                           later: what a real link does */
 } trv_delivery_t;
 
-/* A rank whose alpha, message overhead and reductions take `factor` times as long (>= 1). Of several entries for one
- * rank, or link, the last counts. */
+/* A rank whose alpha, message overhead and reductions take `factor` times as long (>= 1). If a rank or link has several
+ * entries, the last counts. */
 typedef struct trv_slow_rank {
     int rank;
     double factor;
 } trv_slow_rank_t;
 
-/* The directed link that leaves `rank` by `port`: its bandwidth divided by `factor` (>= 1), or with INFINITY cut. */
+/* The directed link that leaves `rank` by `port`: its bandwidth is divided by `factor` (>= 1); INFINITY cuts it. */
 typedef struct trv_slow_link {
     int rank, port;
     double factor;
 } trv_slow_link_t;
 
-/* Told what happens, in order of time; any of the functions may be NULL. Times in ns. */
+/* Callbacks for events, in order of time; each may be NULL. Times in ns. */
 typedef struct trv_simulate_observer {
     void *context;
-    /* A rank is in a step of a stream from `begin_ns` (when it starts to pay alpha) to `end_ns`; told at the end. */
+    /* A rank is in a step of a stream from `begin_ns` (when it starts to pay alpha) to `end_ns`; called at the end. */
     void (*step)(void *context, int rank, int stream, int step, double begin_ns, double end_ns);
     /* A packet occupies the link that leaves `rank` by `port`; `message` numbers the messages in order of sending. */
     void (*packet)(void *context, int rank, int port, uint64_t message, uint32_t packet, double begin_ns,
@@ -77,14 +77,14 @@ typedef struct trv_simulate_options {
     uint32_t packet_bytes;      /* 256 … 2^20, the payload of a packet; a link carries whole flits of 256 bytes */
     uint64_t buffer_bytes;      /* of a router's input, per link and channel; 0: unlimited. At least one packet. Needs
                                    TRV_DATELINE, since a ring with one queue and full buffers deadlocks */
-    double message_overhead_ns; /* that a rank's processor is busy with a message before it is sent, >= 0: those of all
-                                   its streams one after another, first come, first served */
+    double message_overhead_ns; /* time a rank's processor is busy with a message before it is sent, >= 0: those of
+                                   all its streams one after another, first come, first served */
     double gamma_ns;            /* per byte that a reduction reads, >= 0: a joint reduction of k sources reads k times
                                    the bytes of its result (the paper's reduction volume: 1.5 m against 2 m);
                                    a step's bytes are rounded up once */
     double jitter;              /* 0 … 1: every alpha is stretched by a random factor of up to 1 + jitter … */
     uint64_t seed;              /* … which this determines */
-    bool full;                  /* simulate every rank, also where the schedule's symmetry makes some of them enough */
+    bool full;                  /* simulate every rank, even if some represent all by symmetry */
     bool link_loads;            /* fill trv_simulation_t.link */
     int slow_ranks, slow_links;
     const trv_slow_rank_t *slow_rank;
@@ -100,39 +100,39 @@ typedef struct trv_simulate_options {
         .packet_bytes = 8192, .seed = 1                                                                                \
     }
 
-/* What went over one directed link. */
+/* The traffic of one directed link. */
 typedef struct trv_link_load {
     uint64_t packets, bytes; /* bytes of payload */
     double busy_ns;          /* utilisation = busy_ns / time_ns */
-    uint32_t queue_max;      /* most packets that waited at once */
+    uint32_t queue_max;      /* maximum packets waiting at once */
 } trv_link_load_t;
 
 typedef struct trv_simulation {
     double time_ns;                          /* from the start to the end of the last step of the last rank */
     uint64_t time_fs;                        /* the same, exactly */
     uint64_t messages, packets, packet_hops; /* of the whole torus */
-    uint64_t simulated_hops;                 /* those that were simulated: fewer by the symmetry reduction */
+    uint64_t simulated_hops;                 /* those simulated: fewer with the symmetry reduction */
     int simulated_ranks;
-    trv_link_load_t *link; /* ranks * 2D, link rank * 2D + port; only if asked for; freed by trv_simulation_clear */
+    trv_link_load_t *link; /* ranks * 2D, link rank * 2D + port; only with link_loads; freed by trv_simulation_clear */
 } trv_simulation_t;
 TRV_API void trv_simulation_clear(trv_simulation_t *result);
 
-/* A schedule that was read once, ready to be simulated for any size and network. It does not need the schedule after
- * its creation. Thread-safety: it never changes; any number of threads may simulate it at once. */
+/* A schedule prepared for simulation at any size and on any network. It does not need the schedule after its creation.
+ * Thread-safety: it never changes; any number of threads may simulate it at once. */
 typedef struct trv_simulator trv_simulator_t;
 
-/* TRV_ERR_INVALID where a message has no peer or no port of the torus. */
+/* TRV_ERR_INVALID if the peer or the port of a message is not one of the torus. */
 TRV_API int trv_simulator_create(trv_simulator_t **simulator, const trv_schedule_t *schedule);
 TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
 
 /* AllReduce (or the schedule's collective) of `vector_bytes`. Under TRV_FIFO a schedule with a symmetry is reduced to
  * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
- * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED where a message's route passes a link that is cut;
- * TRV_ERR_INVALID where a rank waits for a message that nobody sends, or full buffers wait for one another. */
+ * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED if a message's route passes a cut link;
+ * TRV_ERR_INVALID if a rank waits for a message that no rank sends, or full buffers wait for one another. */
 TRV_API int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                          trv_simulation_t *result);
 
-/* A time that no simulation of these options can beat, at next to no cost: for every rank, alpha and the hops of its
+/* A lower bound on the simulated time with these options, at negligible cost: for every rank, alpha and the hops of its
  * steps one after another, or the overheads of its messages, and for every link the bytes it carries. */
 TRV_API int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                                   uint64_t vector_bytes, double *bound_ns);

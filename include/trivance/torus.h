@@ -19,7 +19,7 @@ extern "C" {
 
 #define TRV_DIMS_MAX       8
 #define TRV_PORTS_MAX      (2 * TRV_DIMS_MAX)
-#define TRV_TORUS_TEXT_MAX 96 /* bytes that trv_torus_format needs at most, the terminating 0 included */
+#define TRV_TORUS_TEXT_MAX 96 /* maximum bytes that trv_torus_format needs, the terminating 0 included */
 
 /* A torus is a plain value: copy it, compare it field by field. Fill it with trv_torus_init or trv_torus_parse. */
 typedef struct trv_torus {
@@ -28,26 +28,26 @@ typedef struct trv_torus {
     int ranks;              /* their product, <= 2^30 */
 } trv_torus_t;
 
-/* Ports: dimension d and sign +1 or -1 to the port's number, and back. */
+/* Ports: from dimension d and sign, +1 or -1, to the port's number, and back. */
 static inline int trv_port(int dimension, int sign) { return 2 * dimension + (sign < 0); }
 static inline int trv_port_dimension(int port) { return port / 2; }
 static inline int trv_port_sign(int port) { return port % 2 ? -1 : 1; }
 
-/* Makes a torus of `dims` dimensions. TRV_ERR_ARGUMENT where there are none or too many, a size is < 1, or the product
- * exceeds 2^30. */
+/* Initialises a torus of `dims` dimensions. TRV_ERR_ARGUMENT if there are none or too many, a size is < 1, or the
+ * product exceeds 2^30. */
 TRV_API int trv_torus_init(trv_torus_t *torus, int dims, const int *size);
 
 /* Reads "9", "8x8" or "4X4X4" (sizes >= 1 separated by x). TRV_ERR_ARGUMENT with a sentence for anything else. */
 TRV_API int trv_torus_parse(const char *text, trv_torus_t *torus);
 
-/* Writes the form that trv_torus_parse reads into `text` (TRV_TORUS_TEXT_MAX bytes are always enough); returns it. */
+/* Writes the form that trv_torus_parse reads to `text` (TRV_TORUS_TEXT_MAX bytes always suffice) and returns `text`. */
 TRV_API char *trv_torus_format(const trv_torus_t *torus, char *text, size_t text_size);
 
 /* The coordinates of a rank, `torus->dims` of them, and the rank at given coordinates, each in [0, size). */
 TRV_API void trv_torus_coordinates(const trv_torus_t *torus, int rank, int *coordinates);
 TRV_API int trv_torus_rank(const trv_torus_t *torus, const int *coordinates);
 
-/* A route is walked one link at a time:
+/* Walk a route one link at a time:
  *
  *     trv_route_t route;
  *     int port, node = from;
@@ -55,13 +55,13 @@ TRV_API int trv_torus_rank(const trv_torus_t *torus, const int *coordinates);
  *     while ((port = trv_route_next(&route, &node)) >= 0)
  *         … the link that leaves `node` by `port` …
  *
- * The message travels the dimension of its port first, in the direction of the port (even when that is the long way
- * round), then the other dimensions in ascending order, each the shorter way; half way round goes + there, or - when
+ * The message travels the dimension of its port first, in the direction of the port (even if that is the longer way
+ * round), then the other dimensions in ascending order, each the shorter way; half way round it goes + there, or - if
  * `mirrored`. Minimal dimension-order routing as in the reference simulator. */
 typedef struct trv_route {
     const trv_torus_t *torus;
     int coordinates[TRV_DIMS_MAX];
-    int hops[TRV_DIMS_MAX];  /* still to go along each dimension, >= 0 */
+    int hops[TRV_DIMS_MAX];  /* remaining along each dimension, >= 0 */
     int sign[TRV_DIMS_MAX];  /* direction in each dimension, +1 or -1 */
     int order[TRV_DIMS_MAX]; /* dimensions in order of travel */
     int leg;                 /* index into order */
@@ -70,7 +70,7 @@ typedef struct trv_route {
 
 TRV_API void trv_route_begin(trv_route_t *route, const trv_torus_t *torus, int from, int to, int port, int mirrored);
 
-/* The port by which the message leaves its present node, which is stored in *node, or -1 when it has arrived. */
+/* The port by which the message leaves its current node, which is stored in *node, or -1 if it has arrived. */
 TRV_API int trv_route_next(trv_route_t *route, int *node);
 
 /* Hops of the whole route. */

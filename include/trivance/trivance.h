@@ -1,5 +1,5 @@
 /*
- * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. No MPI in here; see trivance_mpi.h.
+ * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. No MPI here: see trivance_mpi.h.
  *
  *     trivance/common.h      errors, version
  *     trivance/torus.h       tori, ports, routes

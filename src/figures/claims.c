@@ -13,37 +13,37 @@
 
 /* Reasons. Where they name numbers of other subcommands, that is how they were found. */
 static const char later_swing[] =
-    "With one queue per link Swing does break even, but between 1 and 2 MiB. So says the cost model, too "
-    "(`trivance cost 8 --hop=200ns`): two steps less save 3.4 us, a quarter of the vector more on the busiest link "
-    "(Theta 1.375 against 1.125) costs as much at 1.3 MiB; even idealised messages (1.333) only make it later.";
+    "With one queue per link Swing does break even, but between 1 and 2 MiB. The cost model agrees (`trivance cost 8 "
+    "--hop=200ns`): two fewer steps save 3.4 us, and a quarter of the vector more on the busiest link (Theta 1.375 "
+    "against 1.125) costs as much at 1.3 MiB; idealised messages (1.333) only delay it.";
 static const char hops[] =
-    "Between 64 and 128 KiB Trivance L is good enough where the others have to take twice the steps or longer ways, "
-    "and the hops decide: with 200 ns per hop the cost model gives 38 % on 16x16x16 at 128 KiB and 29 % on 32x32 at "
-    "64 KiB, with hops for free 16 and 15 % (`trivance cost 16x16x16 --bytes=128K --hop=200ns`). The paper's numbers "
-    "are nearer to the latter, though it states 200 ns.";
+    "Between 64 and 128 KiB Trivance can still use L, while the others need twice the steps or longer routes, and "
+    "the hops decide: with 200 ns per hop the cost model gives 38 % on 16x16x16 at 128 KiB and 29 % on 32x32 at 64 "
+    "KiB, with free hops 16 and 15 % (`trivance cost 16x16x16 --bytes=128K --hop=200ns`). The paper's numbers are "
+    "closer to the latter, although it states 200 ns.";
 static const char meets[] =
     "Its mirrored streams meet on the same links: Theta 1.91 instead of the closed form's 1.45 (`trivance cost "
     "--paper`), more than the 1.66 of Trivance's true blocks.";
 static const char low_rate[] =
     "It cannot hold at 200 Gb/s, where the paper itself puts the break-even at about 4 MiB; see the line above.";
 static const char steps_27[] =
-    "Our Swing folds a side of 27 to 16 and back, 12 steps against 6. But even without folding an algorithm with one "
-    "partner per step needs ceil(log2 729) = 10 steps of at least 2.0 us, so that Trivance's 16.1 us are at least "
+    "Our Swing folds a side of 27 to 16 and back, 12 steps against 6. But even without folding, an algorithm with "
+    "one partner per step needs ceil(log2 729) = 10 steps of at least 2.0 us, so Trivance's 16.1 us are at least "
     "19.6 % less.";
 static const char bruck_27[] =
-    "The best other there is Bruck B, routed the shorter way: its Theta is 3.65, not the closed form's 3.85 or 4, and "
-    "Trivance's 12 steps of start-up weigh as much as the bytes. From 8 MiB to 16 MiB it holds.";
+    "The best other algorithm there is Bruck B, routed the shorter way: its Theta is 3.65, not the closed form's "
+    "3.85 or 4, and the start-up of Trivance's 12 steps weighs as much as the bytes. From 8 MiB to 16 MiB it holds.";
 static const char endpoints[] =
-    "The best other there is Bucket with its 104 steps, and every 100 ns more per step are one point more: it holds "
-    "with 0.5 us per message (`trivance simulate 27x27 --bytes=32M --message-overhead=500ns`: 40.4 %). The paper's "
-    "endpoints (Firefly, Hermes) have such costs, which it does not state; ours pay alpha only.";
+    "The best other algorithm there is Bucket with its 104 steps; every 100 ns more per step is one point more: the "
+    "claim holds with 0.5 us per message (`trivance simulate 27x27 --bytes=32M --message-overhead=500ns`: 40.4 %). The "
+    "paper's endpoints (Firefly, Hermes) have such costs, which it does not state; here endpoints pay only alpha.";
 static const char theta_3[] =
     "The paper's table 2 contradicts it: Bruck B has three times the Theta of Trivance B, which is 67 % for large "
-    "vectors. It can be meant for small ones only, where we measure 17 %.";
+    "vectors. It can only refer to small ones, where we measure 17 %.";
 static const char keeps[] = "Idealised messages make most of the difference, see \"True blocks\".";
 static const char rings[] =
-    "Section 5.1 itself has \"slightly\" against Bruck on the ring of 8, where both take two steps and differ in "
-    "distances only. And around 32 KiB on long rings Swing L loads the links less than Trivance L, n/3 against n/2 by "
+    "Section 5.1 itself has \"slightly\" against Bruck on the ring of 8, where both take two steps and differ only "
+    "in distances. Around 32 KiB on long rings, Swing L loads the links less than Trivance L, n/3 against n/2 by "
     "table 1.";
 static const char tori[] =
     "Sides of 8 have Bruck's number of steps and nearly its distances (4 % on 8x8 and 8x8x8), as on the ring of 8. For "

@@ -7,12 +7,12 @@
 #include <string.h>
 
 const char fig_assumptions[] =
-    "A claim that does not hold was checked under other assumptions. One queue per link (`--model=fifo`): where two "
+    "Claims that do not hold were checked under other assumptions. One queue per link (`--model=fifo`): if two "
     "channels take turns, as in the paper's simulator, the mirrored streams of Swing, the messages of Bruck and, on "
-    "rectangular tori, the streams of Trivance lose step, and their times jump from size to size. Arrival with the "
-    "last byte (`--delivery=tail`): where heads count, as in the paper's simulator, the last packet of a message costs "
-    "nothing, the larger the packets the more. Idealised messages: what the paper's simulation sends where a size is "
-    "no power of three, less than the true blocks of Trivance B.";
+    "rectangular tori, the streams of Trivance fall out of step, and their times jump from size to size. Arrival "
+    "with the last byte (`--delivery=tail`): if heads count, as in the paper's simulator, the last packet of a "
+    "message costs nothing, which matters more the larger the packets. Idealised messages: what the paper's "
+    "simulation sends for a size that is no power of three, less than the true blocks of Trivance B.";
 
 static const char *const assumption[FIG_VARIANTS] = {
     [FIG_FIFO] = "one queue per link",

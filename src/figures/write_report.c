@@ -19,17 +19,17 @@ static void write_head(const fig_result_t *result, FILE *out)
             "# The paper's evaluation, recomputed\n\n",
             result->command);
     fprintf(out,
-            "`%s` simulates the figures 6 to 20 of the paper's section 5 and appendices packet by packet and compares "
-            "them with what the paper says. Network: %s. Sizes: %s to %s, %d of them. %d simulations, %.2f thousand "
-            "million packet-hops.\n\n",
+            "`%s` simulates the figures 6 to 20 of the paper's section 5 and appendices packet by packet and "
+            "compares them with the paper's claims. Network: %s. Sizes: %s to %s, %d of them. %d simulations, %.2f "
+            "billion packet-hops.\n\n",
             result->command, cli_network_format(&result->network, network), trv_format_bytes(result->bytes[0], first),
             trv_format_bytes(result->bytes[result->sizes - 1], last), result->sizes, result->paper.simulations,
             (double)result->paper.packet_hops / 1e9);
-    fputs("An advantage is the paper's (T_A - T_Trivance) / T_A: by how much of algorithm A's time Trivance is faster; "
-          "negative where it is slower. Every algorithm is the faster of its L and its B at each size. The break-even "
-          "is the largest size at which an advantage turns negative, between two measured sizes by interpolation. "
-          "On a ring, Bucket is the Ring algorithm. Figures are numbered 6 to 20 in the paper's order: first those of "
-          "section 5, then those of the sensitivity analysis (13 to 15) and the additional plots.\n\n",
+    fputs("An advantage is the paper's (T_A - T_Trivance) / T_A: the fraction of algorithm A's time that Trivance "
+          "saves; negative where it is slower. At each size an algorithm's time is that of the faster of its L and "
+          "B. The break-even is the largest size at which an advantage turns negative, interpolated between measured "
+          "sizes. On a ring, Bucket is the Ring algorithm. Figures are numbered 6 to 20 in the paper's order: first "
+          "those of section 5, then those of the sensitivity analysis (13 to 15) and the additional plots.\n\n",
           out);
 }
 
@@ -67,7 +67,7 @@ static void write_claims(const fig_result_t *result, FILE *out)
             count[FIG_DIFFERS]);
     if (count[FIG_NOT_MEASURED])
         fprintf(out, ", %d were not measured in this run", count[FIG_NOT_MEASURED]);
-    fputs(". The rule decides: \"about 15 %\" allows 5 points either way, a size a factor of two.\n\n"
+    fputs(". The rule decides the verdict: \"about 15 %\" allows 5 points either way, a size a factor of two.\n\n"
           "| section | the paper | figure | rule | measured | |\n|---|---|---|---|---|---|\n",
           out);
     for (int c = 0; c < fig_claims; c++) {
@@ -110,13 +110,13 @@ static int write_blocks(const fig_result_t *result, FILE *out)
 {
     int rc = TRV_OK;
     fputs("## True blocks\n\n"
-          "Trivance B sends a third of what is left in every step where all sides of the torus are powers of three. "
-          "Elsewhere no step divides by three exactly; the paper's section 5.2 notes the extra data. Its "
-          "simulation however takes 3^-(k+1) of the vector for the message of step k (0.33^(k+1) on 16x16x16), less "
-          "than the blocks that must move. Theta is the busiest link's bytes relative to m/D, measured for our "
-          "schedule and computed for such messages. The columns behind it: the advantage over the fastest other at the "
-          "largest size and the break-even with it, as run; with Trivance's times corrected by the difference of the "
-          "Thetas; with one queue per link; with both.\n\n"
+          "If all sides of the torus are powers of three, Trivance B sends a third of the "
+          "remaining blocks in every step. Otherwise no step divides by three exactly; the paper's section 5.2 notes "
+          "the extra data. Its simulation, however, uses 3^-(k+1) of the vector for the message of step k "
+          "(0.33^(k+1) on 16x16x16), less than the blocks that must move. Theta is the busiest link's bytes relative "
+          "to m/D, measured for our schedule and computed for such messages. The columns that follow give the "
+          "advantage over the fastest other algorithm at the largest size and the break-even with it: as run; with "
+          "Trivance's times corrected by the difference of the Thetas; with one queue per link; with both.\n\n"
           "| figure | torus | Theta | idealised | as run | | idealised | | one queue | | both | |\n"
           "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
           out);
@@ -176,9 +176,9 @@ static int write_volumes(FILE *out)
         {"27x27", "trivance-b", "1.5 m"}, {"32x32", "trivance-b", "1.5 m"}, {"27x27", "bruck-b", ""},
         {"32x32", "swing-b", "2 m"},      {"32x32", "recdoub-b", "2 m"},    {"32x32", "bucket", "2 m"},
     };
-    fputs("What a rank's reductions read and make, in vectors, counted from the schedules. The paper's 1.5 m and 2 m "
-          "are what they read: a joint reduction three operands, two plain ones four. What they make is half: one "
-          "result instead of two.\n\n"
+    fputs("Operands that a rank's reductions read and results that they write, in vectors, counted from the "
+          "schedules. The paper's 1.5 m and 2 m are operands: a joint reduction reads three, two plain ones read "
+          "four. A joint reduction writes half as much: one result instead of two.\n\n"
           "| torus | algorithm | operands | results | by the paper |\n|---|---|---|---|---|\n",
           out);
     int rc = 0;
@@ -208,10 +208,10 @@ static void write_tables(const fig_result_t *result, FILE *out)
         return;
     fprintf(out,
             "## Tables 1 and 2\n\n"
-            "The optimality factors, every message routed: %d of %d rows of table 1 (rings) and %d of %d of table 2 "
-            "(tori) equal the exact sums of the paper's appendix. The others are Bruck, which does better than its "
-            "closed form because it is routed the shorter way, and Recursive Doubling B, whose "
-            "mirrored streams meet on the same links. `trivance cost --paper` prints them.\n",
+            "The optimality factors, every message routed: %d of %d rows of table 1 (rings) and "
+            "%d of %d of table 2 (tori) equal the exact sums of the paper's appendix. The others are Bruck, which "
+            "beats its closed form because it is routed the shorter way, and Recursive Doubling B, whose mirrored "
+            "streams meet on the same links. `trivance cost --paper` prints them.\n",
             agree[1], total[1], agree[2], total[2]);
 }
 

@@ -127,9 +127,7 @@ bool trv_mpi_log_is_new(const char *text)
     bool full = is_new && said.count == SAID_MAX;
     pthread_mutex_unlock(&lock);
     if (full)
-        trv_mpi_say("%d different lines were said, and no more are remembered: new warnings and decisions are no "
-                    "longer told",
-                    SAID_MAX);
+        trv_mpi_say("%d different lines were logged; new warnings and decisions are no longer logged", SAID_MAX);
     return is_new && !full;
 }
 
