@@ -66,7 +66,8 @@ TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
  *
  * Any number may be outstanding on a communicator. All ranks must issue them in the same order (blocking calls
  * included); persistent requests are created in the same order, and started and freed in any order. The library owns
- * the buffers until the end of the run. A freed communicator remains valid for Trivance's requests outstanding on it
+ * the buffers until the end of the run, and unlike MPI it needs the types and operations until then: free them after
+ * TRV_Wait (of persistent requests and plans: after these are freed), because MPI has no way to keep a handle alive. A freed communicator remains valid for Trivance's requests outstanding on it
  * (Open MPI 4.1 crashes in its own). A communicator holds 8 or more persistent requests; further ones go to the MPI
  * library.
  *

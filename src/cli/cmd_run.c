@@ -20,6 +20,7 @@
 #include "tool/handover.h"
 #include "tool/mpi_start.h"
 #include "settings/settings.h"
+#include "settings/topology_file.h"
 
 #define PREFIX      "TRIVANCE_"
 #define NAME_BYTES  40
@@ -81,10 +82,22 @@ typedef struct options {
     const char *mpi; /* NULL: not given */
 } options_t;
 
+static void ignore(void *context, const char *sentence) { (void)context, (void)sentence; } /* the job warns */
+
 /* Checks a value and puts it into our environment, from where it is handed on. */
 static int set_variable(const trv_setting_t *setting, const char *value)
 {
+    trv_topology_t topology;
+    const size_t name = strlen(setting->name);
     int code = trv_settings_check(setting, value);
+    if (code < 0 && strncmp(trv_last_error(), setting->name, name) == 0 &&
+        strncmp(trv_last_error() + name, ": ", 2) == 0)
+        code = trv_fail(code, "%s", trv_last_error() + name + 2); /* it is an option here */
+    if (code == TRV_OK && strcmp(setting->name, "TRIVANCE_TOPOLOGY_FILE") == 0) {
+        code = trv_topology_read(&topology, value, ignore, NULL);
+        if (code == TRV_OK)
+            trv_topology_clear(&topology);
+    }
     if (code == TRV_OK && setenv(setting->name, value, 1) != 0)
         code = trv_fail_memory();
     return code;
@@ -115,7 +128,18 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     const char *linked;
     int at = cli_find_mpi_program(words + 1, count - 1, &linked);
     const char *program = at < 0 ? NULL : words[1 + at];
+    char path[CLI_PATH_BYTES];
+    if (!cli_find_executable(words[0], path))
+        return cli_bad(command, "there is no program '%.200s' that can be started", words[0]);
     start->launcher = cli_mpi_of_launcher(words[0]);
+    if (given && linked && strcmp(given, linked) != 0)
+        return cli_bad(command, "--mpi=%s, and %.200s is linked with %s; leave --mpi out", given, program,
+                       cli_mpi_title(linked));
+    if (given && start->launcher && strcmp(given, start->launcher) != 0)
+        return cli_bad(command,
+                       "--mpi=%s, and %.200s is the launcher of %s; leave --mpi out, or start it with the "
+                       "launcher of its own MPI",
+                       given, words[0], cli_mpi_title(start->launcher));
     if (!given && start->launcher && linked && strcmp(start->launcher, linked) != 0)
         return cli_bad(command,
                        "%.200s is linked with %s, and %.200s is the launcher of %s; start it with the "

@@ -8,30 +8,29 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/error.h"
 #include "testbed/emulator/names.h"
 
 #define PATIENCE_S 5
+#define TRIES      20
 
-/* The whole answer, to be freed; NULL where there is none. */
-static char *talk(const char *request)
+/* The whole answer, to be freed; NULL where there is none. *heard: the emulator is there. */
+static char *talk_once(const char *line, bool *heard)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = TB_CONTROL};
     struct timeval patience = {PATIENCE_S, 0};
-    char line[256], *text = NULL;
-    size_t size = 0;
-    int length = snprintf(line, sizeof line, "%s\n", request);
+    char *text = NULL, part[4096];
+    size_t size = 0, length = strlen(line);
     int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (server < 0)
         return NULL;
     setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    FILE *all = connect(server, (struct sockaddr *)&address, sizeof address) == 0 &&
-                        send(server, line, (size_t)length, MSG_NOSIGNAL) == length
-                    ? open_memstream(&text, &size)
-                    : NULL;
-    char part[4096];
+    *heard = connect(server, (struct sockaddr *)&address, sizeof address) == 0;
+    FILE *all = *heard && send(server, line, length, MSG_NOSIGNAL) == (ssize_t)length ? open_memstream(&text, &size)
+                                                                                      : NULL;
     for (ssize_t got; all && (got = recv(server, part, sizeof part, 0)) > 0;)
         fwrite(part, 1, (size_t)got, all);
     close(server);
@@ -39,6 +38,22 @@ static char *talk(const char *request)
         return text;
     free(text);
     return NULL;
+}
+
+/* The emulator works in real time, so it does not wait for a line that is not there when we are connected: we may have
+ * been put aside in between. What it has not read it has not done. */
+static char *talk(const char *request)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    char line[256], *text = NULL;
+    bool heard = true;
+    snprintf(line, sizeof line, "%s\n", request);
+    for (int tries = 0; !text && heard && tries < TRIES; tries++) {
+        if (tries > 0)
+            nanosleep(&pause, NULL);
+        text = talk_once(line, &heard);
+    }
+    return text;
 }
 
 static int silent(void)

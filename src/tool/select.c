@@ -49,6 +49,10 @@ static int unknown_name(const char *text)
         name[count++] = trv_algorithm_name(trv_algorithm_at(i));
         name[count++] = trv_algorithm_family(trv_algorithm_at(i));
     }
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, name[i]) == 0) /* behind which parameters were given */
+            return trv_fail(TRV_ERR_ARGUMENT, "%.40s takes no parameters; only names of `trivance list` may have some",
+                            text);
     const char *nearest = trv_nearest(text, name, count);
     if (nearest)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s? `trivance list` shows all",

@@ -31,6 +31,8 @@ int cli_make_folder(const char *path)
 {
     char part[4096];
     size_t length = strlen(path);
+    if (length == 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the folder has no name; write one, for example --output=evaluation");
     if (length >= sizeof part)
         return trv_fail(TRV_ERR_ARGUMENT, "the folder's name is longer than %zu bytes", sizeof part - 1);
     for (size_t i = 1; i <= length; i++)

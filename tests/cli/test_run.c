@@ -122,11 +122,15 @@ static void test_bad_input(void **state)
     (void)state;
     expect_bad("run", NULL, "the command to start is missing");
     expect_bad("run --torus=3x %s -n 3 a", openmpi, "'3x' is not a torus");
-    expect_bad("run --debug=loud %s -n 3 a", openmpi, "TRIVANCE_DEBUG");
+    expect_bad("run --debug=loud %s -n 3 a", openmpi, "--debug: ");
     expect_bad("run --toros=3 %s -n 3 a", openmpi, "did you mean --torus?");
     expect_bad("run --torus", NULL, "needs a value");
     expect_bad("run --mpi=lam %s", openmpi, "none of openmpi and mpich");
-    expect_bad("run --torus=3 srun.not.here -n 3 /bin/true", NULL, "say --mpi=openmpi or --mpi=mpich");
+    expect_bad("run --torus=3 /bin/true -n 3 /bin/true", NULL, "say --mpi=openmpi or --mpi=mpich");
+    expect_bad("run --torus=3 srun.not.here -n 3 /bin/true", NULL, "there is no program 'srun.not.here'");
+    expect_bad("run --mpi=mpich %s -n 3 /bin/true", openmpi, "is the launcher of Open MPI");
+    expect_bad("run --topology-file=/nonexistent %s -n 3 /bin/true", openmpi,
+               "--topology-file: the file '/nonexistent'");
     snprintf(path, sizeof path, "%s/src/preload/libtrivance_pmpi_openmpi.so", folder);
     assert_int_equal(remove(path), 0);
     expect_bad("run --torus=3 %s -n 3 /bin/true", openmpi, "libtrivance_pmpi_openmpi.so is not in ");
