@@ -19,7 +19,7 @@
 #include "tool/table.h"
 #include "common/error.h"
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_PAPER };
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER };
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
@@ -33,6 +33,7 @@ static const cli_option_t option[] =
      {"alpha", OPTION_ALPHA, "TIME", "paid at the start of every step (default 1.5us)", NULL},
      {"hop", OPTION_HOP, "TIME", "per hop of a step's longest message (default 0ns)", NULL},
      {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+     {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"paper", OPTION_PAPER, NULL, "the paper's tables 1 and 2, recomputed from schedules", NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
@@ -56,7 +57,7 @@ const cli_command_t cli_cost_command = {
 
 typedef struct options {
     const char *command, *path;
-    bool paper, with_bytes;
+    bool paper, with_bytes, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes[SIZES_MAX];
@@ -337,7 +338,7 @@ static int cost_of_torus(const options_t *options, const trv_torus_t *torus, res
 static int cost_of_file(options_t *options, result_t *result)
 {
     trv_schedule_file_t file;
-    int rc = cli_read_schedule(options->command, options->path, &file);
+    int rc = cli_read_schedule(options->command, options->path, options->unchecked, &file);
     if (rc)
         return rc;
     if (!options->with_bytes) {
@@ -371,7 +372,7 @@ static int run(options_t *options)
     }
     if (!rc && !text)
         rc = cli_table_end(&table);
-    return rc ? cli_bad_last(options->command) : CLI_OK;
+    return cli_finish(options->command, rc);
 }
 
 static int read_option(void *context, int key)
@@ -388,6 +389,7 @@ static int read_option(void *context, int key)
     case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->network.bandwidth_bps);
     case OPTION_ALPHA: return trv_parse_time_ns(optarg, &options->network.alpha_ns);
     case OPTION_HOP: return trv_parse_time_ns(optarg, &options->network.hop_ns);
+    case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }
@@ -410,6 +412,8 @@ int cli_cost(int argc, char **argv)
         rc = cli_read_tori(argc, argv, optind, &options.tori);
     if (rc)
         return cli_bad_last(argv[0]);
+    if (options.unchecked && !options.path)
+        return cli_bad(argv[0], CLI_UNCHECKED_ALONE);
     if (options.paper && (options.path || options.tori.count))
         return cli_bad(argv[0], "--paper has tori of its own; give it without a torus and without --schedule");
     if (options.paper)

@@ -27,6 +27,13 @@ int cli_bad(const char *command, const char *format, ...)
 
 int cli_bad_last(const char *command) { return cli_bad(command, "%s", trv_last_error()); }
 
+int cli_finish(const char *command, int rc)
+{
+    if (rc)
+        cli_bad_last(command);
+    return rc < 0 ? CLI_BAD : rc;
+}
+
 int cli_make_folder(const char *path)
 {
     char part[4096];

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <trivance/trivance.h>
 
@@ -88,6 +89,13 @@ static void test_bad_input(void **state)
         {"plan --schedule /nonexistent.json", "/nonexistent.json"},
         {"plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt"},
         {"plan 9 --schedule x.json", "give either"},
+        {"plan 9 --unchecked", "--unchecked is about a file"},
+        {"plan --search=9 --unchecked", "--unchecked is about a file"},
+        {"cost 9 --unchecked", "--unchecked is about a file"},
+        {"cost --paper --unchecked", "--unchecked is about a file"},
+        {"simulate 9 --unchecked", "--unchecked is about a file"},
+        {"simulate 9 --goal=- --unchecked", "--unchecked is about a file"},
+        {"export 9 --format=goal --unchecked", "--unchecked is about a file"},
         {"plan --search=1", "from 2 to 4096"},
         {"plan --search=9-", "from 2 to 4096"},
         {"plan --search=-9", "from 2 to 4096"},
@@ -303,6 +311,39 @@ static void test_verify(void **state)
     tool_clear(&tool);
 }
 
+/* What is read from the file is refused with exit code 1 and the verifier's sentence before anything is printed or
+ * written; with --unchecked it is taken. */
+static void expect_refused(const char *file, const char *fault)
+{
+    static const char *const reader[] = {"plan",
+                                         "plan --format=json",
+                                         "cost",
+                                         "cost --format=csv",
+                                         "simulate",
+                                         "simulate --trace=%s/wrong",
+                                         "export --format=goal -o %s/wrong",
+                                         "export --format=msccl",
+                                         "export --format=mscclpp"};
+    char command[128], line[192], path[128];
+    snprintf(path, sizeof path, "%s/wrong", tool_folder());
+    for (size_t i = 0; i < sizeof reader / sizeof reader[0]; i++) {
+        snprintf(command, sizeof command, reader[i], tool_folder());
+        snprintf(line, sizeof line, "%s --schedule=-", command);
+        tool_t tool = tool_run(line, file);
+        char *sentence = strstr(tool.err, ": stdin is not what it claims: ");
+        if (tool.code != 1 || tool.out[0] || !sentence || !strstr(sentence, fault) || access(path, F_OK) == 0)
+            fail_msg("%s: exit code %d, '%s' on stdout, on stderr\n%snot: %s", line, tool.code, tool.out, tool.err,
+                     fault);
+        tool_clear(&tool);
+        snprintf(line, sizeof line, "%s --schedule=- --unchecked", command);
+        tool = tool_run(line, file);
+        if (tool.code != 0)
+            fail_msg("%s: %s", line, tool.err);
+        tool_clear(&tool);
+        remove(path);
+    }
+}
+
 /* A reduction that leaves one source out is found and named, with exit code 1. */
 static void test_verify_finds_a_fault(void **state)
 {
@@ -322,6 +363,7 @@ static void test_verify_finds_a_fault(void **state)
     json_t *array = json_loads(json.out, 0, NULL), *entry = json_array_get(array, 0);
     assert_string_equal(json_string_value(json_object_get(entry, "verdict")), "WRONG");
     assert_true(json_string_length(json_object_get(entry, "reason")) > 20);
+    expect_refused(plan.out, json_string_value(json_object_get(entry, "reason")));
     json_decref(array);
     tool_clear(&json);
     tool_clear(&wrong);

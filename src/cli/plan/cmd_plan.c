@@ -20,6 +20,7 @@
 enum {
     OPTION_CHAIN = CLI_NO_LETTER,
     OPTION_STREAM,
+    OPTION_UNCHECKED,
     OPTION_SEARCH,
     OPTION_STEPS,
     OPTION_ALL_SIZES,
@@ -47,6 +48,7 @@ static const cli_option_t option[] = {
     {"rank", 'r', "R", "one rank's messages, with its program: sends, receives, reductions, registers", NULL},
     {"stream", OPTION_STREAM, "S", "one stream only", NULL},
     {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+    {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
     {"all-sizes", OPTION_ALL_SIZES, NULL, "the plan for every size from 32 B to 1 GiB, and its gains", NULL},
     {"why", OPTION_WHY, NULL,
      "the plans that came near, what their times are made of, and on which network they would have won", NULL},
@@ -101,7 +103,7 @@ typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 typedef struct options {
     const char *command, *schedule, *output, *rank, *stream, *format_name, *chain;
     cli_plan_search_t search;
-    bool all_sizes, why, named;
+    bool all_sizes, why, named, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes; /* 0: not given */
@@ -236,7 +238,7 @@ static int run(const options_t *options)
     plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     int rc;
     if (options->schedule) {
-        rc = cli_read_schedule(options->command, options->schedule, &file);
+        rc = cli_read_schedule(options->command, options->schedule, options->unchecked, &file);
         if (rc)
             return rc;
         schedule = file.schedule;
@@ -297,6 +299,8 @@ static int ask(const options_t *options)
 static const char *find_conflict(const options_t *options)
 {
     const bool asked = options->all_sizes || options->why;
+    if (options->unchecked && !options->schedule)
+        return CLI_UNCHECKED_ALONE;
     if (options->search.what && (options->tori.count || options->schedule || asked))
         return "--search takes its ring or torus itself, for example `trivance plan --search=32`";
     if (options->search.steps && !options->search.what)
@@ -370,6 +374,7 @@ static int read_option(void *context, int key)
     case OPTION_STREAM: options->stream = optarg; return TRV_OK;
     case OPTION_CHAIN: options->chain = optarg; return TRV_OK;
     case 's': options->schedule = optarg; return TRV_OK;
+    case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_SEARCH: options->search.what = optarg; return TRV_OK;
     case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
@@ -418,5 +423,5 @@ int cli_plan(int argc, char **argv)
         if (!rc)
             rc = run(&options);
     }
-    return rc ? cli_bad_last(argv[0]) : CLI_OK;
+    return cli_finish(argv[0], rc);
 }

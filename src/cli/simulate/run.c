@@ -181,7 +181,7 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, cli_progres
 {
     trv_schedule_file_t file;
     trv_simulator_t *simulator = NULL;
-    int rc = cli_read_schedule(job->command, job->schedule, &file);
+    int rc = cli_read_schedule(job->command, job->schedule, job->unchecked, &file);
     if (rc)
         return rc;
     outcome->schedule = file.schedule;
