@@ -34,8 +34,8 @@ static const cli_option_t option[] =
       "FILE"},
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"goal", OPTION_GOAL, "FILE",
-      "a program in LogGOPSim's text format (- is stdin), of as many ranks as the torus has; alpha is then 0 unless "
-      "given",
+      "a program in LogGOPSim's text format (- is stdin), of as many ranks as the torus has, sends and receives of "
+      "equal sizes; alpha is then 0 unless given",
       "FILE"},
      {"compare", OPTION_COMPARE, NULL,
       "the time by the cost model of `trivance cost` beside the simulated one, which is given as a multiple of it; a "
