@@ -332,6 +332,23 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
     return rc ? rc : check_slow_links(network, torus);
 }
 
+double cli_hop_ns(const trv_simulate_options_t *network)
+{
+    return network->link_latency_ns + network->router_in_ns + network->router_out_ns;
+}
+
+void cli_set_hop(trv_simulate_options_t *network, double hop_ns)
+{
+    const double now_ns = cli_hop_ns(network);
+    if (now_ns > 0) {
+        network->link_latency_ns *= hop_ns / now_ns;
+        network->router_in_ns *= hop_ns / now_ns;
+        network->router_out_ns *= hop_ns / now_ns;
+    } else {
+        network->link_latency_ns = hop_ns;
+    }
+}
+
 /* ---- For people -------------------------------------------------------------------------------------------------- */
 
 static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));

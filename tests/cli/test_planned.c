@@ -79,10 +79,76 @@ static void test_planned_everywhere(void **state)
     assert_string_equal(text_of(find(rows, "chosen_for", "planned"), "algorithm"), plan);
     assert_string_equal(text_of(json_array_get(rows, 0), "verdict"), "exact");
     json_decref(rows);
-    rows = tool_json("cost 16x16 -b 256K --hop=200ns -a planned,ring,swing -f json");
+    rows = tool_json("cost 16x16 -b 256K -a planned,ring,swing -f json");
     assert_int_equal(json_array_size(rows), 2); /* no ring on a torus */
-    find(rows, "chosen_for", "planned");
+    assert_string_equal(text_of(find(rows, "chosen_for", "planned"), "algorithm"), plan);
     json_decref(rows);
+}
+
+/* `cost` plans for what it was told of the network, as `plan` does: a hop is a link and a router's two sides. */
+static void test_planned_by_cost(void **state)
+{
+    static const struct {
+        const char *cost, *plan;
+    } like[] = {
+        {"32x32 -b 256K", "32x32 -b 256K"},
+        {"32x32 -b 256K --alpha=10us --bandwidth=100Gb/s", "32x32 -b 256K --alpha=10us --bandwidth=100Gb/s"},
+        {"32x32 -b 256K --hop=20us", "32x32 -b 256K --link-latency=10us --router-in=5us --router-out=5us"},
+        {"27x27 -b 1M", "27x27 -b 1M"},
+    };
+    char plan[64], line[256], plans[4][64];
+    (void)state;
+    for (size_t i = 0; i < sizeof like / sizeof like[0]; i++) {
+        plan_of(like[i].plan, plan);
+        snprintf(line, sizeof line, "cost %s -a planned -f json", like[i].cost);
+        json_t *rows = tool_json(line);
+        assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), plan);
+        strcpy(plans[i], plan);
+        json_decref(rows);
+    }
+    assert_string_not_equal(plans[0], plans[2]); /* the network makes a difference */
+    tool_t tool = tool_run("cost 9 -b 1K -a planned", NULL);
+    assert_non_null(strstr(tool.out, "\nby the Hockney model; * fastest\nplanned is "));
+    assert_non_null(strstr(tool.out, "\nplanned by simulation, as by `trivance plan`\n"));
+    tool_clear(&tool);
+}
+
+/* A plan has one time, the simulated one: in the headline, behind --why and from `simulate`. */
+static void test_one_time(void **state)
+{
+    static const char *const options[] = {"32x32 -b 256K", "32x32 -b 256K --link-latency=10us",
+                                          "5x7 -b 1M --bandwidth=100Gb/s", "9 -b 64K -a trivance",
+                                          "8x8 -b 2M -a swing --link-latency=10us"};
+    char line[256], headline[32], word[32], name[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        const bool planned = !strstr(options[i], "-a ");
+        snprintf(line, sizeof line, "plan %s", options[i]);
+        tool_t tool = tool_run(line, NULL);
+        char *simulated = strstr(tool.out, " simulated at ");
+        assert_non_null(simulated);
+        *simulated = '\0';
+        snprintf(headline, sizeof headline, "%s", strrchr(tool.out, ' ') + 1);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(tool.out, " "), tool.out);
+        tool_clear(&tool);
+        if (planned) {
+            snprintf(line, sizeof line, "plan %s --why", options[i]);
+            tool = tool_run(line, NULL);
+            assert_int_equal(sscanf(strstr(tool.out, "slower\n"), "%*s %*s %*d %31s", word), 1);
+            assert_string_equal(word, headline);
+            tool_clear(&tool);
+        }
+        snprintf(line, sizeof line, "simulate %s%s --model=fifo", options[i], planned ? " -a planned" : "");
+        tool = tool_run(line, NULL);
+        assert_int_equal(sscanf(strchr(strstr(tool.out, "\ntime ") + 1, '\n'), " %*s %31s", word), 1);
+        if (strcmp(word, headline) != 0)
+            fail_msg("%s: %s, but %s by plan", line, word, headline);
+        tool_clear(&tool);
+        snprintf(line, sizeof line, "simulate %s%s --model=fifo -f json", options[i], planned ? " -a planned" : "");
+        json_t *rows = tool_json(line);
+        assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), name); /* of a family the same member */
+        json_decref(rows);
+    }
 }
 
 /* Each size and network has its own. */
@@ -278,7 +344,8 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planned_everywhere), cmocka_unit_test(test_planned_by_size),
+        cmocka_unit_test(test_planned_everywhere), cmocka_unit_test(test_planned_by_cost),
+        cmocka_unit_test(test_one_time),           cmocka_unit_test(test_planned_by_size),
         cmocka_unit_test(test_all_sizes),          cmocka_unit_test(test_why),
         cmocka_unit_test(test_bad_input),
     };

@@ -1,8 +1,8 @@
 /*
  * trivance plan: a schedule step by step, as text, as a picture (SVG) or as a file (JSON).
  */
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/subcommands.h"
@@ -16,6 +16,7 @@
 #include "tool/select.h"
 #include "common/error.h"
 #include "export/svg.h"
+#include "planner/timing.h"
 
 enum {
     OPTION_CHAIN = CLI_NO_LETTER,
@@ -130,7 +131,8 @@ void cli_plan_title(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
 
 void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
 {
-    double time_ns = 0;
+    const trv_simulate_options_t *network = plan->network;
+    char time[TRV_TIME_TEXT_MAX];
     int steps = trv_schedule_steps(plan->schedule), streams = trv_schedule_streams(plan->schedule);
     int used = snprintf(text, CLI_PLAN_TEXT_MAX, "%d step%s, %d stream%s", steps, steps == 1 ? "" : "s", streams,
                         streams == 1 ? "" : "s");
@@ -140,9 +142,10 @@ void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
                                                                              : "every contribution at least once",
                          trv_schedule_consistent(plan->schedule) ? "the same bits on every rank"
                                                                  : "ranks add in different orders");
-    if (trv_cost_time_ns(plan->schedule, &plan->network, plan->vector_bytes, &time_ns) == 0)
-        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %.2f us at %g Gb/s and %g us per step",
-                 time_ns / 1e3, plan->network.bandwidth_bps / 1e9, plan->network.alpha_ns / 1e3);
+    if (!isnan(plan->time_ns))
+        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %s simulated at %g Gb/s, alpha %g us, hops %g ns",
+                 trv_format_time(plan->time_ns, trv_time_unit(plan->time_ns), time), network->bandwidth_bps / 1e9,
+                 network->alpha_ns / 1e3, cli_hop_ns(network));
 }
 
 /* ---- SVG --------------------------------------------------------------------------------------------------------- */
@@ -217,6 +220,8 @@ static int show(const options_t *options, cli_plan_t *plan)
     if (options->format == JSON && (options->rank || options->stream))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
+    if (options->format != JSON)
+        (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time_ns);
     rc = trv_cost_measure(plan->schedule, &plan->cost);
     if (rc)
         return rc;
@@ -232,9 +237,7 @@ static int run(const options_t *options)
     trv_schedule_t *schedule;
     trv_schedule_file_t file;
     const trv_simulate_options_t *network = &options->network.options;
-    cli_plan_t plan = {.command = options->command,
-                       .has_blocks = true,
-                       .network = {network->bandwidth_bps, network->alpha_ns, 0}};
+    cli_plan_t plan = {.command = options->command, .has_blocks = true, .network = network};
     plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     int rc;
     if (options->schedule) {
