@@ -32,11 +32,7 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
     return TRV_OK;
 }
 
-static void print_warning(void *context, const char *sentence)
-{
-    fflush(stdout);
-    fprintf(stderr, "trivance %s: warning: %s\n", (const char *)context, sentence);
-}
+static void print_warning(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
 
 /* What the verifier tells is how far it is, what the bar wants is by how much further. */
 typedef struct watch {

@@ -233,9 +233,8 @@ static void test_all_sizes(void **state)
     tool_clear(&tool);
 }
 
-/* A row that would win elsewhere does: the planner chooses it on the network that is printed; `interfaces` times the
- * bandwidth, where it is one, is that of the interfaces. */
-static int check_win(json_t *row, const char *part, const char *value, double interfaces)
+/* A row that would win elsewhere does: the planner chooses it on the network with that one thing changed. */
+static int check_win(json_t *row, const char *part, const char *option, const char *value)
 {
     char key[64], options[128], plan[64];
     double number = number_of(row, value);
@@ -243,11 +242,9 @@ static int check_win(json_t *row, const char *part, const char *value, double in
     assert_int_equal(isnan(number), text_of(row, key)[0] == '\0');
     if (isnan(number))
         return 0;
-    if (interfaces > 0)
-        snprintf(options, sizeof options, "27x27 -b 128K --bandwidth=%.9gGb/s --nic-bandwidth=%.9gGb/s", number / 1e9,
-                 interfaces * number / 1e9);
-    else
-        snprintf(options, sizeof options, "27x27 -b 128K --%s=%.9gns", part, number);
+    const bool rate = strcmp(part, "bandwidth") == 0;
+    snprintf(options, sizeof options, "27x27 -b 128K --%s=%.9g%s", option, rate ? number / 1e9 : number,
+             rate ? "Gb/s" : "ns");
     plan_of(options, plan);
     assert_string_equal(plan, text_of(row, "algorithm"));
     return 1;
@@ -272,8 +269,9 @@ static void test_why(void **state)
         assert_true(number_of(row, "time_ns") >= before);
         assert_int_equal(json_is_true(json_object_get(row, "chosen")), i == 0);
         before = number_of(row, "time_ns");
-        wins += check_win(row, "alpha", "alpha_ns", 0);
-        wins += check_win(row, "bandwidth", "bandwidth_bps", 16);
+        wins += check_win(row, "alpha", "alpha", "alpha_ns");
+        wins += check_win(row, "bandwidth", "bandwidth", "bandwidth_bps");
+        wins += check_win(row, "link_latency", "link-latency", "link_latency_ns");
         /* Dearer steps make a plan win that has fewer. */
         if (strcmp(text_of(row, "wins_alpha"), "above") == 0)
             assert_true(number_of(row, "steps") < number_of(json_array_get(rows, 0), "steps"));
@@ -286,8 +284,36 @@ static void test_why(void **state)
     assert_non_null(strstr(tool.out, "AllReduce of 128 KiB on the torus 27x27 (729 ranks)\n"));
     assert_non_null(strstr(tool.out, " would win with "));
     assert_non_null(strstr(tool.out, " Gb/s (now 800 Gb/s)"));
-    assert_non_null(strstr(tool.out, "at no alpha, bandwidth or hop latency would win: "));
+    assert_non_null(strstr(tool.out, "\nnowhere would win: "));
+    assert_non_null(strstr(tool.out,
+                           "\ntried: alpha, bandwidth and link latency, one at a time, at 32 values from 1/100 "
+                           "to 100 times what it is\n"));
     tool_clear(&tool);
+}
+
+/* What is chosen far away is found, and the value is the first, to two digits: one more of them and it is not chosen. */
+static void test_why_far_away(void **state)
+{
+    static const double gbps[] = {8, 1300};
+    char options[128], plan[64];
+    (void)state;
+    json_t *rows = tool_json("plan 32x32 -b 256K --why -f json");
+    for (size_t i = 0; i < sizeof gbps / sizeof gbps[0]; i++) {
+        snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", gbps[i]);
+        plan_of(options, plan);
+        assert_true(text_of(find(rows, "algorithm", plan), "wins_bandwidth")[0]);
+    }
+    json_t *row = find(rows, "algorithm", "swing-b");
+    assert_string_equal(text_of(row, "wins_bandwidth"), "below");
+    const double bandwidth = number_of(row, "bandwidth_bps") / 1e9;
+    snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", bandwidth);
+    plan_of(options, plan);
+    assert_string_equal(plan, "swing-b");
+    snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", 1.1 * bandwidth);
+    plan_of(options, plan);
+    assert_string_not_equal(plan, "swing-b");
+    json_decref(rows);
+    json_decref(tool_json("plan 8 --why --bandwidth=1Kb/s -f json")); /* no network is slower */
 }
 
 static void test_bad_input(void **state)
@@ -347,7 +373,7 @@ int main(void)
         cmocka_unit_test(test_planned_everywhere), cmocka_unit_test(test_planned_by_cost),
         cmocka_unit_test(test_one_time),           cmocka_unit_test(test_planned_by_size),
         cmocka_unit_test(test_all_sizes),          cmocka_unit_test(test_why),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_why_far_away),       cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -139,10 +139,23 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
     return NULL;
 }
 
+/* Until plans know what makes ranks and links differ. */
+static void warn(const cli_simulate_t *job)
+{
+    char text[CLI_NETWORK_TEXT_MAX];
+    bool planned = false;
+    for (int i = 0; i < job->selection.choices && !job->schedule && !job->goal; i++)
+        planned |= job->selection.choice[i].planned;
+    if (planned && cli_network_unplanned(&job->network, text)[0])
+        cli_warn(job->command, "planned is chosen for a network without %s", text);
+}
+
 static int simulate(cli_simulate_t *job)
 {
     cli_outcome_t outcome;
     int rc = cli_simulate_run(job, &outcome);
+    if (!rc)
+        warn(job);
     if (!rc)
         rc = job->format == CLI_FORMAT_TABLE ? cli_simulate_text(job, &outcome) : cli_simulate_rows(job, &outcome);
     cli_outcome_clear(&outcome);
