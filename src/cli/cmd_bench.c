@@ -75,7 +75,8 @@ const cli_command_t cli_bench_command = {
         "-w N (warm-up), -c 0|1.\n\n"
         "Latency: each rank's average over its runs; of these average, minimum and maximum over the ranks. algbw is "
         "bytes / time, busbw what nccl-tests calls so: algbw * 2(N-1)/N for AllReduce, algbw * (N-1)/N for the "
-        "others. Byte counts take k, M, G. Exit status: 0 all is right, 1 a result is wrong, 2 bad input.",
+        "others. Byte counts take k, M, G. Exit status: 0 all is right, 1 a result or the schedule of "
+        "a file is wrong, 2 bad input.",
     .examples = "mpirun -n 9 trivance bench --torus 9,3x3 --algorithm all\n"
                 "mpirun.mpich -n 8 trivance bench -a trivance,swing,mpi --format=osu -m 8:1M -f\n"
                 "mpirun.openmpi -n 4 trivance bench --format=nccl -b 8 -e 128M -f 2 -d double -o max\n",

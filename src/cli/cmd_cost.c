@@ -14,17 +14,18 @@
 #include "tool/tool.h"
 #include "cli/cost_paper.h"
 #include "tool/input.h"
+#include "tool/network.h"
 #include "text/parse.h"
 #include "tool/select.h"
 #include "tool/table.h"
 #include "common/error.h"
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_PAPER };
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER };
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
       "names, with their parameters if they have some, families or planned, separated by commas, or all (default); a "
-      "family's time is that of its better member",
+      "family's time is that of its better member, planned is what `trivance plan` chooses",
       "ALGORITHM all"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST", "sizes of the vector (default 32,1K,32K,1M,32M,128M); K, M, G are powers of 1024", NULL},
@@ -33,6 +34,7 @@ static const cli_option_t option[] =
      {"alpha", OPTION_ALPHA, "TIME", "paid at the start of every step (default 1.5us)", NULL},
      {"hop", OPTION_HOP, "TIME", "per hop of a step's longest message (default 0ns)", NULL},
      {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+     {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"paper", OPTION_PAPER, NULL, "the paper's tables 1 and 2, recomputed from schedules", NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
@@ -56,7 +58,7 @@ const cli_command_t cli_cost_command = {
 
 typedef struct options {
     const char *command, *path;
-    bool paper, with_bytes;
+    bool paper, with_bytes, with_hop, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes[SIZES_MAX];
@@ -130,15 +132,15 @@ static int measure_members(const options_t *options, const trv_torus_t *torus, c
     return result->entries > first ? TRV_OK : rc;
 }
 
-/* The plans are those for a network whose hops cost what they cost in the model. */
+/* The plans are those of `trivance plan`: for the paper's network, but for what was given here. */
 static int measure_plans(const options_t *options, const trv_torus_t *torus, column_t *column, result_t *result)
 {
     trv_simulate_options_t network = cli_usual_network();
     int first = result->entries, rc = TRV_OK;
     network.bandwidth_bps = options->network.bandwidth_bps;
     network.alpha_ns = options->network.alpha_ns;
-    network.link_latency_ns = options->network.hop_ns;
-    network.host_latency_ns = network.router_in_ns = network.router_out_ns = 0;
+    if (options->with_hop)
+        cli_set_hop(&network, options->network.hop_ns);
     for (int size = 0; size < options->sizes && !rc; size++) {
         trv_planned_t plan;
         rc = trv_plan_best(torus, options->collective, options->bytes[size], &network, NULL, &plan);
@@ -220,6 +222,7 @@ static void print_plans(const options_t *options, const result_t *result)
         for (int i = 0; i < options->sizes; i++)
             name[i] = trv_schedule_name(result->entry[result->column[c].entry[i]].schedule);
         cli_print_planned(name, options->bytes, options->sizes);
+        puts("planned by simulation, as by `trivance plan`");
     }
 }
 
@@ -253,7 +256,7 @@ static void print_times(const options_t *options, const result_t *result)
         cli_row_end(&table);
     }
     cli_table_end(&table);
-    printf("* fastest%s\n", families ? "; l, b: the member of the family that it is" : "");
+    printf("by the Hockney model; * fastest%s\n", families ? "; l, b: the member of the family that it is" : "");
     print_plans(options, result);
 }
 
@@ -337,7 +340,7 @@ static int cost_of_torus(const options_t *options, const trv_torus_t *torus, res
 static int cost_of_file(options_t *options, result_t *result)
 {
     trv_schedule_file_t file;
-    int rc = cli_read_schedule(options->command, options->path, &file);
+    int rc = cli_read_schedule(options->command, options->path, options->unchecked, &file);
     if (rc)
         return rc;
     if (!options->with_bytes) {
@@ -371,7 +374,7 @@ static int run(options_t *options)
     }
     if (!rc && !text)
         rc = cli_table_end(&table);
-    return rc ? cli_bad_last(options->command) : CLI_OK;
+    return cli_finish(options->command, rc);
 }
 
 static int read_option(void *context, int key)
@@ -387,7 +390,8 @@ static int read_option(void *context, int key)
     case 'f': return cli_parse_format(optarg, &options->format);
     case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->network.bandwidth_bps);
     case OPTION_ALPHA: return trv_parse_time_ns(optarg, &options->network.alpha_ns);
-    case OPTION_HOP: return trv_parse_time_ns(optarg, &options->network.hop_ns);
+    case OPTION_HOP: options->with_hop = true; return trv_parse_time_ns(optarg, &options->network.hop_ns);
+    case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }
@@ -410,6 +414,8 @@ int cli_cost(int argc, char **argv)
         rc = cli_read_tori(argc, argv, optind, &options.tori);
     if (rc)
         return cli_bad_last(argv[0]);
+    if (options.unchecked && !options.path)
+        return cli_bad(argv[0], CLI_UNCHECKED_ALONE);
     if (options.paper && (options.path || options.tori.count))
         return cli_bad(argv[0], "--paper has tori of its own; give it without a torus and without --schedule");
     if (options.paper)

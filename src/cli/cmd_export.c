@@ -14,7 +14,7 @@
 #include "export/goal_file.h"
 #include "export/msccl.h"
 
-enum { OPTION_ALPHA = CLI_NO_LETTER };
+enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_UNCHECKED };
 
 static const cli_option_t option[] = {
     {"format", 'f', "F",
@@ -37,6 +37,7 @@ static const cli_option_t option[] = {
     {"schedule", 's', "FILE",
      "a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL only",
      "FILE"},
+    {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
     CLI_OPTIONS_END};
 
@@ -59,7 +60,7 @@ typedef struct options {
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes; /* 0: not given */
-    bool alpha_given;
+    bool alpha_given, unchecked;
     double alpha_ns;
     export_format_t format;
     cli_tori_t tori;
@@ -99,7 +100,7 @@ static int run(const options_t *options)
     int rc;
     if (options->schedule) {
         trv_schedule_file_t file;
-        rc = cli_read_schedule(options->command, options->schedule, &file);
+        rc = cli_read_schedule(options->command, options->schedule, options->unchecked, &file);
         if (rc)
             return rc;
         schedule = file.schedule;
@@ -128,6 +129,7 @@ static int read_option(void *context, int key)
     case 'c': return cli_parse_collective(optarg, &options->collective);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 's': options->schedule = optarg; return TRV_OK;
+    case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
     default: options->alpha_given = true; return trv_parse_time_ns(optarg, &options->alpha_ns);
     }
@@ -145,6 +147,8 @@ int cli_export(int argc, char **argv)
         return code;
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
+    if (options.unchecked && !options.schedule)
+        return cli_bad(argv[0], CLI_UNCHECKED_ALONE);
     if (!options.schedule == !options.tori.count)
         return cli_bad(argv[0],
                        "give either a torus or --schedule=FILE, for example `trivance export 9 --format=goal`");
@@ -156,5 +160,5 @@ int cli_export(int argc, char **argv)
         return cli_bad(argv[0], "give the format, --format=goal, msccl or mscclpp");
     if (options.alpha_given && options.format != GOAL)
         return cli_bad(argv[0], "--alpha is for --format=goal; the others have no times");
-    return run(&options) ? cli_bad_last(argv[0]) : CLI_OK;
+    return cli_finish(argv[0], run(&options));
 }

@@ -71,11 +71,6 @@ typedef struct tally {
     int proved, wrong, skipped;
 } tally_t;
 
-static void show_progress(void *context, double fraction)
-{
-    fprintf(stderr, "\r\033[Kverifying %s … %3.0f %%", (const char *)context, 100 * fraction);
-}
-
 #define SHOWN_MAX (TRV_PLAN_NAME_MAX + 16)
 
 /* "planned: hybrid:9": what people see of a schedule that was chosen for another name. */
@@ -140,13 +135,7 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
                       const char *chosen_for, tally_t *tally)
 {
     trv_verdict_t verdict;
-    bool show = cli_stderr_is_terminal();
-    char name[192], torus[TRV_TORUS_TEXT_MAX];
-    snprintf(name, sizeof name, "%s on %s", trv_schedule_name(schedule),
-             trv_torus_format(trv_schedule_torus(schedule), torus, sizeof torus));
-    int rc = trv_verify(schedule, options->method, &verdict, show ? show_progress : NULL, name);
-    if (show)
-        fputs("\r\033[K", stderr);
+    int rc = cli_verify_schedule(schedule, options->method, &verdict);
     if (rc)
         return rc;
     add_verdict(table, schedule, chosen_for, &verdict);
@@ -195,7 +184,7 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
 
 static int read_file(const options_t *options, trv_schedule_file_t *file)
 {
-    int rc = cli_read_schedule(options->command, options->path, file);
+    int rc = cli_read_schedule(options->command, options->path, true, file);
     if (!rc && !file->has_blocks) {
         trv_schedule_destroy(file->schedule);
         rc = trv_fail(TRV_ERR_INVALID,

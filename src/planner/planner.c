@@ -20,12 +20,10 @@
 #include "common/error.h"
 #include "planner/candidates.h"
 #include "planner/constraints.h"
-#include "simulate/simulator.h"
+#include "planner/timing.h"
 
-#define NEAR             1.6 /* times the best estimate: what is estimated to take longer is not simulated … */
-#define NEAR_MAX         64  /* … and of the others so many at most, or as many as are asked for */
-#define HOPS_MAX         3e7 /* of packets in one simulation: about a second */
-#define PACKET_BYTES_MAX (1u << 20)
+#define NEAR     1.6 /* times the best estimate: what is estimated to take longer is not simulated … */
+#define NEAR_MAX 64  /* … and of the others so many at most, or as many as are asked for */
 /* With two channels per link: of the candidates that take at most SETTLE_NEAR times as long as the best, with one queue,
  * at most SETTLE_MAX are simulated, and at most SETTLE_ALIKE of one algorithm, in so many hops each. */
 #define SETTLE_NEAR     1.5
@@ -42,20 +40,6 @@ struct trv_planner {
 };
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
-
-static trv_simulate_options_t plain_network(const trv_simulate_options_t *network)
-{
-    trv_simulate_options_t plain = *network;
-    plain.model = TRV_FIFO;
-    plain.buffer_bytes = 0;
-    plain.jitter = 0;
-    plain.full = plain.link_loads = false;
-    plain.slow_ranks = plain.slow_links = 0;
-    plain.slow_rank = NULL;
-    plain.slow_link = NULL;
-    plain.observer = NULL;
-    return plain;
-}
 
 /* The simulator's own opinion of the options, on a torus of two ranks. */
 static int check_network(const trv_simulate_options_t *asked)
@@ -96,7 +80,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     trv_planner_t *planner = calloc(1, sizeof *planner);
     if (!planner)
         return trv_fail_memory();
-    planner->network = plain_network(network);
+    planner->network = trv_timing_network(network);
     planner->dateline = network->model == TRV_DATELINE;
     planner->constraints = constraints ? *constraints : none;
     planner->list = (trv_candidates_t){.torus = *torus, .collective = collective};
@@ -126,18 +110,6 @@ void trv_planner_destroy(trv_planner_t *planner)
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
-/* The network for a simulation of that size: where there are too many packets, for the patience of whoever asks, they
- * are larger and fewer. Messages have many of them then, so that it makes no difference to speak of. */
-static trv_simulate_options_t network_for(const trv_planner_t *planner, const trv_candidate_t *candidate,
-                                          uint64_t vector_bytes, double hops_max)
-{
-    trv_simulate_options_t network = planner->network;
-    while (network.packet_bytes <= PACKET_BYTES_MAX / 2 &&
-           trv_simulator_hops(candidate->simulator, network.packet_bytes, vector_bytes) > hops_max)
-        network.packet_bytes *= 2;
-    return network;
-}
-
 static int simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network, uint64_t vector_bytes,
                     double *time_ns)
 {
@@ -159,7 +131,8 @@ static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, u
     rc = trv_candidate_read(&planner->list, candidate);
     if (rc)
         return rc;
-    const trv_simulate_options_t network = network_for(planner, candidate, vector_bytes, HOPS_MAX);
+    const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
+                                                              TRV_TIMING_HOPS_MAX);
     rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
     return rc || bound_ns > enough_ns ? rc : simulate(candidate, &network, vector_bytes, time_ns);
 }
@@ -169,7 +142,8 @@ static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_
                               double *time_ns)
 {
     const double copies = planner->list.torus.ranks / candidate->facts.fold;
-    trv_simulate_options_t network = network_for(planner, candidate, vector_bytes, SETTLE_HOPS_MAX / copies);
+    trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
+                                                        SETTLE_HOPS_MAX / copies);
     network.model = TRV_DATELINE;
     return simulate(candidate, &network, vector_bytes, time_ns);
 }

@@ -160,7 +160,7 @@ int bench_main(int argc, char **argv)
         if (code < 0 && bench.rank == 0)
             cli_bad_last("bench");
         result = code < 0 ? CLI_BAD : bench.wrong ? CLI_WRONG : CLI_OK;
-    } else if (result == 1) {
+    } else if (result < 0) {
         result = CLI_OK; /* --help */
     }
     bench_data_clear(&bench.data);

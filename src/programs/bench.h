@@ -55,7 +55,8 @@ typedef struct bench_options {
     char schedule_label[80];
 } bench_options_t;
 
-/* 0; 1 when there is nothing to run (--help was served); 2 for bad input. All ranks get the same; rank 0 prints. */
+/* CLI_OK; -1 when there is nothing to run (--help was served); else the exit code. All ranks get the same; rank 0
+ * prints. */
 int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options);
 
 void bench_options_clear(bench_options_t *options);
@@ -64,8 +65,8 @@ void bench_options_clear(bench_options_t *options);
  * torus, else the reason. */
 int bench_serves(const bench_options_t *options, const cli_choice_t *choice, int member, const trv_torus_t *torus);
 
-/* bench_schedule.c: reads a schedule file on rank 0, gives it to all ranks and verifies it there. 0 or a negative code
- * on all ranks alike. */
+/* bench_schedule.c: reads a schedule file on rank 0, gives it to all ranks and verifies it there. 0, CLI_WRONG or a
+ * negative code on all ranks alike. */
 int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedule);
 
 /* ---- Data -------------------------------------------------------------------------------------------------------- */

@@ -316,7 +316,7 @@ static int add_schedule(draft_t *draft)
 {
     bench_options_t *options = draft->options;
     int code = bench_schedule_load(draft->schedule, draft->comm, &options->schedule);
-    if (code < 0)
+    if (code != TRV_OK)
         return code;
     const trv_torus_t *torus = trv_schedule_torus(options->schedule);
     char text[TRV_TORUS_TEXT_MAX];
@@ -354,7 +354,7 @@ static int complete(draft_t *draft)
                         trv_op_name(options->op), trv_type_name(options->type));
     if (code == TRV_OK)
         code = sizes(draft);
-    if (code < 0 || (draft->schedule && !draft->algorithms))
+    if (code != TRV_OK || (draft->schedule && !draft->algorithms))
         return code;
     return algorithms(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO);
 }
@@ -367,10 +367,10 @@ static int parse(int argc, char **argv, draft_t *draft)
     optind = 1;
     int code = cli_read_options(&command, argc, argv, apply, draft);
     if (code >= 0)
-        return code == CLI_OK ? 1 : code;
+        return code == CLI_OK ? -1 : code;
     if (optind < argc)
         return cli_bad("bench", "'%.40s' is no option; `trivance bench --help` lists them", argv[optind]);
-    return complete(draft) < 0 ? cli_bad_last("bench") : 0;
+    return cli_finish("bench", complete(draft));
 }
 
 /* Sends this process's output to nowhere while `quiet`, and back. */

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <trivance/verify.h>
-
 #include "common/error.h"
 #include "export/schedule_file.h"
 #include "programs/bench.h"
+#include "tool/input.h"
 
 /* The file's text; NULL after trv_fail. */
 static char *read_text(const char *path, int *length)
@@ -38,15 +37,6 @@ static void warn(void *context, const char *sentence)
 {
     (void)context;
     fprintf(stderr, "trivance bench: warning: %s\n", sentence);
-}
-
-static int verify(const trv_schedule_t *schedule, const char *path)
-{
-    trv_verdict_t verdict;
-    int code = trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, NULL, NULL);
-    if (code == TRV_OK && !verdict.valid)
-        code = trv_fail(TRV_ERR_INVALID, "%.200s is not right, so it is not run: %s", path, verdict.fault);
-    return code;
 }
 
 int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedule)
@@ -78,8 +68,8 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
                         "can move data",
                         path);
     if (code == TRV_OK)
-        code = verify(file.schedule, path);
-    if (code < 0) {
+        code = cli_check_schedule(path, file.schedule);
+    if (code != TRV_OK) {
         trv_schedule_destroy(file.schedule);
         return code;
     }

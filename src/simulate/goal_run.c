@@ -58,10 +58,10 @@ static void finish(run_t *run, uint32_t op)
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
-static int check_fit(const run_t *run, const slot_t *slot)
+static int check_sizes(const run_t *run, const slot_t *slot)
 {
     const trv_goal_op_t *send = op_of(run, slot->send), *receive = op_of(run, slot->receive);
-    if (send->amount <= receive->amount)
+    if (send->amount == receive->amount)
         return TRV_OK;
     return trv_fail(TRV_ERR_INVALID,
                     "%.200s, line %u: rank %d receives %llu bytes, but what rank %d sends in line %u "
@@ -79,7 +79,7 @@ static int match(run_t *run, uint32_t op)
     slot_t *slot = &run->slot[number];
     run->slot_of[op] = number;
     *(send ? &slot->send : &slot->receive) = op;
-    return slot->send != TRV_GOAL_NONE && slot->receive != TRV_GOAL_NONE ? check_fit(run, slot) : TRV_OK;
+    return slot->send != TRV_GOAL_NONE && slot->receive != TRV_GOAL_NONE ? check_sizes(run, slot) : TRV_OK;
 }
 
 /* Whether a message between these coordinates may go by `port` on a shortest way. */

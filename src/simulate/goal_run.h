@@ -23,8 +23,8 @@
  * send or a receive among them; message_overhead_ns is paid for every send, by a rank one after another in the order in
  * which its sends begin; gamma_ns is not used. For alpha in the program itself (as `trivance export` writes it) pass 0.
  *
- * TRV_ERR_INVALID where operations wait for one another, a send has no receive or the other way round, or a message is
- * longer than its receive: the sentence names rank and line. */
+ * TRV_ERR_INVALID where operations wait for one another, a send has no receive or the other way round, or the two differ
+ * in size: the sentence names rank and line. */
 int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const trv_simulate_options_t *options,
                       trv_simulation_t *result);
 

@@ -4,9 +4,12 @@
 #include "tool/input.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "text/parse.h"
 #include "common/error.h"
+#include "tool/progress.h"
+#include "tool/tool.h"
 
 int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
 {
@@ -29,13 +32,52 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
     return TRV_OK;
 }
 
-static void print_warning(void *context, const char *sentence)
+static void print_warning(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
+
+/* What the verifier tells is how far it is, what the bar wants is by how much further. */
+typedef struct watch {
+    cli_progress_t bar;
+    double done;
+} watch_t;
+
+static void show_progress(void *context, double fraction)
 {
-    fflush(stdout);
-    fprintf(stderr, "trivance %s: warning: %s\n", (const char *)context, sentence);
+    watch_t *watch = context;
+    cli_progress_step(&watch->bar, fraction - watch->done);
+    watch->done = fraction;
 }
 
-int cli_read_schedule(const char *command, const char *path, trv_schedule_file_t *file)
+int cli_verify_schedule(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict)
 {
-    return trv_schedule_file_read(path, file, print_warning, (void *)(size_t)command);
+    watch_t watch = {.done = 0};
+    char what[CLI_PROGRESS_NAME_MAX];
+    snprintf(what, sizeof what, "verifying %.64s", trv_schedule_name(schedule));
+    cli_progress_begin(&watch.bar, what, 1);
+    int rc = trv_verify(schedule, method, verdict, show_progress, &watch);
+    cli_progress_end(&watch.bar);
+    return rc;
+}
+
+int cli_check_schedule(const char *path, const trv_schedule_t *schedule)
+{
+    trv_verdict_t verdict;
+    int rc = cli_verify_schedule(schedule, TRV_VERIFY_AUTO, &verdict);
+    if (rc || verdict.valid)
+        return rc;
+    trv_fail(TRV_ERR_INVALID, "%.200s is not what it claims: %s", strcmp(path, "-") == 0 ? "stdin" : path,
+             verdict.fault);
+    return CLI_WRONG;
+}
+
+int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file)
+{
+    int rc = trv_schedule_file_read(path, file, print_warning, (void *)(size_t)command);
+    if (rc || unchecked || !file->has_blocks)
+        return rc;
+    rc = cli_check_schedule(path, file->schedule);
+    if (rc) {
+        trv_schedule_destroy(file->schedule);
+        trv_fail(TRV_ERR_INVALID, "%s; --unchecked takes it as it is", trv_last_error());
+    }
+    return rc;
 }

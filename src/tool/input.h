@@ -1,10 +1,12 @@
 /*
- * What verify, cost and plan read alike: tori from the command line, or one schedule from a file.
+ * What subcommands read alike: tori from the command line, or one schedule from a file, which is verified before
+ * anything is made of it.
  */
 #ifndef TRIVANCE_TOOL_INPUT_H
 #define TRIVANCE_TOOL_INPUT_H
 
 #include <trivance/torus.h>
+#include <trivance/verify.h>
 
 #include "export/schedule_file.h"
 
@@ -18,7 +20,18 @@ typedef struct cli_tori {
 /* Parses argv[first] … argv[argc - 1], each a torus or a comma-separated list of tori. */
 int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori);
 
-/* Reads a schedule file; warnings go to stderr as "trivance <command>: warning: …". */
-int cli_read_schedule(const char *command, const char *path, trv_schedule_file_t *file);
+/* Reads a schedule file; warnings go to stderr as "trivance <command>: warning: …". Unless `unchecked`, what it claims
+ * is verified: CLI_WRONG, with the fault as the sentence. A file without blocks claims nothing that could be. */
+int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file);
+
+/* What --unchecked means, and the sentence for it without a file. */
+#define CLI_UNCHECKED_HELP  "take the file as it is; else one that is not what it claims is refused with exit status 1"
+#define CLI_UNCHECKED_ALONE "--unchecked is about a file, for example --schedule=FILE --unchecked"
+
+/* CLI_WRONG, with the fault as the sentence, where a schedule that was read from `path` is not what it claims. */
+int cli_check_schedule(const char *path, const trv_schedule_t *schedule);
+
+/* trv_verify with a progress bar. */
+int cli_verify_schedule(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict);
 
 #endif

@@ -76,7 +76,8 @@ static const cli_option_t network_option[] =
      {"router-out", ROW(ROUTER_OUT), "TIME", "at the output of a router (default 50ns)", NULL},
      {"packet", ROW(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
      {"buffer", ROW(BUFFER), "BYTES",
-      "of a router's input, per link and channel, at least one packet (default: unlimited); requires --model=dateline",
+      "of a router's input, per link and channel, at least one packet (default: unlimited); requires --model=dateline; "
+      "planned ignores it",
       NULL},
      {"gamma", ROW(GAMMA), "TIME",
       "per byte that a reduction reads, for example 0.01ns; a joint reduction of three sources reads three times the "
@@ -85,15 +86,16 @@ static const cli_option_t network_option[] =
      {"message-overhead", ROW(MESSAGE_OVERHEAD), "TIME",
       "that a rank's processor is busy with each message before it is sent (default 0ns)", NULL},
      {"jitter", ROW(JITTER), "SHARE",
-      "every alpha is stretched by a random share of up to this, for example 10% (default 0%)", NULL},
+      "every alpha is stretched by a random share of up to this, for example 10% (default 0%); planned ignores it",
+      NULL},
      {"seed", ROW(SEED), "N", "of the random numbers; the same seed gives the same times (default 1)", NULL},
      {"slow-rank", ROW(SLOW_RANK), "R:Fx",
       "what rank R does itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to 16 "
-      "times",
+      "times; planned ignores it",
       NULL},
      {"slow-link", ROW(SLOW_LINK), "R:P:Fx",
       "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
-      "it; up to 16 times",
+      "it; up to 16 times; planned ignores it",
       NULL},
      CLI_OPTIONS_END};
 
@@ -332,6 +334,23 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
     return rc ? rc : check_slow_links(network, torus);
 }
 
+double cli_hop_ns(const trv_simulate_options_t *network)
+{
+    return network->link_latency_ns + network->router_in_ns + network->router_out_ns;
+}
+
+void cli_set_hop(trv_simulate_options_t *network, double hop_ns)
+{
+    const double now_ns = cli_hop_ns(network);
+    if (now_ns > 0) {
+        network->link_latency_ns *= hop_ns / now_ns;
+        network->router_in_ns *= hop_ns / now_ns;
+        network->router_out_ns *= hop_ns / now_ns;
+    } else {
+        network->link_latency_ns = hop_ns;
+    }
+}
+
 /* ---- For people -------------------------------------------------------------------------------------------------- */
 
 static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -357,6 +376,23 @@ static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT
         else
             append(text, "%gx", slow->factor);
     }
+}
+
+char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
+{
+    const trv_simulate_options_t *options = &network->options;
+    const struct {
+        bool there;
+        const char *name;
+    } part[] = {{options->slow_links > 0, "slow links"},
+                {options->slow_ranks > 0, "slow ranks"},
+                {options->jitter > 0, "jitter"},
+                {options->buffer_bytes > 0, "finite buffers"}};
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+        if (part[i].there)
+            append(text, "%s%s", text[0] ? ", " : "", part[i].name);
+    return text;
 }
 
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])

@@ -44,6 +44,13 @@ const cli_option_t *cli_network_plan_options(void);
 #define CLI_NETWORK_TEXT_MAX 1024
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 
+/* "slow links, jitter": what the network has and plans leave out of account, "" for nothing. Returns `text`. */
+char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
+
+/* What a hop takes: along a link and through both sides of a router. Setting it keeps their proportions. */
+double cli_hop_ns(const trv_simulate_options_t *network);
+void cli_set_hop(trv_simulate_options_t *network, double hop_ns);
+
 /* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
 int cli_parse_slow_link(const char *text, trv_slow_link_t *slow);
 

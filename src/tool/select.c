@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trivance/cost.h>
-
 #include "text/nearest.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "common/error.h"
+#include "planner/timing.h"
 
 static const cli_choice_t planned = {.label = "planned", .planned = true};
 
@@ -162,9 +161,9 @@ int cli_parse_collective(const char *text, trv_collective_t *collective)
 const char *cli_collective_name(trv_collective_t collective) { return collectives[collective].name; }
 const char *cli_collective_title(trv_collective_t collective) { return collectives[collective].title; }
 
-/* The member that is fastest by the cost model. */
+/* The member that is fastest when simulated. */
 static int choose_member(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
-                         const trv_network_t *network, uint64_t vector_bytes, trv_schedule_t **schedule)
+                         const trv_simulate_options_t *network, uint64_t vector_bytes, trv_schedule_t **schedule)
 {
     double best_ns = 0;
     int failure = TRV_OK;
@@ -172,7 +171,7 @@ static int choose_member(const cli_choice_t *choice, const trv_torus_t *torus, t
         trv_schedule_t *candidate;
         double time_ns = 0;
         int rc = trv_schedule_create(&candidate, torus, cli_member_name(choice, i), collective);
-        if (!rc && choice->members > 1 && (rc = trv_cost_time_ns(candidate, network, vector_bytes, &time_ns)) != 0)
+        if (!rc && choice->members > 1 && (rc = trv_timing_find(candidate, network, vector_bytes, &time_ns)) != 0)
             trv_schedule_destroy(candidate);
         if (rc && rc != TRV_ERR_UNSUPPORTED) {
             trv_schedule_destroy(*schedule);
@@ -203,11 +202,10 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
                const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, uint64_t vector_bytes,
                trv_schedule_t **schedule)
 {
-    trv_network_t hockney = {network->bandwidth_bps, network->alpha_ns, 0};
     trv_planned_t plan;
     *schedule = NULL;
     if (!choice->planned)
-        return choose_member(choice, torus, collective, &hockney, vector_bytes, schedule);
+        return choose_member(choice, torus, collective, network, vector_bytes, schedule);
     int rc = trv_plan_best(torus, collective, vector_bytes, network, constraints, &plan);
     return rc ? rc : trv_schedule_create(schedule, torus, plan.algorithm, collective);
 }

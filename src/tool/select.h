@@ -44,9 +44,9 @@ const char *cli_collective_title(trv_collective_t collective);
 /* The paper's network as `planned` is planned for where no network is described: one queue per link, like its times. */
 trv_simulate_options_t cli_usual_network(void);
 
-/* The schedule of the choice: of its only member, of the member that is fastest for the vector by the cost model, or
- * the plan for this network that keeps to the constraints (NULL: to be exact). TRV_ERR_UNSUPPORTED with the reason
- * where there is none. */
+/* The schedule of the choice: of its only member, of the member that takes the vector fastest, or the plan that keeps
+ * to the constraints (NULL: to be exact), the latter two as simulated on this network with one queue per link.
+ * TRV_ERR_UNSUPPORTED with the reason where there is none. */
 int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
                const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, uint64_t vector_bytes,
                trv_schedule_t **schedule);

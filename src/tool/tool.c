@@ -13,19 +13,39 @@
 
 #include "common/error.h"
 
+static void say(const char *command, const char *kind, const char *format, va_list arguments)
+{
+    fflush(stdout);
+    fprintf(stderr, "trivance%s%s: %s", command ? " " : "", command ? command : "", kind);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
 int cli_bad(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fflush(stdout);
-    fprintf(stderr, "trivance%s%s: ", command ? " " : "", command ? command : "");
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    say(command, "", format, arguments);
     va_end(arguments);
     return CLI_BAD;
 }
 
+void cli_warn(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(command, "warning: ", format, arguments);
+    va_end(arguments);
+}
+
 int cli_bad_last(const char *command) { return cli_bad(command, "%s", trv_last_error()); }
+
+int cli_finish(const char *command, int rc)
+{
+    if (rc)
+        cli_bad_last(command);
+    return rc < 0 ? CLI_BAD : rc;
+}
 
 int cli_make_folder(const char *path)
 {

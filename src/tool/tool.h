@@ -20,6 +20,11 @@ enum {
 int cli_bad(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with the sentence of the last failure. */
 int cli_bad_last(const char *command);
+/* The exit code of a command that ended with `rc`, 0, CLI_WRONG or an error: after the sentence where it is not 0. */
+int cli_finish(const char *command, int rc);
+
+/* Prints "trivance <command>: warning: <sentence>" to stderr. */
+void cli_warn(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes a folder and those above it, where they are missing. */
 int cli_make_folder(const char *path);

@@ -301,6 +301,8 @@ static void test_programs_that_never_end(void **state)
          "wait for one another"},
         {"num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
          "line 6: rank 1 receives 8 bytes, but what rank 0 sends in line 3 has 9"},
+        {"num_ranks 2\nrank 0 {\nsend 7b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n",
+         "line 6: rank 1 receives 8 bytes, but what rank 0 sends in line 3 has 7"},
     };
     trv_simulate_options_t options = without_alpha();
     trv_torus_t torus = torus_of("2"), other = torus_of("3");

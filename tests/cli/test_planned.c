@@ -79,10 +79,76 @@ static void test_planned_everywhere(void **state)
     assert_string_equal(text_of(find(rows, "chosen_for", "planned"), "algorithm"), plan);
     assert_string_equal(text_of(json_array_get(rows, 0), "verdict"), "exact");
     json_decref(rows);
-    rows = tool_json("cost 16x16 -b 256K --hop=200ns -a planned,ring,swing -f json");
+    rows = tool_json("cost 16x16 -b 256K -a planned,ring,swing -f json");
     assert_int_equal(json_array_size(rows), 2); /* no ring on a torus */
-    find(rows, "chosen_for", "planned");
+    assert_string_equal(text_of(find(rows, "chosen_for", "planned"), "algorithm"), plan);
     json_decref(rows);
+}
+
+/* `cost` plans for what it was told of the network, as `plan` does: a hop is a link and a router's two sides. */
+static void test_planned_by_cost(void **state)
+{
+    static const struct {
+        const char *cost, *plan;
+    } like[] = {
+        {"32x32 -b 256K", "32x32 -b 256K"},
+        {"32x32 -b 256K --alpha=10us --bandwidth=100Gb/s", "32x32 -b 256K --alpha=10us --bandwidth=100Gb/s"},
+        {"32x32 -b 256K --hop=20us", "32x32 -b 256K --link-latency=10us --router-in=5us --router-out=5us"},
+        {"27x27 -b 1M", "27x27 -b 1M"},
+    };
+    char plan[64], line[256], plans[4][64];
+    (void)state;
+    for (size_t i = 0; i < sizeof like / sizeof like[0]; i++) {
+        plan_of(like[i].plan, plan);
+        snprintf(line, sizeof line, "cost %s -a planned -f json", like[i].cost);
+        json_t *rows = tool_json(line);
+        assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), plan);
+        strcpy(plans[i], plan);
+        json_decref(rows);
+    }
+    assert_string_not_equal(plans[0], plans[2]); /* the network makes a difference */
+    tool_t tool = tool_run("cost 9 -b 1K -a planned", NULL);
+    assert_non_null(strstr(tool.out, "\nby the Hockney model; * fastest\nplanned is "));
+    assert_non_null(strstr(tool.out, "\nplanned by simulation, as by `trivance plan`\n"));
+    tool_clear(&tool);
+}
+
+/* A plan has one time, the simulated one: in the headline, behind --why and from `simulate`. */
+static void test_one_time(void **state)
+{
+    static const char *const options[] = {"32x32 -b 256K", "32x32 -b 256K --link-latency=10us",
+                                          "5x7 -b 1M --bandwidth=100Gb/s", "9 -b 64K -a trivance",
+                                          "8x8 -b 2M -a swing --link-latency=10us"};
+    char line[256], headline[32], word[32], name[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        const bool planned = !strstr(options[i], "-a ");
+        snprintf(line, sizeof line, "plan %s", options[i]);
+        tool_t tool = tool_run(line, NULL);
+        char *simulated = strstr(tool.out, " simulated at ");
+        assert_non_null(simulated);
+        *simulated = '\0';
+        snprintf(headline, sizeof headline, "%s", strrchr(tool.out, ' ') + 1);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(tool.out, " "), tool.out);
+        tool_clear(&tool);
+        if (planned) {
+            snprintf(line, sizeof line, "plan %s --why", options[i]);
+            tool = tool_run(line, NULL);
+            assert_int_equal(sscanf(strstr(tool.out, "slower\n"), "%*s %*s %*d %31s", word), 1);
+            assert_string_equal(word, headline);
+            tool_clear(&tool);
+        }
+        snprintf(line, sizeof line, "simulate %s%s --model=fifo", options[i], planned ? " -a planned" : "");
+        tool = tool_run(line, NULL);
+        assert_int_equal(sscanf(strchr(strstr(tool.out, "\ntime ") + 1, '\n'), " %*s %31s", word), 1);
+        if (strcmp(word, headline) != 0)
+            fail_msg("%s: %s, but %s by plan", line, word, headline);
+        tool_clear(&tool);
+        snprintf(line, sizeof line, "simulate %s%s --model=fifo -f json", options[i], planned ? " -a planned" : "");
+        json_t *rows = tool_json(line);
+        assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), name); /* of a family the same member */
+        json_decref(rows);
+    }
 }
 
 /* Each size and network has its own. */
@@ -167,9 +233,8 @@ static void test_all_sizes(void **state)
     tool_clear(&tool);
 }
 
-/* A row that would win elsewhere does: the planner chooses it on the network that is printed; `interfaces` times the
- * bandwidth, where it is one, is that of the interfaces. */
-static int check_win(json_t *row, const char *part, const char *value, double interfaces)
+/* A row that would win elsewhere does: the planner chooses it on the network with that one thing changed. */
+static int check_win(json_t *row, const char *part, const char *option, const char *value)
 {
     char key[64], options[128], plan[64];
     double number = number_of(row, value);
@@ -177,11 +242,9 @@ static int check_win(json_t *row, const char *part, const char *value, double in
     assert_int_equal(isnan(number), text_of(row, key)[0] == '\0');
     if (isnan(number))
         return 0;
-    if (interfaces > 0)
-        snprintf(options, sizeof options, "27x27 -b 128K --bandwidth=%.9gGb/s --nic-bandwidth=%.9gGb/s", number / 1e9,
-                 interfaces * number / 1e9);
-    else
-        snprintf(options, sizeof options, "27x27 -b 128K --%s=%.9gns", part, number);
+    const bool rate = strcmp(part, "bandwidth") == 0;
+    snprintf(options, sizeof options, "27x27 -b 128K --%s=%.9g%s", option, rate ? number / 1e9 : number,
+             rate ? "Gb/s" : "ns");
     plan_of(options, plan);
     assert_string_equal(plan, text_of(row, "algorithm"));
     return 1;
@@ -206,8 +269,9 @@ static void test_why(void **state)
         assert_true(number_of(row, "time_ns") >= before);
         assert_int_equal(json_is_true(json_object_get(row, "chosen")), i == 0);
         before = number_of(row, "time_ns");
-        wins += check_win(row, "alpha", "alpha_ns", 0);
-        wins += check_win(row, "bandwidth", "bandwidth_bps", 16);
+        wins += check_win(row, "alpha", "alpha", "alpha_ns");
+        wins += check_win(row, "bandwidth", "bandwidth", "bandwidth_bps");
+        wins += check_win(row, "link_latency", "link-latency", "link_latency_ns");
         /* Dearer steps make a plan win that has fewer. */
         if (strcmp(text_of(row, "wins_alpha"), "above") == 0)
             assert_true(number_of(row, "steps") < number_of(json_array_get(rows, 0), "steps"));
@@ -220,8 +284,36 @@ static void test_why(void **state)
     assert_non_null(strstr(tool.out, "AllReduce of 128 KiB on the torus 27x27 (729 ranks)\n"));
     assert_non_null(strstr(tool.out, " would win with "));
     assert_non_null(strstr(tool.out, " Gb/s (now 800 Gb/s)"));
-    assert_non_null(strstr(tool.out, "at no alpha, bandwidth or hop latency would win: "));
+    assert_non_null(strstr(tool.out, "\nnowhere would win: "));
+    assert_non_null(strstr(tool.out,
+                           "\ntried: alpha, bandwidth and link latency, one at a time, at 32 values from 1/100 "
+                           "to 100 times what it is\n"));
     tool_clear(&tool);
+}
+
+/* What is chosen far away is found, and the value is the first, to two digits: one more of them and it is not chosen. */
+static void test_why_far_away(void **state)
+{
+    static const double gbps[] = {8, 1300};
+    char options[128], plan[64];
+    (void)state;
+    json_t *rows = tool_json("plan 32x32 -b 256K --why -f json");
+    for (size_t i = 0; i < sizeof gbps / sizeof gbps[0]; i++) {
+        snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", gbps[i]);
+        plan_of(options, plan);
+        assert_true(text_of(find(rows, "algorithm", plan), "wins_bandwidth")[0]);
+    }
+    json_t *row = find(rows, "algorithm", "swing-b");
+    assert_string_equal(text_of(row, "wins_bandwidth"), "below");
+    const double bandwidth = number_of(row, "bandwidth_bps") / 1e9;
+    snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", bandwidth);
+    plan_of(options, plan);
+    assert_string_equal(plan, "swing-b");
+    snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", 1.1 * bandwidth);
+    plan_of(options, plan);
+    assert_string_not_equal(plan, "swing-b");
+    json_decref(rows);
+    json_decref(tool_json("plan 8 --why --bandwidth=1Kb/s -f json")); /* no network is slower */
 }
 
 static void test_bad_input(void **state)
@@ -278,9 +370,10 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planned_everywhere), cmocka_unit_test(test_planned_by_size),
+        cmocka_unit_test(test_planned_everywhere), cmocka_unit_test(test_planned_by_cost),
+        cmocka_unit_test(test_one_time),           cmocka_unit_test(test_planned_by_size),
         cmocka_unit_test(test_all_sizes),          cmocka_unit_test(test_why),
-        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_why_far_away),       cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -211,6 +211,29 @@ static void test_tables(void **state)
                  NULL);
 }
 
+/* What plans do not know of the network is said where a plan is simulated on it. */
+static void test_planned_without(void **state)
+{
+    static const struct {
+        const char *line, *warning;
+    } with[] = {
+        {"simulate 8 -a planned -b 8 --slow-link=0:+0:4x",
+         "trivance simulate: warning: planned is chosen for a network without slow links\n"},
+        {"simulate 8 -b 8 -f json --slow-rank=0:2x --jitter=5% --buffer=64K",
+         "trivance simulate: warning: planned is chosen for a network without slow ranks, jitter, finite buffers\n"},
+        {"simulate 8 -a swing -b 8 --slow-link=0:+0:4x", ""},
+        {"simulate 8 -a planned -b 8", ""},
+        {"simulate --schedule=" TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json --slow-link=0:+0:4x", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+        tool_t tool = tool_run(with[i].line, NULL);
+        assert_int_equal(tool.code, 0);
+        assert_string_equal(tool.err, with[i].warning);
+        tool_clear(&tool);
+    }
+}
+
 /* The cost model's time is that of `trivance cost` with a hop of link and router, 200 ns. */
 static void test_compare(void **state)
 {
@@ -469,10 +492,13 @@ static void test_bad_schedule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_parameter), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_families),
-        cmocka_unit_test(test_tables),          cmocka_unit_test(test_compare),    cmocka_unit_test(test_links),
-        cmocka_unit_test(test_trace),           cmocka_unit_test(test_faults),     cmocka_unit_test(test_goal),
-        cmocka_unit_test(test_goal_round_trip), cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_bad_schedule),
+        cmocka_unit_test(test_every_parameter), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_families),        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_planned_without), cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_links),           cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_faults),          cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_goal_round_trip), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_bad_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

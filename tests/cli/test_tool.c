@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <trivance/trivance.h>
 
@@ -59,7 +60,7 @@ static void test_bad_input(void **state)
         {"plan 9 -a trivanse-b", "did you mean trivance-b?"},
         {"plan 9 -a planned:foo", "planned takes no parameters"},
         {"plan 9 -a trivance:3", "trivance takes no parameters"},
-        {"figures --only 6 -o ''", "the folder has no name"},
+        {"figures --only 6 --output=", "the folder has no name"},
         {"plan 9 -a zzzzzz", "there is no algorithm 'zzzzzz'"},
         {"plan 9 -a ", "needs a value"},
         {"plan 3x", "is not a torus"},
@@ -91,6 +92,13 @@ static void test_bad_input(void **state)
         {"plan --schedule /nonexistent.json", "/nonexistent.json"},
         {"plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt"},
         {"plan 9 --schedule x.json", "give either"},
+        {"plan 9 --unchecked", "--unchecked is about a file"},
+        {"plan --search=9 --unchecked", "--unchecked is about a file"},
+        {"cost 9 --unchecked", "--unchecked is about a file"},
+        {"cost --paper --unchecked", "--unchecked is about a file"},
+        {"simulate 9 --unchecked", "--unchecked is about a file"},
+        {"simulate 9 --goal=- --unchecked", "--unchecked is about a file"},
+        {"export 9 --format=goal --unchecked", "--unchecked is about a file"},
         {"plan --search=1", "from 2 to 4096"},
         {"plan --search=9-", "from 2 to 4096"},
         {"plan --search=-9", "from 2 to 4096"},
@@ -247,8 +255,8 @@ static void test_keys(void **state)
                 "torus,steps,factors,hops,diameter,step_hops,step_loads,subgroups,chain", "trivance-plan.1");
     expect_keys("plan 3x3 --why --format=json",
                 "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,alpha_part_ns,hops_part_ns,"
-                "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_hop_latency,"
-                "hop_latency_ns",
+                "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"
+                "link_latency_ns",
                 "trivance-plan.1");
     expect_range_keys();
     expect_keys("info --format=json", "kind,name,value,default,allowed,example,meaning,fault", "trivance-info.1");
@@ -306,6 +314,39 @@ static void test_verify(void **state)
     tool_clear(&tool);
 }
 
+/* What is read from the file is refused with exit code 1 and the verifier's sentence before anything is printed or
+ * written; with --unchecked it is taken. */
+static void expect_refused(const char *file, const char *fault)
+{
+    static const char *const reader[] = {"plan",
+                                         "plan --format=json",
+                                         "cost",
+                                         "cost --format=csv",
+                                         "simulate",
+                                         "simulate --trace=%s/wrong",
+                                         "export --format=goal -o %s/wrong",
+                                         "export --format=msccl",
+                                         "export --format=mscclpp"};
+    char command[128], line[192], path[128];
+    snprintf(path, sizeof path, "%s/wrong", tool_folder());
+    for (size_t i = 0; i < sizeof reader / sizeof reader[0]; i++) {
+        snprintf(command, sizeof command, reader[i], tool_folder());
+        snprintf(line, sizeof line, "%s --schedule=-", command);
+        tool_t tool = tool_run(line, file);
+        char *sentence = strstr(tool.err, ": stdin is not what it claims: ");
+        if (tool.code != 1 || tool.out[0] || !sentence || !strstr(sentence, fault) || access(path, F_OK) == 0)
+            fail_msg("%s: exit code %d, '%s' on stdout, on stderr\n%snot: %s", line, tool.code, tool.out, tool.err,
+                     fault);
+        tool_clear(&tool);
+        snprintf(line, sizeof line, "%s --schedule=- --unchecked", command);
+        tool = tool_run(line, file);
+        if (tool.code != 0)
+            fail_msg("%s: %s", line, tool.err);
+        tool_clear(&tool);
+        remove(path);
+    }
+}
+
 /* A reduction that leaves one source out is found and named, with exit code 1. */
 static void test_verify_finds_a_fault(void **state)
 {
@@ -325,6 +366,7 @@ static void test_verify_finds_a_fault(void **state)
     json_t *array = json_loads(json.out, 0, NULL), *entry = json_array_get(array, 0);
     assert_string_equal(json_string_value(json_object_get(entry, "verdict")), "WRONG");
     assert_true(json_string_length(json_object_get(entry, "reason")) > 20);
+    expect_refused(plan.out, json_string_value(json_object_get(entry, "reason")));
     json_decref(array);
     tool_clear(&json);
     tool_clear(&wrong);
@@ -381,7 +423,7 @@ static void test_cost_paper(void **state)
 }
 
 /* tests/cli/plan-9.txt is what `LC_ALL=C trivance plan 9` printed when its every line had been checked by hand against
- * the paper's section 3 and figure 3. */
+ * the paper's section 3 and figure 3; the time is that of `simulate 9 -a trivance-l -b 64K --model=fifo`. */
 static void test_plan_text(void **state)
 {
     (void)state;

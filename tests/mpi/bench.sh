@@ -24,18 +24,20 @@ good() {
     [ "$(grep -c -E -- "$pattern" "$out")" = "$lines" ] || fail "bench $*: not $lines lines like $pattern"
 }
 
-# bad WORDS ARGUMENTS…: exit code 2, one sentence with WORDS, nothing on stdout.
-bad() {
-    local words=$1 code
-    shift
+# refused STATUS WORDS ARGUMENTS…: that exit code, one sentence with WORDS, nothing on stdout.
+refused() {
+    local status=$1 words=$2 code
+    shift 2
     bench "$@"
     code=$?
-    [ $code = 2 ] || fail "bench $* exits $code, not 2"
+    [ $code = "$status" ] || fail "bench $* exits $code, not $status"
     [ "$(grep -c '^trivance bench: ' "$err")" = 1 ] || fail "bench $*: not one sentence"
     grep -q -F -- "$words" "$err" || fail "bench $*: does not say '$words'"
     grep -v -E '^[[:space:]=-]*$|BAD TERMINATION|EXIT CODE|CLEANING|RUNNING AT|EXIT STRING|PID ' "$out" | grep -q . &&
         fail "bench $*: has output"
 }
+
+bad() { refused 2 "$@"; }
 
 good 1 'trivance-b +4 +[0-9]+ .* 0 +yes$' -a trivance-b --bytes 4KiB -i 5
 good 3 ' 0 +yes$' --torus 4 --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3 --warmup 1 --check=1
@@ -58,6 +60,7 @@ good 1 ',hybrid:2[^,]*,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
 good 1 '^Usage: mpirun' --help
 good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2
 
+refused 1 'is not what it claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
 bad "there is no algorithm 'trivance-q'" -a trivance-q
 bad "must be the number of ranks" --torus 3x3
 bad "3x" --torus 3x

@@ -1,8 +1,8 @@
 /*
  * trivance plan: a schedule step by step, as text, as a picture (SVG) or as a file (JSON).
  */
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/subcommands.h"
@@ -16,10 +16,12 @@
 #include "tool/select.h"
 #include "common/error.h"
 #include "export/svg.h"
+#include "planner/timing.h"
 
 enum {
     OPTION_CHAIN = CLI_NO_LETTER,
     OPTION_STREAM,
+    OPTION_UNCHECKED,
     OPTION_SEARCH,
     OPTION_STEPS,
     OPTION_ALL_SIZES,
@@ -47,6 +49,7 @@ static const cli_option_t option[] = {
     {"rank", 'r', "R", "one rank's messages, with its program: sends, receives, reductions, registers", NULL},
     {"stream", OPTION_STREAM, "S", "one stream only", NULL},
     {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
+    {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
     {"all-sizes", OPTION_ALL_SIZES, NULL, "the plan for every size from 32 B to 1 GiB, and its gains", NULL},
     {"why", OPTION_WHY, NULL,
      "the plans that came near, what their times are made of, and on which network they would have won", NULL},
@@ -101,7 +104,7 @@ typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 typedef struct options {
     const char *command, *schedule, *output, *rank, *stream, *format_name, *chain;
     cli_plan_search_t search;
-    bool all_sizes, why, named;
+    bool all_sizes, why, named, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes; /* 0: not given */
@@ -128,7 +131,8 @@ void cli_plan_title(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
 
 void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
 {
-    double time_ns = 0;
+    const trv_simulate_options_t *network = plan->network;
+    char time[TRV_TIME_TEXT_MAX];
     int steps = trv_schedule_steps(plan->schedule), streams = trv_schedule_streams(plan->schedule);
     int used = snprintf(text, CLI_PLAN_TEXT_MAX, "%d step%s, %d stream%s", steps, steps == 1 ? "" : "s", streams,
                         streams == 1 ? "" : "s");
@@ -138,9 +142,10 @@ void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
                                                                              : "every contribution at least once",
                          trv_schedule_consistent(plan->schedule) ? "the same bits on every rank"
                                                                  : "ranks add in different orders");
-    if (trv_cost_time_ns(plan->schedule, &plan->network, plan->vector_bytes, &time_ns) == 0)
-        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %.2f us at %g Gb/s and %g us per step",
-                 time_ns / 1e3, plan->network.bandwidth_bps / 1e9, plan->network.alpha_ns / 1e3);
+    if (!isnan(plan->time_ns))
+        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %s simulated at %g Gb/s, alpha %g us, hops %g ns",
+                 trv_format_time(plan->time_ns, trv_time_unit(plan->time_ns), time), network->bandwidth_bps / 1e9,
+                 network->alpha_ns / 1e3, cli_hop_ns(network));
 }
 
 /* ---- SVG --------------------------------------------------------------------------------------------------------- */
@@ -215,6 +220,8 @@ static int show(const options_t *options, cli_plan_t *plan)
     if (options->format == JSON && (options->rank || options->stream))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
+    if (options->format != JSON)
+        (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time_ns);
     rc = trv_cost_measure(plan->schedule, &plan->cost);
     if (rc)
         return rc;
@@ -230,13 +237,11 @@ static int run(const options_t *options)
     trv_schedule_t *schedule;
     trv_schedule_file_t file;
     const trv_simulate_options_t *network = &options->network.options;
-    cli_plan_t plan = {.command = options->command,
-                       .has_blocks = true,
-                       .network = {network->bandwidth_bps, network->alpha_ns, 0}};
+    cli_plan_t plan = {.command = options->command, .has_blocks = true, .network = network};
     plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     int rc;
     if (options->schedule) {
-        rc = cli_read_schedule(options->command, options->schedule, &file);
+        rc = cli_read_schedule(options->command, options->schedule, options->unchecked, &file);
         if (rc)
             return rc;
         schedule = file.schedule;
@@ -297,6 +302,8 @@ static int ask(const options_t *options)
 static const char *find_conflict(const options_t *options)
 {
     const bool asked = options->all_sizes || options->why;
+    if (options->unchecked && !options->schedule)
+        return CLI_UNCHECKED_ALONE;
     if (options->search.what && (options->tori.count || options->schedule || asked))
         return "--search takes its ring or torus itself, for example `trivance plan --search=32`";
     if (options->search.steps && !options->search.what)
@@ -370,6 +377,7 @@ static int read_option(void *context, int key)
     case OPTION_STREAM: options->stream = optarg; return TRV_OK;
     case OPTION_CHAIN: options->chain = optarg; return TRV_OK;
     case 's': options->schedule = optarg; return TRV_OK;
+    case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_SEARCH: options->search.what = optarg; return TRV_OK;
     case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
@@ -418,5 +426,5 @@ int cli_plan(int argc, char **argv)
         if (!rc)
             rc = run(&options);
     }
-    return rc ? cli_bad_last(argv[0]) : CLI_OK;
+    return cli_finish(argv[0], rc);
 }

@@ -7,16 +7,18 @@
 #include <stdio.h>
 
 #include <trivance/cost.h>
+#include <trivance/plan.h>
 #include <trivance/schedule.h>
 
 typedef struct cli_plan {
     const char *command;
     const trv_schedule_t *schedule;
     trv_cost_t cost;
-    trv_network_t network;
+    const trv_simulate_options_t *network;
     uint64_t vector_bytes;
-    int rank;   /* the one asked for, or -1 */
-    int stream; /* the one asked for, or -1 for all */
+    double time_ns; /* simulated on the network; NAN where that is not possible */
+    int rank;       /* the one asked for, or -1 */
+    int stream;     /* the one asked for, or -1 for all */
     bool has_blocks;
     const char *chosen_for; /* the family it was chosen from, "planned", or NULL */
 } cli_plan_t;

@@ -2,10 +2,10 @@
  * trivance plan --why: the plans that came near and the best named algorithms, what their times are made of, and on
  * which network each of them would have been chosen.
  *
- * The parts of a time are in proportion to alpha, to the latency of hops, and to 1 / bandwidth. So for each of the
- * three, when it is multiplied by s, the time of a row is s * part + rest: a line, and a row is the fastest of all where
- * its line lies below the others, which is an interval of s. At its end that lies nearer to the network as it is the
- * planner is asked again: either it confirms the row, or it names a plan that must be beaten, too.
+ * For the latter the planner is asked again and again, each time on the network with one thing changed: alpha, the
+ * bandwidth or the latency of the links, over four decades around what it is, in equal ratios. Where a row is first
+ * chosen, on the way out from the network as it is, two digits of the value are found by bisection. (Times are not the
+ * sum of parts in proportion to these three: streams overlap. What follows from the parts is wrong far away.)
  */
 #include "cli/plan/ask.h"
 
@@ -21,14 +21,12 @@
 #include "tool/select.h"
 #include "common/error.h"
 
-#define NEAREST    6  /* plans that are shown, no two of them alike */
-#define RIVALS     24 /* plans that a row must beat, at first … */
-#define RIVALS_MAX 96 /* … and when others have turned up */
-#define TRIES      24 /* questions to the planner about one row and parameter */
+#define NEAREST    6 /* plans that are shown, no two of them alike */
 #define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
 #define FACTOR_MAX 100. /* a network that is so many times better or worse is no answer */
+#define VALUES     16   /* of a parameter that are tried on each side of what it is */
 
-enum { ALPHA, BANDWIDTH, HOPS, PARTS };
+enum { ALPHA, BANDWIDTH, LATENCY, PARAMETERS };
 
 /* The row wins where a parameter lies below or above a value, or only around it. */
 typedef enum side { NEVER, BELOW, ABOVE, AROUND } side_t;
@@ -37,16 +35,16 @@ typedef struct row {
     trv_planned_t plan;
     struct {
         side_t side;
+        int away;     /* of the VALUES, the first at which it is chosen */
         double value; /* of the parameter: ns, bits per second, ns; the planner chooses the row there */
-    } win[PARTS];
+    } win[PARAMETERS];
 } row_t;
 
 typedef struct why {
     const cli_plan_ask_t *ask;
     trv_planner_t *planner;
-    int rows, rivals;
+    int rows;
     row_t row[ROWS_MAX];
-    trv_planned_t rival[RIVALS_MAX];
 } why_t;
 
 /* ---- The rows ---------------------------------------------------------------------------------------------------- */
@@ -101,149 +99,135 @@ static int find_rows(why_t *why)
 {
     int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, &why->ask->network.options,
                                 &why->ask->constraints);
-    int plans = rc ? rc : trv_planner_rank(why->planner, why->ask->bytes, RIVALS, why->rival);
+    trv_planned_t near[4 * NEAREST];
+    int plans = rc ? rc : trv_planner_rank(why->planner, why->ask->bytes, sizeof near / sizeof near[0], near);
     if (plans < 0)
         return plans;
-    why->rivals = plans;
     for (int i = 0; i < plans && why->rows < NEAREST; i++)
-        if (!has_equal(why, &why->rival[i]))
-            add_row(why, &why->rival[i]);
+        if (!has_equal(why, &near[i]))
+            add_row(why, &near[i]);
     return add_named(why);
 }
 
 /* ---- Where a row would win --------------------------------------------------------------------------------------- */
 
-static double part_of(const trv_planned_t *plan, int part)
+/* One of the three in a network. */
+static double *parameter_of(trv_simulate_options_t *network, int parameter)
 {
-    return part == ALPHA ? plan->alpha_ns : part == HOPS ? plan->hops_ns : plan->transmission_ns;
+    return parameter == ALPHA       ? &network->alpha_ns
+           : parameter == BANDWIDTH ? &network->bandwidth_bps
+                                    : &network->link_latency_ns;
 }
 
-/* Narrows the interval of s in which `plan` takes less than `rival`. */
-static void narrow(const trv_planned_t *plan, const trv_planned_t *rival, int part, double *low, double *high)
+static double value_now(const why_t *why, int parameter)
 {
-    double slope = part_of(plan, part) - part_of(rival, part);
-    double rest = (rival->time_ns - part_of(rival, part)) - (plan->time_ns - part_of(plan, part));
-    if (strcmp(plan->algorithm, rival->algorithm) == 0)
-        return;
-    if (fabs(slope) < 1e-9 * plan->time_ns) { /* parallel, or the same line */
-        if (rest < -1e-9 * plan->time_ns)
-            *high = 0;
-    } else if (slope > 0) {
-        *high = fmin(*high, rest / slope);
-    } else {
-        *low = fmax(*low, rest / slope);
+    trv_simulate_options_t network = why->ask->network.options;
+    return *parameter_of(&network, parameter);
+}
+
+/* To two digits. */
+static double rounded(double value)
+{
+    const double unit = pow(10, floor(log10(value)) - 1);
+    return unit * round(value / unit);
+}
+
+/* The value so many steps away from what it is, VALUES steps being FACTOR_MAX. */
+static double value_at(const why_t *why, int parameter, int away)
+{
+    return rounded(value_now(why, parameter) * pow(FACTOR_MAX, (double)away / VALUES));
+}
+
+/* What is chosen where the parameter has that value; "" where it is beyond what the simulator takes. */
+static int choose_at(const why_t *why, int parameter, double value, trv_planned_t *chosen)
+{
+    trv_simulate_options_t network = why->ask->network.options;
+    *parameter_of(&network, parameter) = value;
+    int rc = trv_plan_best(&why->ask->torus, why->ask->collective, why->ask->bytes, &network, &why->ask->constraints,
+                           chosen);
+    if (rc && rc != TRV_ERR_MEMORY)
+        *chosen = (trv_planned_t){.steps = 0};
+    return rc == TRV_ERR_MEMORY ? rc : TRV_OK;
+}
+
+static bool is_row(const row_t *row, const trv_planned_t *plan)
+{
+    return strcmp(row->plan.algorithm, plan->algorithm) == 0;
+}
+
+/* Notes at a step on one side, `sign`, whether the row is chosen there: it wins from the first such step, the nearer
+ * one of both sides, and as far as it is chosen, which may be all the way. */
+static void note(row_t *row, int parameter, int sign, int step, double value, bool chosen)
+{
+    const int away = row->win[parameter].away;
+    if (chosen && (away == 0 || step < abs(away))) {
+        row->win[parameter].away = sign * step;
+        row->win[parameter].value = value;
+        row->win[parameter].side = sign > 0 ? ABOVE : BELOW;
+    } else if (!chosen && sign * away > 0) {
+        row->win[parameter].side = AROUND;
     }
 }
 
-/* What a parameter is now. The latency of hops: of the link and both sides of a router. */
-static double value_of(const trv_simulate_options_t *network, int part)
+static int walk(why_t *why, int parameter, int sign)
 {
-    return part == ALPHA       ? network->alpha_ns
-           : part == BANDWIDTH ? network->bandwidth_bps
-                               : network->link_latency_ns + network->router_in_ns + network->router_out_ns;
-}
-
-/* The network with the parameter at `value`; what goes with it changes in proportion. */
-static trv_simulate_options_t network_with(const trv_simulate_options_t *now, int part, double value)
-{
-    trv_simulate_options_t network = *now;
-    double factor = value / value_of(now, part);
-    if (part == ALPHA) {
-        network.alpha_ns = value;
-    } else if (part == BANDWIDTH) {
-        network.bandwidth_bps = value;
-        network.nic_bandwidth_bps *= factor;
-    } else {
-        network.link_latency_ns *= factor;
-        network.host_latency_ns *= factor;
-        network.router_in_ns *= factor;
-        network.router_out_ns *= factor;
-    }
-    return network;
-}
-
-/* Two digits, away from 1 in the direction that is meant. */
-static double round_to(double value, bool up)
-{
-    double unit = pow(10, floor(log10(value)) - 1);
-    return unit * (up ? ceil(value / unit) : floor(value / unit));
-}
-
-/* The interval of s in which the row beats all that are known. */
-static void find_interval(const why_t *why, const row_t *row, int part, double *low, double *high)
-{
-    *low = 0;
-    *high = INFINITY;
-    for (int i = 0; i < why->rivals; i++)
-        narrow(&row->plan, &why->rival[i], part, low, high);
-    for (int i = 0; i < why->rows; i++)
-        narrow(&row->plan, &why->row[i].plan, part, low, high);
-}
-
-/* Makes the plan one that a row must beat; *is_new: it was not known. */
-static int add_rival(why_t *why, const char *algorithm, bool *is_new)
-{
-    *is_new = why->rivals < RIVALS_MAX;
-    for (int i = 0; i < why->rivals; i++)
-        *is_new &= strcmp(why->rival[i].algorithm, algorithm) != 0;
-    return *is_new ? trv_planner_time(why->planner, why->ask->bytes, algorithm, &why->rival[why->rivals++]) : TRV_OK;
-}
-
-/* What the split leaves out moves the end of the interval a little: where the planner prefers a plan that is known, the
- * next question is from further inside. */
-static int find_win(why_t *why, row_t *row, int part)
-{
-    double low, high, inside = 1, now = value_of(&why->ask->network.options, part);
-    for (int tries = 0; now > 0 && tries < TRIES; tries++) {
-        find_interval(why, row, part, &low, &high);
-        bool more = low > 1; /* the part of the time must grow */
-        double s = more ? low * inside : high / inside;
-        if (s < low || s > high || s < 1 / FACTOR_MAX || s > FACTOR_MAX)
-            return TRV_OK;
-        bool open = more ? high > FACTOR_MAX : low < 1 / FACTOR_MAX, up = part == BANDWIDTH ? !more : more, is_new;
-        double value = round_to(part == BANDWIDTH ? now / s : now * s, up);
-        trv_simulate_options_t network = network_with(&why->ask->network.options, part, value);
+    int rc = TRV_OK;
+    for (int step = 1; step <= VALUES && !rc; step++) {
+        const double value = value_at(why, parameter, sign * step);
         trv_planned_t chosen;
-        int rc = trv_plan_best(&why->ask->torus, why->ask->collective, why->ask->bytes, &network,
-                               &why->ask->constraints, &chosen);
-        if (!rc && strcmp(chosen.algorithm, row->plan.algorithm) == 0) {
-            row->win[part].side = !open ? AROUND : up ? ABOVE : BELOW;
-            row->win[part].value = value;
+        rc = choose_at(why, parameter, value, &chosen);
+        for (int i = 1; i < why->rows && !rc; i++)
+            note(&why->row[i], parameter, sign, step, value, is_row(&why->row[i], &chosen));
+    }
+    return rc;
+}
+
+/* Moves the value as near to what it is now as two digits tell. */
+static int refine(const why_t *why, row_t *row, int parameter)
+{
+    const int away = row->win[parameter].away;
+    double without = value_at(why, parameter, away > 0 ? away - 1 : away + 1);
+    double *with = &row->win[parameter].value;
+    for (;;) {
+        const double middle = rounded(sqrt(*with * without));
+        trv_planned_t chosen;
+        if (middle <= fmin(*with, without) || middle >= fmax(*with, without))
             return TRV_OK;
-        }
-        if (!rc)
-            rc = add_rival(why, chosen.algorithm, &is_new);
+        int rc = choose_at(why, parameter, middle, &chosen);
         if (rc)
             return rc;
-        inside *= is_new ? 1 : 1.08;
+        *(is_row(row, &chosen) ? with : &without) = middle;
     }
-    return TRV_OK;
 }
 
 static int find_wins(why_t *why)
 {
     cli_progress_t progress;
     int rc = TRV_OK;
-    cli_progress_begin(&progress, "planning", why->rows);
-    for (int i = 1; i < why->rows && !rc; i++) {
-        for (int part = 0; part < PARTS && !rc; part++)
-            rc = find_win(why, &why->row[i], part);
-        cli_progress_step(&progress, 1);
-    }
+    cli_progress_begin(&progress, "planning", 2 * PARAMETERS);
+    for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
+        for (int sign = -1; sign <= 1 && !rc && value_now(why, parameter) > 0; sign += 2) {
+            rc = walk(why, parameter, sign);
+            cli_progress_step(&progress, 1);
+        }
+    for (int i = 1; i < why->rows && !rc; i++)
+        for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
+            if (why->row[i].win[parameter].side != NEVER)
+                rc = refine(why, &why->row[i], parameter);
     cli_progress_end(&progress);
     return rc;
 }
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
-static const char *const part_name[] = {[ALPHA] = "alpha", [BANDWIDTH] = "bandwidth", [HOPS] = "hop latency"};
+static const char *const parameter_name[] = {[ALPHA] = "alpha", [BANDWIDTH] = "bandwidth", [LATENCY] = "link latency"};
 static const char *const side_name[] = {[BELOW] = "below", [ABOVE] = "above", [AROUND] = "around"};
 
 /* "800 Gb/s", "1.5us" */
-static void format_value(int part, double value, char text[TRV_TIME_TEXT_MAX])
+static void format_value(int parameter, double value, char text[TRV_TIME_TEXT_MAX])
 {
     const trv_time_unit_t *unit = trv_time_unit(value);
-    if (part == BANDWIDTH)
+    if (parameter == BANDWIDTH)
         snprintf(text, TRV_TIME_TEXT_MAX, "%g Gb/s", value / 1e9);
     else
         snprintf(text, TRV_TIME_TEXT_MAX, "%g %s", value / unit->ns, unit->name);
@@ -258,16 +242,16 @@ static void print_wins(const why_t *why, const row_t *row, FILE *out)
 {
     char value[TRV_TIME_TEXT_MAX], now[TRV_TIME_TEXT_MAX];
     int wins = 0;
-    for (int part = 0; part < PARTS; part++) {
-        if (row->win[part].side == NEVER)
+    for (int p = 0; p < PARAMETERS; p++) {
+        if (row->win[p].side == NEVER)
             continue;
-        format_value(part, row->win[part].value, value);
-        format_value(part, value_of(&why->ask->network.options, part), now);
+        format_value(p, row->win[p].value, value);
+        format_value(p, value_now(why, p), now);
         if (wins++ == 0)
             fprintf(out, "%s would win with ", row->plan.algorithm);
         else
             fputs(", or ", out);
-        fprintf(out, "%s %s %s (now %s)", part_name[part], side_name[row->win[part].side], value, now);
+        fprintf(out, "%s %s %s (now %s)", parameter_name[p], side_name[row->win[p].side], value, now);
     }
     if (wins)
         fputc('\n', out);
@@ -275,8 +259,8 @@ static void print_wins(const why_t *why, const row_t *row, FILE *out)
 
 static bool never_wins(const row_t *row)
 {
-    for (int part = 0; part < PARTS; part++)
-        if (row->win[part].side != NEVER)
+    for (int p = 0; p < PARAMETERS; p++)
+        if (row->win[p].side != NEVER)
             return false;
     return true;
 }
@@ -329,7 +313,12 @@ static int print_text(const why_t *why, FILE *out)
     for (int i = 1; i < why->rows; i++)
         print_wins(why, &why->row[i], out);
     print_losers(why, true, "as fast: ", out);
-    print_losers(why, false, "at no alpha, bandwidth or hop latency would win: ", out);
+    print_losers(why, false, "nowhere would win: ", out);
+    if (why->rows > 1)
+        fprintf(out,
+                "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times what it "
+                "is\n",
+                2 * VALUES, FACTOR_MAX, FACTOR_MAX);
     return rc;
 }
 
@@ -350,8 +339,8 @@ static int print_rows(const why_t *why, FILE *out)
                                           {"alpha_ns", NULL, true, 0},
                                           {"wins_bandwidth", NULL, false, 0},
                                           {"bandwidth_bps", NULL, true, 0},
-                                          {"wins_hop_latency", NULL, false, 0},
-                                          {"hop_latency_ns", NULL, true, 0}};
+                                          {"wins_link_latency", NULL, false, 0},
+                                          {"link_latency_ns", NULL, true, 0}};
     char torus[TRV_TORUS_TEXT_MAX];
     cli_table_t table;
     trv_torus_format(&why->ask->torus, torus, sizeof torus);
@@ -369,10 +358,10 @@ static int print_rows(const why_t *why, FILE *out)
         cli_cell_real(&table, row->plan.alpha_ns, 3);
         cli_cell_real(&table, row->plan.hops_ns, 3);
         cli_cell_real(&table, row->plan.transmission_ns, 3);
-        for (int part = 0; part < PARTS; part++) {
-            bool wins = row->win[part].side != NEVER;
-            wins ? cli_cell_text(&table, side_name[row->win[part].side]) : cli_cell_none(&table);
-            cli_cell_real(&table, wins ? row->win[part].value : NAN, part == BANDWIDTH ? 0 : 3);
+        for (int p = 0; p < PARAMETERS; p++) {
+            bool wins = row->win[p].side != NEVER;
+            wins ? cli_cell_text(&table, side_name[row->win[p].side]) : cli_cell_none(&table);
+            cli_cell_real(&table, wins ? row->win[p].value : NAN, p == BANDWIDTH ? 0 : 3);
         }
         cli_row_end(&table);
     }

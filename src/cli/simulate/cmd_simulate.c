@@ -15,7 +15,7 @@
 #define SIZES            "32,1K,32K,1M,32M,128M"
 #define SIZE_LOOKED_INTO "1M" /* by --links and --trace */
 
-enum { OPTION_GOAL = CLI_NO_LETTER, OPTION_COMPARE, OPTION_LINKS, OPTION_TRACE, OPTION_FULL };
+enum { OPTION_UNCHECKED = CLI_NO_LETTER, OPTION_GOAL, OPTION_COMPARE, OPTION_LINKS, OPTION_TRACE, OPTION_FULL };
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
@@ -32,9 +32,10 @@ static const cli_option_t option[] =
       "a schedule in the format trivance-schedule-1 instead (- is stdin), for the size in the file unless --bytes is "
       "given; with or without blocks",
       "FILE"},
+     {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"goal", OPTION_GOAL, "FILE",
-      "a program in LogGOPSim's text format (- is stdin), of as many ranks as the torus has; alpha is then 0 unless "
-      "given",
+      "a program in LogGOPSim's text format (- is stdin), of as many ranks as the torus has, sends and receives of "
+      "equal sizes; alpha is then 0 unless given",
       "FILE"},
      {"compare", OPTION_COMPARE, NULL,
       "the time by the cost model of `trivance cost` beside the simulated one, which is given as a multiple of it; a "
@@ -104,6 +105,7 @@ static int read_option(void *context, int key)
     case 'b': return read_bytes(job, optarg);
     case 's': job->schedule = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &job->format);
+    case OPTION_UNCHECKED: job->unchecked = true; return TRV_OK;
     case OPTION_GOAL: job->goal = optarg; return TRV_OK;
     case OPTION_COMPARE: job->compare = true; return TRV_OK;
     case OPTION_LINKS: job->links = true; return TRV_OK;
@@ -117,6 +119,8 @@ static int read_option(void *context, int key)
 static const char *find_conflict(const cli_simulate_t *job, const given_t *given)
 {
     bool file = job->schedule || job->goal;
+    if (job->unchecked && !job->schedule)
+        return CLI_UNCHECKED_ALONE;
     if (!job->schedule == !job->tori.count)
         return "give either a torus or --schedule=FILE, for example `trivance simulate 8x8`";
     if (file && (given->algorithm || given->collective))
@@ -135,14 +139,27 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
     return NULL;
 }
 
+/* Until plans know what makes ranks and links differ. */
+static void warn(const cli_simulate_t *job)
+{
+    char text[CLI_NETWORK_TEXT_MAX];
+    bool planned = false;
+    for (int i = 0; i < job->selection.choices && !job->schedule && !job->goal; i++)
+        planned |= job->selection.choice[i].planned;
+    if (planned && cli_network_unplanned(&job->network, text)[0])
+        cli_warn(job->command, "planned is chosen for a network without %s", text);
+}
+
 static int simulate(cli_simulate_t *job)
 {
     cli_outcome_t outcome;
     int rc = cli_simulate_run(job, &outcome);
     if (!rc)
+        warn(job);
+    if (!rc)
         rc = job->format == CLI_FORMAT_TABLE ? cli_simulate_text(job, &outcome) : cli_simulate_rows(job, &outcome);
     cli_outcome_clear(&outcome);
-    return rc ? cli_bad_last(job->command) : CLI_OK;
+    return cli_finish(job->command, rc);
 }
 
 int cli_simulate(int argc, char **argv)

@@ -181,7 +181,7 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, cli_progres
 {
     trv_schedule_file_t file;
     trv_simulator_t *simulator = NULL;
-    int rc = cli_read_schedule(job->command, job->schedule, &file);
+    int rc = cli_read_schedule(job->command, job->schedule, job->unchecked, &file);
     if (rc)
         return rc;
     outcome->schedule = file.schedule;
@@ -300,8 +300,7 @@ static int add_links(const trv_schedule_t *schedule, const cli_point_t *point, c
 static int add_cost(const trv_schedule_t *schedule, const cli_point_t *point, cli_detail_t *detail)
 {
     const trv_simulate_options_t *options = &point->options;
-    trv_network_t network = {options->bandwidth_bps, options->alpha_ns,
-                             options->link_latency_ns + options->router_in_ns + options->router_out_ns};
+    trv_network_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
     return trv_cost_time_ns(schedule, &network, point->bytes, &detail->cost_ns);
 }
 

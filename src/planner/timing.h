@@ -1,0 +1,24 @@
+/*
+ * The time of a schedule as plans are timed: by the packet simulator, one queue per link, on a network without anything
+ * that makes ranks differ, in packets that are larger where there would be too many.
+ */
+#ifndef TRIVANCE_PLANNER_TIMING_H
+#define TRIVANCE_PLANNER_TIMING_H
+
+#include <trivance/plan.h>
+
+/* The network without slow links and ranks, jitter and finite buffers. */
+trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network);
+
+#define TRV_TIMING_HOPS_MAX 3e7 /* of packets in one simulation: about a second */
+
+/* That network for a simulation of this size: where there are too many packets, for the patience of whoever asks, they
+ * are larger and fewer. Messages have many of them then, so that it makes no difference to speak of. */
+trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
+                                          uint64_t vector_bytes, double hops_max);
+
+/* Any schedule's time, which for a plan is its trv_planned_t.time_ns. */
+int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
+                    double *time_ns);
+
+#endif
