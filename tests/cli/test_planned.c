@@ -327,7 +327,7 @@ static void test_bad_input(void **state)
         {"cost 8x8 -a hybrid:5", "5"},
         {"plan 8x8 -a hybrid:4x", "hybrid"},
         {"plan 8x8 -a hybrid:4:blue", "blue"},
-        {"plan 8x8 -a planned:4", "there is no algorithm"},
+        {"plan 8x8 -a planned:4", "planned takes no parameters"},
         {"plan 8x8 -a plannd", "did you mean planned?"},
         {"plan 8x8 -a trivance-b:4", "takes no parameters"},
         {"plan 8x8 --memory=1", "scratch memory of at most 1 bytes excludes trivance-l, "},
