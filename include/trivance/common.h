@@ -13,9 +13,9 @@
 #endif
 
 #define TRV_VERSION_MAJOR 0
-#define TRV_VERSION_MINOR 1
+#define TRV_VERSION_MINOR 2
 #define TRV_VERSION_PATCH 0
-#define TRV_VERSION       "0.1.0"
+#define TRV_VERSION       "0.2.0"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,7 +36,7 @@ enum {
  * the thread's next failing call. */
 TRV_API const char *trv_last_error(void);
 
-/* "0.1.0": the version of the library at run time. */
+/* "0.2.0": the version of the library at run time. */
 TRV_API const char *trv_version(void);
 
 /* Sets whether star chains found at plan time (docs/stars.md) are read from and written to the user's cache folder,
