@@ -1,0 +1,20 @@
+/*
+ * The table of algorithms, a line for each, in the order in which everything lists them; what an algorithm is stands in
+ * its own file. Read more than once (table.h declares the entries, table.c puts them into the table), so it has no guard.
+ */
+ALGORITHM(trivance_l)
+ALGORITHM(trivance_l_grouped)
+ALGORITHM(trivance_l_gathered)
+ALGORITHM(trivance_l_overlap)
+ALGORITHM(trivance_b)
+ALGORITHM(ring)
+ALGORITHM(bucket)
+ALGORITHM(recdoub_l)
+ALGORITHM(recdoub_b)
+ALGORITHM(recdoub_b_split)
+ALGORITHM(swing_l)
+ALGORITHM(swing_b)
+ALGORITHM(bruck_l)
+ALGORITHM(bruck_b)
+ALGORITHM(hybrid)
+ALGORITHM(star)
