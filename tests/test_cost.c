@@ -46,7 +46,7 @@ static trv_paper_cost_t paper(const char *algorithm, const char *text)
     trv_torus_t torus;
     trv_paper_cost_t cost;
     assert_int_equal(trv_torus_parse(text, &torus), TRV_OK);
-    trv_cost_paper(algorithm, &torus, &cost);
+    trv_algorithm_paper_cost(trv_algorithm_find(algorithm), &torus, &cost);
     return cost;
 }
 

@@ -35,6 +35,16 @@ TRV_API trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm
 TRV_API bool trv_algorithm_consistent(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /* L: whole vectors; else B */
 
+/* The paper's closed forms of what trivance/cost.h measures: the exact sums of appendix B on this torus (given for square
+ * tori whose sides are powers of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none,
+ * and where the algorithm is NULL. */
+typedef struct trv_paper_cost {
+    double lambda, delta, theta; /* exact sums of appendix B */
+    double theta_limit;          /* table 1 (rings) or table 2 (n to infinity) */
+} trv_paper_cost_t;
+TRV_API void trv_algorithm_paper_cost(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
+                                      trv_paper_cost_t *paper);
+
 /* 0 if the algorithm supports the torus and the collective, otherwise TRV_ERR_UNSUPPORTED with the reason. */
 TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
                                    trv_collective_t collective);

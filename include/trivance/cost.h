@@ -53,14 +53,6 @@ TRV_API void trv_cost_clear(trv_cost_t *cost);
 TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
                              double *time_ns);
 
-/* The paper's closed forms: the exact sums of appendix B on this torus (given for square tori whose sides are powers of
- * the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none. */
-typedef struct trv_paper_cost {
-    double lambda, delta, theta; /* exact sums of appendix B */
-    double theta_limit;          /* table 1 (rings) or table 2 (n to infinity) */
-} trv_paper_cost_t;
-TRV_API void trv_cost_paper(const char *algorithm, const trv_torus_t *torus, trv_paper_cost_t *paper);
-
 #ifdef __cplusplus
 }
 #endif

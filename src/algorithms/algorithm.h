@@ -22,6 +22,9 @@ struct trv_algorithm {
      * parameters, torus, collective, symmetry, exactness, consistent and owned from the table's line, one stream, no
      * step, one register, a space of one block, halves = 1, messages_per_port = 1, no mirrored streams. */
     int (*create)(trv_schedule_t *schedule);
+    /* The paper's closed forms (paper.h) on a torus of `dims` sides of this size, at least two; what the paper does not
+     * give stays NAN. NULL: it gives none. */
+    void (*paper_cost)(int side, int dims, trv_paper_cost_t *paper);
     /* Writes a name with its parameters (NULL: none are given) so that it says all, as trv_schedule_spell; returns its
      * length, which may be `size` or more, as snprintf does, or an error. NULL: there are no parameters. */
     int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,

@@ -12,6 +12,7 @@
  * Streams: D, stream i starting in dimension i.   Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.
  */
 #include "common/radix.h"
+#include "algorithms/paper.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
 
@@ -37,6 +38,15 @@ static int create(trv_schedule_t *schedule)
     return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .pattern = pattern});
 }
 
+static double congestion(int step) { return 3 * pow(3, step); }
+
+static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+{
+    const double three = pow(3, dims);
+    trv_paper_scatter(side, dims, 3, congestion, paper);
+    paper->theta_limit = dims == 1 ? 2.0 * log(side) / log(3) : 3 * (three - 1) / (three - 3);
+}
+
 const trv_algorithm_t trv_bruck_b = {
     .name = "bruck-b",
     .family = "bruck",
@@ -48,5 +58,6 @@ const trv_algorithm_t trv_bruck_b = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .paper_cost = paper_cost,
     .create = create,
 };

@@ -13,6 +13,7 @@
  * L: ceil(log3 a) steps per dimension, whole vector, two messages that may share a port, D streams.   B: bruck_b.c.
  * Sizes: any.          Exact: yes.          Consistent: no.          Symmetry: translation.
  */
+#include "algorithms/paper.h"
 #include "algorithms/table.h"
 #include "algorithms/windows.h"
 
@@ -20,6 +21,14 @@ static int create(trv_schedule_t *schedule)
 {
     const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
     return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_plan_bruck, 2));
+}
+
+static double congestion(int step) { return 3 * pow(3, step); }
+
+static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+{
+    trv_paper_whole(side, dims, 3, congestion, paper);
+    paper->theta_limit = 1.5 * side * dims;
 }
 
 const trv_algorithm_t trv_bruck_l = {
@@ -34,5 +43,6 @@ const trv_algorithm_t trv_bruck_l = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = false,
+    .paper_cost = paper_cost,
     .create = create,
 };

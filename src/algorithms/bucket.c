@@ -11,6 +11,7 @@
  * Sizes: any torus (on unequal dimensions the streams meet in a dimension).   Steps: 2 * sum of (a-1).
  * Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
+#include "algorithms/paper.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
 
@@ -37,5 +38,6 @@ const trv_algorithm_t trv_bucket = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .paper_cost = trv_paper_neighbours,
     .create = create,
 };

@@ -3,6 +3,8 @@
  */
 #include "algorithms/pairs.h"
 
+#include <stdlib.h>
+
 #include "common/radix.h"
 
 trv_pairs_t trv_pairs(int size, int (*partner)(int index, int level, int core))
@@ -38,10 +40,18 @@ int trv_recdoub_partner(int index, int level, int core)
     return index ^ (1 << level);
 }
 
+/* rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5, 11 … */
+static int swing_rho(int level)
+{
+    int power = trv_power(2, level + 1);
+    return level % 2 ? (1 - power) / 3 : (1 + power) / 3;
+}
+
+int trv_swing_distance(int level) { return abs(swing_rho(level)); }
+
 int trv_swing_partner(int index, int level, int core)
 {
-    int power = trv_power(2, level + 1); /* rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5, 11 … */
-    int rho = level % 2 ? (1 - power) / 3 : (1 + power) / 3;
+    int rho = swing_rho(level);
     int partner = (index % 2 ? index - rho : index + rho) % core;
     return partner < 0 ? partner + core : partner;
 }

@@ -31,6 +31,8 @@ int trv_pairs_sign(const trv_pairs_t *pairs, int from, int to);
 /* Recursive Doubling's and Swing's partners. */
 int trv_recdoub_partner(int index, int level, int core);
 int trv_swing_partner(int index, int level, int core);
+/* How far Swing's are apart. */
+int trv_swing_distance(int level);
 
 /* Whether no dimension of the torus folds. */
 bool trv_pairs_natural(const trv_torus_t *torus);

@@ -15,6 +15,7 @@
  * Sizes: powers of two; others fold (pairs.h).   Exact: yes.   Consistent: yes.   Symmetry: none.
  */
 #include "algorithms/pairs.h"
+#include "algorithms/paper.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
 
@@ -38,6 +39,15 @@ static int create_split(trv_schedule_t *schedule)
                                                                  .pattern = pattern});
 }
 
+static double congestion(int step) { return pow(2, step); }
+
+static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+{
+    const double two = pow(2, dims);
+    trv_paper_scatter(side, dims, 2, congestion, paper);
+    paper->theta_limit = dims == 1 ? 0.5 * log(side) / log(2) : (two - 1) / (two - 2);
+}
+
 const trv_algorithm_t trv_recdoub_b = {
     .name = "recdoub-b",
     .family = "recdoub",
@@ -49,6 +59,7 @@ const trv_algorithm_t trv_recdoub_b = {
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .paper_cost = paper_cost,
     .create = create,
 };
 
@@ -63,5 +74,6 @@ const trv_algorithm_t trv_recdoub_b_split = {
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .paper_cost = paper_cost,
     .create = create_split,
 };

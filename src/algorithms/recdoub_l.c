@@ -12,9 +12,18 @@
  * Exact: yes.   Consistent: yes (both partners add the same two values).   Symmetry: none.
  */
 #include "algorithms/pairs.h"
+#include "algorithms/paper.h"
 #include "algorithms/table.h"
 
 static int create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_recdoub_partner); }
+
+static double congestion(int step) { return pow(2, step); }
+
+static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+{
+    trv_paper_whole(side, dims, 2, congestion, paper);
+    paper->theta_limit = 1.0 * side * dims * dims;
+}
 
 const trv_algorithm_t trv_recdoub_l = {
     .name = "recdoub-l",
@@ -28,5 +37,6 @@ const trv_algorithm_t trv_recdoub_l = {
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .paper_cost = paper_cost,
     .create = create,
 };

@@ -10,6 +10,7 @@
  * Sizes: rings; on a torus of several dimensions Bucket is the same idea and better.
  * Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
+#include "algorithms/paper.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
 #include "common/error.h"
@@ -39,6 +40,12 @@ static int create(trv_schedule_t *schedule)
                               &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = pattern});
 }
 
+static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+{
+    if (dims == 1)
+        trv_paper_neighbours(side, dims, paper);
+}
+
 const trv_algorithm_t trv_ring = {
     .name = "ring",
     .family = "ring",
@@ -51,5 +58,6 @@ const trv_algorithm_t trv_ring = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .supports = supports,
+    .paper_cost = paper_cost,
     .create = create,
 };

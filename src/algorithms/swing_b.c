@@ -13,6 +13,7 @@
  * Symmetry: translation by 2 on powers of two.
  */
 #include "algorithms/pairs.h"
+#include "algorithms/paper.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
 
@@ -30,6 +31,15 @@ static int create(trv_schedule_t *schedule)
                               &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = true, .pattern = pattern});
 }
 
+static double congestion(int step) { return trv_swing_distance(step); }
+
+static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+{
+    const double two = pow(2, dims);
+    trv_paper_scatter(side, dims, 2, congestion, paper);
+    paper->theta_limit = dims == 1 ? 1.0 / 3.0 * log(side) / log(2) : two * (two - 1) / ((two - 2) * (two + 1));
+}
+
 const trv_algorithm_t trv_swing_b = {
     .name = "swing-b",
     .family = "swing",
@@ -41,5 +51,6 @@ const trv_algorithm_t trv_swing_b = {
     .symmetry = TRV_SYMMETRY_PARITY,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .paper_cost = paper_cost,
     .create = create,
 };

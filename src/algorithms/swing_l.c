@@ -16,9 +16,18 @@
  * ((0+1) + (2+3)) + ((4+5) + (6+7)): partners agree, but the groups that have met so far are not the same for all.
  */
 #include "algorithms/pairs.h"
+#include "algorithms/paper.h"
 #include "algorithms/table.h"
 
 static int create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_swing_partner); }
+
+static double congestion(int step) { return ceil(trv_swing_distance(step) / 2.0); }
+
+static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+{
+    trv_paper_whole(side, dims, 2, congestion, paper);
+    paper->theta_limit = 1.0 / 3.0 * side * (dims * dims);
+}
 
 const trv_algorithm_t trv_swing_l = {
     .name = "swing-l",
@@ -32,5 +41,6 @@ const trv_algorithm_t trv_swing_l = {
     .symmetry = TRV_SYMMETRY_PARITY,
     .exactness = TRV_EXACT,
     .consistent = false,
+    .paper_cost = paper_cost,
     .create = create,
 };

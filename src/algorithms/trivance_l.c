@@ -15,6 +15,7 @@
  * L: ceil(log3 a) steps per dimension, whole vector, both ports, D streams.   B: trivance_b.c.
  * Sizes: any.   Exact: yes.   Consistent: no (every rank adds in its own order).   Symmetry: translation.
  */
+#include "algorithms/paper.h"
 #include "algorithms/table.h"
 #include "algorithms/windows.h"
 
@@ -22,6 +23,14 @@ static int create(trv_schedule_t *schedule)
 {
     const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
     return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_plan_trivance, 1));
+}
+
+static double congestion(int step) { return pow(3, step); }
+
+static void paper_cost(int side, int dims, trv_paper_cost_t *paper)
+{
+    trv_paper_whole(side, dims, 3, congestion, paper);
+    paper->theta_limit = 0.5 * side * dims;
 }
 
 const trv_algorithm_t trv_trivance_l = {
@@ -36,5 +45,6 @@ const trv_algorithm_t trv_trivance_l = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = false,
+    .paper_cost = paper_cost,
     .create = create,
 };

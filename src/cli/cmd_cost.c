@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/algorithms.h>
 #include <trivance/cost.h>
 
 #include "cli/subcommands.h"
@@ -92,7 +93,8 @@ static int measure(const options_t *options, trv_schedule_t *schedule, entry_t *
     memset(entry, 0, sizeof *entry);
     entry->schedule = schedule;
     int rc = trv_cost_measure(schedule, &entry->cost);
-    trv_cost_paper(trv_schedule_name(schedule), trv_schedule_torus(schedule), &entry->paper);
+    trv_algorithm_paper_cost(trv_algorithm_find(trv_schedule_name(schedule)), trv_schedule_torus(schedule),
+                             &entry->paper);
     for (int i = 0; i < options->sizes && !rc; i++)
         rc = trv_cost_time_ns(schedule, &options->network, options->bytes[i], &entry->time_ns[i]);
     return rc;

@@ -51,7 +51,7 @@ static int add_algorithm(cli_table_t *table, int number, const char *const *name
         int rc = trv_torus_parse(*name, &torus);
         if (rc)
             return rc;
-        trv_cost_paper(trv_algorithm_name(algorithm), &torus, &paper);
+        trv_algorithm_paper_cost(algorithm, &torus, &paper);
         if (isnan(paper.theta) || trv_algorithm_supports(algorithm, &torus, TRV_ALLREDUCE))
             continue;
         rc = trv_schedule_create(&schedule, &torus, trv_algorithm_name(algorithm), TRV_ALLREDUCE);
