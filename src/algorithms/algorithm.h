@@ -6,6 +6,7 @@
 
 #include <trivance/algorithms.h>
 
+#include "algorithms/candidates.h"
 #include "schedule/schedule.h"
 
 struct trv_algorithm {
@@ -29,6 +30,9 @@ struct trv_algorithm {
      * length, which may be `size` or more, as snprintf does, or an error. NULL: there are no parameters. */
     int (*spell)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
                  size_t size);
+    /* Adds the names that the planner should look at, on tori that `supports` may refuse, too. NULL: the algorithm's
+     * own name, where it is supported. */
+    int (*candidates)(const trv_collector_t *collector);
 };
 
 #endif

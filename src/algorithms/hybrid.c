@@ -145,4 +145,5 @@ const trv_algorithm_t trv_hybrid = {
     .consistent = false,
     .create = create,
     .spell = trv_hybrid_spell,
+    .candidates = trv_hybrid_candidates,
 };

@@ -18,6 +18,7 @@
 #ifndef TRIVANCE_ALGORITHMS_HYBRID_H
 #define TRIVANCE_ALGORITHMS_HYBRID_H
 
+#include "algorithms/candidates.h"
 #include "algorithms/visit.h"
 #include "schedule/schedule.h"
 
@@ -46,5 +47,8 @@ void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char 
 /* The name spelled out: steps, own, form and order, too (trv_algorithm.spell). */
 int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
                      size_t size);
+
+/* Those that are worth a look (trv_algorithm.candidates). */
+int trv_hybrid_candidates(const trv_collector_t *collector);
 
 #endif

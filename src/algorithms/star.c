@@ -260,4 +260,5 @@ const trv_algorithm_t trv_star = {
     .supports = supports,
     .create = create,
     .spell = trv_star_spell,
+    .candidates = trv_star_candidates,
 };

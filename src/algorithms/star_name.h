@@ -18,6 +18,7 @@
 #ifndef TRIVANCE_ALGORITHMS_STAR_NAME_H
 #define TRIVANCE_ALGORITHMS_STAR_NAME_H
 
+#include "algorithms/candidates.h"
 #include "algorithms/star_streams.h"
 #include "schedule/schedule.h"
 #include "stars/stars.h"
@@ -32,6 +33,9 @@ void trv_star_name(const trv_star_t *star, int chain, char *name, size_t room);
 /* The name spelled out: the chain as text, the number of streams (trv_algorithm.spell). */
 int trv_star_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
                    size_t size);
+
+/* The stars that are worth a look (trv_algorithm.candidates). */
+int trv_star_candidates(const trv_collector_t *collector);
 
 /* Completes a schedule of the gathered form. */
 int trv_star_gathered_create(trv_schedule_t *schedule, const trv_star_chain_t *chain);

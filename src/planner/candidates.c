@@ -30,12 +30,6 @@ void trv_candidates_clear(trv_candidates_t *list)
     *list = (trv_candidates_t){.count = 0};
 }
 
-void trv_model_messages(trv_model_t *model, double of_stream, int streams)
-{
-    model->messages = streams * of_stream;
-    model->waits = of_stream + (model->steps > 0 ? (streams - 1) * of_stream / model->steps : 0);
-}
-
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* The ports by which `rank` sends in step `step`, of all streams together, are added to *ports. */

@@ -7,17 +7,7 @@
 
 #include <trivance/plan.h>
 
-/* The model: time = steps * (alpha + what a message of no bytes takes) + hops * time of a hop + load * vector /
- * bandwidth + waits * overhead of a message, or messages * overhead where that is more. Hops are those of the longest
- * message of each step, added up, load what the busiest link carries in each step as a fraction of the vector, added
- * up. A stream waits for the overheads of its own messages and, until the others are out of step with it, of theirs. */
-typedef struct trv_model {
-    double steps, hops, load;
-    double messages, waits; /* all that a rank sends; for how many of their overheads a stream waits */
-} trv_model_t;
-
-/* Sets the last two, where a stream of each rank sends so many messages in all. The steps are set. */
-void trv_model_messages(trv_model_t *model, double of_stream, int streams);
+#include "algorithms/candidates.h"
 
 /* What constraints ask for. */
 typedef struct trv_facts {
@@ -49,10 +39,8 @@ typedef struct trv_candidates {
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate);
 void trv_candidates_clear(trv_candidates_t *list);
 
-/* Sources: each adds the candidates it knows. */
-int trv_candidates_named(trv_candidates_t *list); /* every algorithm of the table without parameters */
-int trv_candidates_stars(trv_candidates_t *list);
-int trv_candidates_hybrids(trv_candidates_t *list, bool consistent);
+/* Adds those of every algorithm of the table. `consistent`: others will not be taken. */
+int trv_candidates_collect(trv_candidates_t *list, bool consistent);
 
 /* Makes the facts known, `both_ways` only where `ways` says so. */
 int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate, bool ways);

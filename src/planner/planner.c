@@ -41,7 +41,7 @@ struct trv_planner {
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* The simulator's own opinion of the options, on a torus of two ranks. */
+/* The simulator's own opinion of the options, on a torus of two ranks, whatever the schedule. */
 static int check_network(const trv_simulate_options_t *asked)
 {
     trv_simulate_options_t network = *asked;
@@ -51,8 +51,8 @@ static int check_network(const trv_simulate_options_t *asked)
     trv_schedule_t *schedule;
     trv_simulator_t *simulator = NULL;
     trv_simulation_t result;
-    int rc = trv_schedule_create(&schedule, &(trv_torus_t){.dims = 1, .size = {2}, .ranks = 2}, "trivance-b",
-                                 TRV_ALLREDUCE);
+    int rc = trv_schedule_create(&schedule, &(trv_torus_t){.dims = 1, .size = {2}, .ranks = 2},
+                                 trv_algorithm_name(trv_algorithm_at(0)), TRV_ALLREDUCE);
     if (!rc)
         rc = trv_simulator_create(&simulator, schedule);
     if (!rc)
@@ -88,11 +88,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = check_network(network);
     if (!rc)
-        rc = trv_candidates_named(&planner->list);
-    if (!rc)
-        rc = trv_candidates_stars(&planner->list);
-    if (!rc)
-        rc = trv_candidates_hybrids(&planner->list, planner->constraints.consistent);
+        rc = trv_candidates_collect(&planner->list, planner->constraints.consistent);
     if (rc)
         trv_planner_destroy(planner);
     else

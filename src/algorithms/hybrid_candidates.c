@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <trivance/algorithms.h>
 #include <trivance/cost.h>
 
+#include "algorithms/candidates.h"
 #include "algorithms/hybrid.h"
 #include "common/error.h"
 #include "distances/distances.h"
-#include "planner/candidates.h"
 #include "torus/torus.h"
 
 #define STEPS_MAX    64   /* of one phase in one dimension */
@@ -39,7 +40,7 @@ typedef struct side {
 } side_t;
 
 typedef struct source {
-    trv_candidates_t *list;
+    const trv_collector_t *collector;
     trv_hybrid_form_t form;
     int active, dimension[TRV_DIMS_MAX];
     int sides, side_of[TRV_DIMS_MAX]; /* of dimension[i] */
@@ -124,7 +125,7 @@ static int make_side(const source_t *source, side_t *side)
         return trv_fail_memory();
     int rc = TRV_OK;
     for (int g = 1; g <= side->size && !rc; g++) {
-        if (side->size % g != 0 || (g < side->size && source->list->collective != TRV_ALLREDUCE) ||
+        if (side->size % g != 0 || (g < side->size && source->collector->collective != TRV_ALLREDUCE) ||
             is_left_out(side->size, g))
             continue;
         if (g == 1) {
@@ -200,7 +201,7 @@ static double scatter_load(const source_t *source, const mix_t *mix, int stream,
 
 static trv_model_t find_model(const source_t *source, mix_t *mix)
 {
-    const int phases = source->list->collective == TRV_ALLREDUCE ? 2 : 1;
+    const int phases = source->collector->collective == TRV_ALLREDUCE ? 2 : 1;
     double in_dimension[TRV_DIMS_MAX] = {0}, longest = 0, busiest = 0;
     double most = 0; /* messages of a stream */
     trv_model_t model = {.steps = 0};
@@ -237,8 +238,8 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
 {
     mix_t mix = {.own = own ? own : source->active, .visit = visit};
     trv_hybrid_t hybrid = {.form = source->form, .visit = visit, .own = own};
-    trv_candidate_t candidate = {.always = false};
-    for (int d = 0; d < source->list->torus.dims; d++)
+    char name[TRV_PLAN_NAME_MAX];
+    for (int d = 0; d < source->collector->torus->dims; d++)
         hybrid.dimension[d].g = 1;
     for (int i = 0; i < source->active; i++) {
         const side_t *side = &source->side[source->side_of[i]];
@@ -247,9 +248,9 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
         hybrid.dimension[source->dimension[i]].g = mix.option[i]->g;
         hybrid.dimension[source->dimension[i]].steps = mix.option[i]->steps;
     }
-    candidate.model = find_model(source, &mix);
-    trv_hybrid_name(&hybrid, &source->list->torus, candidate.name, sizeof candidate.name);
-    return trv_candidates_add(source->list, &candidate);
+    const trv_model_t model = find_model(source, &mix);
+    trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
+    return source->collector->add(source->collector->list, name, &model, false);
 }
 
 /* One choice, in all its forms. */
@@ -258,7 +259,7 @@ static int add_forms(const source_t *source, const int *choice)
     bool scatters = false;
     for (int s = 0; s < source->sides; s++)
         scatters = scatters || source->side[s].option[choice[s]].steps > 0;
-    const int owns = scatters && source->list->collective == TRV_ALLREDUCE ? source->active : 1;
+    const int owns = scatters && source->collector->collective == TRV_ALLREDUCE ? source->active : 1;
     int rc = TRV_OK;
     for (int own = 0; own < owns && !rc; own++) {
         rc = add_hybrid(source, choice, own, TRV_INTERLEAVED);
@@ -304,8 +305,8 @@ static void thin_out(source_t *source)
 
 static int find_sides(source_t *source)
 {
-    const int *size = source->list->torus.size;
-    source->active = trv_torus_active(&source->list->torus, source->dimension);
+    const int *size = source->collector->torus->size;
+    source->active = trv_torus_active(source->collector->torus, source->dimension);
     for (int i = 0; i < source->active; i++) {
         int s = 0;
         while (s < source->sides && source->side[s].size != size[source->dimension[i]])
@@ -322,9 +323,9 @@ static int find_sides(source_t *source)
     return TRV_OK;
 }
 
-int trv_candidates_hybrids(trv_candidates_t *list, bool consistent)
+int trv_hybrid_candidates(const trv_collector_t *collector)
 {
-    source_t source = {.list = list, .form = consistent ? TRV_HYBRID_GROUPED : TRV_HYBRID_WINDOWS};
+    source_t source = {.collector = collector, .form = collector->consistent ? TRV_HYBRID_GROUPED : TRV_HYBRID_WINDOWS};
     int rc = find_sides(&source);
     if (!rc && source.sides > 0) {
         thin_out(&source);

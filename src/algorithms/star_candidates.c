@@ -2,13 +2,14 @@
  * Stars as candidates: every chain that is known for the torus, as reduce-scatter and allgather, with whole vectors,
  * and with whole vectors in every set of steps that reaches a subgroup.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include <trivance/algorithms.h>
+
+#include "algorithms/candidates.h"
 #include "algorithms/star_name.h"
 #include "algorithms/star_streams.h"
 #include "common/error.h"
-#include "planner/candidates.h"
 
 #define DIGITS 10 /* steps that a name can tell apart */
 
@@ -33,48 +34,48 @@ static trv_model_t find_model(const trv_star_t *star, const trv_star_layout_t *l
 
 /* One form, in the streams that differ, and in as many as there may be where these are fewer. `always`: the choice of the
  * algorithm that is just called star. */
-static int add_star(trv_candidates_t *list, const trv_star_t *form, int number, bool always)
+static int add_star(const trv_collector_t *collector, const trv_star_t *form, int number, bool always)
 {
     trv_star_t star = *form;
     trv_star_layout_t layout;
     int rc = TRV_OK, streams[] = {star.streams, trv_star_streams_max(&star.chain.torus)};
     trv_star_lay_out(&star, &layout);
     for (int i = 0; i < (star.streams == 0 && layout.streams < streams[1] ? 2 : 1) && !rc; i++) {
-        trv_candidate_t candidate = {.always = always && i == 0};
+        char name[TRV_PLAN_NAME_MAX];
         star.streams = streams[i];
         trv_star_lay_out(&star, &layout);
-        candidate.model = find_model(&star, &layout, list->collective == TRV_ALLREDUCE ? 2 : 1);
-        trv_star_name(&star, number, candidate.name, sizeof candidate.name);
-        rc = trv_candidates_add(list, &candidate);
+        const trv_model_t model = find_model(&star, &layout, collector->collective == TRV_ALLREDUCE ? 2 : 1);
+        trv_star_name(&star, number, name, sizeof name);
+        rc = collector->add(collector->list, name, &model, always && i == 0);
     }
     return rc;
 }
 
-static int add_chain(trv_candidates_t *list, const trv_star_chain_t *chain, int number)
+static int add_chain(const trv_collector_t *collector, const trv_star_chain_t *chain, int number)
 {
     trv_star_t star = {.form = TRV_STAR_SUMS, .chain = *chain};
-    int rc = add_star(list, &star, number, number == 0);
-    if (list->collective != TRV_ALLREDUCE)
+    int rc = add_star(collector, &star, number, number == 0);
+    if (collector->collective != TRV_ALLREDUCE)
         return rc;
     const unsigned all = (1U << chain->steps) - 1, last = chain->steps > DIGITS ? (1U << DIGITS) - 1 : all;
     for (star.whole = 1; star.whole <= last && !rc; star.whole++)
         if (trv_star_is_subgroup(chain, star.whole))
-            rc = add_star(list, &star, number, false);
+            rc = add_star(collector, &star, number, false);
     star.whole = all;
     if (all != last && !rc)
-        rc = add_star(list, &star, number, false);
+        rc = add_star(collector, &star, number, false);
     star.streams = 1; /* for the smallest vectors: fewer messages */
-    return rc ? rc : add_star(list, &star, number, false);
+    return rc ? rc : add_star(collector, &star, number, false);
 }
 
-int trv_candidates_stars(trv_candidates_t *list)
+int trv_star_candidates(const trv_collector_t *collector)
 {
     trv_star_chain_t *chain = malloc(TRV_STAR_FOUND_MAX * sizeof *chain);
     if (!chain)
         return trv_fail_memory();
-    int chains = list->torus.ranks > 1 ? trv_star_find(&list->torus, chain) : 0, rc = TRV_OK;
+    int chains = collector->torus->ranks > 1 ? trv_star_find(collector->torus, chain) : 0, rc = TRV_OK;
     for (int i = 0; i < chains && !rc; i++)
-        rc = add_chain(list, &chain[i], i);
+        rc = add_chain(collector, &chain[i], i);
     free(chain);
     return chains == TRV_ERR_UNSUPPORTED ? TRV_OK : chains < 0 ? chains : rc;
 }

@@ -1,0 +1,53 @@
+/*
+ * Candidates from the table of algorithms: one of each that is a single schedule, and of those with parameters what they
+ * offer themselves.
+ *
+ * The single ones are what a plan must not be slower than, so the simulator sees them all, unless a lower bound says that
+ * they cannot win. The exception are those of which more than FOLD_MAX ranks would have to be simulated: without any
+ * symmetry, on large tori. bench/planner shows that they win nowhere.
+ *
+ * Of candidates that are equally fast the one that is added first is the plan. So the single ones come first, and the
+ * others from the end of the table, where the more special stand.
+ */
+#include <stdio.h>
+
+#include "algorithms/algorithm.h"
+#include "planner/candidates.h"
+
+#define FOLD_MAX 64
+
+static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
+{
+    trv_candidate_t candidate = {.always = true};
+    int rc = trv_algorithm_supports(algorithm, &list->torus, list->collective);
+    if (rc == TRV_ERR_UNSUPPORTED) /* the only reason to leave one out */
+        return TRV_OK;
+    snprintf(candidate.name, sizeof candidate.name, "%s", trv_algorithm_name(algorithm));
+    if (!rc)
+        rc = trv_candidate_facts(list, &candidate, false);
+    return !rc && candidate.facts.fold <= FOLD_MAX ? trv_candidates_add(list, &candidate) : rc;
+}
+
+static int add_offered(void *list, const char *name, const trv_model_t *model, bool always)
+{
+    trv_candidate_t candidate = {.model = *model, .always = always};
+    snprintf(candidate.name, sizeof candidate.name, "%s", name);
+    return trv_candidates_add(list, &candidate);
+}
+
+int trv_candidates_collect(trv_candidates_t *list, bool consistent)
+{
+    const trv_collector_t collector = {.torus = &list->torus,
+                                       .collective = list->collective,
+                                       .consistent = consistent,
+                                       .add = add_offered,
+                                       .list = list};
+    int rc = TRV_OK;
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
+        if (!trv_algorithm_at(i)->candidates)
+            rc = add_single(list, trv_algorithm_at(i));
+    for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
+        if (trv_algorithm_at(i)->candidates)
+            rc = trv_algorithm_at(i)->candidates(&collector);
+    return rc;
+}
