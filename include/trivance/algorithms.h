@@ -34,6 +34,10 @@ TRV_API trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm);
 TRV_API trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_consistent(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /* L: whole vectors; else B */
+/* Of a family by its first line: whether Trivance is compared with it, and the number of its colour and marker in the
+ * figures, in whose order the curves stand (0: it has none). */
+TRV_API bool trv_algorithm_baseline(const trv_algorithm_t *algorithm);
+TRV_API int trv_algorithm_colour(const trv_algorithm_t *algorithm);
 
 /* The paper's closed forms of what trivance/cost.h measures: the exact sums of appendix B on this torus (given for square
  * tori whose sides are powers of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none,

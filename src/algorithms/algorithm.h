@@ -10,12 +10,18 @@
 #include "schedule/schedule.h"
 
 struct trv_algorithm {
-    const char *name, *family, *title, *source, *sizes, *steps_formula, *bytes_formula;
+    const char *name, *family;
+    const char *title; /* what the family is called, then a comma and what this one is */
+    const char *source, *sizes, *steps_formula, *bytes_formula;
     const char *parameters; /* how those in a name are written, "G[xG...]"; NULL: there are none */
     bool latency_optimal;
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;
+    /* Of a family by its first line of the table: whether Trivance is compared with it, and the number of its colour and
+     * marker in the figures, 1 … 8, in whose order the curves stand. 0: it has no curve there. */
+    bool baseline;
+    int colour;
     /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal.
      */
     int (*supports)(const trv_torus_t *torus, trv_collective_t collective);

@@ -43,6 +43,8 @@ const trv_algorithm_t trv_bruck_l = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = false,
+    .baseline = true,
+    .colour = 1,
     .paper_cost = paper_cost,
     .create = create,
 };

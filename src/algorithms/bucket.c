@@ -38,6 +38,8 @@ const trv_algorithm_t trv_bucket = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .baseline = true,
+    .colour = 4,
     .paper_cost = trv_paper_neighbours,
     .create = create,
 };

@@ -37,6 +37,8 @@ const trv_algorithm_t trv_recdoub_l = {
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .baseline = true,
+    .colour = 3,
     .paper_cost = paper_cost,
     .create = create,
 };

@@ -57,6 +57,7 @@ const trv_algorithm_t trv_ring = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .baseline = true, /* without a curve: on a ring, Bucket is the same */
     .supports = supports,
     .paper_cost = paper_cost,
     .create = create,

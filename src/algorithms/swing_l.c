@@ -41,6 +41,8 @@ const trv_algorithm_t trv_swing_l = {
     .symmetry = TRV_SYMMETRY_PARITY,
     .exactness = TRV_EXACT,
     .consistent = false,
+    .baseline = true,
+    .colour = 2,
     .paper_cost = paper_cost,
     .create = create,
 };

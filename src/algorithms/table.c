@@ -50,6 +50,8 @@ const char *trv_algorithm_parameters(const trv_algorithm_t *algorithm) { return 
 trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm) { return algorithm->symmetry; }
 trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm) { return algorithm->exactness; }
 bool trv_algorithm_consistent(const trv_algorithm_t *algorithm) { return algorithm->consistent; }
+bool trv_algorithm_baseline(const trv_algorithm_t *algorithm) { return algorithm->baseline; }
+int trv_algorithm_colour(const trv_algorithm_t *algorithm) { return algorithm->colour; }
 bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm) { return algorithm->latency_optimal; }
 
 int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)

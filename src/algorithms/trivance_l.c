@@ -45,6 +45,7 @@ const trv_algorithm_t trv_trivance_l = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = false,
+    .colour = 5,
     .paper_cost = paper_cost,
     .create = create,
 };

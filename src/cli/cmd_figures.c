@@ -249,7 +249,7 @@ static int run_variant(options_t *options, fig_variant_t variant, const char *wh
     result->network.options.delivery = delivery;
     while (result->figures > 0 && fig_is_beyond(result->figure[result->figures - 1].spec))
         result->figures--; /* no claim is about them */
-    result->reducible_only = true;
+    result->symmetric_only = true;
     int rc = fig_run(what, result);
     if (!rc)
         options->result.variant[variant] = result;

@@ -37,19 +37,57 @@ const fig_spec_t fig_spec[FIG_COUNT] = {
     {29, "4x4x8", "Planned schedules on 4x4x8", NULL, {NULL}},
 };
 
-const fig_algorithm_t fig_trivance = {"trivance", "Trivance"}, fig_planned = {"planned", "Planned"};
-
 bool fig_is_beyond(const fig_spec_t *spec) { return spec->number > FIG_PAPER_LAST; }
 
-const fig_algorithm_t *fig_own(const fig_spec_t *spec) { return fig_is_beyond(spec) ? &fig_planned : &fig_trivance; }
-
-/* On a ring, Bucket is the Ring algorithm. */
-const fig_algorithm_t fig_baseline[FIG_BASELINES] = {{"bruck", "Bruck"},
-                                                     {"swing", "Swing"},
-                                                     {"recdoub", "Recursive Doubling"},
-                                                     {"bucket", "Bucket"}};
-
-bool fig_has_baseline(const fig_spec_t *spec, int baseline)
+/* Recursive Doubling, on powers of three. */
+bool fig_omits(const char *torus, const char *algorithm)
 {
-    return strcmp(spec->torus, "27x27") != 0 || strcmp(fig_baseline[baseline].key, "recdoub") != 0;
+    return strcmp(torus, "27x27") == 0 && strncmp(algorithm, "recdoub", 7) == 0;
+}
+
+/* ---- Algorithms -------------------------------------------------------------------------------------------------- */
+
+/* The first line of a family, which speaks for it. */
+static const trv_algorithm_t *head_of(const char *family)
+{
+    int i = 0;
+    while (strcmp(trv_algorithm_family(trv_algorithm_at(i)), family) != 0)
+        i++;
+    return trv_algorithm_at(i);
+}
+
+static fig_algorithm_t describe(const char *family)
+{
+    const trv_algorithm_t *head = head_of(family);
+    const char *title = trv_algorithm_title(head);
+    fig_algorithm_t algorithm = {.key = trv_algorithm_family(head), .symmetric = true};
+    algorithm.colour = trv_algorithm_colour(head) % FIG_COLOURS;
+    snprintf(algorithm.title, sizeof algorithm.title, "%.*s", (int)strcspn(title, ","), title);
+    for (int i = 0; i < trv_algorithms_count(); i++)
+        if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), family) == 0)
+            algorithm.symmetric &= trv_algorithm_symmetry(trv_algorithm_at(i)) != TRV_SYMMETRY_NONE;
+    return algorithm;
+}
+
+int fig_baselines(fig_algorithm_t baseline[FIG_BASELINES_MAX])
+{
+    int count = 0;
+    for (int i = 0; i < trv_algorithms_count() && count < FIG_BASELINES_MAX; i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (!trv_algorithm_baseline(algorithm) || trv_algorithm_colour(algorithm) == 0)
+            continue;
+        const fig_algorithm_t described = describe(trv_algorithm_family(algorithm));
+        int at = count++;
+        for (; at > 0 && baseline[at - 1].colour > described.colour; at--)
+            baseline[at] = baseline[at - 1];
+        baseline[at] = described;
+    }
+    return count;
+}
+
+fig_algorithm_t fig_trivance(void) { return describe("trivance"); }
+
+fig_algorithm_t fig_own(const fig_spec_t *spec)
+{
+    return fig_is_beyond(spec) ? (fig_algorithm_t){.key = "planned", .title = "Planned"} : fig_trivance();
 }

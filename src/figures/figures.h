@@ -27,7 +27,7 @@
 #include "tool/network.h"
 
 #define FIG_SIZES_MAX  24
-#define FIG_CURVES_MAX 7
+#define FIG_CURVES_MAX 8
 #define FIG_COUNT      24
 
 /* ---- Which figures there are ------------------------------------------------------------------------------------- */
@@ -45,17 +45,23 @@ extern const fig_spec_t fig_spec[FIG_COUNT];
 #define FIG_PAPER_LAST 20
 bool fig_is_beyond(const fig_spec_t *spec);
 
-/* The algorithms that Trivance is compared with: key is the tool's name of the family, title the paper's. */
+/* A family that has a curve, as the table of algorithms says. */
 typedef struct fig_algorithm {
-    const char *key, *title;
+    const char *key; /* the tool's name */
+    char title[32];
+    int colour;     /* and marker: 1 … FIG_COLOURS - 1; 0 is that of what has no other */
+    bool symmetric; /* every schedule has a symmetry, which makes it cheap to simulate under fifo */
 } fig_algorithm_t;
-#define FIG_BASELINES 4
-extern const fig_algorithm_t fig_baseline[FIG_BASELINES];
-/* Whether the figure compares with this baseline: the paper omits Recursive Doubling on powers of three. */
-bool fig_has_baseline(const fig_spec_t *spec, int baseline);
+#define FIG_COLOURS       9
+#define FIG_BASELINES_MAX (FIG_CURVES_MAX - 1)
+
+/* The algorithms that Trivance is compared with, in the order of their colours; returns how many. */
+int fig_baselines(fig_algorithm_t baseline[FIG_BASELINES_MAX]);
+/* Whether the paper omits an algorithm, or its family, on the torus. */
+bool fig_omits(const char *torus, const char *algorithm);
 /* Whose advantage the figure shows: Trivance's, or that of the planner's choice. */
-extern const fig_algorithm_t fig_trivance, fig_planned;
-const fig_algorithm_t *fig_own(const fig_spec_t *spec);
+fig_algorithm_t fig_trivance(void);
+fig_algorithm_t fig_own(const fig_spec_t *spec);
 
 /* ---- What was measured ------------------------------------------------------------------------------------------- */
 
@@ -67,6 +73,7 @@ typedef struct fig_value {
 typedef struct fig_curve {
     const char *key;                  /* an algorithm, or the parameter's value */
     char title[32];                   /* the same for people */
+    int colour;                       /* of an algorithm */
     fig_value_t other[FIG_SIZES_MAX]; /* the algorithm, or the fastest of all baselines */
     fig_value_t own[FIG_SIZES_MAX];   /* Trivance, or what the figure shows the advantage of (fig_own) */
 } fig_curve_t;
@@ -117,7 +124,7 @@ typedef struct fig_work {
 
 typedef struct fig_result {
     bool quick;
-    bool reducible_only;                      /* without Recursive Doubling, which no symmetry makes cheap under fifo */
+    bool symmetric_only;                      /* without algorithms that no symmetry makes cheap under fifo */
     struct fig_result *variant[FIG_VARIANTS]; /* NULL: not there; owned by the caller */
     char command[256];                        /* that made all this */
     cli_network_t network;
@@ -134,7 +141,7 @@ typedef struct fig_result {
 } fig_result_t;
 
 /* Runs all simulations of the figures listed in `result` (spec set, the rest empty) and of the studies that concern
- * their tori (none if reducible_only). `what` stands before the progress bar. 0, or an error with its sentence. */
+ * their tori (none if symmetric_only). `what` stands before the progress bar. 0, or an error with its sentence. */
 int fig_run(const char *what, fig_result_t *result);
 
 /* ---- Reading it -------------------------------------------------------------------------------------------------- */

@@ -42,10 +42,9 @@ const charts = [];
 let mode = 'relative';
 
 const keyOf = (figure, curve) => figure.parameter ? figure.number + ' ' + curve.key : curve.key;
-const looks = ['bruck', 'swing', 'recdoub', 'bucket', 'trivance'];   // the same in all figures
-const lookOf = (figure, c) => figure.parameter ? c : looks.indexOf(figure.curves[c].key);
-const ownColour = figure => `var(--${figure.own.key})`;
-const colourOf = (figure, c) => figure.parameter ? `var(--v${c})` : `var(--${figure.curves[c].key})`;
+const lookOf = (figure, c) => figure.parameter ? c : figure.curves[c].colour - 1;   // the same in all figures
+const ownColour = figure => `var(--c${figure.own.colour})`;
+const colourOf = (figure, c) => figure.parameter ? `var(--v${c})` : `var(--c${figure.curves[c].colour})`;
 
 const markers = [
   (x, y, r) => `M${x - r},${y}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
@@ -391,8 +390,9 @@ function addTables() {
 function addHead() {
   const agree = data.claims.filter(claim => claim.verdict === 'agrees').length;
   const measured = data.claims.filter(claim => claim.verdict !== 'not measured').length;
-  byId('lead').textContent = 'How much faster is AllReduce by Trivance than by Bruck, Swing, Recursive Doubling and ' +
-    'Bucket? Every point below is a packet-level simulation, every claim of the paper stands beside what came out.';
+  const others = new Intl.ListFormat('en-GB').format(data.baselines);
+  byId('lead').textContent = `How much faster is AllReduce by Trivance than by ${others}? Every point below is a ` +
+    'packet-level simulation, every claim of the paper stands beside what came out.';
   const facts = [['figures', data.figures.length], ['simulations', data.simulations.toLocaleString('en')],
                  ['packet-hops', (data.packetHops / 1e6).toLocaleString('en', { maximumFractionDigits: 0 }) + ' M'],
                  ['seconds', data.seconds.toFixed(data.seconds < 10 ? 1 : 0)],

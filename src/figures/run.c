@@ -62,20 +62,20 @@ static int find_choice(plan_t *plan, const char *name, const cli_choice_t **choi
     return rc ? rc : keep_choice(plan, &selection.choice[0], choice);
 }
 
-static bool reducible(const char *key) { return strncmp(key, "recdoub", 7) != 0; }
-
 /* All baselines as one family: the fastest is found without simulating those that cannot be. */
-static int find_best(plan_t *plan, bool reducible_only, const cli_choice_t **choice)
+static int find_best(plan_t *plan, bool symmetric_only, const cli_choice_t **choice)
 {
     cli_choice_t best = {.label = "best baseline"};
+    fig_algorithm_t baseline[FIG_BASELINES_MAX];
+    const int baselines = fig_baselines(baseline);
     *choice = known_choice(plan, best.label);
     if (*choice)
         return TRV_OK;
-    for (int b = 0; b < FIG_BASELINES; b++) {
+    for (int b = 0; b < baselines; b++) {
         const cli_choice_t *family;
-        if (reducible_only && !reducible(fig_baseline[b].key))
+        if (symmetric_only && !baseline[b].symmetric)
             continue;
-        int rc = find_choice(plan, fig_baseline[b].key, &family);
+        int rc = find_choice(plan, baseline[b].key, &family);
         if (rc)
             return rc;
         for (int i = 0; i < family->members && best.members < CLI_CHOICES_MAX; i++)
@@ -144,9 +144,9 @@ static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_spec_t 
 {
     const cli_choice_t *other, *own;
     trv_simulate_options_t options;
-    int rc = spec->parameter ? find_best(plan, result->reducible_only, &other) : find_choice(plan, curve->key, &other);
+    int rc = spec->parameter ? find_best(plan, result->symmetric_only, &other) : find_choice(plan, curve->key, &other);
     if (!rc)
-        rc = find_choice(plan, fig_own(spec)->key, &own);
+        rc = find_choice(plan, fig_own(spec).key, &own);
     if (!rc)
         rc = vary(result, spec->parameter, curve->key, &options);
     for (int i = 0; i < result->sizes && !rc; i++) {
@@ -160,13 +160,16 @@ static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_spec_t 
 static void add_curve(fig_figure_t *figure, const fig_algorithm_t *algorithm)
 {
     fig_curve_t *curve = &figure->curve[figure->curves++];
-    *curve = (fig_curve_t){.key = algorithm->key};
+    *curve = (fig_curve_t){.key = algorithm->key, .colour = algorithm->colour};
     snprintf(curve->title, sizeof curve->title, "%s", algorithm->title);
 }
 
-static void list_curves(fig_figure_t *figure, bool reducible_only)
+static void list_curves(fig_figure_t *figure, bool symmetric_only)
 {
     const fig_spec_t *spec = figure->spec;
+    const fig_algorithm_t trivance = fig_trivance();
+    fig_algorithm_t baseline[FIG_BASELINES_MAX];
+    const int baselines = fig_baselines(baseline);
     figure->curves = 0;
     for (int v = 0; spec->parameter && v < FIG_CURVES_MAX && spec->value[v]; v++) {
         int number = (int)strspn(spec->value[v], "0123456789.");
@@ -175,16 +178,16 @@ static void list_curves(fig_figure_t *figure, bool reducible_only)
         snprintf(curve->title, sizeof curve->title, "%.*s %s", number, spec->value[v], spec->value[v] + number);
     }
     if (fig_is_beyond(spec))
-        add_curve(figure, &fig_trivance);
-    for (int b = 0; !spec->parameter && b < FIG_BASELINES; b++)
-        if (fig_has_baseline(spec, b) && (!reducible_only || reducible(fig_baseline[b].key)))
-            add_curve(figure, &fig_baseline[b]);
+        add_curve(figure, &trivance);
+    for (int b = 0; !spec->parameter && b < baselines; b++)
+        if (!fig_omits(spec->torus, baseline[b].key) && (!symmetric_only || baseline[b].symmetric))
+            add_curve(figure, &baseline[b]);
 }
 
 static int ask_figure(plan_t *plan, const fig_result_t *result, fig_figure_t *figure)
 {
     int rc = TRV_OK;
-    list_curves(figure, result->reducible_only);
+    list_curves(figure, result->symmetric_only);
     for (int c = 0; c < figure->curves && !rc; c++)
         rc = ask_curve(plan, result, figure->spec, &figure->curve[c]);
     return rc;
@@ -198,12 +201,6 @@ static bool has_torus(const fig_result_t *result, const char *torus)
         if (!fig_is_beyond(result->figure[f].spec) && strcmp(result->figure[f].spec->torus, torus) == 0)
             return true;
     return false;
-}
-
-/* The paper leaves Recursive Doubling out where the torus is no power of two. */
-static bool left_out(const char *torus, const char *algorithm)
-{
-    return strcmp(torus, "27x27") == 0 && !reducible(algorithm);
 }
 
 static int ask_row(plan_t *plan, const fig_result_t *result, const fig_study_spec_t *spec, fig_study_row_t *row)
@@ -231,7 +228,7 @@ static int ask_study(plan_t *plan, const fig_result_t *result, fig_study_t *stud
     for (int t = 0; spec->torus[t]; t++)
         for (int a = 0; spec->algorithm[a]; a++)
             for (int b = 0; spec->bytes[b] && !rc; b++) {
-                if (!has_torus(result, spec->torus[t]) || left_out(spec->torus[t], spec->algorithm[a]))
+                if (!has_torus(result, spec->torus[t]) || fig_omits(spec->torus[t], spec->algorithm[a]))
                     continue;
                 if (study->rows == FIG_STUDY_ROWS_MAX)
                     return trv_fail(TRV_ERR_ARGUMENT, "a study has more than %d rows", FIG_STUDY_ROWS_MAX);
@@ -308,7 +305,7 @@ int fig_run(const char *what, fig_result_t *result)
 {
     plan_t *plan = calloc(1, sizeof *plan);
     int rc = plan ? ask_figures(plan, result, false) : trv_fail_memory();
-    for (int s = 0; s < FIG_STUDIES && !rc && !result->reducible_only; s++) {
+    for (int s = 0; s < FIG_STUDIES && !rc && !result->symmetric_only; s++) {
         result->study[s].spec = &fig_study_spec[s];
         rc = ask_study(plan, result, &result->study[s]);
     }

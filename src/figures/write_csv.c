@@ -15,7 +15,7 @@ static void add_row(const fig_result_t *result, const fig_figure_t *figure, cons
     cli_cell_text(table, spec->torus);
     cli_cell_text(table, spec->parameter ? spec->parameter : "");
     cli_cell_text(table, spec->parameter ? curve->key : "");
-    cli_cell_text(table, own ? fig_own(spec)->key : spec->parameter ? "best-baseline" : curve->key);
+    cli_cell_text(table, own ? fig_own(spec).key : spec->parameter ? "best-baseline" : curve->key);
     cli_cell_text(table, value->member);
     cli_cell_int(table, (int64_t)result->bytes[size]);
     cli_cell_real(table, value->time_ns, 3);

@@ -15,10 +15,12 @@
 #include "text/parse.h"
 #include "common/error.h"
 
-/* Lines differ in colour and marker. */
-static const char *const colours[] = {"#7a3db8", "#1f6fd1", "#d9730d", "#c2255c", "#12855a"}; /* Trivance last */
+/* Lines differ in colour and marker; the page has the same colours. */
+static const char *const colours[FIG_COLOURS] = {"#1f2933", "#7a3db8", "#1f6fd1", "#d9730d", "#c2255c",
+                                                 "#12855a", "#0891a5", "#7a8b00", "#8c5a3c"};
 static const char *const ramp[] = {"#3b1c8c", "#3a5bb8", "#1f8fb0", "#16a085", "#6bb53d", "#d9a40d", "#d9730d"};
-static const int markers[] = {7, 5, 9, 13, 11, 15, 7}; /* the hollow form is the number before */
+#define MARKERS 7
+static const int markers[MARKERS] = {7, 5, 9, 13, 11, 15, 7}; /* the hollow form is the number before */
 
 /* Runs gnuplot, silently; its exit code, or -1 where there is none. */
 static int run(const char *const *argument)
@@ -39,24 +41,19 @@ static int run(const char *const *argument)
 
 bool fig_can_draw(void) { return run((const char *const[]){"gnuplot", "--version", NULL}) == 0; }
 
-/* An algorithm looks the same in all figures. */
-static int look(const fig_figure_t *figure, int curve)
-{
-    for (int b = 0; b < FIG_BASELINES && !figure->spec->parameter; b++)
-        if (strcmp(fig_baseline[b].key, figure->curve[curve].key) == 0)
-            return b;
-    return figure->spec->parameter ? curve : FIG_BASELINES;
-}
-
 static const char *colour(const fig_figure_t *figure, int curve)
 {
-    return (figure->spec->parameter ? ramp : colours)[look(figure, curve)];
+    return figure->spec->parameter ? ramp[curve] : colours[figure->curve[curve].colour];
 }
 
-static const char *own_colour(const fig_figure_t *figure)
+/* An algorithm looks the same in all figures. */
+static int marker(const fig_figure_t *figure, int curve)
 {
-    return fig_is_beyond(figure->spec) ? "#1f2933" : colours[FIG_BASELINES];
+    const int look = figure->spec->parameter ? curve : figure->curve[curve].colour + MARKERS - 1;
+    return markers[look % MARKERS];
 }
+
+static const char *own_colour(const fig_figure_t *figure) { return colours[fig_own(figure->spec).colour]; }
 
 static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
 {
@@ -68,7 +65,7 @@ static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *o
           "set grid lt 1 lc rgb '#dfe4ea'\nset key outside below horizontal\nset samples 2\n"
           "set xlabel 'AllReduce size'\n",
           out);
-    fprintf(out, "set ylabel '(T_{A} - T_{%s}) / T_{A} [%%]'\n", fig_own(figure->spec)->title);
+    fprintf(out, "set ylabel '(T_{A} - T_{%s}) / T_{A} [%%]'\n", fig_own(figure->spec).title);
     fprintf(out, "set yrange [%g:%g]\nset xrange [%" PRIu64 ":%" PRIu64 "]\n", low, high, result->bytes[0],
             result->bytes[result->sizes - 1]);
     for (uint64_t bytes = 32; bytes <= result->bytes[result->sizes - 1]; bytes *= 16) {
@@ -102,15 +99,15 @@ int fig_write_gnuplot(const fig_result_t *result, const fig_figure_t *figure, FI
 {
     axes(result, figure, out);
     data(result, figure, out);
-    fprintf(out, "plot 0 with lines lw 2 lc rgb '%s' title '%s'", own_colour(figure), fig_own(figure->spec)->title);
+    fprintf(out, "plot 0 with lines lw 2 lc rgb '%s' title '%s'", own_colour(figure), fig_own(figure->spec).title);
     for (int c = 0; c < figure->curves; c++) {
         const char *rgb = colour(figure, c);
-        int marker = markers[look(figure, c)];
+        const int filled = marker(figure, c);
         fprintf(out,
                 ", \\\n  $curve%d using 1:2 with lines lw 2 lc rgb '%s' notitle"
                 ", \\\n  $curve%d using 1:3 with points pt %d ps 0.7 lc rgb '%s' title '%s'"
                 ", \\\n  $curve%d using 1:4 with points pt %d ps 1 lw 2 lc rgb '%s' notitle",
-                c, rgb, c, marker, rgb, figure->curve[c].title, c, marker - 1, rgb);
+                c, rgb, c, filled, rgb, figure->curve[c].title, c, filled - 1, rgb);
     }
     fputc('\n', out);
     return TRV_OK;

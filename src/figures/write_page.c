@@ -44,16 +44,17 @@ static json_t *figure_data(const fig_result_t *result, const fig_figure_t *figur
     for (int c = 0; c < figure->curves; c++) {
         const fig_curve_t *curve = &figure->curve[c];
         int n = result->sizes;
-        json_t *data = json_pack("{ss, ss, so, so, si, so, so, si}", "key", curve->key, "title", curve->title, "other",
-                                 numbers(curve->other, n), "member", members(curve->other, n), "switch",
-                                 fig_switch(curve->other, n), "own", numbers(curve->own, n), "ownMember",
-                                 members(curve->own, n), "ownSwitch", fig_own_switch(figure, curve, n));
+        json_t *data = json_pack("{ss, ss, si, so, so, si, so, so, si}", "key", curve->key, "title", curve->title,
+                                 "colour", curve->colour, "other", numbers(curve->other, n), "member",
+                                 members(curve->other, n), "switch", fig_switch(curve->other, n), "own",
+                                 numbers(curve->own, n), "ownMember", members(curve->own, n), "ownSwitch",
+                                 fig_own_switch(figure, curve, n));
         curves = append(curves, data);
     }
-    const fig_algorithm_t *own = fig_own(figure->spec);
-    return json_pack("{si, ss, ss, ss?, s[ff], s{ss, ss}, so}", "number", figure->spec->number, "title",
+    const fig_algorithm_t own = fig_own(figure->spec);
+    return json_pack("{si, ss, ss, ss?, s[ff], s{ss, ss, si}, so}", "number", figure->spec->number, "title",
                      figure->spec->title, "torus", figure->spec->torus, "parameter", figure->spec->parameter, "range",
-                     low, high, "own", "key", own->key, "title", own->title, "curves", curves);
+                     low, high, "own", "key", own.key, "title", own.title, "colour", own.colour, "curves", curves);
 }
 
 static json_t *claim_data(const fig_result_t *result, const fig_claim_t *claim)
@@ -90,7 +91,12 @@ static json_t *study_data(const fig_study_t *study)
 static json_t *page_data(const fig_result_t *result)
 {
     char network[CLI_NETWORK_TEXT_MAX];
+    fig_algorithm_t baseline[FIG_BASELINES_MAX];
+    const int count = fig_baselines(baseline);
     json_t *sizes = json_array(), *figures = json_array(), *claims = json_array(), *studies = json_array();
+    json_t *baselines = json_array();
+    for (int b = 0; b < count; b++)
+        baselines = append(baselines, json_string(baseline[b].title));
     for (int i = 0; i < result->sizes; i++)
         sizes = append(sizes, json_integer((json_int_t)result->bytes[i]));
     for (int f = 0; f < result->figures; f++)
@@ -99,11 +105,11 @@ static json_t *page_data(const fig_result_t *result)
         claims = append(claims, claim_data(result, &fig_claim[c]));
     for (int s = 0; s < FIG_STUDIES; s++)
         studies = append(studies, study_data(&result->study[s]));
-    return json_pack("{ss, ss, ss, sb, si, sI, sf, so, so, so, so, ss, sO}", "version", trv_version(), "command",
+    return json_pack("{ss, ss, ss, sb, si, sI, sf, so, so, so, so, so, ss, sO}", "version", trv_version(), "command",
                      result->command, "network", cli_network_format(&result->network, network), "drawn", result->drawn,
                      "simulations", result->all.simulations, "packetHops", (json_int_t)result->all.packet_hops,
-                     "seconds", result->wall_s, "sizes", sizes, "figures", figures, "claims", claims, "studies",
-                     studies, "assumptions", fig_assumptions, "tables", result->tables);
+                     "seconds", result->wall_s, "baselines", baselines, "sizes", sizes, "figures", figures, "claims",
+                     claims, "studies", studies, "assumptions", fig_assumptions, "tables", result->tables);
 }
 
 /* Prints up to `mark`, which is skipped; returns what follows. */

@@ -20,9 +20,6 @@
 #define OCTAVES 25
 #define PARTS   16 /* of an octave */
 
-/* What people see gains over: what the paper compares. Programs get all algorithms. */
-#define FAMILIES "trivance,bruck,recdoub,swing,ring,bucket"
-
 typedef struct range {
     uint64_t from, to; /* the next one begins at `to`; the last one ends there */
     uint64_t at;       /* the size that its numbers are for: the power of two in its middle, if it has any */
@@ -140,20 +137,25 @@ static void add_size(cli_table_t *table, uint64_t bytes)
     cli_cell_text(table, trv_format_bytes(bytes, text));
 }
 
-/* Families that serve nowhere have no column. */
-static int list_families(const sizes_t *sizes, cli_selection_t *families)
+/* What people see gains over: Trivance, and what it is compared with, where it serves. Programs get all algorithms. */
+static int list_families(const sizes_t *sizes, int room, cli_selection_t *families)
 {
-    cli_selection_t all;
-    int rc = cli_select(FAMILIES, &all);
     families->choices = 0;
-    for (int i = 0; i < all.choices && !rc; i++) {
+    for (int i = 0; i < trv_algorithms_count() && families->choices < room; i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        cli_selection_t family;
         bool serves = false;
+        if (!trv_algorithm_baseline(algorithm) && !trv_algorithm_colour(algorithm))
+            continue;
+        int rc = cli_select(trv_algorithm_family(algorithm), &family);
+        if (rc)
+            return rc;
         for (int r = 0; r < sizes->ranges; r++)
-            serves |= !isnan(gain_over(&sizes->range[r], &all.choice[i]));
+            serves |= !isnan(gain_over(&sizes->range[r], &family.choice[0]));
         if (serves)
-            families->choice[families->choices++] = all.choice[i];
+            families->choice[families->choices++] = family.choice[0];
     }
-    return rc;
+    return TRV_OK;
 }
 
 static int print_text(const sizes_t *sizes, FILE *out)
@@ -164,7 +166,7 @@ static int print_text(const sizes_t *sizes, FILE *out)
     int columns = 6;
     cli_selection_t families;
     cli_table_t table;
-    int rc = list_families(sizes, &families);
+    int rc = list_families(sizes, CLI_COLUMNS_MAX - columns, &families);
     if (rc)
         return rc;
     for (int i = 0; i < families.choices; i++)
