@@ -25,6 +25,7 @@ TRV_API const char *trv_algorithm_family(const trv_algorithm_t *algorithm); /* "
 TRV_API const char *trv_algorithm_title(const trv_algorithm_t *algorithm);  /* "Trivance, bandwidth-optimal" */
 TRV_API const char *trv_algorithm_source(const trv_algorithm_t *algorithm); /* its publication */
 TRV_API const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm);  /* the tori it supports, in words */
+TRV_API const char *trv_algorithm_use(const trv_algorithm_t *algorithm);    /* "medium and long vectors" */
 TRV_API const char *trv_algorithm_steps_formula(const trv_algorithm_t *algorithm); /* per torus, in words */
 TRV_API const char *trv_algorithm_bytes_formula(const trv_algorithm_t *algorithm); /* sent per rank, in words */
 /* The syntax of the parameters after the name and a colon ("G[xG…]…"); NULL if there are none. Omitted parameters are

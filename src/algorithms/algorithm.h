@@ -12,6 +12,7 @@
 struct trv_algorithm {
     const char *name, *family;
     const char *title; /* what the family is called, then a comma and what this one is */
+    const char *use;   /* what it is for, in some words */
     const char *source, *sizes, *steps_formula, *bytes_formula;
     const char *parameters; /* how those in a name are written, "G[xG...]"; NULL: there are none */
     bool latency_optimal;

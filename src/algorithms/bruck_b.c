@@ -51,6 +51,7 @@ const trv_algorithm_t trv_bruck_b = {
     .name = "bruck-b",
     .family = "bruck",
     .title = "Bruck, bandwidth-optimal",
+    .use = "comparison",
     .source = "Bruck, Ho: IPPS 1994; Jeaugey: PAT, 2025",
     .sizes = "any torus",
     .steps_formula = "2 * sum of ceil(log3 a)",

@@ -35,6 +35,7 @@ const trv_algorithm_t trv_bruck_l = {
     .name = "bruck-l",
     .family = "bruck",
     .title = "Bruck, latency-optimal",
+    .use = "comparison",
     .source = "Bruck and Ho, radix 3 with two ports; Trivance paper, section 2.3",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",

@@ -31,6 +31,7 @@ const trv_algorithm_t trv_bucket = {
     .name = "bucket",
     .family = "bucket",
     .title = "Bucket, a ring per dimension",
+    .use = "very long vectors",
     .source = "Jain, Sabharwal: ICS 2010; Sack, Gropp: TOPC 2015",
     .sizes = "any torus",
     .steps_formula = "2 * sum of (a-1)",

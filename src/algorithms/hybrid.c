@@ -135,6 +135,7 @@ const trv_algorithm_t trv_hybrid = {
     .name = "hybrid",
     .family = "hybrid",
     .title = "Hybrid of Trivance L and B",
+    .use = "between short and long; hybrid:4x8 names its factors",
     .source = "docs/algorithms.md; after Juerss, Addanki, Schmid: Trivance",
     .sizes = "any torus",
     .parameters = "G[/S][xG[/S]...][:own[K]][:grouped][:sequential]",

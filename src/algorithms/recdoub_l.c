@@ -29,6 +29,7 @@ const trv_algorithm_t trv_recdoub_l = {
     .name = "recdoub-l",
     .family = "recdoub",
     .title = "Recursive Doubling, latency-optimal",
+    .use = "comparison",
     .source = "Thakur, Rabenseifner, Gropp: IJHPCA 2005",
     .sizes = "any torus, made for powers of two",
     .steps_formula = "sum of log2 a; + 2 where folded",

@@ -50,6 +50,7 @@ const trv_algorithm_t trv_ring = {
     .name = "ring",
     .family = "ring",
     .title = "Ring, two mirrored Hamiltonian rings",
+    .use = "very long vectors",
     .source = "Patarasuk, Yuan: JPDC 2009",
     .sizes = "rings",
     .steps_formula = "2(n-1)",

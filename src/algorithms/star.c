@@ -249,6 +249,7 @@ const trv_algorithm_t trv_star = {
     .name = "star",
     .family = "star",
     .title = "Stars: all ports of a torus at once",
+    .use = "all ports of a torus in every step: the fewest steps; star:l for short vectors",
     .source = "docs/stars.md; direct sums of sets of displacements",
     .parameters = "[STEPS][:CHAIN][:STREAMS]",
     .sizes = "tori with a star chain",

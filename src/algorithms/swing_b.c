@@ -44,6 +44,7 @@ const trv_algorithm_t trv_swing_b = {
     .name = "swing-b",
     .family = "swing",
     .title = "Swing, bandwidth-optimal",
+    .use = "comparison",
     .source = "De Sensi et al.: NSDI 2024",
     .sizes = "any torus, made for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",

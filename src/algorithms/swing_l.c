@@ -33,6 +33,7 @@ const trv_algorithm_t trv_swing_l = {
     .name = "swing-l",
     .family = "swing",
     .title = "Swing, latency-optimal",
+    .use = "comparison",
     .source = "De Sensi et al.: NSDI 2024",
     .sizes = "any torus, made for powers of two",
     .steps_formula = "sum of log2 a; + 2 where folded",

@@ -42,6 +42,7 @@ const trv_algorithm_t *trv_algorithm_find(const char *name)
 const char *trv_algorithm_name(const trv_algorithm_t *algorithm) { return algorithm->name; }
 const char *trv_algorithm_family(const trv_algorithm_t *algorithm) { return algorithm->family; }
 const char *trv_algorithm_title(const trv_algorithm_t *algorithm) { return algorithm->title; }
+const char *trv_algorithm_use(const trv_algorithm_t *algorithm) { return algorithm->use; }
 const char *trv_algorithm_source(const trv_algorithm_t *algorithm) { return algorithm->source; }
 const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm) { return algorithm->sizes; }
 const char *trv_algorithm_steps_formula(const trv_algorithm_t *algorithm) { return algorithm->steps_formula; }

@@ -55,6 +55,7 @@ const trv_algorithm_t trv_trivance_b = {
     .name = "trivance-b",
     .family = "trivance",
     .title = "Trivance, bandwidth-optimal",
+    .use = "medium and long vectors",
     .source = "Juerss, Addanki, Schmid: Trivance, section 3.1",
     .sizes = "any torus",
     .steps_formula = "2 * sum of ceil(log3 a)",

@@ -37,6 +37,7 @@ const trv_algorithm_t trv_trivance_l = {
     .name = "trivance-l",
     .family = "trivance",
     .title = "Trivance, latency-optimal",
+    .use = "short vectors, exact operations",
     .source = "Trivance paper, section 3; windows: docs/windows.md",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",

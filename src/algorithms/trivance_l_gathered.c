@@ -114,6 +114,7 @@ const trv_algorithm_t trv_trivance_l_gathered = {
     .name = "trivance-l-gathered",
     .family = "trivance-l-gathered",
     .title = "Trivance L, gathered: all vectors collected, added in rank order",
+    .use = "tiny vectors: the same bits on every rank and every torus",
     .source = "after Juerss, Addanki, Schmid: Trivance; Bruck et al. 1997",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",

@@ -208,6 +208,7 @@ const trv_algorithm_t trv_trivance_l_grouped = {
     .name = "trivance-l-grouped",
     .family = "trivance-l-grouped",
     .title = "Trivance L, grouped: the same bits on every rank",
+    .use = "short vectors, floating point: the same bits on every rank",
     .source = "after Juerss, Addanki, Schmid: Trivance; k-ary butterflies",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",

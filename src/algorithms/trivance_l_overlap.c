@@ -26,6 +26,7 @@ const trv_algorithm_t trv_trivance_l_overlap = {
     .name = "trivance-l-overlap",
     .family = "trivance-l-overlap",
     .title = "Trivance, latency-optimal, overlapping windows (idempotent operations)",
+    .use = "MAX, MIN, AND, OR",
     .source = "Trivance paper, section 3",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",

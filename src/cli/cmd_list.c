@@ -55,6 +55,7 @@ static void add_properties(cli_table_t *table, const trv_algorithm_t *algorithm)
     cli_cell_text(table, symmetry_name(trv_algorithm_symmetry(algorithm)));
     cli_cell_text(table, trv_algorithm_sizes(algorithm));
     cli_cell_text(table, trv_algorithm_source(algorithm));
+    cli_cell_text(table, trv_algorithm_use(algorithm));
     cli_row_end(table);
 }
 
@@ -64,8 +65,9 @@ static void print_sizes(void)
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         const char *parameters = trv_algorithm_parameters(algorithm);
-        printf("\n%s: %s\n  sizes   %s\n  source  %s\n", trv_algorithm_name(algorithm), trv_algorithm_title(algorithm),
-               trv_algorithm_sizes(algorithm), trv_algorithm_source(algorithm));
+        printf("\n%s: %s\n  for     %s\n  sizes   %s\n  source  %s\n", trv_algorithm_name(algorithm),
+               trv_algorithm_title(algorithm), trv_algorithm_use(algorithm), trv_algorithm_sizes(algorithm),
+               trv_algorithm_source(algorithm));
         if (parameters)
             printf("  also    %s:%s\n", trv_algorithm_name(algorithm), parameters);
     }
@@ -113,6 +115,7 @@ int cli_list(int argc, char **argv)
         {"symmetry", "symmetry", false, 0},
         {"sizes", NULL, false, 0},
         {"source", NULL, false, 0},
+        {"use", NULL, false, 0},
     };
     cli_format_t format = CLI_FORMAT_TABLE;
     int code = cli_read_format_option(&cli_list_command, argc, argv, &format);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Documents and sources agree: every algorithm has its section, every relative link leads somewhere, the version is the
-# same everywhere, and no source file has grown beyond what one reads in a sitting. Usage: documents.sh SOURCE BUILD
+# Documents and sources agree: every algorithm is named, every section is on one, every relative link leads somewhere,
+# the version is the same everywhere, and no source file has grown beyond what one reads in a sitting.
+# Usage: documents.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
 cd "$source"
@@ -8,9 +9,9 @@ code=0
 fault() { echo "documents: $*"; code=1; }
 
 names=$("$build/bin/trivance" list --format=csv | tail -n +2 | cut -d, -f1 | tr -d '"')
-for name in $names; do
-    grep -q "^### \`$name\`$" docs/algorithms.md || fault "docs/algorithms.md has no section on $name"
-    grep -q "\`$name\`" README.md || fault "README.md does not name $name"
+for name in $names; do # in the tables, which tables.py compares
+    grep -q "^| \[\`$name\`\](" docs/algorithms.md || fault "docs/algorithms.md does not name $name"
+    grep -q "^| \`$name\` |" README.md || fault "README.md does not name $name"
 done
 for name in $(sed -n 's/^### `\(.*\)`$/\1/p' docs/algorithms.md); do
     grep -qx "$name" <<< "$names" || fault "docs/algorithms.md describes $name, which 'trivance list' does not know"

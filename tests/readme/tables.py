@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""The tables of algorithms in README.md and docs/algorithms.md are what `trivance list` says.
+
+Usage: tables.py SOURCE TOOL            exit status 1 with a line for every document that says something else
+       tables.py SOURCE TOOL --mend     writes them
+"""
+import json
+import os
+import subprocess
+import sys
+
+BEGIN = "<!-- algorithms: tests/readme/tables.py --mend writes what follows from `trivance list` -->\n"
+END = "<!-- algorithms end -->\n"
+
+
+def table(head, rows):
+    lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in [head] + rows]
+    return "\n".join(lines[:1] + ["|" + "---|" * len(head)] + lines[1:]) + "\n"
+
+
+def families(algorithms):
+    """The sentence on names that stand for several algorithms."""
+    members = {}
+    for one in algorithms:
+        if one["exact"]:
+            members.setdefault(one["family"], []).append(one["name"])
+    names = [f"`{family}`" for family, of in members.items() if len(of) > 1]
+    return f"{', '.join(names[:-1])} and {names[-1]} mean the better of L and B.\n"
+
+
+def readme(algorithms, _source):
+    rows = [[f"`{one['name']}`", one["steps"], one["use"]] for one in algorithms]
+    rows.append(["`planned`", "", "everything: the fastest of all"])
+    return table(["name", "steps", "for"], rows) + "\n" + families(algorithms)
+
+
+def place(name, source):
+    """Where one reads on: the section, or else the file, which opens with what the algorithm does."""
+    with open(os.path.join(source, "docs/algorithms.md"), encoding="utf-8") as document:
+        if f"\n### `{name}`\n" in document.read():
+            return "#" + name
+    folder = os.path.join(source, "src/algorithms")
+    for file in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, file), encoding="utf-8") as text:
+            if f'.name = "{name}",' in text.read():
+                return "../src/algorithms/" + file
+    sys.exit(f"tables: there is neither a section nor a file on {name}")
+
+
+def reference(algorithms, source):
+    rows = []
+    for one in algorithms:
+        result = ("exact" if one["exact"] else "covers") + (", consistent" if one["consistent"] else "")
+        rows.append([f"[`{one['name']}`]({place(one['name'], source)})", one["title"], one["steps"], one["bytes"],
+                     result, one["sizes"]])
+    return table(["algorithm", "what it is", "steps", "bytes that a rank sends", "result", "tori"], rows)
+
+
+def main():
+    source, tool = sys.argv[1:3]
+    algorithms = json.loads(subprocess.run([tool, "list", "--format=json"], check=True, capture_output=True).stdout)
+    code = 0
+    for name, write in (("README.md", readme), ("docs/algorithms.md", reference)):
+        path = os.path.join(source, name)
+        with open(path, encoding="utf-8") as document:
+            text = document.read()
+        begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+        written = write(algorithms, source)
+        if sys.argv[3:] == ["--mend"]:
+            with open(path, "w", encoding="utf-8") as document:
+                document.write(text[:begin] + written + text[end:])
+        elif text[begin:end] != written:
+            print(f"tables: {name} has another table of algorithms than `trivance list`; tests/readme/tables.py --mend "
+                  "writes it")
+            code = 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
