@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# A new algorithm (toy.c, and its line in algorithms/lines.h) is everywhere in a tool that was told nothing else.
+# Usage: plugin.sh TOOL
+set -u -o pipefail
+tool=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+code=0
+
+expect() { # PATTERN ARGUMENT…: a line of what `trivance ARGUMENT…` prints
+    local pattern=$1
+    shift
+    "$tool" "$@" > "$folder/out" || { echo "plugin: 'trivance $*' fails"; code=1; }
+    grep -qE -- "$pattern" "$folder/out" || { echo "plugin: 'trivance $*' has no line with: $pattern"; code=1; }
+}
+
+expect '^toy  .*2m \(n-1\)/n  .*exact  .*yes  .*translation' list
+expect '^  also    toy:both$' list
+expect '^5x7 .* toy  .* exact  .* yes ' verify 5x7 --algorithm=all
+expect '^2,toy,8x8,.*,true$' cost --paper --format=csv # its closed form is what is measured
+expect '^toy  .* 1\.750 .* 2\.000$' cost 8 --algorithm=all
+expect '"algorithm": "toy", .*"error": null' simulate 8x8 --algorithm=all --bytes=1K --format=json
+expect '^toy:both .*[0-9]ms ' plan 5x7 --bytes=1G --why # what it offers the planner …
+expect '^toy  .*[0-9]ms ' plan 5x7 --bytes=1G --why      # … and its family
+expect ' at  .*  toy$' plan 4 --all-sizes
+expect '1 figure' figures --quick --only=6 --model=fifo --out="$folder/evaluation"
+
+written() { # PATTERN FILE: a line of what `trivance figures` wrote
+    grep -qE -- "$1" "$folder/evaluation/$2" || { echo "plugin: $2 has no line with: $1"; code=1; }
+}
+written '"baselines":\["Bruck","Swing","Recursive Doubling","Bucket","Toy"\]' index.html
+written '"key":"toy","title":"Toy","colour":6' index.html
+written '^6,8,,,toy,toy,' figures/figure-06.csv
+exit $code
