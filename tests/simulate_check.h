@@ -95,6 +95,9 @@ static inline bool turns_back(const trv_schedule_t *schedule)
 
 static uint64_t random_state = 1;
 
+/* A sequence of its own for what has this number. */
+static inline void random_restart(size_t number) { random_state = 1 + number; }
+
 static inline int random_below(int limit)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;

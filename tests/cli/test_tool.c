@@ -208,7 +208,7 @@ static void expect_keys(const char *line, const char *keys, const char *page)
     {
         size_t used = strlen(header);
         snprintf(header + used, sizeof header - used, "%s%s", used ? "," : "", key);
-        if (!strstr(manual, key))
+        if (!strstr(manual, strncmp(key, "gain_", 5) == 0 ? "gain_NAME" : key)) /* one for every algorithm */
             fail_msg("the key %s is not in %s", key, page);
     }
     assert_string_equal(header, keys);
