@@ -20,7 +20,8 @@ struct trv_algorithm {
     trv_exactness_t exactness;
     bool consistent;
     /* Of a family by its first line of the table: whether Trivance is compared with it, and the number of its colour and
-     * marker in the figures, 1 … 8, in whose order the curves stand. 0: it has no curve there. */
+     * marker in the figures, 1 … 8, in whose order the curves stand. 0: it has no curve there. Those with a curve are
+     * the others that the paper's claims speak of. */
     bool baseline;
     int colour;
     /* 0, or TRV_ERR_UNSUPPORTED after trv_fail with the reason. NULL: every torus, AllReduce only if latency_optimal.
