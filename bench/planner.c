@@ -52,7 +52,7 @@ typedef struct {
     double ratio;
     uint64_t bytes;
     double bandwidth_bps, alpha_ns;
-    char plan[TRV_PLAN_NAME_MAX], other[TRV_PLAN_NAME_MAX];
+    char plan[TRV_ALGORITHM_NAME_MAX], other[TRV_ALGORITHM_NAME_MAX];
 } worst_t;
 
 typedef struct {
@@ -265,9 +265,9 @@ static void time_choice(job_t *job)
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 2) {
         trv_planned_t plan;
         job->result.cold_ms = fmax(job->result.cold_ms, time_cold(&job->torus, &fifo, bytes));
-        check(trv_plan_best(&job->torus, TRV_ALLREDUCE, bytes, &fifo, NULL, &plan));
+        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, bytes, &fifo, NULL, &plan));
         const double begin_ms = now_ms();
-        check(trv_plan_best(&job->torus, TRV_ALLREDUCE, bytes, &fifo, NULL, &plan));
+        check(trv_planner_best(&job->torus, TRV_ALLREDUCE, bytes, &fifo, NULL, &plan));
         job->result.warm_ms = fmax(job->result.warm_ms, now_ms() - begin_ms);
     }
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 64)

@@ -98,7 +98,7 @@ static bool print_gain(int number, uint64_t most)
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     trv_planner_t *planner;
     trv_torus_t torus;
-    char chosen[SIZES_MAX][TRV_PLAN_NAME_MAX];
+    char chosen[SIZES_MAX][TRV_ALGORITHM_NAME_MAX];
     bool kept = true;
     int sizes = 0;
     check(trv_torus_parse(cases[number].torus, &torus));

@@ -44,7 +44,7 @@ static void every_factor_of_every_ring_is_exact(void **state)
             for (int r = 0; r < rows; r++)
                 for (int grouped = 0; grouped < 2; grouped++) {
                     trv_hybrid_t hybrid = {.form = grouped ? TRV_HYBRID_GROUPED : TRV_HYBRID_WINDOWS};
-                    char name[TRV_PLAN_NAME_MAX];
+                    char name[TRV_ALGORITHM_NAME_MAX];
                     hybrid.dimension[0].g = g;
                     hybrid.dimension[0].steps = front[r].steps;
                     trv_hybrid_name(&hybrid, &torus, name, sizeof name);
@@ -91,7 +91,7 @@ static void tori_take_any_mix_of_factors(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_torus_t torus = torus_of(cases[i].torus);
         trv_hybrid_t hybrid;
-        char name[TRV_PLAN_NAME_MAX];
+        char name[TRV_ALGORITHM_NAME_MAX];
         check(&torus, cases[i].name, cases[i].consistent);
         assert_int_equal(trv_hybrid_parse(strchr(cases[i].name, ':') + 1, &torus, TRV_ALLREDUCE, &hybrid), 0);
         trv_hybrid_name(&hybrid, &torus, name, sizeof name);
@@ -139,7 +139,7 @@ static void links_carry_what_the_distances_promise(void **state)
         trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
         const trv_torus_t torus = {.dims = 1, .size = {a}, .ranks = a};
         for (int r = 0, rows = trv_distances_front(a, front); r < rows; r++) {
-            char name[TRV_PLAN_NAME_MAX];
+            char name[TRV_ALGORITHM_NAME_MAX];
             trv_schedule_t *schedule;
             trv_cost_t cost;
             snprintf(name, sizeof name, "hybrid:%d/%d", a, front[r].steps);

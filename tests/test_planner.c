@@ -25,11 +25,11 @@ static trv_torus_t torus_of(const char *text)
 }
 
 static trv_planned_t best(const char *torus_text, trv_collective_t collective, uint64_t bytes,
-                          const trv_plan_constraints_t *constraints)
+                          const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of(torus_text);
     trv_planned_t plan;
-    if (trv_plan_best(&torus, collective, bytes, &paper, constraints, &plan))
+    if (trv_planner_best(&torus, collective, bytes, &paper, constraints, &plan))
         fail_msg("%s, %llu bytes: %s", torus_text, (unsigned long long)bytes, trv_last_error());
     return plan;
 }
@@ -119,7 +119,7 @@ static void test_plans_are_schedules(void **state)
         for (uint64_t bytes = 8; bytes <= 64 << 20; bytes *= 128)
             for (int consistent = 0; consistent < 2; consistent++) {
                 trv_torus_t torus = torus_of(text[t]);
-                const trv_plan_constraints_t constraints = {TRV_PLAN_CONSTRAINTS, .consistent = consistent};
+                const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS, .consistent = consistent};
                 trv_planned_t plan = best(text[t], TRV_ALLREDUCE, bytes, &constraints);
                 trv_schedule_t *schedule;
                 trv_verdict_t verdict;
@@ -137,7 +137,7 @@ static void test_plans_are_schedules(void **state)
 
 /* ---- One planner, many questions --------------------------------------------------------------------------------- */
 
-static trv_planner_t *planner_of(const char *torus_text, const trv_plan_constraints_t *constraints)
+static trv_planner_t *planner_of(const char *torus_text, const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of(torus_text);
     trv_planner_t *planner;
@@ -187,8 +187,8 @@ static void test_cache(void **state)
     trv_torus_t torus = torus_of("8x8");
     trv_simulate_options_t network = paper;
     network.bandwidth_bps /= 8;
-    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, 1 << 20, &paper, NULL, &fast), 0);
-    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, 1 << 20, &network, NULL, &slow), 0);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, &paper, NULL, &fast), 0);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, &network, NULL, &slow), 0);
     assert_true(slow.time_ns > 1.5 * fast.time_ns);
 }
 
@@ -222,7 +222,8 @@ static void test_large_vectors(void **state)
     assert_true(fabs(larger.time_ns / large.time_ns - 8) < 0.1);
     trv_torus_t torus = torus_of("4x4");
     trv_planned_t plan;
-    assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, (uint64_t)1 << 50, &paper, NULL, &plan), TRV_ERR_UNSUPPORTED);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, (uint64_t)1 << 50, &paper, NULL, &plan),
+                     TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(trv_last_error(), "packets"));
 }
 
@@ -279,29 +280,29 @@ static void test_constraints(void **state)
     trv_planned_t any = best("9x9", TRV_ALLREDUCE, 64, NULL);
     assert_false(any.consistent);
     trv_planned_t consistent = best("9x9", TRV_ALLREDUCE, 64,
-                                    &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .consistent = true});
+                                    &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true});
     assert_true(consistent.consistent && consistent.time_ns >= any.time_ns);
 
     /* Two messages by one port: Bruck. */
     trv_torus_t ring = torus_of("9");
     trv_planner_t *planner;
     for (int most = 0; most <= 2; most++) {
-        const trv_plan_constraints_t constraints = {TRV_PLAN_CONSTRAINTS, .messages_per_port = most};
+        const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS, .messages_per_port = most};
         assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, &paper, &constraints), 0);
         assert_int_equal(trv_planner_time(planner, 64, "bruck-l", &any), most == 1 ? TRV_ERR_UNSUPPORTED : 0);
         trv_planner_destroy(planner);
     }
 
     /* Grouped on a ring of 25 keeps 25 vectors. */
-    trv_plan_constraints_t little = {TRV_PLAN_CONSTRAINTS, .consistent = true, .memory_bytes = 4 * 64};
+    trv_planner_constraints_t little = {TRV_PLANNER_CONSTRAINTS, .consistent = true, .memory_bytes = 4 * 64};
     assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64,
-                                    &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .consistent = true})
+                                    &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true})
                                    .algorithm)
                     .registers > 25);
     assert_true(facts_of("25", best("25", TRV_ALLREDUCE, 64, &little).algorithm).registers <= 5);
 
     /* What covers is faster on 25, where windows need two vectors in some messages, and serves MAX only. */
-    trv_plan_constraints_t idempotent = {TRV_PLAN_CONSTRAINTS, .idempotent = true};
+    trv_planner_constraints_t idempotent = {TRV_PLANNER_CONSTRAINTS, .idempotent = true};
     assert_string_equal(best("25", TRV_ALLREDUCE, 1 << 16, &idempotent).algorithm, "trivance-l-overlap");
     assert_string_not_equal(best("25", TRV_ALLREDUCE, 1 << 16, NULL).algorithm, "trivance-l-overlap");
 }
@@ -311,7 +312,7 @@ static void test_narrow(void **state)
     (void)state;
     trv_torus_t torus = torus_of("4x8");
     trv_planned_t plan = best("4x8", TRV_ALLREDUCE, 1 << 16,
-                              &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .narrow = 3});
+                              &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .narrow = 3});
     trv_schedule_t *schedule;
     trv_step_t room = TRV_STEP_INIT;
     assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
@@ -337,11 +338,11 @@ static void assert_said(const char *first, const char *second)
         fail_msg("neither '%s' nor '%s' may be missing in: %s", first, second, trv_last_error());
 }
 
-static int ask(const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
+static int ask(const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus = torus_of("9x9");
     trv_planned_t plan = {.algorithm = "untouched"};
-    int rc = trv_plan_best(&torus, TRV_ALLREDUCE, 1 << 20, network, constraints, &plan);
+    int rc = trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, network, constraints, &plan);
     if (rc)
         assert_string_equal(plan.algorithm, "untouched");
     return rc;
@@ -350,14 +351,14 @@ static int ask(const trv_simulate_options_t *network, const trv_plan_constraints
 static void test_impossible(void **state)
 {
     (void)state;
-    assert_int_equal(ask(&paper,
-                         &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .consistent = true, .memory_bytes = 1024}),
+    assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true,
+                                                              .memory_bytes = 1024}),
                      TRV_ERR_UNSUPPORTED);
     assert_said("to be consistent excludes trivance-l", "memory of at most 1024 bytes excludes trivance-l");
-    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .messages_per_port = -1}),
+    assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .messages_per_port = -1}),
                      TRV_ERR_ARGUMENT);
     assert_said("-1 messages", "0 for any");
-    assert_int_equal(ask(&paper, &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .narrow = 4}), TRV_ERR_ARGUMENT);
+    assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .narrow = 4}), TRV_ERR_ARGUMENT);
     assert_said("0x4", "bits 0 to 1");
 }
 
@@ -384,7 +385,8 @@ static void test_bad_networks(void **state)
 
 static void test_bad_names(void **state)
 {
-    trv_planner_t *planner = planner_of("9x9", &(trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS, .consistent = true});
+    trv_planner_t *planner = planner_of("9x9",
+                                        &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true});
     trv_planned_t plan, before;
     char long_name[400];
     (void)state;

@@ -47,7 +47,7 @@ typedef struct question {
     const char *torus;
     trv_collective_t collective;
     uint64_t bytes;
-    trv_plan_constraints_t constraints;
+    trv_planner_constraints_t constraints;
     trv_link_model_t model;
 } question_t;
 
@@ -108,10 +108,10 @@ static int64_t fail_each(const question_t *question, int64_t stride)
 static void test_plans(void **state)
 {
     static const question_t question[] = {
-        {"6", TRV_ALLREDUCE, 64, {TRV_PLAN_CONSTRAINTS, .idempotent = true}, TRV_FIFO},
-        {"6", TRV_REDUCE_SCATTER, 65536, {TRV_PLAN_CONSTRAINTS, .consistent = false}, TRV_FIFO},
-        {"2x3", TRV_ALLREDUCE, 65536, {TRV_PLAN_CONSTRAINTS, .consistent = true, .narrow = 3}, TRV_FIFO},
-        {"2x5", TRV_ALLREDUCE, 4096, {TRV_PLAN_CONSTRAINTS, .messages_per_port = 1}, TRV_DATELINE},
+        {"6", TRV_ALLREDUCE, 64, {TRV_PLANNER_CONSTRAINTS, .idempotent = true}, TRV_FIFO},
+        {"6", TRV_REDUCE_SCATTER, 65536, {TRV_PLANNER_CONSTRAINTS, .consistent = false}, TRV_FIFO},
+        {"2x3", TRV_ALLREDUCE, 65536, {TRV_PLANNER_CONSTRAINTS, .consistent = true, .narrow = 3}, TRV_FIFO},
+        {"2x5", TRV_ALLREDUCE, 4096, {TRV_PLANNER_CONSTRAINTS, .messages_per_port = 1}, TRV_DATELINE},
     };
     (void)state;
     trv_cache_policy(false, false);
@@ -122,7 +122,11 @@ static void test_plans(void **state)
 /* Chains that another search would have found, in the user's cache folder: they are used, or nothing. */
 static void test_other_cache(void **state)
 {
-    static const question_t question = {"2x6", TRV_ALLREDUCE, 64, {TRV_PLAN_CONSTRAINTS, .consistent = true}, TRV_FIFO};
+    static const question_t question = {"2x6",
+                                        TRV_ALLREDUCE,
+                                        64,
+                                        {TRV_PLANNER_CONSTRAINTS, .consistent = true},
+                                        TRV_FIFO};
     trv_planned_t plan[PLANS], other[PLANS];
     trv_planner_t *planner = NULL;
     (void)state;
@@ -174,11 +178,11 @@ static void test_best(void **state)
         const uint64_t bytes = 4096 + (uint64_t)k;
         allocations = 0;
         failing = k;
-        int rc = trv_plan_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &plan);
+        int rc = trv_planner_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &plan);
         failing = -1;
         assert_true(rc == 0 || rc == TRV_ERR_MEMORY);
         failures += rc != 0;
-        assert_int_equal(trv_plan_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &again), 0);
+        assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, bytes, &network, NULL, &again), 0);
         if (rc == 0)
             assert_string_equal(plan.algorithm, again.algorithm);
     }

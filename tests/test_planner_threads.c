@@ -29,8 +29,8 @@ static void *ask_all(void *argument)
     for (int i = 0; i < QUESTIONS && !asker->rc; i++) {
         int question = (asker->first + i) % QUESTIONS;
         trv_torus_t torus = {.dims = 2, .size = {3 + question % 6, 4}, .ranks = (3 + question % 6) * 4};
-        asker->rc = trv_plan_best(&torus, TRV_ALLREDUCE, (uint64_t)64 << question / 2, &network, NULL,
-                                  &asker->plan[question]);
+        asker->rc = trv_planner_best(&torus, TRV_ALLREDUCE, (uint64_t)64 << question / 2, &network, NULL,
+                                     &asker->plan[question]);
     }
     if (asker->rc)
         fprintf(stderr, "%s\n", trv_last_error());

@@ -38,7 +38,7 @@ static int steps_needed(int64_t size)
 /* ---- Running a plan ----------------------------------------------------------------------------------------------
  * */
 
-static void run_messages(const trv_window_plan_t *plan, const trv_window_step_t *step, interval_t *reg)
+static void run_messages(const trv_window_steps_t *plan, const trv_window_step_t *step, interval_t *reg)
 {
     interval_t before[REGISTERS_MAX];
     bool busy[REGISTERS_MAX] = {false};
@@ -65,7 +65,7 @@ static void run_messages(const trv_window_plan_t *plan, const trv_window_step_t 
             assert_false(busy[step->message[m].send[v]]); /* not received into while it is sent */
 }
 
-static void run_combines(const trv_window_plan_t *plan, const trv_window_step_t *step, interval_t *reg)
+static void run_combines(const trv_window_steps_t *plan, const trv_window_step_t *step, interval_t *reg)
 {
     for (int c = 0; c < step->combines; c++) {
         const trv_window_combine_t *combine = &step->combine[c];
@@ -82,7 +82,7 @@ static void run_combines(const trv_window_plan_t *plan, const trv_window_step_t 
     }
 }
 
-static void assert_exact(const trv_window_plan_t *plan)
+static void assert_exact(const trv_window_steps_t *plan)
 {
     interval_t reg[REGISTERS_MAX] = {{true, 0, 0}};
     assert_true(plan->registers <= REGISTERS_MAX);
@@ -104,7 +104,7 @@ typedef struct price {
     int extras;     /* vectors beyond one per message */
 } price_t;
 
-static price_t price_of(const trv_window_plan_t *plan)
+static price_t price_of(const trv_window_steps_t *plan)
 {
     price_t price = {0, 0, 0};
     for (int t = 0; t < plan->steps; t++) {
@@ -121,9 +121,9 @@ static price_t price_of(const trv_window_plan_t *plan)
     return price;
 }
 
-static trv_window_plan_t *checked_plan(trv_window_maker_t *maker, int size)
+static trv_window_steps_t *checked_plan(trv_window_maker_t *maker, int size)
 {
-    trv_window_plan_t *plan = maker(size);
+    trv_window_steps_t *plan = maker(size);
     assert_non_null(plan);
     assert_int_equal(plan->size, size);
     assert_exact(plan);
@@ -132,9 +132,9 @@ static trv_window_plan_t *checked_plan(trv_window_maker_t *maker, int size)
 
 static price_t trivance_price(int size)
 {
-    trv_window_plan_t *plan = checked_plan(trv_window_plan_trivance, size);
+    trv_window_steps_t *plan = checked_plan(trv_window_steps_trivance, size);
     const price_t price = price_of(plan);
-    trv_window_plan_destroy(plan);
+    trv_window_steps_destroy(plan);
     return price;
 }
 
@@ -144,12 +144,12 @@ static price_t trivance_price(int size)
 static void one_rank_needs_no_step(void **state)
 {
     (void)state;
-    trv_window_maker_t *const maker[] = {trv_window_plan_trivance, trv_window_plan_bruck, trv_window_plan_overlap};
+    trv_window_maker_t *const maker[] = {trv_window_steps_trivance, trv_window_steps_bruck, trv_window_steps_overlap};
     for (int i = 0; i < 3; i++) {
-        trv_window_plan_t *plan = checked_plan(maker[i], 1);
+        trv_window_steps_t *plan = checked_plan(maker[i], 1);
         assert_int_equal(plan->steps, 0);
         assert_int_equal(plan->registers, 1);
-        trv_window_plan_destroy(plan);
+        trv_window_steps_destroy(plan);
     }
 }
 
@@ -157,7 +157,7 @@ static void powers_of_three_are_the_paper(void **state)
 {
     (void)state;
     for (int size = 3, steps = 1; steps <= 12; size *= 3, steps++) {
-        trv_window_plan_t *plan = checked_plan(trv_window_plan_trivance, size);
+        trv_window_steps_t *plan = checked_plan(trv_window_steps_trivance, size);
         assert_int_equal(plan->registers, 3);
         assert_true(plan->whole);
         for (int t = 0, distance = 1; t < steps; t++, distance *= 3) {
@@ -171,7 +171,7 @@ static void powers_of_three_are_the_paper(void **state)
             const trv_window_combine_t joint = {0, 3, {1, 0, 2}};
             assert_memory_equal(&step->combine[0], &joint, sizeof joint);
         }
-        trv_window_plan_destroy(plan);
+        trv_window_steps_destroy(plan);
     }
 }
 
@@ -179,13 +179,13 @@ static void twice_a_power_of_three_stays_whole(void **state)
 {
     (void)state;
     for (int size = 2; size <= 2 * 531441; size *= 3) {
-        trv_window_plan_t *plan = checked_plan(trv_window_plan_trivance, size);
+        trv_window_steps_t *plan = checked_plan(trv_window_steps_trivance, size);
         assert_true(plan->whole);
         assert_int_equal(price_of(plan).congestion, size / 2);
-        trv_window_plan_destroy(plan);
-        plan = checked_plan(trv_window_plan_bruck, size);
+        trv_window_steps_destroy(plan);
+        plan = checked_plan(trv_window_steps_bruck, size);
         assert_true(plan->whole);
-        trv_window_plan_destroy(plan);
+        trv_window_steps_destroy(plan);
     }
 }
 
@@ -249,7 +249,7 @@ static void bruck_has_one_cut(void **state)
 {
     (void)state;
     for (int size = 2; size <= 729; size++) {
-        trv_window_plan_t *plan = checked_plan(trv_window_plan_bruck, size);
+        trv_window_steps_t *plan = checked_plan(trv_window_steps_bruck, size);
         for (int t = 0, length = 1; t < plan->steps; t++, length *= 3) {
             const trv_window_step_t *step = &plan->step[t];
             int extras = 0;
@@ -262,7 +262,7 @@ static void bruck_has_one_cut(void **state)
             }
             assert_in_range(extras, 0, 1);
         }
-        trv_window_plan_destroy(plan);
+        trv_window_steps_destroy(plan);
     }
 }
 
@@ -271,7 +271,7 @@ static void overlap_covers(void **state)
 {
     (void)state;
     for (int size = 2; size <= 2187; size++) {
-        trv_window_plan_t *plan = trv_window_plan_overlap(size);
+        trv_window_steps_t *plan = trv_window_steps_overlap(size);
         assert_non_null(plan);
         assert_int_equal(plan->steps, steps_needed(size));
         assert_true(plan->whole);
@@ -289,7 +289,7 @@ static void overlap_covers(void **state)
             }
         }
         assert_true(hi - lo + 1 >= size && hi - lo + 1 <= size + 1);
-        trv_window_plan_destroy(plan);
+        trv_window_steps_destroy(plan);
     }
 }
 
@@ -331,11 +331,11 @@ static void the_paper_needs_two_vectors_at_most(void **state)
     trv_growth_t growth[TRV_WINDOW_STEPS_MAX];
     for (int size = 2; size < 1 << 30; size += size < 3000 ? 1 : size / 50) {
         assert_int_equal(trv_window_growths_paper(size, growth), steps_needed(size));
-        trv_window_plan_t *plan = trv_window_plan_grow(size, growth);
+        trv_window_steps_t *plan = trv_window_steps_grow(size, growth);
         assert_non_null(plan);
         assert_exact(plan);
         assert_int_equal(price_of(plan).congestion, size / 2);
-        trv_window_plan_destroy(plan);
+        trv_window_steps_destroy(plan);
     }
 }
 
@@ -343,7 +343,7 @@ static void growths_beyond_two_vectors_are_refused(void **state)
 {
     (void)state;
     const trv_growth_t growth[] = {{1, 1}, {3, 3}, {9, 9}, {23, 19}, {65, 65}}; /* 199 */
-    assert_null(trv_window_plan_grow(199, growth));
+    assert_null(trv_window_steps_grow(199, growth));
     assert_non_null(strstr(trv_last_error(), "199"));
 }
 

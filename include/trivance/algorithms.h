@@ -1,6 +1,8 @@
 /*
  * The table of algorithms: name, properties and limits of each, in one place, from which help texts, documents and
  * tests are printed.
+ *
+ * Stability: stable.
  */
 #ifndef TRIVANCE_ALGORITHMS_H
 #define TRIVANCE_ALGORITHMS_H
@@ -55,7 +57,7 @@ TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_t
                                    trv_collective_t collective);
 
 /* Bytes that suffice for any algorithm name with parameters ("hybrid:4x8"), the terminating 0 included. */
-#define TRV_PLAN_NAME_MAX 128
+#define TRV_ALGORITHM_NAME_MAX 128
 
 /* Creates the schedule of a named algorithm for a torus; a name has fewer than TRV_SPELLED_MAX characters.
  * TRV_ERR_UNSUPPORTED with the reason if the algorithm does not support that torus or collective. Destroy it with

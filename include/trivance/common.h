@@ -1,5 +1,7 @@
 /*
  * What every public header shares: visibility, version, error codes and the text of the last error.
+ *
+ * Stability: stable.
  */
 #ifndef TRIVANCE_COMMON_H
 #define TRIVANCE_COMMON_H

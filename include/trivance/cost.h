@@ -2,6 +2,8 @@
  * The cost model: what a schedule costs, measured by routing every message over the torus, and the completion time of
  * the congestion-aware Hockney model (paper section 2.1): steps * alpha + sum over steps of the busiest link's bytes /
  * bandwidth.
+ *
+ * Stability: experimental.
  */
 #ifndef TRIVANCE_COST_H
 #define TRIVANCE_COST_H

@@ -1,5 +1,7 @@
 /*
  * Element types, operations and the reduction kernels: joint reductions of any number of inputs in one pass.
+ *
+ * Stability: stable.
  */
 #ifndef TRIVANCE_REDUCE_H
 #define TRIVANCE_REDUCE_H

@@ -16,6 +16,8 @@
  * Lazy: a schedule stores only tables per dimension; trv_schedule_step computes one rank's step on demand.
  * Thread-safety: a schedule never changes after its creation; any number of threads may read one, each with its own
  * trv_step_t. (Exception: explicit schedules while they are being filled.)
+ *
+ * Stability: stable.
  */
 #ifndef TRIVANCE_SCHEDULE_H
 #define TRIVANCE_SCHEDULE_H

@@ -12,6 +12,8 @@
  * the default options reproduce; docs/simulator.md states every one.
  *
  * Time is counted in whole femtoseconds. Every run is determined to the last bit by its arguments.
+ *
+ * Stability: experimental.
  */
 #ifndef TRIVANCE_SIMULATE_H
 #define TRIVANCE_SIMULATE_H

@@ -5,6 +5,8 @@
  * MPI_Cart_create numbers them. A rank has two directed network ports per dimension d: 2d leads to the neighbour
  * at coordinate + 1, 2d + 1 to the one at coordinate - 1. A dimension of size 1 has no neighbours, one of size 2 has
  * two links to the same neighbour.
+ *
+ * Stability: stable.
  */
 #ifndef TRIVANCE_TORUS_H
 #define TRIVANCE_TORUS_H

@@ -8,9 +8,12 @@
  *     trivance/verify.h      proof that a schedule is exact and consistent
  *     trivance/cost.h        steps, bytes, congestion, time by the Hockney model
  *     trivance/simulate.h    time on a torus, packet by packet
- *     trivance/plan.h        the fastest schedule for a torus, a size and a network
+ *     trivance/planner.h     the fastest schedule for a torus, a size and a network
  *     trivance/reduce.h      element types, operations, reduction kernels
  *     trivance/execute.h     real data over a transport
+ *
+ * Each header says whether it is stable (from 1.0 on only a major version breaks it) or experimental (a minor version
+ * may, too). Structs that callers fill and that may grow begin with their size, which the header's initialiser sets.
  */
 #ifndef TRIVANCE_TRIVANCE_H
 #define TRIVANCE_TRIVANCE_H
@@ -19,7 +22,7 @@
 #include <trivance/common.h>
 #include <trivance/cost.h>
 #include <trivance/execute.h>
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 #include <trivance/reduce.h>
 #include <trivance/schedule.h>
 #include <trivance/simulate.h>

@@ -20,6 +20,8 @@
  *     TRIVANCE_CHECK=1          all ranks compare their arguments before every call, and all of them return the error
  * and others, which docs/environment.md and `trivance info` list. An invalid value is an error of the calls that need
  * it.
+ *
+ * Stability: stable.
  */
 #ifndef TRIVANCE_TRIVANCE_MPI_H
 #define TRIVANCE_TRIVANCE_MPI_H
@@ -112,7 +114,7 @@ TRV_API int TRV_Request_free(TRV_Request *request);
  * TRIVANCE_TORUS, else the communicator's topology if it is Cartesian and periodic in every dimension, else a ring.
  *
  * algorithm: a name or a family of `trivance list` ("trivance-b", "hybrid:4x8/3", "swing"); "planned", the planner's
- * (trivance/plan.h) fastest that is correct for the type and the operation; or "auto", the same unless a rules file
+ * (trivance/planner.h) fastest that is correct for the type and the operation; or "auto", the same unless a rules file
  * overrides it, for example because the MPI library is faster. NULL: TRIVANCE_ALGORITHM, else auto. If no torus is
  * known, planned and auto plan for a ring. A named algorithm must support AllReduce on the torus; a collective that it
  * does not support (for example Reduce-Scatter by trivance-l) is planned. */

@@ -14,6 +14,8 @@
  *     it: all units after an AllReduce or AllGather, its own after a Reduce-Scatter;
  *   - consistency: all ranks' results are the same expression, where a + b = b + a, but (a + b) + c differs from
  *     a + (b + c), and one joint combine of three from two combines of two.
+ *
+ * Stability: stable.
  */
 #ifndef TRIVANCE_VERIFY_H
 #define TRIVANCE_VERIFY_H

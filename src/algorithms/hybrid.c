@@ -75,7 +75,7 @@ static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybri
     for (int k = 0; k < lattice.active; k++) {
         make_lattice(schedule, hybrid, k, &lattice);
         stage[k] = hybrid->form == TRV_HYBRID_GROUPED ? trv_groups_stage(&lattice)
-                                                      : trv_windows_stage(&lattice, trv_window_plan_trivance, 1);
+                                                      : trv_windows_stage(&lattice, trv_window_steps_trivance, 1);
         if (!stage[k]) {
             while (k-- > 0)
                 stage[k]->destroy(stage[k]);

@@ -73,7 +73,7 @@ static int measure(const source_t *source, int size, option_t *option)
     trv_torus_t ring;
     trv_schedule_t *schedule;
     trv_cost_t cost;
-    char name[TRV_PLAN_NAME_MAX];
+    char name[TRV_ALGORITHM_NAME_MAX];
     int rc = trv_torus_init(&ring, 1, &size);
     if (rc)
         return rc;
@@ -238,7 +238,7 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
 {
     mix_t mix = {.own = own ? own : source->active, .visit = visit};
     trv_hybrid_t hybrid = {.form = source->form, .visit = visit, .own = own};
-    char name[TRV_PLAN_NAME_MAX];
+    char name[TRV_ALGORITHM_NAME_MAX];
     for (int d = 0; d < source->collector->torus->dims; d++)
         hybrid.dimension[d].g = 1;
     for (int i = 0; i < source->active; i++) {

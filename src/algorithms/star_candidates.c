@@ -41,7 +41,7 @@ static int add_star(const trv_collector_t *collector, const trv_star_t *form, in
     int rc = TRV_OK, streams[] = {star.streams, trv_star_streams_max(&star.chain.torus)};
     trv_star_lay_out(&star, &layout);
     for (int i = 0; i < (star.streams == 0 && layout.streams < streams[1] ? 2 : 1) && !rc; i++) {
-        char name[TRV_PLAN_NAME_MAX];
+        char name[TRV_ALGORITHM_NAME_MAX];
         star.streams = streams[i];
         trv_star_lay_out(&star, &layout);
         const trv_model_t model = find_model(&star, &layout, collector->collective == TRV_ALLREDUCE ? 2 : 1);

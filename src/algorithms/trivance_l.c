@@ -22,7 +22,7 @@
 static int create(trv_schedule_t *schedule)
 {
     const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
-    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_plan_trivance, 1));
+    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_trivance, 1));
 }
 
 static double congestion(int step) { return pow(3, step); }

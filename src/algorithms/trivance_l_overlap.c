@@ -19,7 +19,7 @@
 static int create(trv_schedule_t *schedule)
 {
     const trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
-    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_plan_overlap, 1));
+    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_overlap, 1));
 }
 
 const trv_algorithm_t trv_trivance_l_overlap = {

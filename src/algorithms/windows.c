@@ -142,7 +142,7 @@ static int free_register(const runs_t *held)
     }
 }
 
-static void hold(trv_window_plan_t *plan, runs_t *held, run_t run, int reg)
+static void hold(trv_window_steps_t *plan, runs_t *held, run_t run, int reg)
 {
     held->run[held->count] = run;
     held->reg[held->count++] = reg;
@@ -152,7 +152,7 @@ static void hold(trv_window_plan_t *plan, runs_t *held, run_t run, int reg)
 
 /* Fills in the messages of a step, whose vectors are in `held`, and drops what is sent only; what is received is
  * added. False where a message would need more vectors than there is room for. */
-static bool exchange(trv_window_plan_t *plan, trv_window_step_t *step, const cuts_t *after, runs_t *held)
+static bool exchange(trv_window_steps_t *plan, trv_window_step_t *step, const cuts_t *after, runs_t *held)
 {
     runs_t own = {0}, sent = *held;
     add_runs(&own, step->lo, step->hi, after, 0);
@@ -224,7 +224,7 @@ static int choose_register(const runs_t *items, int number, int sources, const i
 
 /* Puts the needed runs together from the held ones, which they replace. The result of the last step goes to register
  * 0. */
-static int combine_runs(trv_window_plan_t *plan, trv_window_step_t *step, runs_t *held, const runs_t *need, bool last)
+static int combine_runs(trv_window_steps_t *plan, trv_window_step_t *step, runs_t *held, const runs_t *need, bool last)
 {
     int source[RUNS_MAX][RUNS_MAX], sources[RUNS_MAX];
     const int kept = need->count; /* as the number of a last use: later than any combine */
@@ -269,9 +269,9 @@ static int combine_runs(trv_window_plan_t *plan, trv_window_step_t *step, runs_t
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-static trv_window_plan_t *plan_allocate(int size)
+static trv_window_steps_t *plan_allocate(int size)
 {
-    trv_window_plan_t *plan = calloc(1, sizeof *plan);
+    trv_window_steps_t *plan = calloc(1, sizeof *plan);
     if (!plan) {
         trv_fail_memory();
         return NULL;
@@ -283,7 +283,7 @@ static trv_window_plan_t *plan_allocate(int size)
     return plan;
 }
 
-void trv_window_plan_destroy(trv_window_plan_t *plan)
+void trv_window_steps_destroy(trv_window_steps_t *plan)
 {
     for (int t = 0; plan && t < plan->steps; t++)
         free(plan->step[t].combine);
@@ -291,7 +291,7 @@ void trv_window_plan_destroy(trv_window_plan_t *plan)
 }
 
 /* Completes a plan whose steps have their windows and the peers, signs and runs of their messages. */
-static trv_window_plan_t *plan_complete(trv_window_plan_t *plan)
+static trv_window_steps_t *plan_complete(trv_window_steps_t *plan)
 {
     cuts_t cuts[STEPS_MAX + 1] = {{0}}; /* before each step, and after the last */
     for (int t = plan->steps - 1; t >= 0; t--)
@@ -305,7 +305,7 @@ static trv_window_plan_t *plan_complete(trv_window_plan_t *plan)
         if (!exchange(plan, step, &cuts[t + 1], &held)) {
             trv_fail(TRV_ERR_UNSUPPORTED, "a window plan for a ring of %d needs more than %d vectors in a message",
                      plan->size, TRV_WINDOW_VECTORS_MAX);
-            trv_window_plan_destroy(plan);
+            trv_window_steps_destroy(plan);
             return NULL;
         }
         if (last)
@@ -313,23 +313,23 @@ static trv_window_plan_t *plan_complete(trv_window_plan_t *plan)
         else
             needed_runs(&plan->step[t + 1], &cuts[t + 2], &need);
         if (combine_runs(plan, step, &held, &need, last)) {
-            trv_window_plan_destroy(plan);
+            trv_window_steps_destroy(plan);
             return NULL;
         }
     }
     return plan;
 }
 
-trv_window_plan_t *trv_window_plan_trivance(int size)
+trv_window_steps_t *trv_window_steps_trivance(int size)
 {
     trv_growth_t growth[STEPS_MAX];
     trv_window_growths(size, growth, NULL);
-    return trv_window_plan_grow(size, growth);
+    return trv_window_steps_grow(size, growth);
 }
 
-trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth)
+trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth)
 {
-    trv_window_plan_t *plan = plan_allocate(size);
+    trv_window_steps_t *plan = plan_allocate(size);
     for (int t = 0, lo = 0, hi = 0; plan && t < plan->steps; t++) {
         trv_window_step_t *step = &plan->step[t];
         step->lo = lo;
@@ -355,9 +355,9 @@ trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth)
 /* The shorter way for a message to rank + distance, 0 < distance < size; half way round: +. */
 static int shorter_way(int size, int distance) { return distance <= size - distance ? 1 : -1; }
 
-trv_window_plan_t *trv_window_plan_bruck(int size)
+trv_window_steps_t *trv_window_steps_bruck(int size)
 {
-    trv_window_plan_t *plan = plan_allocate(size);
+    trv_window_steps_t *plan = plan_allocate(size);
     for (int t = 0, length = 1; plan && t < plan->steps; t++, length *= 3) {
         trv_window_step_t *step = &plan->step[t];
         step->lo = 1 - length;
@@ -371,9 +371,9 @@ trv_window_plan_t *trv_window_plan_bruck(int size)
     return plan ? plan_complete(plan) : NULL;
 }
 
-trv_window_plan_t *trv_window_plan_overlap(int size)
+trv_window_steps_t *trv_window_steps_overlap(int size)
 {
-    trv_window_plan_t *plan = plan_allocate(size);
+    trv_window_steps_t *plan = plan_allocate(size);
     for (int t = 0, distance = 1, reach = 0; plan && t < plan->steps; t++, reach += distance, distance *= 3) {
         trv_window_step_t *step = &plan->step[t];
         if (t == plan->steps - 1)
@@ -383,7 +383,7 @@ trv_window_plan_t *trv_window_plan_overlap(int size)
         step->combine = malloc(sizeof *step->combine);
         if (!step->combine) {
             trv_fail_memory();
-            trv_window_plan_destroy(plan);
+            trv_window_steps_destroy(plan);
             return NULL;
         }
         step->messages = size == 2 ? 1 : 2; /* in a ring of two, left and right are the same rank */

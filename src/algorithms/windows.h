@@ -48,19 +48,19 @@ typedef struct trv_window_step {
     trv_window_combine_t *combine;
 } trv_window_step_t;
 
-typedef struct trv_window_plan {
+typedef struct trv_window_steps {
     int size, steps;
     int registers; /* register 0 has the own value before the first step and the result after the last */
     bool whole;    /* between steps only register 0 is held: steps of other dimensions may come in between */
     trv_window_step_t step[TRV_WINDOW_STEPS_MAX];
-} trv_window_plan_t;
+} trv_window_steps_t;
 
 /* A plan for a ring of `size` >= 1 in ceil(log3 size) steps. NULL with trv_last_error() set when out of memory. */
-typedef trv_window_plan_t *trv_window_maker_t(int size);
-trv_window_maker_t trv_window_plan_trivance; /* grows both ways, by trv_window_growths */
-trv_window_maker_t trv_window_plan_overlap;  /* the paper's distances, full windows, which overlap: idempotent only */
-trv_window_maker_t trv_window_plan_bruck;    /* grows one way, from ranks - 3^k and - 2 * 3^k */
-void trv_window_plan_destroy(trv_window_plan_t *plan);
+typedef trv_window_steps_t *trv_window_maker_t(int size);
+trv_window_maker_t trv_window_steps_trivance; /* grows both ways, by trv_window_growths */
+trv_window_maker_t trv_window_steps_overlap;  /* the paper's distances, full windows, which overlap: idempotent only */
+trv_window_maker_t trv_window_steps_bruck;    /* grows one way, from ranks - 3^k and - 2 * 3^k */
+void trv_window_steps_destroy(trv_window_steps_t *plan);
 
 /* ---- Growths (windows_search.c) ---------------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX]
 
 /* The plan that grows by these; their sum must be size - 1, each at most the window. NULL too where a message would
  * need more than TRV_WINDOW_VECTORS_MAX vectors. */
-trv_window_plan_t *trv_window_plan_grow(int size, const trv_growth_t *growth);
+trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth);
 
 /* ---- On a torus (windows_torus.c) -------------------------------------------------------------------------------- */
 

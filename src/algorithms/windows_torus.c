@@ -15,7 +15,7 @@ typedef struct windows {
     trv_lattice_t lattice;
     int levels[TRV_DIMS_MAX];
     trv_visit_t visit;
-    trv_window_plan_t *plan[TRV_DIMS_MAX]; /* of dimension[i]; equal sizes share one */
+    trv_window_steps_t *plan[TRV_DIMS_MAX]; /* of dimension[i]; equal sizes share one */
 } windows_t;
 
 static void destroy_windows(trv_stage_t *stage)
@@ -26,7 +26,7 @@ static void destroy_windows(trv_stage_t *stage)
         for (int j = 0; j < i && !shared; j++)
             shared = windows->plan[j] == windows->plan[i];
         if (!shared)
-            trv_window_plan_destroy(windows->plan[i]);
+            trv_window_steps_destroy(windows->plan[i]);
     }
     free(windows);
 }
@@ -107,7 +107,7 @@ trv_stage_t *trv_windows_stage(const trv_lattice_t *lattice, trv_window_maker_t 
     }
     bool whole = true;
     for (int i = 0; i < lattice->active; i++) {
-        const trv_window_plan_t *plan = windows->plan[i];
+        const trv_window_steps_t *plan = windows->plan[i];
         whole = whole && plan->whole;
         windows->levels[i] = plan->steps;
         windows->base.steps += plan->steps;

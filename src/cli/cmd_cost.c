@@ -145,7 +145,7 @@ static int measure_plans(const options_t *options, const trv_torus_t *torus, col
         cli_set_hop(&network, options->network.hop_ns);
     for (int size = 0; size < options->sizes && !rc; size++) {
         trv_planned_t plan;
-        rc = trv_plan_best(torus, options->collective, options->bytes[size], &network, NULL, &plan);
+        rc = trv_planner_best(torus, options->collective, options->bytes[size], &network, NULL, &plan);
         if (!rc)
             rc = find_entry(options, torus, plan.algorithm, first, result, &column->entry[size]);
     }

@@ -64,20 +64,20 @@ static int find_plan(const options_t *options, const trv_torus_t *torus, trv_col
                      trv_planned_t *plan)
 {
     trv_simulate_options_t network = cli_usual_network();
-    return trv_plan_best(torus, collective, options->bytes, &network, NULL, plan);
+    return trv_planner_best(torus, collective, options->bytes, &network, NULL, plan);
 }
 
 typedef struct tally {
     int proved, wrong, skipped;
 } tally_t;
 
-#define SHOWN_MAX (TRV_PLAN_NAME_MAX + 16)
+#define SHOWN_MAX (TRV_ALGORITHM_NAME_MAX + 16)
 
 /* "planned: hybrid:9": what people see of a schedule that was chosen for another name. */
 static void format_name(const char *name, const char *chosen_for, char text[SHOWN_MAX])
 {
     snprintf(text, SHOWN_MAX, "%s%s%.*s", strcmp(chosen_for, "planned") == 0 ? chosen_for : "",
-             strcmp(chosen_for, "planned") == 0 ? ": " : "", TRV_PLAN_NAME_MAX, name);
+             strcmp(chosen_for, "planned") == 0 ? ": " : "", TRV_ALGORITHM_NAME_MAX, name);
 }
 
 static void begin_row(cli_table_t *table, const trv_torus_t *torus, const char *name, const char *chosen_for,

@@ -67,7 +67,7 @@ fig_algorithm_t fig_own(const fig_spec_t *spec);
 
 typedef struct fig_value {
     double time_ns;
-    char member[TRV_PLAN_NAME_MAX]; /* which algorithm of the family was fastest, or the plan */
+    char member[TRV_ALGORITHM_NAME_MAX]; /* which algorithm of the family was fastest, or the plan */
 } fig_value_t;
 
 typedef struct fig_curve {

@@ -41,7 +41,7 @@ static struct {
 } kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t collective,
-                     const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
+                     const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
     memset(key, 0, sizeof *key);
     key->collective = (int)collective;
@@ -78,7 +78,7 @@ static size_t place_of(const question_t *key, uint64_t vector_bytes)
 
 /* The planner for these questions, in the first place; made if there is none. */
 static int find_planner(const question_t *key, const trv_torus_t *torus, trv_collective_t collective,
-                        const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
+                        const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
     int found = 0;
     while (found < PLANNERS_MAX - 1 && kept.planner[found].planner && !is_same(&kept.planner[found].key, key))
@@ -96,10 +96,11 @@ static int find_planner(const question_t *key, const trv_torus_t *torus, trv_col
     return TRV_OK;
 }
 
-int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
-                  const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, trv_planned_t *plan)
+int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
+                     const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
+                     trv_planned_t *plan)
 {
-    static const trv_plan_constraints_t none = {TRV_PLAN_CONSTRAINTS};
+    static const trv_planner_constraints_t none = {TRV_PLANNER_CONSTRAINTS};
     question_t key;
     fill_key(&key, torus, collective, network, constraints ? constraints : &none);
     size_t place = place_of(&key, vector_bytes);

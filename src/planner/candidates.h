@@ -5,7 +5,7 @@
 #ifndef TRIVANCE_PLANNER_CANDIDATES_H
 #define TRIVANCE_PLANNER_CANDIDATES_H
 
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 
 #include "algorithms/candidates.h"
 
@@ -19,7 +19,7 @@ typedef struct trv_facts {
 } trv_facts_t;
 
 typedef struct trv_candidate {
-    char name[TRV_PLAN_NAME_MAX];
+    char name[TRV_ALGORITHM_NAME_MAX];
     trv_model_t model;
     bool always; /* considered whatever the model says: what a plan must not be slower than */
     bool guest;  /* never considered: somebody asked for its time */

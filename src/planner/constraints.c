@@ -13,7 +13,7 @@
 #define NAMES_MAX 3 /* of excluded candidates, per constraint, in a sentence */
 
 typedef struct question {
-    const trv_plan_constraints_t *asked;
+    const trv_planner_constraints_t *asked;
     const trv_facts_t *facts;
     uint64_t vector_bytes;
 } question_t;
@@ -38,7 +38,7 @@ enum { INEXACT, INCONSISTENT, LARGE, CROWDED, NARROW, RULES };
 static bool (*const is_broken[RULES])(const question_t *) = {is_inexact, is_inconsistent, is_large, is_crowded,
                                                              is_narrow};
 
-static void name_rule(const trv_plan_constraints_t *asked, int rule, char *text, size_t room)
+static void name_rule(const trv_planner_constraints_t *asked, int rule, char *text, size_t room)
 {
     switch (rule) {
     case INEXACT: snprintf(text, room, "to be exact"); break;
@@ -52,7 +52,7 @@ static void name_rule(const trv_plan_constraints_t *asked, int rule, char *text,
     }
 }
 
-int trv_constraints_check(const trv_plan_constraints_t *constraints, const trv_torus_t *torus)
+int trv_constraints_check(const trv_planner_constraints_t *constraints, const trv_torus_t *torus)
 {
     if (constraints->messages_per_port < 0)
         return trv_fail(TRV_ERR_ARGUMENT, "at most %d messages per port: it is a number from 1, or 0 for any",
@@ -66,7 +66,7 @@ int trv_constraints_check(const trv_plan_constraints_t *constraints, const trv_t
 }
 
 /* Which rules the candidate breaks, as bits. */
-static int find_broken(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
+static int find_broken(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                        trv_candidate_t *candidate, uint64_t vector_bytes, unsigned *broken)
 {
     question_t question = {constraints, &candidate->facts, vector_bytes};
@@ -78,7 +78,7 @@ static int find_broken(const trv_plan_constraints_t *constraints, const trv_cand
     return rc;
 }
 
-int trv_constraints_keep(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
+int trv_constraints_keep(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                          trv_candidate_t *candidate, uint64_t vector_bytes, bool *keeps)
 {
     unsigned broken;
@@ -104,7 +104,7 @@ static void say(sentence_t *sentence, const char *format, ...)
     sentence->used = strlen(sentence->text);
 }
 
-static int say_excluded(sentence_t *sentence, const trv_plan_constraints_t *constraints, int rule,
+static int say_excluded(sentence_t *sentence, const trv_planner_constraints_t *constraints, int rule,
                         const trv_candidates_t *list, uint64_t vector_bytes)
 {
     char name[80];
@@ -128,7 +128,7 @@ static int say_excluded(sentence_t *sentence, const trv_plan_constraints_t *cons
     return TRV_OK;
 }
 
-int trv_constraints_refuse(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
+int trv_constraints_refuse(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                            trv_candidate_t *candidate, uint64_t vector_bytes)
 {
     sentence_t sentence = {0, ""};
@@ -145,7 +145,7 @@ int trv_constraints_refuse(const trv_plan_constraints_t *constraints, const trv_
     return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not keep to what is asked for: %s", candidate->name, sentence.text);
 }
 
-int trv_constraints_refuse_all(const trv_plan_constraints_t *constraints, const trv_candidates_t *list,
+int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                                uint64_t vector_bytes)
 {
     sentence_t sentence = {0, ""};

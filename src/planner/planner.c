@@ -35,7 +35,7 @@
 struct trv_planner {
     trv_simulate_options_t network;
     bool dateline; /* asked for */
-    trv_plan_constraints_t constraints;
+    trv_planner_constraints_t constraints;
     trv_candidates_t list;
 };
 
@@ -63,13 +63,13 @@ static int check_network(const trv_simulate_options_t *asked)
 }
 
 int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_collective_t collective,
-                       const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints)
+                       const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
-    static const trv_plan_constraints_t none = {TRV_PLAN_CONSTRAINTS};
+    static const trv_planner_constraints_t none = {TRV_PLANNER_CONSTRAINTS};
     *created = NULL;
     int rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
     if (!rc && constraints)
-        rc = trv_check_size(constraints->size, sizeof *constraints, "TRV_PLAN_CONSTRAINTS");
+        rc = trv_check_size(constraints->size, sizeof *constraints, "TRV_PLANNER_CONSTRAINTS");
     if (rc)
         return rc;
     if (collective != TRV_ALLREDUCE && collective != TRV_REDUCE_SCATTER && collective != TRV_ALLGATHER)
@@ -338,8 +338,9 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
             *candidate = &list->candidate[i];
             return TRV_OK;
         }
-    if (strlen(name) >= TRV_PLAN_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d letters", TRV_PLAN_NAME_MAX - 1);
+    if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d letters",
+                        TRV_ALGORITHM_NAME_MAX - 1);
     trv_candidate_t guest = {.guest = true};
     strcpy(guest.name, name);
     int rc = trv_candidate_facts(list, &guest, false); /* what is no algorithm becomes no candidate */

@@ -5,7 +5,7 @@
 #ifndef TRIVANCE_PLANNER_TIMING_H
 #define TRIVANCE_PLANNER_TIMING_H
 
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 
 /* The network without slow links and ranks, jitter and finite buffers. */
 trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network);

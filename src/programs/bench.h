@@ -103,7 +103,7 @@ typedef struct bench_buffers {
 
 typedef struct bench_row {
     const trv_torus_t *torus;
-    char algorithm[TRV_PLAN_NAME_MAX];
+    char algorithm[TRV_ALGORITHM_NAME_MAX];
     const char *chosen_for; /* the entry that it is of … */
     bool chosen;            /* … and whether that leaves the choice to others (BENCH_CHOSEN) */
     uint64_t bytes, count;  /* of the whole vector, in bytes and elements */

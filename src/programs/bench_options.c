@@ -294,7 +294,7 @@ static int keep_what_serves(bench_options_t *options)
 static int algorithms(bench_options_t *options, const char *list)
 {
     const char *rest = list;
-    char item[TRV_PLAN_NAME_MAX];
+    char item[TRV_ALGORITHM_NAME_MAX];
     int more, code = TRV_OK;
     while (code == TRV_OK && (more = trv_next_item(&rest, "algorithms", item, sizeof item)) != 0) {
         if (more < 0)

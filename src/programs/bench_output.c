@@ -115,7 +115,7 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
 {
     const bench_options_t *options = output->options;
     cli_table_t *table = &output->table;
-    char torus[TRV_TORUS_TEXT_MAX], size[TRV_BYTES_TEXT_MAX], name[2 * TRV_PLAN_NAME_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], size[TRV_BYTES_TEXT_MAX], name[2 * TRV_ALGORITHM_NAME_MAX];
     bool library = strcmp(row->algorithm, "mpi") == 0;
     cli_cell_text(table, cli_collective_name(options->collective));
     cli_cell_text(table, trv_torus_format(row->torus, torus, sizeof torus));

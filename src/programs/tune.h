@@ -45,9 +45,9 @@ typedef struct tune_times {
 } tune_times_t;
 
 typedef struct tune_candidate {
-    char name[TRV_PLAN_NAME_MAX]; /* "mpi" for the library's own, which is candidate 0 */
-    TRV_Plan plan;                /* TRV_PLAN_NULL: the library's own */
-    bool left_out;                /* twice as slow as the best: not run any more */
+    char name[TRV_ALGORITHM_NAME_MAX]; /* "mpi" for the library's own, which is candidate 0 */
+    TRV_Plan plan;                     /* TRV_PLAN_NULL: the library's own */
+    bool left_out;                     /* twice as slow as the best: not run any more */
     int runs;
     double run_us[TUNE_RUNS_MAX];
     tune_times_t times;
@@ -58,7 +58,7 @@ typedef struct tune_cell {
     trv_collective_t collective;
     uint64_t bytes; /* as measured: whole elements on every rank */
     int candidates;
-    char name[TUNE_CANDIDATES_MAX][TRV_PLAN_NAME_MAX];
+    char name[TUNE_CANDIDATES_MAX][TRV_ALGORITHM_NAME_MAX];
     tune_times_t times[TUNE_CANDIDATES_MAX];
     int best;  /* the fastest of ours; 0 where none serves */
     bool wins; /* it was faster than the library by more than noise, twice */

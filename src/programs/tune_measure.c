@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 
 #include "common/error.h"
 #include "mpi/front/library.h"
@@ -202,7 +202,8 @@ static int add_plans(job_t *job, uint64_t bytes)
     const trv_network_t *measured = &job->tune->network;
     trv_simulate_options_t network = trv_mpi_network(measured->alpha_ns, measured->bandwidth_bps, measured->hop_ns,
                                                      job->tune->overhead_ns);
-    const trv_plan_constraints_t constraints = {TRV_PLAN_CONSTRAINTS, .consistent = job->collective != TRV_ALLGATHER};
+    const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS,
+                                                   .consistent = job->collective != TRV_ALLGATHER};
     trv_planner_t *planner = NULL;
     trv_planned_t plan[TUNE_PLANS_MAX];
     int code = trv_planner_create(&planner, &job->tune->options.torus, job->collective, &network, &constraints);

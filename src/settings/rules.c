@@ -41,9 +41,9 @@ int trv_rules_check_algorithm(const char *name)
     if (!trv_algorithm_find(name))
         return trv_fail(TRV_ERR_ARGUMENT, "%s%s", trv_last_error(),
                         strchr(name, ':') ? "" : "; families, planned and auto");
-    if (strlen(name) >= TRV_PLAN_NAME_MAX)
+    if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is longer than the %d letters that a name may have", name,
-                        TRV_PLAN_NAME_MAX - 1);
+                        TRV_ALGORITHM_NAME_MAX - 1);
     return TRV_OK;
 }
 
@@ -99,7 +99,7 @@ const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t col
 /* ---- One line ---------------------------------------------------------------------------------------------------- */
 
 #define FIELDS_MAX  4
-#define FIELD_BYTES (1 + TRV_PLAN_NAME_MAX) /* the longest: @ and a name */
+#define FIELD_BYTES (1 + TRV_ALGORITHM_NAME_MAX) /* the longest: @ and a name */
 
 static int bound(const char *text, bool upper, uint64_t *value)
 {

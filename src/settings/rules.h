@@ -34,7 +34,7 @@ typedef struct trv_rule {
     trv_collective_t collective;
     uint64_t ranks_min, ranks_max, bytes_min, bytes_max; /* UINT64_MAX: no bound */
     trv_torus_t torus;                                   /* dims 0: any */
-    char algorithm[TRV_PLAN_NAME_MAX];
+    char algorithm[TRV_ALGORITHM_NAME_MAX];
 } trv_rule_t;
 
 typedef struct trv_rules {

@@ -92,9 +92,9 @@ int cli_sweep_point(const cli_sweep_grid_t *grid, uint64_t index, cli_network_t 
 typedef struct cli_sweep_result {
     uint64_t index, packet_hops;
     double time_ns, wall_s;
-    double share;                      /* of the work of the points it was simulated with, times their number */
-    bool good;                         /* false: the reason stands in `error`, and there are no numbers */
-    char algorithm[TRV_PLAN_NAME_MAX]; /* that was asked for, the fastest of its family, or the plan */
+    double share;                           /* of the work of the points it was simulated with, times their number */
+    bool good;                              /* false: the reason stands in `error`, and there are no numbers */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* that was asked for, the fastest of its family, or the plan */
     char error[400];
 } cli_sweep_result_t;
 

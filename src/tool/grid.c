@@ -24,7 +24,7 @@
 typedef struct shared {
     trv_torus_t torus;
     trv_collective_t collective;
-    char algorithm[TRV_PLAN_NAME_MAX];
+    char algorithm[TRV_ALGORITHM_NAME_MAX];
     int rc; /* TRV_ERR_UNSUPPORTED where the algorithm does not take the torus, with the reason */
     char *reason;
     /* What rank 0 sends, in hops of messages and in hops of bytes per byte of the vector; the ranks that the symmetry
@@ -86,7 +86,7 @@ static int keep_reason(cli_point_t *point)
 static int plan_point(cli_point_t *point)
 {
     trv_planned_t plan;
-    int rc = trv_plan_best(&point->torus, point->collective, point->bytes, &point->options, NULL, &plan);
+    int rc = trv_planner_best(&point->torus, point->collective, point->bytes, &point->options, NULL, &plan);
     if (!rc)
         memcpy(point->algorithm, plan.algorithm, sizeof plan.algorithm);
     return rc == TRV_ERR_UNSUPPORTED ? keep_reason(point) : rc;

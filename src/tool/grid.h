@@ -21,7 +21,7 @@ typedef struct cli_point {
 
     int rc;             /* TRV_OK, or why there is no result: TRV_ERR_UNSUPPORTED where no member takes the torus */
     const char *reason; /* the sentence to that, or NULL; owned by the point, see cli_points_clear */
-    char algorithm[TRV_PLAN_NAME_MAX]; /* the member that was fastest, or the plan; "" where there is none */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the member that was fastest, or the plan; "" where there is none */
     double time_ns, wall_s;
     uint64_t packet_hops, simulated_hops;
     double share; /* of the work of all points, estimated before the first is begun: they add up to 1 */

@@ -73,7 +73,7 @@ static void set_single(cli_choice_t *choice, const char *label, const trv_algori
 /* Parameters of a name are read where the torus is known; whether it may have any is known here. */
 static int find_with_parameters(const char *text, cli_choice_t *choice)
 {
-    char name[TRV_PLAN_NAME_MAX];
+    char name[TRV_ALGORITHM_NAME_MAX];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
     const trv_algorithm_t *algorithm = trv_algorithm_find(name);
     if (!algorithm)
@@ -123,7 +123,7 @@ static int select_all(cli_selection_t *selection)
 
 int cli_select(const char *list, cli_selection_t *selection)
 {
-    char item[TRV_PLAN_NAME_MAX];
+    char item[TRV_ALGORITHM_NAME_MAX];
     const char *rest = list;
     int more;
     *selection = (cli_selection_t){0};
@@ -199,14 +199,14 @@ trv_simulate_options_t cli_usual_network(void)
 }
 
 int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
-               const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, uint64_t vector_bytes,
-               trv_schedule_t **schedule)
+               const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
+               uint64_t vector_bytes, trv_schedule_t **schedule)
 {
     trv_planned_t plan;
     *schedule = NULL;
     if (!choice->planned)
         return choose_member(choice, torus, collective, network, vector_bytes, schedule);
-    int rc = trv_plan_best(torus, collective, vector_bytes, network, constraints, &plan);
+    int rc = trv_planner_best(torus, collective, vector_bytes, network, constraints, &plan);
     return rc ? rc : trv_schedule_create(schedule, torus, plan.algorithm, collective);
 }
 

@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 #include <trivance/algorithms.h>
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 
 #define CLI_CHOICES_MAX 32
 
 /* One entry of the user's list. A family has several members, of which only those that are exact are candidates;
  * `planned` has none. */
 typedef struct cli_choice {
-    char label[TRV_PLAN_NAME_MAX]; /* as typed, but "planned" for `auto`, too */
+    char label[TRV_ALGORITHM_NAME_MAX]; /* as typed, but "planned" for `auto`, too */
     bool planned;
     int members;
     const trv_algorithm_t *member[CLI_CHOICES_MAX];
@@ -48,8 +48,8 @@ trv_simulate_options_t cli_usual_network(void);
  * to the constraints (NULL: to be exact), the latter two as simulated on this network with one queue per link.
  * TRV_ERR_UNSUPPORTED with the reason where there is none. */
 int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
-               const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints, uint64_t vector_bytes,
-               trv_schedule_t **schedule);
+               const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
+               uint64_t vector_bytes, trv_schedule_t **schedule);
 
 /* Prints "planned is trivance-l at 32 B, 1 KiB; hybrid:9 at 32 KiB": what it became at each size (NULL: nothing). */
 void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes);

@@ -61,4 +61,10 @@ if nm -g --defined-only "$build"/src/libtrivance.a | awk 'NF == 3 { print $3 }' 
     echo "symbols: libtrivance.a defines the names above, which do not begin with trv_"
     code=1
 fi
+for library in "$build"/src/mpi/libtrivance_mpi_*.a; do
+    if [ -e "$library" ] && nm -g --defined-only "$library" 2> /dev/null | awk 'NF == 3 { print $3 }' | grep -v -i '^trv_'; then
+        echo "symbols: $library defines the names above, which do not begin with trv_ or TRV_"
+        code=1
+    fi
+done
 exit $code

@@ -120,21 +120,21 @@ static void try_algorithm(run_t *run, const trv_algorithm_t *algorithm, const tr
 }
 
 /* "hybrid:2x3:grouped": of every dimension the least factor, a hybrid where a dimension has two. */
-static void name_hybrid(const trv_torus_t *torus, char name[TRV_PLAN_NAME_MAX])
+static void name_hybrid(const trv_torus_t *torus, char name[TRV_ALGORITHM_NAME_MAX])
 {
-    int used = snprintf(name, TRV_PLAN_NAME_MAX, "hybrid:");
+    int used = snprintf(name, TRV_ALGORITHM_NAME_MAX, "hybrid:");
     for (int d = 0; d < torus->dims; d++) {
         int factor = torus->size[d] > 1 ? 2 : 1;
         while (torus->size[d] % factor != 0)
             factor++;
-        used += snprintf(name + used, (size_t)(TRV_PLAN_NAME_MAX - used), "%s%d", d ? "x" : "", factor);
+        used += snprintf(name + used, (size_t)(TRV_ALGORITHM_NAME_MAX - used), "%s%d", d ? "x" : "", factor);
     }
-    snprintf(name + used, (size_t)(TRV_PLAN_NAME_MAX - used), ":grouped");
+    snprintf(name + used, (size_t)(TRV_ALGORITHM_NAME_MAX - used), ":grouped");
 }
 
 static void try_plans(run_t *run, const trv_torus_t *torus)
 {
-    char text[TRV_TORUS_TEXT_MAX], hybrid[TRV_PLAN_NAME_MAX];
+    char text[TRV_TORUS_TEXT_MAX], hybrid[TRV_ALGORITHM_NAME_MAX];
     const char *const name[] = {"auto", "planned", hybrid};
     name_hybrid(torus, hybrid);
     run->torus = trv_torus_format(torus, text, sizeof text);

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
 
 static void query(MPI_Comm comm, TRV_Plan_info *info)
 {
-    static char name[TRV_PLAN_NAME_MAX];
+    static char name[TRV_ALGORITHM_NAME_MAX];
     TRV_Plan plan;
     *info = (TRV_Plan_info){.algorithm = ""};
     if (!expect_class(TRV_Allreduce_plan_create(100, MPI_INT, MPI_SUM, comm, &plan), MPI_SUCCESS, NULL, "a plan"))

@@ -36,7 +36,7 @@ static void swapped(void *in, void *inout, int *count, MPI_Datatype *type)
 /* The name of what serves a plan. */
 static const char *algorithm_of(TRV_Plan plan)
 {
-    static char name[TRV_PLAN_NAME_MAX];
+    static char name[TRV_ALGORITHM_NAME_MAX];
     TRV_Plan_info info = {.algorithm = "?"};
     TRV_Plan_query(plan, &info);
     snprintf(name, sizeof name, "%s", info.algorithm);

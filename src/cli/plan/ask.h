@@ -4,7 +4,7 @@
 #ifndef TRIVANCE_CLI_PLAN_ASK_H
 #define TRIVANCE_CLI_PLAN_ASK_H
 
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 
 #include "tool/network.h"
 #include "tool/table.h"
@@ -14,7 +14,7 @@ typedef struct cli_plan_ask {
     trv_collective_t collective;
     uint64_t bytes;        /* --why: the size that is asked about */
     cli_network_t network; /* finished for the torus */
-    trv_plan_constraints_t constraints;
+    trv_planner_constraints_t constraints;
     cli_format_t format;
     const char *output; /* a path; NULL: stdout */
 } cli_plan_ask_t;

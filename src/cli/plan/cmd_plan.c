@@ -110,7 +110,7 @@ typedef struct options {
     uint64_t bytes; /* 0: not given */
     plan_format_t format;
     cli_network_t network;
-    trv_plan_constraints_t constraints;
+    trv_planner_constraints_t constraints;
     bool constrained;
     cli_tori_t tori;
 } options_t;
@@ -119,7 +119,7 @@ typedef struct options {
 
 /* ---- Titles ------------------------------------------------------------------------------------------------------ */
 
-void cli_plan_title(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
+void cli_plan_title(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
 {
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
     char shape[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
@@ -129,7 +129,7 @@ void cli_plan_title(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
              trv_format_bytes(plan->vector_bytes, bytes));
 }
 
-void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
+void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
 {
     const trv_simulate_options_t *network = plan->network;
     char time[TRV_TIME_TEXT_MAX];
@@ -150,7 +150,7 @@ void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX])
 
 /* ---- SVG --------------------------------------------------------------------------------------------------------- */
 
-int cli_plan_svg(const cli_plan_t *plan, FILE *out)
+int cli_plan_svg(const cli_shown_t *plan, FILE *out)
 {
     trv_picture_t picture;
     trv_progress_t progress;
@@ -178,7 +178,7 @@ int cli_plan_svg(const cli_plan_t *plan, FILE *out)
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-static int write_plan(const options_t *options, const cli_plan_t *plan)
+static int write_plan(const options_t *options, const cli_shown_t *plan)
 {
     cli_output_t output;
     int rc = cli_output_begin(&output, options->output);
@@ -194,7 +194,7 @@ static int write_plan(const options_t *options, const cli_plan_t *plan)
 
 /* Pictures are built in memory first where they go to stdout, so that a refusal leaves nothing half written: the checks
  * of text and SVG come before their first byte; a JSON file's do not all, so it is tried out before. */
-static int try_json(const options_t *options, const cli_plan_t *plan)
+static int try_json(const options_t *options, const cli_shown_t *plan)
 {
     if (options->format != JSON || (options->output && strcmp(options->output, "-") != 0))
         return TRV_OK;
@@ -206,7 +206,7 @@ static int try_json(const options_t *options, const cli_plan_t *plan)
     return rc;
 }
 
-static int show(const options_t *options, cli_plan_t *plan)
+static int show(const options_t *options, cli_shown_t *plan)
 {
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
     int rc = TRV_OK;
@@ -237,7 +237,7 @@ static int run(const options_t *options)
     trv_schedule_t *schedule;
     trv_schedule_file_t file;
     const trv_simulate_options_t *network = &options->network.options;
-    cli_plan_t plan = {.command = options->command, .has_blocks = true, .network = network};
+    cli_shown_t plan = {.command = options->command, .has_blocks = true, .network = network};
     plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     int rc;
     if (options->schedule) {
@@ -332,7 +332,7 @@ static int take_chain(options_t *options)
 {
     const char *star = options->named ? options->selection.choice[0].label : "star:l";
     const char *steps = strchr(star, ':');
-    char name[2 * TRV_PLAN_NAME_MAX];
+    char name[2 * TRV_ALGORITHM_NAME_MAX];
     if (!options->selection.single || strncmp(star, "star", 4) != 0 || (star[4] && star[4] != ':') ||
         (steps && strchr(steps + 1, ':')))
         return trv_fail(TRV_ERR_ARGUMENT, "--chain is about stars: leave --algorithm out or say star, star:l or which "
@@ -343,18 +343,18 @@ static int take_chain(options_t *options)
                         "steps by _, for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4",
                         options->chain);
     int length = snprintf(name, sizeof name, "%s%s:%s", star, steps ? "" : ":", options->chain);
-    if (length >= TRV_PLAN_NAME_MAX)
+    if (length >= TRV_ALGORITHM_NAME_MAX)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "the chain of %d characters is too long: a name with its parameters has at "
                         "most %d",
-                        (int)strlen(options->chain), TRV_PLAN_NAME_MAX - 1);
+                        (int)strlen(options->chain), TRV_ALGORITHM_NAME_MAX - 1);
     options->named = true;
     return cli_select(name, &options->selection);
 }
 
 static int read_constraint(options_t *options, int key)
 {
-    trv_plan_constraints_t *constraints = &options->constraints;
+    trv_planner_constraints_t *constraints = &options->constraints;
     options->constrained = true;
     switch (key) {
     case OPTION_CONSISTENT: constraints->consistent = true; return TRV_OK;
@@ -406,7 +406,7 @@ int cli_plan(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
-    options.constraints = (trv_plan_constraints_t){TRV_PLAN_CONSTRAINTS};
+    options.constraints = (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS};
     cli_network_init(&options.network);
     options.network.options = cli_usual_network();
     int rc = TRV_OK, code = read_options(argc, argv, &options);

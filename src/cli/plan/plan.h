@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 #include <trivance/cost.h>
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 #include <trivance/schedule.h>
 
-typedef struct cli_plan {
+typedef struct cli_shown {
     const char *command;
     const trv_schedule_t *schedule;
     trv_cost_t cost;
@@ -21,15 +21,15 @@ typedef struct cli_plan {
     int stream;     /* the one asked for, or -1 for all */
     bool has_blocks;
     const char *chosen_for; /* the family it was chosen from, "planned", or NULL */
-} cli_plan_t;
+} cli_shown_t;
 
 /* "trivance-l on a ring of 9: AllReduce of 64 KiB" and what follows it; `text` has room for CLI_PLAN_TEXT_MAX bytes. */
 #define CLI_PLAN_TEXT_MAX 256
-void cli_plan_title(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX]);
-void cli_plan_subtitle(const cli_plan_t *plan, char text[CLI_PLAN_TEXT_MAX]);
+void cli_plan_title(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX]);
+void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX]);
 
 /* The schedule as text: summary, table of one rank's messages, its program (if a rank was asked for), pictures. */
-int cli_plan_text(const cli_plan_t *plan, FILE *out);
-int cli_plan_svg(const cli_plan_t *plan, FILE *out);
+int cli_plan_text(const cli_shown_t *plan, FILE *out);
+int cli_plan_svg(const cli_shown_t *plan, FILE *out);
 
 #endif

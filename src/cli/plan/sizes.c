@@ -203,7 +203,7 @@ static int print_rows(const sizes_t *sizes, FILE *out)
                                             {"time_ns", NULL, true, 0}};
     const int own = 9;
     int algorithms = trv_algorithms_count() < CLI_COLUMNS_MAX - own ? trv_algorithms_count() : CLI_COLUMNS_MAX - own;
-    char key[CLI_COLUMNS_MAX][TRV_PLAN_NAME_MAX], torus[TRV_TORUS_TEXT_MAX];
+    char key[CLI_COLUMNS_MAX][TRV_ALGORITHM_NAME_MAX], torus[TRV_TORUS_TEXT_MAX];
     cli_table_t table;
     for (int i = 0; i < algorithms; i++) {
         snprintf(key[i], sizeof key[i], "gain_%.100s", trv_algorithm_name(trv_algorithm_at(i)));

@@ -40,7 +40,7 @@ static char *describe_list(const trv_blocks_t *blocks, int64_t first, int64_t li
 }
 
 /* The blocks of all parts of a message: "all", "0-2", or "registers 3-5" for parts that are whole registers. */
-static void describe_parts(const cli_plan_t *plan, const trv_message_t *message, char *text, size_t size)
+static void describe_parts(const cli_shown_t *plan, const trv_message_t *message, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -60,7 +60,7 @@ static void describe_parts(const cli_plan_t *plan, const trv_message_t *message,
     }
 }
 
-static int route_hops(const cli_plan_t *plan, int rank, int stream, const trv_message_t *message)
+static int route_hops(const cli_shown_t *plan, int rank, int stream, const trv_message_t *message)
 {
     trv_route_t route;
     trv_route_begin(&route, trv_schedule_torus(plan->schedule), rank, message->peer, message->port,
@@ -74,7 +74,7 @@ typedef struct row_head { /* printed once for the rows of a step, and of a strea
     bool step, stream;
 } row_head_t;
 
-static void add_message(cli_table_t *table, const cli_plan_t *plan, int rank, int stream, int step,
+static void add_message(cli_table_t *table, const cli_shown_t *plan, int rank, int stream, int step,
                         const trv_step_t *out, const trv_message_t *message, row_head_t *head)
 {
     char port[16], blocks[160];
@@ -101,7 +101,7 @@ static void add_message(cli_table_t *table, const cli_plan_t *plan, int rank, in
     *head = (row_head_t){false, false};
 }
 
-static int print_messages(const cli_plan_t *plan, int rank, FILE *out)
+static int print_messages(const cli_shown_t *plan, int rank, FILE *out)
 {
     static const cli_column_t column[] = {{NULL, "step", true, 0},       {NULL, "stream", true, 0},
                                           {NULL, "dim", true, 0},        {NULL, "sends to", true, 0},
@@ -134,7 +134,7 @@ static int print_messages(const cli_plan_t *plan, int rank, FILE *out)
 
 /* ---- The program of one rank ------------------------------------------------------------------------------------- */
 
-static void print_program_message(const cli_plan_t *plan, const trv_message_t *message, bool send, FILE *out)
+static void print_program_message(const cli_shown_t *plan, const trv_message_t *message, bool send, FILE *out)
 {
     fprintf(out, "    %s %4d  port %c%d", send ? "send    to  " : "receive from", message->peer,
             trv_port_sign(message->port) > 0 ? '+' : '-', trv_port_dimension(message->port));
@@ -151,7 +151,7 @@ static void print_program_message(const cli_plan_t *plan, const trv_message_t *m
     fputc('\n', out);
 }
 
-static void print_program_combine(const cli_plan_t *plan, const trv_combine_t *combine, FILE *out)
+static void print_program_combine(const cli_shown_t *plan, const trv_combine_t *combine, FILE *out)
 {
     char *list = describe_list(&combine->blocks, 0, trv_schedule_units(plan->schedule), 0);
     fprintf(out, "    reduce   register %d =", combine->dst);
@@ -161,7 +161,7 @@ static void print_program_combine(const cli_plan_t *plan, const trv_combine_t *c
     free(list);
 }
 
-static int print_program(const cli_plan_t *plan, FILE *out)
+static int print_program(const cli_shown_t *plan, FILE *out)
 {
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;
@@ -213,7 +213,7 @@ static bool all_fit(const trv_text_style_t *style, const trv_picture_t *picture)
     return true;
 }
 
-static int print_arrows(const cli_plan_t *plan, const trv_text_style_t *style, trv_picture_t *picture, int rank)
+static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, trv_picture_t *picture, int rank)
 {
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
@@ -239,7 +239,7 @@ static int print_arrows(const cli_plan_t *plan, const trv_text_style_t *style, t
     return TRV_OK;
 }
 
-static void print_progress(const cli_plan_t *plan, const trv_text_style_t *style, const trv_picture_t *picture)
+static void print_progress(const cli_shown_t *plan, const trv_text_style_t *style, const trv_picture_t *picture)
 {
     trv_progress_t progress;
     int stream = plan->stream < 0 ? 0 : plan->stream;
@@ -261,7 +261,7 @@ static void print_progress(const cli_plan_t *plan, const trv_text_style_t *style
     trv_progress_clear(&progress);
 }
 
-static int print_pictures(const cli_plan_t *plan, int rank, FILE *out)
+static int print_pictures(const cli_shown_t *plan, int rank, FILE *out)
 {
     trv_text_style_t style = {out, cli_utf8(), WIDTH};
     trv_picture_t picture;
@@ -284,7 +284,7 @@ static int print_pictures(const cli_plan_t *plan, int rank, FILE *out)
     return rc;
 }
 
-int cli_plan_text(const cli_plan_t *plan, FILE *out)
+int cli_plan_text(const cli_shown_t *plan, FILE *out)
 {
     char text[CLI_PLAN_TEXT_MAX];
     int rank = plan->rank >= 0 ? plan->rank : 0;

@@ -143,8 +143,8 @@ static int choose_at(const why_t *why, int parameter, double value, trv_planned_
 {
     trv_simulate_options_t network = why->ask->network.options;
     *parameter_of(&network, parameter) = value;
-    int rc = trv_plan_best(&why->ask->torus, why->ask->collective, why->ask->bytes, &network, &why->ask->constraints,
-                           chosen);
+    int rc = trv_planner_best(&why->ask->torus, why->ask->collective, why->ask->bytes, &network, &why->ask->constraints,
+                              chosen);
     if (rc && rc != TRV_ERR_MEMORY)
         *chosen = (trv_planned_t){.steps = 0};
     return rc == TRV_ERR_MEMORY ? rc : TRV_OK;
@@ -383,7 +383,7 @@ static void add_limit(char *text, size_t size, const char *format, ...)
 void cli_plan_ask_header(const cli_plan_ask_t *ask, FILE *out)
 {
     char torus[TRV_TORUS_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX], limits[256] = "";
-    const trv_plan_constraints_t *constraints = &ask->constraints;
+    const trv_planner_constraints_t *constraints = &ask->constraints;
     fprintf(out, "%s%s%s on %s %s (%d rank%s)\n%s\n", cli_collective_title(ask->collective), ask->bytes ? " of " : "",
             ask->bytes ? trv_format_bytes(ask->bytes, bytes) : "", ask->torus.dims == 1 ? "a ring of" : "the torus",
             trv_torus_format(&ask->torus, torus, sizeof torus), ask->torus.ranks, ask->torus.ranks == 1 ? "" : "s",

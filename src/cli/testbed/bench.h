@@ -40,10 +40,10 @@ typedef struct cli_rival {
 typedef struct cli_bench_cell {
     bool measured;
     double median_ns, least_ns, most_ns;
-    int wrong;                         /* elements, of all ranks: 0 */
-    double core_ns;                    /* so long was a core that the ranks share busy with them */
-    char served_by[TRV_PLAN_NAME_MAX]; /* by which algorithm; "" where that is not known */
-    double predicted_ns;               /* NAN: nothing predicts it */
+    int wrong;                              /* elements, of all ranks: 0 */
+    double core_ns;                         /* so long was a core that the ranks share busy with them */
+    char served_by[TRV_ALGORITHM_NAME_MAX]; /* by which algorithm; "" where that is not known */
+    double predicted_ns;                    /* NAN: nothing predicts it */
 } cli_bench_cell_t;
 
 /* What a program takes. */

@@ -66,10 +66,10 @@ typedef struct trv_mpi_state {
     const int *name;           /* the rank in the communicator at every place; NULL: the place's number */
     int place;                 /* this rank's place */
     struct trv_mpi_node *node; /* several ranks share every place, which member[place] leads; NULL: one at each */
-    char algorithm[TRV_PLAN_NAME_MAX]; /* a name, a family, planned or auto */
-    bool named;                        /* TRV_Comm_set or a hint named it: no rule of the environment comes before it */
-    bool unable;                       /* this rank has no memory for the torus; the others hear of it (decide.h) */
-    bool left;                         /* a hint leaves the communicator to the MPI library */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* a name, a family, planned or auto */
+    bool named;  /* TRV_Comm_set or a hint named it: no rule of the environment comes before it */
+    bool unable; /* this rank has no memory for the torus; the others hear of it (decide.h) */
+    bool left;   /* a hint leaves the communicator to the MPI library */
 
     struct trv_mpi_kept *kept; /* decisions and what runs them (selection/kept.h), which outlive no state */
     struct trv_mpi_kept

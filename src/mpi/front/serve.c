@@ -228,7 +228,7 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, co
 /* What rank 0 was given, and what it thinks of it. */
 typedef struct given {
     int32_t code;
-    char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_PLAN_NAME_MAX], sentence[600];
+    char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_ALGORITHM_NAME_MAX], sentence[600];
     int32_t has_torus, has_algorithm;
 } given_t;
 

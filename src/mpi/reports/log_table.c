@@ -16,7 +16,7 @@
 #define WHY_MAX  160
 
 struct trv_mpi_tally {
-    char collective[24], algorithm[TRV_PLAN_NAME_MAX], why[WHY_MAX];
+    char collective[24], algorithm[TRV_ALGORITHM_NAME_MAX], why[WHY_MAX];
     atomic_ullong calls, bytes;
 };
 

@@ -22,7 +22,7 @@
 
 typedef struct record {
     unsigned long number; /* from 1 on; 0: none yet */
-    char collective[24], algorithm[TRV_PLAN_NAME_MAX];
+    char collective[24], algorithm[TRV_ALGORITHM_NAME_MAX];
     size_t bytes;
     long long began_ms, ended_ms;
     int code;

@@ -13,10 +13,10 @@
 #include "mpi/operations/want.h"
 
 typedef struct trv_mpi_choice {
-    char algorithm[TRV_PLAN_NAME_MAX]; /* "": the MPI library serves */
-    bool meant;                        /* which is what the user wanted */
-    char why[TRV_MPI_WHY_MAX];         /* for the log */
-    uint64_t bytes_min, bytes_max;     /* vectors that the same is chosen for */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* "": the MPI library serves */
+    bool meant;                             /* which is what the user wanted */
+    char why[TRV_MPI_WHY_MAX];              /* for the log */
+    uint64_t bytes_min, bytes_max;          /* vectors that the same is chosen for */
 } trv_mpi_choice_t;
 
 #endif

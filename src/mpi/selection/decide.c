@@ -23,8 +23,8 @@ typedef struct wire {
     int32_t code; /* TRV_OK, or why there is no choice: `why` is the sentence */
     int32_t meant;
     uint64_t bytes_min, bytes_max, chunk_bytes, piece_bytes;
-    char algorithm[TRV_PLAN_NAME_MAX]; /* as it is called; "": the MPI library serves */
-    char spelled[TRV_SPELLED_MAX];     /* as it is made */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* as it is called; "": the MPI library serves */
+    char spelled[TRV_SPELLED_MAX];          /* as it is made */
     char why[TRV_MPI_WHY_MAX];
 } wire_t;
 

@@ -32,7 +32,7 @@ typedef struct trv_mpi_decision {
     trv_mpi_want_t kind;                /* the first call's; its count has no meaning */
     uint64_t bytes_min, bytes_max;      /* of the vectors that it is for */
     trv_mpi_recipe_t recipe;
-    char algorithm[TRV_PLAN_NAME_MAX];
+    char algorithm[TRV_ALGORITHM_NAME_MAX];
     trv_schedule_t *schedule; /* NULL: the MPI library serves */
     trv_plan_t *model;
     trv_mpi_tally_t *tally;

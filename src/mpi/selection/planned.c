@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <trivance/plan.h>
+#include <trivance/planner.h>
 
 #include "common/error.h"
 #include "common/size_class.h"
@@ -21,7 +21,7 @@
 typedef struct question {
     trv_collective_t collective;
     uint64_t bytes;
-    trv_plan_constraints_t constraints;
+    trv_planner_constraints_t constraints;
     const char *family; /* NULL: of all algorithms */
 } question_t;
 
@@ -87,8 +87,8 @@ static int find_plan(const trv_mpi_state_t *state, const question_t *question, t
 {
     trv_simulate_options_t network = network_as_set();
     if (!question->family)
-        return trv_plan_best(&state->torus, question->collective, question->bytes, &network, &question->constraints,
-                             best);
+        return trv_planner_best(&state->torus, question->collective, question->bytes, &network, &question->constraints,
+                                best);
     trv_planner_t *planner;
     int code = make_planner(state, question, &planner);
     if (code == TRV_OK)
@@ -156,7 +156,7 @@ static question_t question_of(const trv_mpi_state_t *state, const trv_mpi_want_t
     bool reduces = want->collective != TRV_ALLGATHER;
     return (question_t){.collective = want->collective,
                         .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
-                        .constraints = {TRV_PLAN_CONSTRAINTS,
+                        .constraints = {TRV_PLANNER_CONSTRAINTS,
                                         .consistent = reduces && !want->elements.exact &&
                                                       !trv_mpi_settings()->allow_inconsistent,
                                         .idempotent = reduces && want->elements.idempotent,

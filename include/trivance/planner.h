@@ -7,9 +7,11 @@
  * named.
  *
  * Everything is deterministic and limited by work, not by time: the same arguments give the same plan on every rank.
+ *
+ * Stability: experimental.
  */
-#ifndef TRIVANCE_PLAN_H
-#define TRIVANCE_PLAN_H
+#ifndef TRIVANCE_PLANNER_H
+#define TRIVANCE_PLANNER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,18 +26,18 @@ extern "C" {
 #endif
 
 /* What a plan must satisfy. All zero except for the size: it is exact, nothing else. */
-typedef struct trv_plan_constraints {
-    size_t size;           /* of this struct, as the caller knows it: begin with {TRV_PLAN_CONSTRAINTS} */
+typedef struct trv_planner_constraints {
+    size_t size;           /* of this struct, as the caller knows it: begin with {TRV_PLANNER_CONSTRAINTS} */
     bool consistent;       /* bitwise identical results on all ranks, also for floating point */
     bool idempotent;       /* accept schedules that only cover (TRV_COVERS): MAX, MIN, AND, OR */
     uint64_t memory_bytes; /* maximum memory for scratch registers per rank; 0: any */
     int messages_per_port; /* maximum messages of a stream that leave a rank by one port in a step; 0: any */
     unsigned narrow;       /* bit d: no step may send in both directions of dimension d, which share a path */
-} trv_plan_constraints_t;
-#define TRV_PLAN_CONSTRAINTS .size = sizeof(trv_plan_constraints_t)
+} trv_planner_constraints_t;
+#define TRV_PLANNER_CONSTRAINTS .size = sizeof(trv_planner_constraints_t)
 
 typedef struct trv_planned {
-    char algorithm[TRV_PLAN_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
     int steps;
     bool consistent;
     /* Completion time, simulated on the given network, and its parts: steps * alpha; the additional time of a vector of
@@ -50,15 +52,15 @@ typedef struct trv_planned {
  * Thread-safe. TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency);
  * TRV_ERR_UNSUPPORTED if no schedule satisfies the constraints, with a sentence that states which of them excludes
  * what. */
-TRV_API int trv_plan_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
-                          const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints,
-                          trv_planned_t *plan);
+TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
+                             const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
+                             trv_planned_t *plan);
 
 /* A planner holds the candidates for one torus, collective, network and set of constraints. Use it for many sizes, or
  * for the runners-up, by one thread at a time. */
 typedef struct trv_planner trv_planner_t;
 TRV_API int trv_planner_create(trv_planner_t **planner, const trv_torus_t *torus, trv_collective_t collective,
-                               const trv_simulate_options_t *network, const trv_plan_constraints_t *constraints);
+                               const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints);
 TRV_API void trv_planner_destroy(trv_planner_t *planner);
 
 /* The fastest plans, best first: writes at most `room` of them and returns how many, or an error. */
