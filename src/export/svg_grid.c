@@ -11,6 +11,9 @@
 #define NODE      8.0
 #define TRACK     4.2
 #define LAYER_GAP 30.0
+#define EDGE      6.0 /* from where messages leave round the edge to the end of the layer */
+#define CAPTION   12.0
+#define SLANTED   9.0 /* the width of an arrow to another layer */
 
 typedef struct grid {
     const trv_torus_t *torus;
@@ -44,7 +47,10 @@ static grid_t measure(const trv_picture_t *picture)
                         2 * (grid.node + TRACK * (most_tracks(picture, x) + 0.7)) + 14);
     grid.pitch_x = fmax(grid.torus->ranks <= 125 ? 44 : 20,
                         2 * (grid.node + TRACK * (most_tracks(picture, y) + 0.7)) + 14);
-    grid.margin = 20;
+    /* The tracks beside the outermost ranks, and all arrows to other layers, lie within the margin. */
+    double beside = TRACK * fmax(most_tracks(picture, x), most_tracks(picture, y)) + EDGE + 1.3;
+    double slanted = grid.dims > 2 ? SLANTED + TRACK * most_tracks(picture, grid.active[0]) : 0;
+    grid.margin = fmax(20, fmax(beside, slanted));
     grid.across = grid.layers;
     while (grid.across > 1 && grid.across * (grid.columns * grid.pitch_x + LAYER_GAP) > 900)
         grid.across = (grid.across + 1) / 2;
@@ -64,7 +70,7 @@ trv_svg_size_t trv_svg_grid_size(const trv_picture_t *picture)
 {
     grid_t grid = measure(picture);
     int down = (grid.layers + grid.across - 1) / grid.across;
-    double caption = grid.layers > 1 ? 12 : 0;
+    double caption = grid.layers > 1 ? CAPTION : 0;
     return (trv_svg_size_t){grid.across * layer_width(&grid), down * (layer_height(&grid) + caption)};
 }
 
@@ -75,8 +81,8 @@ static void place(const grid_t *grid, int rank, double *x, double *y)
     int layer = grid->dims > 2 ? at[grid->active[0]] : 0;
     *x = grid->x + layer % grid->across * layer_width(grid) + grid->margin + grid->node +
          at[grid->active[grid->dims - 1]] * grid->pitch_x;
-    *y = grid->y + layer / grid->across * (layer_height(grid) + 12) + (grid->layers > 1 ? 12 : 0) + grid->margin +
-         grid->node + at[grid->active[grid->dims - 2]] * grid->pitch_y;
+    *y = grid->y + layer / grid->across * (layer_height(grid) + CAPTION) + (grid->layers > 1 ? CAPTION : 0) +
+         grid->margin + grid->node + at[grid->active[grid->dims - 2]] * grid->pitch_y;
 }
 
 typedef struct pen {
@@ -129,17 +135,18 @@ static void draw_flat(const pen_t *pen, const grid_t *grid, const trv_segment_t 
     double origin = (horizontal ? x : y) - c * pitch, line = (horizontal ? y : x) + offset_of(grid, segment);
     double begin = origin + c * pitch + (before ? offset_of(grid, before) : starts ? sign * 2 : 0);
     double short_of = after ? offset_of(grid, after) : -sign * 3.5; /* where it ends, from the last rank */
+    double beyond = grid->node + grid->margin - EDGE;               /* where it leaves round the edge */
     while (left > 0) {
         int to_edge = segment->sign > 0 ? size - 1 - c : c;
         bool ends = left <= to_edge;
         int hops = ends ? left : to_edge;
         double end = origin + (c + segment->sign * hops) * pitch;
-        draw_piece(pen, horizontal, line, begin, ends ? end + short_of : end + sign * (grid->margin * 0.7 + grid->node),
-                   starts, ends && segment->last);
+        draw_piece(pen, horizontal, line, begin, ends ? end + short_of : end + sign * beyond, starts,
+                   ends && segment->last);
         starts = false;
         left -= hops + 1;
         c = segment->sign > 0 ? 0 : size - 1;
-        begin = origin + c * pitch - sign * (grid->margin * 0.7 + grid->node);
+        begin = origin + c * pitch - sign * beyond;
         if (!ends && left == 0) { /* one more hop brings it to the first rank beyond the edge */
             draw_piece(pen, horizontal, line, begin, origin + c * pitch + short_of, false, segment->last);
         } else if (ends) {
@@ -154,7 +161,7 @@ static void draw_slanted(const pen_t *pen, const grid_t *grid, const trv_segment
     double x, y, sign = segment->sign, shift = segment->track * TRACK;
     place(grid, segment->from, &x, &y);
     double x0 = x + sign * grid->node * 0.75 + shift, y0 = y - sign * grid->node * 0.75;
-    double x1 = x0 + sign * 9, y1 = y0 - sign * 9;
+    double x1 = x0 + sign * SLANTED, y1 = y0 - sign * SLANTED;
     trv_svg_line(pen->out, x0, y0, x1 - sign * 3, y1 + sign * 3, pen->colour, 1.5, pen->dashed);
     trv_svg_head(pen->out, x1, y1, sign, -sign, pen->colour, 6);
 }
@@ -175,7 +182,7 @@ static void draw_links(FILE *out, const grid_t *grid)
         if (r == 0 && c == 0 && grid->layers > 1) {
             char text[32];
             snprintf(text, sizeof text, "layer %d", at[grid->active[0]]);
-            trv_svg_text(out, x - grid->node, y - grid->node - grid->margin + 6, 10, "start", SVG_MUTED, text);
+            trv_svg_text(out, x - grid->node, y - grid->node - grid->margin - 1, 10, "start", SVG_MUTED, text);
         }
     }
 }

@@ -184,6 +184,53 @@ static void test_svg(void **state)
     for_each_schedule(check_svg);
 }
 
+/* Nothing of a panel lies outside of its size: above it is the heading, below it the matrix. */
+static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t *cost)
+{
+    trv_picture_t picture;
+    int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
+    if (dims < 2 || dims > 3)
+        return;
+    assert_int_equal(trv_picture_create(&picture, schedule, cost, -1, -1), 0);
+    trv_svg_size_t size = trv_svg_grid_size(&picture);
+    for (int i = 0; i < picture.panels; i++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *out = open_memstream(&text, &length);
+        trv_svg_grid(out, &picture, &picture.panel[i], -1, 0, 0);
+        fclose(out);
+        for (char *p = text; *p; p++) { /* paths are M and L, each with its x and y */
+            char *end;
+            if (*p != 'M' && *p != 'L')
+                continue;
+            double x = strtod(p + 1, &end), y = strtod(end, NULL);
+            if (x < 0 || x > size.width || y < 0 || y > size.height)
+                fail_msg("%s, panel %d: (%.1f, %.1f) in %.1f x %.1f", trv_schedule_name(schedule), i, x, y, size.width,
+                         size.height);
+        }
+        free(text);
+    }
+    trv_picture_clear(&picture);
+}
+
+static void test_arrows_stay_in_their_panel(void **state)
+{
+    static const char *const more[][2] = {{"4x4", "star:l"}, {"9x9", "trivance-l"}, {"4x4x4", "star:l"}};
+    (void)state;
+    for_each_schedule(check_panel_within);
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        trv_torus_t torus;
+        trv_schedule_t *schedule;
+        trv_cost_t cost;
+        assert_int_equal(trv_torus_parse(more[i][0], &torus), 0);
+        assert_int_equal(trv_schedule_create(&schedule, &torus, more[i][1], TRV_ALLREDUCE), 0);
+        assert_int_equal(trv_cost_measure(schedule, &cost), 0);
+        check_panel_within(schedule, &cost);
+        trv_cost_clear(&cost);
+        trv_schedule_destroy(schedule);
+    }
+}
+
 /* No line is wider than allowed or ends in spaces, and ASCII stays ASCII. */
 static void check_text(const trv_schedule_t *schedule, const trv_cost_t *cost)
 {
@@ -250,9 +297,13 @@ static void test_large_pictures_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_segments), cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_figure_3), cmocka_unit_test(test_svg),
-        cmocka_unit_test(test_text),     cmocka_unit_test(test_large_pictures_are_refused),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_figure_3),
+        cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_arrows_stay_in_their_panel),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_large_pictures_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
