@@ -18,6 +18,14 @@ int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX])
     return count;
 }
 
+int trv_middle_rank(const trv_torus_t *torus)
+{
+    int at[TRV_DIMS_MAX];
+    for (int d = 0; d < torus->dims; d++)
+        at[d] = (torus->size[d] - 1) / 2;
+    return trv_torus_rank(torus, at);
+}
+
 /* ---- Arrows ------------------------------------------------------------------------------------------------------ */
 
 static int add_arrow(trv_panel_t *panel, int *room, const trv_arrow_t *arrow)

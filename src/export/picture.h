@@ -53,6 +53,8 @@ void trv_picture_clear(trv_picture_t *picture);
 
 /* The dimensions of a torus that are larger than 1. Returns their number. */
 int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX]);
+/* The rank in the middle, which has the least to send round the edges. */
+int trv_middle_rank(const trv_torus_t *torus);
 
 /* "distance 3", "distance 1 to 2", or "dimension 0, distance 3" where a torus has more than one and the panel uses one
  * of them; "" where nothing is sent. */

@@ -114,10 +114,15 @@ static void draw_panel(const sheet_t *sheet, int i)
 
 #define CHARACTER 5.7 /* the usual width of one in the legend */
 
-static const char *directions(const sheet_t *sheet)
+/* What is left out of the picture, and where the arrows lie. */
+static void describe(const sheet_t *sheet, char text[128])
 {
-    return sheet->ring ? "outside: direction +, inside: direction -"
-                       : "above and right: direction +, below and left: direction -";
+    int used = 0;
+    if (sheet->options->rank >= 0)
+        used = snprintf(text, 128, "only what rank %d sends; ", sheet->options->rank);
+    snprintf(text + used, (size_t)(128 - used), "%s",
+             sheet->ring ? "outside: direction +, inside: direction -"
+                         : "above and right: direction +, below and left: direction -");
 }
 
 static void stream_name(const sheet_t *sheet, int stream, char text[64])
@@ -133,8 +138,9 @@ static bool is_drawn(const sheet_t *sheet, int stream)
 
 static double legend_width(const sheet_t *sheet)
 {
-    double width = CHARACTER * (double)strlen(directions(sheet));
-    char text[64];
+    char text[128];
+    describe(sheet, text);
+    double width = CHARACTER * (double)strlen(text);
     for (int stream = 0; stream < trv_schedule_streams(sheet->picture->schedule); stream++) {
         stream_name(sheet, stream, text);
         width += is_drawn(sheet, stream) ? 50 + CHARACTER * (double)strlen(text) : 0;
@@ -145,10 +151,10 @@ static double legend_width(const sheet_t *sheet)
 /* The streams in one line, the matrices' colours below. */
 static void draw_legend(const sheet_t *sheet, double x, double y)
 {
+    char text[128];
     if (sheet->options->progress)
         trv_svg_matrix_legend(sheet->out, sheet->options->progress, x, y + 18);
     for (int stream = 0; stream < trv_schedule_streams(sheet->picture->schedule); stream++) {
-        char text[64];
         const char *colour = trv_svg_colour(stream);
         if (!is_drawn(sheet, stream))
             continue;
@@ -159,7 +165,8 @@ static void draw_legend(const sheet_t *sheet, double x, double y)
         trv_svg_text(sheet->out, x + 34, y, 11, "start", SVG_INK, text);
         x += 50 + CHARACTER * (double)strlen(text);
     }
-    trv_svg_text(sheet->out, x, y, 11, "start", SVG_MUTED, directions(sheet));
+    describe(sheet, text);
+    trv_svg_text(sheet->out, x, y, 11, "start", SVG_MUTED, text);
 }
 
 void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *options, FILE *out)

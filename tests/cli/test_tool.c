@@ -18,7 +18,6 @@
 #include <trivance/trivance.h>
 
 #include "tool.h"
-#include "xml.h"
 
 /* The first line that differs is worth more than two long texts. */
 static void expect_same(const char *what, const char *got, const char *wanted)
@@ -88,6 +87,9 @@ static void test_bad_input(void **state)
         {"plan 9 -f pdf", "no format 'pdf'"},
         {"plan 9 -f json -r 1", "all ranks"},
         {"plan 82 -f svg", "too many ranks"},
+        {"plan 11x10 -r all -f svg", "too many ranks"},
+        {"plan 3x3 -r all", "--rank=all is for --format=svg; text takes the number of a rank, 0 to 8"},
+        {"plan 3x3 -r all -f json", "--rank and --stream are for text and svg"},
         {"plan 2x2x2x2 -f svg", "4 dimensions"},
         {"plan --schedule /nonexistent.json", "/nonexistent.json"},
         {"plan 9 -o /nonexistent/plan.txt", "/nonexistent/plan.txt"},
@@ -447,21 +449,6 @@ static void test_plan_text(void **state)
     tool_clear(&tool);
 }
 
-static void test_plan_svg(void **state)
-{
-    (void)state;
-    tool_t tool = tool_run("plan 9x9 -a trivance-b -f svg", NULL);
-    assert_int_equal(tool.code, 0);
-    assert_null(xml_check(tool.out));
-    assert_non_null(strstr(tool.out, ">trivance-b on the torus 9x9: AllReduce of 64 KiB<"));
-    assert_non_null(strstr(tool.out, ">Step 7<"));
-    tool_clear(&tool);
-    tool = tool_run("plan 243 --rank=7 -f svg", NULL);
-    assert_int_equal(tool.code, 0);
-    assert_null(xml_check(tool.out));
-    tool_clear(&tool);
-}
-
 /* A file that went through JSON is the same plan. */
 static void test_plan_json(void **state)
 {
@@ -524,7 +511,6 @@ int main(void)
         cmocka_unit_test(test_cost),
         cmocka_unit_test(test_cost_paper),
         cmocka_unit_test(test_plan_text),
-        cmocka_unit_test(test_plan_svg),
         cmocka_unit_test(test_plan_json),
         cmocka_unit_test(test_warnings_are_told),
     };

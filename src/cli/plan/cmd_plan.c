@@ -46,7 +46,10 @@ static const cli_option_t option[] = {
      "size of the vector, for reduce-scatter and allgather of all blocks together (default 64K, or that of the file); "
      "K, M, G are powers of 1024",
      NULL},
-    {"rank", 'r', "R", "one rank's messages, with its program: sends, receives, reductions, registers", NULL},
+    {"rank", 'r', "R",
+     "one rank's messages, with its program: sends, receives, reductions, registers; all draws those of all ranks of a "
+     "torus as svg (default: of the rank in the middle)",
+     "all"},
     {"stream", OPTION_STREAM, "S", "one stream only", NULL},
     {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
     {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
@@ -155,19 +158,23 @@ int cli_plan_svg(const cli_shown_t *plan, FILE *out)
     trv_picture_t picture;
     trv_progress_t progress;
     char title[CLI_PLAN_TEXT_MAX], subtitle[CLI_PLAN_TEXT_MAX];
-    int ranks = trv_schedule_torus(plan->schedule)->ranks;
-    int rc = trv_picture_create(&picture, plan->schedule, &plan->cost, plan->rank, plan->stream);
+    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    int active[TRV_DIMS_MAX], rank = plan->rank;
+    /* On a ring the arrows of all ranks show the pattern, on a torus they hide it. */
+    if (rank < 0 && !plan->all_ranks && trv_active_dimensions(torus, active) > 1)
+        rank = trv_middle_rank(torus);
+    int rc = trv_picture_create(&picture, plan->schedule, &plan->cost, rank, plan->stream);
     if (rc)
         return rc;
-    rc = trv_svg_check(&picture, plan->rank);
+    rc = trv_svg_check(&picture, rank);
     /* The matrices are of one stream; the others are its images. */
-    bool matrices = !rc && plan->has_blocks && ranks <= 81 && ranks > 1 &&
+    bool matrices = !rc && plan->has_blocks && torus->ranks <= 81 && torus->ranks > 1 &&
                     trv_progress_create(&progress, plan->schedule, plan->stream < 0 ? 0 : plan->stream) == 0;
     if (!rc) {
         cli_plan_title(plan, title);
         cli_plan_subtitle(plan, subtitle);
-        trv_svg_options_t options = {title,      subtitle,     plan->vector_bytes,
-                                     plan->rank, plan->stream, matrices ? &progress : NULL};
+        trv_svg_options_t options = {title, subtitle,     plan->vector_bytes,
+                                     rank,  plan->stream, matrices ? &progress : NULL};
         trv_svg_write(&picture, &options, out);
     }
     if (matrices)
@@ -211,7 +218,11 @@ static int show(const options_t *options, cli_shown_t *plan)
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
     int rc = TRV_OK;
     plan->rank = plan->stream = -1;
-    if (options->rank)
+    plan->all_ranks = options->rank && strcmp(options->rank, "all") == 0;
+    if (plan->all_ranks && options->format == TEXT)
+        return trv_fail(TRV_ERR_ARGUMENT, "--rank=all is for --format=svg; text takes the number of a rank, 0 to %d",
+                        torus->ranks - 1);
+    if (options->rank && !plan->all_ranks)
         rc = trv_parse_int(options->rank, "--rank", 0, torus->ranks - 1, &plan->rank);
     if (!rc && options->stream)
         rc = trv_parse_int(options->stream, "--stream", 0, trv_schedule_streams(plan->schedule) - 1, &plan->stream);

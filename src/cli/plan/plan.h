@@ -18,6 +18,7 @@ typedef struct cli_shown {
     uint64_t vector_bytes;
     double time_ns; /* simulated on the network; NAN where that is not possible */
     int rank;       /* the one asked for, or -1 */
+    bool all_ranks; /* the messages of all ranks were asked for */
     int stream;     /* the one asked for, or -1 for all */
     bool has_blocks;
     const char *chosen_for; /* the family it was chosen from, "planned", or NULL */

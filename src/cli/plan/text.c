@@ -227,11 +227,7 @@ static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, 
         }
         print_ring(style, picture);
     } else if (dims > 1 && trv_text_grid_fits(style, torus)) {
-        int middle = 0; /* the rank in the middle has the least to send round the edges */
-        int at[TRV_DIMS_MAX];
-        for (int d = 0; d < torus->dims; d++)
-            at[d] = (torus->size[d] - 1) / 2;
-        middle = plan->rank >= 0 ? plan->rank : trv_torus_rank(torus, at);
+        int middle = plan->rank >= 0 ? plan->rank : trv_middle_rank(torus);
         fprintf(style->out, "\nthe messages of rank %d (dimension %d down, %d across)\n", middle, active[dims - 2],
                 active[dims - 1]);
         trv_text_grids(style, picture, middle);

@@ -1,0 +1,61 @@
+/*
+ * Pictures that the tool draws: whose messages they have.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+#include "xml.h"
+
+/* A torus shows the rank in the middle, unless another one or all are asked for. */
+static void test_plan_svg_ranks(void **state)
+{
+    (void)state;
+    tool_t usual = tool_run("plan 4x4 -a trivance-l -f svg", NULL);
+    tool_t middle = tool_run("plan 4x4 -a trivance-l -f svg -r 5", NULL);
+    tool_t all = tool_run("plan 4x4 -a trivance-l -f svg -r all", NULL);
+    assert_string_equal(usual.out, middle.out);
+    assert_non_null(strstr(usual.out, ">only what rank 5 sends; "));
+    assert_int_equal(all.code, 0);
+    assert_null(strstr(all.out, "only what rank"));
+    assert_true(strlen(all.out) > strlen(usual.out));
+    tool_clear(&usual);
+    tool_clear(&middle);
+    tool_clear(&all);
+    usual = tool_run("plan 9 -f svg", NULL); /* of a ring all are drawn */
+    all = tool_run("plan 9 -f svg --rank=all", NULL);
+    assert_string_equal(usual.out, all.out);
+    tool_clear(&usual);
+    tool_clear(&all);
+}
+
+static void test_plan_svg(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("plan 9x9 -a trivance-b -f svg", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_null(xml_check(tool.out));
+    assert_non_null(strstr(tool.out, ">trivance-b on the torus 9x9: AllReduce of 64 KiB<"));
+    assert_non_null(strstr(tool.out, ">Step 7<"));
+    tool_clear(&tool);
+    tool = tool_run("plan 243 --rank=7 -f svg", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_null(xml_check(tool.out));
+    tool_clear(&tool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan_svg),
+        cmocka_unit_test(test_plan_svg_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
+}
