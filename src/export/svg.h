@@ -53,9 +53,10 @@ trv_svg_size_t trv_svg_ring_size(const trv_picture_t *picture);
 void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
 trv_svg_size_t trv_svg_grid_size(const trv_picture_t *picture);
 void trv_svg_grid(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
-trv_svg_size_t trv_svg_matrix_size(const trv_progress_t *progress, double width);
+/* A matrix is at most `side` wide and high. */
+trv_svg_size_t trv_svg_matrix_size(const trv_progress_t *progress, double side);
 /* The state after `after` steps, compared with that after `before`. */
-void trv_svg_matrix(FILE *out, const trv_progress_t *progress, int before, int after, double x, double y, double width);
+void trv_svg_matrix(FILE *out, const trv_progress_t *progress, int before, int after, double x, double y, double side);
 /* The meaning of the matrix's colours. */
 void trv_svg_matrix_legend(FILE *out, const trv_progress_t *progress, double x, double y);
 

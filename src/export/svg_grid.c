@@ -13,7 +13,6 @@
 #define LAYER_GAP 30.0
 #define EDGE      6.0 /* from where messages leave round the edge to the end of the layer */
 #define CAPTION   12.0
-#define SLANTED   9.0 /* the width of an arrow to another layer */
 
 typedef struct grid {
     const trv_torus_t *torus;
@@ -33,6 +32,9 @@ static int most_tracks(const trv_picture_t *picture, int dimension)
     return most;
 }
 
+/* The width and height of an arrow to another layer: its head is clear of the tracks next to the rank. */
+static double slant(const grid_t *grid) { return grid->node + 4; }
+
 static grid_t measure(const trv_picture_t *picture)
 {
     grid_t grid = {.torus = trv_schedule_torus(picture->schedule), .layers = 1};
@@ -41,15 +43,15 @@ static grid_t measure(const trv_picture_t *picture)
     grid.columns = grid.torus->size[x];
     grid.rows = grid.torus->size[y];
     grid.layers = grid.dims > 2 ? grid.torus->size[grid.active[0]] : 1;
-    grid.node = grid.torus->ranks <= 125 ? NODE : 3.5;
+    /* Small tori are drawn larger: their networks are what one looks at, not the matrices below. */
+    double pitch = grid.torus->ranks > 125 ? 20 : fmax(44, fmin(72, 300 / fmax(grid.rows, grid.columns)));
+    grid.node = grid.torus->ranks > 125 ? 3.5 : pitch < 60 ? NODE : 10;
     /* Rows of ranks carry the messages of the last dimension, columns those of the one before. */
-    grid.pitch_y = fmax(grid.torus->ranks <= 125 ? 44 : 20,
-                        2 * (grid.node + TRACK * (most_tracks(picture, x) + 0.7)) + 14);
-    grid.pitch_x = fmax(grid.torus->ranks <= 125 ? 44 : 20,
-                        2 * (grid.node + TRACK * (most_tracks(picture, y) + 0.7)) + 14);
+    grid.pitch_y = fmax(pitch, 2 * (grid.node + TRACK * (most_tracks(picture, x) + 0.7)) + 14);
+    grid.pitch_x = fmax(pitch, 2 * (grid.node + TRACK * (most_tracks(picture, y) + 0.7)) + 14);
     /* The tracks beside the outermost ranks, and all arrows to other layers, lie within the margin. */
     double beside = TRACK * fmax(most_tracks(picture, x), most_tracks(picture, y)) + EDGE + 1.3;
-    double slanted = grid.dims > 2 ? SLANTED + TRACK * most_tracks(picture, grid.active[0]) : 0;
+    double slanted = grid.dims > 2 ? slant(&grid) + TRACK * most_tracks(picture, grid.active[0]) : 0;
     grid.margin = fmax(20, fmax(beside, slanted));
     grid.across = grid.layers;
     while (grid.across > 1 && grid.across * (grid.columns * grid.pitch_x + LAYER_GAP) > 900)
@@ -161,7 +163,7 @@ static void draw_slanted(const pen_t *pen, const grid_t *grid, const trv_segment
     double x, y, sign = segment->sign, shift = segment->track * TRACK;
     place(grid, segment->from, &x, &y);
     double x0 = x + sign * grid->node * 0.75 + shift, y0 = y - sign * grid->node * 0.75;
-    double x1 = x0 + sign * SLANTED, y1 = y0 - sign * SLANTED;
+    double x1 = x0 + sign * slant(grid), y1 = y0 - sign * slant(grid);
     trv_svg_line(pen->out, x0, y0, x1 - sign * 3, y1 + sign * 3, pen->colour, 1.5, pen->dashed);
     trv_svg_head(pen->out, x1, y1, sign, -sign, pen->colour, 6);
 }

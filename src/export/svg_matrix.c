@@ -11,14 +11,14 @@
 #define NEW   "#12855a"
 #define NONE  "#f1f3f6"
 
-static double cell_size(const trv_progress_t *progress, double width)
+static double cell_size(const trv_progress_t *progress, double side)
 {
-    return fmin(16, (width - LABEL) / progress->columns);
+    return fmin(16, (side - LABEL) / fmax(progress->columns, progress->ranks));
 }
 
-trv_svg_size_t trv_svg_matrix_size(const trv_progress_t *progress, double width)
+trv_svg_size_t trv_svg_matrix_size(const trv_progress_t *progress, double side)
 {
-    double cell = cell_size(progress, width);
+    double cell = cell_size(progress, side);
     return (trv_svg_size_t){LABEL + cell * progress->columns, LABEL + cell * progress->ranks};
 }
 
@@ -76,10 +76,10 @@ static void draw_cells(FILE *out, const trv_progress_t *progress, int before, in
     fputs("\"/>\n", out);
 }
 
-void trv_svg_matrix(FILE *out, const trv_progress_t *progress, int before, int after, double x, double y, double width)
+void trv_svg_matrix(FILE *out, const trv_progress_t *progress, int before, int after, double x, double y, double side)
 {
     enum { COLOURS_MAX = 256 };
-    double cell = cell_size(progress, width);
+    double cell = cell_size(progress, side);
     char seen[COLOURS_MAX][8];
     int colours = 0;
     draw_labels(out, progress, x, y, cell);

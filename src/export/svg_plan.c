@@ -12,6 +12,7 @@
 #define GAP         26.0
 #define HEAD        106.0
 #define CAPTION     34.0
+#define CELL        8.0
 #define SHEET_WIDTH 1500.0
 #define PANELS_MAX  48
 
@@ -50,9 +51,9 @@ typedef struct sheet {
     FILE *out;
     const trv_picture_t *picture;
     const trv_svg_options_t *options;
-    bool ring;
+    int dims; /* larger than 1; below 2: a ring */
     trv_svg_size_t arrows, matrix;
-    double panel_width, panel_height, matrix_width;
+    double panel_width, panel_height, matrix_side;
     int across, down;
 } sheet_t;
 
@@ -60,13 +61,16 @@ static sheet_t lay_out(const trv_picture_t *picture, const trv_svg_options_t *op
 {
     sheet_t sheet = {.out = out, .picture = picture, .options = options};
     int active[TRV_DIMS_MAX];
-    sheet.ring = trv_active_dimensions(trv_schedule_torus(picture->schedule), active) < 2;
-    sheet.arrows = sheet.ring ? trv_svg_ring_size(picture) : trv_svg_grid_size(picture);
+    sheet.dims = trv_active_dimensions(trv_schedule_torus(picture->schedule), active);
+    sheet.arrows = sheet.dims < 2 ? trv_svg_ring_size(picture) : trv_svg_grid_size(picture);
     sheet.panel_width = fmax(sheet.arrows.width, 250);
     sheet.panel_height = CAPTION + sheet.arrows.height;
     if (options->progress) {
-        sheet.matrix_width = fmin(sheet.panel_width, 460);
-        sheet.matrix = trv_svg_matrix_size(options->progress, sheet.matrix_width);
+        /* Not larger than the network, as long as the cells can be told apart. */
+        sheet.matrix_side = fmax(sheet.arrows.height,
+                                 CELL * fmax(options->progress->columns, options->progress->ranks));
+        sheet.matrix_side = fmin(sheet.matrix_side, fmin(sheet.panel_width, 460));
+        sheet.matrix = trv_svg_matrix_size(options->progress, sheet.matrix_side);
         sheet.panel_height += 8 + sheet.matrix.height;
     }
     int panels = picture->panels > 0 ? picture->panels : 1;
@@ -102,14 +106,14 @@ static void draw_panel(const sheet_t *sheet, int i)
     double y = HEAD + i / sheet->across * (sheet->panel_height + GAP);
     draw_captions(sheet, panel, x + sheet->panel_width / 2, y + 12);
     double ax = x + (sheet->panel_width - sheet->arrows.width) / 2, ay = y + CAPTION;
-    if (sheet->ring)
+    if (sheet->dims < 2)
         trv_svg_ring(sheet->out, sheet->picture, panel, sheet->options->rank, ax, ay);
     else
         trv_svg_grid(sheet->out, sheet->picture, panel, sheet->options->rank, ax, ay);
     if (sheet->options->progress)
         trv_svg_matrix(sheet->out, sheet->options->progress, panel->first_step, panel->last_step + 1,
                        x + (sheet->panel_width - sheet->matrix.width) / 2 - 8, ay + sheet->arrows.height + 8,
-                       sheet->matrix_width);
+                       sheet->matrix_side);
 }
 
 #define CHARACTER 5.7 /* the usual width of one in the legend */
@@ -120,9 +124,10 @@ static void describe(const sheet_t *sheet, char text[128])
     int used = 0;
     if (sheet->options->rank >= 0)
         used = snprintf(text, 128, "only what rank %d sends; ", sheet->options->rank);
-    snprintf(text + used, (size_t)(128 - used), "%s",
-             sheet->ring ? "outside: direction +, inside: direction -"
-                         : "above and right: direction +, below and left: direction -");
+    snprintf(text + used, (size_t)(128 - used), "%s%s",
+             sheet->dims < 2 ? "outside: direction +, inside: direction -"
+                             : "above and right: direction +, below and left: direction -",
+             sheet->dims > 2 ? "; slanting: to another layer" : "");
 }
 
 static void stream_name(const sheet_t *sheet, int stream, char text[64])

@@ -164,6 +164,8 @@ static void check_svg(const trv_schedule_t *schedule, const trv_cost_t *cost)
         assert_int_equal(trv_progress_create(&progress, schedule, 0), 0);
         trv_svg_write(&picture, &options, out);
         fclose(out);
+        trv_svg_size_t matrix = trv_svg_matrix_size(&progress, 120);
+        assert_true(matrix.width < 120.1 && matrix.height < 120.1);
         trv_progress_clear(&progress);
         if (xml_check(text))
             fail_msg("%s: %s", trv_schedule_name(schedule), xml_check(text));

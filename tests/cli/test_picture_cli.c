@@ -1,5 +1,5 @@
 /*
- * Pictures that the tool draws: whose messages they have.
+ * Pictures that the tool draws: whose messages they have, how large their parts are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,11 +53,32 @@ static void test_plan_svg(void **state)
     tool_clear(&tool);
 }
 
+/* The network is what one looks at: its ranks are larger than the cells of the matrices. */
+static void test_matrices_leave_room(void **state)
+{
+    static const char *const lines[] = {"plan 3x3x3 -a trivance-b -f svg", "plan 4x4x4 -a trivance-l -f svg",
+                                        "plan 9x9 -a trivance-b -f svg"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        tool_t tool = tool_run(lines[i], NULL);
+        double radius = 0, cell = 0;
+        const char *rank = strstr(tool.out, " r=\""), *matrix = strstr(tool.out, "<path fill=\"#f1f3f6\"");
+        for (; rank; rank = strstr(rank + 1, " r=\""))
+            radius = fmax(radius, strtod(rank + 4, NULL));
+        assert_non_null(matrix);
+        assert_int_equal(sscanf(strstr(matrix, " d="), "%*[^h]h%lf", &cell), 1); /* its first cell */
+        if (radius < cell)
+            fail_msg("trivance %s: a rank has a radius of %g, a cell a side of %g", lines[i], radius, cell);
+        tool_clear(&tool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_svg),
         cmocka_unit_test(test_plan_svg_ranks),
+        cmocka_unit_test(test_matrices_leave_room),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }
