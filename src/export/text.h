@@ -17,17 +17,21 @@ typedef struct trv_text_style {
 /* One panel of a ring: every message is an arrow over the row of ranks; messages that share a link lie in different
  * rows. */
 void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel);
+/* The columns that the picture of a ring takes at least. */
+int trv_text_ring_width(const trv_torus_t *torus);
 /* Whether the panel is small enough to be drawn with all its messages. */
 bool trv_text_ring_fits(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel);
 
 /* The messages that one rank sends, on the grid of a torus with 2 or 3 dimensions larger than 1; panels stand side by
  * side. */
 void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture, int rank);
-bool trv_text_grid_fits(const trv_text_style_t *style, const trv_torus_t *torus);
+/* The columns that a panel takes; 0 for a torus that is not drawn at any width. */
+int trv_text_grid_width(const trv_torus_t *torus);
 
-/* Who holds what after each panel's last step. */
+/* Who holds what after each panel's last step. Columns stand close to each other where there is no room. */
 void trv_text_progress(const trv_text_style_t *style, const trv_picture_t *picture, const trv_progress_t *progress);
-bool trv_text_progress_fits(const trv_text_style_t *style, const trv_progress_t *progress);
+/* The columns that a matrix takes at least; 0 for one that is not drawn at any width. */
+int trv_text_progress_width(const trv_progress_t *progress);
 
 /* ---- Canvases, for the files that draw --------------------------------------------------------------------------- */
 

@@ -18,6 +18,9 @@
 
 #define PITCH_X   4
 #define LAYER_GAP 4
+#define INDENT    2
+#define CAPTION   26 /* columns of the longest heading */
+#define ROWS_MAX  32
 
 typedef struct grid {
     const trv_torus_t *torus;
@@ -40,10 +43,12 @@ static grid_t grid_of(const trv_torus_t *torus)
 static int layer_width(const grid_t *grid) { return (grid->columns + 1) * PITCH_X - 1; }
 static int total_width(const grid_t *grid) { return grid->layers * layer_width(grid) + (grid->layers - 1) * LAYER_GAP; }
 
-bool trv_text_grid_fits(const trv_text_style_t *style, const trv_torus_t *torus)
+static int panel_width(const grid_t *grid) { return total_width(grid) > CAPTION ? total_width(grid) : CAPTION; }
+
+int trv_text_grid_width(const trv_torus_t *torus)
 {
     grid_t grid = grid_of(torus);
-    return grid.dims >= 2 && grid.dims <= 3 && total_width(&grid) + 4 <= style->width_max && grid.rows <= 32;
+    return grid.dims >= 2 && grid.dims <= 3 && grid.rows <= ROWS_MAX ? INDENT + panel_width(&grid) : 0;
 }
 
 /* Where a rank is drawn; lines 0 and 1 hold the caption. */
@@ -117,9 +122,8 @@ void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture,
     int made = 0;
     for (int i = 0; canvas && i < picture->panels; i++) {
         const trv_panel_t *panel = &picture->panel[i];
-        int width = total_width(&grid) > 26 ? total_width(&grid) : 26;
         char text[64];
-        if (trv_canvas_create(&canvas[made], width, 3 + 2 * grid.rows))
+        if (trv_canvas_create(&canvas[made], panel_width(&grid), 3 + 2 * grid.rows))
             break;
         if (panel->first_step == panel->last_step)
             snprintf(text, sizeof text, "step %d, congestion %d", panel->first_step, panel->messages);
@@ -131,7 +135,7 @@ void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture,
         made++;
     }
     if (canvas)
-        trv_canvas_print(style, canvas, made, 2, 4);
+        trv_canvas_print(style, canvas, made, INDENT, 4);
     for (int i = 0; i < made; i++)
         trv_canvas_clear(&canvas[i]);
     free(canvas);

@@ -14,11 +14,20 @@
 
 #include "export/text.h"
 
-#define LABEL 4
+#define INDENT   4
+#define LABEL    4
+#define CAPTION  16
+#define SIDE_MAX 27
 
-bool trv_text_progress_fits(const trv_text_style_t *style, const trv_progress_t *progress)
+static int matrix_width(const trv_progress_t *progress, int pitch)
 {
-    return progress->columns <= 27 && progress->ranks <= 27 && LABEL + 2 * progress->columns + 4 <= style->width_max;
+    int width = LABEL + pitch * progress->columns;
+    return width > CAPTION ? width : CAPTION;
+}
+
+int trv_text_progress_width(const trv_progress_t *progress)
+{
+    return progress->columns <= SIDE_MAX && progress->ranks <= SIDE_MAX ? INDENT + matrix_width(progress, 1) : 0;
 }
 
 static char mark_of(const trv_progress_t *progress, int before, int after, int rank, int column)
@@ -37,11 +46,10 @@ static char mark_of(const trv_progress_t *progress, int before, int after, int r
 }
 
 /* The state after `after` steps; `before` is the state it is compared with, -1 for none. */
-static int draw_matrix(trv_canvas_t *canvas, const trv_progress_t *progress, int before, int after)
+static int draw_matrix(trv_canvas_t *canvas, const trv_progress_t *progress, int pitch, int before, int after)
 {
     char text[48];
-    int width = LABEL + 2 * progress->columns;
-    int rc = trv_canvas_create(canvas, width > 16 ? width : 16, progress->ranks + 2);
+    int rc = trv_canvas_create(canvas, matrix_width(progress, pitch), progress->ranks + 2);
     if (rc)
         return rc;
     if (after == 0)
@@ -52,7 +60,7 @@ static int draw_matrix(trv_canvas_t *canvas, const trv_progress_t *progress, int
     }
     for (int c = 0; c < progress->columns; c++) {
         snprintf(text, sizeof text, "%d", c % 10);
-        trv_canvas_text(canvas, LABEL + 2 * c, 1, text);
+        trv_canvas_text(canvas, LABEL + pitch * c, 1, text);
     }
     for (int r = 0; r < progress->ranks; r++) {
         snprintf(text, sizeof text, "%2d", r);
@@ -60,9 +68,9 @@ static int draw_matrix(trv_canvas_t *canvas, const trv_progress_t *progress, int
         for (int c = 0; c < progress->columns; c++) {
             char mark[2] = {mark_of(progress, before, after, r, c), '\0'};
             if (isalnum((unsigned char)mark[0]))
-                trv_canvas_text(canvas, LABEL + 2 * c, 2 + r, mark);
+                trv_canvas_text(canvas, LABEL + pitch * c, 2 + r, mark);
             else
-                trv_canvas_put(canvas, LABEL + 2 * c, 2 + r, mark[0]);
+                trv_canvas_put(canvas, LABEL + pitch * c, 2 + r, mark[0]);
         }
     }
     return TRV_OK;
@@ -71,17 +79,17 @@ static int draw_matrix(trv_canvas_t *canvas, const trv_progress_t *progress, int
 void trv_text_progress(const trv_text_style_t *style, const trv_picture_t *picture, const trv_progress_t *progress)
 {
     trv_canvas_t *canvas = calloc((size_t)picture->panels + 1, sizeof *canvas);
-    int made = 0;
-    if (canvas && draw_matrix(&canvas[0], progress, -1, 0) == 0)
+    int made = 0, pitch = INDENT + matrix_width(progress, 2) <= style->width_max ? 2 : 1;
+    if (canvas && draw_matrix(&canvas[0], progress, pitch, -1, 0) == 0)
         made = 1;
     for (int i = 0; made && i < picture->panels; i++) {
         const trv_panel_t *panel = &picture->panel[i];
-        if (draw_matrix(&canvas[made], progress, panel->first_step, panel->last_step + 1))
+        if (draw_matrix(&canvas[made], progress, pitch, panel->first_step, panel->last_step + 1))
             break;
         made++;
     }
     if (canvas)
-        trv_canvas_print(style, canvas, made, 4, 4);
+        trv_canvas_print(style, canvas, made, INDENT, 4);
     for (int i = 0; i < made; i++)
         trv_canvas_clear(&canvas[i]);
     free(canvas);

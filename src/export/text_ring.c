@@ -13,7 +13,11 @@
 
 #include "export/text.h"
 
-#define ROWS_MAX 16
+#define ROWS_MAX  16
+#define PITCH_MIN 3 /* an arrow over one hop is still an arrow */
+#define PITCH_MAX 6
+#define INDENT    4
+#define LABEL     6
 
 /* The one dimension larger than 1; 0 for a single rank. */
 static int ring_dimension(const trv_torus_t *torus)
@@ -22,18 +26,24 @@ static int ring_dimension(const trv_torus_t *torus)
     return trv_active_dimensions(torus, active) ? active[0] : 0;
 }
 
-/* Columns from one rank to the next: an arrow over one hop is still an arrow. */
+static int width_with(int pitch, int ranks) { return INDENT + LABEL + (ranks + 1) * pitch; }
+
+int trv_text_ring_width(const trv_torus_t *torus) { return width_with(PITCH_MIN, torus->ranks); }
+
+/* Columns from one rank to the next. */
 static int pitch(const trv_text_style_t *style, int ranks)
 {
-    int room = (style->width_max - 14) / (ranks + 1);
-    return room > 6 ? 6 : room;
+    int step = PITCH_MAX;
+    while (step > PITCH_MIN && width_with(step, ranks) > style->width_max)
+        step--;
+    return step;
 }
 
 bool trv_text_ring_fits(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
     int d = ring_dimension(torus);
-    return pitch(style, torus->ranks) >= 3 && panel->tracks[d][0] + panel->tracks[d][1] <= ROWS_MAX;
+    return trv_text_ring_width(torus) <= style->width_max && panel->tracks[d][0] + panel->tracks[d][1] <= ROWS_MAX;
 }
 
 static char line_of(const trv_picture_t *picture, const trv_panel_t *panel, const trv_segment_t *segment)
@@ -60,24 +70,24 @@ static void draw_segment(trv_canvas_t *canvas, int y, int margin, int step, int 
 void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
-    int d = ring_dimension(torus), ranks = torus->ranks, step = pitch(style, ranks), label = 6;
+    int d = ring_dimension(torus), ranks = torus->ranks, step = pitch(style, ranks);
     int rows = panel->tracks[d][0] + panel->tracks[d][1];
     trv_canvas_t canvas, head;
-    if (step < 1 || trv_canvas_create(&head, label + (ranks + 1) * step, 1))
+    if (trv_canvas_create(&head, LABEL + (ranks + 1) * step, 1))
         return;
     int margin = step - 1;
     for (int rank = 0; rank < ranks; rank++) {
         char text[16];
         int length = snprintf(text, sizeof text, "%d", rank);
         if (length < step || rank % 5 == 0)
-            trv_canvas_text(&head, label + margin + rank * step - (length - 1) / 2, 0, text);
+            trv_canvas_text(&head, LABEL + margin + rank * step - (length - 1) / 2, 0, text);
     }
-    trv_canvas_print(style, &head, 1, 4, 0);
+    trv_canvas_print(style, &head, 1, INDENT, 0);
     trv_canvas_clear(&head);
     if (rows == 0 || trv_canvas_create(&canvas, (ranks + 1) * step - 1, rows))
         return;
     trv_canvas_t labels;
-    if (!trv_canvas_create(&labels, label, rows)) {
+    if (!trv_canvas_create(&labels, LABEL, rows)) {
         char text[8];
         for (int sign = 0; sign < 2; sign++) {
             snprintf(text, sizeof text, "%c%d", sign ? '-' : '+', d % 10);
@@ -90,7 +100,7 @@ void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, 
             draw_segment(&canvas, y, margin, step, ranks, segment, line_of(picture, panel, segment));
         }
         trv_canvas_t both[2] = {labels, canvas};
-        trv_canvas_print(style, both, 2, 4, 0);
+        trv_canvas_print(style, both, 2, INDENT, 0);
         trv_canvas_clear(&labels);
     }
     trv_canvas_clear(&canvas);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,5 +74,15 @@ static bool is_terminal(int descriptor)
 
 bool cli_stdout_is_terminal(void) { return is_terminal(STDOUT_FILENO); }
 bool cli_stderr_is_terminal(void) { return is_terminal(STDERR_FILENO); }
+
+int cli_stdout_columns(int otherwise)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    int wanted = columns ? atoi(columns) : 0;
+    if (wanted > 0)
+        return wanted;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
+}
 
 bool cli_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }

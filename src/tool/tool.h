@@ -32,6 +32,8 @@ int cli_make_folder(const char *path);
 /* Whether stdout, or stderr, is a terminal that understands colours (NO_COLOR and TERM=dumb are respected). */
 bool cli_stdout_is_terminal(void);
 bool cli_stderr_is_terminal(void);
+/* The columns of what reads stdout: COLUMNS, or those of the terminal, or `otherwise`. */
+int cli_stdout_columns(int otherwise);
 /* Whether the locale prints UTF-8. */
 bool cli_utf8(void);
 

@@ -73,12 +73,41 @@ static void test_matrices_leave_room(void **state)
     }
 }
 
+/* Pictures of text are no wider than what shows them, or it is said how wide they are. */
+static void test_columns(void **state)
+{
+    static const char *const narrow[] = {"COLUMNS=40", NULL}, *const wide[] = {"COLUMNS=55", NULL};
+    static const char *const lines[] = {"plan 9 -a trivance-l", "plan 4x4 -a trivance-l", "plan 4x4 -a star:l",
+                                        "plan 3x3x3 -a trivance-l"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        tool_t tool = tool_run_as(TRIVANCE_TOOL, lines[i], NULL, narrow);
+        const char *line = strstr(tool.out, "stream 0: "); /* the matrices, below the last sentence */
+        assert_non_null(line);
+        for (line = strchr(line, '\n') + 1; *line; line = strchr(line, '\n') + 1)
+            if (strcspn(line, "\n") > 40)
+                fail_msg("trivance %s at 40 columns: %.*s", lines[i], (int)strcspn(line, "\n"), line);
+        tool_clear(&tool);
+    }
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, "plan 9 -a trivance-l", NULL, narrow);
+    assert_non_null(strstr(tool.out, "            0  1  2  3  4  5  6  7  8\n")); /* three columns for a hop */
+    tool_clear(&tool);
+    tool = tool_run_as(TRIVANCE_TOOL, "plan 3x3x3 -a trivance-l", NULL, narrow);
+    assert_non_null(strstr(tool.out, "\na picture of this torus takes 55 columns; there are 40\n"));
+    tool_clear(&tool);
+    tool = tool_run_as(TRIVANCE_TOOL, "plan 3x3x3 -a trivance-l", NULL, wide);
+    assert_null(strstr(tool.out, " columns; there are"));
+    assert_non_null(strstr(tool.out, "the messages of rank 13"));
+    tool_clear(&tool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_svg),
         cmocka_unit_test(test_plan_svg_ranks),
         cmocka_unit_test(test_matrices_leave_room),
+        cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -36,8 +36,8 @@ static char *read_stream(FILE *stream)
 static void set_environment(const char *const *setting)
 {
     extern char **environ;
-    static const char *const unset[] = {"OMPI_", "PMI_", "PMIX_",    "HYDI_",     "MPI_",
-                                        "LC_",   "LANG", "NO_COLOR", "TRIVANCE_", NULL};
+    static const char *const unset[] = {"OMPI_", "PMI_",     "PMIX_",     "HYDI_",   "MPI_", "LC_",
+                                        "LANG",  "NO_COLOR", "TRIVANCE_", "COLUMNS", NULL};
     for (int i = 0; environ[i];) {
         char name[256];
         int drop = 0;

@@ -14,7 +14,8 @@
 #include "export/text.h"
 
 #define BLOCKS_WIDTH 28
-#define WIDTH        110
+#define WIDTH        110 /* of pictures, where nothing says how many columns there are */
+#define WIDTH_WORTH  256 /* to be asked for */
 
 /* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all). `first` is added to each number;
  * the numbers 0 … limit - 1 are "all". Allocated. */
@@ -213,11 +214,22 @@ static bool all_fit(const trv_text_style_t *style, const trv_picture_t *picture)
     return true;
 }
 
+/* Whether there is room for something `width` columns wide (0: for which there never is); says so where it is worth
+ * it. */
+static bool has_room(const trv_text_style_t *style, const char *what, int width)
+{
+    if (width > style->width_max && width <= WIDTH_WORTH)
+        fprintf(style->out, "\n%s takes %d columns; there are %d\n", what, width, style->width_max);
+    return width > 0 && width <= style->width_max;
+}
+
 static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, trv_picture_t *picture, int rank)
 {
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
     if (dims == 1) {
+        if (!has_room(style, "a picture of this ring", trv_text_ring_width(torus)))
+            return TRV_OK;
         if (!all_fit(style, picture)) { /* then one rank's */
             trv_picture_clear(picture);
             int rc = trv_picture_create(picture, plan->schedule, &plan->cost, rank, plan->stream);
@@ -226,7 +238,7 @@ static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, 
             fprintf(style->out, "\nthe messages of rank %d:\n", rank);
         }
         print_ring(style, picture);
-    } else if (dims > 1 && trv_text_grid_fits(style, torus)) {
+    } else if (dims > 1 && has_room(style, "a picture of this torus", trv_text_grid_width(torus))) {
         int middle = plan->rank >= 0 ? plan->rank : trv_middle_rank(torus);
         fprintf(style->out, "\nthe messages of rank %d (dimension %d down, %d across)\n", middle, active[dims - 2],
                 active[dims - 1]);
@@ -243,7 +255,7 @@ static void print_progress(const cli_shown_t *plan, const trv_text_style_t *styl
         return;
     if (trv_progress_create(&progress, plan->schedule, stream))
         return;
-    if (trv_text_progress_fits(style, &progress)) {
+    if (has_room(style, "who holds what", trv_text_progress_width(&progress))) {
         if (progress.by_block)
             fprintf(style->out,
                     "\nwhat a rank (row) holds and will use, stream %d: contributions in a block (column), %s all\n",
@@ -259,7 +271,7 @@ static void print_progress(const cli_shown_t *plan, const trv_text_style_t *styl
 
 static int print_pictures(const cli_shown_t *plan, int rank, FILE *out)
 {
-    trv_text_style_t style = {out, cli_utf8(), WIDTH};
+    trv_text_style_t style = {out, cli_utf8(), out == stdout ? cli_stdout_columns(WIDTH) : WIDTH};
     trv_picture_t picture;
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
     int active[TRV_DIMS_MAX];
