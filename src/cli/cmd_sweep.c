@@ -40,7 +40,7 @@ static void *end_when_interrupted(void *context)
     soon.tv_sec++;
     /* Whoever holds the lock for longer than a second waits for a reader that does not read. */
     if (pthread_mutex_timedlock(&sweep->lock, &soon) == 0) {
-        uint64_t all = sweep->grid.points, pending = cli_sweep_pending(sweep);
+        uint64_t all = cli_sweep_points(&sweep->grid), pending = cli_sweep_pending(sweep);
         cli_progress_end(&sweep->progress);
         cli_sweep_rows_close(&sweep->rows);
         if (sweep->path)

@@ -137,7 +137,7 @@ static void answer(server_t *server, const MPI_Status *status)
 
 static void tell(server_t *server)
 {
-    server->verdict = atomic_load(&server->stopped) ? CLI_BAD : CLI_OK;
+    server->verdict = atomic_load(&server->stopped) ? CLI_BAD : cli_sweep_verdict(server->sweep);
     PMPI_Ibcast(&server->verdict, 1, MPI_INT, 0, server->comm, &server->telling);
     server->told = true;
 }

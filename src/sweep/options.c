@@ -12,14 +12,14 @@
 
 #define POINTS_UNASKED 100000 /* more than so many need --yes */
 
-enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_RESTART, OPTION_YES };
+enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_RESTART, OPTION_YES, OPTION_DRY_RUN };
 
 static const cli_option_t option[] =
     {{NULL, 0, NULL, "What is simulated; every option takes a list separated by commas", NULL},
      {"torus", OPTION_TORUS, "LIST", "tori, as 8,8x8,4x4x4", NULL},
      {"algorithm", 'a', "LIST",
-      "names or families of `trivance list`, planned, or all (default); a family means its fastest member, planned the "
-      "fastest of all for the size and the network",
+      "names or families of `trivance list`, planned, or all (default: those that serve the torus); a family means its "
+      "fastest member, planned the fastest of all for the size and the network",
       "ALGORITHM all"},
      {"bytes", 'b', "LIST", "sizes of the vector (default 32:128M:x4)", NULL},
      {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
@@ -29,6 +29,8 @@ static const cli_option_t option[] =
      {"restart", OPTION_RESTART, NULL, "empty the file first", NULL},
      {"format", 'f', "F", "of stdout: table (default), json or csv", "table json csv"},
      {"workers", 'j', "N", "simulations at a time (default: one per core; under mpirun 1 per rank)", NULL},
+     {"dry-run", OPTION_DRY_RUN, NULL,
+      "simulate nothing; print how many points there are, and about how long they take", NULL},
      {"yes", OPTION_YES, NULL, "for more than 100,000 points", NULL},
      CLI_OPTIONS_END};
 
@@ -64,6 +66,7 @@ static int read_option(void *context, int key)
     case 'f': sweep->with_format = true; return cli_parse_format(optarg, &sweep->format);
     case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &sweep->workers);
     case OPTION_RESTART: sweep->restart = true; return TRV_OK;
+    case OPTION_DRY_RUN: sweep->dry = true; return TRV_OK;
     case OPTION_YES: sweep->yes = true; return TRV_OK;
     default: return cli_sweep_append(&grid->list[CLI_AXIS_NETWORK + key - CLI_NETWORK_OPTION], optarg);
     }
@@ -123,9 +126,10 @@ static int check(cli_sweep_t *sweep)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--restart empties the file of --output, which is missing");
     if (!rc && sweep->path)
         rc = cli_sweep_format_of(sweep->path, &sweep->format);
-    if (!rc && sweep->grid.points > POINTS_UNASKED && !sweep->yes)
+    if (!rc && cli_sweep_points(&sweep->grid) > POINTS_UNASKED && !sweep->yes && !sweep->dry)
         rc = trv_fail(TRV_ERR_ARGUMENT, "the grid has %s points (%s); give --yes if you mean all of them",
-                      format_count(sweep->grid.points, count), cli_sweep_grid_format(&sweep->grid, axes, sizeof axes));
+                      format_count(cli_sweep_points(&sweep->grid), count),
+                      cli_sweep_grid_format(&sweep->grid, axes, sizeof axes));
     return rc ? rc : check_points(&sweep->grid);
 }
 

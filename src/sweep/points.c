@@ -96,6 +96,63 @@ static void name_column(int axis, cli_axis_t *into)
         *p = *p == '-' ? '_' : *p;
 }
 
+/* A parameter that has its usual value only is as if it were not given: a file is that of the same sweep either way. */
+static void forget_usual(int axis, cli_values_t *values)
+{
+    cli_network_t network, usual;
+    if (values->count != 1 || (axis < CLI_AXIS_NETWORK && axis != CLI_AXIS_COLLECTIVE))
+        return;
+    cli_network_init(&network);
+    cli_network_init(&usual);
+    bool forgotten = axis == CLI_AXIS_COLLECTIVE
+                         ? strcmp(values->text[0], cli_collective_name(TRV_ALLREDUCE)) == 0
+                         : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
+                               /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): meant */
+                               memcmp(&network.options, &usual.options, sizeof usual.options) == 0;
+    if (forgotten)
+        cli_values_clear(values);
+}
+
+/* ---- What algorithms serve --------------------------------------------------------------------------------------- */
+
+static bool serves(const cli_sweep_grid_t *grid, int torus, int algorithm, int collective)
+{
+    const cli_choice_t *choice = &grid->selection.choice[algorithm];
+    const cli_values_t *collectives = &grid->axis[CLI_AXIS_COLLECTIVE].values;
+    trv_collective_t what = TRV_ALLREDUCE;
+    trv_torus_t on;
+    if (!grid->selection.all || choice->planned)
+        return true;
+    if (trv_torus_parse(grid->axis[CLI_AXIS_TORUS].values.text[torus], &on) ||
+        (collectives->count > 0 && cli_parse_collective(collectives->text[collective], &what)))
+        return true; /* a row that says so */
+    for (int i = 0; i < choice->members; i++)
+        if (trv_algorithm_supports(choice->member[i], &on, what) == TRV_OK)
+            return true;
+    return false;
+}
+
+bool cli_sweep_has(const cli_sweep_grid_t *grid, uint64_t index)
+{
+    return serves(grid, cli_sweep_digit(grid, index, CLI_AXIS_TORUS), cli_sweep_digit(grid, index, CLI_AXIS_ALGORITHM),
+                  cli_sweep_digit(grid, index, CLI_AXIS_COLLECTIVE));
+}
+
+static uint64_t count_left_out(const cli_sweep_grid_t *grid)
+{
+    int tori = grid->axis[CLI_AXIS_TORUS].values.count, algorithms = grid->axis[CLI_AXIS_ALGORITHM].values.count;
+    int collectives = grid->axis[CLI_AXIS_COLLECTIVE].values.count;
+    collectives = collectives > 0 ? collectives : 1;
+    uint64_t count = 0, combinations = (uint64_t)tori * (uint64_t)algorithms * (uint64_t)collectives;
+    for (int t = 0; t < tori; t++)
+        for (int a = 0; a < algorithms; a++)
+            for (int c = 0; c < collectives; c++)
+                count += !serves(grid, t, a, c);
+    return count * (grid->points / combinations);
+}
+
+uint64_t cli_sweep_points(const cli_sweep_grid_t *grid) { return grid->points - grid->left_out; }
+
 int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
 {
     static const char *const usual[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
@@ -108,12 +165,14 @@ int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
         int rc = grid->list[i] ? read_axis(grid, i) : TRV_OK;
         if (rc)
             return rc;
+        forget_usual(i, &grid->axis[i].values);
         name_column(i, &grid->axis[i]);
         uint64_t count = grid->axis[i].values.count > 0 ? (uint64_t)grid->axis[i].values.count : 1;
         if (grid->points > POINTS_MAX / count)
             return trv_fail(TRV_ERR_ARGUMENT, "the grid has more than 2^62 points; take shorter lists");
         grid->points *= count;
     }
+    grid->left_out = count_left_out(grid);
     return TRV_OK;
 }
 

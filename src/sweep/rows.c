@@ -188,8 +188,9 @@ static int read_row(cli_sweep_rows_t *rows, const char *line)
     if (!good || cells.count != rows->table.columns)
         return trv_fail(TRV_ERR_ARGUMENT, "is no row of this sweep, whose columns are others");
     int rc = find_point(rows, &cells, &index);
-    if (rc)
+    if (rc || !cli_sweep_has(rows->grid, index))
         return rc;
+    rows->numbers |= cells.text[cells.count - 1][0] == '\0';
     if ((rows->dones & (rows->dones - 1)) == 0) {
         uint64_t *grown = realloc(rows->done, (rows->dones ? 2 * rows->dones : 1) * sizeof *grown);
         if (!grown)
@@ -350,6 +351,7 @@ int cli_sweep_rows_add(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
 {
     char *text = NULL;
     size_t size = 0;
+    rows->numbers |= result->good;
     if (!rows->path) {
         add_cells(rows, result);
         return fflush(stdout) == 0 ? TRV_OK

@@ -18,6 +18,8 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
     int code = cli_sweep_read(sweep, argc, argv);
     if (code)
         return code;
+    if (sweep->dry)
+        return cli_sweep_estimate(&sweep->grid) ? cli_bad_last(sweep->command) : 1;
     if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart))
         return cli_bad_last(sweep->command);
     /* A table is printed when it is complete; rows that come one by one and the bar disturb each other. */
@@ -35,12 +37,24 @@ int cli_sweep_end(cli_sweep_t *sweep, int rc)
         code = cli_bad_last(sweep->command);
     if (sweep->begun && sweep->path && code == CLI_OK)
         printf("%s has all %" PRIu64 " points, %" PRIu64 " of them new, %" PRIu64 " of these with an error\n",
-               sweep->path, sweep->grid.points, sweep->added, sweep->failed);
+               sweep->path, cli_sweep_points(&sweep->grid), sweep->added, sweep->failed);
+    if (sweep->begun && code == CLI_OK && sweep->grid.left_out > 0)
+        fprintf(stderr,
+                "trivance %s: left out: %" PRIu64 " of %" PRIu64 " points, whose algorithm does not serve the "
+                "torus or the collective\n",
+                sweep->command, sweep->grid.left_out, sweep->grid.points);
+    if (sweep->begun && code == CLI_OK && (code = cli_sweep_verdict(sweep)) != CLI_OK)
+        cli_bad(sweep->command, "no point has a result; the column error says why");
     cli_sweep_grid_clear(&sweep->grid);
     return code;
 }
 
-uint64_t cli_sweep_pending(const cli_sweep_t *sweep) { return sweep->grid.points - sweep->rows.dones - sweep->added; }
+int cli_sweep_verdict(const cli_sweep_t *sweep) { return sweep->rows.numbers ? CLI_OK : CLI_WRONG; }
+
+uint64_t cli_sweep_pending(const cli_sweep_t *sweep)
+{
+    return cli_sweep_points(&sweep->grid) - sweep->rows.dones - sweep->added;
+}
 
 size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares)
 {
@@ -52,7 +66,7 @@ size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned
     for (; count < most && sweep->next < sweep->grid.points; sweep->next++)
         if (sweep->skipped < sweep->rows.dones && sweep->rows.done[sweep->skipped] == sweep->next)
             sweep->skipped++;
-        else
+        else if (cli_sweep_has(&sweep->grid, sweep->next))
             index[count++] = sweep->next;
     pthread_mutex_unlock(&sweep->lock);
     return count;

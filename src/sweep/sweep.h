@@ -7,6 +7,7 @@
  *     sweep_json.c     the grid in a file
  *     sweep_options.c  the command line
  *     sweep_run.c      points to simulate, and their results
+ *     estimate.c       what --dry-run says
  *     cmd_sweep.c      the command on one machine; src/mpi/programs/sweep.c is the same on many ranks
  *
  * A point is known by its index in the grid (the first axis changes slowest), so a grid takes no memory in proportion
@@ -59,7 +60,8 @@ typedef struct cli_sweep_grid {
     char *list[CLI_AXES];      /* the values of every axis as given, NULL: not given; set these, then call _finish */
     cli_axis_t axis[CLI_AXES]; /* those not given have no values */
     cli_selection_t selection; /* choice i is value i of the axis of algorithms */
-    uint64_t points;
+    uint64_t points;           /* combinations of all values, … */
+    uint64_t left_out;         /* … and those of them that cli_sweep_has not */
 } cli_sweep_grid_t;
 
 /* The name of an axis, as an option without dashes or a key: "torus", "algorithm", …, "slow-link". */
@@ -79,6 +81,10 @@ char *cli_sweep_grid_dump(const cli_sweep_grid_t *grid);
 /* Makes a list longer, with a comma between. */
 int cli_sweep_append(char **list, const char *text);
 int cli_sweep_grid_load(cli_sweep_grid_t *grid, json_t *object, const char *source);
+
+/* Whether the point is simulated: algorithms that nobody named (`all`) are left out where they do not serve the torus or
+ * the collective. */
+bool cli_sweep_has(const cli_sweep_grid_t *grid, uint64_t index);
 
 /* The number of a value in an axis for the point at `index`. */
 int cli_sweep_digit(const cli_sweep_grid_t *grid, uint64_t index, int axis);
@@ -108,6 +114,7 @@ typedef struct cli_sweep_rows {
     off_t end;      /* behind its last whole row */
     uint64_t *done; /* the points it had at the start, ascending */
     size_t dones;
+    bool numbers; /* any of its rows is no error */
 } cli_sweep_rows_t;
 
 /* Whether the path ends in .csv or .jsonl; TRV_ERR_ARGUMENT with a sentence otherwise. */
@@ -125,7 +132,7 @@ int cli_sweep_rows_close(cli_sweep_rows_t *rows);
 typedef struct cli_sweep {
     const char *command, *path; /* path of the results; NULL: stdout */
     cli_format_t format;
-    bool restart, yes, with_format, begun;
+    bool restart, yes, dry, with_format, begun;
     int workers; /* 0: one per core */
     cli_sweep_grid_t grid;
     cli_sweep_rows_t rows;
@@ -140,14 +147,20 @@ typedef struct cli_sweep {
 int cli_sweep_read(cli_sweep_t *sweep, int argc, char **argv);
 extern const cli_command_t cli_sweep_command;
 
-/* Reads the command line and opens the results. 0; 1 where --help was served; CLI_BAD after printing a sentence. In
- * all cases cli_sweep_end must follow. */
+/* Reads the command line and opens the results. 0; 1 where --help or --dry-run was served; CLI_BAD after printing a
+ * sentence. In all cases cli_sweep_end must follow. */
 int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv);
 /* Closes the results and says in a line what they are; the exit code, `rc` being how the run went. */
 int cli_sweep_end(cli_sweep_t *sweep, int rc);
+/* The exit code of a sweep that has ended well: CLI_WRONG where every row is an error. */
+int cli_sweep_verdict(const cli_sweep_t *sweep);
 
-/* How many points have no row yet; by who holds the lock, or is alone. */
+/* How many points there are without those that are left out, and how many of them have no row yet; by who holds the
+ * lock, or is alone. */
+uint64_t cli_sweep_points(const cli_sweep_grid_t *grid);
 uint64_t cli_sweep_pending(const cli_sweep_t *sweep);
+/* Says on stdout how many points there are, and about how long they take. */
+int cli_sweep_estimate(const cli_sweep_grid_t *grid);
 /* Writes the next points to `index` and returns how many: at most `most`, and only one of `shares` parts of what is
  * left. 0: there are no more. Any thread may call it. */
 size_t cli_sweep_take(cli_sweep_t *sweep, uint64_t *index, size_t most, unsigned shares);

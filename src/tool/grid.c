@@ -1,6 +1,7 @@
 /*
- * A grid of simulations on all cores: a list of points, the dearest first, and a counter that says how far the threads
- * have come in it.
+ * A grid of simulations on all cores: a list of points, the dearest first, and counters that say how far the threads
+ * have come in it. One thread begins at its end, so that results come early; the others begin with the dearest points,
+ * so that none of these is left for the end.
  *
  * Points of one torus and one entry of the user's list of algorithms are a *group* and stand together in the list, so
  * that only a few simulators exist at a time: the first point that needs one makes it, the last one frees it.
@@ -50,7 +51,8 @@ typedef struct run {
     cli_point_t *point;
     order_t *order;
     size_t points;
-    atomic_size_t next;
+    double work;               /* of all points */
+    atomic_size_t taken, dear; /* points that threads took from the list; those from its beginning */
     shared_t *shared;
     size_t shareds;
     group_t *group;
@@ -347,12 +349,19 @@ static void report(run_t *run, const cli_point_t *point, int rc)
     pthread_mutex_unlock(&run->lock);
 }
 
-static void *work(void *context)
+/* From both ends of the list, whose takers are counted together, so they never meet in a point. */
+static void work(run_t *run, bool cheapest)
 {
-    run_t *run = context;
-    size_t i;
-    while (!atomic_load(&run->rc) && (i = atomic_fetch_add(&run->next, 1)) < run->points)
-        report(run, &run->point[run->order[i].point], run_point(run, &run->order[i]));
+    size_t cheap = 0;
+    while (!atomic_load(&run->rc) && atomic_fetch_add(&run->taken, 1) < run->points) {
+        const order_t *order = &run->order[cheapest ? run->points - ++cheap : atomic_fetch_add(&run->dear, 1)];
+        report(run, &run->point[order->point], run_point(run, order));
+    }
+}
+
+static void *work_on_dearest(void *context)
+{
+    work(context, false);
     return NULL;
 }
 
@@ -375,9 +384,9 @@ static int work_together(run_t *run, int workers)
     pthread_mutex_init(&run->lock, NULL);
     for (size_t i = 0; i < run->shareds; i++)
         pthread_mutex_init(&run->shared[i].lock, NULL);
-    while (thread && threads < most - 1 && pthread_create(&thread[threads], NULL, work, run) == 0)
+    while (thread && threads < most - 1 && pthread_create(&thread[threads], NULL, work_on_dearest, run) == 0)
         threads++;
-    work(run);
+    work(run, true);
     for (size_t i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
     for (size_t i = 0; i < run->shareds; i++)
@@ -412,7 +421,6 @@ static void clear_result(cli_point_t *point)
 
 static int prepare(run_t *run)
 {
-    double sum = 0;
     for (size_t i = 0; i < run->points; i++) {
         cli_point_t *point = &run->point[i];
         order_t *order = &run->order[i];
@@ -428,14 +436,26 @@ static int prepare(run_t *run)
         group->dearest = order->work > group->dearest ? order->work : group->dearest;
         for (int m = 0; m < members(point); m++)
             run->shared[group->member[m]].users++;
-        sum += order->work;
+        run->work += order->work;
     }
     for (size_t i = 0; i < run->points; i++) {
         run->order[i].dearest = run->group[run->order[i].group].dearest;
-        run->point[i].share = sum > 0 ? run->order[i].work / sum : 1.0 / (double)run->points;
+        run->point[i].share = run->work > 0 ? run->order[i].work / run->work : 1.0 / (double)run->points;
     }
     qsort(run->order, run->points, sizeof *run->order, compare);
     return TRV_OK;
+}
+
+static void clear(run_t *run)
+{
+    for (size_t i = 0; i < run->shareds; i++) {
+        trv_simulator_destroy(run->shared[i].simulator);
+        free(run->shared[i].reason);
+    }
+    free(run->shared);
+    free(run->group);
+    free(run->order);
+    free(run->sentence);
 }
 
 int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context)
@@ -447,14 +467,17 @@ int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_
     int rc = run.order ? prepare(&run) : trv_fail_memory();
     if (!rc)
         rc = work_together(&run, workers);
-    for (size_t i = 0; i < run.shareds; i++) {
-        trv_simulator_destroy(run.shared[i].simulator);
-        free(run.shared[i].reason);
-    }
-    free(run.shared);
-    free(run.group);
-    free(run.order);
-    free(run.sentence);
+    clear(&run);
+    return rc;
+}
+
+int cli_grid_estimate(cli_point_t *point, size_t points, double *packet_hops)
+{
+    run_t run = {.point = point, .points = points};
+    run.order = calloc(points + 1, sizeof *run.order);
+    int rc = run.order ? prepare(&run) : trv_fail_memory();
+    *packet_hops = run.work;
+    clear(&run);
     return rc;
 }
 

@@ -30,10 +30,13 @@ typedef struct cli_point {
 /* Called for every point when it is done, one call at a time, in any order. Not 0: no further points are begun. */
 typedef int cli_point_done_t(void *context, const cli_point_t *point);
 
-/* Plans what is planned, then simulates all points with `workers` threads (0: one per core), the dearest first. Points
- * of the same torus and algorithm share one trv_simulator_t. Of a family, members that a lower bound excludes are not
- * simulated. 0, or what `done` returned (with its sentence), or an error other than TRV_ERR_UNSUPPORTED. */
+/* Plans what is planned, then simulates all points with `workers` threads (0: one per core): one the cheapest first, the
+ * others the dearest. Points of the same torus and algorithm share one trv_simulator_t. Of a family, members that a
+ * lower bound excludes are not simulated. 0, or what `done` returned (with its sentence), or an error other than TRV_ERR_UNSUPPORTED. */
 int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context);
+
+/* Plans what is planned, and estimates how many packet-hops a run will simulate. */
+int cli_grid_estimate(cli_point_t *point, size_t points, double *packet_hops);
 
 /* Frees the reasons. */
 void cli_points_clear(cli_point_t *point, size_t points);

@@ -77,13 +77,13 @@ static void test_no_values(void **state)
 
 typedef struct seen {
     int points, stop_after;
-    double share;
+    double share, first_share;
 } seen_t;
 
 static int count(void *context, const cli_point_t *point)
 {
     seen_t *seen = context;
-    seen->points++;
+    seen->first_share = seen->points++ ? seen->first_share : point->share;
     seen->share += point->share;
     return seen->points == seen->stop_after ? 7 : 0;
 }
@@ -115,6 +115,8 @@ static void test_grid(void **state)
     assert_int_equal(cli_grid_run(one, POINTS, 1, count, &seen), TRV_OK);
     assert_int_equal(seen.points, POINTS);
     assert_true(seen.share > 1 - 1e-9 && seen.share < 1 + 1e-9);
+    /* A cheap point comes first, so that there are results early. */
+    assert_true(seen.first_share > 0 && seen.first_share < 0.1 / POINTS);
     assert_int_equal(cli_grid_run(many, POINTS, 4, NULL, NULL), TRV_OK);
     for (int i = 0; i < POINTS; i++) {
         assert_int_equal(one[i].rc, TRV_OK);
@@ -349,6 +351,52 @@ static void test_rows_without_numbers(void **state)
     json_decref(array);
 }
 
+/* What nobody named is no error where it does not serve the torus, and the sweep says so. */
+static void test_left_out(void **state)
+{
+    (void)state;
+    tool_t all = sweep("--torus=8x8,8 -b 64,1K -f csv"), named = sweep("--torus=8x8,8 -b 64,1K -a ring -f csv");
+    assert_null(strstr(all.out, ",ring,\"ring serves"));
+    assert_non_null(strstr(all.out, "\n8,ring,64,"));
+    assert_non_null(strstr(all.err, "trivance sweep: left out: 2 of "));
+    assert_non_null(strstr(named.out, "\n8x8,ring,64,,,,ring,\"ring serves"));
+    assert_string_equal(named.err, "");
+    expect_code(all, 0, NULL);
+    expect_code(named, 0, NULL);
+}
+
+/* A sweep of errors only does not pass for one that went well, however often it is resumed. */
+static void test_errors_only(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        expect_code(sweep("--torus=8x8 -b 64,1K -a ring -o %s", in_folder("errors.csv")), 1, "no point has a result");
+    expect_code(sweep("--torus=8x8 --torus=8 -b 64,1K -a ring -o %s", path), 0, NULL);
+    expect_code(sweep("--torus=8x8 -b 64 -a ring -f json"), 1, "no point has a result");
+}
+
+static void test_dry_run(void **state)
+{
+    static const char grid[] = "--torus=8x8,8 -b 64,1K --alpha=1us,2us --dry-run";
+    double few = 0, many = 0;
+    (void)state;
+    tool_t tool = sweep("%s -a ring,trivance -o %s", grid, in_folder("dry.csv"));
+    assert_non_null(strstr(tool.out, "16 points (2 of torus, 2 of algorithm, 2 of bytes, 2 of alpha)\n"));
+    assert_non_null(strstr(tool.out, "less than a second on one core"));
+    assert_int_equal(sscanf(strchr(tool.out, '\n'), "%lf packet-hops", &few), 1);
+    assert_int_equal(access(path, F_OK), -1);
+    expect_code(tool, 0, NULL);
+    tool = sweep("%s", grid);
+    assert_non_null(strstr(tool.out, ", without 4 whose algorithm"));
+    expect_code(tool, 0, NULL);
+    /* Of which a sample is taken. */
+    tool = sweep("%s -a ring,trivance --seed=1:10000:+1", grid);
+    assert_non_null(strstr(tool.out, "160000 points"));
+    assert_int_equal(sscanf(strchr(tool.out, '\n'), "%lf packet-hops", &many), 1);
+    assert_true(many > 8000 * few && many < 12000 * few);
+    expect_code(tool, 0, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +409,9 @@ int main(void)
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_description),
         cmocka_unit_test(test_rows_without_numbers),
+        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_errors_only),
+        cmocka_unit_test(test_dry_run),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

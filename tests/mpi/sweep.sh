@@ -45,6 +45,10 @@ same three.csv
 # The simulator refuses a step of hours, on whichever rank has the point.
 bad "an hour" 3 "${grid[@]}" --alpha=5000s -o hours.csv
 [ "$(tail -c 1 hours.csv | wc -l)" = 1 ] || fail "a failure leaves a torn line"
+# Only errors: exit code 1, from all ranks.
+sweep 3 --torus=3x3 --algorithm=ring -o errors.csv
+code=$?
+[ $code = 1 ] && grep -q "no point has a result" err || fail "a sweep of errors exits $code, not 1"
 ln -s /dev/full full.csv
 bad "No space left on device" 3 "${grid[@]}" -o full.csv
 if [ "$few" = few ]; then
@@ -66,6 +70,9 @@ sweep 2 grid.json --format=csv || fail "the sweep of a description exits $?"
 grep -q '^3x3,trivance-l,64,' out && grep -q '^3x3,ring,64,,,,ring,"ring serves' out || fail "rows are missing"
 sweep 2 --help || fail "--help exits $?"
 [ "$(grep -c '^Usage: ' out)" = 1 ] || fail "--help is not printed once"
+
+sweep 2 --torus=3x3 --dry-run -o dry.csv || fail "--dry-run exits $?"
+[ "$(grep -c ' on one core$' out)" = 1 ] && [ ! -e dry.csv ] || fail "--dry-run does more than one estimate"
 
 bad "did you mean --torus?" 3 --tours=8
 bad "cannot be written" 3 "${grid[@]}" -o /nonexistent/out.csv
