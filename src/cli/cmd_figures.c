@@ -1,11 +1,18 @@
 /*
  * trivance figures: the figures and tables of the paper's evaluation, recomputed, in a folder. What they show and how
  * they are made is in src/figures.
+ *
+ * SIGINT, SIGTERM and SIGHUP are waited for by a thread of their own. It ends the process between two simulations, which
+ * are kept in the folder; once all are there, the files are written to the end.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli/subcommands.h"
 #include "tool/output.h"
@@ -20,7 +27,8 @@ enum { OPTION_ONLY = CLI_NO_LETTER, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY 
 static const cli_option_t option[] =
     {{"output", 'o', "DIR", "the folder (default: evaluation); made where it is missing", "DIR"},
      {"only", OPTION_ONLY, "LIST", "these figures only, numbers from 6 to 29 separated by commas", NULL},
-     {"quick", OPTION_QUICK, NULL, "every second size, tori of at most 64 ranks: seconds instead of minutes", NULL},
+     {"quick", OPTION_QUICK, NULL,
+      "every second size and, without --only, tori of at most 64 ranks only: seconds instead of minutes", NULL},
      {"model", OPTION_MODEL, "M",
       "queues of a link: dateline (two channels that take turns, as in the paper's simulator; default) or fifo (one "
       "queue, the ideal router; quicker)",
@@ -54,7 +62,47 @@ typedef struct options {
     const char *command, *folder;
     bool chosen[FIG_COUNT], with_only;
     fig_result_t result, variant[FIG_VARIANTS];
+    fig_kept_t kept;
+    char kept_path[PATH_TEXT_MAX + 32];
+    struct timespec begun;
 } options_t;
+
+/* ---- Interruption ------------------------------------------------------------------------------------------------ */
+
+static sigset_t interruptions(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    return set;
+}
+
+static void *end_when_interrupted(void *context)
+{
+    options_t *options = context;
+    sigset_t set = interruptions();
+    int signal = 0;
+    sigwait(&set, &signal);
+    pthread_mutex_lock(&options->kept.lock);
+    cli_progress_end(&options->kept.progress);
+    cli_bad(options->command, "interrupted; what was simulated is kept in '%s', and the same command goes on there",
+            options->kept_path);
+    _exit(128 + signal);
+}
+
+/* From here on all threads leave the signals to one. */
+static void watch_signals(options_t *options)
+{
+    pthread_t thread;
+    sigset_t set = interruptions();
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (pthread_create(&thread, NULL, end_when_interrupted, options) == 0)
+        pthread_detach(thread);
+    else
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
 
@@ -222,19 +270,31 @@ static int choose(options_t *options)
     return TRV_OK;
 }
 
+/* Those that the variants needed, too, and all the time since the command began. */
+static void print_work(const options_t *options)
+{
+    const fig_result_t *result = &options->result, *fifo = result->variant[FIG_FIFO],
+                       *tail = result->variant[FIG_FIFO_TAIL];
+    struct timespec now;
+    int simulations = result->all.simulations + (fifo ? fifo->all.simulations : 0) + (tail ? tail->all.simulations : 0);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    printf("%d figure%s of %d simulations in %.1f s. ", result->figures, result->figures == 1 ? "" : "s", simulations,
+           (double)(now.tv_sec - options->begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - options->begun.tv_nsec));
+}
+
 static void print_summary(const options_t *options)
 {
     const fig_result_t *result = &options->result;
     int count[3] = {0};
+    print_work(options);
     for (int c = 0; c < fig_claims; c++) {
         fig_finding_t finding;
         fig_check(result, &fig_claim[c], &finding);
         count[finding.verdict]++;
     }
-    printf("%d figure%s, %d simulations in %.1f s. Of the paper's claims %d agree, %d differ, %d were not measured.\n"
+    printf("Of the paper's claims %d agree, %d differ, %d were not measured.\n"
            "%s/index.html shows all of it, %s/evaluation.md compares claim by claim.\n",
-           result->figures, result->figures == 1 ? "" : "s", result->all.simulations, result->wall_s, count[FIG_AGREES],
-           count[FIG_DIFFERS], count[FIG_NOT_MEASURED], options->folder, options->folder);
+           count[FIG_AGREES], count[FIG_DIFFERS], count[FIG_NOT_MEASURED], options->folder, options->folder);
     if (!result->drawn)
         fprintf(stderr, "trivance %s: there is no gnuplot, so SVG and PDF are left out; its scripts are there\n",
                 options->command);
@@ -276,17 +336,34 @@ static int run_variants(options_t *options)
     return rc ? rc : run_ideal(options, FIG_FIFO_IDEAL, result->variant[FIG_FIFO]);
 }
 
+static int begin_keeping(options_t *options)
+{
+    snprintf(options->kept_path, sizeof options->kept_path, "%.*s/unfinished.jsonl", PATH_TEXT_MAX, options->folder);
+    pthread_mutex_init(&options->kept.lock, NULL);
+    int rc = fig_kept_open(&options->kept, options->kept_path);
+    if (rc)
+        return rc;
+    options->result.kept = &options->kept;
+    watch_signals(options);
+    return TRV_OK;
+}
+
 static int run(options_t *options)
 {
     int rc = choose(options);
     if (!rc)
         rc = prepare_folder(options->folder);
     if (!rc)
+        rc = begin_keeping(options);
+    if (!rc)
         rc = fig_run("figures", &options->result);
     if (!rc)
         rc = run_variants(options);
+    if (options->result.kept)
+        pthread_mutex_lock(&options->kept.lock); /* too late to be interrupted */
     if (!rc)
         rc = write_all(options);
+    fig_kept_close(&options->kept, rc != TRV_OK);
     if (!rc)
         print_summary(options);
     json_decref(options->result.tables);
@@ -297,6 +374,7 @@ int cli_figures(int argc, char **argv)
 {
     static options_t options;
     options = (options_t){.command = argv[0], .folder = "evaluation"};
+    clock_gettime(CLOCK_MONOTONIC, &options.begun);
     cli_network_init(&options.result.network);
     int code = cli_read_options(&cli_figures_command, argc, argv, read_option, &options);
     if (code >= 0)

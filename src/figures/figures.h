@@ -4,6 +4,7 @@
  *
  * catalogue.c  which figures there are and what each one shows
  * run.c        every simulation they need, each one once, on all cores
+ * kept.c       what an interrupted run has simulated
  * measure.c    advantages, break-even sizes, switches from L to B
  * claims.c     what the paper says, as data; check.c decides whether we measure it, too
  * reason.c     why we differ: the same claims under other assumptions
@@ -24,7 +25,9 @@
 
 #include <trivance/algorithms.h>
 
+#include "tool/grid.h"
 #include "tool/network.h"
+#include "tool/progress.h"
 
 #define FIG_SIZES_MAX  24
 #define FIG_CURVES_MAX 8
@@ -122,7 +125,28 @@ typedef struct fig_work {
     uint64_t packet_hops;
 } fig_work_t;
 
+/* ---- What an interrupted run has simulated ----------------------------------------------------------------------- */
+
+typedef struct fig_kept {
+    const char *path;
+    FILE *file;
+    json_t *results;      /* by the name of the point */
+    pthread_mutex_t lock; /* of the file and the bar: who holds it may end the process */
+    cli_progress_t progress;
+} fig_kept_t;
+
+/* Reads what is there and goes on behind it; `path` stays the caller's. */
+int fig_kept_open(fig_kept_t *kept, const char *path);
+/* Whether the point's result is there, which it then has. */
+bool fig_kept_find(const fig_kept_t *kept, cli_point_t *point);
+int fig_kept_add(fig_kept_t *kept, const cli_point_t *point);
+/* Removes the file where it is not needed. */
+void fig_kept_close(fig_kept_t *kept, bool needed);
+
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
+
 typedef struct fig_result {
+    fig_kept_t *kept; /* owned by the caller */
     bool quick;
     bool symmetric_only;                      /* without algorithms that no symmetry makes cheap under fifo */
     struct fig_result *variant[FIG_VARIANTS]; /* NULL: not there; owned by the caller */

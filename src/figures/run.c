@@ -11,7 +11,6 @@
 
 #include "tool/grid.h"
 #include "text/parse.h"
-#include "tool/progress.h"
 #include "tool/select.h"
 #include "common/error.h"
 
@@ -29,7 +28,6 @@ typedef struct plan {
     request_t *request;
     size_t points, requests, room;
     size_t paper; /* the first points are the paper's */
-    cli_progress_t progress;
 } plan_t;
 
 /* ---- What to simulate -------------------------------------------------------------------------------------------- */
@@ -246,22 +244,61 @@ static int ask_study(plan_t *plan, const fig_result_t *result, fig_study_t *stud
 /* In proportion to the packets, and a little for each point. */
 static double work(const cli_point_t *point) { return point->torus.ranks * (1e5 + (double)point->bytes); }
 
+typedef struct todo { /* the points that no run before has simulated, and where they belong */
+    cli_point_t *point;
+    size_t *place, points;
+    fig_result_t *result;
+} todo_t;
+
 static int point_done(void *context, const cli_point_t *point)
 {
-    cli_progress_step(context, work(point));
-    return point->rc;
+    const todo_t *todo = context;
+    fig_kept_t *kept = todo->result->kept;
+    pthread_mutex_lock(&kept->lock);
+    int rc = point->rc ? point->rc : fig_kept_add(kept, point);
+    cli_progress_step(&kept->progress, work(point));
+    pthread_mutex_unlock(&kept->lock);
+    return rc;
+}
+
+static double list_todo(const plan_t *plan, todo_t *todo)
+{
+    double total = 0;
+    for (size_t p = 0; p < plan->points; p++)
+        if (!fig_kept_find(todo->result->kept, &plan->point[p])) {
+            total += work(&plan->point[p]);
+            todo->place[todo->points] = p;
+            todo->point[todo->points++] = plan->point[p];
+        }
+    return total;
+}
+
+static int run_todo(const char *what, const plan_t *plan, todo_t *todo)
+{
+    fig_kept_t *kept = todo->result->kept;
+    double total = list_todo(plan, todo);
+    pthread_mutex_lock(&kept->lock);
+    cli_progress_begin(&kept->progress, what, total);
+    pthread_mutex_unlock(&kept->lock);
+    int rc = cli_grid_run(todo->point, todo->points, todo->result->workers, point_done, todo);
+    pthread_mutex_lock(&kept->lock);
+    cli_progress_end(&kept->progress);
+    pthread_mutex_unlock(&kept->lock);
+    for (size_t i = 0; i < todo->points; i++)
+        plan->point[todo->place[i]] = todo->point[i];
+    return rc;
 }
 
 static int simulate(const char *what, plan_t *plan, fig_result_t *result)
 {
     struct timespec begin, end;
-    double total = 0;
-    for (size_t p = 0; p < plan->points; p++)
-        total += work(&plan->point[p]);
+    todo_t todo = {.result = result};
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    cli_progress_begin(&plan->progress, what, total);
-    int rc = cli_grid_run(plan->point, plan->points, result->workers, point_done, &plan->progress);
-    cli_progress_end(&plan->progress);
+    todo.point = calloc(plan->points + 1, sizeof *todo.point);
+    todo.place = calloc(plan->points + 1, sizeof *todo.place);
+    int rc = todo.point && todo.place ? run_todo(what, plan, &todo) : trv_fail_memory();
+    free(todo.point);
+    free(todo.place);
     clock_gettime(CLOCK_MONOTONIC, &end);
     result->wall_s = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
     for (size_t p = 0; p < plan->points && rc; p++)

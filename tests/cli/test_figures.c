@@ -10,9 +10,13 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "figures/figures.h"
@@ -259,6 +263,77 @@ static void test_bad_input(void **state)
     }
 }
 
+/* ---- Interruption ------------------------------------------------------------------------------------------------ */
+
+static bool is_there(const char *run, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s/%s", tool_folder(), run, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Ends a run with a signal once it has simulated a part of every figure; its exit code. */
+static int interrupt(const char *run, FILE *err)
+{
+    char line[512], path[512];
+    struct stat kept = {0};
+    int status = 0;
+    snprintf(line, sizeof line, "figures --quick --only 14,17 -j 1 --out %s/%s", tool_folder(), run);
+    snprintf(path, sizeof path, "%s/%s/unfinished.jsonl", tool_folder(), run);
+    pid_t pid = tool_start(line, err);
+    while ((stat(path, &kept) != 0 || kept.st_size < 25000) && waitpid(pid, &status, WNOHANG) == 0)
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+    kill(pid, SIGINT);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* It says that it stopped, and where it goes on; the result is that of a run that nothing disturbed. */
+static void test_interrupted(void **state)
+{
+    char text[512] = "", path[512];
+    FILE *err = tmpfile();
+    (void)state;
+    assert_non_null(err);
+    assert_int_equal(interrupt("stopped", err), 130);
+    rewind(err);
+    assert_non_null(fgets(text, sizeof text, err));
+    assert_non_null(strstr(text, "trivance figures: interrupted; what was simulated is kept in"));
+    assert_null(fgets(text, sizeof text, err));
+    fclose(err);
+    assert_false(is_there("stopped", "index.html"));
+    assert_int_equal(entries("stopped", "figures"), 0);
+    /* A line that was torn is simulated again. */
+    char *kept = read_result("stopped", "unfinished.jsonl");
+    *strrchr(kept, '}') = '\0';
+    snprintf(path, sizeof path, "%s/stopped/unfinished.jsonl", tool_folder());
+    tool_write_file(path, kept, 0600);
+    tool_t tool = make_figures("--quick --only 14,17", "stopped", NULL);
+    tool_clear(&tool);
+    assert_false(is_there("stopped", "unfinished.jsonl"));
+    char *resumed = read_result("stopped", "figures/figure-14.csv");
+    char *undisturbed = read_result("run", "figures/figure-14.csv");
+    assert_string_equal(resumed, undisturbed);
+    free(resumed);
+    free(undisturbed);
+    /* The others are not: with other times in them the figures are others. */
+    for (char *at = kept; (at = strstr(at, "\"time_ns\":")) != NULL; at++)
+        at[strlen("\"time_ns\":")] = '9';
+    tool_write_file(path, kept, 0600);
+    tool = make_figures("--quick --only 14,17", "stopped", NULL);
+    tool_clear(&tool);
+    resumed = read_result("stopped", "figures/figure-14.csv");
+    undisturbed = read_result("run", "figures/figure-14.csv");
+    char *other = read_result("stopped", "figures/figure-17.csv"), *same = read_result("run", "figures/figure-17.csv");
+    assert_true(strcmp(resumed, undisturbed) != 0 || strcmp(other, same) != 0);
+    free(resumed);
+    free(undisturbed);
+    free(other);
+    free(same);
+    free(kept);
+}
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
 /* Figure 6 with one curve, `advantage` at 1, 2, 4 and 8 KiB; L below 4 KiB, B from there on. */
@@ -451,6 +526,7 @@ int main(void)
         cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_without_gnuplot),
         cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_measures),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_colours),
