@@ -121,6 +121,28 @@ static int report_bad(const batch_t *batch, size_t place)
     return batch->done(batch->context, place, &result);
 }
 
+/* Those points that ask for plans, or the others. */
+static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t points, bool planned, int workers)
+{
+    int rc = TRV_OK;
+    batch->points = 0;
+    for (size_t i = 0; i < points && !rc; i++) {
+        cli_point_t *point = &batch->point[batch->points];
+        bool fits = cli_sweep_point(grid, batch->index[i], &batch->network[batch->points], point) == TRV_OK;
+        if (point->choice->planned != planned)
+            continue;
+        if (fits)
+            batch->place[batch->points++] = i;
+        else
+            rc = report_bad(batch, i);
+    }
+    if (!rc)
+        rc = cli_grid_run(batch->point, batch->points, workers, report, batch);
+    cli_points_clear(batch->point, batch->points);
+    return rc;
+}
+
+/* All plans are made before the first of them is simulated, which is long: the others have their rows before. */
 int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size_t points, int workers,
                        cli_sweep_done_t *done, void *context)
 {
@@ -129,17 +151,10 @@ int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size
     batch.network = calloc(points, sizeof *batch.network);
     batch.place = calloc(points, sizeof *batch.place);
     int rc = batch.point && batch.network && batch.place ? TRV_OK : trv_fail_memory();
-    for (size_t i = 0; i < points && !rc; i++) {
-        size_t at = batch.points;
-        if (cli_sweep_point(grid, index[i], &batch.network[at], &batch.point[at]) != TRV_OK)
-            rc = report_bad(&batch, i);
-        else
-            batch.place[batch.points++] = i;
-    }
     if (!rc)
-        rc = cli_grid_run(batch.point, batch.points, workers, report, &batch);
-    if (batch.point)
-        cli_points_clear(batch.point, batch.points);
+        rc = simulate_some(grid, &batch, points, false, workers);
+    if (!rc)
+        rc = simulate_some(grid, &batch, points, true, workers);
     free(batch.point);
     free(batch.network);
     free(batch.place);
