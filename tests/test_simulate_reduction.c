@@ -5,6 +5,39 @@
  */
 #include "simulate_check.h"
 
+#include "simulate/simulator.h"
+
+static void add_hops(void *context, uint64_t hops) { *(uint64_t *)context += hops; }
+
+/* A run that is watched is the same, and as long as trv_simulate_hops says; what is told of it is not more. */
+static void watched_is_the_same(void **state)
+{
+    static const char *const tori[] = {"27", "9x9", "8x8", "5x3"};
+    (void)state;
+    for (size_t t = 0; t < COUNT(tori); t++)
+        for (int fifo = 0; fifo < 2; fifo++) {
+            trv_torus_t torus = torus_of(tori[t]);
+            trv_schedule_t *schedule;
+            trv_simulator_t *simulator;
+            trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            trv_simulation_t result, watched;
+            uint64_t hops = 0;
+            const trv_watch_t watch = {&hops, add_hops};
+            options.model = fifo ? TRV_FIFO : TRV_DATELINE;
+            options.packet_bytes = 256;
+            assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), TRV_OK);
+            assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+            assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &result), TRV_OK);
+            assert_int_equal(trv_simulate_watched(simulator, &options, 4 << 20, &watch, &watched), TRV_OK);
+            assert_memory_equal(&watched, &result, sizeof result);
+            assert_true(trv_simulate_hops(simulator, &options, 4 << 20) == (double)result.simulated_hops);
+            assert_true(hops <= result.simulated_hops && hops + 200000 > result.simulated_hops);
+            assert_true(fifo || hops > 0);
+            trv_simulator_destroy(simulator);
+            trv_schedule_destroy(schedule);
+        }
+}
+
 static void assert_same(const trv_simulator_t *simulator, const trv_schedule_t *schedule,
                         const trv_simulate_options_t *options, uint64_t bytes)
 {
@@ -165,6 +198,7 @@ static void what_breaks_the_symmetry_turns_it_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(watched_is_the_same),
         cmocka_unit_test(equals_the_full_simulation_on_every_torus_up_to_8x8x8),
         cmocka_unit_test(equals_the_full_simulation_where_queues_form),
         cmocka_unit_test(few_ranks_stand_for_all),

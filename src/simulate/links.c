@@ -9,6 +9,8 @@
  */
 #include "simulate/router.h"
 
+#define TELL_HOPS 100000 /* between two calls of a watch: some 10 ms */
+
 /* ---- Arrivals ---------------------------------------------------------------------------------------------------- */
 
 static int credit_later(trv_net_t *net, const packet_t *packet, const message_t *m, uint32_t flits)
@@ -237,6 +239,7 @@ INLINE int moment(trv_net_t *net, const bool tracked)
     int rc = TRV_OK;
     while (!rc && flight_next(&net->flying) == now) {
         flight_t flight = flight_pop(&net->flying);
+        net->moved++;
         rc = arrive(net, &flight, tracked);
     }
     while (!rc && flight_next(&net->entering) == now) {
@@ -266,6 +269,19 @@ INLINE int moment(trv_net_t *net, const bool tracked)
     return rc;
 }
 
+static void tell(trv_net_t *net)
+{
+    net->watch.moved(net->watch.context, net->moved - net->told);
+    net->told = net->moved;
+    net->tell_at = net->moved + TELL_HOPS;
+}
+
+void trv_net_watch(trv_net_t *net, const trv_watch_t *watch)
+{
+    net->watch = *watch;
+    net->tell_at = TELL_HOPS;
+}
+
 INLINE int loop(trv_net_t *net, const bool tracked)
 {
     for (int64_t time; (time = next_time(net)) != TRV_NEVER;) {
@@ -273,6 +289,8 @@ INLINE int loop(trv_net_t *net, const bool tracked)
         int rc = moment(net, tracked);
         if (rc)
             return rc;
+        if (net->moved >= net->tell_at)
+            tell(net);
     }
     return TRV_OK;
 }

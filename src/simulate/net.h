@@ -130,6 +130,8 @@ struct trv_net {
     uint32_t touched_count, choosing_count, following_count;
 
     uint64_t sent, delivered, sent_packets, hops;
+    uint64_t moved, told, tell_at; /* packet-hops so far; those that `watch` was told; when it is told next */
+    trv_watch_t watch;
 };
 /* Whether what waits at an input are trains. */
 static inline bool is_train(const trv_net_t *net, uint32_t input) { return net->trains && input >= net->links; }

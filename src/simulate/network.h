@@ -41,6 +41,13 @@ typedef struct trv_driver {
 
 typedef struct trv_net trv_net_t;
 
+/* Who wants to know how far a run is: told now and then, by the thread that simulates, how many packet-hops have been
+ * made since the last time. */
+typedef struct trv_watch {
+    void *context;
+    void (*moved)(void *context, uint64_t hops);
+} trv_watch_t;
+
 /* Between the last message of a step and the next step of a rank, for the drivers; as measured on the reference
  * simulator. */
 #define TRV_STEP_GAP_FS 80000
@@ -50,6 +57,7 @@ typedef struct trv_net trv_net_t;
 int trv_net_create(trv_net_t **net, const trv_torus_t *torus, const trv_simulate_options_t *options,
                    const trv_driver_t *driver);
 void trv_net_destroy(trv_net_t *net);
+void trv_net_watch(trv_net_t *net, const trv_watch_t *watch);
 
 /* The present, in fs. */
 int64_t trv_net_now(const trv_net_t *net);

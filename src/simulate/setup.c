@@ -182,6 +182,7 @@ int trv_net_create(trv_net_t **created, const trv_torus_t *torus, const trv_simu
     net->torus = *torus;
     net->options = *options;
     net->driver = *driver;
+    net->tell_at = UINT64_MAX;
     net->entry_free = net->message_free = net->packet_free = net->parked_free = TRV_NONE;
     rc = build(net, options);
     if (rc)

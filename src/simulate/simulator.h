@@ -40,4 +40,12 @@ int trv_simulator_class(const trv_simulator_t *simulator, int rank);
 /* The work of a simulation of the fold: its packets, times the links that each goes over. */
 double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_bytes, uint64_t vector_bytes);
 
+/* The same for what trv_simulate would do with these options: of the fold where it may, else of the torus. */
+double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
+                         uint64_t vector_bytes);
+
+/* trv_simulate, watched unless `watch` is NULL: which changes no result. */
+int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                         const trv_watch_t *watch, trv_simulation_t *result);
+
 #endif

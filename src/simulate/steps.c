@@ -35,6 +35,7 @@ typedef struct post {  /* a message on its way */
 typedef struct run {
     const trv_simulator_t *simulator;
     const trv_simulate_options_t *options;
+    const trv_watch_t *watch; /* or NULL */
     const trv_torus_t *torus; /* that is simulated: the schedule's or its fold */
     uint64_t vector_bytes;
     trv_net_t *net;
@@ -317,6 +318,8 @@ static int start(run_t *run)
         rc = trv_net_create(&run->net, run->torus, run->options, &driver);
     if (rc)
         return rc;
+    if (run->watch)
+        trv_net_watch(run->net, run->watch);
     run->walker = calloc(walkers, sizeof *run->walker);
     run->arrived = calloc(walkers * (size_t)s->steps + 1, sizeof *run->arrived);
     run->booked = calloc((size_t)run->torus->ranks, sizeof *run->booked);
@@ -359,11 +362,24 @@ static int unfold(const run_t *run, trv_simulation_t *result)
     return TRV_OK;
 }
 
+double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes)
+{
+    double hops = trv_simulator_hops(simulator, options->packet_bytes, vector_bytes);
+    return may_fold(options) ? hops : hops * (simulator->torus.ranks / simulator->fold.ranks);
+}
+
 int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                  trv_simulation_t *result)
 {
+    return trv_simulate_watched(simulator, options, vector_bytes, NULL, result);
+}
+
+int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                         const trv_watch_t *watch, trv_simulation_t *result)
+{
     run_t run = {.simulator = simulator,
                  .options = options,
+                 .watch = watch,
                  .vector_bytes = vector_bytes,
                  .post_free = NO_POST,
                  .torus = may_fold(options) ? &simulator->fold : &simulator->torus};

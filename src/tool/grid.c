@@ -8,6 +8,7 @@
  */
 #include "tool/grid.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,8 +19,10 @@
 #include <unistd.h>
 
 #include "common/error.h"
+#include "simulate/simulator.h"
 
-#define STEPS_SAMPLED 1024
+#define STEPS_SAMPLED   1024
+#define HOPS_PER_SECOND 8e6 /* of one core, 2024 */
 
 /* The simulator of an algorithm on a torus, which several groups may share. */
 typedef struct shared {
@@ -51,14 +54,15 @@ typedef struct run {
     cli_point_t *point;
     order_t *order;
     size_t points;
-    double work;               /* of all points */
     atomic_size_t taken, dear; /* points that threads took from the list; those from its beginning */
     shared_t *shared;
     size_t shareds;
     group_t *group;
     size_t groups;
+    double work, dearest; /* packet-hops of all points; of one */
     cli_point_done_t *done;
     void *context;
+    const cli_grid_watch_t *watch;
     pthread_mutex_t lock; /* of `done`, rc and sentence */
     atomic_int rc;
     char *sentence;
@@ -286,12 +290,42 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* How far a point is: its share is reached when all its candidates are simulated, or it is done without some. */
+typedef struct advance {
+    const cli_grid_watch_t *watch;
+    double share_per_hop, left;
+} advance_t;
+
+static void advance_by(advance_t *advance, double share)
+{
+    share = share < advance->left ? share : advance->left;
+    advance->left -= share;
+    if (advance->watch && advance->watch->moved)
+        advance->watch->moved(advance->watch->context, share);
+}
+
+static void moved(void *context, uint64_t hops)
+{
+    advance_t *advance = context;
+    advance_by(advance, (double)hops * advance->share_per_hop);
+}
+
+static advance_t advance_of(const run_t *run, const cli_point_t *point, const candidate_t *candidate, int candidates)
+{
+    double hops = 0;
+    for (int i = 0; i < candidates && run->watch; i++)
+        hops += trv_simulate_hops(candidate[i].shared->simulator, &point->options, point->bytes);
+    return (advance_t){run->watch, hops > 0 ? point->share / hops : 0, point->share};
+}
+
 /* Keeps the result if it is the first, or the fastest. */
-static int simulate(const candidate_t *candidate, bool first, cli_point_t *point)
+static int simulate(const candidate_t *candidate, bool first, cli_point_t *point, advance_t *advance)
 {
     trv_simulation_t result;
     double begun_s = now_s();
-    int rc = trv_simulate(candidate->shared->simulator, &point->options, point->bytes, &result);
+    const trv_watch_t watch = {advance, moved};
+    int rc = trv_simulate_watched(candidate->shared->simulator, &point->options, point->bytes,
+                                  advance->watch ? &watch : NULL, &result);
     point->wall_s += now_s() - begun_s;
     if (rc)
         return rc;
@@ -312,14 +346,16 @@ static int simulate_members(const run_t *run, const group_t *group, cli_point_t 
     candidate_t candidate[CLI_CHOICES_MAX];
     bool found = false;
     int candidates = 0, rc = point->rc ? TRV_OK : list_candidates(run, group, point, candidate, &candidates);
+    advance_t advance = advance_of(run, point, candidate, candidates);
     for (int i = 0; i < candidates && !rc; i++) {
         if (found && candidate[i].bound_ns >= point->time_ns)
             break;
-        rc = simulate(&candidate[i], !found, point);
+        rc = simulate(&candidate[i], !found, point, &advance);
         found |= !rc;
         if (rc == TRV_ERR_UNSUPPORTED)
             rc = TRV_OK;
     }
+    advance_by(&advance, advance.left);
     return rc || point->rc || found ? rc : keep_reason(point);
 }
 
@@ -374,11 +410,11 @@ static int cores(void)
     return online > 0 ? (int)online : 1;
 }
 
+double cli_grid_seconds(double hops) { return hops / HOPS_PER_SECOND; }
+
 /* This thread is one of the workers; where another cannot be had, those that there are do the work. */
-static int work_together(run_t *run, int workers)
+static int work_together(run_t *run, size_t most)
 {
-    size_t most = (size_t)(workers > 0 ? workers : cores());
-    most = most < run->points ? most : run->points;
     pthread_t *thread = most > 1 ? malloc((most - 1) * sizeof *thread) : NULL;
     size_t threads = 0;
     pthread_mutex_init(&run->lock, NULL);
@@ -419,31 +455,54 @@ static void clear_result(cli_point_t *point)
     point->packet_hops = point->simulated_hops = 0;
 }
 
-static int prepare(run_t *run)
+/* Tells the watch what is to come. */
+static int announce(const run_t *run, size_t workers, bool at_least)
 {
-    for (size_t i = 0; i < run->points; i++) {
-        cli_point_t *point = &run->point[i];
-        order_t *order = &run->order[i];
-        clear_result(point);
-        int rc = point->choice->planned ? plan_point(point) : TRV_OK;
+    if (!run->watch || !run->watch->begin)
+        return TRV_OK;
+    double seconds = cli_grid_seconds(fmax(run->work / (double)workers, run->dearest));
+    return run->watch->begin(run->watch->context, seconds, at_least);
+}
+
+static int prepare_point(run_t *run, size_t index)
+{
+    cli_point_t *point = &run->point[index];
+    order_t *order = &run->order[index];
+    clear_result(point);
+    int rc = point->choice->planned ? plan_point(point) : TRV_OK;
+    if (!rc)
+        rc = find_group(run, point, &order->group);
+    if (rc)
+        return rc;
+    group_t *group = &run->group[order->group];
+    order->point = index;
+    order->work = estimate_work(run, group, point);
+    group->dearest = fmax(group->dearest, order->work);
+    for (int m = 0; m < members(point); m++)
+        run->shared[group->member[m]].users++;
+    run->work += order->work;
+    run->dearest = fmax(run->dearest, order->work);
+    return TRV_OK;
+}
+
+/* Plans take long themselves where simulations do, so the watch hears of what is not planned before. */
+static int prepare(run_t *run, size_t workers)
+{
+    int rc = TRV_OK;
+    for (int planned = 0; planned < 2 && !rc; planned++) {
+        for (size_t i = 0; i < run->points && !rc; i++)
+            if (run->point[i].choice->planned == (planned == 1))
+                rc = prepare_point(run, i);
         if (!rc)
-            rc = find_group(run, point, &order->group);
-        if (rc)
-            return rc;
-        group_t *group = &run->group[order->group];
-        order->point = i;
-        order->work = estimate_work(run, group, point);
-        group->dearest = order->work > group->dearest ? order->work : group->dearest;
-        for (int m = 0; m < members(point); m++)
-            run->shared[group->member[m]].users++;
-        run->work += order->work;
+            rc = announce(run, workers, planned == 0);
     }
-    for (size_t i = 0; i < run->points; i++) {
+    for (size_t i = 0; i < run->points && !rc; i++) {
         run->order[i].dearest = run->group[run->order[i].group].dearest;
         run->point[i].share = run->work > 0 ? run->order[i].work / run->work : 1.0 / (double)run->points;
     }
-    qsort(run->order, run->points, sizeof *run->order, compare);
-    return TRV_OK;
+    if (!rc)
+        qsort(run->order, run->points, sizeof *run->order, compare);
+    return rc;
 }
 
 static void clear(run_t *run)
@@ -458,24 +517,37 @@ static void clear(run_t *run)
     free(run->sentence);
 }
 
+static int run_grid(run_t *run, int workers)
+{
+    size_t most = (size_t)(workers > 0 ? workers : cores());
+    most = most < run->points ? most : run->points;
+    if (run->points == 0)
+        return TRV_OK;
+    run->order = malloc(run->points * sizeof *run->order);
+    int rc = run->order ? prepare(run, most) : trv_fail_memory();
+    if (!rc)
+        rc = work_together(run, most);
+    clear(run);
+    return rc;
+}
+
 int cli_grid_run(cli_point_t *point, size_t points, int workers, cli_point_done_t *done, void *context)
 {
     run_t run = {.point = point, .points = points, .done = done, .context = context};
-    if (points == 0)
-        return TRV_OK;
-    run.order = malloc(points * sizeof *run.order);
-    int rc = run.order ? prepare(&run) : trv_fail_memory();
-    if (!rc)
-        rc = work_together(&run, workers);
-    clear(&run);
-    return rc;
+    return run_grid(&run, workers);
+}
+
+int cli_grid_run_watched(cli_point_t *point, size_t points, int workers, const cli_grid_watch_t *watch)
+{
+    run_t run = {.point = point, .points = points, .watch = watch};
+    return run_grid(&run, workers);
 }
 
 int cli_grid_estimate(cli_point_t *point, size_t points, double *packet_hops)
 {
     run_t run = {.point = point, .points = points};
     run.order = calloc(points + 1, sizeof *run.order);
-    int rc = run.order ? prepare(&run) : trv_fail_memory();
+    int rc = run.order ? prepare(&run, 1) : trv_fail_memory();
     *packet_hops = run.work;
     clear(&run);
     return rc;

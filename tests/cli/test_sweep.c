@@ -21,6 +21,7 @@
 #include "tool/grid.h"
 #include "tool/progress.h"
 #include "sweep/sweep.h"
+#include "common/error.h"
 #include "sweep_tool.h"
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
@@ -131,6 +132,47 @@ static void test_grid(void **state)
         members[better == b]++;
     }
     assert_true(members[0] > 0 && members[1] > 0);
+}
+
+typedef struct watched {
+    int announced;
+    double share;
+    bool refuse;
+} watched_t;
+
+static int announce(void *context, double seconds, bool at_least)
+{
+    watched_t *watched = context;
+    assert_true(seconds > 0);
+    assert_int_equal(at_least, watched->announced++ == 0);
+    return watched->refuse ? trv_fail(TRV_ERR_ARGUMENT, "too long") : TRV_OK;
+}
+
+static void add_share(void *context, double share) { ((watched_t *)context)->share += share; }
+
+/* Who watches hears what it will take before, and in the end of all of it, which changes nothing; or refuses. */
+static void test_grid_watched(void **state)
+{
+    static cli_point_t point[POINTS], alone[POINTS];
+    cli_selection_t selection;
+    watched_t watched = {0};
+    const cli_grid_watch_t watch = {&watched, announce, add_share};
+    (void)state;
+    assert_int_equal(cli_select("trivance-l,ring,trivance", &selection), TRV_OK);
+    fill(point, &selection);
+    fill(alone, &selection);
+    assert_int_equal(cli_grid_run_watched(point, POINTS, 1, &watch), TRV_OK);
+    assert_int_equal(watched.announced, 2);
+    assert_true(watched.share > 1 - 1e-9 && watched.share < 1 + 1e-9);
+    assert_int_equal(cli_grid_run(alone, POINTS, 1, NULL, NULL), TRV_OK);
+    for (int i = 0; i < POINTS; i++)
+        assert_memory_equal(&point[i].time_ns, &alone[i].time_ns, sizeof point[i].time_ns);
+    cli_points_clear(point, POINTS);
+    cli_points_clear(alone, POINTS);
+    watched = (watched_t){.refuse = true};
+    assert_int_equal(cli_grid_run_watched(point, POINTS, 1, &watch), TRV_ERR_ARGUMENT);
+    assert_true(watched.announced == 1 && watched.share == 0);
+    cli_points_clear(point, POINTS);
 }
 
 static void test_grid_ends(void **state)
@@ -400,17 +442,12 @@ static void test_dry_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_no_values),
-        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_grid_ends),
-        cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_description),
-        cmocka_unit_test(test_rows_without_numbers),
-        cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_errors_only),
+        cmocka_unit_test(test_values),      cmocka_unit_test(test_no_values),
+        cmocka_unit_test(test_grid),        cmocka_unit_test(test_grid_watched),
+        cmocka_unit_test(test_grid_ends),   cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_bad_input),   cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_description), cmocka_unit_test(test_rows_without_numbers),
+        cmocka_unit_test(test_left_out),    cmocka_unit_test(test_errors_only),
         cmocka_unit_test(test_dry_run),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
+#include "tool/patience.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "cli/simulate/simulate.h"
@@ -15,7 +16,15 @@
 #define SIZES            "32,1K,32K,1M,32M,128M"
 #define SIZE_LOOKED_INTO "1M" /* by --links and --trace */
 
-enum { OPTION_UNCHECKED = CLI_NO_LETTER, OPTION_GOAL, OPTION_COMPARE, OPTION_LINKS, OPTION_TRACE, OPTION_FULL };
+enum {
+    OPTION_UNCHECKED = CLI_NO_LETTER,
+    OPTION_GOAL,
+    OPTION_COMPARE,
+    OPTION_LINKS,
+    OPTION_TRACE,
+    OPTION_FULL,
+    OPTION_LONG
+};
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
@@ -50,6 +59,7 @@ static const cli_option_t option[] =
       "steps and packets for ui.perfetto.dev or chrome://tracing, of one algorithm and size on up to 64 ranks", "FILE"},
      {"full", OPTION_FULL, NULL,
       "simulate every rank, also where symmetry makes some of them enough; the times are the same", NULL},
+     {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
@@ -110,6 +120,7 @@ static int read_option(void *context, int key)
     case OPTION_COMPARE: job->compare = true; return TRV_OK;
     case OPTION_LINKS: job->links = true; return TRV_OK;
     case OPTION_TRACE: job->trace = optarg; return TRV_OK;
+    case OPTION_LONG: job->patient = true; return TRV_OK;
     case OPTION_FULL: job->network.options.full = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }

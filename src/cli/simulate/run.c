@@ -12,11 +12,13 @@
 
 #include <trivance/cost.h>
 
+#include "tool/patience.h"
 #include "tool/progress.h"
 #include "cli/simulate/trace.h"
 #include "common/error.h"
 #include "export/goal_file.h"
 #include "simulate/goal_run.h"
+#include "simulate/simulator.h"
 
 /* ---- What is compared -------------------------------------------------------------------------------------------- */
 
@@ -111,15 +113,42 @@ static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_grou
 }
 
 /* The work of all points is 1; what takes the schedule once more is as much again. */
-static void begin_progress(const cli_simulate_t *job, cli_progress_t *progress)
+static double rounds(const cli_simulate_t *job) { return job->links || job->trace ? 2 : 1; }
+
+typedef struct view { /* of the work, for the progress bar */
+    const cli_simulate_t *job;
+    cli_progress_t *progress;
+    double share_per_hop; /* where there is no grid that knows it */
+} view_t;
+
+static int begin(void *context, double seconds, bool at_least)
 {
-    cli_progress_begin(progress, "simulating", job->links || job->trace ? 2 : 1);
+    const view_t *view = context;
+    const cli_network_t *network = &view->job->network;
+    char text[CLI_NETWORK_TEXT_MAX];
+    bool plain = !network->options.full && !cli_network_unplanned(network, text)[0]; /* so that ranks may be alike */
+    bool cheaper = plain && network->options.model == TRV_DATELINE;
+    seconds *= rounds(view->job);
+    if (at_least && !cli_is_refused(seconds, view->job->patient))
+        return TRV_OK;
+    cli_progress_pause(view->progress);
+    int rc = cli_patience(view->job->command, seconds, view->job->patient,
+                          cheaper ? "--model=fifo is much quicker: the ranks of an ideal router are mostly alike"
+                                  : NULL);
+    cli_progress_name(view->progress, "simulating");
+    return rc;
 }
 
-static int point_done(void *context, const cli_point_t *point)
+static void advance(void *context, double share)
 {
-    cli_progress_step(context, point->share);
-    return TRV_OK;
+    const view_t *view = context;
+    cli_progress_step(view->progress, share);
+}
+
+static void moved(void *context, uint64_t hops)
+{
+    const view_t *view = context;
+    cli_progress_step(view->progress, (double)hops * view->share_per_hop);
 }
 
 static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, cli_progress_t *progress)
@@ -140,8 +169,10 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, cli_progr
     }
     if (rc)
         return rc;
-    begin_progress(job, progress);
-    return cli_grid_run(outcome->point, outcome->points, 0, point_done, progress);
+    view_t view = {job, progress, 0};
+    cli_grid_watch_t watch = {&view, begin, advance};
+    cli_progress_begin(progress, "planning", rounds(job));
+    return cli_grid_run_watched(outcome->point, outcome->points, 0, &watch);
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -177,6 +208,30 @@ static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, do
     return rc;
 }
 
+/* All points, which are of one schedule. */
+static int run_sizes(const cli_simulate_t *job, const trv_simulator_t *simulator, cli_outcome_t *outcome,
+                     cli_progress_t *progress)
+{
+    double hops = 0;
+    for (size_t i = 0; i < outcome->points; i++) {
+        cli_point_t *point = &outcome->point[i];
+        hops += point->share = 1 + trv_simulate_hops(simulator, &point->options, point->bytes);
+    }
+    view_t view = {job, progress, 1 / hops};
+    const trv_watch_t watch = {&view, moved};
+    int rc = begin(&view, cli_grid_seconds(hops), false);
+    for (size_t i = 0; i < outcome->points && !rc; i++) {
+        cli_point_t *point = &outcome->point[i];
+        trv_simulation_t result = {0};
+        double begun_s = seconds();
+        point->share /= hops;
+        rc = trv_simulate_watched(simulator, &point->options, point->bytes, &watch, &result);
+        rc = settle(point, rc, &result, begun_s);
+        trv_simulation_clear(&result);
+    }
+    return rc;
+}
+
 static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, cli_progress_t *progress)
 {
     trv_schedule_file_t file;
@@ -198,17 +253,10 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, cli_progres
     cli_group_t *group = add_group(outcome, trv_schedule_torus(file.schedule), trv_schedule_collective(file.schedule),
                                    job->sizes);
     add_line(job, outcome, group, &outcome->choice);
-    begin_progress(job, progress);
+    cli_progress_begin(progress, "simulating", rounds(job));
     rc = trv_simulator_create(&simulator, file.schedule);
-    for (size_t i = 0; i < outcome->points && !rc; i++) {
-        trv_simulation_t result = {0};
-        double begun_s = seconds();
-        rc = trv_simulate(simulator, &outcome->point[i].options, outcome->point[i].bytes, &result);
-        outcome->point[i].share = 1.0 / job->sizes;
-        rc = settle(&outcome->point[i], rc, &result, begun_s);
-        trv_simulation_clear(&result);
-        cli_progress_step(progress, outcome->point[i].share);
-    }
+    if (!rc)
+        rc = run_sizes(job, simulator, outcome, progress);
     trv_simulator_destroy(simulator);
     return rc;
 }

@@ -19,7 +19,7 @@
 /* What the user asked for. */
 typedef struct cli_simulate {
     const char *command, *schedule, *goal, *trace; /* files, or NULL */
-    bool links, compare, unchecked;
+    bool links, compare, unchecked, patient;       /* patient: --long */
     cli_format_t format;
     cli_selection_t selection;
     trv_collective_t collective;
