@@ -16,6 +16,7 @@
 
 #include <trivance/trivance.h>
 
+#include "cost/measure.h"
 #include "schedule/schedule.h"
 
 #define CLOSE        1e-9
@@ -320,6 +321,33 @@ static double time_of(const char *algorithm, const char *text, uint64_t bytes, t
     return time_ns;
 }
 
+static void add_share(void *context, double share) { *(double *)context += share; }
+
+/* All sizes at once are what each is alone, watched or not; who watches hears of no more than all of it. */
+static void sizes_at_once(void **state)
+{
+    static const uint64_t bytes[] = {1, 1000, 100003};
+    static const trv_network_t network = {800e9, 1500, 200};
+    trv_schedule_t *schedule = make("recdoub-b", "12x20");
+    trv_cost_t alone, cost;
+    double time_ns[COUNT(bytes)], share = 0, seconds = 0, alone_ns;
+    const trv_cost_watch_t watch = {&share, add_share};
+    (void)state;
+    assert_int_equal(trv_cost_measure(schedule, &alone), TRV_OK);
+    assert_int_equal(trv_cost_sizes(schedule, &network, bytes, COUNT(bytes), &watch, &cost, time_ns), TRV_OK);
+    assert_same_cost(&alone, &cost);
+    for (size_t i = 0; i < COUNT(bytes); i++) {
+        assert_int_equal(trv_cost_time_ns(schedule, &network, bytes[i], &alone_ns), TRV_OK);
+        assert_true(time_ns[i] == alone_ns);
+    }
+    assert_true(share > 0 && share < 1 + 1e-9);
+    assert_int_equal(trv_cost_seconds(schedule, bytes, COUNT(bytes), &seconds), TRV_OK);
+    assert_true(seconds > 0);
+    trv_cost_clear(&alone);
+    trv_cost_clear(&cost);
+    trv_schedule_destroy(schedule);
+}
+
 static void times_by_hand(void **state)
 {
     trv_network_t plain = {800e9, 1500, 0}, hops = {800e9, 1500, 200};
@@ -414,6 +442,7 @@ int main(void)
         cmocka_unit_test(routes_bend),
         cmocka_unit_test(refuses_what_cannot_be_routed),
         cmocka_unit_test(times_by_hand),
+        cmocka_unit_test(sizes_at_once),
         cmocka_unit_test(refuses_impossible_networks),
         cmocka_unit_test(steps_are_those_of_the_reference),
     };

@@ -16,12 +16,15 @@
 #include "cli/cost_paper.h"
 #include "tool/input.h"
 #include "tool/network.h"
+#include "tool/patience.h"
+#include "tool/progress.h"
 #include "text/parse.h"
 #include "tool/select.h"
 #include "tool/table.h"
 #include "common/error.h"
+#include "cost/measure.h"
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER };
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER, OPTION_LONG };
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
@@ -37,6 +40,7 @@ static const cli_option_t option[] =
      {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"paper", OPTION_PAPER, NULL, "the paper's tables 1 and 2, recomputed from schedules", NULL},
+     {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
@@ -59,7 +63,7 @@ const cli_command_t cli_cost_command = {
 
 typedef struct options {
     const char *command, *path;
-    bool paper, with_bytes, with_hop, unchecked;
+    bool paper, with_bytes, with_hop, unchecked, patient; /* patient: --long */
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes[SIZES_MAX];
@@ -67,6 +71,7 @@ typedef struct options {
     trv_network_t network;
     cli_format_t format;
     cli_tori_t tori;
+    cli_progress_t *progress; /* of all schedules, in seconds as estimated */
 } options_t;
 
 typedef struct entry { /* one schedule of a torus */
@@ -88,16 +93,30 @@ typedef struct result {
     int entries, columns;
 } result_t;
 
+typedef struct advance { /* of one schedule */
+    cli_progress_t *progress;
+    double seconds;
+} advance_t;
+
+static void moved(void *context, double share)
+{
+    const advance_t *advance = context;
+    cli_progress_step(advance->progress, share * advance->seconds);
+}
+
 static int measure(const options_t *options, trv_schedule_t *schedule, entry_t *entry)
 {
+    advance_t advance = {options->progress, 0};
+    const trv_cost_watch_t watch = {&advance, moved};
     memset(entry, 0, sizeof *entry);
     entry->schedule = schedule;
-    int rc = trv_cost_measure(schedule, &entry->cost);
     trv_algorithm_paper_cost(trv_algorithm_find(trv_schedule_name(schedule)), trv_schedule_torus(schedule),
                              &entry->paper);
-    for (int i = 0; i < options->sizes && !rc; i++)
-        rc = trv_cost_time_ns(schedule, &options->network, options->bytes[i], &entry->time_ns[i]);
-    return rc;
+    int rc = options->progress->running ? trv_cost_seconds(schedule, options->bytes, options->sizes, &advance.seconds)
+                                        : TRV_OK;
+    return rc ? rc
+              : trv_cost_sizes(schedule, &options->network, options->bytes, options->sizes, &watch, &entry->cost,
+                               entry->time_ns);
 }
 
 /* The entry of that name from `first` on, measured if it is not there yet. */
@@ -328,6 +347,33 @@ static void add_rows(const options_t *options, const result_t *result, cli_table
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
+/* Adds what a schedule of the torus will take; nothing where there is none. */
+static int estimate_member(const options_t *options, const trv_torus_t *torus, const char *name, double *seconds)
+{
+    trv_schedule_t *schedule;
+    double own = 0;
+    int rc = trv_schedule_create(&schedule, torus, name, options->collective);
+    if (rc)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    rc = trv_cost_seconds(schedule, options->bytes, options->sizes, &own);
+    *seconds += own;
+    trv_schedule_destroy(schedule);
+    return rc;
+}
+
+/* Of everything but what is planned, which has few messages. */
+static int estimate(const options_t *options, double *seconds)
+{
+    int rc = TRV_OK;
+    for (int t = 0; t < options->tori.count; t++)
+        for (int c = 0; c < options->selection.choices; c++) {
+            const cli_choice_t *choice = &options->selection.choice[c];
+            for (int m = 0; m < choice->members && !choice->planned && !rc; m++)
+                rc = estimate_member(options, &options->tori.torus[t], cli_member_name(choice, m), seconds);
+        }
+    return rc;
+}
+
 static int cost_of_torus(const options_t *options, const trv_torus_t *torus, result_t *result)
 {
     int rc = TRV_OK;
@@ -359,9 +405,18 @@ static int run(options_t *options)
     static result_t result;
     cli_table_t table;
     bool text = options->format == CLI_FORMAT_TABLE;
-    int rc = TRV_OK, count = options->path ? 1 : options->tori.count;
+    cli_progress_t progress = {0};
+    double seconds = 0;
+    int count = options->path ? 1 : options->tori.count, rc = estimate(options, &seconds);
+    if (!rc)
+        rc = cli_patience(options->command, seconds, options->patient,
+                          "schedules that are the same for all ranks, as Trivance's, take no time");
+    options->progress = &progress;
+    if (!rc)
+        cli_progress_begin(&progress, "cost", seconds);
     for (int t = 0; t < count && !rc; t++) {
         rc = options->path ? cost_of_file(options, &result) : cost_of_torus(options, &options->tori.torus[t], &result);
+        cli_progress_pause(&progress);
         if (!rc && !text && t == 0)
             begin_rows(options, &table);
         if (!rc && text && t > 0)
@@ -370,10 +425,12 @@ static int run(options_t *options)
             print_result(options, trv_schedule_torus(result.entry[0].schedule), &result);
         else if (!rc)
             add_rows(options, &result, &table);
+        cli_progress_name(&progress, "cost");
         clear_result(&result);
         if (rc && !text && t > 0)
             cli_table_end(&table);
     }
+    cli_progress_end(&progress);
     if (!rc && !text)
         rc = cli_table_end(&table);
     return cli_finish(options->command, rc);
@@ -394,6 +451,7 @@ static int read_option(void *context, int key)
     case OPTION_ALPHA: return trv_parse_time_ns(optarg, &options->network.alpha_ns);
     case OPTION_HOP: options->with_hop = true; return trv_parse_time_ns(optarg, &options->network.hop_ns);
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
+    case OPTION_LONG: options->patient = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }

@@ -9,35 +9,45 @@
  *
  * Source: the congestion-aware Hockney model of the paper, section 2.1.
  */
+#include "cost/measure.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <trivance/cost.h>
-
+#include "common/clock.h"
 #include "common/error.h"
+
+#define TELL_RANKS    4096 /* between two calls of a watch: some 10 ms */
+#define RANKS_SAMPLED 16
+#define STEPS_SAMPLED 256
 
 typedef struct load {
     int64_t units;
-    uint64_t bytes;
     int64_t messages;
 } load_t;
 
 typedef struct meter {
     const trv_schedule_t *schedule;
     const trv_torus_t *torus;
-    uint64_t vector_bytes; /* for loads in bytes; 0 where only units are asked for */
+    const uint64_t *vector_bytes; /* of each size */
+    int sizes;
     int period[TRV_DIMS_MAX];
     int classes;   /* ranks of one period */
     int *class_of; /* of every rank; NULL when there is only one class */
     int *rank_of;  /* the rank of one period in each class */
-    load_t *link;  /* class * 2D + port */
-    int64_t *sent; /* units, per class, all steps so far */
+    size_t links;
+    load_t *link;            /* class * 2D + port */
+    uint64_t *link_bytes;    /* link * sizes + size */
+    uint64_t *message_bytes; /* of the present message, per size */
+    int64_t *sent;           /* units, per class, all steps so far */
     trv_step_t step;
     /* Of the present step. */
     int64_t largest; /* units of one message */
     int64_t messages;
     int hops;
+    const trv_cost_watch_t *watch; /* or NULL */
+    int untold;                    /* ranks whose part of the step it has not been told of */
 } meter_t;
 
 /* ---- Set-up ---------------------------------------------------------------------------------------------------- */
@@ -58,19 +68,24 @@ static void choose_period(meter_t *meter)
         meter->classes *= meter->period[d] = trv_schedule_period(meter->schedule, d);
 }
 
-static int meter_open(meter_t *meter, const trv_schedule_t *schedule, uint64_t vector_bytes)
+static int meter_open(meter_t *meter, const trv_schedule_t *schedule, const uint64_t *vector_bytes, int sizes)
 {
     *meter = (meter_t){.schedule = schedule,
                        .torus = trv_schedule_torus(schedule),
                        .vector_bytes = vector_bytes,
+                       .sizes = sizes,
                        .step = TRV_STEP_INIT};
     choose_period(meter);
     size_t classes = (size_t)meter->classes, ranks = (size_t)meter->torus->ranks;
-    meter->link = malloc(classes * 2 * (size_t)meter->torus->dims * sizeof *meter->link);
+    meter->links = classes * 2 * (size_t)meter->torus->dims;
+    meter->link = malloc(meter->links * sizeof *meter->link);
+    meter->link_bytes = malloc((meter->links * (size_t)sizes + 1) * sizeof *meter->link_bytes);
+    meter->message_bytes = malloc(((size_t)sizes + 1) * sizeof *meter->message_bytes);
     meter->sent = calloc(classes, sizeof *meter->sent);
     meter->rank_of = calloc(classes, sizeof *meter->rank_of);
     meter->class_of = classes > 1 ? malloc(ranks * sizeof *meter->class_of) : NULL;
-    if (!meter->link || !meter->sent || !meter->rank_of || (classes > 1 && !meter->class_of))
+    if (!meter->link || !meter->link_bytes || !meter->message_bytes || !meter->sent || !meter->rank_of ||
+        (classes > 1 && !meter->class_of))
         return trv_fail_memory();
     for (int rank = meter->torus->ranks - 1; rank >= 0 && classes > 1; rank--) {
         meter->class_of[rank] = class_of_rank(meter, rank);
@@ -83,6 +98,8 @@ static void meter_close(meter_t *meter)
 {
     trv_step_clear(&meter->step);
     free(meter->link);
+    free(meter->link_bytes);
+    free(meter->message_bytes);
     free(meter->sent);
     free(meter->rank_of);
     free(meter->class_of);
@@ -90,11 +107,13 @@ static void meter_close(meter_t *meter)
 
 /* ---- One step -------------------------------------------------------------------------------------------------- */
 
-static void add_load(load_t *load, int64_t units, uint64_t bytes, int64_t times)
+static void add_load(meter_t *meter, size_t link, int64_t units, int64_t times)
 {
-    load->units += units * times;
-    load->bytes += bytes * (uint64_t)times;
-    load->messages += times;
+    uint64_t *bytes = &meter->link_bytes[link * (size_t)meter->sizes];
+    meter->link[link].units += units * times;
+    meter->link[link].messages += times;
+    for (int size = 0; size < meter->sizes; size++)
+        bytes[size] += meter->message_bytes[size] * (uint64_t)times;
 }
 
 static int route_message(meter_t *meter, int stream, int rank, const trv_message_t *message)
@@ -107,7 +126,8 @@ static int route_message(meter_t *meter, int stream, int rank, const trv_message
                         "schedule first)",
                         rank, message->peer, message->port, torus->ranks - 1, ports - 1);
     int64_t units = trv_message_units(meter->schedule, message);
-    uint64_t bytes = trv_units_bytes(meter->schedule, units, meter->vector_bytes);
+    for (int size = 0; size < meter->sizes; size++)
+        meter->message_bytes[size] = trv_units_bytes(meter->schedule, units, meter->vector_bytes[size]);
     trv_route_t route;
     trv_route_begin(&route, torus, rank, message->peer, message->port, trv_schedule_mirrored(meter->schedule, stream));
     int hops = trv_route_length(&route);
@@ -115,111 +135,185 @@ static int route_message(meter_t *meter, int stream, int rank, const trv_message
     meter->largest = units > meter->largest ? units : meter->largest;
     if (meter->classes == 1) {
         for (int d = 0; d < torus->dims; d++)
-            add_load(&meter->link[trv_port(d, route.sign[d])], units, bytes, route.hops[d]);
+            add_load(meter, (size_t)trv_port(d, route.sign[d]), units, route.hops[d]);
     } else {
         while ((port = trv_route_next(&route, &node)) >= 0)
-            add_load(&meter->link[(size_t)meter->class_of[node] * (size_t)ports + (size_t)port], units, bytes, 1);
+            add_load(meter, (size_t)meter->class_of[node] * (size_t)ports + (size_t)port, units, 1);
     }
     return TRV_OK;
+}
+
+/* What a rank sends in a step. */
+static int meter_rank(meter_t *meter, int stream, int step, int class)
+{
+    int rank = meter->rank_of[class], rc = trv_schedule_step(meter->schedule, rank, stream, step, &meter->step);
+    for (int i = 0; i < meter->step.sends && !rc; i++) {
+        rc = route_message(meter, stream, rank, &meter->step.send[i]);
+        meter->sent[class] += trv_message_units(meter->schedule, &meter->step.send[i]);
+    }
+    meter->messages += meter->step.sends;
+    return rc;
+}
+
+/* All streams of all steps are the whole. */
+static void tell(meter_t *meter)
+{
+    double parts = (double)trv_schedule_steps(meter->schedule) * trv_schedule_streams(meter->schedule);
+    meter->watch->moved(meter->watch->context, meter->untold / (parts * meter->classes));
+    meter->untold = 0;
 }
 
 /* Routes all messages of a step, all streams together. */
 static int meter_step(meter_t *meter, int step)
 {
-    size_t links = (size_t)meter->classes * 2 * (size_t)meter->torus->dims;
-    memset(meter->link, 0, links * sizeof *meter->link);
+    memset(meter->link, 0, meter->links * sizeof *meter->link);
+    memset(meter->link_bytes, 0, meter->links * (size_t)meter->sizes * sizeof *meter->link_bytes);
     meter->largest = meter->messages = meter->hops = 0;
     for (int stream = 0; stream < trv_schedule_streams(meter->schedule); stream++)
         for (int class = 0; class < meter->classes; class ++) {
-            int rank = meter->rank_of[class];
-            int rc = trv_schedule_step(meter->schedule, rank, stream, step, &meter->step);
-            for (int i = 0; i < meter->step.sends && !rc; i++) {
-                rc = route_message(meter, stream, rank, &meter->step.send[i]);
-                meter->sent[class] += trv_message_units(meter->schedule, &meter->step.send[i]);
-            }
+            int rc = meter_rank(meter, stream, step, class);
             if (rc)
                 return rc;
-            meter->messages += meter->step.sends;
+            if (meter->watch && ++meter->untold >= TELL_RANKS)
+                tell(meter);
         }
     return TRV_OK;
 }
 
 static load_t busiest(const meter_t *meter)
 {
-    load_t most = {0, 0, 0};
-    for (int l = 0; l < meter->classes * 2 * meter->torus->dims; l++) {
+    load_t most = {0, 0};
+    for (size_t l = 0; l < meter->links; l++) {
         const load_t *load = &meter->link[l];
         most.units = load->units > most.units ? load->units : most.units;
-        most.bytes = load->bytes > most.bytes ? load->bytes : most.bytes;
         most.messages = load->messages > most.messages ? load->messages : most.messages;
+    }
+    return most;
+}
+
+static uint64_t busiest_bytes(const meter_t *meter, int size)
+{
+    uint64_t most = 0;
+    for (size_t l = 0; l < meter->links; l++) {
+        uint64_t bytes = meter->link_bytes[l * (size_t)meter->sizes + (size_t)size];
+        most = bytes > most ? bytes : most;
     }
     return most;
 }
 
 /* ---- All steps ------------------------------------------------------------------------------------------------- */
 
-int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost)
+static void add_times(const meter_t *meter, const trv_network_t *network, double *time_ns)
+{
+    for (int size = 0; size < meter->sizes; size++)
+        time_ns[size] += network->alpha_ns + 8e9 * (double)busiest_bytes(meter, size) / network->bandwidth_bps +
+                         network->hop_ns * meter->hops;
+}
+
+/* What follows from the sums. `sent` is that of the rank that sends most. */
+static void set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
+{
+    int64_t vector = trv_schedule_units(meter->schedule) * trv_schedule_streams(meter->schedule), sent = 0;
+    int dims = 0;
+    for (int class = 0; class < meter->classes; class ++)
+        sent = meter->sent[class] > sent ? meter->sent[class] : sent;
+    for (int d = 0; d < meter->torus->dims; d++)
+        dims += meter->torus->size[d] > 1;
+    cost->lambda = meter->torus->ranks > 1 ? cost->steps * log(3.0) / log(meter->torus->ranks) : 0.0;
+    cost->delta = (double)sent / (2.0 * (double)vector);
+    cost->theta = (double)(dims * carried) / (double)vector;
+}
+
+static int measure(meter_t *meter, const trv_network_t *network, trv_cost_t *cost, double *time_ns)
+{
+    int64_t vector = trv_schedule_units(meter->schedule) * trv_schedule_streams(meter->schedule), carried = 0;
+    for (int step = 0; step < cost->steps; step++) {
+        int rc = meter_step(meter, step);
+        if (rc)
+            return rc;
+        load_t most = busiest(meter);
+        cost->step[step] = (trv_step_cost_t){.messages = (int)most.messages,
+                                             .link_fraction = (double)most.units / (double)vector,
+                                             .port_fraction = (double)meter->largest / (double)vector,
+                                             .hops = meter->hops};
+        carried += most.units;
+        cost->messages += (uint64_t)meter->messages * (uint64_t)(meter->torus->ranks / meter->classes);
+        if (network)
+            add_times(meter, network, time_ns);
+    }
+    set_factors(meter, carried, cost);
+    return TRV_OK;
+}
+
+static int check_network(const trv_network_t *network)
+{
+    if (network && (!(network->bandwidth_bps > 0) || !(network->alpha_ns >= 0) || !(network->hop_ns >= 0)))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a network has a bandwidth above 0 and latencies of at least 0, for example 800 Gb/s "
+                        "and 1500 ns, not %g b/s, %g ns a step and %g ns a hop",
+                        network->bandwidth_bps, network->alpha_ns, network->hop_ns);
+    return TRV_OK;
+}
+
+int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *network, const uint64_t *vector_bytes,
+                   int sizes, const trv_cost_watch_t *watch, trv_cost_t *cost, double *time_ns)
 {
     meter_t meter;
     memset(cost, 0, sizeof *cost);
-    int steps = trv_schedule_steps(schedule), dims = 0;
-    int rc = meter_open(&meter, schedule, 0);
-    int64_t vector = trv_schedule_units(schedule) * trv_schedule_streams(schedule), carried = 0, sent = 0;
-    trv_step_cost_t *step_cost = calloc((size_t)steps + 1, sizeof *step_cost);
-    if (!rc && !step_cost)
-        rc = trv_fail_memory();
-    for (int step = 0; step < steps && !rc; step++) {
-        rc = meter_step(&meter, step);
-        load_t most = busiest(&meter);
-        step_cost[step].messages = (int)most.messages;
-        step_cost[step].link_fraction = (double)most.units / (double)vector;
-        step_cost[step].port_fraction = (double)meter.largest / (double)vector;
-        step_cost[step].hops = meter.hops;
-        carried += most.units;
-        cost->messages += (uint64_t)meter.messages * (uint64_t)(meter.torus->ranks / meter.classes);
-    }
-    for (int class = 0; class < meter.classes && !rc; class ++)
-        sent = meter.sent[class] > sent ? meter.sent[class] : sent;
-    meter_close(&meter);
-    if (rc) {
-        free(step_cost);
+    for (int size = 0; size < sizes; size++)
+        time_ns[size] = 0;
+    int rc = check_network(network);
+    if (rc)
         return rc;
-    }
-    for (int d = 0; d < meter.torus->dims; d++)
-        dims += meter.torus->size[d] > 1;
-    cost->steps = steps;
-    cost->step = step_cost;
-    cost->lambda = meter.torus->ranks > 1 ? steps * log(3.0) / log(meter.torus->ranks) : 0.0;
-    cost->delta = (double)sent / (2.0 * (double)vector);
-    cost->theta = (double)(dims * carried) / (double)vector;
-    return TRV_OK;
+    rc = meter_open(&meter, schedule, vector_bytes, sizes);
+    meter.watch = watch;
+    cost->steps = trv_schedule_steps(schedule);
+    cost->step = calloc((size_t)cost->steps + 1, sizeof *cost->step);
+    if (!rc && !cost->step)
+        rc = trv_fail_memory();
+    if (!rc)
+        rc = measure(&meter, network, cost, time_ns);
+    meter_close(&meter);
+    if (rc)
+        trv_cost_clear(cost);
+    return rc;
+}
+
+/* Ranks and steps are not equally dear, so the sample is from everywhere. */
+int trv_cost_seconds(const trv_schedule_t *schedule, const uint64_t *vector_bytes, int sizes, double *seconds)
+{
+    meter_t meter;
+    int rc = meter_open(&meter, schedule, vector_bytes, sizes), steps = trv_schedule_steps(schedule);
+    int by_class = 1 + meter.classes / RANKS_SAMPLED, by_step = 1 + steps / STEPS_SAMPLED;
+    double done = 0, begun_ns = trv_now_ns();
+    for (int step = 0; step < steps && !rc; step += by_step)
+        for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
+            for (int class = 0; class < meter.classes && !rc; class += by_class, done++)
+                rc = meter_rank(&meter, stream, step, class);
+    double all = (double)steps * trv_schedule_streams(schedule) * meter.classes;
+    *seconds = done > 0 ? 1e-9 * (trv_now_ns() - begun_ns) * all / done : 0;
+    meter_close(&meter);
+    return rc;
+}
+
+int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost)
+{
+    return trv_cost_sizes(schedule, NULL, NULL, 0, NULL, cost, NULL);
+}
+
+int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
+                     double *time_ns)
+{
+    trv_cost_t cost;
+    int rc = trv_cost_sizes(schedule, network, &vector_bytes, 1, NULL, &cost, time_ns);
+    if (rc)
+        *time_ns = 0;
+    trv_cost_clear(&cost);
+    return rc;
 }
 
 void trv_cost_clear(trv_cost_t *cost)
 {
     free(cost->step);
     memset(cost, 0, sizeof *cost);
-}
-
-int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
-                     double *time_ns)
-{
-    meter_t meter;
-    *time_ns = 0;
-    if (!(network->bandwidth_bps > 0) || !(network->alpha_ns >= 0) || !(network->hop_ns >= 0))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "a network has a bandwidth above 0 and latencies of at least 0, for example 800 Gb/s "
-                        "and 1500 ns, not %g b/s, %g ns a step and %g ns a hop",
-                        network->bandwidth_bps, network->alpha_ns, network->hop_ns);
-    int rc = meter_open(&meter, schedule, vector_bytes);
-    double time = 0;
-    for (int step = 0; step < trv_schedule_steps(schedule) && !rc; step++) {
-        rc = meter_step(&meter, step);
-        time += network->alpha_ns + 8e9 * (double)busiest(&meter).bytes / network->bandwidth_bps +
-                network->hop_ns * meter.hops;
-    }
-    meter_close(&meter);
-    if (!rc)
-        *time_ns = time;
-    return rc;
 }

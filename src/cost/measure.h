@@ -1,0 +1,22 @@
+/*
+ * What a schedule costs at several sizes at once, watched: routing every message is what takes long, so it is done once.
+ */
+#ifndef TRIVANCE_COST_MEASURE_H
+#define TRIVANCE_COST_MEASURE_H
+
+#include <trivance/cost.h>
+
+/* Told now and then which share of a schedule's work was done since the last time. */
+typedef struct trv_cost_watch {
+    void *context;
+    void (*moved)(void *context, double share);
+} trv_cost_watch_t;
+
+/* About how long trv_cost_sizes will take: by the clock, with a sample of the ranks and steps. */
+int trv_cost_seconds(const trv_schedule_t *schedule, const uint64_t *vector_bytes, int sizes, double *seconds);
+
+/* trv_cost_measure, and trv_cost_time_ns of each of the sizes; `watch` may be NULL. */
+int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *network, const uint64_t *vector_bytes,
+                   int sizes, const trv_cost_watch_t *watch, trv_cost_t *cost, double *time_ns);
+
+#endif
