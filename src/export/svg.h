@@ -22,6 +22,8 @@ typedef struct trv_svg_options {
  * or so, 3-D tori above 125 ranks (with one rank's messages only: 256, 1024, 1000), more dimensions, more than 48
  * panels. */
 int trv_svg_check(const trv_picture_t *picture, int rank);
+/* What the torus alone refuses, before there is a schedule. */
+int trv_svg_check_torus(const trv_torus_t *torus, int rank);
 /* Writes the picture; errors of the stream are left to the caller (ferror). */
 void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *options, FILE *out);
 

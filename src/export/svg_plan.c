@@ -16,12 +16,11 @@
 #define SHEET_WIDTH 1500.0
 #define PANELS_MAX  48
 
-int trv_svg_check(const trv_picture_t *picture, int rank)
+int trv_svg_check_torus(const trv_torus_t *torus, int rank)
 {
     static const struct {
         int ranks_all, ranks_one;
     } limit[] = {{81, 256}, {81, 256}, {100, 1024}, {125, 1000}};
-    const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
     char text[TRV_TORUS_TEXT_MAX];
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
     trv_torus_format(torus, text, sizeof text);
@@ -40,6 +39,14 @@ int trv_svg_check(const trv_picture_t *picture, int rank)
                         "%s has too many ranks for a picture of all messages; up to %d are drawn. "
                         "--rank=0 draws those of one rank",
                         text, limit[dims].ranks_all);
+    return TRV_OK;
+}
+
+int trv_svg_check(const trv_picture_t *picture, int rank)
+{
+    int rc = trv_svg_check_torus(trv_schedule_torus(picture->schedule), rank);
+    if (rc)
+        return rc;
     if (picture->panels > PANELS_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "the schedule has %d different steps, too many for a picture; up to %d are drawn",

@@ -96,6 +96,7 @@ static void test_bad_input(void **state)
         {"plan 9 --schedule x.json", "give either"},
         {"plan 9 --unchecked", "--unchecked is about a file"},
         {"plan --search=9 --unchecked", "--unchecked is about a file"},
+        {"plan 1000x1000 -f svg", "too many ranks for a picture"}, /* at once: planning it takes minutes */
         {"cost 1000x1000 998x1000 996x1000 994x1000 992x1000 990x1000 988x1000 986x1000 -a swing,recdoub", "--long"},
         {"cost 9 --unchecked", "--unchecked is about a file"},
         {"cost --paper --unchecked", "--unchecked is about a file"},

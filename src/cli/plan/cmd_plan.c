@@ -153,16 +153,21 @@ void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
 
 /* ---- SVG --------------------------------------------------------------------------------------------------------- */
 
+/* On a ring the arrows of all ranks show the pattern, on a torus they hide it. */
+static int drawn_rank(const cli_shown_t *plan, const trv_torus_t *torus)
+{
+    int active[TRV_DIMS_MAX];
+    bool one = plan->rank < 0 && !plan->all_ranks && trv_active_dimensions(torus, active) > 1;
+    return one ? trv_middle_rank(torus) : plan->rank;
+}
+
 int cli_plan_svg(const cli_shown_t *plan, FILE *out)
 {
     trv_picture_t picture;
     trv_progress_t progress;
     char title[CLI_PLAN_TEXT_MAX], subtitle[CLI_PLAN_TEXT_MAX];
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
-    int active[TRV_DIMS_MAX], rank = plan->rank;
-    /* On a ring the arrows of all ranks show the pattern, on a torus they hide it. */
-    if (rank < 0 && !plan->all_ranks && trv_active_dimensions(torus, active) > 1)
-        rank = trv_middle_rank(torus);
+    int rank = drawn_rank(plan, torus);
     int rc = trv_picture_create(&picture, plan->schedule, &plan->cost, rank, plan->stream);
     if (rc)
         return rc;
@@ -215,22 +220,12 @@ static int try_json(const options_t *options, const cli_shown_t *plan)
 
 static int show(const options_t *options, cli_shown_t *plan)
 {
-    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
     int rc = TRV_OK;
-    plan->rank = plan->stream = -1;
-    plan->all_ranks = options->rank && strcmp(options->rank, "all") == 0;
-    if (plan->all_ranks && options->format == TEXT)
-        return trv_fail(TRV_ERR_ARGUMENT, "--rank=all is for --format=svg; text takes the number of a rank, 0 to %d",
-                        torus->ranks - 1);
-    if (options->rank && !plan->all_ranks)
-        rc = trv_parse_int(options->rank, "--rank", 0, torus->ranks - 1, &plan->rank);
-    if (!rc && options->stream)
+    plan->stream = -1;
+    if (options->stream)
         rc = trv_parse_int(options->stream, "--stream", 0, trv_schedule_streams(plan->schedule) - 1, &plan->stream);
     if (rc)
         return rc;
-    if (options->format == JSON && (options->rank || options->stream))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
     if (options->format != JSON)
         (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time_ns);
     rc = trv_cost_measure(plan->schedule, &plan->cost);
@@ -241,6 +236,25 @@ static int show(const options_t *options, cli_shown_t *plan)
         rc = write_plan(options, plan);
     trv_cost_clear(&plan->cost);
     return rc;
+}
+
+/* What can be refused before anything is planned or measured. */
+static int check(const options_t *options, const trv_torus_t *torus, cli_shown_t *plan)
+{
+    int rc = TRV_OK;
+    plan->rank = -1;
+    plan->all_ranks = options->rank && strcmp(options->rank, "all") == 0;
+    if (plan->all_ranks && options->format == TEXT)
+        return trv_fail(TRV_ERR_ARGUMENT, "--rank=all is for --format=svg; text takes the number of a rank, 0 to %d",
+                        torus->ranks - 1);
+    if (options->rank && !plan->all_ranks)
+        rc = trv_parse_int(options->rank, "--rank", 0, torus->ranks - 1, &plan->rank);
+    if (rc)
+        return rc;
+    if (options->format == JSON && (options->rank || options->stream))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a JSON schedule has all ranks and streams; --rank and --stream are for text and svg");
+    return options->format == SVG ? trv_svg_check_torus(torus, drawn_rank(plan, torus)) : TRV_OK;
 }
 
 static int run(const options_t *options)
@@ -267,6 +281,9 @@ static int run(const options_t *options)
         }
     } else {
         const cli_choice_t *choice = &options->selection.choice[0];
+        rc = check(options, &options->tori.torus[0], &plan);
+        if (rc)
+            return rc;
         rc = cli_choose(choice, &options->tori.torus[0], options->collective, network, &options->constraints,
                         plan.vector_bytes, &schedule);
         if (rc)
@@ -275,7 +292,9 @@ static int run(const options_t *options)
             plan.chosen_for = choice->label;
     }
     plan.schedule = schedule;
-    rc = show(options, &plan);
+    rc = options->schedule ? check(options, trv_schedule_torus(schedule), &plan) : TRV_OK;
+    if (!rc)
+        rc = show(options, &plan);
     trv_schedule_destroy(schedule);
     return rc;
 }
