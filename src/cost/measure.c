@@ -210,7 +210,7 @@ static void add_times(const meter_t *meter, const trv_network_t *network, double
                          network->hop_ns * meter->hops;
 }
 
-/* What follows from the sums. `sent` is that of the rank that sends most. */
+/* What follows from the sums of all steps. */
 static void set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
 {
     int64_t vector = trv_schedule_units(meter->schedule) * trv_schedule_streams(meter->schedule), sent = 0;
