@@ -11,8 +11,9 @@
 
 #include <trivance/algorithms.h>
 
-#include "text/parse.h"
 #include "common/error.h"
+#include "text/parse.h"
+#include "torus/torus.h"
 
 static const char *const collective_name[] =
     {[TRV_ALLREDUCE] = "allreduce", [TRV_REDUCE_SCATTER] = "reduce-scatter", [TRV_ALLGATHER] = "allgather"};
@@ -75,14 +76,6 @@ void trv_rules_clear(trv_rules_t *rules)
     *rules = TRV_RULES_NONE;
 }
 
-static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
-{
-    bool same = a->dims == b->dims;
-    for (int d = 0; same && d < a->dims; d++)
-        same = a->size[d] == b->size[d];
-    return same;
-}
-
 const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t collective, const trv_torus_t *torus,
                                   int ranks, uint64_t bytes)
 {
@@ -90,7 +83,7 @@ const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t col
         const trv_rule_t *rule = &rules->rule[i];
         if (rule->collective == collective && (uint64_t)ranks >= rule->ranks_min &&
             (uint64_t)ranks <= rule->ranks_max && bytes >= rule->bytes_min && bytes <= rule->bytes_max &&
-            (rule->torus.dims == 0 || same_torus(&rule->torus, torus)))
+            (rule->torus.dims == 0 || trv_torus_equal(&rule->torus, torus)))
             return rule;
     }
     return NULL;

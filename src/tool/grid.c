@@ -15,33 +15,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/error.h"
-#include "simulate/simulator.h"
+#include "tool/simulators.h"
+#include "torus/torus.h"
 
-#define STEPS_SAMPLED   1024
 #define HOPS_PER_SECOND 8e6 /* of one core, 2024 */
 
-/* The simulator of an algorithm on a torus, which several groups may share. */
-typedef struct shared {
-    trv_torus_t torus;
-    trv_collective_t collective;
-    char algorithm[TRV_ALGORITHM_NAME_MAX];
-    int rc; /* TRV_ERR_UNSUPPORTED where the algorithm does not take the torus, with the reason */
-    char *reason;
-    /* What rank 0 sends, in hops of messages and in hops of bytes per byte of the vector; the ranks that the symmetry
-     * reduction leaves. */
-    double message_hops, byte_hops, ranks_reduced;
-    pthread_mutex_t lock;
-    trv_simulator_t *simulator;
-    size_t users; /* points that are not done */
-} shared_t;
-
 typedef struct group {
-    const cli_point_t *like;        /* its first point */
-    size_t member[CLI_CHOICES_MAX]; /* indices into run_t.shared */
+    const cli_point_t *like; /* its first point */
+    cli_simulator_t *member[CLI_CHOICES_MAX];
     double dearest;
 } group_t;
 
@@ -55,8 +40,7 @@ typedef struct run {
     order_t *order;
     size_t points;
     atomic_size_t taken, dear; /* points that threads took from the list; those from its beginning */
-    shared_t *shared;
-    size_t shareds;
+    cli_simulator_t *simulators;
     group_t *group;
     size_t groups;
     double work, dearest; /* packet-hops of all points; of one */
@@ -100,66 +84,23 @@ static int plan_point(cli_point_t *point)
 
 /* ---- What a point costs ------------------------------------------------------------------------------------------ */
 
-static int add_hops(const trv_schedule_t *schedule, int stream, int step, double times, trv_step_t *work,
-                    shared_t *shared)
-{
-    int rc = trv_schedule_step(schedule, 0, stream, step, work);
-    double units = (double)trv_schedule_streams(schedule) * (double)trv_schedule_units(schedule);
-    for (int i = 0; i < work->sends && !rc; i++) {
-        const trv_message_t *message = &work->send[i];
-        trv_route_t route;
-        trv_route_begin(&route, &shared->torus, 0, message->peer, message->port,
-                        trv_schedule_mirrored(schedule, stream));
-        double hops = times * trv_route_length(&route);
-        shared->message_hops += hops;
-        shared->byte_hops += hops * (double)trv_message_units(schedule, message) / units;
-    }
-    return rc;
-}
-
-static double reduced_ranks(const trv_schedule_t *schedule)
-{
-    double ranks = 1;
-    for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
-        ranks *= trv_schedule_period(schedule, d);
-    return ranks;
-}
-
-/* By what rank 0 does; of very many steps a sample will do. */
-static int estimate(shared_t *shared)
-{
-    trv_schedule_t *schedule;
-    int rc = trv_schedule_create(&schedule, &shared->torus, shared->algorithm, shared->collective);
-    if (rc)
-        return rc;
-    trv_step_t step = TRV_STEP_INIT;
-    int steps = trv_schedule_steps(schedule), stride = 1 + steps / STEPS_SAMPLED;
-    shared->ranks_reduced = reduced_ranks(schedule);
-    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
-        for (int i = 0; i < steps && !rc; i += stride)
-            rc = add_hops(schedule, stream, i, stride, &step, shared);
-    trv_step_clear(&step);
-    trv_schedule_destroy(schedule);
-    return rc;
-}
-
 /* Packet-hops, more or less; of a family those of its cheapest member, since a bound often spares the others. */
-static double estimate_work(const run_t *run, const group_t *group, const cli_point_t *point)
+static double estimate_work(const group_t *group, const cli_point_t *point)
 {
     const trv_simulate_options_t *options = &point->options;
     bool reduced = options->model == TRV_FIFO && !options->full && !options->slow_ranks && !options->slow_links;
     double least = 0;
     for (int i = 0; i < members(point); i++) {
-        const shared_t *shared = &run->shared[group->member[i]];
-        double hops = shared->message_hops + shared->byte_hops * (double)point->bytes / options->packet_bytes;
-        double work = 1 + hops * (reduced ? shared->ranks_reduced : point->torus.ranks);
-        if (!shared->rc && (least == 0 || work < least))
+        const cli_simulator_t *entry = group->member[i];
+        double hops = entry->message_hops + entry->byte_hops * (double)point->bytes / options->packet_bytes;
+        double work = 1 + hops * (reduced ? entry->ranks_reduced : point->torus.ranks);
+        if (!entry->rc && (least == 0 || work < least))
             least = work;
     }
     return least;
 }
 
-/* ---- Groups and their simulators --------------------------------------------------------------------------------- */
+/* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
 /* The array with room for one more, its room being the power of two at or above `count`; NULL without memory. */
 static void *grow(void *array, size_t count, size_t size)
@@ -167,38 +108,10 @@ static void *grow(void *array, size_t count, size_t size)
     return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * size);
 }
 
-static bool same_torus(const trv_torus_t *a, const trv_torus_t *b)
-{
-    return a->dims == b->dims && memcmp(a->size, b->size, (size_t)a->dims * sizeof a->size[0]) == 0;
-}
-
-static int find_shared(run_t *run, const cli_point_t *point, const char *algorithm, size_t *index)
-{
-    for (size_t i = run->shareds; i-- > 0;)
-        if (strcmp(run->shared[i].algorithm, algorithm) == 0 && run->shared[i].collective == point->collective &&
-            same_torus(&run->shared[i].torus, &point->torus)) {
-            *index = i;
-            return TRV_OK;
-        }
-    shared_t *shared = grow(run->shared, run->shareds, sizeof *shared);
-    if (!shared)
-        return trv_fail_memory();
-    run->shared = shared;
-    shared += run->shareds;
-    *shared = (shared_t){.torus = point->torus, .collective = point->collective};
-    snprintf(shared->algorithm, sizeof shared->algorithm, "%s", algorithm);
-    *index = run->shareds++;
-    shared->rc = estimate(shared);
-    if (shared->rc != TRV_ERR_UNSUPPORTED)
-        return shared->rc;
-    shared->reason = strdup(trv_last_error());
-    return shared->reason ? TRV_OK : trv_fail_memory();
-}
-
 static bool belongs(const cli_point_t *point, const group_t *group)
 {
     return group->like->choice == point->choice && group->like->collective == point->collective &&
-           strcmp(group->like->algorithm, point->algorithm) == 0 && same_torus(&group->like->torus, &point->torus);
+           strcmp(group->like->algorithm, point->algorithm) == 0 && trv_torus_equal(&group->like->torus, &point->torus);
 }
 
 /* Points usually come in the order of the grid, so the group is mostly that of the point before. */
@@ -217,44 +130,16 @@ static int find_group(run_t *run, const cli_point_t *point, size_t *index)
     *group = (group_t){.like = point};
     int rc = TRV_OK;
     for (int i = 0; i < members(point) && !rc; i++)
-        rc = find_shared(run, point, member_name(point, i), &group->member[i]);
+        rc = cli_simulators_find(&run->simulators, &point->torus, member_name(point, i), point->collective,
+                                 &group->member[i]);
     *index = run->groups++;
     return rc;
-}
-
-/* Keeps the simulator until it is released; makes it if nobody has yet. */
-static int acquire(shared_t *shared)
-{
-    int rc = TRV_OK;
-    pthread_mutex_lock(&shared->lock);
-    if (!shared->simulator) {
-        trv_schedule_t *schedule = NULL;
-        rc = trv_schedule_create(&schedule, &shared->torus, shared->algorithm, shared->collective);
-        if (!rc)
-            rc = trv_simulator_create(&shared->simulator, schedule);
-        trv_schedule_destroy(schedule);
-        if (rc)
-            shared->simulator = NULL;
-    }
-    pthread_mutex_unlock(&shared->lock);
-    return rc;
-}
-
-/* One point less needs it. */
-static void release(shared_t *shared)
-{
-    pthread_mutex_lock(&shared->lock);
-    if (--shared->users == 0) {
-        trv_simulator_destroy(shared->simulator);
-        shared->simulator = NULL;
-    }
-    pthread_mutex_unlock(&shared->lock);
 }
 
 /* ---- One point --------------------------------------------------------------------------------------------------- */
 
 typedef struct candidate {
-    const shared_t *shared;
+    const cli_simulator_t *entry;
     double bound_ns;
 } candidate_t;
 
@@ -266,28 +151,20 @@ static void insert(candidate_t *candidate, int count, candidate_t new)
 }
 
 /* The members that may run, by ascending bound. */
-static int list_candidates(const run_t *run, const group_t *group, const cli_point_t *point, candidate_t *candidate,
-                           int *candidates)
+static int list_candidates(const group_t *group, const cli_point_t *point, candidate_t *candidate, int *candidates)
 {
     for (int i = 0; i < members(point); i++) {
-        shared_t *shared = &run->shared[group->member[i]];
+        cli_simulator_t *entry = group->member[i];
         double bound_ns = 0;
-        int rc = shared->rc ? trv_fail(shared->rc, "%s", shared->reason) : acquire(shared);
+        int rc = cli_simulator_acquire(entry);
         if (!rc && members(point) > 1)
-            rc = trv_simulate_bound_ns(shared->simulator, &point->options, point->bytes, &bound_ns);
+            rc = trv_simulate_bound_ns(entry->simulator, &point->options, point->bytes, &bound_ns);
         if (!rc)
-            insert(candidate, (*candidates)++, (candidate_t){shared, bound_ns});
+            insert(candidate, (*candidates)++, (candidate_t){entry, bound_ns});
         else if (rc != TRV_ERR_UNSUPPORTED)
             return rc;
     }
     return TRV_OK;
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* How far a point is: its share is reached when all its candidates are simulated, or it is done without some. */
@@ -314,7 +191,7 @@ static advance_t advance_of(const run_t *run, const cli_point_t *point, const ca
 {
     double hops = 0;
     for (int i = 0; i < candidates && run->watch; i++)
-        hops += trv_simulate_hops(candidate[i].shared->simulator, &point->options, point->bytes);
+        hops += trv_simulate_hops(candidate[i].entry->simulator, &point->options, point->bytes);
     return (advance_t){run->watch, hops > 0 ? point->share / hops : 0, point->share};
 }
 
@@ -322,15 +199,15 @@ static advance_t advance_of(const run_t *run, const cli_point_t *point, const ca
 static int simulate(const candidate_t *candidate, bool first, cli_point_t *point, advance_t *advance)
 {
     trv_simulation_t result;
-    double begun_s = now_s();
+    double begun_ns = trv_now_ns();
     const trv_watch_t watch = {advance, moved};
-    int rc = trv_simulate_watched(candidate->shared->simulator, &point->options, point->bytes,
+    int rc = trv_simulate_watched(candidate->entry->simulator, &point->options, point->bytes,
                                   advance->watch ? &watch : NULL, &result);
-    point->wall_s += now_s() - begun_s;
+    point->wall_s += 1e-9 * (trv_now_ns() - begun_ns);
     if (rc)
         return rc;
     if (first || result.time_ns < point->time_ns) {
-        memcpy(point->algorithm, candidate->shared->algorithm, sizeof point->algorithm);
+        memcpy(point->algorithm, candidate->entry->algorithm, sizeof point->algorithm);
         point->time_ns = result.time_ns;
         point->packet_hops = result.packet_hops;
         point->simulated_hops = result.simulated_hops;
@@ -345,7 +222,7 @@ static int simulate_members(const run_t *run, const group_t *group, cli_point_t 
 {
     candidate_t candidate[CLI_CHOICES_MAX];
     bool found = false;
-    int candidates = 0, rc = point->rc ? TRV_OK : list_candidates(run, group, point, candidate, &candidates);
+    int candidates = 0, rc = point->rc ? TRV_OK : list_candidates(group, point, candidate, &candidates);
     advance_t advance = advance_of(run, point, candidate, candidates);
     for (int i = 0; i < candidates && !rc; i++) {
         if (found && candidate[i].bound_ns >= point->time_ns)
@@ -365,7 +242,7 @@ static int run_point(run_t *run, const order_t *order)
     cli_point_t *point = &run->point[order->point];
     int users = members(point), rc = simulate_members(run, group, point);
     for (int m = 0; m < users; m++)
-        release(&run->shared[group->member[m]]);
+        cli_simulator_release(group->member[m]);
     return rc;
 }
 
@@ -418,15 +295,11 @@ static int work_together(run_t *run, size_t most)
     pthread_t *thread = most > 1 ? malloc((most - 1) * sizeof *thread) : NULL;
     size_t threads = 0;
     pthread_mutex_init(&run->lock, NULL);
-    for (size_t i = 0; i < run->shareds; i++)
-        pthread_mutex_init(&run->shared[i].lock, NULL);
     while (thread && threads < most - 1 && pthread_create(&thread[threads], NULL, work_on_dearest, run) == 0)
         threads++;
     work(run, true);
     for (size_t i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
-    for (size_t i = 0; i < run->shareds; i++)
-        pthread_mutex_destroy(&run->shared[i].lock);
     pthread_mutex_destroy(&run->lock);
     free(thread);
     int rc = atomic_load(&run->rc);
@@ -476,10 +349,10 @@ static int prepare_point(run_t *run, size_t index)
         return rc;
     group_t *group = &run->group[order->group];
     order->point = index;
-    order->work = estimate_work(run, group, point);
+    order->work = estimate_work(group, point);
     group->dearest = fmax(group->dearest, order->work);
     for (int m = 0; m < members(point); m++)
-        run->shared[group->member[m]].users++;
+        group->member[m]->users++;
     run->work += order->work;
     run->dearest = fmax(run->dearest, order->work);
     return TRV_OK;
@@ -507,11 +380,7 @@ static int prepare(run_t *run, size_t workers)
 
 static void clear(run_t *run)
 {
-    for (size_t i = 0; i < run->shareds; i++) {
-        trv_simulator_destroy(run->shared[i].simulator);
-        free(run->shared[i].reason);
-    }
-    free(run->shared);
+    cli_simulators_clear(run->simulators);
     free(run->group);
     free(run->order);
     free(run->sentence);

@@ -4,7 +4,15 @@
 #ifndef TRIVANCE_TORUS_TORUS_H
 #define TRIVANCE_TORUS_TORUS_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #include <trivance/torus.h>
+
+static inline bool trv_torus_equal(const trv_torus_t *a, const trv_torus_t *b)
+{
+    return a->dims == b->dims && memcmp(a->size, b->size, (size_t)a->dims * sizeof a->size[0]) == 0;
+}
 
 /* Ranks between neighbours along `dimension`. */
 int trv_torus_stride(const trv_torus_t *torus, int dimension);

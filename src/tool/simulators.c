@@ -1,0 +1,120 @@
+/*
+ * The entries, and what each costs: by what rank 0 sends, since a simulation's work is its packet-hops.
+ */
+#include "tool/simulators.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "torus/torus.h"
+
+#define STEPS_SAMPLED 1024
+
+static int add_hops(const trv_schedule_t *schedule, int stream, int step, double times, trv_step_t *work,
+                    cli_simulator_t *entry)
+{
+    int rc = trv_schedule_step(schedule, 0, stream, step, work);
+    double units = (double)trv_schedule_streams(schedule) * (double)trv_schedule_units(schedule);
+    for (int i = 0; i < work->sends && !rc; i++) {
+        const trv_message_t *message = &work->send[i];
+        trv_route_t route;
+        trv_route_begin(&route, &entry->torus, 0, message->peer, message->port,
+                        trv_schedule_mirrored(schedule, stream));
+        double hops = times * trv_route_length(&route);
+        entry->message_hops += hops;
+        entry->byte_hops += hops * (double)trv_message_units(schedule, message) / units;
+    }
+    return rc;
+}
+
+static double reduced_ranks(const trv_schedule_t *schedule)
+{
+    double ranks = 1;
+    for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
+        ranks *= trv_schedule_period(schedule, d);
+    return ranks;
+}
+
+/* By what rank 0 does; of very many steps a sample will do. */
+static int estimate(cli_simulator_t *entry)
+{
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create(&schedule, &entry->torus, entry->algorithm, entry->collective);
+    if (rc)
+        return rc;
+    trv_step_t step = TRV_STEP_INIT;
+    int steps = trv_schedule_steps(schedule), stride = 1 + steps / STEPS_SAMPLED;
+    entry->ranks_reduced = reduced_ranks(schedule);
+    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
+        for (int i = 0; i < steps && !rc; i += stride)
+            rc = add_hops(schedule, stream, i, stride, &step, entry);
+    trv_step_clear(&step);
+    trv_schedule_destroy(schedule);
+    return rc;
+}
+
+int cli_simulators_find(cli_simulator_t **newest, const trv_torus_t *torus, const char *algorithm,
+                        trv_collective_t collective, cli_simulator_t **entry)
+{
+    for (cli_simulator_t *known = *newest; known; known = known->older)
+        if (strcmp(known->algorithm, algorithm) == 0 && known->collective == collective &&
+            trv_torus_equal(&known->torus, torus)) {
+            *entry = known;
+            return TRV_OK;
+        }
+    cli_simulator_t *new = malloc(sizeof *new);
+    if (!new)
+        return trv_fail_memory();
+    *new = (cli_simulator_t){.torus = *torus, .collective = collective, .older = *newest};
+    pthread_mutex_init(&new->lock, NULL);
+    snprintf(new->algorithm, sizeof new->algorithm, "%s", algorithm);
+    *entry = *newest = new;
+    new->rc = estimate(new);
+    if (new->rc != TRV_ERR_UNSUPPORTED)
+        return new->rc;
+    new->reason = strdup(trv_last_error());
+    return new->reason ? TRV_OK : trv_fail_memory();
+}
+
+void cli_simulators_clear(cli_simulator_t *newest)
+{
+    while (newest) {
+        cli_simulator_t *entry = newest;
+        newest = entry->older;
+        trv_simulator_destroy(entry->simulator);
+        free(entry->reason);
+        pthread_mutex_destroy(&entry->lock);
+        free(entry);
+    }
+}
+
+int cli_simulator_acquire(cli_simulator_t *entry)
+{
+    if (entry->rc)
+        return trv_fail(entry->rc, "%s", entry->reason);
+    int rc = TRV_OK;
+    pthread_mutex_lock(&entry->lock);
+    if (!entry->simulator) {
+        trv_schedule_t *schedule = NULL;
+        rc = trv_schedule_create(&schedule, &entry->torus, entry->algorithm, entry->collective);
+        if (!rc)
+            rc = trv_simulator_create(&entry->simulator, schedule);
+        trv_schedule_destroy(schedule);
+        if (rc)
+            entry->simulator = NULL;
+    }
+    pthread_mutex_unlock(&entry->lock);
+    return rc;
+}
+
+void cli_simulator_release(cli_simulator_t *entry)
+{
+    pthread_mutex_lock(&entry->lock);
+    if (--entry->users == 0) {
+        trv_simulator_destroy(entry->simulator);
+        entry->simulator = NULL;
+    }
+    pthread_mutex_unlock(&entry->lock);
+}
