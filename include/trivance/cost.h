@@ -17,14 +17,15 @@
 extern "C" {
 #endif
 
-typedef struct trv_network {
+/* The parameters of the Hockney model. */
+typedef struct trv_hockney {
     double bandwidth_bps; /* of a directed link, bits per second */
     double alpha_ns;      /* paid at the start of every step */
     double hop_ns;        /* per hop of a step's longest message; 0 in the paper's plain model */
-} trv_network_t;
+} trv_hockney_t;
 
 /* The paper's evaluation: 800 Gb/s, alpha 1.5 us; hops are free in the Hockney model. */
-#define TRV_NETWORK_PAPER                                                                                              \
+#define TRV_HOCKNEY_PAPER                                                                                              \
     {                                                                                                                  \
         .bandwidth_bps = 800e9, .alpha_ns = 1500                                                                       \
     }
@@ -52,7 +53,7 @@ TRV_API int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost);
 TRV_API void trv_cost_clear(trv_cost_t *cost);
 
 /* Completion time in ns for a vector of `vector_bytes`, message sizes rounded up to bytes as the timing readers do. */
-TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
+TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t *network, uint64_t vector_bytes,
                              double *time_ns);
 
 #ifdef __cplusplus

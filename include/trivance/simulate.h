@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include <trivance/common.h>
+#include <trivance/network.h>
 #include <trivance/schedule.h>
 
 #ifdef __cplusplus
@@ -48,12 +49,6 @@ typedef struct trv_slow_rank {
     int rank;
     double factor;
 } trv_slow_rank_t;
-
-/* The directed link that leaves `rank` by `port`: its bandwidth is divided by `factor` (>= 1); INFINITY cuts it. */
-typedef struct trv_slow_link {
-    int rank, port;
-    double factor;
-} trv_slow_link_t;
 
 /* Callbacks for events, in order of time; each may be NULL. Times in ns. */
 typedef struct trv_simulate_observer {

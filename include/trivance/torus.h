@@ -1,10 +1,13 @@
 /*
- * Tori: dimensions, coordinates, ports and routes.
+ * Tori and meshes: dimensions, coordinates, ports and routes.
  *
  * A torus a0 x a1 x … has n = a0 * a1 * … ranks, numbered row-major with the last dimension fastest, as
  * MPI_Cart_create numbers them. A rank has two directed network ports per dimension d: 2d leads to the neighbour
  * at coordinate + 1, 2d + 1 to the one at coordinate - 1. A dimension of size 1 has no neighbours, one of size 2 has
  * two links to the same neighbour.
+ *
+ * A dimension may be a *line*, as in a mesh: no link joins its ends, the + port of its last rank and the - port of its
+ * first lead nowhere, and messages go the one way there is. Such a dimension is written with an m: 8x8m.
  *
  * Stability: stable.
  */
@@ -28,6 +31,7 @@ typedef struct trv_torus {
     int dims;               /* number of dimensions, 1 … TRV_DIMS_MAX */
     int size[TRV_DIMS_MAX]; /* ranks along each dimension, >= 1; 0 beyond dims */
     int ranks;              /* their product, <= 2^30 */
+    unsigned lines;         /* bit d: dimension d is a line */
 } trv_torus_t;
 
 /* Ports: from dimension d and sign, +1 or -1, to the port's number, and back. */
@@ -39,7 +43,12 @@ static inline int trv_port_sign(int port) { return port % 2 ? -1 : 1; }
  * product exceeds 2^30. */
 TRV_API int trv_torus_init(trv_torus_t *torus, int dims, const int *size);
 
-/* Reads "9", "8x8" or "4X4X4" (sizes >= 1 separated by x). TRV_ERR_ARGUMENT with a sentence for anything else. */
+/* Makes the dimensions of the mask lines, the others rings. TRV_ERR_ARGUMENT for a dimension that does not exist or has
+ * size 1, and so no links at all. */
+TRV_API int trv_torus_set_lines(trv_torus_t *torus, unsigned lines);
+
+/* Reads "9", "8x8", "4X4X4" (sizes >= 1 separated by x), "8x8m" or "8mx8m" (m after a size: a line). TRV_ERR_ARGUMENT
+ * with a sentence for anything else. */
 TRV_API int trv_torus_parse(const char *text, trv_torus_t *torus);
 
 /* Writes the form that trv_torus_parse reads to `text` (TRV_TORUS_TEXT_MAX bytes always suffice) and returns `text`. */
@@ -59,7 +68,7 @@ TRV_API int trv_torus_rank(const trv_torus_t *torus, const int *coordinates);
  *
  * The message travels the dimension of its port first, in the direction of the port (even if that is the longer way
  * round), then the other dimensions in ascending order, each the shorter way; half way round it goes + there, or - if
- * `mirrored`. Minimal dimension-order routing as in the reference simulator. */
+ * `mirrored`. Along a line it goes the one way there is, whatever the port. Minimal dimension-order routing as in the reference simulator. */
 typedef struct trv_route {
     const trv_torus_t *torus;
     int coordinates[TRV_DIMS_MAX];

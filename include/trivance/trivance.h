@@ -7,6 +7,7 @@
  *     trivance/algorithms.h  the table of algorithms
  *     trivance/verify.h      proof that a schedule is exact and consistent
  *     trivance/cost.h        steps, bytes, congestion, time by the Hockney model
+ *     trivance/network.h     slow and cut links; schedules for such networks
  *     trivance/simulate.h    time on a torus, packet by packet
  *     trivance/planner.h     the fastest schedule for a torus, a size and a network
  *     trivance/reduce.h      element types, operations, reduction kernels
@@ -22,6 +23,7 @@
 #include <trivance/common.h>
 #include <trivance/cost.h>
 #include <trivance/execute.h>
+#include <trivance/network.h>
 #include <trivance/planner.h>
 #include <trivance/reduce.h>
 #include <trivance/schedule.h>

@@ -16,6 +16,7 @@ struct trv_algorithm {
     const char *source, *sizes, *steps_formula, *bytes_formula;
     const char *parameters; /* how those in a name are written, "G[xG...]"; NULL: there are none */
     bool latency_optimal;
+    bool lines; /* made for rows that are lines (schedule->rows), too; the messages of others are turned there */
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;

@@ -1,41 +1,92 @@
 /*
- * Schedules by the names of their algorithms.
+ * Schedules by the names of their algorithms, on tori and on networks as they are.
  */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/table.h"
 #include "common/error.h"
 
-int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
-                        trv_collective_t collective)
+int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid)
 {
-    *schedule = NULL;
-    const trv_algorithm_t *algorithm = trv_algorithm_find(name);
-    if (!algorithm)
-        return TRV_ERR_ARGUMENT;
-    const char *colon = strchr(name, ':');
-    /* What parameters ask for may be possible where the algorithm's own choice is not; `create` decides. */
-    int rc = colon ? TRV_OK : trv_algorithm_supports(algorithm, torus, collective);
+    const char *at = strchr(name, '@');
+    const size_t length = at ? (size_t)(at - name) : strlen(name);
+    if (strlen(name) >= TRV_SPELLED_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name with its parameters has at most %d characters",
+                        name, TRV_SPELLED_MAX - 1);
+    memcpy(base, name, length);
+    base[length] = '\0';
+    *avoid = INFINITY;
+    if (!at)
+        return TRV_OK;
+    char *end = NULL;
+    *avoid = at[1] >= '0' && at[1] <= '9' ? strtod(at + 1, &end) : 0;
+    if (!(*avoid > 1 && isfinite(*avoid)) || *end)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.80s': after @ stands how many times as slow a link must be to be left alone, more than 1, "
+                        "for example %.40s@4",
+                        name, base);
+    return TRV_OK;
+}
+
+/* What parameters ask for may be possible where the algorithm's own choice is not; `create` decides. */
+static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
+{
+    const char *colon = strchr(schedule->name, ':');
+    int rc = colon ? TRV_OK : trv_algorithm_supports(algorithm, &schedule->torus, schedule->collective);
     if (rc)
         return rc;
-    trv_schedule_t *s = trv_schedule_allocate(torus, name, collective);
+    schedule->parameters = colon ? colon + 1 : NULL;
+    schedule->symmetry = algorithm->symmetry;
+    schedule->exactness = algorithm->exactness;
+    schedule->consistent = algorithm->consistent;
+    schedule->owned = !algorithm->latency_optimal;
+    rc = algorithm->create(schedule);
+    schedule->parameters = NULL;
+    return rc;
+}
+
+/* On lines no translation maps the messages onto themselves, and those that would have gone round the ring leave by the
+ * port of the others. */
+static void adapt(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
+{
+    if (!schedule->rows->lines)
+        return;
+    schedule->symmetry = TRV_SYMMETRY_NONE;
+    if (!algorithm->lines)
+        schedule->messages_per_port *= 2;
+}
+
+int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
+                           trv_collective_t collective)
+{
+    char base[TRV_SPELLED_MAX];
+    double avoid;
+    *schedule = NULL;
+    int rc = trv_name_split(name, base, &avoid);
+    const trv_algorithm_t *algorithm = rc ? NULL : trv_algorithm_find(base);
+    if (!algorithm)
+        return TRV_ERR_ARGUMENT;
+    trv_schedule_t *s = trv_schedule_allocate(&network->torus, base, collective);
     if (!s)
         return trv_fail_memory();
-    if (colon && strlen(name) >= sizeof s->name) {
-        trv_schedule_destroy(s);
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name with its parameters has at most %zu characters",
-                        name, sizeof s->name - 1);
-    }
-    s->parameters = colon ? s->name + (colon - name) + 1 : NULL;
-    s->symmetry = algorithm->symmetry;
-    s->exactness = algorithm->exactness;
-    s->consistent = algorithm->consistent;
-    s->owned = !algorithm->latency_optimal;
-    rc = algorithm->create(s);
+    rc = trv_rows_create(&s->rows, network, avoid);
+    if (!rc)
+        rc = fill(s, algorithm);
     if (rc) {
         trv_schedule_destroy(s);
         return rc;
     }
+    adapt(s, algorithm);
+    memcpy(s->name, name, strlen(name) + 1);
     *schedule = s;
     return TRV_OK;
+}
+
+int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
+                        trv_collective_t collective)
+{
+    return trv_schedule_create_on(schedule, &(trv_network_t){TRV_NETWORK, .torus = *torus}, name, collective);
 }

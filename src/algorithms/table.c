@@ -23,10 +23,10 @@ const trv_algorithm_t *trv_algorithm_at(int index) { return index >= 0 && index 
 const trv_algorithm_t *trv_algorithm_find(const char *name)
 {
     char names[512] = "";
-    const size_t length = strcspn(name, ":"); /* parameters may follow */
+    const size_t length = strcspn(name, ":@"); /* parameters may follow */
     for (int i = 0; i < ALGORITHMS; i++) {
         if (strlen(table[i]->name) == length && strncmp(table[i]->name, name, length) == 0) {
-            if (!name[length] || table[i]->parameters)
+            if (name[length] != ':' || table[i]->parameters)
                 return table[i];
             trv_fail(TRV_ERR_ARGUMENT, "%s takes no parameters: that is its whole name, not '%.80s'", table[i]->name,
                      name);
@@ -68,16 +68,21 @@ int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *
 int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
                        size_t size)
 {
-    const trv_algorithm_t *row = trv_algorithm_find(algorithm);
-    const char *colon = strchr(algorithm, ':');
+    char base[TRV_SPELLED_MAX];
+    double avoid;
     if (size > 0)
         text[0] = '\0';
+    int length = trv_name_split(algorithm, base, &avoid);
+    const trv_algorithm_t *row = length ? NULL : trv_algorithm_find(base);
+    const char *colon = strchr(base, ':');
     if (!row)
         return TRV_ERR_ARGUMENT;
-    int length = colon ? TRV_OK : trv_algorithm_supports(row, torus, collective);
+    length = colon ? TRV_OK : trv_algorithm_supports(row, torus, collective);
     if (length == TRV_OK)
         length = row->spell ? row->spell(colon ? colon + 1 : NULL, torus, collective, text, size)
-                            : snprintf(text, size, "%s", algorithm);
+                            : snprintf(text, size, "%s", base);
+    if (length >= 0 && (size_t)length < size)
+        length += snprintf(text + length, size - (size_t)length, "%s", algorithm + strlen(base));
     if (length >= 0 && (size_t)length < size)
         return TRV_OK;
     if (size > 0)

@@ -10,4 +10,8 @@
 #include "algorithms/lines.h"
 #undef ALGORITHM
 
+/* Parts a name from what follows an @ (trivance/network.h): how many times as slow links are left alone, INFINITY where
+ * it does not say. */
+int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid);
+
 #endif

@@ -68,7 +68,7 @@ typedef struct options {
     trv_collective_t collective;
     uint64_t bytes[SIZES_MAX];
     int sizes;
-    trv_network_t network;
+    trv_hockney_t network;
     cli_format_t format;
     cli_tori_t tori;
     cli_progress_t *progress; /* of all schedules, in seconds as estimated */
@@ -462,7 +462,7 @@ int cli_cost(int argc, char **argv)
     static options_t options;
     int rc = cli_select("all", &options.selection);
     options.command = argv[0];
-    options.network = (trv_network_t)TRV_NETWORK_PAPER;
+    options.network = (trv_hockney_t)TRV_HOCKNEY_PAPER;
     if (!rc)
         rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, SIZES_MAX, &options.sizes);
     if (!rc) {

@@ -203,7 +203,7 @@ static uint64_t busiest_bytes(const meter_t *meter, int size)
 
 /* ---- All steps ------------------------------------------------------------------------------------------------- */
 
-static void add_times(const meter_t *meter, const trv_network_t *network, double *time_ns)
+static void add_times(const meter_t *meter, const trv_hockney_t *network, double *time_ns)
 {
     for (int size = 0; size < meter->sizes; size++)
         time_ns[size] += network->alpha_ns + 8e9 * (double)busiest_bytes(meter, size) / network->bandwidth_bps +
@@ -224,7 +224,7 @@ static void set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
     cost->theta = (double)(dims * carried) / (double)vector;
 }
 
-static int measure(meter_t *meter, const trv_network_t *network, trv_cost_t *cost, double *time_ns)
+static int measure(meter_t *meter, const trv_hockney_t *network, trv_cost_t *cost, double *time_ns)
 {
     int64_t vector = trv_schedule_units(meter->schedule) * trv_schedule_streams(meter->schedule), carried = 0;
     for (int step = 0; step < cost->steps; step++) {
@@ -245,7 +245,7 @@ static int measure(meter_t *meter, const trv_network_t *network, trv_cost_t *cos
     return TRV_OK;
 }
 
-static int check_network(const trv_network_t *network)
+static int check_network(const trv_hockney_t *network)
 {
     if (network && (!(network->bandwidth_bps > 0) || !(network->alpha_ns >= 0) || !(network->hop_ns >= 0)))
         return trv_fail(TRV_ERR_ARGUMENT,
@@ -255,7 +255,7 @@ static int check_network(const trv_network_t *network)
     return TRV_OK;
 }
 
-int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *network, const uint64_t *vector_bytes,
+int trv_cost_sizes(const trv_schedule_t *schedule, const trv_hockney_t *network, const uint64_t *vector_bytes,
                    int sizes, const trv_cost_watch_t *watch, trv_cost_t *cost, double *time_ns)
 {
     meter_t meter;
@@ -301,7 +301,7 @@ int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost)
     return trv_cost_sizes(schedule, NULL, NULL, 0, NULL, cost, NULL);
 }
 
-int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
+int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t *network, uint64_t vector_bytes,
                      double *time_ns)
 {
     trv_cost_t cost;

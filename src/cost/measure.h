@@ -16,7 +16,7 @@ typedef struct trv_cost_watch {
 int trv_cost_seconds(const trv_schedule_t *schedule, const uint64_t *vector_bytes, int sizes, double *seconds);
 
 /* trv_cost_measure, and trv_cost_time_ns of each of the sizes; `watch` may be NULL. */
-int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *network, const uint64_t *vector_bytes,
+int trv_cost_sizes(const trv_schedule_t *schedule, const trv_hockney_t *network, const uint64_t *vector_bytes,
                    int sizes, const trv_cost_watch_t *watch, trv_cost_t *cost, double *time_ns);
 
 #endif

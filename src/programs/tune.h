@@ -70,7 +70,7 @@ typedef struct tune {
     int rank, ranks;
     const int *member; /* the rank at every place of the torus; NULL: place p has rank p */
     float *send, *receive;
-    trv_network_t network;
+    trv_hockney_t network;
     double overhead_ns; /* of a message */
     int cells;
     tune_cell_t *cell;

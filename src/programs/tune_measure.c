@@ -199,7 +199,7 @@ static int add_candidate(job_t *job, const char *name)
 /* The plans that should be the fastest on the network that was measured. */
 static int add_plans(job_t *job, uint64_t bytes)
 {
-    const trv_network_t *measured = &job->tune->network;
+    const trv_hockney_t *measured = &job->tune->network;
     trv_simulate_options_t network = trv_mpi_network(measured->alpha_ns, measured->bandwidth_bps, measured->hop_ns,
                                                      job->tune->overhead_ns);
     const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS,

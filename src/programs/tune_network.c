@@ -186,7 +186,7 @@ static int measure_all(tune_t *tune, char *data)
 
 int tune_network(tune_t *tune)
 {
-    tune->network = (trv_network_t)TRV_NETWORK_PAPER;
+    tune->network = (trv_hockney_t)TRV_HOCKNEY_PAPER;
     tune->overhead_ns = 0;
     char *data = calloc(1, LARGE);
     if (!data)

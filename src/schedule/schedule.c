@@ -32,6 +32,7 @@ void trv_schedule_destroy(trv_schedule_t *schedule)
         return;
     if (schedule->destroy)
         schedule->destroy(schedule->tables);
+    trv_rows_destroy(schedule->rows);
     free(schedule);
 }
 

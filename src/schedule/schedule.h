@@ -13,6 +13,8 @@
 
 #include <trivance/schedule.h>
 
+#include "torus/rows.h"
+
 struct trv_schedule {
     char name[TRV_SPELLED_MAX];
     const char *parameters; /* what follows the colon in the name, or NULL */
@@ -26,7 +28,8 @@ struct trv_schedule {
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;
-    bool owned; /* unit u belongs to rank u / (units / ranks) */
+    trv_rows_t *rows; /* where messages can go one way only; NULL: nowhere. The schedule's own */
+    bool owned;       /* unit u belongs to rank u / (units / ranks) */
 
     /* Fills `out` (already emptied) for arguments in range. */
     int (*step)(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out);

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "schedule/arena.h"
 #include "schedule/schedule.h"
+#include "torus/torus.h"
 
 static int step_empty(trv_step_t *step)
 {
@@ -25,6 +26,30 @@ void trv_step_clear(trv_step_t *step)
     *step = (trv_step_t)TRV_STEP_INIT;
 }
 
+/* Along a row that is a line there is one way from a rank to another, whatever way round a ring the algorithm meant. */
+static int turn(const trv_rows_t *rows, int from, int to, int port)
+{
+    const int d = trv_port_dimension(port);
+    if (!trv_rows_are_lines(rows, d))
+        return port;
+    const int size = rows->torus.size[d], start = trv_row_start(rows, from, d);
+    const int leaves = (trv_torus_coordinate(&rows->torus, from, d) - start + size) % size;
+    const int arrives = (trv_torus_coordinate(&rows->torus, to, d) - start + size) % size;
+    return trv_port(d, arrives > leaves ? 1 : -1);
+}
+
+static void turn_messages(const trv_rows_t *rows, int rank, trv_step_t *step)
+{
+    for (int i = 0; i < step->sends; i++) {
+        trv_message_t *message = (trv_message_t *)&step->send[i];
+        message->port = turn(rows, rank, message->peer, message->port);
+    }
+    for (int i = 0; i < step->receives; i++) {
+        trv_message_t *message = (trv_message_t *)&step->receive[i];
+        message->port = turn(rows, message->peer, rank, message->port);
+    }
+}
+
 int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     if (rank < 0 || rank >= schedule->torus.ranks || stream < 0 || stream >= schedule->streams || step < 0 ||
@@ -34,7 +59,11 @@ int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int 
                         "%d steps",
                         rank, stream, step, schedule->torus.ranks, schedule->streams, schedule->steps);
     int rc = step_empty(out);
-    return rc ? rc : schedule->step(schedule, rank, stream, step, out);
+    if (!rc)
+        rc = schedule->step(schedule, rank, stream, step, out);
+    if (!rc && schedule->rows && schedule->rows->lines)
+        turn_messages(schedule->rows, rank, out);
+    return rc;
 }
 
 void *trv_step_alloc(trv_step_t *step, size_t bytes)
@@ -53,7 +82,7 @@ int trv_step_reserve(trv_step_t *step, int sends, int receives, int combines)
     return step->send && step->receive && step->combine ? TRV_OK : TRV_ERR_MEMORY;
 }
 
-/* The builder alone writes what readers see as const: it casts in these two functions and nowhere else. */
+/* The builder alone writes what readers see as const: it casts where messages are filled and turned, nowhere else. */
 static trv_part_t *message_fill(trv_step_t *step, const trv_message_t *place, int peer, int port, int nic, int parts)
 {
     trv_part_t *part = trv_step_alloc(step, (size_t)parts * sizeof *part);

@@ -1,10 +1,23 @@
 /*
  * Dimension-order routes, one link at a time: the dimension of the message's port first and in its direction, then the
- * others in ascending order, the shorter way.
+ * others in ascending order, the shorter way; along a line the only way.
  */
-#include <trivance/torus.h>
+#include "torus/torus.h"
 
 static int wrap(int value, int size) { return value < 0 ? value + size : value; }
+
+/* The way along a dimension in which a message has to go `forward` coordinates up, modulo the size. */
+static int choose_sign(const trv_route_t *route, int d, int forward, int port, int mirrored)
+{
+    const int size = route->torus->size[d];
+    if (trv_torus_is_line(route->torus, d))
+        return route->coordinates[d] + forward < size ? 1 : -1;
+    if (d == trv_port_dimension(port))
+        return trv_port_sign(port);
+    if (2 * forward == size)
+        return mirrored ? -1 : 1;
+    return 2 * forward < size ? 1 : -1;
+}
 
 void trv_route_begin(trv_route_t *route, const trv_torus_t *torus, int from, int to, int port, int mirrored)
 {
@@ -22,13 +35,7 @@ void trv_route_begin(trv_route_t *route, const trv_torus_t *torus, int from, int
     for (int d = 0; d < torus->dims; d++) {
         int size = torus->size[d];
         int forward = wrap(target[d] - route->coordinates[d], size);
-        int sign;
-        if (d == first)
-            sign = trv_port_sign(port);
-        else if (2 * forward == size)
-            sign = mirrored ? -1 : 1;
-        else
-            sign = 2 * forward < size ? 1 : -1;
+        int sign = choose_sign(route, d, forward, port, mirrored);
         route->sign[d] = sign;
         route->hops[d] = sign > 0 ? forward : wrap(-forward, size);
     }

@@ -34,10 +34,26 @@ int trv_torus_init(trv_torus_t *torus, int dims, const int *size)
     return TRV_OK;
 }
 
+int trv_torus_set_lines(trv_torus_t *torus, unsigned lines)
+{
+    for (int d = 0; d < 32; d++)
+        if (lines >> d & 1 && (d >= torus->dims || torus->size[d] == 1))
+            return d >= torus->dims
+                       ? trv_fail(TRV_ERR_ARGUMENT, "there is no dimension %d to be a line: they are 0 to %d", d,
+                                  torus->dims - 1)
+                       : trv_fail(TRV_ERR_ARGUMENT,
+                                  "dimension %d has size 1 and no links at all, so that it cannot be a line (m): "
+                                  "leave the m out, for example 1x8m",
+                                  d);
+    torus->lines = lines;
+    return TRV_OK;
+}
+
 int trv_torus_parse(const char *text, trv_torus_t *torus)
 {
     int size[TRV_DIMS_MAX];
     int dims = 0;
+    unsigned lines = 0;
     const char *p = text;
     for (;;) {
         if (!isdigit((unsigned char)*p))
@@ -60,12 +76,21 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
         if (value == 0)
             return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has a dimension of size 0; sizes start at 1, for example 4x8",
                             text);
+        if (*p == 'm' || *p == 'M') {
+            lines |= 1u << dims;
+            p++;
+        }
         size[dims++] = (int)value;
-        if (*p == '\0')
-            return trv_torus_init(torus, dims, size);
+        if (*p == '\0') {
+            int rc = trv_torus_init(torus, dims, size);
+            return rc ? rc : trv_torus_set_lines(torus, lines);
+        }
         if (*p != 'x' && *p != 'X')
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.40s' is not a torus: only digits and x are allowed, for example 9 or 4x4x4", text);
+            return trv_fail(
+                TRV_ERR_ARGUMENT,
+                "'%.40s' is not a torus: only digits and x are allowed, and m after a size whose ends no link "
+                "joins, for example 9, 4x4x4 or 8x8m",
+                text);
         p++;
     }
 }
@@ -76,7 +101,8 @@ char *trv_torus_format(const trv_torus_t *torus, char *text, size_t text_size)
     if (text_size > 0)
         text[0] = '\0';
     for (int d = 0; d < torus->dims && used < text_size; d++)
-        used += (size_t)snprintf(text + used, text_size - used, d ? "x%d" : "%d", torus->size[d]);
+        used += (size_t)snprintf(text + used, text_size - used, "%s%d%s", d ? "x" : "", torus->size[d],
+                                 trv_torus_is_line(torus, d) ? "m" : "");
     return text;
 }
 

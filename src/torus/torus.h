@@ -11,8 +11,11 @@
 
 static inline bool trv_torus_equal(const trv_torus_t *a, const trv_torus_t *b)
 {
-    return a->dims == b->dims && memcmp(a->size, b->size, (size_t)a->dims * sizeof a->size[0]) == 0;
+    return a->dims == b->dims && a->lines == b->lines &&
+           memcmp(a->size, b->size, (size_t)a->dims * sizeof a->size[0]) == 0;
 }
+
+static inline bool trv_torus_is_line(const trv_torus_t *torus, int dimension) { return torus->lines >> dimension & 1; }
 
 /* Ranks between neighbours along `dimension`. */
 int trv_torus_stride(const trv_torus_t *torus, int dimension);

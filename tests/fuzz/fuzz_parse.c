@@ -39,7 +39,7 @@ static void check_numbers(const char *text)
 /* The text as the value of every parameter; what is accepted makes options that are in range. */
 static void check_network(const char *text)
 {
-    static const trv_torus_t torus = {2, {4, 3}, 12};
+    static const trv_torus_t torus = {.dims = 2, .size = {4, 3}, .ranks = 12};
     char printed[CLI_NETWORK_TEXT_MAX];
     for (int i = 0; i < CLI_NETWORK_COUNT; i++) {
         cli_network_t network;

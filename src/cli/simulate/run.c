@@ -348,7 +348,7 @@ static int add_links(const trv_schedule_t *schedule, const cli_point_t *point, c
 static int add_cost(const trv_schedule_t *schedule, const cli_point_t *point, cli_detail_t *detail)
 {
     const trv_simulate_options_t *options = &point->options;
-    trv_network_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
+    trv_hockney_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
     return trv_cost_time_ns(schedule, &network, point->bytes, &detail->cost_ns);
 }
 

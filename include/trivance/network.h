@@ -1,0 +1,51 @@
+/*
+ * Networks as they are: a torus or mesh (trivance/torus.h) of which some links are slow or cut.
+ *
+ * In a dimension that is a *line* (a mesh's, without the link that joins its ends) and in a *row* of a torus that a cut
+ * has opened, messages between two ranks of the row can go one way only. A row is all ranks that differ in one
+ * coordinate; it is open where a link of it is cut, in either direction, and is used as a line that begins behind the
+ * cut. All rows of a dimension with an open one are used as lines, so that every rank has the same number of steps.
+ * Routes stay those of the torus: the dimension of a message's port first, then the shorter way in every other; a
+ * message whose route passes a cut link makes a schedule invalid there, which verifier and simulator say.
+ *
+ * Stability: experimental.
+ */
+#ifndef TRIVANCE_NETWORK_H
+#define TRIVANCE_NETWORK_H
+
+#include <stddef.h>
+
+#include <trivance/common.h>
+#include <trivance/schedule.h>
+#include <trivance/torus.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The directed link that leaves `rank` by `port`: its bandwidth is divided by `factor` (>= 1); INFINITY cuts it. */
+typedef struct trv_slow_link {
+    int rank, port;
+    double factor;
+} trv_slow_link_t;
+
+/* Begin with {TRV_NETWORK}; the links are borrowed. If a link has several entries, the last counts. */
+typedef struct trv_network {
+    size_t size; /* of this struct, as the caller knows it */
+    trv_torus_t torus;
+    int slow_links;
+    const trv_slow_link_t *slow_link;
+} trv_network_t;
+#define TRV_NETWORK .size = sizeof(trv_network_t)
+
+/* trv_schedule_create (trivance/algorithms.h) for a network. An algorithm's name may end with @F, "hybrid:4@2": links
+ * that are F times or more as slow as they should be are then left alone as if they were cut. The schedule does not
+ * need the network after its creation. Besides the errors there: TRV_ERR_ARGUMENT for links that do not exist, factors
+ * below 1, and a row that is cut in two. */
+TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
+                                   trv_collective_t collective);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

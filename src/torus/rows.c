@@ -1,0 +1,159 @@
+/*
+ * Rows of a network that are lines: found from its cut links.
+ */
+#include "torus/rows.h"
+
+#include <stdlib.h>
+
+#include "common/error.h"
+#include "torus/torus.h"
+
+static int row_of(const trv_torus_t *torus, int rank, int dimension)
+{
+    return trv_torus_move(torus, rank, dimension, 0);
+}
+
+static int check_link(const trv_torus_t *torus, const trv_slow_link_t *link)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
+    trv_torus_format(torus, text, sizeof text);
+    if (link->rank < 0 || link->rank >= torus->ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "no link leaves rank %d: the ranks of %s are 0 to %d", link->rank, text,
+                        torus->ranks - 1);
+    if (link->port < 0 || d >= torus->dims || torus->size[d] == 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "no link leaves rank %d by port %d: %s has %s", link->rank, link->port, text,
+                        d < torus->dims ? "one rank along that dimension" : "not so many dimensions");
+    if (trv_torus_is_line(torus, d) &&
+        trv_torus_coordinate(torus, link->rank, d) == (sign > 0 ? torus->size[d] - 1 : 0))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "no link leaves rank %d in direction %c of dimension %d: it is the last of its line on %s",
+                        link->rank, sign > 0 ? '+' : '-', d, text);
+    if (!(link->factor >= 1))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a link %g times as slow is none: the factor is 1 or more, for example 4, or INFINITY for a "
+                        "link that is cut",
+                        link->factor);
+    return TRV_OK;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const trv_row_t *a = left, *b = right;
+    if (a->dimension != b->dimension)
+        return a->dimension - b->dimension;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The row that a cut link opens: it begins where the link leads, or whence it comes if it leads back. */
+static trv_row_t open_row(const trv_torus_t *torus, const trv_slow_link_t *cut)
+{
+    const int d = trv_port_dimension(cut->port), coordinate = trv_torus_coordinate(torus, cut->rank, d);
+    const int start = trv_port_sign(cut->port) > 0 ? (coordinate + 1) % torus->size[d] : coordinate;
+    return (trv_row_t){.dimension = d, .row = row_of(torus, cut->rank, d), .start = start};
+}
+
+static int refuse_two_cuts(const trv_torus_t *torus, const trv_row_t *row)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "the row of rank %d along dimension %d of %s is in two parts, because of %s: no message in that "
+                    "dimension reaches all of it",
+                    row->row, row->dimension, trv_torus_format(torus, text, sizeof text),
+                    trv_torus_is_line(torus, row->dimension) ? "a cut in a line" : "two cuts");
+}
+
+/* Sorts the opened rows, each of which may be there twice: by both directions of one link. */
+static int merge(trv_rows_t *rows)
+{
+    int kept = 0;
+    qsort(rows->opened, (size_t)rows->open, sizeof *rows->opened, compare);
+    for (int i = 0; i < rows->open; i++) {
+        const trv_row_t *row = &rows->opened[i];
+        const bool again = kept > 0 && compare(row, &rows->opened[kept - 1]) == 0;
+        if (trv_torus_is_line(&rows->torus, row->dimension) || (again && rows->opened[kept - 1].start != row->start))
+            return refuse_two_cuts(&rows->torus, row);
+        if (!again)
+            rows->opened[kept++] = *row;
+    }
+    rows->open = kept;
+    return TRV_OK;
+}
+
+/* Rows that no cut opens begin where the first opened one of their dimension does. */
+static void find_starts(trv_rows_t *rows)
+{
+    for (int i = 0; i < rows->open; i++) {
+        const trv_row_t *row = &rows->opened[i];
+        const unsigned bit = 1u << row->dimension;
+        if (!(rows->lines & bit))
+            rows->start[row->dimension] = row->start;
+        else if (rows->start[row->dimension] != row->start)
+            rows->uneven |= bit;
+        rows->lines |= bit;
+    }
+}
+
+/* If a link has several entries, the last counts. */
+static bool is_last(const trv_network_t *network, int i)
+{
+    const trv_slow_link_t *link = &network->slow_link[i];
+    for (int k = i + 1; k < network->slow_links; k++)
+        if (network->slow_link[k].rank == link->rank && network->slow_link[k].port == link->port)
+            return false;
+    return true;
+}
+
+int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid)
+{
+    *out = NULL;
+    trv_rows_t *rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return trv_fail_memory();
+    rows->torus = network->torus;
+    rows->lines = network->torus.lines;
+    rows->opened = malloc(((size_t)network->slow_links + 1) * sizeof *rows->opened);
+    int rc = rows->opened ? TRV_OK : trv_fail_memory();
+    for (int i = 0; i < network->slow_links && !rc; i++) {
+        rc = check_link(&network->torus, &network->slow_link[i]);
+        if (!rc && network->slow_link[i].factor >= avoid && is_last(network, i))
+            rows->opened[rows->open++] = open_row(&network->torus, &network->slow_link[i]);
+    }
+    if (!rc)
+        rc = merge(rows);
+    if (rc) {
+        trv_rows_destroy(rows);
+        return rc;
+    }
+    find_starts(rows);
+    *out = rows;
+    return TRV_OK;
+}
+
+void trv_rows_destroy(trv_rows_t *rows)
+{
+    if (rows)
+        free(rows->opened);
+    free(rows);
+}
+
+int trv_row_start(const trv_rows_t *rows, int rank, int dimension)
+{
+    if (!(rows->uneven >> dimension & 1))
+        return rows->start[dimension];
+    const trv_row_t key = {.dimension = dimension, .row = row_of(&rows->torus, rank, dimension)};
+    const trv_row_t *found = bsearch(&key, rows->opened, (size_t)rows->open, sizeof key, compare);
+    return found ? found->start : rows->start[dimension];
+}
+
+int trv_row_place(const trv_rows_t *rows, int rank, int dimension)
+{
+    const int size = rows->torus.size[dimension];
+    return (trv_torus_coordinate(&rows->torus, rank, dimension) - trv_row_start(rows, rank, dimension) + size) % size;
+}
+
+int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place)
+{
+    const int start = trv_row_start(rows, rank, dimension);
+    return trv_torus_move(&rows->torus, rank, dimension, (place + start) % rows->torus.size[dimension]);
+}
