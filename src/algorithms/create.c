@@ -35,7 +35,9 @@ int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid)
 static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
     const char *colon = strchr(schedule->name, ':');
-    int rc = colon ? TRV_OK : trv_algorithm_supports(algorithm, &schedule->torus, schedule->collective);
+    trv_torus_t torus = schedule->torus;
+    torus.lines = schedule->rows->lines; /* opened rings are used as lines */
+    int rc = colon ? TRV_OK : trv_algorithm_supports(algorithm, &torus, schedule->collective);
     if (rc)
         return rc;
     schedule->parameters = colon ? colon + 1 : NULL;

@@ -16,14 +16,19 @@
  * steps, and no two streams in one dimension.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
  * Consistent: if the middle is: where h = 1 everywhere, or in groups.
+ * Along lines (line.h): the line's levels instead of a ring's distances, its whole vectors instead of windows, in
+ * intervals of g places. Where the rows of a dimension begin at different coordinates g is 1 or a: else neighbours would
+ * hold sums over different intervals.
  */
 #include "algorithms/hybrid.h"
 
 #include "algorithms/distances_pattern.h"
+#include "algorithms/line.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
 #include "algorithms/windows.h"
 #include "common/error.h"
+#include "common/radix.h"
 #include "torus/torus.h"
 
 /* The row of the front of a ring of `g` that has so many steps. */
@@ -44,11 +49,11 @@ static int find_row(int g, int steps, trv_distances_t *row)
                     g, front[0].steps, front[rows - 1].steps, g, steps);
 }
 
-static trv_pattern_t *make_pattern(const trv_distances_t *row)
+static trv_pattern_t *make_pattern(const trv_distances_t *row, bool line)
 {
     if (row->size == 1) /* one class: nothing to scatter */
         return trv_tree_pattern(&(trv_tree_options_t){.size = 1, .offset = &row->size, .radix = 3});
-    return trv_distances_pattern(row);
+    return line ? trv_line_pattern(row->size) : trv_distances_pattern(row);
 }
 
 /* The lattice of stream `stream`: in the dimensions that it scatters over the ranks of a class, else all of them. Returns
@@ -68,14 +73,36 @@ static bool make_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *hyb
     return split;
 }
 
+static trv_stage_t *make_ring_stage(const trv_lattice_t *lattice, trv_hybrid_form_t form)
+{
+    return form == TRV_HYBRID_GROUPED ? trv_groups_stage(lattice)
+                                      : trv_windows_stage(lattice, trv_window_steps_trivance, 1);
+}
+
+/* Where there are lines, dimension by dimension: windows and groups go round rings. */
+static trv_stage_t *make_stage(const trv_schedule_t *schedule, const trv_lattice_t *lattice, trv_hybrid_form_t form)
+{
+    trv_stage_t *stage[TRV_DIMS_MAX];
+    if (!schedule->rows->lines)
+        return make_ring_stage(lattice, form);
+    for (int i = 0; i < lattice->active; i++) {
+        const trv_lattice_t ring = {.active = 1,
+                                    .dimension = {lattice->dimension[i]},
+                                    .size = {lattice->size[i]},
+                                    .stride = {lattice->stride[i]}};
+        stage[i] = trv_rows_are_lines(schedule->rows, lattice->dimension[i]) ? trv_line_stage(lattice, i)
+                                                                             : make_ring_stage(&ring, form);
+    }
+    return trv_stages_in_turn(lattice->active, stage);
+}
+
 /* Makes the stage of every stream; all or none are NULL. */
 static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_stage_t **stage)
 {
     trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
     for (int k = 0; k < lattice.active; k++) {
         make_lattice(schedule, hybrid, k, &lattice);
-        stage[k] = hybrid->form == TRV_HYBRID_GROUPED ? trv_groups_stage(&lattice)
-                                                      : trv_windows_stage(&lattice, trv_window_steps_trivance, 1);
+        stage[k] = make_stage(schedule, &lattice, hybrid->form);
         if (!stage[k]) {
             while (k-- > 0)
                 stage[k]->destroy(stage[k]);
@@ -85,25 +112,69 @@ static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybri
     return TRV_OK;
 }
 
+/* A line's levels are what they are, and cut off where rows differ. */
+static int check_line(const trv_schedule_t *schedule, int d, int g, int steps)
+{
+    if (g > 1 && steps != trv_log_ceil(3, g))
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "dimension %d is a line, over which a hybrid reduces and scatters %d blocks in %d steps, not "
+                        "in %d",
+                        d, g, trv_log_ceil(3, g), steps);
+    if (schedule->rows->uneven >> d & 1 && g > 1 && g < schedule->torus.size[d])
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the rows of dimension %d begin at different coordinates: a hybrid's factor there is 1 or %d, "
+                        "not %d",
+                        d, schedule->torus.size[d], g);
+    return TRV_OK;
+}
+
 static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_distances_t *row)
 {
     int dimension[TRV_DIMS_MAX], rc = TRV_OK;
     for (int i = 0, active = trv_torus_active(&schedule->torus, dimension); i < active && !rc; i++) {
         const int g = hybrid->dimension[dimension[i]].g;
-        row[i] = (trv_distances_t){.size = 1};
-        if (g > 1)
-            rc = find_row(g, hybrid->dimension[dimension[i]].steps, &row[i]);
+        const int fewest = trv_log_ceil(3, g), asked = hybrid->dimension[dimension[i]].steps;
+        row[i] = (trv_distances_t){.size = g};
+        if (trv_rows_are_lines(schedule->rows, dimension[i]))
+            rc = check_line(schedule, dimension[i], g, asked ? asked : fewest);
+        else if (g > 1)
+            rc = find_row(g, asked ? asked : fewest, &row[i]);
     }
     return rc;
 }
 
-static int make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
+/* Of two stages one after the other, the second adds up sums that all ranks of a row agree on in the order of its own
+ * row's places: so all must begin at one coordinate for all ranks to agree. */
+static bool is_consistent(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
+{
+    int stages = 0, uneven = 0;
+    for (int d = 0; d < schedule->torus.dims; d++)
+        if (hybrid->own || hybrid->dimension[d].g < schedule->torus.size[d]) {
+            stages++;
+            uneven += schedule->rows->uneven >> d & 1;
+        }
+    return stages == 0 || (hybrid->form == TRV_HYBRID_GROUPED && (stages == 1 || uneven == 0));
+}
+
+/* What a rank sends by one port: in the line's levels more than on a ring. */
+static int line_messages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
+{
+    int most = 1;
+    for (int d = 0; d < schedule->torus.dims; d++)
+        if (trv_rows_are_lines(schedule->rows, d)) {
+            const int messages = trv_line_messages_per_port(hybrid->dimension[d].g);
+            most = messages > most ? messages : most;
+        }
+    return most;
+}
+
+int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
     trv_lattice_t lattice;
     trv_distances_t row[TRV_DIMS_MAX];
     trv_pattern_t *made[TRV_DIMS_MAX];
     trv_stage_t *stage[TRV_DIMS_MAX];
-    const bool split = make_lattice(schedule, hybrid, 0, &lattice), grouped = hybrid->form == TRV_HYBRID_GROUPED;
+    const bool split = make_lattice(schedule, hybrid, 0, &lattice);
     if (split && schedule->collective != TRV_ALLREDUCE)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s adds up whole pieces, which AllReduce alone does; for Reduce-Scatter and "
@@ -115,20 +186,24 @@ static int make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
     if (rc)
         return rc;
     for (int i = 0; i < lattice.active; i++)
-        made[i] = make_pattern(&row[i]);
-    schedule->consistent = !split || grouped;
+        made[i] = make_pattern(&row[i], trv_rows_are_lines(schedule->rows, lattice.dimension[i]));
+    schedule->consistent = is_consistent(schedule, hybrid);
     schedule->owned = !split;
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = hybrid->visit,
-                                                                 .made = made,
-                                                                 .stage = split ? stage : NULL,
-                                                                 .own = hybrid->own});
+    rc = trv_scatter_create(schedule,
+                            &(trv_scatter_options_t){.visit = schedule->rows->uneven ? TRV_SEQUENTIAL : hybrid->visit,
+                                                     .made = made,
+                                                     .stage = split ? stage : NULL,
+                                                     .own = hybrid->own});
+    const int messages = line_messages(schedule, hybrid);
+    schedule->messages_per_port = messages > schedule->messages_per_port ? messages : schedule->messages_per_port;
+    return rc;
 }
 
 static int create(trv_schedule_t *schedule)
 {
     trv_hybrid_t hybrid;
     int rc = trv_hybrid_parse(schedule->parameters, &schedule->torus, schedule->collective, &hybrid);
-    return rc ? rc : make(schedule, &hybrid);
+    return rc ? rc : trv_hybrid_make(schedule, &hybrid);
 }
 
 const trv_algorithm_t trv_hybrid = {
@@ -138,6 +213,7 @@ const trv_algorithm_t trv_hybrid = {
     .use = "between short and long; hybrid:4x8 names its factors",
     .source = "docs/algorithms.md; after Juerss, Addanki, Schmid: Trivance",
     .sizes = "any torus",
+    .lines = true,
     .parameters = "G[/S][xG[/S]...][:own[K]][:grouped][:sequential]",
     .steps_formula = "sum of 2 * steps(g) + ceil(log3 a/g)",
     .bytes_formula = "between those of Trivance L and B",

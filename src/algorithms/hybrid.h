@@ -41,6 +41,9 @@ typedef struct trv_hybrid {
 int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
                      trv_hybrid_t *hybrid);
 
+/* Completes the schedule (trv_algorithm.create); steps of 0 are the fewest. */
+int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid);
+
 /* The name, shortest way to say it. */
 void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int room);
 

@@ -36,6 +36,7 @@ typedef struct view {
     int stream;                         /* among those that are not mirrored */
     bool mirrored;
     trv_turn_t place;
+    int start[TRV_DIMS_MAX]; /* the class of the rank where the row begins along dimension[i]; 0 on a ring */
     trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
 } view_t;
 
@@ -79,24 +80,50 @@ static int negate_edge(const view_t *view, trv_edge_t *edge, const trv_pattern_t
     return rc;
 }
 
-static int find_held(const view_t *view, const trv_pattern_t *pattern, int coordinate, int level, int half,
-                     trv_residues_t *blocks)
+/* ---- Rows that begin elsewhere: every coordinate counted from there ---------------------------------------------- */
+
+static int place_of(int coordinate, int start, int size) { return (coordinate - start + size) % size; }
+
+static int shift_residues(trv_residues_t *residues, int start, int size, trv_step_t *memory)
 {
-    if (!view->mirrored)
-        return pattern->held(pattern, coordinate, level, half, blocks, view->out);
-    int rc = pattern->held(pattern, negate(coordinate, pattern->size), level, half, blocks, view->out);
-    return rc ? rc : negate_residues(blocks, pattern->size, view->out);
+    int *value = trv_step_alloc(memory, (size_t)residues->count * sizeof *value);
+    if (!value)
+        return TRV_ERR_MEMORY;
+    int first = 0; /* of those that pass the end and come to stand before the others */
+    while (first < residues->count && residues->value[first] + start < size)
+        first++;
+    for (int i = 0; i < residues->count; i++)
+        value[i] = (residues->value[(first + i) % residues->count] + start) % size;
+    residues->value = value;
+    return TRV_OK;
+}
+
+/* ---- What a pattern says of the rank ----------------------------------------------------------------------------- */
+
+static int find_held(const view_t *view, int i, int level, int half, trv_residues_t *blocks)
+{
+    const trv_pattern_t *pattern = view->tables->pattern[i];
+    int coordinate = place_of(view->coordinate[view->tables->dimension[i]], view->start[i], pattern->size);
+    if (view->mirrored)
+        coordinate = negate(coordinate, pattern->size);
+    int rc = pattern->held(pattern, coordinate, level, half, blocks, view->out);
+    if (!rc && view->mirrored)
+        rc = negate_residues(blocks, pattern->size, view->out);
+    return rc || view->start[i] == 0 ? rc : shift_residues(blocks, view->start[i], pattern->size, view->out);
 }
 
 static int find_edges(const view_t *view, bool outgoing, trv_edge_t *edge)
 {
-    const trv_pattern_t *pattern = view->tables->pattern[view->place.turn];
-    int coordinate = view->coordinate[view->tables->dimension[view->place.turn]];
+    const int i = view->place.turn, start = view->start[i];
+    const trv_pattern_t *pattern = view->tables->pattern[i];
+    int coordinate = place_of(view->coordinate[view->tables->dimension[i]], start, pattern->size);
     if (view->mirrored)
         coordinate = negate(coordinate, pattern->size);
     int edges = pattern->edges(pattern, coordinate, view->place.level, outgoing, edge, view->out);
-    for (int e = 0; e < edges && view->mirrored; e++) {
-        int rc = negate_edge(view, &edge[e], pattern);
+    for (int e = 0; e < edges; e++) {
+        int rc = view->mirrored ? negate_edge(view, &edge[e], pattern) : TRV_OK;
+        for (int h = 0; h < pattern->halves && start > 0 && !rc; h++)
+            rc = shift_residues(&edge[e].blocks[h], start, pattern->size, view->out);
         if (rc)
             return rc;
     }
@@ -150,13 +177,14 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
         view->coordinate[d] %= schedule->space.size[d];
     for (int i = 0; i < tables->active; i++) {
         const trv_pattern_t *pattern = tables->pattern[i];
+        if (pattern->line)
+            view->start[i] = trv_row_start(schedule->rows, rank, tables->dimension[i]) % pattern->size;
         for (int h = 0; h < schedule->halves && i != view->place.turn; h++) {
             int rc = TRV_OK;
             if (!is_scattered(tables, view->stream, i))
                 view->held[i][h] = (trv_residues_t){pattern->size, NULL};
             else if (h < pattern->halves)
-                rc = find_held(view, pattern, view->coordinate[tables->dimension[i]], view->place.done[i], h,
-                               &view->held[i][h]);
+                rc = find_held(view, i, view->place.done[i], h, &view->held[i][h]);
             else
                 view->held[i][h] = view->held[i][0];
             if (rc)
@@ -263,7 +291,7 @@ static int reduce_scatter_step(view_t *view)
 {
     const trv_pattern_t *pattern = view->tables->pattern[view->place.turn];
     trv_edge_t edge[TRV_EDGES_MAX];
-    arrival_t arrival[TRV_EDGES_MAX];
+    arrival_t arrival[TRV_ARRIVALS_MAX];
     int arrivals = 0;
     int edges = find_edges(view, true, edge);
     for (int e = 0; e < edges; e++) {
@@ -462,7 +490,7 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
     schedule->tables = tables;
     schedule->destroy = tables_destroy;
     schedule->step = scatter_step;
-    schedule->registers = 1 + TRV_EDGES_MAX;
+    schedule->registers = 1 + TRV_ARRIVALS_MAX;
     tables->visit = options->visit;
     tables->ties_split = options->ties_split;
     tables->share_port = schedule->messages_per_port > 1;

@@ -35,11 +35,13 @@ typedef struct trv_edge {
     trv_residues_t blocks[2]; /* per half of the blocks */
 } trv_edge_t;
 
-#define TRV_EDGES_MAX 2
+#define TRV_EDGES_MAX    4
+#define TRV_ARRIVALS_MAX 2 /* of those that a coordinate receives in a reduce-scatter */
 
 typedef struct trv_pattern trv_pattern_t;
 struct trv_pattern {
     int size, levels;
+    bool line;  /* its coordinates are places on a row that is a line (torus/rows.h), not those of a ring */
     int halves; /* 2 where the two halves of a block travel differently, else 1 */
     int radix;  /* level l tells blocks apart by digit l of their coordinate in this radix; 0: it does not */
     /* Writes the messages that `coordinate` sends (or receives) in `level`; returns their number or an error. What they

@@ -1,0 +1,131 @@
+/*
+ * Lines, bandwidth-optimal: reduce-scatter and allgather on a line, with messages that are as short as on a ring.
+ *
+ * The allgather goes from the whole line down (line.h): a place passes all blocks that it holds to each place that it
+ * serves in the other two intervals, so that every interval holds every block once, down to single places. The
+ * reduce-scatter is its reversal, from the smallest intervals up: in level k, m / 3^(k+1) over 3^k and 2 * 3^k places,
+ * which loads every link with 2/3 of the vector, and what comes from the two sides is added at once.
+ *
+ *   9 places   level 0   (0 1 2)        0 keeps the blocks 0 3 6, sends 1 4 7 to place 1 and 2 5 8 to place 2
+ *              level 1   (0 … 3 … 6)    0 keeps block 0, sends block 3 to place 3 and block 6 to place 6
+ *
+ * Sizes: any.   On a torus or mesh: lines so, rings as Trivance B.   Streams: D, stream i starting in dimension i.
+ * Steps: 2 * sum of ceil(log3 a).   Exact: yes.   Consistent: yes.   Symmetry: none.
+ */
+#include <stdlib.h>
+
+#include "algorithms/hybrid.h"
+#include "algorithms/line.h"
+#include "algorithms/table.h"
+#include "common/error.h"
+#include "common/radix.h"
+
+/* Counts, and with `block` writes, the blocks of which a place holds a partial sum before `level`: those that it holds in
+ * the level after, and those of all whom it serves. */
+static int collect(int size, int level, int place, int *block)
+{
+    if (level == trv_log_ceil(3, size)) {
+        if (block)
+            *block = place;
+        return 1;
+    }
+    const trv_trio_t trio = trv_line_trio(size, level, place);
+    int count = collect(size, level + 1, place, block);
+    for (int i = 0; i < 3; i++) {
+        int served[2];
+        for (int s = 0, all = i == trio.own ? 0 : trv_line_served(&trio, place, i, served); s < all; s++)
+            count += collect(size, level + 1, served[s], block ? block + count : NULL);
+    }
+    return count;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const int a = *(const int *)left, b = *(const int *)right;
+    return (a > b) - (a < b);
+}
+
+static int line_held(const trv_pattern_t *pattern, int place, int level, int half, trv_residues_t *blocks,
+                     trv_step_t *memory)
+{
+    (void)half;
+    const int count = collect(pattern->size, level, place, NULL);
+    int *value = trv_step_alloc(memory, (size_t)count * sizeof *value);
+    if (!value)
+        return TRV_ERR_MEMORY;
+    collect(pattern->size, level, place, value);
+    qsort(value, (size_t)count, sizeof *value, compare);
+    *blocks = (trv_residues_t){count, value};
+    return TRV_OK;
+}
+
+static int make_edge(const trv_pattern_t *pattern, int level, int from, int to, trv_edge_t *edge, trv_step_t *memory)
+{
+    const int sign = to > from ? 1 : -1;
+    *edge = (trv_edge_t){.from = from, .to = to, .sign = sign, .reverse_sign = -sign};
+    return line_held(pattern, to, level + 1, 0, &edge->blocks[0], memory);
+}
+
+/* A place sends to those whom it serves, who send it the blocks back in the allgather, and receives from its
+ * partners. */
+static int line_edges(const trv_pattern_t *pattern, int place, int level, bool outgoing, trv_edge_t *edge,
+                      trv_step_t *memory)
+{
+    const trv_trio_t trio = trv_line_trio(pattern->size, level, place);
+    int edges = 0, rc = TRV_OK;
+    for (int i = 0; i < 3 && !rc; i++) {
+        int other[2] = {0}, count = 1;
+        if (i == trio.own || trio.interval[i].size == 0)
+            continue;
+        if (outgoing)
+            count = trv_line_served(&trio, place, i, other);
+        else
+            other[0] = trv_line_partner(&trio, place, i);
+        for (int k = 0; k < count && !rc; k++, edges++)
+            rc = outgoing ? make_edge(pattern, level, place, other[k], &edge[edges], memory)
+                          : make_edge(pattern, level, other[k], place, &edge[edges], memory);
+    }
+    return rc ? rc : edges;
+}
+
+static void line_destroy(trv_pattern_t *pattern) { free(pattern); }
+
+trv_pattern_t *trv_line_pattern(int size)
+{
+    trv_pattern_t *pattern = malloc(sizeof *pattern);
+    if (pattern)
+        *pattern = (trv_pattern_t){.size = size,
+                                   .levels = trv_log_ceil(3, size),
+                                   .line = true,
+                                   .halves = 1,
+                                   .radix = trv_is_power(3, size) ? 3 : 0,
+                                   .edges = line_edges,
+                                   .held = line_held,
+                                   .destroy = line_destroy};
+    return pattern;
+}
+
+static int create(trv_schedule_t *schedule)
+{
+    trv_hybrid_t hybrid = {.form = TRV_HYBRID_GROUPED};
+    for (int d = 0; d < schedule->torus.dims; d++)
+        hybrid.dimension[d].g = schedule->torus.size[d];
+    return trv_hybrid_make(schedule, &hybrid);
+}
+
+const trv_algorithm_t trv_line_b = {
+    .name = "line-b",
+    .family = "line",
+    .title = "Lines, bandwidth-optimal: for meshes and opened rings",
+    .use = "meshes and opened rings, medium vectors",
+    .source = "docs/networks.md; after Juerss, Addanki, Schmid: Trivance",
+    .sizes = "a line in some dimension",
+    .steps_formula = "2 * sum of ceil(log3 a)",
+    .bytes_formula = "2m (n-1)/n",
+    .lines = true,
+    .symmetry = TRV_SYMMETRY_NONE,
+    .exactness = TRV_EXACT,
+    .consistent = true,
+    .supports = trv_line_supports,
+    .create = create,
+};
