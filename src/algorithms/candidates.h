@@ -30,7 +30,7 @@ typedef struct trv_collector {
     const trv_torus_t *torus;
     trv_collective_t collective;
     bool consistent; /* what is not will not be taken */
-    /* Adds one. `always`: it is considered whatever the model says. */
+    /* Adds one. `always`: it is considered whatever the model says. A model of NULL is measured on the schedule. */
     int (*add)(void *list, const char *name, const trv_model_t *model, bool always);
     void *list;
 } trv_collector_t;

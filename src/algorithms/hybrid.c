@@ -79,21 +79,28 @@ static trv_stage_t *make_ring_stage(const trv_lattice_t *lattice, trv_hybrid_for
                                       : trv_windows_stage(lattice, trv_window_steps_trivance, 1);
 }
 
-/* Where there are lines, dimension by dimension: windows and groups go round rings. */
-static trv_stage_t *make_stage(const trv_schedule_t *schedule, const trv_lattice_t *lattice, trv_hybrid_form_t form)
+/* Where there are lines: the stream's own dimension, then those after it; lines up to `joint` at once. Windows and groups
+ * go round rings, each by itself. */
+static trv_stage_t *make_stage(const trv_schedule_t *schedule, const trv_lattice_t *lattice, int stream,
+                               const trv_hybrid_t *hybrid)
 {
     trv_stage_t *stage[TRV_DIMS_MAX];
+    int stages = 0;
     if (!schedule->rows->lines)
-        return make_ring_stage(lattice, form);
-    for (int i = 0; i < lattice->active; i++) {
-        const trv_lattice_t ring = {.active = 1,
-                                    .dimension = {lattice->dimension[i]},
-                                    .size = {lattice->size[i]},
-                                    .stride = {lattice->stride[i]}};
-        stage[i] = trv_rows_are_lines(schedule->rows, lattice->dimension[i]) ? trv_line_stage(lattice, i)
-                                                                             : make_ring_stage(&ring, form);
+        return make_ring_stage(lattice, hybrid->form);
+    for (int k = 0; k < lattice->active;) {
+        trv_lattice_t part = {0};
+        const bool line = trv_rows_are_lines(schedule->rows, lattice->dimension[(stream + k) % lattice->active]);
+        do {
+            const int i = (stream + k++) % lattice->active, at = part.active++;
+            part.dimension[at] = lattice->dimension[i];
+            part.size[at] = lattice->size[i];
+            part.stride[at] = lattice->stride[i];
+        } while (line && k < lattice->active && part.active < hybrid->joint &&
+                 trv_rows_are_lines(schedule->rows, lattice->dimension[(stream + k) % lattice->active]));
+        stage[stages++] = line ? trv_line_stage(&part) : make_ring_stage(&part, hybrid->form);
     }
-    return trv_stages_in_turn(lattice->active, stage);
+    return trv_stages_in_turn(stages, stage);
 }
 
 /* Makes the stage of every stream; all or none are NULL. */
@@ -102,7 +109,7 @@ static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybri
     trv_lattice_t lattice = trv_lattice_whole(&schedule->torus);
     for (int k = 0; k < lattice.active; k++) {
         make_lattice(schedule, hybrid, k, &lattice);
-        stage[k] = make_stage(schedule, &lattice, hybrid->form);
+        stage[k] = make_stage(schedule, &lattice, k, hybrid);
         if (!stage[k]) {
             while (k-- > 0)
                 stage[k]->destroy(stage[k]);
@@ -179,6 +186,11 @@ int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s adds up whole pieces, which AllReduce alone does; for Reduce-Scatter and "
                         "AllGather take the sizes of the torus themselves as factors",
+                        schedule->name);
+    if (hybrid->joint > 1 && schedule->rows->uneven)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "rows of a dimension begin at different coordinates, so that %s can only go along one "
+                        "dimension at a time",
                         schedule->name);
     int rc = find_rows(schedule, hybrid, row);
     if (!rc && split)

@@ -14,6 +14,7 @@
 #include "algorithms/candidates.h"
 #include "algorithms/hybrid.h"
 #include "common/error.h"
+#include "common/radix.h"
 #include "distances/distances.h"
 #include "torus/torus.h"
 
@@ -36,6 +37,7 @@ typedef struct option {
 /* The choices for one size, and the dimensions that have it. */
 typedef struct side {
     int size, options;
+    bool line;
     option_t *option;
 } side_t;
 
@@ -50,14 +52,15 @@ typedef struct source {
 /* ---- One dimension ----------------------------------------------------------------------------------------------- */
 
 /* Reads the steps of a hybrid on a ring: reduce-scatter, middle, allgather, which is the first one backwards. */
-static int read_steps(const trv_cost_t *cost, option_t *option)
+static int read_steps(const trv_cost_t *cost, bool line, option_t *option)
 {
     if (option->steps > STEPS_MAX || cost->steps < 2 * option->steps)
         return trv_fail(TRV_ERR_UNSUPPORTED, "a hybrid of more than %d steps per phase is no candidate", STEPS_MAX);
     option->held[0] = 1;
     for (int k = 0; k < option->steps; k++) {
         option->load[k] = cost->step[k].link_fraction;
-        option->held[k + 1] = option->held[k] - 2 * cost->step[k].port_fraction;
+        /* On a ring what is sent to both sides is held no more; on a line what is sent is what the other then holds. */
+        option->held[k + 1] = line ? cost->step[k].port_fraction : option->held[k] - 2 * cost->step[k].port_fraction;
         option->scatter_hops += cost->step[k].hops;
     }
     option->middle_steps = cost->steps - 2 * option->steps;
@@ -68,13 +71,15 @@ static int read_steps(const trv_cost_t *cost, option_t *option)
     return TRV_OK;
 }
 
-static int measure(const source_t *source, int size, option_t *option)
+static int measure(const source_t *source, const side_t *side, option_t *option)
 {
     trv_torus_t ring;
     trv_schedule_t *schedule;
     trv_cost_t cost;
     char name[TRV_ALGORITHM_NAME_MAX];
-    int rc = trv_torus_init(&ring, 1, &size);
+    int rc = trv_torus_init(&ring, 1, &side->size);
+    if (!rc)
+        rc = trv_torus_set_lines(&ring, side->line);
     if (rc)
         return rc;
     trv_hybrid_t hybrid = {.dimension = {{option->g, option->steps}}, .form = source->form};
@@ -85,9 +90,9 @@ static int measure(const source_t *source, int size, option_t *option)
     rc = trv_cost_measure(schedule, &cost);
     trv_schedule_destroy(schedule);
     if (!rc)
-        rc = read_steps(&cost, option);
+        rc = read_steps(&cost, side->line, option);
     if (!rc)
-        option->messages = (double)cost.messages / size;
+        option->messages = (double)cost.messages / side->size;
     trv_cost_clear(&cost);
     return rc;
 }
@@ -98,7 +103,7 @@ static int add_option(const source_t *source, side_t *side, int g, int steps)
         return TRV_OK;
     option_t *option = &side->option[side->options];
     *option = (option_t){.g = g, .steps = steps};
-    int rc = measure(source, side->size, option);
+    int rc = measure(source, side, option);
     side->options += rc == TRV_OK;
     return rc;
 }
@@ -130,6 +135,10 @@ static int make_side(const source_t *source, side_t *side)
             continue;
         if (g == 1) {
             rc = add_option(source, side, 1, 0);
+            continue;
+        }
+        if (side->line) {
+            rc = add_option(source, side, g, trv_log_ceil(3, g));
             continue;
         }
         trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
@@ -305,16 +314,19 @@ static void thin_out(source_t *source)
 
 static int find_sides(source_t *source)
 {
-    const int *size = source->collector->torus->size;
+    const trv_torus_t *torus = source->collector->torus;
     source->active = trv_torus_active(source->collector->torus, source->dimension);
     for (int i = 0; i < source->active; i++) {
+        const int d = source->dimension[i];
         int s = 0;
-        while (s < source->sides && source->side[s].size != size[source->dimension[i]])
+        while (s < source->sides &&
+               (source->side[s].size != torus->size[d] || source->side[s].line != trv_torus_is_line(torus, d)))
             s++;
         source->side_of[i] = s;
         if (s < source->sides)
             continue;
-        source->side[s].size = size[source->dimension[i]];
+        source->side[s].size = torus->size[d];
+        source->side[s].line = trv_torus_is_line(torus, d);
         source->sides++;
         int rc = make_side(source, &source->side[s]);
         if (rc)

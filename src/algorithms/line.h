@@ -42,8 +42,9 @@ int trv_line_messages_per_port(int size);
 /* line_b.c: the reduce-scatter, its levels from the smallest intervals up. NULL: no memory. */
 trv_pattern_t *trv_line_pattern(int size);
 
-/* line_l.c: whole vectors along dimension `turn` of the lattice alone. NULL: no memory. */
-trv_stage_t *trv_line_stage(const trv_lattice_t *lattice, int turn);
+/* line_l.c: whole vectors along all dimensions of the lattice together; their rows all begin at one coordinate if there is
+ * more than one. NULL: no memory. */
+trv_stage_t *trv_line_stage(const trv_lattice_t *lattice);
 
 /* 0 where a dimension is a line, else TRV_ERR_UNSUPPORTED with the reason (trv_algorithm.supports). */
 int trv_line_supports(const trv_torus_t *torus, trv_collective_t collective);

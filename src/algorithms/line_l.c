@@ -10,11 +10,15 @@
  *
  * On 3^s places a link carries 2 * 3^k vectors in step k, where it would carry 3^k on a ring. Where sizes differ, a place
  * serves two of another interval.
- * Sizes: any.   On a torus or mesh: D streams, stream i finishes dimension i, then i + 1, …; rings as Trivance L,
- * grouped.   Registers: 1 + i holds the sum of interval i of the three.
- * Steps: sum of ceil(log3 a).   Exact: yes.   Symmetry: none.
+ *
+ * On a mesh K dimensions can go through their levels together (line-l:K): a rank then gets the sums of the 3^K - 1 other
+ * boxes that meet, from one partner each. That is as few steps as the longest line has, for more and longer messages.
+ * Sizes: any.   On a torus or mesh: D streams, stream i finishes dimension i (… i + K - 1), then those after; rings as
+ * Trivance L, grouped.   Registers: 1 + i holds the sum of box i of the 3^K.
+ * Steps: sum of ceil(log3 a) for K = 1.   Exact: yes.   Symmetry: none.
  * Consistent: yes, unless rows of one dimension begin at different coordinates (hybrid.c).
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/hybrid.h"
@@ -24,29 +28,47 @@
 #include "common/radix.h"
 #include "torus/torus.h"
 
-#define SLOTS 1 /* the register of the left interval's sum */
+#define JOINT_MAX 3
 
+/* Dimensions of a lattice that go through their levels together. */
 typedef struct line {
     trv_stage_t base;
-    int dimension, size, stride;
+    trv_lattice_t lattice;
 } line_t;
 
-/* One rank's step; its place counts in strides. */
+/* One rank's step. Of every dimension its place, which counts in strides, and the three intervals that meet. */
 typedef struct view {
     const line_t *line;
     const trv_schedule_t *schedule;
     const trv_blocks_t *blocks;
     trv_step_t *out;
-    int rank, place;
-    trv_trio_t trio;
+    int rank, place[TRV_DIMS_MAX];
+    trv_trio_t trio[TRV_DIMS_MAX];
 } view_t;
 
-static int add_message(const view_t *view, bool send, int place, int reg)
+/* The registers are numbered as the boxes that meet, those of the product of the dimensions' intervals; the rank's own
+ * sum stays in register 0. */
+static int register_of(const view_t *view, const int *interval)
 {
-    const line_t *line = view->line;
-    const int delta = (place - view->place) * line->stride;
-    const int peer = trv_torus_shift(&view->schedule->torus, view->rank, line->dimension, delta);
-    const int port = trv_port(line->dimension, send == (delta > 0) ? 1 : -1);
+    int box = 0, own = 0;
+    for (int i = 0; i < view->line->lattice.active; i++) {
+        box = 3 * box + interval[i];
+        own = 3 * own + view->trio[i].own;
+    }
+    return box == own ? 0 : 1 + box;
+}
+
+/* To or from the rank at other places: it leaves in the first dimension in which they differ. */
+static int add_message(const view_t *view, bool send, const int *place, int reg)
+{
+    const trv_lattice_t *lattice = &view->line->lattice;
+    int peer = view->rank, port = -1;
+    for (int i = 0; i < lattice->active; i++) {
+        const int delta = (place[i] - view->place[i]) * lattice->stride[i], d = lattice->dimension[i];
+        peer = trv_torus_shift(&view->schedule->torus, peer, d, delta);
+        if (port < 0 && delta != 0)
+            port = trv_port(d, send == (delta > 0) ? 1 : -1);
+    }
     trv_part_t *part = (send ? trv_step_send : trv_step_receive)(view->out, peer, port, 1);
     if (!part)
         return TRV_ERR_MEMORY;
@@ -55,12 +77,64 @@ static int add_message(const view_t *view, bool send, int place, int reg)
     return TRV_OK;
 }
 
-static int add_messages(const view_t *view, int i)
+/* The sum to everybody in the box who is served: every combination of the dimensions' places. */
+static int serve(const view_t *view, const int *interval)
 {
-    int served[2], rc = TRV_OK;
-    for (int s = 0, count = trv_line_served(&view->trio, view->place, i, served); s < count && !rc; s++)
-        rc = add_message(view, true, served[s], 0);
-    return rc ? rc : add_message(view, false, trv_line_partner(&view->trio, view->place, i), SLOTS + i);
+    const int active = view->line->lattice.active;
+    int served[TRV_DIMS_MAX][2], count[TRV_DIMS_MAX], place[TRV_DIMS_MAX], combinations = 1, rc = TRV_OK;
+    for (int i = 0; i < active; i++) {
+        served[i][0] = view->place[i];
+        count[i] = interval[i] == view->trio[i].own
+                       ? 1
+                       : trv_line_served(&view->trio[i], view->place[i], interval[i], served[i]);
+        combinations *= count[i];
+    }
+    for (int c = 0; c < combinations && !rc; c++) {
+        for (int i = 0, rest = c; i < active; rest /= count[i], i++)
+            place[i] = served[i][rest % count[i]];
+        rc = add_message(view, true, place, 0);
+    }
+    return rc;
+}
+
+static int receive(const view_t *view, const int *interval)
+{
+    int place[TRV_DIMS_MAX];
+    for (int i = 0; i < view->line->lattice.active; i++)
+        place[i] = interval[i] == view->trio[i].own ? view->place[i]
+                                                    : trv_line_partner(&view->trio[i], view->place[i], interval[i]);
+    return add_message(view, false, place, register_of(view, interval));
+}
+
+/* The boxes one after the other, the last dimension fastest; an empty one has no register. */
+static int visit_boxes(const view_t *view, int *source, int *sources)
+{
+    const int active = view->line->lattice.active;
+    int interval[TRV_DIMS_MAX], rc = TRV_OK;
+    for (int box = 0; box < trv_power(3, active) && !rc; box++) {
+        bool empty = false;
+        for (int i = active - 1, rest = box; i >= 0; rest /= 3, i--) {
+            interval[i] = rest % 3;
+            empty = empty || view->trio[i].interval[interval[i]].size == 0;
+        }
+        if (empty)
+            continue;
+        source[(*sources)++] = register_of(view, interval);
+        if (source[*sources - 1] == 0)
+            continue;
+        rc = serve(view, interval);
+        if (!rc)
+            rc = receive(view, interval);
+    }
+    return rc;
+}
+
+/* A dimension that has no such level is one interval by itself. */
+static trv_trio_t find_trio(int size, int level, int place)
+{
+    if (level < trv_log_ceil(3, size))
+        return trv_line_trio(size, level, place);
+    return (trv_trio_t){.interval = {{0, size}}};
 }
 
 static int line_step(const trv_stage_t *stage, const trv_schedule_t *schedule, int rank, int stream, int step,
@@ -68,38 +142,46 @@ static int line_step(const trv_stage_t *stage, const trv_schedule_t *schedule, i
 {
     (void)stream;
     const line_t *line = (const line_t *)stage;
-    view_t view = {line, schedule, blocks, out, rank, .place = 0};
-    view.place = trv_row_place(schedule->rows, rank, line->dimension) / line->stride;
-    view.trio = trv_line_trio(line->size, step, view.place);
-    out->dimension = line->dimension;
-    int source[3], sources = 0, rc = trv_step_reserve(out, TRV_LINE_PARTNERS_MAX, 2, 1);
-    for (int i = 0; i < 3 && !rc; i++) {
-        if (view.trio.interval[i].size == 0)
-            continue;
-        source[sources++] = i == view.trio.own ? 0 : SLOTS + i;
-        if (i != view.trio.own)
-            rc = add_messages(&view, i);
+    const trv_lattice_t *lattice = &line->lattice;
+    const int boxes = trv_power(3, lattice->active);
+    view_t view = {line, schedule, blocks, out, rank, .place = {0}};
+    int sources = 0, *source = trv_step_alloc(out, (size_t)boxes * sizeof *source);
+    for (int i = 0; i < lattice->active; i++) {
+        view.place[i] = trv_row_place(schedule->rows, rank, lattice->dimension[i]) / lattice->stride[i];
+        view.trio[i] = find_trio(lattice->size[i], step, view.place[i]);
     }
+    out->dimension = lattice->active == 1 ? lattice->dimension[0] : -1;
+    int rc = source ? trv_step_reserve(out, trv_power(1 + TRV_LINE_PARTNERS_MAX, lattice->active), boxes, 1)
+                    : TRV_ERR_MEMORY;
+    if (!rc)
+        rc = visit_boxes(&view, source, &sources);
     return rc || sources == 1 ? rc : trv_step_combine(out, 0, sources, source, 0, blocks);
 }
 
 static void destroy(trv_stage_t *stage) { free(stage); }
 
-trv_stage_t *trv_line_stage(const trv_lattice_t *lattice, int turn)
+trv_stage_t *trv_line_stage(const trv_lattice_t *lattice)
 {
     line_t *line = malloc(sizeof *line);
     if (!line) {
         trv_fail_memory();
         return NULL;
     }
-    *line = (line_t){.base = {.steps = trv_log_ceil(3, lattice->size[turn]),
-                              .registers = SLOTS + 3,
-                              .messages_per_port = trv_line_messages_per_port(lattice->size[turn]),
+    int steps = 0, messages = 1;
+    for (int i = 0; i < lattice->active; i++) {
+        const int levels = trv_log_ceil(3, lattice->size[i]);
+        steps = levels > steps ? levels : steps;
+        /* At most: what leaves by this port, for every place of the dimensions after it. */
+        const int others = trv_power(1 + TRV_LINE_PARTNERS_MAX, lattice->active - 1 - i);
+        const int leave = trv_line_messages_per_port(lattice->size[i]) * others;
+        messages = leave > messages ? leave : messages;
+    }
+    *line = (line_t){.base = {.steps = steps,
+                              .registers = 1 + trv_power(3, lattice->active),
+                              .messages_per_port = messages,
                               .step = line_step,
                               .destroy = destroy},
-                     .dimension = lattice->dimension[turn],
-                     .size = lattice->size[turn],
-                     .stride = lattice->stride[turn]};
+                     .lattice = *lattice};
     return &line->base;
 }
 
@@ -114,12 +196,47 @@ int trv_line_supports(const trv_torus_t *torus, trv_collective_t collective)
                                    trv_torus_format(torus, text, sizeof text), text);
 }
 
+/* How many dimensions go together: 1 where nothing is said. */
+static int read_joint(const char *parameters, const trv_torus_t *torus, int *joint)
+{
+    int dimension[TRV_DIMS_MAX];
+    const int active = trv_torus_active(torus, dimension), most = active < JOINT_MAX ? active : JOINT_MAX;
+    *joint = !parameters ? 1 : parameters[0] >= '1' && parameters[0] <= '9' && !parameters[1] ? parameters[0] - '0' : 0;
+    if (*joint >= 1 && *joint <= (most > 1 ? most : 1))
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "line-l goes along 1 to %d dimensions at once here, not '%.40s'; for example line-l:%d",
+                    most > 1 ? most : 1, parameters ? parameters : "", most > 1 ? most : 1);
+}
+
 static int create(trv_schedule_t *schedule)
 {
     trv_hybrid_t hybrid = {.form = TRV_HYBRID_GROUPED};
     for (int d = 0; d < schedule->torus.dims; d++)
         hybrid.dimension[d].g = 1;
-    return trv_hybrid_make(schedule, &hybrid);
+    int rc = read_joint(schedule->parameters, &schedule->torus, &hybrid.joint);
+    return rc ? rc : trv_hybrid_make(schedule, &hybrid);
+}
+
+static int spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text, size_t size)
+{
+    (void)collective;
+    int joint, rc = read_joint(parameters, torus, &joint);
+    return rc ? rc : snprintf(text, size, "line-l:%d", joint);
+}
+
+static int candidates(const trv_collector_t *collector)
+{
+    int dimension[TRV_DIMS_MAX], rc = TRV_OK;
+    const int active = trv_torus_active(collector->torus, dimension);
+    if (!collector->torus->lines || collector->collective != TRV_ALLREDUCE)
+        return TRV_OK;
+    for (int joint = 1; joint <= active && joint <= JOINT_MAX && !rc; joint++) {
+        char name[16];
+        snprintf(name, sizeof name, joint > 1 ? "line-l:%d" : "line-l", joint);
+        rc = collector->add(collector->list, name, NULL, true);
+    }
+    return rc;
 }
 
 const trv_algorithm_t trv_line_l = {
@@ -129,7 +246,8 @@ const trv_algorithm_t trv_line_l = {
     .use = "meshes and opened rings, short vectors",
     .source = "docs/networks.md; after Juerss, Addanki, Schmid: Trivance",
     .sizes = "a line in some dimension",
-    .steps_formula = "sum of ceil(log3 a)",
+    .parameters = "K",
+    .steps_formula = "sum of ceil(log3 a); fewer for K > 1",
     .bytes_formula = "2m per step",
     .latency_optimal = true,
     .lines = true,
@@ -138,4 +256,6 @@ const trv_algorithm_t trv_line_l = {
     .consistent = true,
     .supports = trv_line_supports,
     .create = create,
+    .spell = spell,
+    .candidates = candidates,
 };

@@ -57,10 +57,10 @@ static int turns_step(const trv_stage_t *stage, const trv_schedule_t *schedule, 
                       const trv_blocks_t *blocks, trv_step_t *out)
 {
     const turns_t *turns = (const turns_t *)stage;
-    int turn = stream % turns->stages;
-    for (; step >= turns->stage[turn]->steps; turn = (turn + 1) % turns->stages)
+    int turn = 0;
+    for (; step >= turns->stage[turn]->steps; turn++)
         step -= turns->stage[turn]->steps;
-    return turns->stage[turn]->step(turns->stage[turn], schedule, rank, 0, step, blocks, out);
+    return turns->stage[turn]->step(turns->stage[turn], schedule, rank, stream, step, blocks, out);
 }
 
 static void turns_destroy(trv_stage_t *stage)

@@ -34,8 +34,7 @@ int trv_stage_create(trv_schedule_t *schedule, trv_stage_t *stage);
 /* trivance_l_grouped.c: groups that add in the order of their members: the same bits on every rank. NULL: no memory. */
 trv_stage_t *trv_groups_stage(const trv_lattice_t *lattice);
 
-/* One stage per dimension of the lattice, each for that dimension alone: stream i does that of dimension i, then of
- * i + 1, … Takes them over; one that is NULL makes it NULL. */
+/* Stages one after the other, on different dimensions. Takes them over; one that is NULL makes it NULL. */
 trv_stage_t *trv_stages_in_turn(int stages, trv_stage_t **stage);
 
 #endif

@@ -16,20 +16,29 @@
 
 #define FOLD_MAX 64
 
-static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
+/* On a mesh nothing has a symmetry, and nothing else is left out for that. */
+static int add_measured(trv_candidates_t *list, const char *name)
 {
     trv_candidate_t candidate = {.always = true};
+    snprintf(candidate.name, sizeof candidate.name, "%s", name);
+    int rc = trv_candidate_facts(list, &candidate, false);
+    if (rc || (candidate.facts.fold > FOLD_MAX && !list->torus.lines))
+        return rc;
+    return trv_candidates_add(list, &candidate);
+}
+
+static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
+{
     int rc = trv_algorithm_supports(algorithm, &list->torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only reason to leave one out */
         return TRV_OK;
-    snprintf(candidate.name, sizeof candidate.name, "%s", trv_algorithm_name(algorithm));
-    if (!rc)
-        rc = trv_candidate_facts(list, &candidate, false);
-    return !rc && candidate.facts.fold <= FOLD_MAX ? trv_candidates_add(list, &candidate) : rc;
+    return rc ? rc : add_measured(list, trv_algorithm_name(algorithm));
 }
 
 static int add_offered(void *list, const char *name, const trv_model_t *model, bool always)
 {
+    if (!model)
+        return add_measured(list, name);
     trv_candidate_t candidate = {.model = *model, .always = always};
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
     return trv_candidates_add(list, &candidate);
