@@ -4,8 +4,9 @@
  */
 #include "test_execute_world.h"
 
-static const char *const tori[] = {"1",     "1x1",   "2x2",   "3x3",   "2x3",     "4x4", "5x7",    "1x9",
-                                   "2x2x2", "5x1x4", "3x9x2", "3x3x3", "2x3x2x2", "4x8", "1x2x1x3"};
+static const char *const tori[] = {"1",       "1x1",   "2x2",   "3x3",   "2x3",   "4x4",     "5x7",
+                                   "1x9",     "2x2x2", "5x1x4", "3x9x2", "3x3x3", "2x3x2x2", "4x8",
+                                   "1x2x1x3", "9m",    "8m",    "3mx4",  "5mx4m"};
 
 static void whole(const trv_schedule_t *schedule)
 {
