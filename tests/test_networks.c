@@ -219,6 +219,122 @@ static void leaves_slow_links_alone_if_told(void **state)
     assert_string_equal(text, "hybrid:3/1:all:windows:interleaved@2");
 }
 
+/* ---- Sets of nodes ----------------------------------------------------------------------------------------------- */
+
+enum { NODES_MAX = 64 };
+
+static int random_nodes(const trv_torus_t *torus, int *node)
+{
+    int nodes = 0;
+    for (int n = 0; n < torus->ranks && nodes < NODES_MAX; n++)
+        if (random_below(3) > 0)
+            node[nodes++] = n;
+    return nodes;
+}
+
+/* Every node once, in whatever order they come. */
+static void orders_are_orders(void **state)
+{
+    static const char *const tori[] = {"9", "9m", "5x7", "4mx6", "3x4x5", "8mx8m"};
+    (void)state;
+    for (int turn = 0; turn < 60; turn++) {
+        const trv_torus_t torus = torus_of(tori[turn % 6]);
+        int node[NODES_MAX], nodes = random_nodes(&torus, node), again[NODES_MAX];
+        bool there[NODES_MAX] = {false};
+        if (nodes == 0)
+            continue;
+        for (int i = 0; i < nodes; i++)
+            again[i] = node[nodes - 1 - i];
+        const trv_order_t order = turn % 2 ? TRV_ORDER_SNAKE : TRV_ORDER_THIRDS;
+        assert_int_equal(trv_order_nodes(&torus, order, nodes, node), TRV_OK);
+        assert_int_equal(trv_order_nodes(&torus, order, nodes, again), TRV_OK);
+        for (int i = 0; i < nodes; i++) {
+            assert_int_equal(node[i], again[i]);
+            assert_false(there[node[i]]);
+            there[node[i]] = true;
+        }
+    }
+}
+
+/* A box row by row: neighbours in the snake are neighbours; it begins behind the gap of the ring. */
+static void the_snake_goes_from_neighbour_to_neighbour(void **state)
+{
+    int box[12], across[] = {0, 1, 14, 15};
+    const trv_torus_t torus = torus_of("16x16"), ring = torus_of("16");
+    (void)state;
+    for (int i = 0; i < 12; i++)
+        box[i] = i / 4 * 16 + i % 4;
+    assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_SNAKE, 12, box), TRV_OK);
+    for (int i = 0; i + 1 < 12; i++) {
+        trv_route_t route;
+        trv_route_begin(&route, &torus, box[i], box[i + 1], box[i] / 16 == box[i + 1] / 16 ? 2 : 0, 0);
+        if (box[i + 1] < box[i] && box[i] / 16 == box[i + 1] / 16)
+            trv_route_begin(&route, &torus, box[i], box[i + 1], 3, 0);
+        assert_int_equal(trv_route_length(&route), 1);
+    }
+    assert_int_equal(trv_order_nodes(&ring, TRV_ORDER_SNAKE, 4, across), TRV_OK);
+    assert_int_equal(across[0], 14);
+    assert_int_equal(across[3], 1);
+}
+
+/* What is planned beats, and what it is made of is simulated as planned. */
+static void plans_for_a_set_of_nodes(void **state)
+{
+    const trv_torus_t torus = torus_of("16x16");
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    trv_node_plan_t plan[64];
+    int node[29], nodes = 0;
+    (void)state;
+    for (int n = 0; n < 41; n++)
+        if (n < 10 || (n >= 16 && n < 26) || n >= 32)
+            node[nodes++] = n;
+    assert_int_equal(nodes, 29);
+    const int plans = trv_planner_nodes(&torus, nodes, node, TRV_ALLREDUCE, 32, &network, NULL, 64, plan);
+    assert_true(plans > 8);
+    double recdoub_ns = INFINITY;
+    for (int i = 0; i < plans; i++) {
+        assert_int_equal(plan[i].torus.ranks, nodes);
+        assert_true(i == 0 || plan[i].plan.time_ns >= plan[i - 1].plan.time_ns);
+        if (strcmp(plan[i].plan.algorithm, "recdoub-l") == 0)
+            recdoub_ns = fmin(recdoub_ns, plan[i].plan.time_ns);
+    }
+    assert_false(isinf(recdoub_ns));
+    assert_true(plan[0].plan.time_ns < recdoub_ns / 1.25);
+
+    trv_schedule_t *schedule, *placed;
+    trv_simulator_t *simulator;
+    trv_simulation_t result;
+    network.model = TRV_FIFO;
+    assert_int_equal(trv_order_nodes(&torus, plan[0].order, nodes, node), TRV_OK);
+    assert_int_equal(trv_schedule_create(&schedule, &plan[0].torus, plan[0].plan.algorithm, TRV_ALLREDUCE), TRV_OK);
+    assert_int_equal(trv_schedule_place(&placed, schedule, &torus, node), TRV_OK);
+    assert_int_equal(trv_simulator_create(&simulator, placed), TRV_OK);
+    assert_int_equal(trv_simulate(simulator, &network, 32, &result), TRV_OK);
+    assert_true(fabs(result.time_ns - plan[0].plan.time_ns) < 0.001);
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(placed);
+}
+
+static void refuses_sets_that_are_none(void **state)
+{
+    const trv_torus_t torus = torus_of("4x4");
+    const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    int twice[] = {1, 2, 1}, beyond[] = {16}, pair[] = {3, 3};
+    trv_schedule_t *schedule, *placed;
+    trv_node_plan_t plan;
+    (void)state;
+    assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_SNAKE, 3, twice), TRV_ERR_ARGUMENT);
+    assert_non_null(strstr(trv_last_error(), "node 1 is there twice"));
+    assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_THIRDS, 1, beyond), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_THIRDS, 0, beyond), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_planner_nodes(&torus, 3, twice, TRV_ALLREDUCE, 32, &network, NULL, 1, &plan),
+                     TRV_ERR_ARGUMENT);
+    const trv_torus_t two = torus_of("2");
+    assert_int_equal(trv_schedule_create(&schedule, &two, "trivance-l", TRV_ALLREDUCE), TRV_OK);
+    assert_int_equal(trv_schedule_place(&placed, schedule, &torus, pair), TRV_ERR_ARGUMENT);
+    assert_null(placed);
+}
+
 /* ---- What is refused --------------------------------------------------------------------------------------------- */
 
 static void refuse(const char *torus, const char *name, const trv_slow_link_t *link, int links, const char *words)
@@ -267,10 +383,18 @@ static void refuses_hybrids_where_rows_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(serves_lines_of_every_size),     cmocka_unit_test(routes_every_algorithm_inside_meshes),
-        cmocka_unit_test(goes_along_dimensions_together), cmocka_unit_test(goes_round_random_cuts),
-        cmocka_unit_test(turns_what_would_pass_a_cut),    cmocka_unit_test(leaves_slow_links_alone_if_told),
-        cmocka_unit_test(refuses_networks_that_are_none), cmocka_unit_test(refuses_hybrids_where_rows_differ),
+        cmocka_unit_test(serves_lines_of_every_size),
+        cmocka_unit_test(routes_every_algorithm_inside_meshes),
+        cmocka_unit_test(goes_along_dimensions_together),
+        cmocka_unit_test(goes_round_random_cuts),
+        cmocka_unit_test(turns_what_would_pass_a_cut),
+        cmocka_unit_test(leaves_slow_links_alone_if_told),
+        cmocka_unit_test(orders_are_orders),
+        cmocka_unit_test(the_snake_goes_from_neighbour_to_neighbour),
+        cmocka_unit_test(plans_for_a_set_of_nodes),
+        cmocka_unit_test(refuses_sets_that_are_none),
+        cmocka_unit_test(refuses_networks_that_are_none),
+        cmocka_unit_test(refuses_hybrids_where_rows_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,29 @@ typedef struct trv_network {
 TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
                                    trv_collective_t collective);
 
+/* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
+
+/* A job's nodes need not be a box. Its schedules are then those of a line or ring of so many ranks, laid along the nodes
+ * in some order; every message takes the machine's route between two of them. */
+typedef enum trv_order {
+    TRV_ORDER_SNAKE, /* row by row, every other row backwards: neighbours are near, for algorithms that use few others */
+    TRV_ORDER_THIRDS /* divided across the longest side into thirds, each again: for those that divide the line so */
+} trv_order_t;
+
+/* "snake", "thirds" */
+TRV_API const char *trv_order_name(trv_order_t order);
+
+/* Puts `node`, different nodes of the torus or mesh, into that order. Where the torus wraps around, it begins behind
+ * the longest run of coordinates without a node. TRV_ERR_ARGUMENT for a node that does not exist or is there twice. */
+TRV_API int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int *node);
+
+/* A schedule as it runs when its rank i is node[i] of `torus`: of that torus, on which all other nodes have nothing to
+ * do, for the cost model and the simulator. (The verifier proves the schedule itself: here most nodes contribute
+ * nothing.) A message leaves in the first dimension in which the two nodes differ, the shorter way. It takes `schedule`
+ * over, and destroys it if it fails; `node` is copied. */
+TRV_API int trv_schedule_place(trv_schedule_t **placed, trv_schedule_t *schedule, const trv_torus_t *torus,
+                               const int *node);
+
 #ifdef __cplusplus
 }
 #endif

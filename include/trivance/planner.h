@@ -18,6 +18,7 @@
 
 #include <trivance/algorithms.h>
 #include <trivance/common.h>
+#include <trivance/network.h>
 #include <trivance/schedule.h>
 #include <trivance/simulate.h>
 
@@ -70,6 +71,25 @@ TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int 
  * tori if its schedule has no symmetry. TRV_ERR_UNSUPPORTED, with the reason, if it does not support the torus or
  * violates the constraints. */
 TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan);
+
+/* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
+
+/* A plan for ranks on a set of nodes: the schedule `plan.algorithm` on `torus`, a line ("29m") or ring of so many ranks,
+ * of which rank i is the i-th node in the order (trv_order_nodes, trv_schedule_place). */
+typedef struct trv_node_plan {
+    trv_order_t order;
+    trv_torus_t torus;
+    trv_planned_t plan;
+} trv_node_plan_t;
+
+/* The fastest plans for a set of nodes of `machine`, best first: writes at most `room` of them and returns how many, or
+ * an error. Simulated, on the whole machine with its slow and cut links (`network`), are in every order the best of the
+ * line's and of the ring's candidates and all that Trivance is compared with, so that no plan is slower than these.
+ * `constraints` may be NULL. Takes milliseconds for tens of nodes, seconds for thousands. Thread-safe.
+ * TRV_ERR_UNSUPPORTED if no schedule is possible. */
+TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
+                              uint64_t vector_bytes, const trv_simulate_options_t *network,
+                              const trv_planner_constraints_t *constraints, int room, trv_node_plan_t *plan);
 
 #ifdef __cplusplus
 }

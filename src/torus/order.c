@@ -1,0 +1,152 @@
+/*
+ * Orders of a set of nodes, along which a line or ring of ranks is laid.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "torus/torus.h"
+
+#include <trivance/network.h>
+
+/* A node and its coordinates, counted from where the set begins. */
+typedef struct place {
+    int node, at[TRV_DIMS_MAX];
+} place_t;
+
+const char *trv_order_name(trv_order_t order) { return order == TRV_ORDER_SNAKE ? "snake" : "thirds"; }
+
+/* ---- Where the set begins ---------------------------------------------------------------------------------------- */
+
+/* The coordinate behind the longest run of those without a node, around the ring. */
+static int behind_gap(const bool *taken, int size)
+{
+    int begin = 0, longest = 0;
+    for (int c = 0; c < size; c++) {
+        int run = 0;
+        while (run < size && !taken[(c + run) % size])
+            run++;
+        if (run > longest) {
+            longest = run;
+            begin = (c + run) % size;
+        }
+    }
+    return begin;
+}
+
+static int count_from_begin(const trv_torus_t *torus, int nodes, place_t *place)
+{
+    for (int d = 0; d < torus->dims; d++) {
+        bool *taken = calloc((size_t)torus->size[d], sizeof *taken);
+        if (!taken)
+            return trv_fail_memory();
+        for (int i = 0; i < nodes; i++)
+            taken[place[i].at[d]] = true;
+        const int begin = trv_torus_is_line(torus, d) ? 0 : behind_gap(taken, torus->size[d]);
+        free(taken);
+        for (int i = 0; i < nodes; i++)
+            place[i].at[d] = (place[i].at[d] - begin + torus->size[d]) % torus->size[d];
+    }
+    return TRV_OK;
+}
+
+/* ---- Orders ------------------------------------------------------------------------------------------------------ */
+
+/* A coordinate runs backwards where those before it add up to an odd number: neighbours in the order of a whole box are
+ * neighbours there. */
+static int by_snake(const void *left, const void *right)
+{
+    const place_t *a = left, *b = right;
+    for (int d = 0, odd = 0; d < TRV_DIMS_MAX; d++) {
+        if (a->at[d] != b->at[d])
+            return odd ? b->at[d] - a->at[d] : a->at[d] - b->at[d];
+        odd ^= a->at[d] & 1;
+    }
+    return 0;
+}
+
+static int by_rows(const void *left, const void *right)
+{
+    const place_t *a = left, *b = right;
+    for (int d = 0; d < TRV_DIMS_MAX; d++)
+        if (a->at[d] != b->at[d])
+            return a->at[d] - b->at[d];
+    return 0;
+}
+
+static int longest_side(const place_t *place, int nodes)
+{
+    int longest = 0, side = -1;
+    for (int d = 0; d < TRV_DIMS_MAX; d++) {
+        int low = place[0].at[d], high = low;
+        for (int i = 1; i < nodes; i++) {
+            low = place[i].at[d] < low ? place[i].at[d] : low;
+            high = place[i].at[d] > high ? place[i].at[d] : high;
+        }
+        if (high - low > side) {
+            side = high - low;
+            longest = d;
+        }
+    }
+    return longest;
+}
+
+static void exchange_sides(place_t *place, int nodes, int d)
+{
+    for (int i = 0; i < nodes && d > 0; i++) {
+        const int at = place[i].at[0];
+        place[i].at[0] = place[i].at[d];
+        place[i].at[d] = at;
+    }
+}
+
+/* Thirds as those of a line (algorithms/line.h), so that its intervals are compact. */
+static void divide(place_t *place, int nodes)
+{
+    if (nodes < 2)
+        return;
+    const int side = longest_side(place, nodes), third = nodes / 3, rest = nodes % 3;
+    exchange_sides(place, nodes, side);
+    qsort(place, (size_t)nodes, sizeof *place, by_rows);
+    exchange_sides(place, nodes, side);
+    const int first = third + (rest == 2), second = third + (rest == 1);
+    divide(place, first);
+    divide(place + first, second);
+    divide(place + first + second, nodes - first - second);
+}
+
+static int read_places(const trv_torus_t *torus, int nodes, const int *node, place_t *place)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    memset(place, 0, (size_t)nodes * sizeof *place);
+    for (int i = 0; i < nodes; i++) {
+        if (node[i] < 0 || node[i] >= torus->ranks)
+            return trv_fail(TRV_ERR_ARGUMENT, "there is no node %d on %s, whose nodes are 0 to %d", node[i],
+                            trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
+        place[i].node = node[i];
+        trv_torus_coordinates(torus, node[i], place[i].at);
+    }
+    return TRV_OK;
+}
+
+int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int *node)
+{
+    if (nodes < 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "a set of %d nodes is none; it takes one at least", nodes);
+    place_t *place = malloc((size_t)nodes * sizeof *place);
+    int rc = place ? read_places(torus, nodes, node, place) : trv_fail_memory();
+    if (!rc)
+        rc = count_from_begin(torus, nodes, place);
+    if (!rc) {
+        qsort(place, (size_t)nodes, sizeof *place, by_snake);
+        for (int i = 1; i < nodes && !rc; i++)
+            if (place[i].node == place[i - 1].node)
+                rc = trv_fail(TRV_ERR_ARGUMENT, "node %d is there twice; a node has one rank", place[i].node);
+    }
+    if (!rc && order == TRV_ORDER_THIRDS)
+        divide(place, nodes);
+    for (int i = 0; i < nodes && !rc; i++)
+        node[i] = place[i].node;
+    free(place);
+    return rc;
+}
