@@ -30,7 +30,7 @@ typedef struct trv_hybrid {
         int steps; /* of one phase: those of a row of trv_distances_front(g); 0 for g = 1 */
     } dimension[TRV_DIMS_MAX];
     int joint; /* line dimensions that go together in the stage; 0: 1 */
-    int own; /* dimensions that a stream scatters over, its own first; 0: all */
+    int own;   /* dimensions that a stream scatters over, its own first; 0: all */
     trv_hybrid_form_t form;
     trv_visit_t visit; /* of reduce-scatter and allgather; the L part interleaves where its windows allow it */
 } trv_hybrid_t;

@@ -41,8 +41,8 @@ static void add_name(names_t *names, const trv_planned_t *plan)
 }
 
 /* Those whose time on the line or ring itself is best, and all that Trivance is compared with. */
-static int find_names(const question_t *question, const trv_torus_t *torus, const trv_planner_constraints_t *constraints,
-                      names_t *names)
+static int find_names(const question_t *question, const trv_torus_t *torus,
+                      const trv_planner_constraints_t *constraints, names_t *names)
 {
     trv_planner_t *planner;
     trv_planned_t best[BEST];

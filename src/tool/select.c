@@ -74,7 +74,7 @@ static void set_single(cli_choice_t *choice, const char *label, const trv_algori
 static int find_with_parameters(const char *text, cli_choice_t *choice)
 {
     char name[TRV_ALGORITHM_NAME_MAX];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":@"), text);
     const trv_algorithm_t *algorithm = trv_algorithm_find(name);
     if (!algorithm)
         return unknown_name(name);
@@ -91,7 +91,7 @@ static int find_choice(const char *text, cli_choice_t *choice)
     *choice = planned;
     if (strcmp(text, planned.label) == 0 || strcmp(text, "auto") == 0)
         return TRV_OK;
-    if (strchr(text, ':'))
+    if (strpbrk(text, ":@"))
         return find_with_parameters(text, choice);
     *choice = (cli_choice_t){0};
     for (int i = 0; i < trv_algorithms_count(); i++) {
