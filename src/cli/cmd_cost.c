@@ -23,6 +23,7 @@
 #include "tool/table.h"
 #include "common/error.h"
 #include "cost/measure.h"
+#include "export/names.h"
 
 enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER, OPTION_LONG };
 
@@ -283,14 +284,14 @@ static void print_times(const options_t *options, const result_t *result)
 
 static void print_result(const options_t *options, const trv_torus_t *torus, const result_t *result)
 {
-    char text[TRV_TORUS_TEXT_MAX];
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
+    char shape[TRV_SHAPE_TEXT_MAX];
     const char *collective = cli_collective_title(options->collective);
     if (options->path)
         collective = cli_collective_title(trv_schedule_collective(result->entry[0].schedule));
-    printf("%s on %s %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop\n\n", collective,
-           torus->dims == 1 ? "a ring of" : "the torus", trv_torus_format(torus, text, sizeof text), torus->ranks,
-           torus->ranks == 1 ? "" : "s", options->network.bandwidth_bps / 1e9, options->network.alpha_ns / 1e3,
-           options->network.hop_ns);
+    printf("%s on %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop\n\n", collective,
+           trv_shape_words(&network, shape), torus->ranks, torus->ranks == 1 ? "" : "s",
+           options->network.bandwidth_bps / 1e9, options->network.alpha_ns / 1e3, options->network.hop_ns);
     print_factors(result);
     putchar('\n');
     print_times(options, result);

@@ -146,12 +146,13 @@ int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, d
                         alpha_ns);
     writer_t writer = {schedule, vector_bytes, (int64_t)(alpha_ns + 0.5), 1, out, TRV_STEP_INIT};
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    char text[TRV_TORUS_TEXT_MAX], name[64];
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
+    char text[TRV_SHAPE_TEXT_MAX], name[64];
     int rc = measure(&writer);
     if (!rc) {
-        fprintf(out, "// %s, %s of %" PRIu64 " bytes on the torus %s; alpha %" PRId64 " ns\n",
-                trv_plain_name(schedule, name), trv_collective_word(trv_schedule_collective(schedule)), vector_bytes,
-                trv_torus_format(torus, text, sizeof text), writer.alpha_ns);
+        fprintf(out, "// %s, %s of %" PRIu64 " bytes on %s; alpha %" PRId64 " ns\n", trv_plain_name(schedule, name),
+                trv_collective_word(trv_schedule_collective(schedule)), vector_bytes, trv_shape_words(&network, text),
+                writer.alpha_ns);
         fprintf(out, "num_ranks %d\n", torus->ranks);
     }
     for (int rank = 0; rank < torus->ranks && !rc; rank++)

@@ -1,5 +1,5 @@
 /*
- * The words that files and pictures use for a schedule's properties.
+ * The words that files and pictures use for a schedule's properties and for networks.
  */
 #ifndef TRIVANCE_EXPORT_NAMES_H
 #define TRIVANCE_EXPORT_NAMES_H
@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include <trivance/network.h>
 #include <trivance/schedule.h>
 
 static inline const char *trv_collective_word(trv_collective_t collective)
@@ -20,6 +21,13 @@ static inline const char *trv_symmetry_word(trv_symmetry_t symmetry)
     static const char *const word[] = {"none", "parity", "translation"};
     return word[symmetry];
 }
+
+/* "ring", "line", "torus", "mesh" (nothing goes round) or "network" (some does, or a link is cut). */
+const char *trv_shape_noun(const trv_network_t *network);
+/* "a ring of 9", "a ring of 9 with a cut", "a line of 9", "the torus 8x8", "the mesh 8mx8m", "the network 8x8m". Returns
+ * `text`. */
+#define TRV_SHAPE_TEXT_MAX (TRV_TORUS_TEXT_MAX + 32)
+char *trv_shape_words(const trv_network_t *network, char text[TRV_SHAPE_TEXT_MAX]);
 
 /* The schedule's name with letters, digits and - . _ only, for formats where others would need care. */
 static inline const char *trv_plain_name(const trv_schedule_t *schedule, char text[64])

@@ -1,13 +1,15 @@
 /*
- * Arrows, panels, segments and tracks.
+ * Arrows, panels, segments and tracks; links that are marked.
  */
 #include "export/picture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
+#include "torus/torus.h"
 
 int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX])
 {
@@ -16,6 +18,12 @@ int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX])
         if (torus->size[d] > 1)
             active[count++] = d;
     return count;
+}
+
+int trv_ring_dimension(const trv_torus_t *torus)
+{
+    int active[TRV_DIMS_MAX];
+    return trv_active_dimensions(torus, active) ? active[0] : 0;
 }
 
 int trv_middle_rank(const trv_torus_t *torus)
@@ -107,17 +115,9 @@ typedef struct tracks {
     int count;
 } tracks_t;
 
-static int shift(const trv_torus_t *torus, int rank, int dimension, int by)
-{
-    int at[TRV_DIMS_MAX], size = torus->size[dimension];
-    trv_torus_coordinates(torus, rank, at);
-    at[dimension] = ((at[dimension] + by) % size + size) % size;
-    return trv_torus_rank(torus, at);
-}
-
 static size_t link_index(const tracks_t *tracks, const trv_segment_t *segment, int hop)
 {
-    int low = shift(tracks->torus, segment->from, segment->dimension, segment->sign > 0 ? hop : -hop - 1);
+    int low = trv_torus_shift(tracks->torus, segment->from, segment->dimension, segment->sign > 0 ? hop : -hop - 1);
     return ((size_t)low * (size_t)tracks->torus->dims + (size_t)segment->dimension) * 2 + (segment->sign < 0);
 }
 
@@ -169,6 +169,69 @@ static int lay_tracks(const trv_schedule_t *schedule, trv_panel_t *panel)
     return rc;
 }
 
+/* ---- Marks ------------------------------------------------------------------------------------------------------- */
+
+bool trv_mark_is_cut(const trv_mark_t *mark) { return isinf(mark->factor[0]) || isinf(mark->factor[1]); }
+bool trv_mark_is_broken(const trv_mark_t *mark) { return isinf(mark->factor[0]) && isinf(mark->factor[1]); }
+
+int trv_mark_neighbour(const trv_picture_t *picture, const trv_mark_t *mark)
+{
+    return trv_torus_shift(trv_schedule_torus(picture->schedule), mark->rank, mark->dimension, 1);
+}
+
+bool trv_mark_goes_round(const trv_picture_t *picture, const trv_mark_t *mark)
+{
+    return trv_mark_neighbour(picture, mark) < mark->rank; /* ranks ascend along a row */
+}
+
+char *trv_mark_describe(const trv_mark_t *mark, char text[TRV_MARK_TEXT_MAX])
+{
+    const bool both = mark->factor[0] == mark->factor[1];
+    int used = 0;
+    text[0] = '\0';
+    for (int sign = 0; sign < (both ? 1 : 2); sign++) {
+        const size_t room = (size_t)(TRV_MARK_TEXT_MAX - used);
+        char port[16] = "";
+        if (mark->factor[sign] == 1)
+            continue;
+        if (!both)
+            snprintf(port, sizeof port, "%s%c%d ", used ? ", " : "", sign ? '-' : '+', mark->dimension);
+        used += isinf(mark->factor[sign]) ? snprintf(text + used, room, "%scut", port)
+                                          : snprintf(text + used, room, "%s%gx", port, mark->factor[sign]);
+    }
+    return text;
+}
+
+/* Both directions of a link share a mark. */
+static void add_link(trv_picture_t *picture, const trv_slow_link_t *link)
+{
+    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
+    const int low = sign > 0 ? link->rank : trv_torus_shift(trv_schedule_torus(picture->schedule), link->rank, d, -1);
+    int i = 0;
+    while (i < picture->marks && (picture->mark[i].rank != low || picture->mark[i].dimension != d))
+        i++;
+    if (i == picture->marks)
+        picture->mark[picture->marks++] = (trv_mark_t){.rank = low, .dimension = d, .factor = {1, 1}};
+    picture->mark[i].factor[sign < 0] = link->factor;
+}
+
+static int mark_links(trv_picture_t *picture, const trv_network_t *network)
+{
+    if (!network || network->slow_links == 0)
+        return TRV_OK;
+    picture->mark = malloc((size_t)network->slow_links * sizeof *picture->mark);
+    if (!picture->mark)
+        return trv_fail_memory();
+    for (int i = 0; i < network->slow_links; i++)
+        add_link(picture, &network->slow_link[i]);
+    int kept = 0; /* a later entry may have made a link whole again */
+    for (int i = 0; i < picture->marks; i++)
+        if (picture->mark[i].factor[0] != 1 || picture->mark[i].factor[1] != 1)
+            picture->mark[kept++] = picture->mark[i];
+    picture->marks = kept;
+    return TRV_OK;
+}
+
 /* ---- Panels ------------------------------------------------------------------------------------------------------ */
 
 static void clear_panel(trv_panel_t *panel)
@@ -182,16 +245,16 @@ void trv_picture_clear(trv_picture_t *picture)
     for (int i = 0; i < picture->panels; i++)
         clear_panel(&picture->panel[i]);
     free(picture->panel);
+    free(picture->mark);
     *picture = (trv_picture_t){0};
 }
 
-int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, const trv_cost_t *cost, int rank,
-                       int stream)
+int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, const trv_network_t *network,
+                       const trv_cost_t *cost, int rank, int stream)
 {
-    int rc = TRV_OK, steps = trv_schedule_steps(schedule);
+    int steps = trv_schedule_steps(schedule);
     *picture = (trv_picture_t){.schedule = schedule, .panel = calloc((size_t)steps + 1, sizeof(trv_panel_t))};
-    if (!picture->panel)
-        return trv_fail_memory();
+    int rc = picture->panel ? mark_links(picture, network) : trv_fail_memory();
     for (int step = 0; step < steps && !rc; step++) {
         trv_panel_t panel = {.first_step = step, .last_step = step, .messages = cost->step[step].messages};
         trv_panel_t *previous = picture->panels ? &picture->panel[picture->panels - 1] : NULL;

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#define CROSS 2.6 /* from its middle to the sides */
+
 const char *trv_svg_colour(int stream)
 {
     static const char *const colour[] = {"#12855a", "#7a3db8", "#1f6fd1", "#d9730d",
@@ -44,6 +46,12 @@ void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool s
         double size = radius * (rank < 10 ? 1.15 : rank < 100 ? 1.0 : 0.8);
         trv_svg_text(out, x, y + 0.36 * size, size, "middle", strong ? SVG_PAPER : SVG_INK, number);
     }
+}
+
+void trv_svg_cross(FILE *out, double x, double y)
+{
+    fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"" SVG_CUT "\" stroke-width=\"1.6\"/>\n",
+            x - CROSS, y - CROSS, x + CROSS, y + CROSS, x - CROSS, y + CROSS, x + CROSS, y - CROSS);
 }
 
 void trv_svg_text(FILE *out, double x, double y, double size, const char *anchor, const char *colour, const char *text)

@@ -1,6 +1,6 @@
 /*
- * Pictures of schedules as SVG: arrows per step on the ring or torus (as the paper's figures 1 and 4), and who holds
- * what after each step (its figure 3).
+ * Pictures of schedules as SVG: arrows per step on the ring, line, torus or mesh (as the paper's figures 1 and 4), links
+ * that are cut or slow, and who holds what after each step (the paper's figure 3).
  */
 #ifndef TRIVANCE_EXPORT_SVG_H
 #define TRIVANCE_EXPORT_SVG_H
@@ -18,8 +18,8 @@ typedef struct trv_svg_options {
     const trv_progress_t *progress; /* NULL: no matrices */
 } trv_svg_options_t;
 
-/* TRV_ERR_UNSUPPORTED with the reason where the picture would be unreadable: rings above 81 ranks, 2-D tori above 9x9
- * or so, 3-D tori above 125 ranks (with one rank's messages only: 256, 1024, 1000), more dimensions, more than 48
+/* TRV_ERR_UNSUPPORTED with the reason where the picture would be unreadable: rings and lines above 81 ranks, 2-D tori above
+ * 9x9 or so, 3-D tori above 125 ranks (with one rank's messages only: 256, 1024, 1000), more dimensions, more than 48
  * panels. */
 int trv_svg_check(const trv_picture_t *picture, int rank);
 /* What the torus alone refuses, before there is a schedule. */
@@ -33,6 +33,8 @@ void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *option
 #define SVG_MUTED "#6b7785"
 #define SVG_FAINT "#dfe4ea"
 #define SVG_PAPER "#ffffff"
+#define SVG_CUT   "#d1242f"
+#define SVG_SLOW  "#d9730d"
 
 /* The colour of a stream: green, purple, then others that differ from these. */
 const char *trv_svg_colour(int stream);
@@ -43,6 +45,8 @@ void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const cha
 void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour);
 /* A rank: a circle with its number inside, if there is room. */
 void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong);
+/* The cross where a link is cut. */
+void trv_svg_cross(FILE *out, double x, double y);
 /* anchor: "start", "middle" or "end"; the text is escaped. */
 void trv_svg_text(FILE *out, double x, double y, double size, const char *anchor, const char *colour, const char *text);
 
@@ -53,6 +57,7 @@ typedef struct trv_svg_size {
 /* Panels: size needed by the largest panel of the picture, and one panel with its upper left corner at (x, y). */
 trv_svg_size_t trv_svg_ring_size(const trv_picture_t *picture);
 void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
+/* Of a line, too. */
 trv_svg_size_t trv_svg_grid_size(const trv_picture_t *picture);
 void trv_svg_grid(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
 /* A matrix is at most `side` wide and high. */

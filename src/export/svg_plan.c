@@ -7,12 +7,14 @@
 
 #include "common/error.h"
 #include "export/svg.h"
+#include "torus/torus.h"
 
 #define MARGIN      28.0
 #define GAP         26.0
 #define HEAD        106.0
 #define CAPTION     34.0
 #define CELL        8.0
+#define LINE_CELL   12.0
 #define SHEET_WIDTH 1500.0
 #define PANELS_MAX  48
 
@@ -58,7 +60,8 @@ typedef struct sheet {
     FILE *out;
     const trv_picture_t *picture;
     const trv_svg_options_t *options;
-    int dims; /* larger than 1; below 2: a ring */
+    int dims;  /* larger than 1 */
+    bool ring; /* drawn as a circle */
     trv_svg_size_t arrows, matrix;
     double panel_width, panel_height, matrix_side;
     int across, down;
@@ -68,21 +71,25 @@ static sheet_t lay_out(const trv_picture_t *picture, const trv_svg_options_t *op
 {
     sheet_t sheet = {.out = out, .picture = picture, .options = options};
     int active[TRV_DIMS_MAX];
-    sheet.dims = trv_active_dimensions(trv_schedule_torus(picture->schedule), active);
-    sheet.arrows = sheet.dims < 2 ? trv_svg_ring_size(picture) : trv_svg_grid_size(picture);
+    const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
+    sheet.dims = trv_active_dimensions(torus, active);
+    sheet.ring = sheet.dims == 0 || (sheet.dims == 1 && !trv_torus_is_line(torus, active[0]));
+    sheet.arrows = sheet.ring ? trv_svg_ring_size(picture) : trv_svg_grid_size(picture);
     sheet.panel_width = fmax(sheet.arrows.width, 250);
     sheet.panel_height = CAPTION + sheet.arrows.height;
     if (options->progress) {
         /* Not larger than the network, as long as the cells can be told apart. */
-        sheet.matrix_side = fmax(sheet.arrows.height,
-                                 CELL * fmax(options->progress->columns, options->progress->ranks));
+        sheet.matrix_side = fmax(sheet.arrows.height, (sheet.dims == 1 && !sheet.ring ? LINE_CELL : CELL) *
+                                                          fmax(options->progress->columns, options->progress->ranks));
         sheet.matrix_side = fmin(sheet.matrix_side, fmin(sheet.panel_width, 460));
         sheet.matrix = trv_svg_matrix_size(options->progress, sheet.matrix_side);
         sheet.panel_height += 8 + sheet.matrix.height;
     }
     int panels = picture->panels > 0 ? picture->panels : 1;
     sheet.across = (int)((SHEET_WIDTH - 2 * MARGIN + GAP) / (sheet.panel_width + GAP));
-    if (sheet.across < 4 && panels > 2 * sheet.across) /* large panels: a large sheet, rather than a long one */
+    const bool wide = sheet.arrows.width > 2 * sheet.panel_height;
+    if (sheet.across < 4 && !wide &&
+        panels > 2 * sheet.across) /* large panels: a large sheet, rather than a long one */
         sheet.across = panels > 4 ? 4 : panels;
     sheet.across = sheet.across < 1 ? 1 : sheet.across;
     sheet.across = sheet.across > panels ? panels : sheet.across;
@@ -113,7 +120,7 @@ static void draw_panel(const sheet_t *sheet, int i)
     double y = HEAD + i / sheet->across * (sheet->panel_height + GAP);
     draw_captions(sheet, panel, x + sheet->panel_width / 2, y + 12);
     double ax = x + (sheet->panel_width - sheet->arrows.width) / 2, ay = y + CAPTION;
-    if (sheet->dims < 2)
+    if (sheet->ring)
         trv_svg_ring(sheet->out, sheet->picture, panel, sheet->options->rank, ax, ay);
     else
         trv_svg_grid(sheet->out, sheet->picture, panel, sheet->options->rank, ax, ay);
@@ -132,8 +139,9 @@ static void describe(const sheet_t *sheet, char text[128])
     if (sheet->options->rank >= 0)
         used = snprintf(text, 128, "only what rank %d sends; ", sheet->options->rank);
     snprintf(text + used, (size_t)(128 - used), "%s%s",
-             sheet->dims < 2 ? "outside: direction +, inside: direction -"
-                             : "above and right: direction +, below and left: direction -",
+             sheet->ring       ? "outside: direction +, inside: direction -"
+             : sheet->dims < 2 ? "above: direction +, below: direction -"
+                               : "above and right: direction +, below and left: direction -",
              sheet->dims > 2 ? "; slanting: to another layer" : "");
 }
 

@@ -2,12 +2,14 @@
  * A ring as a circle of ranks. Messages in direction + run on concentric tracks outside, those in direction - inside;
  * each begins with a dot over its sender and ends with a head over its receiver. Messages on the same track share no
  * link, so the number of tracks beside a link is its congestion (or, where arcs do not tile the ring, a little more).
+ * What is the matter with a link stands outside of all tracks.
  */
 #include "export/svg.h"
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
+#define PI    3.14159265358979323846
+#define LABEL 18.0 /* beyond the tracks */
 
 typedef struct ring {
     int ranks, dimension;
@@ -18,9 +20,8 @@ typedef struct ring {
 static ring_t measure(const trv_picture_t *picture, double *outside)
 {
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
-    int active[TRV_DIMS_MAX], outer = 1, inner = 1;
-    ring_t ring = {.ranks = torus->ranks};
-    ring.dimension = trv_active_dimensions(torus, active) ? active[0] : 0;
+    int outer = 1, inner = 1;
+    ring_t ring = {.ranks = torus->ranks, .dimension = trv_ring_dimension(torus)};
     for (int i = 0; i < picture->panels; i++) {
         const int *tracks = picture->panel[i].tracks[ring.dimension];
         outer = tracks[0] > outer ? tracks[0] : outer;
@@ -34,7 +35,7 @@ static ring_t measure(const trv_picture_t *picture, double *outside)
     }
     ring.gap = fmin(fmin(8, (ring.radius - ring.node - 14) / (inner + 1)), 110.0 / outer);
     ring.gap = fmax(ring.gap, 2);
-    *outside = ring.node + ring.gap * (outer + 1) + 6;
+    *outside = ring.node + ring.gap * (outer + 1) + 6 + (picture->marks ? LABEL : 0);
     return ring;
 }
 
@@ -77,6 +78,30 @@ static void draw_arc(FILE *out, const ring_t *ring, const trv_picture_t *picture
     trv_svg_dot(out, x0, y0, fmin(2, ring->gap * 0.35), colour);
 }
 
+/* A gap with a cross, or the link in another colour; its label beyond the tracks, at the end of a thin line. */
+static void draw_mark(FILE *out, const ring_t *ring, const trv_mark_t *mark, int tracks)
+{
+    const double step = 2 * PI / ring->ranks, middle = (mark->rank + 0.5) * step;
+    const double beyond = ring->radius + ring->node + 1 + (tracks + 1) * ring->gap;
+    const bool cut = trv_mark_is_cut(mark);
+    const char *colour = cut ? SVG_CUT : SVG_SLOW;
+    const char *link = trv_mark_is_broken(mark) ? SVG_PAPER : cut ? SVG_FAINT : SVG_SLOW;
+    char text[TRV_MARK_TEXT_MAX];
+    double x0, y0, x1, y1;
+    at(ring, ring->radius, mark->rank * step, &x0, &y0);
+    at(ring, ring->radius, (mark->rank + 1) * step, &x1, &y1);
+    fprintf(out, "<path d=\"M%.1f %.1fA%.1f %.1f 0 0 1 %.1f %.1f\" stroke=\"%s\" stroke-width=\"3\"/>\n", x0, y0,
+            ring->radius, ring->radius, x1, y1, link);
+    at(ring, ring->radius, middle, &x0, &y0);
+    at(ring, beyond, middle, &x1, &y1);
+    trv_svg_line(out, x0, y0, x1, y1, colour, 0.6, false);
+    if (cut)
+        trv_svg_cross(out, x0, y0);
+    at(ring, beyond + 7, middle, &x1, &y1);
+    const char *anchor = fabs(sin(middle)) < 0.3 ? "middle" : sin(middle) > 0 ? "start" : "end";
+    trv_svg_text(out, x1, y1 + 3, 8, anchor, colour, trv_mark_describe(mark, text));
+}
+
 void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y)
 {
     double outside;
@@ -92,6 +117,8 @@ void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *pa
         at(&ring, ring.radius + ring.node + 1 + tracks[0] * ring.gap, angle, &x1, &y1);
         trv_svg_line(out, x0, y0, x1, y1, SVG_FAINT, 0.8, false);
     }
+    for (int i = 0; i < picture->marks; i++)
+        draw_mark(out, &ring, &picture->mark[i], tracks[0]);
     for (int i = 0; i < panel->segments; i++)
         draw_arc(out, &ring, picture, panel, &panel->segment[i]);
     for (int r = 0; r < ring.ranks; r++) {

@@ -42,14 +42,24 @@ void trv_canvas_text(trv_canvas_t *canvas, int x, int y, const char *text)
         put(canvas, x++, y, *text, false);
 }
 
+bool trv_canvas_is_free(const trv_canvas_t *canvas, int x, int y, int length)
+{
+    if (x < 0 || x + length > canvas->width || y < 0 || y >= canvas->height)
+        return false;
+    for (int i = x; i < x + length; i++)
+        if (canvas->character[y * canvas->width + i] != ' ')
+            return false;
+    return true;
+}
+
 static const char *unicode(char character)
 {
     static const struct {
         char ascii;
         const char *utf8;
     } table[] = {
-        {'-', "─"}, {'=', "╌"}, {'|', "│"}, {'>', "▶"}, {'<', "◀"}, {'^', "▲"},
-        {'v', "▼"}, {'o', "●"}, {'@', "◉"}, {'#', "█"}, {'+', "▓"}, {'.', "·"},
+        {'-', "─"}, {'=', "╌"}, {'|', "│"}, {'>', "▶"}, {'<', "◀"}, {'^', "▲"}, {'v', "▼"},
+        {'o', "●"}, {'@', "◉"}, {'#', "█"}, {'+', "▓"}, {'.', "·"}, {'x', "╳"},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].ascii == character)

@@ -1,5 +1,5 @@
 /*
- * A torus of two or three dimensions as grids of ranks: the way of one rank's messages. Rank 12 of 5x5 in a step of
+ * A torus or mesh of two or three dimensions as grids of ranks: the way of one rank's messages. Rank 12 of 5x5 in a step of
  * distance 2:
  *
  *        .   .   .   .   .
@@ -9,7 +9,8 @@
  *        .   .   .   .   .
  *
  * Of three dimensions the first is drawn as layers beside each other; a message to another layer is shown where it
- * ends.
+ * ends. A link that is cut is an x, beside the link if it is cut in one direction only; beside a slow link stands how
+ * many times as slow it is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,47 @@ static void draw_vertical(trv_canvas_t *canvas, const grid_t *grid, const trv_se
     }
 }
 
+/* Writes beside a link, on the side where there is room. */
+static void put_beside(trv_canvas_t *canvas, int x, int y, bool horizontal, const char *text)
+{
+    const int length = (int)strlen(text), side = horizontal ? -1 : 1;
+    for (int i = 0; i < 2; i++) {
+        const int way = i ? -side : side;
+        const int at_x = horizontal ? x - length / 2 : way > 0 ? x + 1 : x - length;
+        const int at_y = horizontal ? y + way : y;
+        if (!trv_canvas_is_free(canvas, at_x, at_y, length))
+            continue;
+        trv_canvas_text(canvas, at_x, at_y, text);
+        return;
+    }
+}
+
+/* A link between layers is not drawn, and so not marked. */
+static void draw_mark(trv_canvas_t *canvas, const grid_t *grid, const trv_picture_t *picture, const trv_mark_t *mark)
+{
+    const bool horizontal = mark->dimension == grid->active[grid->dims - 1];
+    const int back = horizontal ? grid->columns * PITCH_X : 2 * grid->rows; /* to the other end of the row */
+    const char *text;
+    char words[TRV_MARK_TEXT_MAX];
+    int x, y;
+    if (!horizontal && mark->dimension != grid->active[grid->dims - 2])
+        return;
+    if (trv_mark_is_cut(mark))
+        text = "x";
+    else
+        text = strlen(trv_mark_describe(mark, words)) < PITCH_X ? words : "~";
+    place(grid, mark->rank, &x, &y);
+    x += horizontal ? PITCH_X / 2 : 0;
+    y += horizontal ? 0 : 1;
+    for (int end = 0; end < (trv_mark_goes_round(picture, mark) ? 2 : 1); end++) { /* seen at both ends */
+        const int at_x = x - (horizontal ? end * back : 0), at_y = y - (horizontal ? 0 : end * back);
+        if (trv_mark_is_broken(mark))
+            trv_canvas_put(canvas, at_x, at_y, 'x');
+        else
+            put_beside(canvas, at_x, at_y, horizontal, text);
+    }
+}
+
 static void draw_panel(trv_canvas_t *canvas, const grid_t *grid, const trv_picture_t *picture, const trv_panel_t *panel,
                        int rank)
 {
@@ -106,6 +148,8 @@ static void draw_panel(trv_canvas_t *canvas, const grid_t *grid, const trv_pictu
         else if (segment->dimension == grid->active[grid->dims - 2])
             draw_vertical(canvas, grid, segment, '|');
     }
+    for (int i = 0; i < picture->marks; i++)
+        draw_mark(canvas, grid, picture, &picture->mark[i]);
     for (int i = 0; i < panel->arrows; i++)
         if (panel->arrow[i].from == rank) {
             place(grid, panel->arrow[i].to, &x, &y);
@@ -113,6 +157,20 @@ static void draw_panel(trv_canvas_t *canvas, const grid_t *grid, const trv_pictu
         }
     place(grid, rank, &x, &y);
     trv_canvas_put(canvas, x, y, '@');
+}
+
+void trv_text_marks(const trv_text_style_t *style, const trv_picture_t *picture)
+{
+    int column = fprintf(style->out, "%s", picture->marks ? "links:" : "");
+    for (int i = 0; i < picture->marks; i++) {
+        const trv_mark_t *mark = &picture->mark[i];
+        char what[TRV_MARK_TEXT_MAX], text[TRV_MARK_TEXT_MAX + 32];
+        int length = snprintf(text, sizeof text, "%d-%d %s%s", mark->rank, trv_mark_neighbour(picture, mark),
+                              trv_mark_describe(mark, what), i + 1 < picture->marks ? ";" : "\n");
+        if (column + 1 + length > style->width_max)
+            column = fprintf(style->out, "\n%*s", INDENT, "") - 1;
+        column += fprintf(style->out, " %s", text);
+    }
 }
 
 void trv_text_grids(const trv_text_style_t *style, const trv_picture_t *picture, int rank)

@@ -1,13 +1,15 @@
 /*
- * A ring as a row of ranks. Step 1 of Trivance on nine ranks, direction + only:
+ * A ring or line as a row of ranks. Step 1 of Trivance on nine ranks, direction + only:
  *
  *              0     1     2     3     4     5     6     7     8
  *     +0   --->o---------------->o---------------->o--------------
  *          --------->o---------------->o---------------->o--------
  *          --------------->o---------------->o---------------->o--
  *
- * Lines that leave at one end enter at the other. The number of rows is what shares a link.
+ * Lines that leave at one end enter at the other. The number of rows is what shares a link. A link that is cut is an x in
+ * every row of its direction; under the ranks stands which links are cut or slow.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +20,6 @@
 #define PITCH_MAX 6
 #define INDENT    4
 #define LABEL     6
-
-/* The one dimension larger than 1; 0 for a single rank. */
-static int ring_dimension(const trv_torus_t *torus)
-{
-    int active[TRV_DIMS_MAX];
-    return trv_active_dimensions(torus, active) ? active[0] : 0;
-}
 
 static int width_with(int pitch, int ranks) { return INDENT + LABEL + (ranks + 1) * pitch; }
 
@@ -42,7 +37,7 @@ static int pitch(const trv_text_style_t *style, int ranks)
 bool trv_text_ring_fits(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
-    int d = ring_dimension(torus);
+    int d = trv_ring_dimension(torus);
     return trv_text_ring_width(torus) <= style->width_max && panel->tracks[d][0] + panel->tracks[d][1] <= ROWS_MAX;
 }
 
@@ -66,11 +61,50 @@ static void draw_segment(trv_canvas_t *canvas, int y, int margin, int step, int 
     trv_canvas_put(canvas, margin + start, y, 'o');
 }
 
+/* What is the matter with links, below the ranks that they join: as many lines as it takes for labels not to touch. */
+static void print_marks(const trv_text_style_t *style, const trv_picture_t *picture, int margin, int step, int ranks)
+{
+    trv_canvas_t canvas;
+    int lines = 0;
+    if (picture->marks == 0 || trv_canvas_create(&canvas, LABEL + (ranks + 1) * step, picture->marks))
+        return;
+    trv_canvas_text(&canvas, 0, 0, "links");
+    for (int i = 0; i < picture->marks; i++) {
+        char text[TRV_MARK_TEXT_MAX];
+        const int length = (int)strlen(trv_mark_describe(&picture->mark[i], text));
+        int x = LABEL + margin + picture->mark[i].rank * step + (step - length + 1) / 2, y = 0;
+        if (x + length > canvas.width)
+            x = canvas.width - length;
+        while (y < picture->marks - 1 && !trv_canvas_is_free(&canvas, x, y, length))
+            y++;
+        trv_canvas_text(&canvas, x, y, text);
+        lines = y >= lines ? y + 1 : lines;
+    }
+    canvas.height = lines;
+    trv_canvas_print(style, &canvas, 1, INDENT, 0);
+    trv_canvas_clear(&canvas);
+}
+
+static void draw_cuts(trv_canvas_t *canvas, const trv_picture_t *picture, const int tracks[2], int margin, int step,
+                      int ranks)
+{
+    for (int i = 0; i < picture->marks; i++)
+        for (int y = 0; y < tracks[0] + tracks[1]; y++) {
+            const trv_mark_t *mark = &picture->mark[i];
+            const int x = margin + mark->rank * step + step / 2;
+            if (!isinf(mark->factor[y >= tracks[0]]))
+                continue;
+            trv_canvas_put(canvas, x, y, 'x');
+            if (mark->rank == ranks - 1)
+                trv_canvas_put(canvas, x - ranks * step, y, 'x');
+        }
+}
+
 /* A margin shows links of the other end only as far as its width; what lies beyond is not drawn. */
 void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, const trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
-    int d = ring_dimension(torus), ranks = torus->ranks, step = pitch(style, ranks);
+    int d = trv_ring_dimension(torus), ranks = torus->ranks, step = pitch(style, ranks);
     int rows = panel->tracks[d][0] + panel->tracks[d][1];
     trv_canvas_t canvas, head;
     if (trv_canvas_create(&head, LABEL + (ranks + 1) * step, 1))
@@ -84,6 +118,7 @@ void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, 
     }
     trv_canvas_print(style, &head, 1, INDENT, 0);
     trv_canvas_clear(&head);
+    print_marks(style, picture, margin, step, ranks);
     if (rows == 0 || trv_canvas_create(&canvas, (ranks + 1) * step - 1, rows))
         return;
     trv_canvas_t labels;
@@ -99,6 +134,7 @@ void trv_text_ring(const trv_text_style_t *style, const trv_picture_t *picture, 
             int y = segment->track + (segment->sign < 0 ? panel->tracks[d][0] : 0);
             draw_segment(&canvas, y, margin, step, ranks, segment, line_of(picture, panel, segment));
         }
+        draw_cuts(&canvas, picture, panel->tracks[d], margin, step, ranks);
         trv_canvas_t both[2] = {labels, canvas};
         trv_canvas_print(style, both, 2, INDENT, 0);
         trv_canvas_clear(&labels);

@@ -86,7 +86,7 @@ static void check_segments(const trv_schedule_t *schedule, const trv_cost_t *cos
 {
     trv_picture_t picture;
     int next = 0;
-    assert_int_equal(trv_picture_create(&picture, schedule, cost, -1, -1), 0);
+    assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     for (int i = 0; i < picture.panels; i++) {
         assert_int_equal(picture.panel[i].first_step, next);
         next = picture.panel[i].last_step + 1;
@@ -156,7 +156,7 @@ static void check_svg(const trv_schedule_t *schedule, const trv_cost_t *cost)
     char *text = NULL;
     size_t length = 0;
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
-    assert_int_equal(trv_picture_create(&picture, schedule, cost, -1, -1), 0);
+    assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     int rc = trv_svg_check(&picture, -1);
     assert_int_equal(rc, dims > 3 ? TRV_ERR_UNSUPPORTED : 0);
     if (!rc) {
@@ -193,7 +193,7 @@ static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t 
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
     if (dims < 2 || dims > 3)
         return;
-    assert_int_equal(trv_picture_create(&picture, schedule, cost, -1, -1), 0);
+    assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     trv_svg_size_t size = trv_svg_grid_size(&picture);
     for (int i = 0; i < picture.panels; i++) {
         char *text = NULL;
@@ -243,7 +243,7 @@ static void check_text_within(const trv_schedule_t *schedule, const trv_cost_t *
     trv_text_style_t style = {open_memstream(&text, &length), false, columns};
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
-    assert_int_equal(trv_picture_create(&picture, schedule, cost, -1, -1), 0);
+    assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     for (int i = 0; i < picture.panels && dims == 1; i++)
         if (trv_text_ring_fits(&style, &picture, &picture.panel[i]))
             trv_text_ring(&style, &picture, &picture.panel[i]);
@@ -295,7 +295,7 @@ static void test_large_pictures_are_refused(void **state)
         assert_int_equal(trv_torus_parse(limits[i].torus, &torus), 0);
         assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);
         assert_int_equal(trv_cost_measure(schedule, &cost), 0);
-        assert_int_equal(trv_picture_create(&picture, schedule, &cost, 0, -1), 0);
+        assert_int_equal(trv_picture_create(&picture, schedule, NULL, &cost, 0, -1), 0);
         assert_int_equal(trv_svg_check(&picture, -1) != 0, limits[i].all);
         assert_int_equal(trv_svg_check(&picture, 0) != 0, limits[i].one);
         trv_picture_clear(&picture);

@@ -51,7 +51,7 @@ static void read_all(const trv_schedule_t *schedule)
     trv_progress_t progress;
     trv_picture_t picture;
     if (trv_cost_measure(schedule, &cost) == 0) {
-        if (trv_picture_create(&picture, schedule, &cost, -1, -1) == 0) {
+        if (trv_picture_create(&picture, schedule, NULL, &cost, -1, -1) == 0) {
             FILE *out = fopen("/dev/null", "w");
             trv_svg_options_t options = {"title", "subtitle", 1000, -1, -1, NULL};
             if (out && trv_svg_check(&picture, -1) == 0)

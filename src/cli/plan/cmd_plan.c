@@ -15,6 +15,7 @@
 #include "cli/plan/search.h"
 #include "tool/select.h"
 #include "common/error.h"
+#include "export/names.h"
 #include "export/svg.h"
 #include "planner/timing.h"
 
@@ -124,11 +125,10 @@ typedef struct options {
 
 void cli_plan_title(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
 {
-    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
-    char shape[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
-    snprintf(text, CLI_PLAN_TEXT_MAX, "%.80s on %s %s: %s of %s", trv_schedule_name(plan->schedule),
-             torus->dims == 1 ? "a ring of" : "the torus", trv_torus_format(torus, shape, sizeof shape),
-             cli_collective_title(trv_schedule_collective(plan->schedule)),
+    const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
+    char shape[TRV_SHAPE_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
+    snprintf(text, CLI_PLAN_TEXT_MAX, "%.80s on %s: %s of %s", trv_schedule_name(plan->schedule),
+             trv_shape_words(&network, shape), cli_collective_title(trv_schedule_collective(plan->schedule)),
              trv_format_bytes(plan->vector_bytes, bytes));
 }
 
@@ -153,7 +153,7 @@ void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
 
 /* ---- SVG --------------------------------------------------------------------------------------------------------- */
 
-/* On a ring the arrows of all ranks show the pattern, on a torus they hide it. */
+/* On a ring or line the arrows of all ranks show the pattern, on a torus or mesh they hide it. */
 static int drawn_rank(const cli_shown_t *plan, const trv_torus_t *torus)
 {
     int active[TRV_DIMS_MAX];
@@ -167,8 +167,9 @@ int cli_plan_svg(const cli_shown_t *plan, FILE *out)
     trv_progress_t progress;
     char title[CLI_PLAN_TEXT_MAX], subtitle[CLI_PLAN_TEXT_MAX];
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    const trv_network_t network = cli_network_on(torus, plan->network);
     int rank = drawn_rank(plan, torus);
-    int rc = trv_picture_create(&picture, plan->schedule, &plan->cost, rank, plan->stream);
+    int rc = trv_picture_create(&picture, plan->schedule, &network, &plan->cost, rank, plan->stream);
     if (rc)
         return rc;
     rc = trv_svg_check(&picture, rank);

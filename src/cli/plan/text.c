@@ -8,8 +8,10 @@
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "cli/plan/plan.h"
+#include "tool/network.h"
 #include "tool/table.h"
 #include "common/error.h"
+#include "export/names.h"
 #include "export/ranges.h"
 #include "export/text.h"
 
@@ -226,22 +228,26 @@ static bool has_room(const trv_text_style_t *style, const char *what, int width)
 static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, trv_picture_t *picture, int rank)
 {
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    const trv_network_t network = cli_network_on(torus, plan->network);
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
+    char what[64];
+    snprintf(what, sizeof what, "a picture of this %s", trv_shape_noun(&network));
     if (dims == 1) {
-        if (!has_room(style, "a picture of this ring", trv_text_ring_width(torus)))
+        if (!has_room(style, what, trv_text_ring_width(torus)))
             return TRV_OK;
         if (!all_fit(style, picture)) { /* then one rank's */
             trv_picture_clear(picture);
-            int rc = trv_picture_create(picture, plan->schedule, &plan->cost, rank, plan->stream);
+            int rc = trv_picture_create(picture, plan->schedule, &network, &plan->cost, rank, plan->stream);
             if (rc || !all_fit(style, picture))
                 return rc;
             fprintf(style->out, "\nthe messages of rank %d:\n", rank);
         }
         print_ring(style, picture);
-    } else if (dims > 1 && has_room(style, "a picture of this torus", trv_text_grid_width(torus))) {
+    } else if (dims > 1 && has_room(style, what, trv_text_grid_width(torus))) {
         int middle = plan->rank >= 0 ? plan->rank : trv_middle_rank(torus);
         fprintf(style->out, "\nthe messages of rank %d (dimension %d down, %d across)\n", middle, active[dims - 2],
                 active[dims - 1]);
+        trv_text_marks(style, picture);
         trv_text_grids(style, picture, middle);
     }
     return TRV_OK;
@@ -274,6 +280,7 @@ static int print_pictures(const cli_shown_t *plan, int rank, FILE *out)
     trv_text_style_t style = {out, cli_utf8(), out == stdout ? cli_stdout_columns(WIDTH) : WIDTH};
     trv_picture_t picture;
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    const trv_network_t network = cli_network_on(torus, plan->network);
     int active[TRV_DIMS_MAX];
     /* Only as many messages as can be drawn at all. */
     int only = plan->rank >= 0 || torus->ranks > 81 || trv_active_dimensions(torus, active) != 1 ? rank : -1;
@@ -283,7 +290,7 @@ static int print_pictures(const cli_shown_t *plan, int rank, FILE *out)
         only = -1; /* the grid chooses its rank */
     if (torus->ranks > 1024)
         only = rank;
-    int rc = trv_picture_create(&picture, plan->schedule, &plan->cost, only, plan->stream);
+    int rc = trv_picture_create(&picture, plan->schedule, &network, &plan->cost, only, plan->stream);
     if (!rc)
         rc = print_arrows(plan, &style, &picture, rank);
     if (!rc)

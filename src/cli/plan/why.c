@@ -20,6 +20,7 @@
 #include "tool/progress.h"
 #include "tool/select.h"
 #include "common/error.h"
+#include "export/names.h"
 
 #define NEAREST    6 /* plans that are shown, no two of them alike */
 #define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
@@ -382,12 +383,12 @@ static void add_limit(char *text, size_t size, const char *format, ...)
 
 void cli_plan_ask_header(const cli_plan_ask_t *ask, FILE *out)
 {
-    char torus[TRV_TORUS_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX], limits[256] = "";
+    const trv_network_t wired = cli_network_on(&ask->torus, &ask->network.options);
+    char shape[TRV_SHAPE_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX], limits[256] = "";
     const trv_planner_constraints_t *constraints = &ask->constraints;
-    fprintf(out, "%s%s%s on %s %s (%d rank%s)\n%s\n", cli_collective_title(ask->collective), ask->bytes ? " of " : "",
-            ask->bytes ? trv_format_bytes(ask->bytes, bytes) : "", ask->torus.dims == 1 ? "a ring of" : "the torus",
-            trv_torus_format(&ask->torus, torus, sizeof torus), ask->torus.ranks, ask->torus.ranks == 1 ? "" : "s",
-            cli_network_format(&ask->network, network));
+    fprintf(out, "%s%s%s on %s (%d rank%s)\n%s\n", cli_collective_title(ask->collective), ask->bytes ? " of " : "",
+            ask->bytes ? trv_format_bytes(ask->bytes, bytes) : "", trv_shape_words(&wired, shape), ask->torus.ranks,
+            ask->torus.ranks == 1 ? "" : "s", cli_network_format(&ask->network, network));
     if (constraints->consistent)
         add_limit(limits, sizeof limits, "the same bits on every rank");
     if (constraints->idempotent)

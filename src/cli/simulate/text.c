@@ -10,6 +10,7 @@
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "common/error.h"
+#include "export/names.h"
 #include "torus/torus.h"
 
 #define CELL_MAX 96
@@ -199,11 +200,11 @@ static int print_links(const cli_simulate_t *job, const cli_group_t *group)
 
 static void print_header(const cli_simulate_t *job, const cli_group_t *group)
 {
-    char torus[TRV_TORUS_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX];
+    const trv_network_t wired = cli_network_on(&group->torus, &job->network.options);
+    char shape[TRV_SHAPE_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX];
     int ranks = group->torus.ranks;
-    printf("%s on %s %s (%d rank%s)\n%s\n\n", job->goal ? "GOAL program" : cli_collective_title(group->collective),
-           group->torus.dims == 1 ? "a ring of" : "the torus", trv_torus_format(&group->torus, torus, sizeof torus),
-           ranks, ranks == 1 ? "" : "s", cli_network_format(&job->network, network));
+    printf("%s on %s (%d rank%s)\n%s\n\n", job->goal ? "GOAL program" : cli_collective_title(group->collective),
+           trv_shape_words(&wired, shape), ranks, ranks == 1 ? "" : "s", cli_network_format(&job->network, network));
 }
 
 int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome)
