@@ -1,6 +1,6 @@
 /*
  * Pictures: routes end at the receivers, tracks never overlap, everyone holds everything at the end, and what is drawn
- * is well-formed, for every algorithm on tori of all shapes that are drawn.
+ * is well-formed, for every algorithm on tori and meshes of all shapes that are drawn.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@
 #include "export/text.h"
 #include "xml.h"
 
-static const char *const tori[] = {"1",   "2",   "3",     "8",     "9",     "13",     "3x3",
-                                   "4x3", "2x2", "1x5x1", "3x1x4", "2x3x2", "2x2x2x2"};
+static const char *const tori[] = {"1",     "2",     "3",     "8",       "9",  "13", "3x3",  "4x3",   "2x2",
+                                   "1x5x1", "3x1x4", "2x3x2", "2x2x2x2", "5m", "9m", "3x4m", "3mx3m", "2mx3x2m"};
 
 /* Calls `check` for every algorithm, torus and collective that is served. */
 static void for_each_schedule(void (*check)(const trv_schedule_t *schedule, const trv_cost_t *cost))
@@ -50,7 +50,10 @@ static int move(const trv_torus_t *torus, int rank, int dimension, int by)
 {
     int at[TRV_DIMS_MAX], size = torus->size[dimension];
     trv_torus_coordinates(torus, rank, at);
-    at[dimension] = ((at[dimension] + by) % size + size) % size;
+    at[dimension] += by;
+    if (torus->lines >> dimension & 1)
+        assert_in_range(at[dimension], 0, size - 1);
+    at[dimension] = (at[dimension] % size + size) % size;
     return trv_torus_rank(torus, at);
 }
 
@@ -191,7 +194,7 @@ static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t 
 {
     trv_picture_t picture;
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
-    if (dims < 2 || dims > 3)
+    if (dims > 3 || (dims < 2 && trv_schedule_torus(schedule)->lines == 0)) /* a circle */
         return;
     assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     trv_svg_size_t size = trv_svg_grid_size(&picture);

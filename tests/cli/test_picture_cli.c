@@ -53,6 +53,34 @@ static void test_plan_svg(void **state)
     tool_clear(&tool);
 }
 
+/* Titles say what kind of network it is, and a line is no ring. */
+static void test_plan_svg_of_meshes(void **state)
+{
+    static const struct {
+        const char *torus, *title, *legend;
+    } mesh[] = {{"9m", "a line of 9", "above: direction +, below: direction -"},
+                {"8mx8m", "the mesh 8mx8m", "above and right: direction +, below and left: direction -"},
+                {"3x9m", "the network 3x9m", "above and right: direction +, below and left: direction -"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof mesh / sizeof mesh[0]; i++) {
+        char line[64], title[128];
+        snprintf(line, sizeof line, "plan %s -a trivance-l -f svg", mesh[i].torus);
+        snprintf(title, sizeof title, ">trivance-l on %s: AllReduce of 64 KiB<", mesh[i].title);
+        tool_t tool = tool_run(line, NULL);
+        assert_int_equal(tool.code, 0);
+        assert_null(xml_check(tool.out));
+        assert_non_null(strstr(tool.out, title));
+        assert_non_null(strstr(tool.out, mesh[i].legend));
+        tool_clear(&tool);
+        snprintf(line, sizeof line, "plan %s -a trivance-l", mesh[i].torus);
+        tool = tool_run(line, NULL);
+        assert_int_equal(tool.code, 0);
+        snprintf(title, sizeof title, "trivance-l on %s: AllReduce of 64 KiB\n", mesh[i].title);
+        assert_int_equal(strncmp(tool.out, title, strlen(title)), 0);
+        tool_clear(&tool);
+    }
+}
+
 /* The network is what one looks at: its ranks are larger than the cells of the matrices. */
 static void test_matrices_leave_room(void **state)
 {
@@ -106,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_svg),
         cmocka_unit_test(test_plan_svg_ranks),
+        cmocka_unit_test(test_plan_svg_of_meshes),
         cmocka_unit_test(test_matrices_leave_room),
         cmocka_unit_test(test_columns),
     };
