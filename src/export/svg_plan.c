@@ -73,13 +73,14 @@ static sheet_t lay_out(const trv_picture_t *picture, const trv_svg_options_t *op
     int active[TRV_DIMS_MAX];
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
     sheet.dims = trv_active_dimensions(torus, active);
-    sheet.ring = sheet.dims == 0 || (sheet.dims == 1 && !trv_torus_is_line(torus, active[0]));
+    const bool line = sheet.dims == 1 && trv_torus_is_line(torus, active[0]);
+    sheet.ring = sheet.dims < 2 && !line;
     sheet.arrows = sheet.ring ? trv_svg_ring_size(picture) : trv_svg_grid_size(picture);
     sheet.panel_width = fmax(sheet.arrows.width, 250);
     sheet.panel_height = CAPTION + sheet.arrows.height;
     if (options->progress) {
         /* Not larger than the network, as long as the cells can be told apart. */
-        sheet.matrix_side = fmax(sheet.arrows.height, (sheet.dims == 1 && !sheet.ring ? LINE_CELL : CELL) *
+        sheet.matrix_side = fmax(sheet.arrows.height, (line ? LINE_CELL : CELL) *
                                                           fmax(options->progress->columns, options->progress->ranks));
         sheet.matrix_side = fmin(sheet.matrix_side, fmin(sheet.panel_width, 460));
         sheet.matrix = trv_svg_matrix_size(options->progress, sheet.matrix_side);
@@ -87,9 +88,7 @@ static sheet_t lay_out(const trv_picture_t *picture, const trv_svg_options_t *op
     }
     int panels = picture->panels > 0 ? picture->panels : 1;
     sheet.across = (int)((SHEET_WIDTH - 2 * MARGIN + GAP) / (sheet.panel_width + GAP));
-    const bool wide = sheet.arrows.width > 2 * sheet.panel_height;
-    if (sheet.across < 4 && !wide &&
-        panels > 2 * sheet.across) /* large panels: a large sheet, rather than a long one */
+    if (sheet.across < 4 && !line && panels > 2 * sheet.across) /* large panels: a large sheet, not a long one */
         sheet.across = panels > 4 ? 4 : panels;
     sheet.across = sheet.across < 1 ? 1 : sheet.across;
     sheet.across = sheet.across > panels ? panels : sheet.across;
