@@ -334,14 +334,14 @@ static void sizes_at_once(void **state)
     const trv_cost_watch_t watch = {&share, add_share};
     (void)state;
     assert_int_equal(trv_cost_measure(schedule, &alone), TRV_OK);
-    assert_int_equal(trv_cost_sizes(schedule, &network, bytes, COUNT(bytes), &watch, &cost, time_ns), TRV_OK);
+    assert_int_equal(trv_cost_sizes(schedule, NULL, &network, bytes, COUNT(bytes), &watch, &cost, time_ns), TRV_OK);
     assert_same_cost(&alone, &cost);
     for (size_t i = 0; i < COUNT(bytes); i++) {
         assert_int_equal(trv_cost_time_ns(schedule, &network, bytes[i], &alone_ns), TRV_OK);
         assert_true(time_ns[i] == alone_ns);
     }
     assert_true(share > 0 && share < 1 + 1e-9);
-    assert_int_equal(trv_cost_seconds(schedule, bytes, COUNT(bytes), &seconds), TRV_OK);
+    assert_int_equal(trv_cost_seconds(schedule, NULL, bytes, COUNT(bytes), &seconds), TRV_OK);
     assert_true(seconds > 0);
     trv_cost_clear(&alone);
     trv_cost_clear(&cost);

@@ -4,6 +4,7 @@
  * It proves:
  *   - every message has both sides, in the same step, with the same units;
  *   - its peer and port exist, the port leads towards the peer, and the peer is not the sender;
+ *   - on a network with cuts (trv_verify_on): no message's route passes a link that is cut;
  *   - there are no more messages per rank, port, stream and step than declared;
  *   - no receive overwrites what is sent or received in the same step, and no unit is read before it is written;
  *   - there is no deadlock: a rank enters a step when its sends and receives of the stream's previous step are
@@ -24,6 +25,7 @@
 #include <stdint.h>
 
 #include <trivance/common.h>
+#include <trivance/network.h>
 #include <trivance/schedule.h>
 
 #ifdef __cplusplus
@@ -58,6 +60,11 @@ typedef struct trv_verdict {
  * it is called periodically with a fraction 0 … 1. */
 TRV_API int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
                        void (*progress)(void *context, double fraction), void *context);
+
+/* The same for a network of the schedule's torus; of its links those that are cut matter. TRV_ERR_ARGUMENT where it is a
+ * network of another torus, or has links that do not exist. */
+TRV_API int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
+                          trv_verdict_t *verdict, void (*progress)(void *context, double fraction), void *context);
 
 #ifdef __cplusplus
 }

@@ -56,6 +56,7 @@ const cli_command_t cli_cost_command = {
              "completion time per size by the congestion-aware Hockney model: steps * alpha + sum over the steps of "
              "the busiest link's bytes / bandwidth.",
     .option = option,
+    .more = cli_network_link_options,
     .examples = "trivance cost 27 --algorithm=trivance-l,trivance-b,ring\n"
                 "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n",
 };
@@ -70,6 +71,7 @@ typedef struct options {
     uint64_t bytes[SIZES_MAX];
     int sizes;
     trv_hockney_t network;
+    cli_network_t links; /* of it the links alone */
     cli_format_t format;
     cli_tori_t tori;
     cli_progress_t *progress; /* of all schedules, in seconds as estimated */
@@ -107,16 +109,18 @@ static void moved(void *context, double share)
 
 static int measure(const options_t *options, trv_schedule_t *schedule, entry_t *entry)
 {
+    const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
     advance_t advance = {options->progress, 0};
     const trv_cost_watch_t watch = {&advance, moved};
     memset(entry, 0, sizeof *entry);
     entry->schedule = schedule;
     trv_algorithm_paper_cost(trv_algorithm_find(trv_schedule_name(schedule)), trv_schedule_torus(schedule),
                              &entry->paper);
-    int rc = options->progress->running ? trv_cost_seconds(schedule, options->bytes, options->sizes, &advance.seconds)
-                                        : TRV_OK;
+    int rc = options->progress->running
+                 ? trv_cost_seconds(schedule, &on, options->bytes, options->sizes, &advance.seconds)
+                 : TRV_OK;
     return rc ? rc
-              : trv_cost_sizes(schedule, &options->network, options->bytes, options->sizes, &watch, &entry->cost,
+              : trv_cost_sizes(schedule, &on, &options->network, options->bytes, options->sizes, &watch, &entry->cost,
                                entry->time_ns);
 }
 
@@ -124,16 +128,20 @@ static int measure(const options_t *options, trv_schedule_t *schedule, entry_t *
 static int find_entry(const options_t *options, const trv_torus_t *torus, const char *name, int first, result_t *result,
                       int *entry)
 {
+    const trv_network_t on = cli_network_on(torus, &options->links.options);
     trv_schedule_t *schedule;
     for (*entry = first; *entry < result->entries; ++*entry)
         if (strcmp(trv_schedule_name(result->entry[*entry].schedule), name) == 0)
             return TRV_OK;
-    int rc = trv_schedule_create(&schedule, torus, name, options->collective);
+    int rc = trv_schedule_create_on(&schedule, &on, name, options->collective);
     if (!rc && result->entries == (int)(sizeof result->entry / sizeof result->entry[0])) {
         trv_schedule_destroy(schedule);
         rc = trv_fail(TRV_ERR_ARGUMENT, "the list of algorithms is too long");
     }
-    return rc ? rc : measure(options, schedule, &result->entry[result->entries++]);
+    if (!rc && (rc = measure(options, schedule, &result->entry[result->entries])) != TRV_OK)
+        trv_schedule_destroy(schedule);
+    result->entries += !rc;
+    return rc;
 }
 
 /* Members that do not take the torus are left out. */
@@ -157,7 +165,7 @@ static int measure_members(const options_t *options, const trv_torus_t *torus, c
 /* The plans are those of `trivance plan`: for the paper's network, but for what was given here. */
 static int measure_plans(const options_t *options, const trv_torus_t *torus, column_t *column, result_t *result)
 {
-    trv_simulate_options_t network = cli_usual_network();
+    trv_simulate_options_t network = options->links.options;
     int first = result->entries, rc = TRV_OK;
     network.bandwidth_bps = options->network.bandwidth_bps;
     network.alpha_ns = options->network.alpha_ns;
@@ -351,12 +359,13 @@ static void add_rows(const options_t *options, const result_t *result, cli_table
 /* Adds what a schedule of the torus will take; nothing where there is none. */
 static int estimate_member(const options_t *options, const trv_torus_t *torus, const char *name, double *seconds)
 {
+    const trv_network_t on = cli_network_on(torus, &options->links.options);
     trv_schedule_t *schedule;
     double own = 0;
-    int rc = trv_schedule_create(&schedule, torus, name, options->collective);
+    int rc = trv_schedule_create_on(&schedule, &on, name, options->collective);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    rc = trv_cost_seconds(schedule, options->bytes, options->sizes, &own);
+    rc = trv_cost_seconds(schedule, &on, options->bytes, options->sizes, &own);
     *seconds += own;
     trv_schedule_destroy(schedule);
     return rc;
@@ -440,6 +449,8 @@ static int run(options_t *options)
 static int read_option(void *context, int key)
 {
     options_t *options = context;
+    if (key >= CLI_NETWORK_OPTION)
+        return cli_network_set(&options->links, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
     case 'a': return cli_select(optarg, &options->selection);
     case 'c': return cli_parse_collective(optarg, &options->collective);
@@ -464,6 +475,8 @@ int cli_cost(int argc, char **argv)
     int rc = cli_select("all", &options.selection);
     options.command = argv[0];
     options.network = (trv_hockney_t)TRV_HOCKNEY_PAPER;
+    cli_network_init(&options.links);
+    options.links.options = cli_usual_network();
     if (!rc)
         rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, SIZES_MAX, &options.sizes);
     if (!rc) {
@@ -483,5 +496,10 @@ int cli_cost(int argc, char **argv)
         return cli_cost_paper(stdout, options.format) ? cli_bad_last(options.command) : CLI_OK;
     if (!options.path == !options.tori.count)
         return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance cost 27`");
+    if (options.links.links.count && (options.path || options.tori.count != 1))
+        return cli_bad(argv[0], "--cut and --slow-link are about the links of one torus, for example "
+                                "`trivance cost 9 --cut=3:+0`");
+    if (options.tori.count == 1 && cli_network_finish(&options.links, &options.tori.torus[0]))
+        return cli_bad_last(argv[0]);
     return run(&options);
 }

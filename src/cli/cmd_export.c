@@ -9,6 +9,7 @@
 #include "tool/tool.h"
 #include "tool/input.h"
 #include "text/parse.h"
+#include "tool/network.h"
 #include "tool/select.h"
 #include "common/error.h"
 #include "export/goal_file.h"
@@ -48,6 +49,7 @@ const cli_command_t cli_export_command = {
              "--schedule=FILE --format=F [OPTIONS]",
     .about = "Writes a schedule for other programs: network simulators and libraries of collectives for GPUs.",
     .option = option,
+    .more = cli_network_link_options,
     .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
                 "trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
                 "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n",
@@ -63,6 +65,7 @@ typedef struct options {
     bool alpha_given, unchecked;
     double alpha_ns;
     export_format_t format;
+    cli_network_t network; /* of it the links */
     cli_tori_t tori;
 } options_t;
 
@@ -93,7 +96,7 @@ static int write_schedule(const options_t *options, const trv_schedule_t *schedu
     return cli_output_end(&output, rc);
 }
 
-static int run(const options_t *options)
+static int run(options_t *options)
 {
     uint64_t bytes = options->bytes ? options->bytes : 64 << 10;
     trv_schedule_t *schedule = NULL;
@@ -109,10 +112,11 @@ static int run(const options_t *options)
             rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, which is enough for GOAL only",
                           options->schedule);
     } else {
-        trv_simulate_options_t network = cli_usual_network();
-        network.alpha_ns = options->alpha_ns;
-        rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective, &network, NULL,
-                        bytes, &schedule);
+        options->network.options.alpha_ns = options->alpha_ns;
+        rc = cli_network_finish(&options->network, &options->tori.torus[0]);
+        if (!rc)
+            rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective,
+                            &options->network.options, NULL, bytes, &schedule);
     }
     if (!rc)
         rc = write_schedule(options, schedule, bytes);
@@ -123,6 +127,8 @@ static int run(const options_t *options)
 static int read_option(void *context, int key)
 {
     options_t *options = context;
+    if (key >= CLI_NETWORK_OPTION)
+        return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
     case 'f': return read_format(optarg, &options->format);
     case 'a': return cli_select(optarg, &options->selection);
@@ -139,7 +145,9 @@ int cli_export(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
-    options.alpha_ns = cli_usual_network().alpha_ns;
+    cli_network_init(&options.network);
+    options.network.options = cli_usual_network();
+    options.alpha_ns = options.network.options.alpha_ns;
     if (cli_select("planned", &options.selection))
         return cli_bad_last(argv[0]);
     int code = cli_read_options(&cli_export_command, argc, argv, read_option, &options);
@@ -149,6 +157,8 @@ int cli_export(int argc, char **argv)
         return cli_bad_last(argv[0]);
     if (options.unchecked && !options.schedule)
         return cli_bad(argv[0], CLI_UNCHECKED_ALONE);
+    if (options.schedule && options.network.links.count)
+        return cli_bad(argv[0], "--cut and --slow-link are for a torus; a file says itself what is sent");
     if (!options.schedule == !options.tori.count)
         return cli_bad(argv[0],
                        "give either a torus or --schedule=FILE, for example `trivance export 9 --format=goal`");

@@ -10,6 +10,7 @@
 #include "tool/tool.h"
 #include "tool/input.h"
 #include "text/parse.h"
+#include "tool/network.h"
 #include "tool/select.h"
 #include "tool/table.h"
 #include "common/error.h"
@@ -39,13 +40,15 @@ const cli_command_t cli_verify_command = {
              "--schedule=FILE [OPTIONS]",
     .about = "Runs schedules symbolically for every rank and block and proves, or disproves, that every rank ends with "
              "every contribution exactly once, that sends and receives match, that nothing deadlocks, that no more "
-             "messages leave a port than declared, and whether all ranks get the same bits for floating point "
-             "(consistent).",
+             "messages leave a port than declared, that none passes a link that is cut, and whether all ranks get the "
+             "same bits for floating point (consistent).",
     .option = option,
+    .more = cli_network_link_options,
     .notes = "Exit status: 0 all is as claimed, 1 a schedule is wrong, 2 bad input. Algorithms that cannot serve a "
              "torus are shown as skipped, with the reason; a single one that was asked for by name is bad input.",
     .examples = "trivance verify 9 3x3 8x8\n"
                 "trivance verify 27x27 --algorithm=trivance --method=random\n"
+                "trivance verify 3x9 --cut=4:+1\n"
                 "trivance plan 9 --format=json -o nine.json && trivance verify --schedule=nine.json\n",
 };
 
@@ -54,7 +57,8 @@ typedef struct options {
     cli_selection_t selection;
     bool collective[3];
     trv_verify_method_t method;
-    uint64_t bytes; /* that `planned` is for */
+    uint64_t bytes;        /* that `planned` is for */
+    cli_network_t network; /* of it the links */
     cli_format_t format;
     cli_tori_t tori;
 } options_t;
@@ -63,8 +67,7 @@ typedef struct options {
 static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
                      trv_planned_t *plan)
 {
-    trv_simulate_options_t network = cli_usual_network();
-    return trv_planner_best(torus, collective, options->bytes, &network, NULL, plan);
+    return trv_planner_best(torus, collective, options->bytes, &options->network.options, NULL, plan);
 }
 
 typedef struct tally {
@@ -134,8 +137,9 @@ static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, cons
 static int verify_one(cli_table_t *table, const options_t *options, const trv_schedule_t *schedule,
                       const char *chosen_for, tally_t *tally)
 {
+    const trv_network_t network = cli_network_on(trv_schedule_torus(schedule), &options->network.options);
     trv_verdict_t verdict;
-    int rc = cli_verify_schedule(schedule, options->method, &verdict);
+    int rc = cli_verify_schedule(schedule, &network, options->method, &verdict);
     if (rc)
         return rc;
     add_verdict(table, schedule, chosen_for, &verdict);
@@ -150,6 +154,7 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
 static int verify_member(cli_table_t *table, const options_t *options, const trv_torus_t *torus,
                          const cli_choice_t *choice, int member, trv_collective_t collective, tally_t *tally)
 {
+    const trv_network_t network = cli_network_on(torus, &options->network.options);
     trv_schedule_t *schedule = NULL;
     trv_planned_t plan;
     const char *name = choice->planned ? plan.algorithm : cli_member_name(choice, member);
@@ -157,7 +162,7 @@ static int verify_member(cli_table_t *table, const options_t *options, const trv
     if (choice->planned)
         rc = find_plan(options, torus, collective, &plan);
     if (!rc)
-        rc = trv_schedule_create(&schedule, torus, name, collective);
+        rc = trv_schedule_create_on(&schedule, &network, name, collective);
     if (rc == TRV_ERR_UNSUPPORTED && !options->selection.single) {
         add_skipped(table, torus, choice->planned ? "" : name, choice->label, collective);
         tally->skipped++;
@@ -238,18 +243,31 @@ static int check_single(const options_t *options)
 {
     const cli_choice_t *choice = &options->selection.choice[0];
     int rc = TRV_OK;
-    for (int t = 0; options->selection.single && choice->members == 1 && t < options->tori.count; t++)
+    for (int t = 0; options->selection.single && choice->members == 1 && t < options->tori.count; t++) {
+        const trv_network_t network = cli_network_on(&options->tori.torus[t], &options->network.options);
         for (int c = 0; c < 3 && !rc; c++) {
             trv_schedule_t *schedule = NULL;
             if (options->collective[c])
-                rc = trv_schedule_create(&schedule, &options->tori.torus[t], cli_member_name(choice, 0),
-                                         (trv_collective_t)c);
+                rc = trv_schedule_create_on(&schedule, &network, cli_member_name(choice, 0), (trv_collective_t)c);
             trv_schedule_destroy(schedule);
         }
+    }
     return rc;
 }
 
-static int run(const options_t *options)
+/* The links exist on all tori, whose pointers are the same. */
+static int check_links(options_t *options, const trv_schedule_t *schedule)
+{
+    int rc = schedule ? cli_network_finish(&options->network, trv_schedule_torus(schedule)) : TRV_OK;
+    if (options->network.links.count && options->tori.count > 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about the links of one torus, for example "
+                                          "`trivance verify 9 --cut=3:+0`");
+    for (int t = 0; t < options->tori.count && !rc; t++)
+        rc = cli_network_finish(&options->network, &options->tori.torus[t]);
+    return rc;
+}
+
+static int run(options_t *options)
 {
     cli_column_t column[] = {
         {"torus", "torus", false, 0},      {"algorithm", "algorithm", false, 0},
@@ -265,6 +283,8 @@ static int run(const options_t *options)
     tally_t tally = {0};
     cli_table_t table;
     int rc = options->path ? read_file(options, &file) : TRV_OK;
+    if (!rc)
+        rc = check_links(options, file.schedule);
     if (rc)
         return cli_bad_last(options->command);
     set_widths(options, file.schedule, column);
@@ -310,6 +330,8 @@ static int read_method(options_t *options, const char *text)
 static int read_option(void *context, int key)
 {
     options_t *options = context;
+    if (key >= CLI_NETWORK_OPTION)
+        return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
     case 'a': return cli_select(optarg, &options->selection);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
@@ -326,6 +348,8 @@ int cli_verify(int argc, char **argv)
     options.command = argv[0];
     options.collective[TRV_ALLREDUCE] = true;
     options.bytes = 64 << 10;
+    cli_network_init(&options.network);
+    options.network.options = cli_usual_network();
     if (cli_select("all", &options.selection))
         return cli_bad_last(argv[0]);
     int code = cli_read_options(&cli_verify_command, argc, argv, read_option, &options);

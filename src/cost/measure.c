@@ -30,6 +30,7 @@ typedef struct load {
 typedef struct meter {
     const trv_schedule_t *schedule;
     const trv_torus_t *torus;
+    const trv_network_t *on;      /* or NULL */
     const uint64_t *vector_bytes; /* of each size */
     int sizes;
     int period[TRV_DIMS_MAX];
@@ -37,6 +38,7 @@ typedef struct meter {
     int *class_of; /* of every rank; NULL when there is only one class */
     int *rank_of;  /* the rank of one period in each class */
     size_t links;
+    double *slowness;        /* of each link; NULL: they are all alike */
     load_t *link;            /* class * 2D + port */
     uint64_t *link_bytes;    /* link * sizes + size */
     uint64_t *message_bytes; /* of the present message, per size */
@@ -61,17 +63,44 @@ static int class_of_rank(const meter_t *meter, int rank)
     return class;
 }
 
+static bool has_slow_links(const meter_t *meter) { return meter->on && meter->on->slow_links > 0; }
+
 static void choose_period(meter_t *meter)
 {
     meter->classes = 1;
     for (int d = 0; d < meter->torus->dims; d++)
-        meter->classes *= meter->period[d] = trv_schedule_period(meter->schedule, d);
+        meter->classes *= meter->period[d] = has_slow_links(meter) ? meter->torus->size[d]
+                                                                   : trv_schedule_period(meter->schedule, d);
 }
 
-static int meter_open(meter_t *meter, const trv_schedule_t *schedule, const uint64_t *vector_bytes, int sizes)
+/* Links count as those of ranks, which are their own classes then. If a link has several entries, the last counts. */
+static int note_slow_links(meter_t *meter)
+{
+    const int ports = 2 * meter->torus->dims;
+    if (!has_slow_links(meter))
+        return TRV_OK;
+    meter->slowness = malloc(meter->links * sizeof *meter->slowness);
+    if (!meter->slowness)
+        return trv_fail_memory();
+    for (size_t l = 0; l < meter->links; l++)
+        meter->slowness[l] = 1;
+    for (int i = 0; i < meter->on->slow_links; i++) {
+        const trv_slow_link_t *link = &meter->on->slow_link[i];
+        if (link->rank < 0 || link->rank >= meter->torus->ranks || link->port < 0 || link->port >= ports)
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "there is no link of rank %d by port %d on a torus of %d ranks and %d ports", link->rank,
+                            link->port, meter->torus->ranks, ports);
+        meter->slowness[link->rank * ports + link->port] = link->factor;
+    }
+    return TRV_OK;
+}
+
+static int meter_open(meter_t *meter, const trv_schedule_t *schedule, const trv_network_t *on,
+                      const uint64_t *vector_bytes, int sizes)
 {
     *meter = (meter_t){.schedule = schedule,
                        .torus = trv_schedule_torus(schedule),
+                       .on = on,
                        .vector_bytes = vector_bytes,
                        .sizes = sizes,
                        .step = TRV_STEP_INIT};
@@ -91,13 +120,14 @@ static int meter_open(meter_t *meter, const trv_schedule_t *schedule, const uint
         meter->class_of[rank] = class_of_rank(meter, rank);
         meter->rank_of[meter->class_of[rank]] = rank; /* the lowest of each class stays */
     }
-    return TRV_OK;
+    return note_slow_links(meter);
 }
 
 static void meter_close(meter_t *meter)
 {
     trv_step_clear(&meter->step);
     free(meter->link);
+    free(meter->slowness);
     free(meter->link_bytes);
     free(meter->message_bytes);
     free(meter->sent);
@@ -191,14 +221,28 @@ static load_t busiest(const meter_t *meter)
     return most;
 }
 
-static uint64_t busiest_bytes(const meter_t *meter, int size)
+/* A slow link is as busy as if it carried as much more. */
+static double busiest_bytes(const meter_t *meter, int size)
 {
-    uint64_t most = 0;
+    double most = 0;
     for (size_t l = 0; l < meter->links; l++) {
-        uint64_t bytes = meter->link_bytes[l * (size_t)meter->sizes + (size_t)size];
+        double bytes = (double)meter->link_bytes[l * (size_t)meter->sizes + (size_t)size];
+        if (meter->slowness && bytes > 0)
+            bytes *= meter->slowness[l];
         most = bytes > most ? bytes : most;
     }
     return most;
+}
+
+static int check_cuts(const meter_t *meter, int step)
+{
+    const int ports = 2 * meter->torus->dims;
+    for (size_t l = 0; meter->slowness && l < meter->links; l++)
+        if (isinf(meter->slowness[l]) && meter->link[l].messages > 0)
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "a message of step %d of %s needs the link that leaves rank %d by port %d, which is cut",
+                            step, trv_schedule_name(meter->schedule), (int)l / ports, (int)l % ports);
+    return TRV_OK;
 }
 
 /* ---- All steps ------------------------------------------------------------------------------------------------- */
@@ -206,7 +250,7 @@ static uint64_t busiest_bytes(const meter_t *meter, int size)
 static void add_times(const meter_t *meter, const trv_hockney_t *network, double *time_ns)
 {
     for (int size = 0; size < meter->sizes; size++)
-        time_ns[size] += network->alpha_ns + 8e9 * (double)busiest_bytes(meter, size) / network->bandwidth_bps +
+        time_ns[size] += network->alpha_ns + 8e9 * busiest_bytes(meter, size) / network->bandwidth_bps +
                          network->hop_ns * meter->hops;
 }
 
@@ -229,6 +273,8 @@ static int measure(meter_t *meter, const trv_hockney_t *network, trv_cost_t *cos
     int64_t vector = trv_schedule_units(meter->schedule) * trv_schedule_streams(meter->schedule), carried = 0;
     for (int step = 0; step < cost->steps; step++) {
         int rc = meter_step(meter, step);
+        if (!rc)
+            rc = check_cuts(meter, step);
         if (rc)
             return rc;
         load_t most = busiest(meter);
@@ -255,8 +301,9 @@ static int check_network(const trv_hockney_t *network)
     return TRV_OK;
 }
 
-int trv_cost_sizes(const trv_schedule_t *schedule, const trv_hockney_t *network, const uint64_t *vector_bytes,
-                   int sizes, const trv_cost_watch_t *watch, trv_cost_t *cost, double *time_ns)
+int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, const trv_hockney_t *network,
+                   const uint64_t *vector_bytes, int sizes, const trv_cost_watch_t *watch, trv_cost_t *cost,
+                   double *time_ns)
 {
     meter_t meter;
     memset(cost, 0, sizeof *cost);
@@ -265,7 +312,7 @@ int trv_cost_sizes(const trv_schedule_t *schedule, const trv_hockney_t *network,
     int rc = check_network(network);
     if (rc)
         return rc;
-    rc = meter_open(&meter, schedule, vector_bytes, sizes);
+    rc = meter_open(&meter, schedule, on, vector_bytes, sizes);
     meter.watch = watch;
     cost->steps = trv_schedule_steps(schedule);
     cost->step = calloc((size_t)cost->steps + 1, sizeof *cost->step);
@@ -280,10 +327,11 @@ int trv_cost_sizes(const trv_schedule_t *schedule, const trv_hockney_t *network,
 }
 
 /* Ranks and steps are not equally dear, so the sample is from everywhere. */
-int trv_cost_seconds(const trv_schedule_t *schedule, const uint64_t *vector_bytes, int sizes, double *seconds)
+int trv_cost_seconds(const trv_schedule_t *schedule, const trv_network_t *on, const uint64_t *vector_bytes, int sizes,
+                     double *seconds)
 {
     meter_t meter;
-    int rc = meter_open(&meter, schedule, vector_bytes, sizes), steps = trv_schedule_steps(schedule);
+    int rc = meter_open(&meter, schedule, on, vector_bytes, sizes), steps = trv_schedule_steps(schedule);
     int by_class = 1 + meter.classes / RANKS_SAMPLED, by_step = 1 + steps / STEPS_SAMPLED;
     double done = 0, begun_ns = trv_now_ns();
     for (int step = 0; step < steps && !rc; step += by_step)
@@ -298,14 +346,14 @@ int trv_cost_seconds(const trv_schedule_t *schedule, const uint64_t *vector_byte
 
 int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost)
 {
-    return trv_cost_sizes(schedule, NULL, NULL, 0, NULL, cost, NULL);
+    return trv_cost_sizes(schedule, NULL, NULL, NULL, 0, NULL, cost, NULL);
 }
 
 int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t *network, uint64_t vector_bytes,
                      double *time_ns)
 {
     trv_cost_t cost;
-    int rc = trv_cost_sizes(schedule, network, &vector_bytes, 1, NULL, &cost, time_ns);
+    int rc = trv_cost_sizes(schedule, NULL, network, &vector_bytes, 1, NULL, &cost, time_ns);
     if (rc)
         *time_ns = 0;
     trv_cost_clear(&cost);

@@ -46,7 +46,7 @@ const cli_command_t cli_sweep_command = {
     .more = cli_network_options,
     .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
              "1us:3us:+500ns adds 500 ns. FILE.json has the same names as keys, with texts, numbers or lists of these; "
-             "an option takes the place of its key. slow-rank and slow-link may be none.",
+             "an option takes the place of its key. slow-rank, slow-link and cut may be none.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
                 "trivance sweep grid.json --model=fifo -o out.jsonl\n"
                 "mpirun -n 64 trivance sweep grid.json -o out.csv\n",

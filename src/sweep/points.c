@@ -29,8 +29,11 @@ int cli_axis_find(const char *name)
     return -1;
 }
 
-/* A slow rank or link has colons of its own, so it has no ranges; it may also be "none". */
-static bool is_slow(int axis) { return strncmp(cli_axis_name(axis), "slow-", 5) == 0; }
+/* A slow rank or link or a cut has colons of its own, so it has no ranges; it may also be "none". */
+static bool is_slow(int axis)
+{
+    return strncmp(cli_axis_name(axis), "slow-", 5) == 0 || strcmp(cli_axis_name(axis), "cut") == 0;
+}
 
 static int set_parameter(cli_network_t *network, int axis, const char *text)
 {
@@ -42,9 +45,15 @@ static int set_parameter(cli_network_t *network, int axis, const char *text)
 static int read_tori(cli_values_t *values, const char *list)
 {
     cli_values_t typed = {0};
-    char text[TRV_TORUS_TEXT_MAX];
+    char text[TRV_TORUS_TEXT_MAX], item[TRV_TORUS_TEXT_MAX];
     trv_torus_t torus;
-    int rc = cli_values_read(&typed, "torus", list, true);
+    int more, rc = TRV_OK;
+    while (!rc && (more = trv_next_item(&list, "torus", item, sizeof item)) != 0)
+        if (more < 0) /* 9m is a line, and no 9 MiB */
+            rc = more;
+        else
+            rc = trv_torus_parse(item, &torus) == TRV_OK ? cli_values_add(&typed, "torus", item)
+                                                         : cli_values_read(&typed, "torus", item, true);
     for (int i = 0; i < typed.count && !rc; i++)
         if ((rc = trv_torus_parse(typed.text[i], &torus)) == TRV_OK)
             rc = cli_values_add(values, "torus", trv_torus_format(&torus, text, sizeof text));

@@ -19,8 +19,8 @@
 
 #include "common/clock.h"
 #include "common/error.h"
+#include "tool/network.h"
 #include "tool/simulators.h"
-#include "torus/torus.h"
 
 #define HOPS_PER_SECOND 8e6 /* of one core, 2024 */
 
@@ -108,10 +108,13 @@ static void *grow(void *array, size_t count, size_t size)
     return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * size);
 }
 
+static trv_network_t network_of(const cli_point_t *point) { return cli_network_on(&point->torus, &point->options); }
+
 static bool belongs(const cli_point_t *point, const group_t *group)
 {
+    const trv_network_t mine = network_of(point), its = network_of(group->like);
     return group->like->choice == point->choice && group->like->collective == point->collective &&
-           strcmp(group->like->algorithm, point->algorithm) == 0 && trv_torus_equal(&group->like->torus, &point->torus);
+           strcmp(group->like->algorithm, point->algorithm) == 0 && cli_network_equal(&its, &mine);
 }
 
 /* Points usually come in the order of the grid, so the group is mostly that of the point before. */
@@ -128,9 +131,10 @@ static int find_group(run_t *run, const cli_point_t *point, size_t *index)
     run->group = group;
     group += run->groups;
     *group = (group_t){.like = point};
+    const trv_network_t network = network_of(point);
     int rc = TRV_OK;
     for (int i = 0; i < members(point) && !rc; i++)
-        rc = cli_simulators_find(&run->simulators, &point->torus, member_name(point, i), point->collective,
+        rc = cli_simulators_find(&run->simulators, &network, member_name(point, i), point->collective,
                                  &group->member[i]);
     *index = run->groups++;
     return rc;

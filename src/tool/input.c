@@ -47,21 +47,23 @@ static void show_progress(void *context, double fraction)
     watch->done = fraction;
 }
 
-int cli_verify_schedule(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict)
+int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
+                        trv_verdict_t *verdict)
 {
     watch_t watch = {.done = 0};
     char what[CLI_PROGRESS_NAME_MAX];
     snprintf(what, sizeof what, "verifying %.64s", trv_schedule_name(schedule));
     cli_progress_begin(&watch.bar, what, 1);
-    int rc = trv_verify(schedule, method, verdict, show_progress, &watch);
+    int rc = trv_verify_on(schedule, network, method, verdict, show_progress, &watch);
     cli_progress_end(&watch.bar);
     return rc;
 }
 
 int cli_check_schedule(const char *path, const trv_schedule_t *schedule)
 {
+    const trv_network_t whole = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
     trv_verdict_t verdict;
-    int rc = cli_verify_schedule(schedule, TRV_VERIFY_AUTO, &verdict);
+    int rc = cli_verify_schedule(schedule, &whole, TRV_VERIFY_AUTO, &verdict);
     if (rc || verdict.valid)
         return rc;
     trv_fail(TRV_ERR_INVALID, "%.200s is not what it claims: %s", strcmp(path, "-") == 0 ? "stdin" : path,

@@ -31,7 +31,8 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
 /* CLI_WRONG, with the fault as the sentence, where a schedule that was read from `path` is not what it claims. */
 int cli_check_schedule(const char *path, const trv_schedule_t *schedule);
 
-/* trv_verify with a progress bar. */
-int cli_verify_schedule(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict);
+/* trv_verify_on with a progress bar. */
+int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
+                        trv_verdict_t *verdict);
 
 #endif

@@ -30,7 +30,8 @@ enum parameter {
     JITTER,
     SEED,
     SLOW_RANK,
-    SLOW_LINK
+    SLOW_LINK,
+    CUT
 };
 
 const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
@@ -51,59 +52,65 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
     [SEED] = "seed",
     [SLOW_RANK] = "slow-rank",
     [SLOW_LINK] = "slow-link",
+    [CUT] = "cut",
 };
 
 #define ROW(parameter) CLI_NETWORK_OPTION + (parameter)
 
-static const cli_option_t network_option[] =
-    {{NULL, 0, NULL, "Network (the paper's by default)", NULL},
-     {"model", ROW(MODEL), "M",
-      "queues of a link: dateline, two channels that take turns, of which a packet changes to the second where it "
-      "passes "
-      "coordinate 0, as torus routers do to be free of deadlock (default); or fifo, one queue, the ideal router",
-      "dateline fifo"},
-     {"delivery", ROW(DELIVERY), "D",
-      "a packet has arrived with its head, as in the paper's simulator (default), or with its tail, as on a real link",
-      "head tail"},
-     {"bandwidth", ROW(BANDWIDTH), "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
-     {"nic-bandwidth", ROW(NIC_BANDWIDTH), "RATE",
-      "of a network interface, of which a node has one per port, and of the router's crossbar (default 12.8Tb/s)",
-      NULL},
-     {"alpha", ROW(ALPHA), "TIME", "paid at the start of every step (default 1.5us)", NULL},
-     {"link-latency", ROW(LINK_LATENCY), "TIME", "along a link (default 100ns)", NULL},
-     {"host-latency", ROW(HOST_LATENCY), "TIME", "between a node and its router, each way (default 100ns)", NULL},
-     {"router-in", ROW(ROUTER_IN), "TIME", "at the input of a router (default 50ns)", NULL},
-     {"router-out", ROW(ROUTER_OUT), "TIME", "at the output of a router (default 50ns)", NULL},
-     {"packet", ROW(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
-     {"buffer", ROW(BUFFER), "BYTES",
-      "of a router's input, per link and channel, at least one packet (default: unlimited); requires --model=dateline; "
-      "planned ignores it",
-      NULL},
-     {"gamma", ROW(GAMMA), "TIME",
-      "per byte that a reduction reads, for example 0.01ns; a joint reduction of three sources reads three times the "
-      "bytes of its result (default 0ns)",
-      NULL},
-     {"message-overhead", ROW(MESSAGE_OVERHEAD), "TIME",
-      "that a rank's processor is busy with each message before it is sent (default 0ns)", NULL},
-     {"jitter", ROW(JITTER), "SHARE",
-      "every alpha is stretched by a random share of up to this, for example 10% (default 0%); planned ignores it",
-      NULL},
-     {"seed", ROW(SEED), "N", "of the random numbers; the same seed gives the same times (default 1)", NULL},
-     {"slow-rank", ROW(SLOW_RANK), "R:Fx",
-      "what rank R does itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to 16 "
-      "times; planned ignores it",
-      NULL},
-     {"slow-link", ROW(SLOW_LINK), "R:P:Fx",
-      "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
-      "it; up to 16 times; planned ignores it",
-      NULL},
-     CLI_OPTIONS_END};
+static const cli_option_t network_option[] = {
+    {NULL, 0, NULL, "Network (the paper's by default)", NULL},
+    {"model", ROW(MODEL), "M",
+     "queues of a link: dateline, two channels that take turns, of which a packet changes to the second where it "
+     "passes "
+     "coordinate 0, as torus routers do to be free of deadlock (default); or fifo, one queue, the ideal router",
+     "dateline fifo"},
+    {"delivery", ROW(DELIVERY), "D",
+     "a packet has arrived with its head, as in the paper's simulator (default), or with its tail, as on a real link",
+     "head tail"},
+    {"bandwidth", ROW(BANDWIDTH), "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+    {"nic-bandwidth", ROW(NIC_BANDWIDTH), "RATE",
+     "of a network interface, of which a node has one per port, and of the router's crossbar (default 12.8Tb/s)", NULL},
+    {"alpha", ROW(ALPHA), "TIME", "paid at the start of every step (default 1.5us)", NULL},
+    {"link-latency", ROW(LINK_LATENCY), "TIME", "along a link (default 100ns)", NULL},
+    {"host-latency", ROW(HOST_LATENCY), "TIME", "between a node and its router, each way (default 100ns)", NULL},
+    {"router-in", ROW(ROUTER_IN), "TIME", "at the input of a router (default 50ns)", NULL},
+    {"router-out", ROW(ROUTER_OUT), "TIME", "at the output of a router (default 50ns)", NULL},
+    {"packet", ROW(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
+    {"buffer", ROW(BUFFER), "BYTES",
+     "of a router's input, per link and channel, at least one packet (default: unlimited); requires --model=dateline; "
+     "planned ignores it",
+     NULL},
+    {"gamma", ROW(GAMMA), "TIME",
+     "per byte that a reduction reads, for example 0.01ns; a joint reduction of three sources reads three times the "
+     "bytes of its result (default 0ns)",
+     NULL},
+    {"message-overhead", ROW(MESSAGE_OVERHEAD), "TIME",
+     "that a rank's processor is busy with each message before it is sent (default 0ns)", NULL},
+    {"jitter", ROW(JITTER), "SHARE",
+     "every alpha is stretched by a random share of up to this, for example 10% (default 0%); planned ignores it",
+     NULL},
+    {"seed", ROW(SEED), "N", "of the random numbers; the same seed gives the same times (default 1)", NULL},
+    {"slow-rank", ROW(SLOW_RANK), "R:Fx",
+     "what rank R does itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to 64 "
+     "times; planned ignores it",
+     NULL},
+    {"slow-link", ROW(SLOW_LINK), "R:P:Fx",
+     "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
+     "it; up to 64 times with --cut",
+     NULL},
+    {"cut", ROW(CUT), "R:P",
+     "the link between rank R and its neighbour at port P is down, both ways; R:P:one-way: only the one that leaves R; "
+     "may be repeated",
+     NULL},
+    CLI_OPTIONS_END};
+
+static bool is_link(enum parameter parameter) { return parameter == SLOW_LINK || parameter == CUT; }
 
 /* What plans depend on. */
 static bool is_planned(enum parameter parameter)
 {
     return parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) || parameter == GAMMA ||
-           parameter == MESSAGE_OVERHEAD;
+           parameter == MESSAGE_OVERHEAD || is_link(parameter);
 }
 
 static const char *const model_name[] = {[TRV_DATELINE] = "dateline", [TRV_FIFO] = "fifo"};
@@ -112,26 +119,32 @@ static const char *const delivery_name[] = {[TRV_DELIVERY_HEAD] = "head", [TRV_D
 const char *cli_model_name(trv_link_model_t model) { return model_name[model]; }
 const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[delivery]; }
 
-char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX])
-{
-    snprintf(text, CLI_PORT_TEXT_MAX, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
-    return text;
-}
-
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
 const cli_option_t *cli_network_options(void) { return network_option; }
 
+/* A heading, and the options that are asked for. */
+static const cli_option_t *choose_options(const char *heading, bool (*is_chosen)(enum parameter), cli_option_t *chosen)
+{
+    int rows = 0;
+    chosen[rows++] = (cli_option_t){.text = heading};
+    for (const cli_option_t *option = network_option; option->text; option++)
+        if (option->name && is_chosen((enum parameter)(option->key - CLI_NETWORK_OPTION)))
+            chosen[rows++] = *option;
+    return chosen;
+}
+
 const cli_option_t *cli_network_plan_options(void)
 {
-    static cli_option_t planned[CLI_NETWORK_COUNT + 2];
-    int rows = 0;
-    planned[rows++] = (cli_option_t){
-        .text = "Network that is planned for (the paper's by default; one queue per link)"};
-    for (const cli_option_t *option = network_option; option->text; option++)
-        if (option->name && is_planned((enum parameter)(option->key - CLI_NETWORK_OPTION)))
-            planned[rows++] = *option;
-    return planned;
+    static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
+    return choose_options("Network that is planned for (the paper's by default; one queue per link)", is_planned,
+                          chosen);
+}
+
+const cli_option_t *cli_network_link_options(void)
+{
+    static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
+    return choose_options("Links of the network", is_link, chosen);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -166,29 +179,12 @@ static int read_seed(const char *text, uint64_t *seed)
     return rc;
 }
 
-/* Splits text at its colons into exactly `parts` parts, in a copy. */
-static bool split(const char *text, char copy[64], int parts, const char **part)
-{
-    int found = 1;
-    if (strlen(text) >= 64)
-        return false;
-    part[0] = strcpy(copy, text);
-    for (char *p = copy; *p; p++)
-        if (*p == ':') {
-            if (found == parts)
-                return false;
-            *p = '\0';
-            part[found++] = p + 1;
-        }
-    return found == parts;
-}
-
 static int add_slow_rank(cli_network_t *network, const char *text)
 {
     char copy[64];
     const char *part[2];
     trv_slow_rank_t slow;
-    if (!split(text, copy, 2, part))
+    if (cli_split(text, copy, 2, part) != 2)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not a rank and its factor, for example 5:2x", text);
     int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow.rank);
     if (!rc)
@@ -200,36 +196,11 @@ static int add_slow_rank(cli_network_t *network, const char *text)
     return rc;
 }
 
-static int read_port(const char *text, int *port)
+/* How many there are is for sure once the torus is known. */
+static int add_link(cli_network_t *network, const char *text, int (*add)(cli_links_t *, const char *))
 {
-    if ((text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + TRV_DIMS_MAX || text[2])
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: it is + or - and a dimension, for example +0", text);
-    *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
-    return TRV_OK;
-}
-
-int cli_parse_slow_link(const char *text, trv_slow_link_t *slow)
-{
-    char copy[64];
-    const char *part[3];
-    slow->factor = INFINITY;
-    if (!split(text, copy, 3, part))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.60s' is not a rank, a port and a factor (or down), for example 0:+1:4x or 0:+1:down", text);
-    int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow->rank);
-    if (!rc)
-        rc = read_port(part[1], &slow->port);
-    return rc || strcmp(part[2], "down") == 0 ? rc : trv_parse_factor(part[2], &slow->factor);
-}
-
-static int add_slow_link(cli_network_t *network, const char *text)
-{
-    trv_slow_link_t slow;
-    int rc = cli_parse_slow_link(text, &slow);
-    if (!rc && network->options.slow_links == CLI_SLOW_MAX)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow links", CLI_SLOW_MAX);
-    if (!rc)
-        network->slow_link[network->options.slow_links++] = slow;
+    int rc = add(&network->links, text);
+    network->options.slow_links = network->links.count;
     return rc;
 }
 
@@ -260,7 +231,8 @@ static int set(cli_network_t *network, enum parameter parameter, const char *val
     case JITTER: return trv_parse_percent(value, &options->jitter);
     case SEED: return read_seed(value, &options->seed);
     case SLOW_RANK: return add_slow_rank(network, value);
-    case SLOW_LINK: return add_slow_link(network, value);
+    case SLOW_LINK: return add_link(network, value, cli_links_add_slow);
+    case CUT: return add_link(network, value, cli_links_add_cut);
     }
     return TRV_ERR_ARGUMENT;
 }
@@ -297,32 +269,11 @@ static int check_slow_ranks(const cli_network_t *network, const trv_torus_t *tor
     return TRV_OK;
 }
 
-static int check_slow_links(const cli_network_t *network, const trv_torus_t *torus)
-{
-    char text[TRV_TORUS_TEXT_MAX], port[CLI_PORT_TEXT_MAX];
-    trv_torus_format(torus, text, sizeof text);
-    for (int i = 0; i < network->options.slow_links; i++) {
-        const trv_slow_link_t *slow = &network->slow_link[i];
-        int dimension = trv_port_dimension(slow->port);
-        cli_format_port(slow->port, port);
-        if (slow->rank >= torus->ranks)
-            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: there is no rank %d on the torus %s, whose ranks are 0 to %d",
-                            slow->rank, text, torus->ranks - 1);
-        if (dimension >= torus->dims || torus->size[dimension] == 1)
-            return trv_fail(TRV_ERR_ARGUMENT, "slow-link: no link leaves by port %s on the torus %s, where %s", port,
-                            text, dimension < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
-        for (int j = 0; j < i; j++)
-            if (network->slow_link[j].rank == slow->rank && network->slow_link[j].port == slow->port)
-                return trv_fail(TRV_ERR_ARGUMENT, "slow-link: the link %d:%s is given twice", slow->rank, port);
-    }
-    return TRV_OK;
-}
-
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
 {
     trv_simulate_options_t *options = &network->options;
     options->slow_rank = network->slow_rank;
-    options->slow_link = network->slow_link;
+    options->slow_link = network->links.directed;
     if (options->buffer_bytes && options->model == TRV_FIFO)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "buffer: a ring with one queue per link and full buffers deadlocks; finite buffers need the "
@@ -331,7 +282,13 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
         return trv_fail(TRV_ERR_ARGUMENT, "buffer: a packet of %u bytes does not fit in a buffer of %llu bytes",
                         (unsigned)options->packet_bytes, (unsigned long long)options->buffer_bytes);
     int rc = check_slow_ranks(network, torus);
-    return rc ? rc : check_slow_links(network, torus);
+    return rc ? rc : cli_links_finish(&network->links, torus, &options->slow_links);
+}
+
+trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options)
+{
+    return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
+                           .slow_link = options->slow_link};
 }
 
 double cli_hop_ns(const trv_simulate_options_t *network)
@@ -367,14 +324,14 @@ static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT
 {
     for (int i = 0; i < network->options.slow_ranks; i++)
         append(text, ", rank %d %gx", network->slow_rank[i].rank, network->slow_rank[i].factor);
-    for (int i = 0; i < network->options.slow_links; i++) {
-        const trv_slow_link_t *slow = &network->slow_link[i];
+    for (int i = 0; i < network->links.count; i++) {
+        const cli_link_t *link = &network->links.link[i];
         char port[CLI_PORT_TEXT_MAX];
-        append(text, ", link %d:%s ", slow->rank, cli_format_port(slow->port, port));
-        if (isinf(slow->factor))
-            append(text, "down");
+        append(text, ", link %d:%s ", link->slow.rank, cli_format_port(link->slow.port, port));
+        if (isinf(link->slow.factor))
+            append(text, link->both_ways ? "cut" : "down");
         else
-            append(text, "%gx", slow->factor);
+            append(text, "%gx", link->slow.factor);
     }
 }
 

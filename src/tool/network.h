@@ -13,39 +13,44 @@
 #include <trivance/torus.h>
 
 #include "tool/command.h"
+#include "tool/links.h"
 
-#define CLI_SLOW_MAX 16
+#define CLI_SLOW_MAX 64
 
 typedef struct cli_network {
     trv_simulate_options_t options;
     trv_slow_rank_t slow_rank[CLI_SLOW_MAX]; /* what the options point to, once cli_network_finish was called */
-    trv_slow_link_t slow_link[CLI_SLOW_MAX];
+    cli_links_t links;                       /* their directed ones, too */
 } cli_network_t;
 
 /* The names, without dashes: model, delivery, bandwidth, nic-bandwidth, alpha, link-latency, host-latency, router-in,
- * router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link. Ends with NULL. */
+ * router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link, cut. Ends with NULL. */
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
-/* Sets one by its name from text as typed ("800Gb/s"); slow-rank and slow-link add one more ("5:2x", "0:+1:4x",
- * "0:+1:down"). TRV_ERR_ARGUMENT with a sentence for an unknown name or a bad value. */
+/* Sets one by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
+ * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"). TRV_ERR_ARGUMENT with a sentence for an unknown name or a bad value. */
 int cli_network_set(cli_network_t *network, const char *name, const char *value);
-/* Checks what depends on the torus and on one another (slow ranks and links exist, packet fits in buffer …) and sets
- * the pointers in `options`. Call it after every copy of a cli_network_t. */
+/* Checks what depends on the torus and on one another (slow ranks and links exist, no row is cut in two, packet fits in
+ * buffer …) and sets the pointers in `options`. Call it after every copy of a cli_network_t. */
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
 
-/* The names as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, and those that a
- * plan depends on. */
-#define CLI_NETWORK_COUNT  17
+/* The torus with the links of the options, which are borrowed. */
+trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options);
+
+/* The names as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a plan
+ * depends on, and slow-link and cut alone. */
+#define CLI_NETWORK_COUNT  18
 #define CLI_NETWORK_OPTION 1024
 const cli_option_t *cli_network_options(void);
 const cli_option_t *cli_network_plan_options(void);
+const cli_option_t *cli_network_link_options(void);
 
 /* One line for people: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …"; what is rarely asked for is left out where
  * it is as by default. `text` has room for CLI_NETWORK_TEXT_MAX bytes. Returns it. */
-#define CLI_NETWORK_TEXT_MAX 1024
+#define CLI_NETWORK_TEXT_MAX 4096
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 
-/* "slow links, jitter": what the network has and plans leave out of account, "" for nothing. Returns `text`. */
+/* "slow ranks, jitter": what the network has and plans leave out of account, "" for nothing. Returns `text`. */
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 
 /* The torus with the slow and cut links of what is simulated, which it borrows. */
@@ -59,12 +64,6 @@ static inline trv_network_t cli_network_on(const trv_torus_t *torus, const trv_s
 double cli_hop_ns(const trv_simulate_options_t *network);
 void cli_set_hop(trv_simulate_options_t *network, double hop_ns);
 
-/* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
-int cli_parse_slow_link(const char *text, trv_slow_link_t *slow);
-
-/* A port as users type it: "+0". Returns `text`. */
-#define CLI_PORT_TEXT_MAX 16
-char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX]);
 const char *cli_model_name(trv_link_model_t model);
 const char *cli_delivery_name(trv_delivery_t delivery);
 

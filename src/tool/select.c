@@ -11,6 +11,7 @@
 #include "text/parse.h"
 #include "common/error.h"
 #include "planner/timing.h"
+#include "tool/network.h"
 
 static const cli_choice_t planned = {.label = "planned", .planned = true};
 
@@ -165,12 +166,13 @@ const char *cli_collective_title(trv_collective_t collective) { return collectiv
 static int choose_member(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
                          const trv_simulate_options_t *network, uint64_t vector_bytes, trv_schedule_t **schedule)
 {
+    const trv_network_t on = cli_network_on(torus, network);
     double best_ns = 0;
     int failure = TRV_OK;
     for (int i = 0; i < choice->members; i++) {
         trv_schedule_t *candidate;
         double time_ns = 0;
-        int rc = trv_schedule_create(&candidate, torus, cli_member_name(choice, i), collective);
+        int rc = trv_schedule_create_on(&candidate, &on, cli_member_name(choice, i), collective);
         if (!rc && choice->members > 1 && (rc = trv_timing_find(candidate, network, vector_bytes, &time_ns)) != 0)
             trv_schedule_destroy(candidate);
         if (rc && rc != TRV_ERR_UNSUPPORTED) {
@@ -206,8 +208,9 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
     *schedule = NULL;
     if (!choice->planned)
         return choose_member(choice, torus, collective, network, vector_bytes, schedule);
+    const trv_network_t on = cli_network_on(torus, network);
     int rc = trv_planner_best(torus, collective, vector_bytes, network, constraints, &plan);
-    return rc ? rc : trv_schedule_create(schedule, torus, plan.algorithm, collective);
+    return rc ? rc : trv_schedule_create_on(schedule, &on, plan.algorithm, collective);
 }
 
 void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes)

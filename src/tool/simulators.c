@@ -20,7 +20,7 @@ static int add_hops(const trv_schedule_t *schedule, int stream, int step, double
     for (int i = 0; i < work->sends && !rc; i++) {
         const trv_message_t *message = &work->send[i];
         trv_route_t route;
-        trv_route_begin(&route, &entry->torus, 0, message->peer, message->port,
+        trv_route_begin(&route, &entry->network.torus, 0, message->peer, message->port,
                         trv_schedule_mirrored(schedule, stream));
         double hops = times * trv_route_length(&route);
         entry->message_hops += hops;
@@ -41,7 +41,7 @@ static double reduced_ranks(const trv_schedule_t *schedule)
 static int estimate(cli_simulator_t *entry)
 {
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create(&schedule, &entry->torus, entry->algorithm, entry->collective);
+    int rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective);
     if (rc)
         return rc;
     trv_step_t step = TRV_STEP_INIT;
@@ -55,19 +55,29 @@ static int estimate(cli_simulator_t *entry)
     return rc;
 }
 
-int cli_simulators_find(cli_simulator_t **newest, const trv_torus_t *torus, const char *algorithm,
+bool cli_network_equal(const trv_network_t *a, const trv_network_t *b)
+{
+    bool equal = trv_torus_equal(&a->torus, &b->torus) && a->slow_links == b->slow_links;
+    for (int i = 0; equal && i < a->slow_links; i++) {
+        const trv_slow_link_t *x = &a->slow_link[i], *y = &b->slow_link[i];
+        equal = x->rank == y->rank && x->port == y->port && !(x->factor < y->factor) && !(x->factor > y->factor);
+    }
+    return equal;
+}
+
+int cli_simulators_find(cli_simulator_t **newest, const trv_network_t *network, const char *algorithm,
                         trv_collective_t collective, cli_simulator_t **entry)
 {
     for (cli_simulator_t *known = *newest; known; known = known->older)
         if (strcmp(known->algorithm, algorithm) == 0 && known->collective == collective &&
-            trv_torus_equal(&known->torus, torus)) {
+            cli_network_equal(&known->network, network)) {
             *entry = known;
             return TRV_OK;
         }
     cli_simulator_t *new = malloc(sizeof *new);
     if (!new)
         return trv_fail_memory();
-    *new = (cli_simulator_t){.torus = *torus, .collective = collective, .older = *newest};
+    *new = (cli_simulator_t){.network = *network, .collective = collective, .older = *newest};
     pthread_mutex_init(&new->lock, NULL);
     snprintf(new->algorithm, sizeof new->algorithm, "%s", algorithm);
     *entry = *newest = new;
@@ -98,7 +108,7 @@ int cli_simulator_acquire(cli_simulator_t *entry)
     pthread_mutex_lock(&entry->lock);
     if (!entry->simulator) {
         trv_schedule_t *schedule = NULL;
-        rc = trv_schedule_create(&schedule, &entry->torus, entry->algorithm, entry->collective);
+        rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective);
         if (!rc)
             rc = trv_simulator_create(&entry->simulator, schedule);
         trv_schedule_destroy(schedule);

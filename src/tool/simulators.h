@@ -1,5 +1,5 @@
 /*
- * Simulators that the points of a grid share: one per algorithm, torus and collective, made when the first point needs
+ * Simulators that the points of a grid share: one per algorithm, network and collective, made when the first point needs
  * it and freed after the last.
  */
 #ifndef TRIVANCE_TOOL_SIMULATORS_H
@@ -13,7 +13,7 @@
 #include "simulate/simulator.h"
 
 typedef struct cli_simulator {
-    trv_torus_t torus;
+    trv_network_t network; /* its links are borrowed */
     trv_collective_t collective;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     int rc; /* TRV_ERR_UNSUPPORTED where the algorithm does not take the torus, with the reason */
@@ -27,9 +27,12 @@ typedef struct cli_simulator {
     struct cli_simulator *older;
 } cli_simulator_t;
 
+/* Whether schedules for one are those for the other. */
+bool cli_network_equal(const trv_network_t *a, const trv_network_t *b);
+
 /* The entry in the list that begins with *newest (NULL: empty); added, with its estimates, if it is new. Not
  * thread-safe. An algorithm that does not take the torus is an entry, too. */
-int cli_simulators_find(cli_simulator_t **newest, const trv_torus_t *torus, const char *algorithm,
+int cli_simulators_find(cli_simulator_t **newest, const trv_network_t *network, const char *algorithm,
                         trv_collective_t collective, cli_simulator_t **entry);
 void cli_simulators_clear(cli_simulator_t *newest);
 

@@ -76,6 +76,16 @@ static bool check_combines(const place_t *at)
 
 /* ---- One side of a message ------------------------------------------------------------------------------------- */
 
+/* Along a line there is one way. */
+static bool leads_away(const place_t *at, const trv_message_t *message, bool send)
+{
+    const trv_torus_t *torus = at->v->torus;
+    const int d = trv_port_dimension(message->port), sign = trv_port_sign(message->port);
+    const int mine = at->v->coordinate[at->rank * torus->dims + d];
+    const int its = at->v->coordinate[message->peer * torus->dims + d];
+    return torus->lines >> d & 1 && sign * (send ? its - mine : mine - its) < 0;
+}
+
 /* `port` is the sender's in both sides. */
 static bool check_port(const place_t *at, const trv_message_t *message, bool send)
 {
@@ -94,9 +104,32 @@ static bool check_port(const place_t *at, const trv_message_t *message, bool sen
     else if (at->v->coordinate[at->rank * torus->dims + d] == at->v->coordinate[message->peer * torus->dims + d])
         snprintf(text, sizeof text, "%s rank %d by port %d (dimension %d), in which the two do not differ", verb,
                  message->peer, message->port, d);
+    else if (leads_away(at, message, send))
+        snprintf(text, sizeof text, "%s rank %d by port %d, which leads away from it along a line (dimension %d)", verb,
+                 message->peer, message->port, d);
     else
         return true;
     return fault(at, -1, text);
+}
+
+/* No link of a message's route may be cut. Its peer and its port are right. */
+static bool check_route(const place_t *at, const trv_message_t *message)
+{
+    const trv_torus_t *torus = at->v->torus;
+    trv_route_t route;
+    int port, node;
+    trv_route_begin(&route, torus, at->rank, message->peer, message->port,
+                    trv_schedule_mirrored(at->v->schedule, at->stream));
+    while ((port = trv_route_next(&route, &node)) >= 0)
+        if (at->v->cut[node * 2 * torus->dims + port]) {
+            char text[200];
+            snprintf(text, sizeof text,
+                     "sends to rank %d, and the message's route passes the link that leaves rank %d by port %d "
+                     "(dimension %d, %c), which is cut",
+                     message->peer, node, port, trv_port_dimension(port), trv_port_sign(port) > 0 ? '+' : '-');
+            return fault(at, -1, text);
+        }
+    return true;
 }
 
 static bool check_side(const place_t *at, const trv_message_t *message, bool send)
@@ -328,7 +361,7 @@ static bool check_own_side(const place_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
     for (int i = 0; i < step->sends; i++)
-        if (!check_side(at, &step->send[i], true))
+        if (!check_side(at, &step->send[i], true) || (at->v->cut && !check_route(at, &step->send[i])))
             return false;
     for (int i = 0; i < step->receives; i++)
         if (!check_side(at, &step->receive[i], false))

@@ -30,6 +30,8 @@ typedef struct trv_verifier {
     int contributors; /* to one unit: all ranks, or the owner alone in an AllGather */
     bool random;
 
+    char *cut; /* rank * ports + port: the link is cut; NULL: none is */
+
     trv_step_t *step;          /* what every rank does in the present step */
     int *coordinate;           /* of all ranks */
     uint32_t *list, *list_too; /* units of a part */

@@ -4,9 +4,11 @@
  * A stream's units are independent of each other in values, so they are taken in batches that fit into memory, each
  * batch through all steps. The batch, not the schedule, bounds the memory; the first batch also checks the structure.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/error.h"
@@ -103,10 +105,36 @@ static int allocate(trv_verifier_t *v)
     return choose_batch(v);
 }
 
+/* Notes the links that are cut. If a link has several entries, the last counts. */
+static int note_cuts(trv_verifier_t *v, const trv_network_t *network)
+{
+    const trv_torus_t *torus = v->torus;
+    const int ports = 2 * torus->dims;
+    if (network->torus.dims != torus->dims || network->torus.lines != torus->lines ||
+        memcmp(network->torus.size, torus->size, (size_t)torus->dims * sizeof *torus->size) != 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the network is not one of the torus that %s is for",
+                        trv_schedule_name(v->schedule));
+    if (network->slow_links == 0)
+        return TRV_OK;
+    v->cut = calloc((size_t)torus->ranks * (size_t)ports, 1);
+    if (!v->cut)
+        return trv_fail_memory();
+    for (int i = 0; i < network->slow_links; i++) {
+        const trv_slow_link_t *link = &network->slow_link[i];
+        if (link->rank < 0 || link->rank >= torus->ranks || link->port < 0 || link->port >= ports)
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "there is no link of rank %d by port %d on a torus of %d ranks and %d ports", link->rank,
+                            link->port, torus->ranks, ports);
+        v->cut[link->rank * ports + link->port] = isinf(link->factor) != 0;
+    }
+    return TRV_OK;
+}
+
 static void release(trv_verifier_t *v)
 {
     for (int rank = 0; v->step && rank < v->ranks; rank++)
         trv_step_clear(&v->step[rank]);
+    free(v->cut);
     free(v->step);
     free(v->coordinate);
     free(v->list);
@@ -207,6 +235,13 @@ static void give_verdict(const trv_verifier_t *v, trv_verdict_t *verdict)
 int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
                void (*progress)(void *context, double fraction), void *context)
 {
+    const trv_network_t whole = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
+    return trv_verify_on(schedule, &whole, method, verdict, progress, context);
+}
+
+int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
+                  trv_verdict_t *verdict, void (*progress)(void *context, double fraction), void *context)
+{
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
     trv_verifier_t v = {
@@ -224,6 +259,8 @@ int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_v
     v.contributors = trv_schedule_collective(schedule) == TRV_ALLGATHER ? 1 : v.ranks;
     v.random = choose_method(&v, method) == TRV_VERIFY_RANDOM;
     int rc = allocate(&v);
+    if (!rc)
+        rc = note_cuts(&v, network);
     if (!rc && check_claims(&v)) {
         for (int stream = 0; stream < v.streams && !rc; stream++)
             rc = run_stream(&v, stream);

@@ -350,7 +350,7 @@ static void test_bad_input(void **state)
         {"plan 8x8 --alpha=-1us", "is not a time"},
         {"plan 8x8 --alpha=1.5", "for example"},
         {"plan 8x8 --link-latency=100", "link-latency: '100' is not a time"},
-        {"plan 8x8 --slow-link=0:+0:4x", "no option"},
+        {"plan 8x8 --slow-rank=0:4x", "no option"},
         {"plan 8x8 --why -o /nonexistent/why.txt", "/nonexistent/why.txt"},
         {"verify 9 -b 0", "at least 1 byte"},
     };

@@ -372,7 +372,7 @@ static void test_description(void **state)
 static void test_rows_without_numbers(void **state)
 {
     (void)state;
-    json_t *array = tool_json("sweep --torus=8 -a ring -b 1K --slow-link=none,0:+0:2x,0:+0:down --packet=1K,64K "
+    json_t *array = tool_json("sweep --torus=4x4 -a star -b 1K --slow-link=none,1:-0:2x,1:-0:down --packet=1K,64K "
                               "--buffer=0,8K -j 1 -f json"),
            *row;
     size_t i, errors = 0, unfit = 0;
@@ -381,7 +381,7 @@ static void test_rows_without_numbers(void **state)
     {
         const char *error = json_string_value(json_object_get(row, "error"));
         const char *link = json_string_value(json_object_get(row, "slow_link"));
-        bool down = strcmp(link, "0:+0:down") == 0, fits = json_integer_value(json_object_get(row, "packet")) == 1024 ||
+        bool down = strcmp(link, "1:-0:down") == 0, fits = json_integer_value(json_object_get(row, "packet")) == 1024 ||
                                                            json_integer_value(json_object_get(row, "buffer")) == 0;
         assert_int_equal(error != NULL, down || !fits);
         assert_int_equal(json_is_null(json_object_get(row, "time_ns")), error != NULL);

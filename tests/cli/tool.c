@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#define ARGUMENTS_MAX 64
+#define ARGUMENTS_MAX 128
 #define SECONDS_MAX   100
 
 static char *read_stream(FILE *stream)

@@ -258,7 +258,7 @@ static int check(const options_t *options, const trv_torus_t *torus, cli_shown_t
     return options->format == SVG ? trv_svg_check_torus(torus, drawn_rank(plan, torus)) : TRV_OK;
 }
 
-static int run(const options_t *options)
+static int run(options_t *options)
 {
     trv_schedule_t *schedule;
     trv_schedule_file_t file;
@@ -282,7 +282,9 @@ static int run(const options_t *options)
         }
     } else {
         const cli_choice_t *choice = &options->selection.choice[0];
-        rc = check(options, &options->tori.torus[0], &plan);
+        rc = cli_network_finish(&options->network, &options->tori.torus[0]);
+        if (!rc)
+            rc = check(options, &options->tori.torus[0], &plan);
         if (rc)
             return rc;
         rc = cli_choose(choice, &options->tori.torus[0], options->collective, network, &options->constraints,
@@ -293,7 +295,10 @@ static int run(const options_t *options)
             plan.chosen_for = choice->label;
     }
     plan.schedule = schedule;
-    rc = options->schedule ? check(options, trv_schedule_torus(schedule), &plan) : TRV_OK;
+    if (options->schedule)
+        rc = cli_network_finish(&options->network, trv_schedule_torus(schedule));
+    if (!rc && options->schedule)
+        rc = check(options, trv_schedule_torus(schedule), &plan);
     if (!rc)
         rc = show(options, &plan);
     trv_schedule_destroy(schedule);

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <trivance/cost.h>
-
+#include "cost/measure.h"
 #include "tool/patience.h"
 #include "tool/progress.h"
 #include "cli/simulate/trace.h"
@@ -126,7 +125,8 @@ static int begin(void *context, double seconds, bool at_least)
     const view_t *view = context;
     const cli_network_t *network = &view->job->network;
     char text[CLI_NETWORK_TEXT_MAX];
-    bool plain = !network->options.full && !cli_network_unplanned(network, text)[0]; /* so that ranks may be alike */
+    bool plain = !network->options.full && network->options.slow_links == 0 &&
+                 !cli_network_unplanned(network, text)[0]; /* so that ranks may be alike */
     bool cheaper = plain && network->options.model == TRV_DATELINE;
     seconds *= rounds(view->job);
     if (at_least && !cli_is_refused(seconds, view->job->patient))
@@ -348,17 +348,22 @@ static int add_links(const trv_schedule_t *schedule, const cli_point_t *point, c
 static int add_cost(const trv_schedule_t *schedule, const cli_point_t *point, cli_detail_t *detail)
 {
     const trv_simulate_options_t *options = &point->options;
-    trv_hockney_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
-    return trv_cost_time_ns(schedule, &network, point->bytes, &detail->cost_ns);
+    const trv_network_t on = cli_network_on(&point->torus, options);
+    const trv_hockney_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
+    trv_cost_t cost;
+    int rc = trv_cost_sizes(schedule, &on, &network, &point->bytes, 1, NULL, &cost, &detail->cost_ns);
+    trv_cost_clear(&cost);
+    return rc;
 }
 
 static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t index)
 {
     const cli_point_t *point = &outcome->point[index];
+    const trv_network_t network = cli_network_on(&point->torus, &point->options);
     trv_schedule_t *made = NULL;
     int rc = TRV_OK;
     if (!outcome->schedule)
-        rc = trv_schedule_create(&made, &point->torus, point->algorithm, point->collective);
+        rc = trv_schedule_create_on(&made, &network, point->algorithm, point->collective);
     const trv_schedule_t *schedule = outcome->schedule ? outcome->schedule : made;
     if (!rc && job->compare)
         rc = add_cost(schedule, point, &outcome->detail[index]);

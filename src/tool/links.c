@@ -1,0 +1,162 @@
+/*
+ * Slow and cut links. A link is named by the rank that it leaves and the port; a cut is one of both directions unless
+ * it says otherwise, and which other direction that is depends on the torus.
+ */
+#include "tool/links.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "text/parse.h"
+#include "torus/rows.h"
+#include "torus/torus.h"
+
+char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX])
+{
+    snprintf(text, CLI_PORT_TEXT_MAX, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
+    return text;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+int cli_split(const char *text, char copy[64], int room, const char **part)
+{
+    int found = 1;
+    if (strlen(text) >= 64)
+        return 0;
+    part[0] = strcpy(copy, text);
+    for (char *p = copy; *p; p++)
+        if (*p == ':') {
+            if (found == room)
+                return 0;
+            *p = '\0';
+            part[found++] = p + 1;
+        }
+    return found;
+}
+
+static int read_port(const char *text, int *port)
+{
+    if ((text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + TRV_DIMS_MAX || text[2])
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: it is + or - and a dimension, for example +0", text);
+    *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
+    return TRV_OK;
+}
+
+static int read_place(const char *const part[2], trv_slow_link_t *slow)
+{
+    slow->factor = INFINITY;
+    int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow->rank);
+    return rc ? rc : read_port(part[1], &slow->port);
+}
+
+int cli_parse_slow_link(const char *text, trv_slow_link_t *slow)
+{
+    char copy[64];
+    const char *part[3];
+    if (cli_split(text, copy, 3, part) != 3)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.60s' is not a rank, a port and a factor (or down), for example 0:+1:4x or 0:+1:down", text);
+    int rc = read_place(part, slow);
+    return rc || strcmp(part[2], "down") == 0 ? rc : trv_parse_factor(part[2], &slow->factor);
+}
+
+static int parse_cut(const char *text, cli_link_t *link)
+{
+    char copy[64];
+    const char *part[3];
+    const int parts = cli_split(text, copy, 3, part);
+    if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.60s' is not a rank and a port, for example 3:+0; 3:+0:one-way for one direction only",
+                        text);
+    link->both_ways = parts == 2;
+    return read_place(part, &link->slow);
+}
+
+static int add(cli_links_t *links, const cli_link_t *link)
+{
+    if (links->count == CLI_LINKS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow or cut links", CLI_LINKS_MAX);
+    links->link[links->count++] = *link;
+    return TRV_OK;
+}
+
+int cli_links_add_slow(cli_links_t *links, const char *text)
+{
+    cli_link_t link = {.option = "slow-link"};
+    int rc = cli_parse_slow_link(text, &link.slow);
+    return rc ? rc : add(links, &link);
+}
+
+int cli_links_add_cut(cli_links_t *links, const char *text)
+{
+    cli_link_t link = {.option = "cut"};
+    int rc = parse_cut(text, &link);
+    return rc ? rc : add(links, &link);
+}
+
+/* ---- On a torus -------------------------------------------------------------------------------------------------- */
+
+static int check_place(const cli_link_t *link, const trv_torus_t *torus)
+{
+    char text[TRV_TORUS_TEXT_MAX], port[CLI_PORT_TEXT_MAX];
+    const int d = trv_port_dimension(link->slow.port), rank = link->slow.rank;
+    trv_torus_format(torus, text, sizeof text);
+    cli_format_port(link->slow.port, port);
+    if (rank >= torus->ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no rank %d on the torus %s, whose ranks are 0 to %d",
+                        link->option, rank, text, torus->ranks - 1);
+    if (d >= torus->dims || torus->size[d] == 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves by port %s on the torus %s, where %s", link->option, port,
+                        text, d < torus->dims ? "that dimension has size 1" : "dimensions count from 0");
+    const int end = trv_port_sign(link->slow.port) > 0 ? torus->size[d] - 1 : 0;
+    if (trv_torus_is_line(torus, d) && trv_torus_coordinate(torus, rank, d) == end)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves rank %d by port %s on %s: its line ends there",
+                        link->option, rank, port, text);
+    return TRV_OK;
+}
+
+/* The link that comes back. */
+static trv_slow_link_t opposite(const trv_slow_link_t *link, const trv_torus_t *torus)
+{
+    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
+    return (trv_slow_link_t){trv_torus_shift(torus, link->rank, d, sign), trv_port(d, -sign), link->factor};
+}
+
+static int check_twice(const cli_links_t *links, int count, const char *option)
+{
+    const trv_slow_link_t *last = &links->directed[count - 1];
+    char port[CLI_PORT_TEXT_MAX];
+    for (int i = 0; i < count - 1; i++)
+        if (links->directed[i].rank == last->rank && links->directed[i].port == last->port)
+            return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is given twice", option, last->rank,
+                            cli_format_port(last->port, port));
+    return TRV_OK;
+}
+
+int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
+{
+    int rc = TRV_OK, n = 0;
+    for (int i = 0; i < links->count && !rc; i++) {
+        const cli_link_t *link = &links->link[i];
+        rc = check_place(link, torus);
+        if (rc)
+            return rc;
+        links->directed[n++] = link->slow;
+        rc = check_twice(links, n, link->option);
+        if (!rc && link->both_ways) {
+            links->directed[n++] = opposite(&link->slow, torus);
+            rc = check_twice(links, n, link->option);
+        }
+    }
+    *count = n;
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = n, .slow_link = links->directed};
+    trv_rows_t *rows = NULL;
+    if (!rc)
+        rc = trv_rows_create(&rows, &network, INFINITY);
+    trv_rows_destroy(rows);
+    return rc;
+}

@@ -1,0 +1,43 @@
+/*
+ * Links that are slow or cut, as users type them.
+ */
+#ifndef TRIVANCE_TOOL_LINKS_H
+#define TRIVANCE_TOOL_LINKS_H
+
+#include <stdbool.h>
+
+#include <trivance/network.h>
+
+#define CLI_LINKS_MAX 64
+
+typedef struct cli_link {
+    const char *option; /* that it was given by */
+    trv_slow_link_t slow;
+    bool both_ways;
+} cli_link_t;
+
+typedef struct cli_links {
+    int count;
+    cli_link_t link[CLI_LINKS_MAX];              /* as typed */
+    trv_slow_link_t directed[2 * CLI_LINKS_MAX]; /* one for each direction, once cli_links_finish was called */
+} cli_links_t;
+
+/* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
+int cli_parse_slow_link(const char *text, trv_slow_link_t *slow);
+
+/* Adds one more: as above, or "0:+1" and "0:+1:one-way". */
+int cli_links_add_slow(cli_links_t *links, const char *text);
+int cli_links_add_cut(cli_links_t *links, const char *text);
+
+/* Makes the directed links, and sets *count to their number. TRV_ERR_ARGUMENT for links that the torus does not have,
+ * those that are given twice, and a row that is cut in two. */
+int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count);
+
+/* A port as users type it: "+0". Returns `text`. */
+#define CLI_PORT_TEXT_MAX 16
+char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX]);
+
+/* Splits text at its colons into parts, in a copy; returns how many, or 0 for more than `room` or a text too long. */
+int cli_split(const char *text, char copy[64], int room, const char **part);
+
+#endif

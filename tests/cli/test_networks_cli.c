@@ -1,0 +1,196 @@
+/*
+ * Networks in the tool: slow and cut links wherever a torus is taken, and what is said where they are wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+static void expect(const char *line, int code, const char *words)
+{
+    tool_t tool = tool_run(line, NULL);
+    if (tool.code != code || !strstr(tool.out, words))
+        fail_msg("trivance %s: exit code %d, without '%s':\n%s%s", line, tool.code, words, tool.out, tool.err);
+    tool_clear(&tool);
+}
+
+static void expect_without(const char *line, const char *words)
+{
+    tool_t tool = tool_run(line, NULL);
+    if (tool.code != 0 || strstr(tool.out, words))
+        fail_msg("trivance %s: exit code %d, or '%s' in:\n%s%s", line, tool.code, words, tool.out, tool.err);
+    tool_clear(&tool);
+}
+
+/* The time of the only row, by the simulator or the cost model. */
+static double time_of(const char *line)
+{
+    json_t *rows = tool_json(line);
+    assert_int_equal(json_array_size(rows), 1);
+    const double time_ns = json_real_value(json_object_get(json_array_get(rows, 0), "time_ns"));
+    json_decref(rows);
+    return time_ns;
+}
+
+/* ---- What is not there ------------------------------------------------------------------------------------------- */
+
+static void test_bad_links(void **state)
+{
+    static const struct {
+        const char *options, *words;
+    } bad[] = {
+        {"9 --cut=9:+0", "cut: there is no rank 9 on the torus 9, whose ranks are 0 to 8"},
+        {"9 --cut=0:+1", "cut: no link leaves by port +1 on the torus 9, where dimensions count from 0"},
+        {"9x1 --cut=0:-1", "that dimension has size 1"},
+        {"8m --cut=7:+0", "cut: no link leaves rank 7 by port +0 on 8m: its line ends there"},
+        {"3x8m --slow-link=8:-1:2x", "slow-link: no link leaves rank 8 by port -1 on 3x8m: its line ends there"},
+        {"9 --cut=0", "'0' is not a rank and a port, for example 3:+0"},
+        {"9 --cut=0:+0:both", "for example 3:+0; 3:+0:one-way for one direction only"},
+        {"9 --cut=0:0", "'0' is not a port"},
+        {"9 --cut=0:+0 --cut=1:-0", "cut: the link 1:-0 is given twice"},
+        {"9 --slow-link=1:-0:2x --cut=0:+0", "cut: the link 1:-0 is given twice"},
+        {"9 --slow-link=0:+0:0x", "'0x' is not a factor"},
+        {"9 --slow-link=0:+0:-2x", "'-2x' is not a factor"},
+        {"9 --cut=0:+0 --cut=4:+0", "the row of rank 0 along dimension 0 of 9 is in two parts, because of two cuts"},
+        {"3x8m --cut=9:+1", "the row of rank 8 along dimension 1 of 3x8m is in two parts, because of a cut in a line"},
+    };
+    static const char *const command[] = {"plan",
+                                          "plan --why",
+                                          "cost -a trivance-b",
+                                          "simulate -a trivance-b -b 1K",
+                                          "verify -a trivance-b",
+                                          "export --format=goal"};
+    (void)state;
+    for (size_t c = 0; c < sizeof command / sizeof command[0]; c++)
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            char line[256];
+            snprintf(line, sizeof line, "%s %s", command[c], bad[i].options);
+            tool_refuses(line, bad[i].words);
+        }
+    tool_refuses("cost 9 3x3 --cut=0:+0", "the links of one torus");
+    tool_refuses("verify 9 3x3 --cut=0:+0", "the links of one torus");
+    tool_refuses("export --schedule=x.json --format=goal --cut=0:+0", "are for a torus");
+}
+
+static void test_many_links(void **state)
+{
+    char line[2048] = "simulate 64x3 -a trivance-b -b 1K";
+    (void)state;
+    for (int i = 0; i < 64; i++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), " --slow-link=%d:+1:2x", i);
+    expect(line, 0, "link 63:+1 2x");
+    strcat(line, " --cut=64:+1");
+    tool_refuses(line, "there are more than 64 slow or cut links");
+}
+
+/* ---- What they do ------------------------------------------------------------------------------------------------ */
+
+/* A cut is both ways unless it says otherwise, and it does not matter from which side it is named. */
+static void test_cut(void **state)
+{
+    static const char *const alike[] = {"--cut=3:+0", "--cut=4:-0", "--slow-link=3:+0:down --slow-link=4:-0:down",
+                                        "--cut=4:-0:one-way --cut=3:+0:one-way"};
+    char line[256];
+    (void)state;
+    const double whole_ns = time_of("simulate 9 -a trivance-b -b 1M --model=fifo -f json");
+    for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++) {
+        snprintf(line, sizeof line, "simulate 9 -a trivance-b -b 1M --model=fifo -f json %s", alike[i]);
+        const double cut_ns = time_of(line);
+        snprintf(line, sizeof line, "simulate 9m -a trivance-b -b 1M --model=fifo -f json");
+        assert_true(cut_ns > whole_ns);
+        assert_float_equal(cut_ns, time_of(line), 0); /* a row that is open anywhere is a line */
+    }
+    expect("simulate 9 -a ring -b 1K --cut=3:+0 --slow-link=0:+0:2x", 0, "link 3:+0 cut, link 0:+0 2x");
+}
+
+/* What was opened is proved not to be passed; what turns corners into the cut is a fault, in words. */
+static void test_verify(void **state)
+{
+    (void)state;
+    expect("verify 9 --cut=3:+0", 0, "trivance-l ");
+    expect_without("verify 9 --cut=3:+0", "WRONG");
+    expect_without("verify 4x4 -a trivance,ring,bucket,recdoub,swing,bruck,hybrid --cut=5:+1 --cut=2:+0", "WRONG");
+    expect("verify 4x4 -a star --cut=1:-0:one-way", 1,
+           "step 1 of stream 0: rank 3 sends to rank 13, and the message's route passes the link that leaves rank 1 by "
+           "port 1 (dimension 0, -), which is cut");
+    expect("verify 4x4 -a star --slow-link=1:-0:4x", 0, "exact");
+    /* A file is what it is: on the whole ring it is right. */
+    char path[256], line[512];
+    snprintf(path, sizeof path, "%s/nine.json", tool_folder());
+    snprintf(line, sizeof line, "plan 9 -a trivance-b -f json -o %s", path);
+    expect(line, 0, "");
+    snprintf(line, sizeof line, "verify --schedule=%s", path);
+    expect(line, 0, "exact");
+    snprintf(line, sizeof line, "verify --schedule=%s --cut=3:+0", path);
+    expect(line, 1, "which is cut");
+    snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
+    tool_refuses(line, "needs the link 3:+0, which is cut");
+}
+
+/* A slow link's bytes count as so many more; nothing goes over a cut one. Ring's 16 steps send a ninth of half the
+ * vector each way: 1.5 us, and 466034 of 8388608 bits at 800 Gb/s, four times as long. */
+static void test_cost(void **state)
+{
+    (void)state;
+    const double plain_ns = time_of("cost 9 -a ring -b 1M -f json");
+    assert_float_equal(time_of("cost 9 -a ring -b 1M -f json --slow-link=5:-0:4x") - 16 * 1500,
+                       4 * (plain_ns - 16 * 1500), 1e-3);
+    assert_float_equal(time_of("cost 9 -a trivance-b -b 1M -f json --cut=3:+0"),
+                       time_of("cost 9m -a trivance-b -b 1M -f json"), 1e-9);
+    tool_refuses("cost 4x4 -a star -b 1K --cut=1:-0", "needs the link that leaves rank 1 by port 1, which is cut");
+    expect_without("cost 4x4 -b 1K --cut=1:-0", "\nstar ");
+}
+
+/* What is exported is routed round the cut, too. */
+static void test_export(void **state)
+{
+    (void)state;
+    tool_t whole = tool_run("export 9 -a trivance-b --format=goal", NULL);
+    tool_t cut = tool_run("export 9 -a trivance-b --format=goal --cut=3:+0", NULL);
+    assert_int_equal(whole.code | cut.code, 0);
+    assert_non_null(strstr(whole.out, "send 21846b to 4 tag 0 nic 0")); /* from rank 3 over the link that is cut … */
+    assert_non_null(strstr(cut.out, "send 21846b to 4 tag 0 nic 1"));   /* … and the other way round */
+    tool_clear(&whole);
+    tool_clear(&cut);
+    expect("export 9 -a planned --format=goal --cut=3:+0", 0, "num_ranks 9");
+}
+
+static void test_sweep(void **state)
+{
+    (void)state;
+    json_t *rows = tool_json("sweep --torus=9,9m -a trivance-b -b 1K --cut=none,3:+0 --model=fifo -f json"), *row;
+    double line_ns = 0, cut_ns = 1;
+    size_t i, errors = 0;
+    assert_int_equal(json_array_size(rows), 4);
+    json_array_foreach(rows, i, row)
+    {
+        const char *error = json_string_value(json_object_get(row, "error"));
+        const bool line = strcmp(json_string_value(json_object_get(row, "torus")), "9m") == 0;
+        const bool cut = strcmp(json_string_value(json_object_get(row, "cut")), "none") != 0;
+        assert_int_equal(line && cut, error != NULL);
+        errors += error && strstr(error, "in two parts, because of a cut in a line");
+        if (line != cut)
+            *(line ? &line_ns : &cut_ns) = json_real_value(json_object_get(row, "time_ns"));
+    }
+    assert_int_equal(errors, 1);
+    assert_float_equal(line_ns, cut_ns, 0);
+    json_decref(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_links), cmocka_unit_test(test_many_links), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),       cmocka_unit_test(test_export),
+        cmocka_unit_test(test_sweep),
+    };
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
+}
