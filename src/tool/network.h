@@ -53,13 +53,6 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
 /* "slow ranks, jitter": what the network has and plans leave out of account, "" for nothing. Returns `text`. */
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 
-/* The torus with the slow and cut links of what is simulated, which it borrows. */
-static inline trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options)
-{
-    return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
-                           .slow_link = options->slow_link};
-}
-
 /* What a hop takes: along a link and through both sides of a router. Setting it keeps their proportions. */
 double cli_hop_ns(const trv_simulate_options_t *network);
 void cli_set_hop(trv_simulate_options_t *network, double hop_ns);
