@@ -243,8 +243,22 @@ static trv_model_t find_model(const source_t *source, mix_t *mix)
     return model;
 }
 
+/* Where all dimensions are lines the ends of the hybrids have names of their own: line-l and line-b. */
+static bool is_named(const source_t *source, const int *choice, int own, trv_visit_t visit)
+{
+    bool ends[2] = {own == 0 && visit == TRV_INTERLEAVED, own == 0 && visit == TRV_INTERLEAVED};
+    for (int s = 0; s < source->sides; s++) {
+        const int g = source->side[s].option[choice[s]].g;
+        ends[0] = ends[0] && source->side[s].line && g == 1;
+        ends[1] = ends[1] && source->side[s].line && g == source->side[s].size;
+    }
+    return ends[0] || ends[1];
+}
+
 static int add_hybrid(const source_t *source, const int *choice, int own, trv_visit_t visit)
 {
+    if (is_named(source, choice, own, visit))
+        return TRV_OK;
     mix_t mix = {.own = own ? own : source->active, .visit = visit};
     trv_hybrid_t hybrid = {.form = source->form, .visit = visit, .own = own};
     char name[TRV_ALGORITHM_NAME_MAX];

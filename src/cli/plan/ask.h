@@ -12,7 +12,7 @@
 typedef struct cli_plan_ask {
     trv_torus_t torus;
     trv_collective_t collective;
-    uint64_t bytes;        /* --why: the size that is asked about */
+    uint64_t bytes;        /* --why and --nodes: the size that is asked about */
     cli_network_t network; /* finished for the torus */
     trv_planner_constraints_t constraints;
     cli_format_t format;
@@ -24,6 +24,9 @@ typedef struct cli_plan_ask {
 int cli_plan_sizes(const cli_plan_ask_t *ask);
 /* Prints the plans that came near, what their times are made of, and on which network each would have been chosen. */
 int cli_plan_why(const cli_plan_ask_t *ask);
+
+/* Prints the plans for the nodes of a list ("0-9,16-25"), and which node each rank is. */
+int cli_plan_nodes(const cli_plan_ask_t *ask, const char *list);
 
 /* "AllReduce on the torus 8x8 (64 ranks)" and the network in a second line. */
 void cli_plan_ask_header(const cli_plan_ask_t *ask, FILE *out);

@@ -27,6 +27,7 @@ enum {
     OPTION_STEPS,
     OPTION_ALL_SIZES,
     OPTION_WHY,
+    OPTION_NODES,
     OPTION_CONSISTENT,
     OPTION_IDEMPOTENT,
     OPTION_MEMORY,
@@ -57,15 +58,16 @@ static const cli_option_t option[] = {
     {"all-sizes", OPTION_ALL_SIZES, NULL, "the plan for every size from 32 B to 1 GiB, and its gains", NULL},
     {"why", OPTION_WHY, NULL,
      "the plans that came near, what their times are made of, and on which network they would have won", NULL},
+    {"nodes", OPTION_NODES, "LIST",
+     "a job on these nodes of the torus or mesh only (0-9,16-25,32-40): the best orders and plans", NULL},
     {"search", OPTION_SEARCH, "WHAT",
      "distances for a ring (32) or all rings of a range (2-64), star chains for tori (8x8 or 4x4,4x4x8) or all of the "
      "built-in table (stars) instead",
      NULL},
     {"steps", OPTION_STEPS, "K", "of the search on rings: distances for K steps per phase only", NULL},
     {"format", 'f', "F",
-     "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes and --why table, json "
-     "or "
-     "csv; of --search also c (the source of a built-in table)",
+     "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
+     "table, json or csv; of --search also c (the source of a built-in table)",
      "text svg json table csv c"},
     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
     {NULL, 0, NULL, "What a plan must satisfy", NULL},
@@ -81,7 +83,7 @@ const cli_command_t cli_plan_command = {
     .summary = "a schedule step by step, as text, picture (SVG) or file (JSON)",
     .usage = "TORUS [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
-             "TORUS --all-sizes | --why [OPTIONS]\n"
+             "TORUS --all-sizes | --why | --nodes=LIST [OPTIONS]\n"
              "--search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
              "--search=TORUS[,TORUS…] [--format=table|json|csv|c]",
     .about = "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share "
@@ -99,6 +101,7 @@ const cli_command_t cli_plan_command = {
                 "trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
                 "trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
                 "trivance plan 8x8 --bytes=128K --why --consistent\n"
+                "trivance plan 16x16 --nodes=0-9,16-25,32-40 --bytes=32\n"
                 "trivance plan --search=30-32\n"
                 "trivance plan --search=4x4x8\n",
 };
@@ -106,7 +109,7 @@ const cli_command_t cli_plan_command = {
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
 typedef struct options {
-    const char *command, *schedule, *output, *rank, *stream, *format_name, *chain;
+    const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
     cli_plan_search_t search;
     bool all_sizes, why, named, unchecked;
     cli_selection_t selection;
@@ -327,17 +330,19 @@ static int ask(const options_t *options)
     int rc = options->format_name ? cli_parse_format(options->format_name, &ask.format) : TRV_OK;
     if (!rc)
         rc = cli_network_finish(&ask.network, &ask.torus);
-    if (!rc && options->why)
+    if (!rc && !options->all_sizes)
         ask.bytes = options->bytes ? options->bytes : USUAL_BYTES;
     if (rc)
         return rc;
+    if (options->nodes)
+        return cli_plan_nodes(&ask, options->nodes);
     return options->why ? cli_plan_why(&ask) : cli_plan_sizes(&ask);
 }
 
 /* The sentence for options that do not go together, or NULL. */
 static const char *find_conflict(const options_t *options)
 {
-    const bool asked = options->all_sizes || options->why;
+    const bool asked = options->all_sizes || options->why || options->nodes;
     if (options->unchecked && !options->schedule)
         return CLI_UNCHECKED_ALONE;
     if (options->search.what && (options->tori.count || options->schedule || asked))
@@ -354,8 +359,11 @@ static const char *find_conflict(const options_t *options)
         return "one algorithm at a time, for example --algorithm=trivance-b";
     if (options->all_sizes && (options->why || options->bytes))
         return "--all-sizes is about all sizes; leave --bytes and --why out";
+    if (options->nodes && (options->all_sizes || options->why))
+        return "--nodes shows its own plans; leave --all-sizes and --why out";
     if (asked && (options->schedule || options->named || options->rank || options->stream))
-        return "--all-sizes and --why ask the planner about a torus, for example `trivance plan 8x8 --all-sizes`; "
+        return "--all-sizes, --why and --nodes ask the planner about a torus, for example `trivance plan 8x8 "
+               "--all-sizes`; "
                "leave --schedule, --algorithm, --rank and --stream out";
     if (options->constrained && (options->schedule || !options->selection.choice[0].planned))
         return "--consistent, --idempotent, --memory and --messages-per-port say what a plan must keep to; "
@@ -418,6 +426,7 @@ static int read_option(void *context, int key)
     case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
     case OPTION_WHY: options->why = true; return TRV_OK;
+    case OPTION_NODES: options->nodes = optarg; return TRV_OK;
     case 'f': options->format_name = optarg; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
     default: return read_constraint(options, key);
@@ -455,7 +464,7 @@ int cli_plan(int argc, char **argv)
         options.search.format = options.format_name;
         options.search.output = options.output;
         rc = cli_plan_search(&options.search);
-    } else if (options.all_sizes || options.why) {
+    } else if (options.all_sizes || options.why || options.nodes) {
         rc = ask(&options);
     } else {
         rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;

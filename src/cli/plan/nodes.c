@@ -1,0 +1,176 @@
+/*
+ * trivance plan --nodes: the plans for any set of nodes, and which node each rank is.
+ */
+#include "cli/plan/ask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "text/parse.h"
+#include "tool/output.h"
+#include "tool/select.h"
+#include "tool/tool.h"
+
+#define PLANS_MAX   12
+#define MAP_COLUMNS 24 /* of a map: more are not drawn */
+
+typedef struct nodes {
+    const cli_plan_ask_t *ask;
+    int count, *node; /* in the order of the best plan */
+    int plans;
+    trv_node_plan_t plan[PLANS_MAX];
+} nodes_t;
+
+/* ---- The list ---------------------------------------------------------------------------------------------------- */
+
+/* A number, or two with a dash between them. */
+static int read_range(const char *item, int last, int *from, int *to)
+{
+    char first[16];
+    const char *dash = strchr(item, '-');
+    const size_t length = dash ? (size_t)(dash - item) : strlen(item);
+    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : sizeof first - 1), item);
+    int rc = trv_parse_int(first, "a node of --nodes", 0, last, from);
+    *to = *from;
+    if (!rc && dash)
+        rc = trv_parse_int(dash + 1, "a node of --nodes", 0, last, to);
+    if (!rc && *to < *from)
+        return trv_fail(TRV_ERR_ARGUMENT, "--nodes: %.40s ends before it begins; for example 0-9,16-25", item);
+    return rc;
+}
+
+static int read_nodes(nodes_t *nodes, const char *list)
+{
+    char item[64];
+    const int ranks = nodes->ask->torus.ranks;
+    int more, rc = TRV_OK;
+    while (!rc && (more = trv_next_item(&list, "--nodes", item, sizeof item)) != 0) {
+        int from, to;
+        rc = more < 0 ? more : read_range(item, ranks - 1, &from, &to);
+        for (int n = from; !rc && n <= to; n++) {
+            if (nodes->count == ranks)
+                return trv_fail(TRV_ERR_ARGUMENT,
+                                "--nodes has more than the %d nodes that there are: one is there twice", ranks);
+            nodes->node[nodes->count++] = n;
+        }
+    }
+    return rc ? rc : trv_order_nodes(&nodes->ask->torus, TRV_ORDER_SNAKE, nodes->count, nodes->node);
+}
+
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
+
+static void add_time(cli_table_t *table, double time_ns)
+{
+    char text[TRV_TIME_TEXT_MAX];
+    cli_cell_both(table, trv_format_time(time_ns, trv_time_unit(time_ns), text), json_real(time_ns));
+}
+
+static void add_slower(cli_table_t *table, double ratio)
+{
+    char text[32];
+    snprintf(text, sizeof text, ratio > 1 ? "%.2fx" : "chosen", ratio);
+    cli_cell_both(table, text, json_real(ratio));
+}
+
+static int print_plans(const nodes_t *nodes, FILE *out)
+{
+    static const cli_column_t column[] = {{"plan", "plan", false, 0},
+                                          {"shape", "shape", false, 0},
+                                          {"order", "order", false, 0},
+                                          {"steps", "steps", true, 0},
+                                          {"time_ns", "time", true, 0},
+                                          {"alpha_ns", "alpha", true, 0},
+                                          {"hops_ns", "hops", true, 0},
+                                          {"transmission_ns", "transmission", true, 0},
+                                          {"slower", "times as long", true, 0}};
+    cli_table_t table;
+    cli_table_begin(&table, out, nodes->ask->format, column, sizeof column / sizeof column[0],
+                    nodes->ask->format == CLI_FORMAT_TABLE && out == stdout && cli_stdout_is_terminal());
+    for (int i = 0; i < nodes->plans; i++) {
+        const trv_node_plan_t *plan = &nodes->plan[i];
+        cli_cell_text(&table, plan->plan.algorithm);
+        cli_cell_text(&table, plan->torus.lines ? "line" : "ring");
+        cli_cell_text(&table, trv_order_name(plan->order));
+        cli_cell_int(&table, plan->plan.steps);
+        add_time(&table, plan->plan.time_ns);
+        add_time(&table, plan->plan.alpha_ns);
+        add_time(&table, plan->plan.hops_ns);
+        add_time(&table, plan->plan.transmission_ns);
+        add_slower(&table, plan->plan.time_ns / nodes->plan[0].plan.time_ns);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+/* Which rank is where: a row of the machine's last dimension in a line, . where there is none. */
+static int print_map(const nodes_t *nodes, FILE *out)
+{
+    const trv_torus_t *torus = &nodes->ask->torus;
+    const int columns = torus->size[torus->dims - 1];
+    fprintf(out, "\nranks on the machine, in the order of the plan\n");
+    if (columns > MAP_COLUMNS || torus->dims > 2) {
+        for (int i = 0; i < nodes->count; i++)
+            fprintf(out, "%s%d", i == 0 ? "nodes " : ", ", nodes->node[i]);
+        fprintf(out, "\n");
+        return TRV_OK;
+    }
+    int *rank = malloc((size_t)torus->ranks * sizeof *rank);
+    if (!rank)
+        return trv_fail_memory();
+    for (int n = 0; n < torus->ranks; n++)
+        rank[n] = -1;
+    for (int i = 0; i < nodes->count; i++)
+        rank[nodes->node[i]] = i;
+    for (int n = 0; n < torus->ranks; n++) {
+        char text[16] = ".";
+        if (rank[n] >= 0)
+            snprintf(text, sizeof text, "%d", rank[n]);
+        fprintf(out, "%s%5s", n % columns == 0 ? " " : "", text);
+        if ((n + 1) % columns == 0)
+            fprintf(out, "\n");
+    }
+    free(rank);
+    return TRV_OK;
+}
+
+static int print(const nodes_t *nodes, FILE *out)
+{
+    const bool text = nodes->ask->format == CLI_FORMAT_TABLE;
+    if (text) {
+        cli_plan_ask_header(nodes->ask, out);
+        fprintf(out, "%d of its nodes\n\n", nodes->count);
+    }
+    int rc = print_plans(nodes, out);
+    return rc || !text ? rc : print_map(nodes, out);
+}
+
+static int plan(nodes_t *nodes)
+{
+    const cli_plan_ask_t *ask = nodes->ask;
+    nodes->plans = trv_planner_nodes(&ask->torus, nodes->count, nodes->node, ask->collective, ask->bytes,
+                                     &ask->network.options, &ask->constraints, PLANS_MAX, nodes->plan);
+    if (nodes->plans < 0)
+        return nodes->plans;
+    int rc = trv_order_nodes(&ask->torus, nodes->plan[0].order, nodes->count, nodes->node);
+    cli_output_t output;
+    if (!rc)
+        rc = cli_output_begin(&output, ask->output);
+    if (rc)
+        return rc;
+    rc = print(nodes, output.stream);
+    return cli_output_end(&output, rc);
+}
+
+int cli_plan_nodes(const cli_plan_ask_t *ask, const char *list)
+{
+    nodes_t nodes = {.ask = ask};
+    nodes.node = malloc((size_t)ask->torus.ranks * sizeof *nodes.node);
+    if (!nodes.node)
+        return trv_fail_memory();
+    int rc = read_nodes(&nodes, list);
+    if (!rc)
+        rc = plan(&nodes);
+    free(nodes.node);
+    return rc;
+}

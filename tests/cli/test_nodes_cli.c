@@ -1,0 +1,74 @@
+/*
+ * plan --nodes: jobs on any set of nodes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+static void expect(const char *line, int code, const char *words)
+{
+    tool_t tool = tool_run(line, NULL);
+    if (tool.code != code || !strstr(code ? tool.err : tool.out, words))
+        fail_msg("trivance %s: exit code %d, without '%s':\n%s%s", line, tool.code, words, tool.out, tool.err);
+    tool_clear(&tool);
+}
+
+/* The best first; nothing that Trivance is compared with before it. */
+static void test_plans(void **state)
+{
+    json_t *rows = tool_json("plan 16x16 --nodes 0-9,16-25,32-40 --bytes 32 --format=json");
+    (void)state;
+    assert_true(json_array_size(rows) > 4);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "plan")), "line-l");
+    double before = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const double time_ns = json_real_value(json_object_get(json_array_get(rows, i), "time_ns"));
+        assert_true(time_ns >= before);
+        before = time_ns;
+    }
+    json_decref(rows);
+}
+
+static void test_map(void **state)
+{
+    (void)state;
+    expect("plan 4x4 --nodes 0-1,4-5 --bytes 32", 0, "     0    1    .    .\n");
+    expect("plan 3x3x3 --nodes 0,13 --bytes 32", 0, "nodes 0, 13\n");
+    expect("plan 8mx8m --nodes 0-3,8-11 --cut 9:+1 --bytes 1K", 0, "8 of its nodes");
+    expect("plan 9 --nodes 4", 0, "1 of its nodes");
+}
+
+static void test_bad_lists(void **state)
+{
+    static const char *const bad[][2] = {
+        {"plan 4x4 --nodes 5,5", "node 5 is there twice"},
+        {"plan 4x4 --nodes 0-15,0", "one is there twice"},
+        {"plan 4x4 --nodes 9-3", "ends before it begins"},
+        {"plan 4x4 --nodes 16", "a whole number from 0 to 15"},
+        {"plan 4x4 --nodes 1-2-3", "a whole number from 0 to 15"},
+        {"plan 4x4 --nodes=", "empty entry"},
+        {"plan 4x4 --nodes 1,,2", "empty entry"},
+        {"plan 4x4 --nodes 0-3 --why", "--nodes shows its own plans"},
+        {"plan 4x4 --nodes 0-3 -a ring", "ask the planner"},
+        {"plan --nodes 0-3", "give either a torus"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        expect(bad[i][0], 2, bad[i][1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_map),
+                                       cmocka_unit_test(test_bad_lists)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
