@@ -30,7 +30,7 @@ static void print_help(void)
          "  trivance plan 9                    the fastest schedule on a ring of 9, drawn\n"
          "  trivance verify 9 3x3 8x8          every algorithm on three tori\n"
          "  trivance cost 16x16x16 --bytes 32K,8M\n"
-         "  trivance simulate 16x16x16         how long it takes, packet by packet\n"
+         "  trivance simulate 8x8              how long it takes, packet by packet\n"
          "  mpirun -n 9 trivance bench --torus 3x3\n\n"
          "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ.\n"
          "Exit status: 0 good, 1 a schedule is not what it claims, 2 bad input.");
