@@ -27,7 +27,9 @@ const cli_command_t cli_tune_command = {
         "fastest there, turn by turn; then writes rules in which an algorithm stands only where it was faster than "
         "the library by more than noise, twice.",
     .option = option,
-    .notes = "Times are medians over the runs of the slowest rank. Exit status: 0 good, 2 bad input.",
+    .notes =
+        "Times are medians over the runs of the slowest rank. Where the time does not suffice, what was slow at first "
+        "is left out, then the last sizes. Exit status: 0 good, 2 bad input.",
     .examples = "mpirun -n 9 trivance tune --torus 3x3 -o rules.json\n"
                 "TRIVANCE_TORUS=3x3 TRIVANCE_RULES_FILE=rules.json mpirun -n 9 ./program\n",
 };

@@ -21,6 +21,9 @@ typedef struct bench {
     int rank, ranks;
     bench_output_t output;
     bool progress;
+    crowd_t crowd;
+    double spreads; /* sum over the rows */
+    int rows;
     int done, all;
     uint64_t wrong;
 } bench_t;
@@ -70,6 +73,8 @@ static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t
                        &second);
     if (code == TRV_OK) {
         row.chosen_for = entry->choice.label;
+        bench->spreads += row.spread;
+        bench->rows++;
         row.chosen = entry->kind == BENCH_CHOSEN;
         bench->wrong += row.wrong + (row.checked && !row.identical) + (pair ? second.wrong + !second.identical : 0);
         if (bench->progress)
@@ -133,18 +138,24 @@ static int get_buffers(bench_t *bench)
 static int run_all(bench_t *bench)
 {
     int code = get_buffers(bench);
+    if (code == TRV_OK)
+        code = crowd_find(bench->comm, &bench->crowd);
     if (code < 0)
         return code;
     bench->all = bench->options.tori * bench->options.sizes * bench->options.entries;
     bench->progress = bench->rank == 0 && cli_stderr_is_terminal() && !cli_stdout_is_terminal();
     if (bench->rank == 0)
-        bench_output_begin(&bench->output, &bench->options, bench->ranks);
+        bench_output_begin(&bench->output, &bench->options, &bench->crowd, bench->ranks);
     for (int t = 0; t < bench->options.tori && code == TRV_OK; t++)
         code = run_torus(bench, &bench->options.torus[t]);
     if (bench->progress)
         fprintf(stderr, "\r\033[K");
     if (bench->rank == 0 && bench_output_end(&bench->output) < 0 && code == TRV_OK)
         code = TRV_ERR_MEMORY;
+    if (bench->rows > 0)
+        crowd_add_spread(&bench->crowd, bench->spreads / bench->rows);
+    if (bench->rank == 0 && code == TRV_OK)
+        crowd_warn("bench", &bench->crowd);
     return code;
 }
 

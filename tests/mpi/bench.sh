@@ -44,7 +44,7 @@ good 3 ' 0 +yes$' --torus 4 --torus 2x2,4 -a ring,bucket --op max --type int8 --
 good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,trivance-b,[0-9]+,' --torus 2x2 --algorithm=trivance-b --type=double \
     --op=prod --bytes=64 --format=csv -i 2
 keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,chosen_for,steps,bytes_sent
-keys=$keys,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations
+keys=$keys,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations,ranks_per_core,busy
 good 1 "^$keys\$" --format=csv --bytes 64 -i 2
 good 3 '"wrong": 0, "identical": true' --format=json --bytes 64,128,256 -i 2 -a swing-b
 good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' --format=osu -f -m 8:64 -i 7 -x 1 -a trivance-l

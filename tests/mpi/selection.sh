@@ -55,7 +55,21 @@ lines 0 '^trivance'
 run -- "$tool" tune --torus 2x2 --bytes 8 --time 100ms -o "$work/rules.json"
 good "tune with two neighbours"
 grep -Eq '"network": \{.*, "message_overhead": "[0-9]+\.[0-9]ns"\}' "$work/rules.json" || fail "no overhead"
-ranks=2
+launched=$launcher launcher=$work/one_core ranks=9 # a machine that is busy, and ends in time all the same
+printf '#!/bin/sh\nexec taskset -c 0 %s "$@"\n' "$launched" > "$launcher"
+chmod +x "$launcher"
+start=$SECONDS
+run -- "$tool" tune --torus 3x3 --time 2s -o "$work/rules.json"
+good "tune on one core"
+[ $((SECONDS - start)) -le 10 ] || fail "--time 2s took $((SECONDS - start)) s"
+lines 1 '^trivance tune: warning: 9 ranks share a core'
+lines 1 'measured on a busy machine$'
+grep -Eq '"measured": \{"ranks_per_core": 9, .*, "busy": true\}' "$work/rules.json" || fail "the rules do not say busy"
+run -- "$tool" bench --bytes 64 --format=json
+good "bench on one core"
+lines 1 '^trivance bench: warning: 9 ranks share a core'
+lines 1 '"ranks_per_core": 9.0, "busy": true'
+launcher=$launched ranks=2
 run -- "$tool" tune --torus 2 --bytes 8,64K --time 200ms -o "$work/rules.json" --collective allreduce,allgather
 good "tune"
 lines 4 '^(allreduce|allgather) +(8 B|64 KiB) +mpi '
