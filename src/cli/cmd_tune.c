@@ -10,7 +10,7 @@ static const cli_option_t option[] =
       "the torus of the N ranks (default: what TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS says, else a ring of N)", NULL},
      {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
       "allreduce reduce-scatter allgather"},
-     {"bytes", 'b', "LIST", "sizes of the whole vector (default 8,64,512,4K,32K,256K,2M)", NULL},
+     {"bytes", 'b', "LIST", "sizes of the whole vector, or ranges, as 1K:64M:x4 (default 8:2M:x8)", NULL},
      {"time", TUNE_TIME, "T", "about how long all of it may take (default 5s)", NULL},
      {"output", 'o', "FILE", "the rules, for TRIVANCE_RULES_FILE; the file appears when all is measured", "FILE"},
      {"format", 'f', "F", "of the measurements: table (default; the library and the best), json or csv (all)",

@@ -56,6 +56,7 @@ typedef struct options {
     const char *command, *path;
     cli_selection_t selection;
     bool collective[3];
+    bool of_torus, with_bytes; /* --algorithm or --collective, --bytes were given */
     trv_verify_method_t method;
     uint64_t bytes;        /* that `planned` is for */
     cli_network_t network; /* of it the links */
@@ -333,13 +334,21 @@ static int read_option(void *context, int key)
     if (key >= CLI_NETWORK_OPTION)
         return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
-    case 'a': return cli_select(optarg, &options->selection);
-    case 'b': return trv_parse_vector(optarg, &options->bytes);
-    case 'c': return read_collective(options, optarg);
+    case 'a': options->of_torus = true; return cli_select(optarg, &options->selection);
+    case 'b': options->with_bytes = true; return trv_parse_vector(optarg, &options->bytes);
+    case 'c': options->of_torus = true; return read_collective(options, optarg);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
     default: return read_method(options, optarg);
     }
+}
+
+static bool has_planned(const cli_selection_t *selection)
+{
+    bool planned = false;
+    for (int i = 0; i < selection->choices; i++)
+        planned |= selection->choice[i].planned;
+    return planned;
 }
 
 int cli_verify(int argc, char **argv)
@@ -359,5 +368,9 @@ int cli_verify(int argc, char **argv)
         return cli_bad_last(argv[0]);
     if (!options.path == !options.tori.count)
         return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance verify 9 3x3`");
+    if (options.path && options.of_torus)
+        return cli_bad(argv[0], "%s", CLI_FILE_ALONE);
+    if (options.with_bytes && !has_planned(&options.selection))
+        return cli_bad(argv[0], "--bytes is the size that planned is for; what is named is verified for all sizes");
     return run(&options);
 }

@@ -95,9 +95,8 @@ static int read_bytes(const char *list, tune_options_t *options)
     if (code < 0)
         return code;
     qsort(options->bytes, (size_t)sizes, sizeof options->bytes[0], by_size);
-    if (options->bytes[0] == 0 || options->bytes[sizes - 1] > BYTES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "a size is 0 or larger than 1 GiB; take sizes in between, for example "
-                                          "8,4K,1M");
+    if (options->bytes[sizes - 1] > BYTES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "a size is larger than 1 GiB; take smaller ones, for example 8,4K,1M");
     options->sizes = 0;
     for (int i = 0; i < sizes; i++)
         if (i == 0 || options->bytes[i] != options->bytes[i - 1])
@@ -135,7 +134,7 @@ static int read_options(int argc, char **argv, tune_t *tune)
     tune_options_t *options = &tune->options;
     options->seconds = 5;
     options->collectives = 1; /* AllReduce, which is 0 */
-    read_bytes("8,64,512,4K,32K,256K,2M", options);
+    read_bytes("8:2M:x8", options);
     int code = cli_read_options(&cli_tune_command, argc, argv, apply, tune);
     if (code >= 0)
         return code == CLI_OK ? -1 : code;

@@ -61,6 +61,8 @@ good 1 '^Usage: mpirun' --help
 good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2
 
 refused 1 'is not what it claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
+bad "--full is for --format=osu" --full
+bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather
 bad "there is no algorithm 'trivance-q'" -a trivance-q
 bad "must be the number of ranks" --torus 3x3
 bad "3x" --torus 3x

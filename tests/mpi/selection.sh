@@ -70,7 +70,7 @@ good "bench on one core"
 lines 1 '^trivance bench: warning: 9 ranks share a core'
 lines 1 '"ranks_per_core": 9.0, "busy": true'
 launcher=$launched ranks=2
-run -- "$tool" tune --torus 2 --bytes 8,64K --time 200ms -o "$work/rules.json" --collective allreduce,allgather
+run -- "$tool" tune --torus 2 --bytes 8,64K --time 3s -o "$work/rules.json" --collective allreduce,allgather
 good "tune"
 lines 4 '^(allreduce|allgather) +(8 B|64 KiB) +mpi '
 [ "$(grep -c '"comm_size_min": 2, "comm_size_max": 2, "torus": "2"' "$work/rules.json")" = 2 ] || fail "no rules for 2"
@@ -90,7 +90,7 @@ if [ "$few" != few ]; then
         grep -q -F -- "$words" "$out" || fail "tune $*: does not say '$words'"
     }
     bad "must be the number of ranks" --torus 3x3
-    bad "a size is 0" --bytes 0
+    bad "at least 1 byte" --bytes 0
     bad "cannot be written" -o /nonexistent/rules.json
     bad "from 100ms to 86400s" --time 1ms
     ranks=4
