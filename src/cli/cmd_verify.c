@@ -12,11 +12,15 @@
 #include "export/msccl_program.h"
 #include "text/whole_file.h"
 #include "tool/input.h"
+#include "tool/patience.h"
 #include "text/parse.h"
 #include "tool/network.h"
 #include "tool/select.h"
 #include "tool/table.h"
 #include "common/error.h"
+#include "verify/seconds.h"
+
+enum { OPTION_METHOD = CLI_NO_LETTER, OPTION_LONG };
 
 static const cli_option_t option[] = {
     {"algorithm", 'a', "LIST",
@@ -30,10 +34,11 @@ static const cli_option_t option[] = {
      "a schedule in the format trivance-schedule-1, which must say which blocks its messages have, or a program in "
      "MSCCL's XML instead (- is stdin)",
      "FILE"},
-    {"method", CLI_NO_LETTER, "M",
+    {"method", OPTION_METHOD, "M",
      "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
      "probability below 2^-60; auto (default): exhaustive while that is affordable",
      "auto exhaustive random"},
+    {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
     {"format", 'f', "F", "table (default), json or csv", "table json csv"},
     CLI_OPTIONS_END};
 
@@ -60,6 +65,7 @@ typedef struct options {
     const char *command, *path;
     cli_selection_t selection;
     bool collective[3];
+    bool patient;              /* --long */
     bool of_torus, with_bytes; /* --algorithm or --collective, --bytes were given */
     trv_verify_method_t method;
     uint64_t bytes;        /* that `planned` is for */
@@ -329,6 +335,30 @@ static int check_links(options_t *options, const trv_schedule_t *schedule)
     return rc;
 }
 
+/* What all of it takes but what is planned; over an hour only with --long. */
+static int have_patience(const options_t *options)
+{
+    double seconds = 0, own;
+    int rc = TRV_OK;
+    for (int t = 0; t < options->tori.count; t++)
+        for (int c = 0; c < 3; c++)
+            for (int i = 0; options->collective[c] && i < options->selection.choices; i++)
+                for (int m = 0; m < options->selection.choice[i].members && !rc; m++) {
+                    trv_schedule_t *schedule = NULL;
+                    own = 0;
+                    rc = trv_schedule_create(&schedule, &options->tori.torus[t],
+                                             cli_member_name(&options->selection.choice[i], m), (trv_collective_t)c);
+                    if (!rc)
+                        rc = trv_verify_seconds(schedule, options->method, &own);
+                    trv_schedule_destroy(schedule);
+                    seconds += own;
+                    rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+                }
+    return rc ? rc
+              : cli_patience(options->command, seconds, options->patient,
+                             "a smaller torus of the same kind shows most faults");
+}
+
 static int run(options_t *options)
 {
     cli_column_t column[] = {
@@ -359,7 +389,7 @@ static int run(options_t *options)
         column[0].width = (int)strlen("1024 GPUs");
         column[1].width = cli_text_width(program.name);
     }
-    if (!options->path && check_single(options))
+    if (!options->path && (check_single(options) || have_patience(options)))
         return cli_bad_last(options->command);
     cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
@@ -413,6 +443,7 @@ static int read_option(void *context, int key)
     case 'c': options->of_torus = true; return read_collective(options, optarg);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
+    case OPTION_LONG: options->patient = true; return TRV_OK;
     default: return read_method(options, optarg);
     }
 }

@@ -121,6 +121,7 @@ static void test_bad_input(void **state)
         {"plan --search=30 30", "takes its ring or torus itself"},
         {"plan 30 --steps=4", "--steps belongs to --search"},
         {"verify", "give either a torus"},
+        {"verify 1024x1024 -a trivance-b", "--long"}, /* at once */
         {"verify 3x", "is not a torus"},
         {"verify 9 3x3 0", "size 0"},
         {"verify 3x3 -a ring", "ring"},
