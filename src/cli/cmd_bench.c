@@ -13,7 +13,8 @@
 
 static const cli_option_t option[] =
     {{NULL, 0, NULL, "What is run", NULL},
-     {"torus", BENCH_TORUS, "LIST", "tori of N ranks, as 9 or 9,3x3 (default: a ring of N)", NULL},
+     {"torus", BENCH_TORUS, "LIST",
+      "tori of N ranks, as 9 or 9,3x3 (default: those of TRIVANCE_TORUS, else a ring of N)", NULL},
      {"algorithm", 'a', "LIST",
       "names and families of `trivance list` (of a family the fastest member is shown), all, mpi (the MPI library's "
       "own), "

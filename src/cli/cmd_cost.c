@@ -446,7 +446,7 @@ static int run(options_t *options)
     cli_progress_end(&progress);
     if (!rc && !text)
         rc = cli_table_end(&table);
-    return cli_finish(options->command, rc);
+    return cli_finish(options->command, cli_memory_for(rc, "the messages of all ranks, whose routes are measured"));
 }
 
 static int read_option(void *context, int key)

@@ -262,7 +262,7 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_ms
         trv_schedule_destroy(file->schedule);
         rc = trv_fail(TRV_ERR_INVALID,
                       "%.200s has messages but no blocks: what is in a message is not known, so nothing can "
-                      "be proved (plan and cost read such a file)",
+                      "be proved (plan, cost, simulate and export take such a file)",
                       options->path);
     }
     return rc;

@@ -329,6 +329,25 @@ void bench_options_clear(bench_options_t *options)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+/* The tori of TRIVANCE_TORUS that have as many ranks, as rank 0 has it. */
+static int take_environment(draft_t *draft)
+{
+    char text[1024] = "", item[TRV_TORUS_TEXT_MAX];
+    const char *value = getenv("TRIVANCE_TORUS"), *rest = text;
+    int rank = 0, more, code = TRV_OK;
+    PMPI_Comm_rank(draft->comm, &rank);
+    if (rank == 0 && value)
+        snprintf(text, sizeof text, "%s", value);
+    PMPI_Bcast(text, sizeof text, MPI_CHAR, 0, draft->comm);
+    while (*text && code == TRV_OK && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0) {
+        trv_torus_t torus;
+        code = more < 0 ? more : trv_torus_parse(item, &torus);
+        if (code == TRV_OK && torus.ranks == draft->ranks)
+            code = add_tori(draft->options, item, draft->ranks);
+    }
+    return code == TRV_OK ? code : trv_fail(code, "TRIVANCE_TORUS: %s", trv_last_error());
+}
+
 /* Options that would have no effect. */
 static int find_conflict(const draft_t *draft)
 {
@@ -350,6 +369,8 @@ static int complete(draft_t *draft)
     int code = find_conflict(draft);
     if (code == TRV_OK && draft->schedule)
         code = add_schedule(draft);
+    if (code == TRV_OK && options->tori == 0)
+        code = take_environment(draft);
     if (code == TRV_OK && options->tori == 0)
         code = trv_torus_init(&options->torus[options->tori++], 1, &draft->ranks);
     if (code == TRV_OK && bench_mpi_type(options->type) == MPI_DATATYPE_NULL)

@@ -122,6 +122,7 @@ static void test_bad_input(void **state)
         {"plan 30 --steps=4", "--steps belongs to --search"},
         {"verify", "give either a torus"},
         {"verify 1024x1024 -a trivance-b", "--long"}, /* at once */
+        {"simulate 9 --seed=x", "simulate: --seed: the seed 'x'"},
         {"verify 3x", "is not a torus"},
         {"verify 9 3x3 0", "size 0"},
         {"verify 3x3 -a ring", "ring"},

@@ -60,6 +60,12 @@ good 1 ',hybrid:2[^,]*,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
 good 1 '^Usage: mpirun' --help
 good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2
 
+export TRIVANCE_TORUS=2x2,4,9
+good 2 '^(4|2x2) +64 B' --bytes 64 -a trivance -i 2
+export TRIVANCE_TORUS=2x
+refused 2 'TRIVANCE_TORUS: ' --bytes 64 -i 2
+unset TRIVANCE_TORUS
+
 refused 1 'is not what it claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
 bad "--full is for --format=osu" --full
 bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather

@@ -471,5 +471,5 @@ int cli_plan(int argc, char **argv)
         if (!rc)
             rc = run(&options);
     }
-    return cli_finish(argv[0], rc);
+    return cli_finish(argv[0], cli_memory_for(rc, "the messages of all ranks, whose routes are measured"));
 }

@@ -166,7 +166,7 @@ static int simulate(cli_simulate_t *job)
     if (!rc)
         rc = job->format == CLI_FORMAT_TABLE ? cli_simulate_text(job, &outcome) : cli_simulate_rows(job, &outcome);
     cli_outcome_clear(&outcome);
-    return cli_finish(job->command, rc);
+    return cli_finish(job->command, cli_memory_for(rc, "the packets of all ranks that are simulated"));
 }
 
 int cli_simulate(int argc, char **argv)
