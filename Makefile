@@ -55,6 +55,8 @@ uninstall:
 	@test -f $(BUILD)/install_manifest.txt || \
 	    { echo "nothing to remove: no 'make install' was done from $(BUILD)"; exit 1; }
 	@xargs -a $(BUILD)/install_manifest.txt -d '\n' rm -fv
+	@sed -n ':up; s|/[^/]*$$||; /\/trivance/ { p; b up }' $(BUILD)/install_manifest.txt | sort -ru | \
+	    xargs -r -d '\n' rmdir --ignore-fail-on-non-empty
 
 # The sources of the last commit as an archive.
 dist:

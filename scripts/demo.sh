@@ -8,6 +8,7 @@ bytes=${2:-8,64,512,4KiB,32KiB,256KiB,4MiB}
 . scripts/mpi-environment.sh
 trivance=$build/bin/trivance
 
+echo "AllReduce on 9 MPI ranks, by every algorithm at seven sizes; this takes about a minute on two cores."
 mpirun.openmpi -n 9 "$trivance" bench --torus 9,3x3 --algorithm all --bytes "$bytes"
 echo
 "$trivance" plan 9 --algorithm trivance-l

@@ -13,7 +13,8 @@
 
 static const cli_option_t option[] =
     {{NULL, 0, NULL, "What is run", NULL},
-     {"torus", BENCH_TORUS, "LIST", "tori of N ranks, as 9 or 9,3x3 (default: a ring of N)", NULL},
+     {"torus", BENCH_TORUS, "LIST",
+      "tori of N ranks, as 9 or 9,3x3 (default: those of TRIVANCE_TORUS, else a ring of N)", NULL},
      {"algorithm", 'a', "LIST",
       "names and families of `trivance list` (of a family the fastest member is shown), all, mpi (the MPI library's "
       "own), "
@@ -25,7 +26,8 @@ static const cli_option_t option[] =
       "FILE"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST",
-      "sizes of the whole vector, as 8,64KiB,1M, or MIN:MAX, doubling, or MIN:MAX:FACTOR (default 8:4M:8)", NULL},
+      "sizes of the whole vector, or ranges, as 8,64KiB or 1K:64M:x4 (default 8:4M:x8); K, M, G, T are powers of 1024",
+      NULL},
      {"type", 'd', "T", "int8 … uint64, float (default), double, longdouble, complexfloat …, bool",
       "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double longdouble bool"},
      {"op", BENCH_OP, "O", "sum (default), prod, min, max, land, lor, lxor, band, bor or bxor",
@@ -75,7 +77,7 @@ const cli_command_t cli_bench_command = {
         "-w N (warm-up), -c 0|1.\n\n"
         "Latency: each rank's average over its runs; of these average, minimum and maximum over the ranks. algbw is "
         "bytes / time, busbw what nccl-tests calls so: algbw * 2(N-1)/N for AllReduce, algbw * (N-1)/N for the "
-        "others. Byte counts take k, M, G. Exit status: 0 all is right, 1 a result or the schedule of "
+        "others. Exit status: 0 all is right, 1 a result or the schedule of "
         "a file is wrong, 2 bad input.",
     .examples = "mpirun -n 9 trivance bench --torus 9,3x3 --algorithm all\n"
                 "mpirun.mpich -n 8 trivance bench -a trivance,swing,mpi --format=osu -m 8:1M -f\n"

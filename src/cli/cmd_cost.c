@@ -33,7 +33,9 @@ static const cli_option_t option[] =
       "family's time is that of its better member, planned is what `trivance plan` chooses",
       "ALGORITHM all"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
-     {"bytes", 'b', "LIST", "sizes of the vector (default 32,1K,32K,1M,32M,128M); K, M, G are powers of 1024", NULL},
+     {"bytes", 'b', "LIST",
+      "sizes of the vector, or ranges, as 1K:64M:x4 (default 32,1K,32K,1M,32M,128M); K, M, G, T are powers of 1024",
+      NULL},
      {"bandwidth", OPTION_BANDWIDTH, "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)",
       NULL},
      {"alpha", OPTION_ALPHA, "TIME", "paid at the start of every step (default 1.5us)", NULL},
@@ -66,6 +68,7 @@ const cli_command_t cli_cost_command = {
 typedef struct options {
     const char *command, *path;
     bool paper, with_bytes, with_hop, unchecked, patient; /* patient: --long */
+    bool of_torus, of_network;                            /* --algorithm or --collective, parameters were given */
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes[SIZES_MAX];
@@ -443,7 +446,7 @@ static int run(options_t *options)
     cli_progress_end(&progress);
     if (!rc && !text)
         rc = cli_table_end(&table);
-    return cli_finish(options->command, rc);
+    return cli_finish(options->command, cli_memory_for(rc, "the messages of all ranks, whose routes are measured"));
 }
 
 static int read_option(void *context, int key)
@@ -452,21 +455,40 @@ static int read_option(void *context, int key)
     if (key >= CLI_NETWORK_OPTION)
         return cli_network_set(&options->links, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
-    case 'a': return cli_select(optarg, &options->selection);
-    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'a': options->of_torus = true; return cli_select(optarg, &options->selection);
+    case 'c': options->of_torus = true; return cli_parse_collective(optarg, &options->collective);
     case 'b':
         options->with_bytes = true;
         return trv_parse_bytes_list(optarg, options->bytes, SIZES_MAX, &options->sizes);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
-    case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->network.bandwidth_bps);
-    case OPTION_ALPHA: return trv_parse_time_ns(optarg, &options->network.alpha_ns);
-    case OPTION_HOP: options->with_hop = true; return trv_parse_time_ns(optarg, &options->network.hop_ns);
+    case OPTION_BANDWIDTH:
+        options->of_network = true;
+        return trv_parse_rate_bps(optarg, &options->network.bandwidth_bps);
+    case OPTION_ALPHA: options->of_network = true; return trv_parse_time_ns(optarg, &options->network.alpha_ns);
+    case OPTION_HOP:
+        options->with_hop = options->of_network = true;
+        return trv_parse_time_ns(optarg, &options->network.hop_ns);
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_LONG: options->patient = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }
+}
+
+/* The sentence for options that do not go together, or NULL. */
+static const char *find_conflict(const options_t *options)
+{
+    if (options->unchecked && !options->path)
+        return CLI_UNCHECKED_ALONE;
+    if (options->paper)
+        return options->path || options->tori.count || options->of_torus || options->of_network ||
+                       options->with_bytes || options->patient
+                   ? "--paper has tori of its own, algorithms and sizes, too; give it alone, or with --format"
+                   : NULL;
+    if (!options->path == !options->tori.count)
+        return "give either a torus or --schedule=FILE, for example `trivance cost 27`";
+    return options->path && options->of_torus ? CLI_FILE_ALONE : NULL;
 }
 
 int cli_cost(int argc, char **argv)
@@ -488,14 +510,11 @@ int cli_cost(int argc, char **argv)
         rc = cli_read_tori(argc, argv, optind, &options.tori);
     if (rc)
         return cli_bad_last(argv[0]);
-    if (options.unchecked && !options.path)
-        return cli_bad(argv[0], CLI_UNCHECKED_ALONE);
-    if (options.paper && (options.path || options.tori.count))
-        return cli_bad(argv[0], "--paper has tori of its own; give it without a torus and without --schedule");
+    const char *conflict = find_conflict(&options);
+    if (conflict)
+        return cli_bad(argv[0], "%s", conflict);
     if (options.paper)
         return cli_cost_paper(stdout, options.format) ? cli_bad_last(options.command) : CLI_OK;
-    if (!options.path == !options.tori.count)
-        return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance cost 27`");
     if (options.links.links.count && (options.path || options.tori.count != 1))
         return cli_bad(argv[0], "--cut and --slow-link are about the links of one torus, for example "
                                 "`trivance cost 9 --cut=3:+0`");

@@ -28,7 +28,7 @@ static const cli_option_t option[] = {
      "ALGORITHM"},
     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
     {"bytes", 'b', "M",
-     "size of the vector (default 64K, or that of the file); K, M, G are powers of 1024. Programs of GPUs serve all "
+     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. Programs of GPUs serve all "
      "sizes: there it only decides between algorithms",
      NULL},
     {"alpha", OPTION_ALPHA, "T",
@@ -61,8 +61,8 @@ typedef struct options {
     const char *command, *schedule, *output;
     cli_selection_t selection;
     trv_collective_t collective;
-    uint64_t bytes; /* 0: not given */
-    bool alpha_given, unchecked;
+    uint64_t bytes;                        /* 0: not given */
+    bool alpha_given, unchecked, of_torus; /* of_torus: --algorithm or --collective was given */
     double alpha_ns;
     export_format_t format;
     cli_network_t network; /* of it the links */
@@ -131,8 +131,8 @@ static int read_option(void *context, int key)
         return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
     case 'f': return read_format(optarg, &options->format);
-    case 'a': return cli_select(optarg, &options->selection);
-    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'a': options->of_torus = true; return cli_select(optarg, &options->selection);
+    case 'c': options->of_torus = true; return cli_parse_collective(optarg, &options->collective);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
@@ -162,6 +162,8 @@ int cli_export(int argc, char **argv)
     if (!options.schedule == !options.tori.count)
         return cli_bad(argv[0],
                        "give either a torus or --schedule=FILE, for example `trivance export 9 --format=goal`");
+    if (options.schedule && options.of_torus)
+        return cli_bad(argv[0], "%s", CLI_FILE_ALONE);
     if (options.tori.count > 1)
         return cli_bad(argv[0], "one torus at a time, for example `trivance export 9 --format=goal`");
     if (!options.selection.single)

@@ -22,7 +22,8 @@ const cli_command_t cli_info_command = {
     .summary = "the variables of the environment and their values, and the build",
     .usage = "[--format=table|json|csv]",
     .about = "The environment variables that the MPI layer reads: meaning, allowed values, default, present value; and "
-             "how this Trivance was built, and for which MPIs. An invalid value is reported with the reason.",
+             "how this Trivance was built, and for which MPIs. An invalid value is reported with the reason, and "
+             "the exit status is 2.",
     .option = option,
     .examples = "TRIVANCE_TORUS=8x8 trivance info\n",
 };
@@ -181,6 +182,17 @@ static void warn_of_the_rest(void)
     trv_settings_clear(&settings);
 }
 
+static bool has_fault(void)
+{
+    variable_t variable;
+    bool fault = false;
+    for (int i = 0; i < trv_settings_count(); i++) {
+        look(trv_settings_at(i), &variable);
+        fault |= variable.fault[0] != '\0';
+    }
+    return fault;
+}
+
 int cli_info(int argc, char **argv)
 {
     cli_format_t format = CLI_FORMAT_TABLE;
@@ -195,5 +207,5 @@ int cli_info(int argc, char **argv)
     if (format == CLI_FORMAT_TABLE)
         print_text(fact);
     warn_of_the_rest();
-    return CLI_OK;
+    return has_fault() ? CLI_BAD : CLI_OK;
 }

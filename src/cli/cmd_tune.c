@@ -10,7 +10,7 @@ static const cli_option_t option[] =
       "the torus of the N ranks (default: what TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS says, else a ring of N)", NULL},
      {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
       "allreduce reduce-scatter allgather"},
-     {"bytes", 'b', "LIST", "sizes of the whole vector (default 8,64,512,4K,32K,256K,2M)", NULL},
+     {"bytes", 'b', "LIST", "sizes of the whole vector, or ranges, as 1K:64M:x4 (default 8:2M:x8)", NULL},
      {"time", TUNE_TIME, "T", "about how long all of it may take (default 5s)", NULL},
      {"output", 'o', "FILE", "the rules, for TRIVANCE_RULES_FILE; the file appears when all is measured", "FILE"},
      {"format", 'f', "F", "of the measurements: table (default; the library and the best), json or csv (all)",
@@ -27,7 +27,9 @@ const cli_command_t cli_tune_command = {
         "fastest there, turn by turn; then writes rules in which an algorithm stands only where it was faster than "
         "the library by more than noise, twice.",
     .option = option,
-    .notes = "Times are medians over the runs of the slowest rank. Exit status: 0 good, 2 bad input.",
+    .notes =
+        "Times are medians over the runs of the slowest rank. Where the time does not suffice, what was slow at first "
+        "is left out, then the last sizes. Exit status: 0 good, 2 bad input.",
     .examples = "mpirun -n 9 trivance tune --torus 3x3 -o rules.json\n"
                 "TRIVANCE_TORUS=3x3 TRIVANCE_RULES_FILE=rules.json mpirun -n 9 ./program\n",
 };

@@ -2,18 +2,25 @@
  * trivance verify: proves or disproves that schedules do what they claim; one row per torus, collective and algorithm.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <trivance/verify.h>
 
 #include "cli/subcommands.h"
 #include "tool/tool.h"
+#include "export/msccl_program.h"
+#include "text/whole_file.h"
 #include "tool/input.h"
+#include "tool/patience.h"
 #include "text/parse.h"
 #include "tool/network.h"
 #include "tool/select.h"
 #include "tool/table.h"
 #include "common/error.h"
+#include "verify/seconds.h"
+
+enum { OPTION_METHOD = CLI_NO_LETTER, OPTION_LONG };
 
 static const cli_option_t option[] = {
     {"algorithm", 'a', "LIST",
@@ -24,12 +31,14 @@ static const cli_option_t option[] = {
     {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
      "allreduce reduce-scatter allgather all"},
     {"schedule", 's', "FILE",
-     "a schedule in the format trivance-schedule-1 instead (- is stdin); it must say which blocks its messages have",
+     "a schedule in the format trivance-schedule-1, which must say which blocks its messages have, or a program in "
+     "MSCCL's XML instead (- is stdin)",
      "FILE"},
-    {"method", CLI_NO_LETTER, "M",
+    {"method", OPTION_METHOD, "M",
      "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
      "probability below 2^-60; auto (default): exhaustive while that is affordable",
      "auto exhaustive random"},
+    {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
     {"format", 'f', "F", "table (default), json or csv", "table json csv"},
     CLI_OPTIONS_END};
 
@@ -56,6 +65,8 @@ typedef struct options {
     const char *command, *path;
     cli_selection_t selection;
     bool collective[3];
+    bool patient;              /* --long */
+    bool of_torus, with_bytes; /* --algorithm or --collective, --bytes were given */
     trv_verify_method_t method;
     uint64_t bytes;        /* that `planned` is for */
     cli_network_t network; /* of it the links */
@@ -105,13 +116,18 @@ static void add_skipped(cli_table_t *table, const trv_torus_t *torus, const char
     cli_row_end(table);
 }
 
+static void format_duration(double seconds, char text[32])
+{
+    const double ms = 1e3 * seconds;
+    snprintf(text, 32, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
+}
+
 static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, const char *chosen_for,
                         const trv_verdict_t *verdict)
 {
     char time[32];
     bool exact = trv_schedule_exactness(schedule) == TRV_EXACT;
-    double ms = 1e3 * verdict->seconds;
-    snprintf(time, sizeof time, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
+    format_duration(verdict->seconds, time);
     begin_row(table, trv_schedule_torus(schedule), trv_schedule_name(schedule), chosen_for,
               trv_schedule_collective(schedule));
     cli_cell_text(table, !verdict->valid ? "WRONG" : exact ? "exact" : "covers");
@@ -132,6 +148,43 @@ static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, cons
         cli_cell_text(table, verdict->fault);
     }
     cli_row_end(table);
+}
+
+/* A program of GPUs, which has no torus. */
+static int verify_program(cli_table_t *table, const trv_msccl_t *program, tally_t *tally)
+{
+    trv_msccl_verdict_t verdict;
+    char gpus[32], time[32];
+    int rc = trv_msccl_verify(program, &verdict);
+    if (rc)
+        return rc;
+    snprintf(gpus, sizeof gpus, "%d GPUs", program->gpus);
+    format_duration(verdict.seconds, time);
+    cli_cell_both(table, gpus, json_null());
+    cli_cell_text(table, program->name);
+    cli_cell_text(table, program->name);
+    cli_cell_text(table, cli_collective_name(program->collective));
+    cli_cell_text(table, verdict.valid ? "exact" : "WRONG");
+    cli_cell_none(table); /* in which orders GPUs add is not compared */
+    cli_cell_int(table, program->gpus);
+    cli_cell_int(table, program->chunks);
+    cli_cell_int(table, verdict.messages);
+    cli_cell_text(table, "exhaustive");
+    cli_cell_both(table, time, json_real(verdict.seconds));
+    if (verdict.gpu >= 0)
+        cli_cell_int(table, verdict.gpu);
+    else
+        cli_cell_none(table);
+    for (int i = 0; i < 3; i++) /* threadblocks and their steps are no streams */
+        cli_cell_none(table);
+    if (verdict.valid)
+        cli_cell_none(table);
+    else
+        cli_cell_text(table, verdict.fault);
+    cli_row_end(table);
+    tally->proved += verdict.valid;
+    tally->wrong += !verdict.valid;
+    return TRV_OK;
 }
 
 static int verify_one(cli_table_t *table, const options_t *options, const trv_schedule_t *schedule,
@@ -187,14 +240,29 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
     return rc;
 }
 
-static int read_file(const options_t *options, trv_schedule_file_t *file)
+static void warn(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
+
+/* The schedule, or the MSCCL program that the file is. */
+static int read_file(const options_t *options, trv_schedule_file_t *file, trv_msccl_t *program)
 {
-    int rc = cli_read_schedule(options->command, options->path, true, file);
+    const char *name;
+    char *text;
+    size_t length;
+    int rc = trv_whole_file_read(options->path, &name, &text, &length);
+    if (rc)
+        return rc;
+    if (text[strspn(text, " \t\r\n")] == '<') {
+        rc = trv_msccl_read(text, name, program);
+        free(text);
+        return rc;
+    }
+    rc = trv_schedule_file_parse(text, length, name, file, warn, (void *)(uintptr_t)options->command);
+    free(text);
     if (!rc && !file->has_blocks) {
         trv_schedule_destroy(file->schedule);
         rc = trv_fail(TRV_ERR_INVALID,
                       "%.200s has messages but no blocks: what is in a message is not known, so nothing can "
-                      "be proved (plan and cost read such a file)",
+                      "be proved (plan, cost, simulate and export take such a file)",
                       options->path);
     }
     return rc;
@@ -267,6 +335,30 @@ static int check_links(options_t *options, const trv_schedule_t *schedule)
     return rc;
 }
 
+/* What all of it takes but what is planned; over an hour only with --long. */
+static int have_patience(const options_t *options)
+{
+    double seconds = 0, own;
+    int rc = TRV_OK;
+    for (int t = 0; t < options->tori.count; t++)
+        for (int c = 0; c < 3; c++)
+            for (int i = 0; options->collective[c] && i < options->selection.choices; i++)
+                for (int m = 0; m < options->selection.choice[i].members && !rc; m++) {
+                    trv_schedule_t *schedule = NULL;
+                    own = 0;
+                    rc = trv_schedule_create(&schedule, &options->tori.torus[t],
+                                             cli_member_name(&options->selection.choice[i], m), (trv_collective_t)c);
+                    if (!rc)
+                        rc = trv_verify_seconds(schedule, options->method, &own);
+                    trv_schedule_destroy(schedule);
+                    seconds += own;
+                    rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+                }
+    return rc ? rc
+              : cli_patience(options->command, seconds, options->patient,
+                             "a smaller torus of the same kind shows most faults");
+}
+
 static int run(options_t *options)
 {
     cli_column_t column[] = {
@@ -282,20 +374,33 @@ static int run(options_t *options)
     trv_schedule_file_t file = {0};
     tally_t tally = {0};
     cli_table_t table;
-    int rc = options->path ? read_file(options, &file) : TRV_OK;
-    if (!rc)
+    trv_msccl_t program = {.gpus = 0};
+    int rc = options->path ? read_file(options, &file, &program) : TRV_OK;
+    if (!rc && program.gpus && options->network.links.count) {
+        trv_msccl_clear(&program);
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about links, which a program of GPUs does not know");
+    } else if (!rc && !program.gpus) {
         rc = check_links(options, file.schedule);
+    }
     if (rc)
         return cli_bad_last(options->command);
     set_widths(options, file.schedule, column);
-    if (!options->path && check_single(options))
+    if (program.gpus) {
+        column[0].width = (int)strlen("1024 GPUs");
+        column[1].width = cli_text_width(program.name);
+    }
+    if (!options->path && (check_single(options) || have_patience(options)))
         return cli_bad_last(options->command);
     cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
     cli_table_stream(&table);
-    rc = file.schedule ? verify_one(&table, options, file.schedule, trv_schedule_name(file.schedule), &tally)
-                       : verify_tori(&table, options, &tally);
+    if (program.gpus)
+        rc = verify_program(&table, &program, &tally);
+    else
+        rc = file.schedule ? verify_one(&table, options, file.schedule, trv_schedule_name(file.schedule), &tally)
+                           : verify_tori(&table, options, &tally);
     trv_schedule_destroy(file.schedule);
+    trv_msccl_clear(&program);
     int end = cli_table_end(&table);
     if (rc || end)
         return cli_bad_last(options->command);
@@ -333,13 +438,22 @@ static int read_option(void *context, int key)
     if (key >= CLI_NETWORK_OPTION)
         return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
-    case 'a': return cli_select(optarg, &options->selection);
-    case 'b': return trv_parse_vector(optarg, &options->bytes);
-    case 'c': return read_collective(options, optarg);
+    case 'a': options->of_torus = true; return cli_select(optarg, &options->selection);
+    case 'b': options->with_bytes = true; return trv_parse_vector(optarg, &options->bytes);
+    case 'c': options->of_torus = true; return read_collective(options, optarg);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
+    case OPTION_LONG: options->patient = true; return TRV_OK;
     default: return read_method(options, optarg);
     }
+}
+
+static bool has_planned(const cli_selection_t *selection)
+{
+    bool planned = false;
+    for (int i = 0; i < selection->choices; i++)
+        planned |= selection->choice[i].planned;
+    return planned;
 }
 
 int cli_verify(int argc, char **argv)
@@ -359,5 +473,9 @@ int cli_verify(int argc, char **argv)
         return cli_bad_last(argv[0]);
     if (!options.path == !options.tori.count)
         return cli_bad(argv[0], "give either a torus or --schedule=FILE, for example `trivance verify 9 3x3`");
+    if (options.path && options.of_torus)
+        return cli_bad(argv[0], "%s", CLI_FILE_ALONE);
+    if (options.with_bytes && !has_planned(&options.selection))
+        return cli_bad(argv[0], "--bytes is the size that planned is for; what is named is verified for all sizes");
     return run(&options);
 }

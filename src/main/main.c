@@ -18,22 +18,24 @@
 
 static void print_help(void)
 {
-    puts("Usage: trivance SUBCOMMAND [OPTIONS]\n\n"
-         "AllReduce, Reduce-Scatter and AllGather on rings and tori: schedules, proofs, costs, measurements.\n\n"
-         "Subcommands:");
+    cli_print_text(
+        stdout, "Usage: trivance SUBCOMMAND [OPTIONS]\n\n"
+                "AllReduce, Reduce-Scatter and AllGather on rings and tori: schedules, proofs, costs, measurements.\n\n"
+                "Subcommands:\n");
     for (int i = 0; i < trv_subcommands; i++)
         printf("  %-8s %s\n", trv_subcommand[i].command->name, trv_subcommand[i].command->summary);
-    puts("\nOptions:\n"
-         "  -h, --help     print this text; `trivance SUBCOMMAND --help`, or `help SUBCOMMAND`, has more\n"
-         "  -V, --version  print the version\n\n"
-         "Examples:\n"
-         "  trivance plan 9                    the fastest schedule on a ring of 9, drawn\n"
-         "  trivance verify 9 3x3 8x8          every algorithm on three tori\n"
-         "  trivance cost 16x16x16 --bytes 32K,8M\n"
-         "  trivance simulate 16x16x16         how long it takes, packet by packet\n"
-         "  mpirun -n 9 trivance bench --torus 3x3\n\n"
-         "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ.\n"
-         "Exit status: 0 good, 1 a schedule is not what it claims, 2 bad input.");
+    cli_print_text(stdout,
+                   "\nOptions:\n"
+                   "  -h, --help     print this text; `trivance SUBCOMMAND --help`, or `help SUBCOMMAND`, has more\n"
+                   "  -V, --version  print the version\n\n"
+                   "Examples:\n"
+                   "  trivance plan 9                    the fastest schedule on a ring of 9, drawn\n"
+                   "  trivance verify 9 3x3 8x8          every algorithm on three tori\n"
+                   "  trivance cost 16x16x16 --bytes 32K,8M\n"
+                   "  trivance simulate 8x8              how long it takes, packet by packet\n"
+                   "  mpirun -n 9 trivance bench --torus 3x3\n\n"
+                   "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ.\n"
+                   "Exit status: 0 good, 1 a schedule is not what it claims, 2 bad input.\n");
 }
 
 /* "list, plan, … and bench" */
@@ -66,7 +68,7 @@ static int unknown(const char *text)
 /* What was printed must have arrived: a full disk is an error, not a short file. */
 static int finish(int code)
 {
-    if (fflush(stdout) || ferror(stdout))
+    if ((fflush(stdout) || ferror(stdout)) && code != CLI_BAD) /* after a sentence this is no news */
         return cli_bad(NULL, "the output could not be written: %s", strerror(errno));
     return code;
 }

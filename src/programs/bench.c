@@ -21,6 +21,10 @@ typedef struct bench {
     int rank, ranks;
     bench_output_t output;
     bool progress;
+    crowd_t crowd;
+    double spreads; /* sum over the rows */
+    int rows;
+    bool begun; /* the output */
     int done, all;
     uint64_t wrong;
 } bench_t;
@@ -59,7 +63,16 @@ static int measure_entry(bench_t *bench, const trv_torus_t *torus, const bench_e
     return code == TRV_OK && candidates == 0 ? TRV_ERR_UNSUPPORTED : code;
 }
 
-static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t *entry, uint64_t bytes)
+/* Only where there is something: an error stands alone. */
+static void begin_output(bench_t *bench)
+{
+    if (bench->rank == 0 && !bench->begun)
+        bench_output_begin(&bench->output, &bench->options, &bench->crowd, bench->ranks);
+    bench->begun = true;
+}
+
+/* `first`: of the algorithm's rows. */
+static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t *entry, uint64_t bytes, bool first)
 {
     bench_row_t row, second;
     bool pair = bench->options.format == BENCH_NCCL;
@@ -70,10 +83,15 @@ static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t
                        &second);
     if (code == TRV_OK) {
         row.chosen_for = entry->choice.label;
+        bench->spreads += row.spread;
+        bench->rows++;
         row.chosen = entry->kind == BENCH_CHOSEN;
         bench->wrong += row.wrong + (row.checked && !row.identical) + (pair ? second.wrong + !second.identical : 0);
         if (bench->progress)
             fprintf(stderr, "\r\033[K");
+        begin_output(bench);
+        if (bench->rank == 0 && first)
+            bench_output_section(&bench->output, torus, entry->choice.label);
         if (bench->rank == 0)
             bench_output_row(&bench->output, &row, pair ? &second : NULL);
     }
@@ -104,9 +122,7 @@ static int run_torus(bench_t *bench, const trv_torus_t *torus)
                     fprintf(stderr, "trivance bench: left out: %s\n", trv_last_error());
                 continue;
             }
-            if (by_algorithm && b == 0 && bench->rank == 0)
-                bench_output_section(&bench->output, torus, entry->choice.label);
-            code = run_row(bench, torus, entry, options->bytes[by_algorithm ? b : a]);
+            code = run_row(bench, torus, entry, options->bytes[by_algorithm ? b : a], by_algorithm && b == 0);
         }
     return code;
 }
@@ -133,18 +149,24 @@ static int get_buffers(bench_t *bench)
 static int run_all(bench_t *bench)
 {
     int code = get_buffers(bench);
+    if (code == TRV_OK)
+        code = crowd_find(bench->comm, &bench->crowd);
     if (code < 0)
         return code;
     bench->all = bench->options.tori * bench->options.sizes * bench->options.entries;
     bench->progress = bench->rank == 0 && cli_stderr_is_terminal() && !cli_stdout_is_terminal();
-    if (bench->rank == 0)
-        bench_output_begin(&bench->output, &bench->options, bench->ranks);
     for (int t = 0; t < bench->options.tori && code == TRV_OK; t++)
         code = run_torus(bench, &bench->options.torus[t]);
     if (bench->progress)
         fprintf(stderr, "\r\033[K");
-    if (bench->rank == 0 && bench_output_end(&bench->output) < 0 && code == TRV_OK)
+    if (code == TRV_OK)
+        begin_output(bench);
+    if (bench->rank == 0 && bench->begun && bench_output_end(&bench->output) < 0 && code == TRV_OK)
         code = TRV_ERR_MEMORY;
+    if (bench->rows > 0)
+        crowd_add_spread(&bench->crowd, bench->spreads / bench->rows);
+    if (bench->rank == 0 && code == TRV_OK)
+        crowd_warn("bench", &bench->crowd);
     return code;
 }
 

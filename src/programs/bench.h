@@ -22,6 +22,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "tool/select.h"
+#include "programs/crowd.h"
 #include "tool/table.h"
 
 #define BENCH_TORI_MAX    16
@@ -111,6 +112,7 @@ typedef struct bench_row {
     int steps, iterations;
     uint64_t bytes_sent;                  /* most over the ranks */
     double average_us, least_us, most_us; /* per rank the average; then over the ranks */
+    double spread;                        /* the average against the shortest run */
     uint64_t wrong;                       /* of all ranks */
     bool checked, identical;
 } bench_row_t;
@@ -128,13 +130,14 @@ double bench_bus_bandwidth(const bench_row_t *row, trv_collective_t collective);
 
 typedef struct bench_output {
     const bench_options_t *options;
+    const crowd_t *crowd;
     cli_table_t table;
     uint64_t wrong;
     double bandwidth; /* sum of bus bandwidths */
     int rows;
 } bench_output_t;
 
-void bench_output_begin(bench_output_t *output, const bench_options_t *options, int ranks);
+void bench_output_begin(bench_output_t *output, const bench_options_t *options, const crowd_t *crowd, int ranks);
 /* Before the rows of an algorithm on a torus, for the layouts that show one at a time. */
 void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const char *algorithm);
 /* `second`: the in-place run beside the first one (nccl layout only), else NULL. */

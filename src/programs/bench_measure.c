@@ -5,6 +5,7 @@
  * then average, least and most over the ranks. Barriers and collections poll and yield: more ranks than cores must not
  * matter.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ typedef struct job {
 
 /* What one rank found. */
 typedef struct figures {
-    double average_us;
+    double average_us, least_us; /* over the runs */
     uint64_t wrong, hash, bytes_sent;
 } figures_t;
 
@@ -125,16 +126,19 @@ static int iterations(const job_t *job, double seconds, int *result)
 
 static int time_runs(const job_t *job, int runs, figures_t *figures)
 {
-    double sum = 0;
+    double sum = 0, least = INFINITY;
     int code = TRV_OK;
     for (int i = 0; i < runs && code == TRV_OK; i++) {
         code = barrier(job->comm);
         double start = PMPI_Wtime();
         if (code == TRV_OK)
             code = run_once(job);
-        sum += PMPI_Wtime() - start;
+        const double run = PMPI_Wtime() - start;
+        sum += run;
+        least = fmin(least, run);
     }
     figures->average_us = runs > 0 ? 1e6 * sum / runs : 0;
+    figures->least_us = runs > 0 ? 1e6 * least : 0;
     if (code == TRV_OK && runs > 0 && job->options->check && !job->in_place)
         figures->wrong += bench_data_wrong(job->data, job->buffers->receive, job->count);
     return code;
@@ -150,16 +154,19 @@ static int collect(const job_t *job, const figures_t *mine, bench_row_t *row)
     MPI_Request request;
     int code = finish(&request,
                       PMPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, job->comm, &request));
+    double least_us = 0;
     row->identical = true;
     row->least_us = row->most_us = all[0].average_us;
     for (int r = 0; code == TRV_OK && r < ranks; r++) {
         row->average_us += all[r].average_us / ranks;
+        least_us += all[r].least_us / ranks;
         row->least_us = all[r].average_us < row->least_us ? all[r].average_us : row->least_us;
         row->most_us = all[r].average_us > row->most_us ? all[r].average_us : row->most_us;
         row->wrong += all[r].wrong;
         row->bytes_sent = all[r].bytes_sent > row->bytes_sent ? all[r].bytes_sent : row->bytes_sent;
         row->identical = row->identical && all[r].hash == all[0].hash;
     }
+    row->spread = least_us > 0 ? row->average_us / least_us : 1;
     free(all);
     return code;
 }

@@ -24,6 +24,7 @@ typedef struct draft {
     const char *schedule;           /* a file, or NULL */
     uint64_t least, most;           /* of -b and -e; 0: not given */
     int factor;
+    bool with_collective, with_op;
 } draft_t;
 
 /* ---- Single options ---------------------------------------------------------------------------------------------- */
@@ -112,10 +113,10 @@ static int apply(void *context, int key)
     case BENCH_TORUS: return add_tori(options, optarg, draft->ranks);
     case 'a': draft->algorithms = optarg; return TRV_OK;
     case 's': draft->schedule = optarg; return TRV_OK;
-    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'c': draft->with_collective = true; return cli_parse_collective(optarg, &options->collective);
     case 'b': draft->bytes = optarg; return TRV_OK;
     case 'd': return trv_type_parse(optarg, &options->type);
-    case BENCH_OP: return trv_op_parse(optarg, &options->op);
+    case BENCH_OP: draft->with_op = true; return trv_op_parse(optarg, &options->op);
     case BENCH_IN_PLACE: options->in_place = true; return TRV_OK;
     case 'i': return trv_parse_int(optarg, "--iterations", 1, 1000000000, &options->iterations);
     case BENCH_WARMUP: return trv_parse_int(optarg, "--warmup", 0, 1000000000, &options->warmup);
@@ -173,47 +174,35 @@ static int add_range(draft_t *draft, uint64_t least, uint64_t most, int factor)
     return code == TRV_OK ? add_size(draft->options, most / unit * unit) : code;
 }
 
-static int parse_range(draft_t *draft, const char *text)
+/* A size that is named must be whole elements; those of a range are cut down to that. */
+static int add_named(draft_t *draft, uint64_t bytes)
 {
-    char part[3][32];
-    int parts = 0, factor = draft->factor;
-    for (const char *at = text;; at++) {
-        size_t length = strcspn(at, ":");
-        if (parts == 3 || length == 0 || length >= sizeof part[0])
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.40s' is no range of sizes; write MIN:MAX or MIN:MAX:FACTOR, as 8:4M or "
-                            "8:4M:4",
-                            text);
-        memcpy(part[parts], at, length);
-        part[parts++][length] = '\0';
-        at += length;
-        if (!*at)
-            break;
-    }
-    uint64_t least = 0, most = 0;
-    int code = trv_parse_bytes(part[0], &least);
-    if (code == TRV_OK)
-        code = trv_parse_bytes(part[1], &most);
-    if (code == TRV_OK && parts == 3)
-        code = trv_parse_int(part[2], "the factor of --bytes", 2, 1 << 20, &factor);
-    return code == TRV_OK ? add_range(draft, least, most, factor) : code;
+    const bench_options_t *options = draft->options;
+    const uint64_t unit = granule(draft), near = bytes < unit ? unit : bytes / unit * unit;
+    if (bytes % unit == 0)
+        return add_size(draft->options, bytes);
+    return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
+                    (unsigned long long)bytes, (unsigned long long)unit,
+                    unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
+                    trv_type_name(options->type), (unsigned long long)near);
 }
 
 static int parse_sizes(draft_t *draft, const char *text)
 {
-    if (strchr(text, ':'))
-        return parse_range(draft, text);
-    uint64_t unit = granule(draft);
-    bench_options_t *options = draft->options;
-    int code = trv_parse_bytes_list(text, options->bytes, BENCH_SIZES_MAX, &options->sizes);
-    for (int i = 0; code == TRV_OK && i < options->sizes; i++)
-        if (options->bytes[i] == 0 || options->bytes[i] % unit != 0) {
-            const uint64_t near = options->bytes[i] < unit ? unit : options->bytes[i] / unit * unit;
-            code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
-                            (unsigned long long)options->bytes[i], (unsigned long long)unit,
-                            unit == trv_type_size(options->type) ? "one element" : "one element for every rank",
-                            trv_type_name(options->type), (unsigned long long)near);
-        }
+    const uint64_t unit = granule(draft);
+    uint64_t bytes[BENCH_SIZES_MAX];
+    char item[128];
+    int more, count, code = TRV_OK;
+    while (code == TRV_OK && (more = trv_next_item(&text, "byte counts", item, sizeof item)) != 0) {
+        const bool range = strchr(item, ':') != NULL;
+        code = more < 0 ? more : trv_parse_bytes_list(item, bytes, BENCH_SIZES_MAX, &count);
+        if (code == TRV_OK && range && bytes[count - 1] < unit)
+            code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold not one element here; the least is %llu",
+                            (unsigned long long)bytes[count - 1], (unsigned long long)unit);
+        for (int i = 0; code == TRV_OK && i < count; i++)
+            if (!range || bytes[i] >= unit)
+                code = range ? add_size(draft->options, bytes[i] / unit * unit) : add_named(draft, bytes[i]);
+    }
     return code;
 }
 
@@ -340,10 +329,48 @@ void bench_options_clear(bench_options_t *options)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+/* The tori of TRIVANCE_TORUS that have as many ranks, as rank 0 has it. */
+static int take_environment(draft_t *draft)
+{
+    char text[1024] = "", item[TRV_TORUS_TEXT_MAX];
+    const char *value = getenv("TRIVANCE_TORUS"), *rest = text;
+    int rank = 0, more, code = TRV_OK;
+    PMPI_Comm_rank(draft->comm, &rank);
+    if (rank == 0 && value)
+        snprintf(text, sizeof text, "%s", value);
+    PMPI_Bcast(text, sizeof text, MPI_CHAR, 0, draft->comm);
+    while (*text && code == TRV_OK && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0) {
+        trv_torus_t torus;
+        code = more < 0 ? more : trv_torus_parse(item, &torus);
+        if (code == TRV_OK && torus.ranks == draft->ranks)
+            code = add_tori(draft->options, item, draft->ranks);
+    }
+    return code == TRV_OK ? code : trv_fail(code, "TRIVANCE_TORUS: %s", trv_last_error());
+}
+
+/* Options that would have no effect. */
+static int find_conflict(const draft_t *draft)
+{
+    const bench_options_t *options = draft->options;
+    if (options->full && options->format != BENCH_OSU)
+        return trv_fail(TRV_ERR_ARGUMENT, "--full is for --format=osu; the other formats show all there is");
+    if (options->in_place && options->format == BENCH_NCCL)
+        return trv_fail(TRV_ERR_ARGUMENT, "--format=nccl shows both, in place and not; leave --in-place out");
+    if (draft->schedule && draft->with_collective)
+        return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule says the collective; leave --collective out");
+    if (draft->with_op && options->collective == TRV_ALLGATHER)
+        return trv_fail(TRV_ERR_ARGUMENT, "AllGather reduces nothing; leave --op out");
+    return TRV_OK;
+}
+
 static int complete(draft_t *draft)
 {
     bench_options_t *options = draft->options;
-    int code = draft->schedule ? add_schedule(draft) : TRV_OK;
+    int code = find_conflict(draft);
+    if (code == TRV_OK && draft->schedule)
+        code = add_schedule(draft);
+    if (code == TRV_OK && options->tori == 0)
+        code = take_environment(draft);
     if (code == TRV_OK && options->tori == 0)
         code = trv_torus_init(&options->torus[options->tori++], 1, &draft->ranks);
     if (code == TRV_OK && bench_mpi_type(options->type) == MPI_DATATYPE_NULL)

@@ -30,6 +30,8 @@ static const cli_column_t columns[] = {
     {"wrong", "wrong", true, 5},
     {"identical", "identical", false, 9},
     {"iterations", NULL, false, 0},
+    {"ranks_per_core", NULL, false, 0},
+    {"busy", NULL, false, 0},
 };
 
 static const char *type_text(const bench_options_t *options)
@@ -43,17 +45,18 @@ static void begin_table(bench_output_t *output, int ranks)
         {[BENCH_TABLE] = CLI_FORMAT_TABLE, [BENCH_CSV] = CLI_FORMAT_CSV, [BENCH_JSON] = CLI_FORMAT_JSON};
     const bench_options_t *options = output->options;
     if (options->format == BENCH_TABLE)
-        printf("%s of %s%s%s on %d MPI ranks%s; sizes are of the whole vector\n\n",
+        printf("%s of %s%s%s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
                cli_collective_title(options->collective), trv_type_name(options->type), *type_text(options) ? ", " : "",
-               type_text(options), ranks, options->in_place ? ", in place" : "");
+               type_text(options), ranks, options->in_place ? ", in place" : "",
+               output->crowd->busy ? "; measured on a busy machine" : "");
     cli_table_begin(&output->table, stdout, format[options->format], columns, sizeof columns / sizeof columns[0],
                     false); /* Open MPI gives its processes a terminal even where the launcher writes to a file */
     cli_table_stream(&output->table);
 }
 
-void bench_output_begin(bench_output_t *output, const bench_options_t *options, int ranks)
+void bench_output_begin(bench_output_t *output, const bench_options_t *options, const crowd_t *crowd, int ranks)
 {
-    *output = (bench_output_t){.options = options};
+    *output = (bench_output_t){.options = options, .crowd = crowd};
     if (options->format <= BENCH_JSON)
         begin_table(output, ranks);
     else
@@ -138,12 +141,13 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
         cli_cell_int(table, row->steps);
         cli_cell_int(table, (int64_t)row->bytes_sent);
     }
-    int digits = options->format == BENCH_TABLE ? 2 : 3;
+    int digits = options->format == BENCH_TABLE ? 2 : 6;
     cli_cell_real(table, row->average_us, digits);
     cli_cell_real(table, row->least_us, digits);
     cli_cell_real(table, row->most_us, digits);
-    cli_cell_real(table, bench_algorithm_bandwidth(row), digits + 1);
-    cli_cell_real(table, bench_bus_bandwidth(row, options->collective), digits + 1);
+    digits = options->format == BENCH_TABLE ? 3 : 6;
+    cli_cell_real(table, bench_algorithm_bandwidth(row), digits);
+    cli_cell_real(table, bench_bus_bandwidth(row, options->collective), digits);
     if (row->checked)
         cli_cell_int(table, (int64_t)row->wrong);
     else
@@ -153,6 +157,8 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     else
         cli_cell_none(table);
     cli_cell_int(table, row->iterations);
+    cli_cell_real(table, output->crowd->ranks_per_core, 3);
+    cli_cell_bool(table, output->crowd->busy || row->spread > CROWD_SPREAD_MAX);
     cli_row_end(table);
 }
 

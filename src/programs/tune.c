@@ -4,6 +4,7 @@
  */
 #include "programs/tune.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,9 +95,8 @@ static int read_bytes(const char *list, tune_options_t *options)
     if (code < 0)
         return code;
     qsort(options->bytes, (size_t)sizes, sizeof options->bytes[0], by_size);
-    if (options->bytes[0] == 0 || options->bytes[sizes - 1] > BYTES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "a size is 0 or larger than 1 GiB; take sizes in between, for example "
-                                          "8,4K,1M");
+    if (options->bytes[sizes - 1] > BYTES_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "a size is larger than 1 GiB; take smaller ones, for example 8,4K,1M");
     options->sizes = 0;
     for (int i = 0; i < sizes; i++)
         if (i == 0 || options->bytes[i] != options->bytes[i - 1])
@@ -134,7 +134,7 @@ static int read_options(int argc, char **argv, tune_t *tune)
     tune_options_t *options = &tune->options;
     options->seconds = 5;
     options->collectives = 1; /* AllReduce, which is 0 */
-    read_bytes("8,64,512,4K,32K,256K,2M", options);
+    read_bytes("8:2M:x8", options);
     int code = cli_read_options(&cli_tune_command, argc, argv, apply, tune);
     if (code >= 0)
         return code == CLI_OK ? -1 : code;
@@ -188,17 +188,66 @@ static int find_torus(tune_t *tune)
     return TRV_OK;
 }
 
-static int measure_all(tune_t *tune)
+/* Cells share what is left of the time, by rank 0's clock. When it is over, the others are left to the library. */
+static int measure_cells(tune_t *tune)
 {
     const tune_options_t *options = &tune->options;
-    int all = options->collectives * options->sizes, code = find_torus(tune);
+    const int all = options->collectives * options->sizes;
+    int code = TRV_OK;
+    for (int i = 0; i < all && code == TRV_OK; i++) {
+        double seconds = (options->seconds - (PMPI_Wtime() - tune->begun)) / (all - i);
+        code = tune_share(tune, &seconds, sizeof seconds);
+        if (seconds <= 0 && i > 0)
+            break;
+        if (code == TRV_OK)
+            code = tune_measure(tune, options->collective[i / options->sizes], options->bytes[i % options->sizes],
+                                seconds, &tune->cell[tune->cells++]);
+    }
+    return code;
+}
+
+static int by_ratio(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median, over the cells, of what lies between the library's quartiles. */
+static void judge_spread(tune_t *tune)
+{
+    double *ratio = malloc((size_t)tune->cells * sizeof *ratio);
+    for (int i = 0; ratio && i < tune->cells; i++)
+        ratio[i] = tune->cell[i].times[0].high_us / fmax(tune->cell[i].times[0].low_us, 1e-3);
+    if (ratio && tune->cells > 0) {
+        qsort(ratio, (size_t)tune->cells, sizeof *ratio, by_ratio);
+        crowd_add_spread(&tune->crowd, ratio[tune->cells / 2]);
+    }
+    free(ratio);
+}
+
+static int measure_all(tune_t *tune)
+{
+    int code = find_torus(tune);
+    if (code == TRV_OK)
+        code = crowd_find(tune->comm, &tune->crowd);
     if (code == TRV_OK)
         code = tune_network(tune);
-    for (int c = 0; c < options->collectives && code == TRV_OK; c++)
-        for (int i = 0; i < options->sizes && code == TRV_OK; i++)
-            code = tune_measure(tune, options->collective[c], options->bytes[i], options->seconds / all,
-                                &tune->cell[tune->cells++]);
+    if (code == TRV_OK)
+        code = measure_cells(tune);
+    judge_spread(tune);
     return code;
+}
+
+/* Rank 0: what is to be known of the results. */
+static void warn(const tune_t *tune)
+{
+    const int all = tune->options.collectives * tune->options.sizes;
+    crowd_warn("tune", &tune->crowd);
+    if (tune->cells < all)
+        cli_warn("tune",
+                 "the time was over after %d of %d sizes, and the others are left to the MPI library; give more "
+                 "with --time, or fewer with --bytes",
+                 tune->cells, all);
 }
 
 /* The rules file is opened first: that it cannot be written is not to be learnt at the end. */
@@ -217,8 +266,10 @@ static int run(tune_t *tune)
         tune_write_rules(tune, output.stream);
     if (open)
         code = cli_output_end(&output, code);
-    if (code == TRV_OK && tune->rank == 0)
+    if (code == TRV_OK && tune->rank == 0) {
         code = tune_print(tune, stdout);
+        warn(tune);
+    }
     return code;
 }
 
@@ -228,6 +279,7 @@ int tune_main(int argc, char **argv)
     PMPI_Comm_split(MPI_COMM_WORLD, 0, 0, &tune.comm);
     PMPI_Comm_rank(tune.comm, &tune.rank);
     PMPI_Comm_size(tune.comm, &tune.ranks);
+    tune.begun = PMPI_Wtime();
     int result = share_options(argc, argv, &tune);
     if (result == CLI_OK && run(&tune) < 0)
         result = tune.rank == 0 ? cli_bad_last(argv[0]) : CLI_BAD;

@@ -20,6 +20,7 @@
 #include <trivance/torus.h>
 #include <trivance/trivance_mpi.h>
 
+#include "programs/crowd.h"
 #include "tool/table.h"
 
 #define TUNE_SIZES_MAX      64
@@ -72,14 +73,17 @@ typedef struct tune {
     float *send, *receive;
     trv_hockney_t network;
     double overhead_ns; /* of a message */
-    int cells;
+    crowd_t crowd;
+    double begun; /* by MPI_Wtime; what counts is rank 0's */
+    int cells;    /* measured; the others there was no time for */
     tune_cell_t *cell;
 } tune_t;
 
 /* Network parameters, the same on all ranks. 0 or a negative code. */
 int tune_network(tune_t *tune);
 
-/* Fills a cell within about so many seconds, the same on all ranks. 0 or a negative code. */
+/* Fills a cell within about so many seconds by rank 0's clock; what is in it is the same on all ranks. 0 or a negative
+ * code. */
 int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, double seconds, tune_cell_t *cell);
 
 /* Whether `ours` is faster than `library` by more than noise. */

@@ -2,7 +2,8 @@
  * The library's own collective and our algorithms, turn by turn within one run, so that whatever disturbs the machine
  * disturbs all of them. A time is that of the slowest rank; what ranks decide by it is the same on all of them.
  *
- * Algorithms that are twice as slow as the best after a few rounds are not run any more. The fastest of ours that beats
+ * Algorithms that are twice as slow as the best after a few rounds are not run any more, nor are the slowest where there
+ * is no time for all. The fastest of ours that beats
  * the library then has to do it once more, in rounds of these two alone: the best of many is lucky more often than not.
  */
 #include <stdlib.h>
@@ -19,17 +20,19 @@
 
 #define LIBRARY         0 /* the candidate that is the library's own */
 #define ROUNDS_TO_PRUNE 3
-#define ROUNDS_MIN      9
+#define ROUNDS_MIN      9     /* of few runs the longest of ours must be shorter than the shortest of the library */
 #define SLOW            2.0   /* times the best */
 #define MARGIN          0.95  /* a winner's median against the library's */
 #define BATCH_SECONDS   50e-6 /* a run is as many calls as fit */
 #define BATCH_MAX       64
-#define CONFIRM         0.4 /* share of the time for the second measurement */
+#define WARM_UP         0.3 /* shares of the time: for the first runs of each, … */
+#define CONFIRM         0.4 /* … and of what they leave for the second measurement */
 
 typedef struct job {
     const tune_t *tune;
     trv_collective_t collective;
     MPI_Count count; /* of floats: the vector for AllReduce, a block for the others */
+    double end;      /* of the cell's time by MPI_Wtime; what counts is rank 0's */
     int batch;
     int candidates;
     tune_candidate_t *candidate;
@@ -54,7 +57,8 @@ static void summarise(tune_candidate_t *candidate)
 
 bool tune_wins(const tune_times_t *ours, const tune_times_t *library)
 {
-    return ours->runs > 0 && ours->high_us < library->median_us && ours->median_us < MARGIN * library->median_us;
+    const double least_us = ours->runs < ROUNDS_MIN ? library->low_us : library->median_us;
+    return ours->runs >= ROUNDS_TO_PRUNE && ours->high_us < least_us && ours->median_us < MARGIN * library->median_us;
 }
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
@@ -113,11 +117,19 @@ static void summarise_all(job_t *job)
             summarise(&job->candidate[i]);
 }
 
-/* Rounds until the time is over, by rank 0's clock. */
+/* What is left of the cell's time, by rank 0's clock. */
+static int share_left(const job_t *job, double *seconds)
+{
+    *seconds = job->end - PMPI_Wtime();
+    return tune_share(job->tune, seconds, sizeof *seconds);
+}
+
+/* Rounds until so much of the time is over; a few at least. */
 static int run_rounds(job_t *job, double seconds)
 {
-    double start = PMPI_Wtime();
-    int code = TRV_OK, more = 1;
+    double left, until = 0;
+    int code = share_left(job, &left), more = 1;
+    until = left - seconds;
     for (int i = 0; i < job->candidates; i++)
         job->candidate[i].runs = 0;
     for (int round = 0; more && code == TRV_OK; round++) {
@@ -126,27 +138,53 @@ static int run_rounds(job_t *job, double seconds)
             summarise_all(job);
             prune(job);
         }
-        more = round + 1 < ROUNDS_MIN || (round + 1 < TUNE_RUNS_MAX && PMPI_Wtime() - start < seconds);
         if (code == TRV_OK)
-            code = tune_share(job->tune, &more, sizeof more);
+            code = share_left(job, &left);
+        more = round + 1 < ROUNDS_TO_PRUNE || (round + 1 < TUNE_RUNS_MAX && left > until);
     }
     summarise_all(job);
     return code;
 }
 
-/* Runs each twice, and finds out how many calls of the library make a run. */
-static int warm_up(job_t *job)
+/* Leaves out the slowest of ours until rounds of the others fit into the time, or one is left. */
+static void keep_what_fits(job_t *job, const double *us, double seconds)
 {
-    double us[TUNE_CANDIDATES_MAX] = {0};
-    int code = TRV_OK;
+    double round_s = 0;
+    int kept = 0;
+    for (int i = 0; i < job->candidates; i++)
+        if (!job->candidate[i].left_out) {
+            round_s += 1e-6 * us[i] * job->batch;
+            kept++;
+        }
+    for (; kept > 2 && round_s * ROUNDS_MIN > seconds; kept--) {
+        int slowest = LIBRARY;
+        for (int i = LIBRARY + 1; i < job->candidates; i++)
+            if (!job->candidate[i].left_out && (slowest == LIBRARY || us[i] > us[slowest]))
+                slowest = i;
+        job->candidate[slowest].left_out = true;
+        round_s -= 1e-6 * us[slowest] * job->batch;
+    }
+}
+
+/* Runs each twice, while there is time, and finds out how many calls of the library make a run. */
+static int warm_up(job_t *job, double seconds)
+{
+    double us[TUNE_CANDIDATES_MAX] = {0}, left;
+    int code = share_left(job, &left);
+    const double until = left - WARM_UP * seconds;
     job->batch = 1;
-    for (int twice = 0; twice < 2; twice++)
-        for (int i = 0; i < job->candidates && code == TRV_OK; i++)
+    for (int i = 0; i < job->candidates && code == TRV_OK; i++) {
+        job->candidate[i].left_out = i > LIBRARY + 1 && left < until;
+        for (int twice = 0; twice < 2 && !job->candidate[i].left_out && code == TRV_OK; twice++)
             code = run_batch(job, &job->candidate[i], &us[i]);
+        if (code == TRV_OK)
+            code = share_left(job, &left);
+    }
     if (code == TRV_OK)
         code = tune_most(job->tune, us, job->candidates);
     double fit = us[LIBRARY] > 0 ? 1e6 * BATCH_SECONDS / us[LIBRARY] : BATCH_MAX;
     job->batch = fit < 1 ? 1 : fit > BATCH_MAX ? BATCH_MAX : (int)fit;
+    keep_what_fits(job, us, (1 - CONFIRM) * left);
     return code;
 }
 
@@ -216,16 +254,16 @@ static int add_plans(job_t *job, uint64_t bytes)
 
 static int make_candidates(job_t *job, uint64_t bytes)
 {
-    int code = TRV_OK;
     strcpy(job->candidate[LIBRARY].name, "mpi");
     job->candidates = 1;
+    int code = add_plans(job, bytes); /* first, where there is no time for all */
     for (int i = 0; i < trv_algorithms_count() && code == TRV_OK; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (is_candidate(algorithm, &job->tune->options.torus, job->collective) &&
-            job->candidates < TUNE_CANDIDATES_MAX - TUNE_PLANS_MAX)
+            job->candidates < TUNE_CANDIDATES_MAX)
             code = add_candidate(job, trv_algorithm_name(algorithm));
     }
-    return code == TRV_OK ? add_plans(job, bytes) : code;
+    return code;
 }
 
 static void free_plans(job_t *job)
@@ -250,12 +288,15 @@ static void fill_cell(const job_t *job, tune_cell_t *cell)
     cell->wins = cell->best > 0 && tune_wins(&cell->times[cell->best], &cell->times[LIBRARY]);
 }
 
-/* The winner against the library alone. */
-static int confirm(job_t *job, double seconds, tune_cell_t *cell)
+/* The winner against the library alone, for the rest of the time. */
+static int confirm(job_t *job, tune_cell_t *cell)
 {
+    double left;
     for (int i = 0; i < job->candidates; i++)
         job->candidate[i].left_out = i != LIBRARY && i != cell->best;
-    int code = run_rounds(job, seconds);
+    int code = share_left(job, &left);
+    if (code == TRV_OK)
+        code = run_rounds(job, left);
     cell->wins = code == TRV_OK && !job->candidate[cell->best].left_out &&
                  tune_wins(&job->candidate[cell->best].times, &job->candidate[LIBRARY].times);
     return code;
@@ -267,17 +308,21 @@ int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, doub
     uint64_t blocks = collective == TRV_ALLREDUCE ? 1 : (uint64_t)tune->ranks, unit = blocks * sizeof(float);
     uint64_t count = bytes / unit > 0 ? bytes / unit : 1;
     job_t job = {.tune = tune, .collective = collective, .count = (MPI_Count)count, .candidate = candidate};
+    double left;
+    job.end = PMPI_Wtime() + seconds;
     memset(candidate, 0, sizeof candidate);
     *cell = (tune_cell_t){.collective = collective, .bytes = count * unit};
     int code = make_candidates(&job, cell->bytes);
     if (code == TRV_OK)
-        code = warm_up(&job);
+        code = warm_up(&job, seconds);
     if (code == TRV_OK)
-        code = run_rounds(&job, (1 - CONFIRM) * seconds);
+        code = share_left(&job, &left);
+    if (code == TRV_OK)
+        code = run_rounds(&job, (1 - CONFIRM) * left);
     if (code == TRV_OK) {
         fill_cell(&job, cell);
         if (cell->wins)
-            code = confirm(&job, CONFIRM * seconds, cell);
+            code = confirm(&job, cell);
     }
     free_plans(&job);
     return code;

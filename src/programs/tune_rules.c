@@ -84,8 +84,11 @@ void tune_write_rules(const tune_t *tune, FILE *out)
     trv_torus_format(&tune->options.torus, torus, sizeof torus);
     fprintf(out,
             "{\"rule_file_version\": 1,\n \"network\": {\"alpha\": \"%.3fus\", \"bandwidth\": \"%.3fGb/s\", "
-            "\"hop_latency\": \"%.1fns\", \"message_overhead\": \"%.1fns\"},\n \"collectives\": {",
-            tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns, tune->overhead_ns);
+            "\"hop_latency\": \"%.1fns\", \"message_overhead\": \"%.1fns\"},\n "
+            "\"measured\": {\"ranks_per_core\": %.4g, \"load\": %.2f, \"spread\": %.2f, \"busy\": %s},\n "
+            "\"collectives\": {",
+            tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns, tune->overhead_ns,
+            tune->crowd.ranks_per_core, tune->crowd.load, tune->crowd.spread, tune->crowd.busy ? "true" : "false");
     for (int i = 0; i < tune->options.collectives; i++) {
         trv_collective_t collective = tune->options.collective[i];
         fprintf(out, "%s\n  \"%s\": [{\"comm_size_min\": %d, \"comm_size_max\": %d, \"torus\": \"%s\", \"rules\": [",
@@ -98,13 +101,13 @@ void tune_write_rules(const tune_t *tune, FILE *out)
 
 /* ---- The measurements -------------------------------------------------------------------------------------------- */
 
-static void print_candidate(const tune_cell_t *cell, int at, const char *torus, int ranks, cli_table_t *table)
+static void print_candidate(const tune_t *tune, const tune_cell_t *cell, int at, const char *torus, cli_table_t *table)
 {
     const tune_times_t *times = &cell->times[at];
     char bytes[TRV_BYTES_TEXT_MAX];
     cli_cell_text(table, trv_rules_collective_name(cell->collective));
     cli_cell_text(table, torus);
-    cli_cell_int(table, ranks);
+    cli_cell_int(table, tune->ranks);
     cli_cell_both(table, trv_format_bytes(cell->bytes, bytes), json_integer((json_int_t)cell->bytes));
     cli_cell_text(table, cell->name[at]);
     cli_cell_real(table, times->median_us, 2);
@@ -113,6 +116,8 @@ static void print_candidate(const tune_cell_t *cell, int at, const char *torus, 
     cli_cell_int(table, times->runs);
     cli_cell_real(table, times->median_us > 0 ? cell->times[0].median_us / times->median_us : NAN, 2);
     cli_cell_bool(table, cell->wins ? at == cell->best : at == 0);
+    cli_cell_real(table, tune->crowd.ranks_per_core, 3);
+    cli_cell_bool(table, tune->crowd.busy);
     cli_row_end(table);
 }
 
@@ -130,6 +135,8 @@ int tune_print(const tune_t *tune, FILE *out)
         {"runs", "runs", true, 0},
         {"speedup", "against mpi", true, 0},
         {"chosen", "chosen", false, 0},
+        {"ranks_per_core", NULL, true, 0},
+        {"busy", NULL, false, 0},
     };
     char torus[TRV_TORUS_TEXT_MAX];
     cli_table_t table;
@@ -138,13 +145,13 @@ int tune_print(const tune_t *tune, FILE *out)
     if (brief)
         fprintf(out,
                 "%d ranks, torus %s; alpha %.2f us, bandwidth %.2f Gb/s, hop latency %.0f ns, message overhead "
-                "%.0f ns\n\n",
+                "%.0f ns%s\n\n",
                 tune->ranks, torus, tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9,
-                tune->network.hop_ns, tune->overhead_ns);
+                tune->network.hop_ns, tune->overhead_ns, tune->crowd.busy ? "; measured on a busy machine" : "");
     cli_table_begin(&table, out, tune->options.format, column, sizeof column / sizeof column[0], false);
     for (int i = 0; i < tune->cells; i++)
         for (int at = 0; at < tune->cell[i].candidates; at++)
-            if (!brief || at == 0 || at == tune->cell[i].best)
-                print_candidate(&tune->cell[i], at, torus, tune->ranks, &table);
+            if (brief ? at == 0 || at == tune->cell[i].best : tune->cell[i].times[at].runs > 0)
+                print_candidate(tune, &tune->cell[i], at, torus, &table);
     return cli_table_end(&table);
 }

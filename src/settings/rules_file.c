@@ -195,7 +195,7 @@ static int read_network(const reader_t *reader, json_t *root)
 
 static int read_root(reader_t *reader)
 {
-    static const char *const known[] = {"rule_file_version", "network", "collectives", NULL};
+    static const char *const known[] = {"rule_file_version", "network", "measured", "collectives", NULL};
     json_t *root = reader->file.root, *version;
     if (!json_is_object(root))
         return trv_json_file_fail(&reader->file, root, NULL, "rules are an object, and this is a list");

@@ -8,6 +8,8 @@
 
 #include "common/error.h"
 #include "settings/json_file.h"
+#include "settings/topology_list.h"
+#include "text/whole_file.h"
 
 #define FORMAT "trivance-topology-1"
 
@@ -176,10 +178,35 @@ static int read_file(trv_topology_t *topology, trv_json_file_t *file, trv_topolo
 
 int trv_topology_read(trv_topology_t *topology, const char *path, trv_topology_warn_t *warn, void *context)
 {
-    trv_json_file_t file;
+    const char *name;
+    char *text;
+    size_t length;
     *topology = (trv_topology_t){.count = 0};
-    int code = trv_json_file_read(&file, path);
-    return code < 0 ? code : read_file(topology, &file, warn, context);
+    int code = trv_whole_file_read(path, &name, &text, &length);
+    if (code < 0)
+        return code;
+    code = trv_topology_parse(topology, name, text, length, warn, context);
+    free(text);
+    return code;
+}
+
+/* JSON begins with a bracket; nothing at all is JSON that is broken. */
+static bool is_list(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && strchr(" \t\r\n", text[at]))
+        at++;
+    return at < length && !strchr("{[", text[at]) && !memchr(text, '\0', length);
+}
+
+static int parse_list(trv_topology_t *topology, const char *name, const char *text, size_t length)
+{
+    char *copy = strndup(text, length);
+    int code = copy ? trv_topology_list_parse(topology, name, copy) : trv_fail_memory();
+    free(copy);
+    if (code < 0)
+        trv_topology_clear(topology);
+    return code;
 }
 
 int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length,
@@ -187,6 +214,8 @@ int trv_topology_parse(trv_topology_t *topology, const char *name, const char *t
 {
     trv_json_file_t file;
     *topology = (trv_topology_t){.count = 0};
+    if (is_list(text, length))
+        return parse_list(topology, name, text, length);
     int code = trv_json_file_parse(&file, name, text, length);
     return code < 0 ? code : read_file(topology, &file, warn, context);
 }

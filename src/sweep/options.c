@@ -49,7 +49,7 @@ const cli_command_t cli_sweep_command = {
              "an option takes the place of its key. slow-rank, slow-link and cut may be none.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
                 "trivance sweep grid.json --model=fifo -o out.jsonl\n"
-                "mpirun -n 64 trivance sweep grid.json -o out.csv\n",
+                "mpirun -n 64 trivance sweep grid.json -o grid.csv\n",
 };
 
 /* An option that is given twice makes its list longer. */

@@ -6,13 +6,15 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
 
-#define BYTES_MAX (UINT64_C(1) << 50)
+#define BYTES_MAX     (UINT64_C(1) << 50)
+#define SIZE_TEXT_MAX 48
 
 typedef struct unit {
     const char *name;
@@ -25,8 +27,8 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
         const char *name;
         int shift;
     } suffix[] = {
-        {"", 0},   {"B", 0},    {"k", 10}, {"K", 10}, {"KiB", 10}, {"m", 20},
-        {"M", 20}, {"MiB", 20}, {"g", 30}, {"G", 30}, {"GiB", 30},
+        {"", 0},     {"B", 0},  {"k", 10}, {"K", 10},   {"KiB", 10}, {"m", 20}, {"M", 20},
+        {"MiB", 20}, {"g", 30}, {"G", 30}, {"GiB", 30}, {"t", 40},   {"T", 40}, {"TiB", 40},
     };
     uint64_t value = 0;
     const char *p = text;
@@ -34,7 +36,7 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
         value = value * 10 + (uint64_t)(*p - '0');
     if (p == text)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a byte count: it is a whole number, bare or with K, M or G "
+                        "'%.40s' is not a byte count: it is a whole number, bare or with K, M, G or T "
                         "(powers of 1024), for example 4096 or 64KiB",
                         text);
     for (size_t i = 0; i < sizeof suffix / sizeof suffix[0]; i++)
@@ -42,14 +44,14 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
             *bytes = value << suffix[i].shift;
             return TRV_OK;
         }
-    if (value > BYTES_MAX || strspn(p, "kKmMgGiB") == strlen(p))
+    if (value > BYTES_MAX || strspn(p, "kKmMgGtTiB") == strlen(p))
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a byte count that fits: at most 2^50, with K, M or G "
-                        "(also KiB, MiB, GiB; powers of 1024), for example 64KiB",
+                        "'%.40s' is not a byte count that fits: at most 2^50, with K, M, G or T "
+                        "(also KiB, MiB, GiB, TiB; powers of 1024), for example 64KiB",
                         text);
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "'%.40s' is not a byte count: after the number comes nothing, B, K, M, G, KiB, MiB "
-                    "or GiB (powers of 1024), for example 64KiB",
+                    "'%.40s' is not a byte count: after the number comes nothing, B, K, M, G, T, KiB, "
+                    "MiB, GiB or TiB (powers of 1024), for example 64KiB",
                     text);
 }
 
@@ -64,24 +66,6 @@ int trv_parse_vector(const char *text, uint64_t *bytes)
     return rc;
 }
 
-int trv_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count)
-{
-    char item[48];
-    const char *rest = text;
-    int found = 0, more;
-    while ((more = trv_next_item(&rest, "byte counts", item, sizeof item)) > 0) {
-        if (found == max)
-            return trv_fail(TRV_ERR_ARGUMENT, "the list of byte counts has more than %d entries", max);
-        int rc = trv_parse_bytes(item, &bytes[found]);
-        if (rc)
-            return rc;
-        found++;
-    }
-    if (more == 0)
-        *count = found;
-    return more;
-}
-
 /* A decimal number without sign, as 12, 1.5 or 2e3, at the start of `text`; NULL if there is none, else what follows.
  */
 static const char *read_number(const char *text, double *value)
@@ -91,6 +75,71 @@ static const char *read_number(const char *text, double *value)
     char *end;
     *value = strtod(text, &end);
     return isfinite(*value) ? end : NULL;
+}
+
+typedef struct sizes {
+    uint64_t *bytes;
+    int max, count;
+} sizes_t;
+
+static int add_size(sizes_t *sizes, uint64_t bytes)
+{
+    if (sizes->count == sizes->max)
+        return trv_fail(TRV_ERR_ARGUMENT, "the list of byte counts has more than %d entries", sizes->max);
+    sizes->bytes[sizes->count++] = bytes;
+    return TRV_OK;
+}
+
+/* "x4" or "4": a factor; "+1K": a step; the other is 0. */
+static bool parse_stride(const char *text, double *factor, uint64_t *step)
+{
+    *factor = 0;
+    *step = 0;
+    if (text[0] == '+')
+        return trv_parse_vector(text + 1, step) == TRV_OK;
+    const char *end = read_number(text + (text[0] == 'x'), factor);
+    return end && *end == '\0' && *factor > 1 && *factor <= 1e6;
+}
+
+static int add_range(sizes_t *sizes, const char *item)
+{
+    char part[3][SIZE_TEXT_MAX] = {"", "", "x2"};
+    uint64_t least, most, step;
+    double factor;
+    char rest;
+    int parts = sscanf(item, "%47[^:]:%47[^:]:%47[^:]%c", part[0], part[1], part[2], &rest), rc = TRV_OK;
+    if (parts < 2 || parts > 3 || item[strlen(item) - 1] == ':' || trv_parse_vector(part[0], &least) ||
+        trv_parse_vector(part[1], &most) || !parse_stride(part[2], &factor, &step))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.60s' is no range of sizes; it is MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, "
+                        "for example 1K:64M:x4",
+                        item);
+    if (least > most)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the range '%.60s' ends before it begins; the first must not be the larger one", item);
+    for (double size = (double)least; size < (double)most && !rc; size = step ? size + (double)step : size * factor)
+        rc = add_size(sizes, (uint64_t)size);
+    return rc ? rc : add_size(sizes, most);
+}
+
+int trv_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count)
+{
+    char item[3 * SIZE_TEXT_MAX];
+    const char *rest = text;
+    sizes_t sizes = {bytes, max, 0};
+    uint64_t size = 0;
+    int more;
+    while ((more = trv_next_item(&rest, "byte counts", item, sizeof item)) > 0) {
+        const bool range = strchr(item, ':') != NULL;
+        int rc = range ? add_range(&sizes, item) : trv_parse_vector(item, &size);
+        if (!rc && !range)
+            rc = add_size(&sizes, size);
+        if (rc)
+            return rc;
+    }
+    if (more == 0)
+        *count = sizes.count;
+    return more;
 }
 
 static int read_quantity(const char *text, const unit_t *unit, int units, double *value)
@@ -192,9 +241,9 @@ int trv_next_item(const char **rest, const char *what, char *item, size_t item_s
 
 char *trv_format_bytes(uint64_t bytes, char text[TRV_BYTES_TEXT_MAX])
 {
-    static const char *const name[] = {"B", "KiB", "MiB", "GiB"};
+    static const char *const name[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     int i = 0;
-    for (; i < 3 && bytes > 0 && bytes % 1024 == 0; i++)
+    for (; i < 4 && bytes > 0 && bytes % 1024 == 0; i++)
         bytes /= 1024;
     snprintf(text, TRV_BYTES_TEXT_MAX, "%" PRIu64 " %s", bytes, name[i]);
     return text;

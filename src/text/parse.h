@@ -11,13 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "4096", "64K", "64KiB", "4m", "1GiB", "8B": k, K, KiB = 1024, M and G likewise. Whole numbers up to 2^50. */
+/* "4096", "64K", "64KiB", "4m", "1GiB", "8B": k, K, KiB = 1024, M, G and T likewise. Whole numbers up to 2^50. */
 int trv_parse_bytes(const char *text, uint64_t *bytes);
 
 /* The size of a vector, at least 1 byte. */
 int trv_parse_vector(const char *text, uint64_t *bytes);
 
-/* Comma-separated byte counts, at most `max` of them. */
+/* Comma-separated sizes of vectors and ranges of them, MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, whose last
+ * size is MAX; at most `max` sizes. */
 int trv_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count);
 
 /* "100ns", "1.5us", "2ms", "1s" -> nanoseconds, >= 0. The unit is needed. */

@@ -30,6 +30,7 @@ static int read_all(FILE *in, const char *path, char **text, size_t *length)
     }
     if (!*text)
         return trv_fail_memory();
+    (*text)[*length] = '\0';
     if (ferror(in)) {
         free(*text);
         return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read: %s", path, strerror(errno));

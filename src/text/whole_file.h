@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Reads all of a file ("-" is stdin, for which *name becomes "stdin"; otherwise it is the path) into *text, which the
- * caller frees. Files from 4 GiB are refused. */
+/* Reads all of a file ("-" is stdin, for which *name becomes "stdin"; otherwise it is the path) into *text, which
+ * ends with a zero beyond `length` and which the caller frees. Files from 4 GiB are refused. */
 int trv_whole_file_read(const char *path, const char **name, char **text, size_t *length);
 
 #endif

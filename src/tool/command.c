@@ -111,7 +111,11 @@ static int refuse_value(const char *command, const cli_option_t *option)
         snprintf(name, sizeof name, "--%s", option->name);
     else
         snprintf(name, sizeof name, "-%c", letter_of(option));
-    return strstr(trv_last_error(), name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, trv_last_error());
+    const size_t bare = strlen(option->name);
+    const char *sentence = trv_last_error();
+    if (bare && strncmp(sentence, option->name, bare) == 0 && strncmp(sentence + bare, ": ", 2) == 0)
+        sentence += bare + 2; /* a parameter that is no option elsewhere */
+    return strstr(sentence, name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, sentence);
 }
 
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
@@ -249,7 +253,7 @@ static void print_usage(const cli_command_t *command, FILE *out)
     }
 }
 
-void cli_print_help(const cli_command_t *command, FILE *out)
+static void print_help(const cli_command_t *command, FILE *out)
 {
     print_usage(command, out);
     fputc('\n', out);
@@ -270,4 +274,17 @@ void cli_print_help(const cli_command_t *command, FILE *out)
         fprintf(out, "  %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
+}
+
+void cli_print_help(const cli_command_t *command, FILE *out)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *memory = open_memstream(&text, &length);
+    if (memory) {
+        print_help(command, memory);
+        fclose(memory);
+    }
+    cli_print_text(out, text ? text : "");
+    free(text);
 }

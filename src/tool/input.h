@@ -28,6 +28,9 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
 #define CLI_UNCHECKED_HELP  "take the file as it is; else one that is not what it claims is refused with exit status 1"
 #define CLI_UNCHECKED_ALONE "--unchecked is about a file, for example --schedule=FILE --unchecked"
 
+/* The sentence for options beside a file that are about a torus. */
+#define CLI_FILE_ALONE "--algorithm and --collective are for a torus; a file says itself what is sent"
+
 /* CLI_WRONG, with the fault as the sentence, where a schedule that was read from `path` is not what it claims. */
 int cli_check_schedule(const char *path, const trv_schedule_t *schedule);
 

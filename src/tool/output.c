@@ -32,7 +32,7 @@ static void on_signal(int number)
 /* Of signals that the tool does something else with, that takes care. */
 static void watch_signals(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ};
     static bool watched;
     for (size_t i = 0; !watched && i < sizeof ends / sizeof *ends; i++) {
         struct sigaction now, mine = {.sa_handler = on_signal};

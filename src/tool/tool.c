@@ -86,3 +86,17 @@ int cli_stdout_columns(int otherwise)
 }
 
 bool cli_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+
+void cli_print_text(FILE *out, const char *text)
+{
+    static const char dots[] = "…";
+    for (const char *next; (next = strstr(text, dots)) && !cli_utf8(); text = next + strlen(dots))
+        fprintf(out, "%.*s...", (int)(next - text), text);
+    fputs(text, out);
+}
+
+int cli_memory_for(int rc, const char *what)
+{
+    return rc == TRV_ERR_MEMORY ? trv_fail(rc, "there is not enough memory for %s; a smaller torus takes less", what)
+                                : rc;
+}

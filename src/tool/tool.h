@@ -36,5 +36,10 @@ bool cli_stderr_is_terminal(void);
 int cli_stdout_columns(int otherwise);
 /* Whether the locale prints UTF-8. */
 bool cli_utf8(void);
+/* Prints a text of ours, with ... for what only UTF-8 has. */
+void cli_print_text(FILE *out, const char *text);
+
+/* rc; where memory was short the sentence says for what. */
+int cli_memory_for(int rc, const char *what);
 
 #endif

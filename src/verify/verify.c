@@ -12,11 +12,17 @@
 #include <time.h>
 
 #include "common/error.h"
+#include "verify/seconds.h"
 #include "verify/verifier.h"
 
 #define BATCH_BYTES          ((int64_t)192 << 20)         /* aimed at */
 #define BATCH_BYTES_MAX      ((int64_t)12 << 30)          /* for one unit; beyond that it is refused */
 #define EXHAUSTIVE_WORDS_MAX ((double)((int64_t)4 << 30)) /* words moved by an exhaustive run that AUTO still affords */
+
+/* Measured on a core of 2023, of one schedule after another. */
+#define SIDE_S  0.7e-6 /* one side of a message: asked of the schedule, and looked at */
+#define VALUE_S 20e-9
+#define WORD_S  5e-9
 
 void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64_t unit, const char *format, ...)
 {
@@ -47,6 +53,13 @@ int trv_verifier_fetch(trv_verifier_t *v, int stream, int step)
 
 /* ---- Set-up ---------------------------------------------------------------------------------------------------- */
 
+/* Of units, by all ranks together. */
+static double moves(const trv_verifier_t *v)
+{
+    const double each = v->units == 1 ? (double)v->steps + v->registers : 4.0;
+    return each * (double)v->ranks * (double)v->units * v->streams;
+}
+
 static trv_verify_method_t choose_method(const trv_verifier_t *v, trv_verify_method_t asked)
 {
     /* Sums of random values cannot tell "once" from "at least once". */
@@ -55,26 +68,32 @@ static trv_verify_method_t choose_method(const trv_verifier_t *v, trv_verify_met
     if (asked != TRV_VERIFY_AUTO)
         return asked;
     double words = (v->contributors + 63) / 64;
-    double moves = v->units == 1 ? (double)v->steps + v->registers : 4.0; /* of a unit, per rank */
-    double work = words * moves * (double)v->ranks * (double)v->units * v->streams;
+    double work = words * moves(v);
     double bytes = 8 * (words + 1) * v->ranks * (double)v->registers;
     return work <= EXHAUSTIVE_WORDS_MAX && bytes <= (double)BATCH_BYTES_MAX / 4 ? TRV_VERIFY_EXHAUSTIVE
                                                                                 : TRV_VERIFY_RANDOM;
 }
 
-static int choose_batch(trv_verifier_t *v)
+/* Units that are followed at a time; the bytes of one. */
+static int64_t size_batch(trv_verifier_t *v)
 {
     v->words = v->random ? 1 : (v->contributors + 63) / 64;
     v->stride = v->words + 1;
     int64_t unit_bytes = (int64_t)v->stride * 8 * v->ranks * v->registers;
+    v->count = BATCH_BYTES / unit_bytes;
+    v->count = v->count < 1 ? 1 : v->count > v->units ? v->units : v->count;
+    return unit_bytes;
+}
+
+static int choose_batch(trv_verifier_t *v)
+{
+    const int64_t unit_bytes = size_batch(v);
     if (unit_bytes > BATCH_BYTES_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "verifying %s on %d ranks%s takes %lld GiB of memory per block, more than the %lld "
                         "that the verifier uses; verify a smaller torus",
                         trv_schedule_name(v->schedule), v->ranks, v->random ? "" : " exhaustively",
                         (long long)(unit_bytes >> 30), (long long)(BATCH_BYTES_MAX >> 30));
-    v->count = BATCH_BYTES / unit_bytes;
-    v->count = v->count < 1 ? 1 : v->count > v->units ? v->units : v->count;
     v->cell = malloc((size_t)(v->count * unit_bytes));
     v->sum = malloc((size_t)v->stride * sizeof *v->sum);
     v->expected = malloc((size_t)v->count * sizeof *v->expected);
@@ -232,6 +251,42 @@ static void give_verdict(const trv_verifier_t *v, trv_verdict_t *verdict)
     snprintf(verdict->fault, sizeof verdict->fault, "%s", v->faulty ? v->fault : "");
 }
 
+static trv_verifier_t describe(const trv_schedule_t *schedule, trv_verify_method_t method)
+{
+    trv_verifier_t v = {
+        .schedule = schedule,
+        .torus = trv_schedule_torus(schedule),
+        .registers = trv_schedule_registers(schedule),
+        .streams = trv_schedule_streams(schedule),
+        .steps = trv_schedule_steps(schedule),
+        .units = trv_schedule_units(schedule),
+        .consistent = true,
+    };
+    v.ranks = v.torus->ranks;
+    v.contributors = trv_schedule_collective(schedule) == TRV_ALLGATHER ? 1 : v.ranks;
+    v.random = choose_method(&v, method) == TRV_VERIFY_RANDOM;
+    return v;
+}
+
+/* Every batch asks the schedule for all steps anew. */
+int trv_verify_seconds(const trv_schedule_t *schedule, trv_verify_method_t method, double *seconds)
+{
+    trv_verifier_t v = describe(schedule, method);
+    trv_step_t step = TRV_STEP_INIT;
+    double sides = 0;
+    int rc = TRV_OK;
+    (void)size_batch(&v);
+    for (int stream = 0; stream < v.streams && !rc; stream++)
+        for (int s = 0; s < v.steps && !rc; s++) {
+            rc = trv_schedule_step(schedule, 0, stream, s, &step);
+            sides += rc ? 0 : 2 + step.sends + step.receives;
+        }
+    trv_step_clear(&step);
+    const double batches = (double)((v.units + v.count - 1) / v.count);
+    *seconds = batches * sides * v.ranks * SIDE_S + moves(&v) * (v.random ? VALUE_S : v.words * WORD_S);
+    return rc;
+}
+
 int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
                void (*progress)(void *context, double fraction), void *context)
 {
@@ -244,20 +299,9 @@ int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, 
 {
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    trv_verifier_t v = {
-        .schedule = schedule,
-        .torus = trv_schedule_torus(schedule),
-        .registers = trv_schedule_registers(schedule),
-        .streams = trv_schedule_streams(schedule),
-        .steps = trv_schedule_steps(schedule),
-        .units = trv_schedule_units(schedule),
-        .consistent = true,
-        .progress = progress,
-        .progress_context = context,
-    };
-    v.ranks = v.torus->ranks;
-    v.contributors = trv_schedule_collective(schedule) == TRV_ALLGATHER ? 1 : v.ranks;
-    v.random = choose_method(&v, method) == TRV_VERIFY_RANDOM;
+    trv_verifier_t v = describe(schedule, method);
+    v.progress = progress;
+    v.progress_context = context;
     int rc = allocate(&v);
     if (!rc)
         rc = note_cuts(&v, network);

@@ -43,11 +43,17 @@ if [ "$(id -u)" = 0 ] && command -v runuser > /dev/null; then
 fi
 
 # A schedule that takes seconds to write is interrupted in the midst of it.
-for signal in INT TERM HUP; do
+for signal in INT TERM HUP XFSZ; do
     echo old > big.json
     env --default-signal="$signal" timeout -s "$signal" 0.4 "$trivance" plan 243 --algorithm=bucket --format=json -o big.json 2> said
     [ "$(cat big.json)" = old ] || fault "SIG$signal: what was there is lost"
     [ -z "$(ls big.json.* 2> /dev/null)" ] || fault "SIG$signal leaves $(ls big.json.*)"
 done
+(ulimit -f 20; "$trivance" plan 27 --algorithm=bucket --format=json -o limited.json) 2> said && fault "no limit of a file's size"
+[ -z "$(ls limited.json* 2> /dev/null)" ] || fault "the limit of a file's size leaves $(ls limited.json*)"
+if [ -c /dev/full ]; then
+    "$trivance" plan 9 > /dev/full 2> said && fault "a full device is no error"
+    [ "$(wc -l < said)" = 1 ] || fault "an error is said twice: $(cat said)"
+fi
 [ -z "$(find . -name '*.svg.*')" ] || fault "temporaries are left: $(find . -name '*.svg.*')"
 exit $code

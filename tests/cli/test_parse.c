@@ -23,19 +23,28 @@ static void test_bytes(void **state)
         const char *text;
         uint64_t bytes;
     } good[] = {
-        {"0", 0},          {"8", 8},
-        {"8B", 8},         {"64k", 65536},
-        {"64K", 65536},    {"64KiB", 65536},
-        {"3m", 3 << 20},   {"3M", 3 << 20},
-        {"3MiB", 3 << 20}, {"1g", 1 << 30},
-        {"1GiB", 1 << 30}, {"1125899906842624", UINT64_C(1) << 50},
-        {"007", 7},        {"1048576G", UINT64_C(1) << 50},
+        {"0", 0},
+        {"8", 8},
+        {"8B", 8},
+        {"64k", 65536},
+        {"64K", 65536},
+        {"64KiB", 65536},
+        {"3m", 3 << 20},
+        {"3M", 3 << 20},
+        {"3MiB", 3 << 20},
+        {"1g", 1 << 30},
+        {"1GiB", 1 << 30},
+        {"1125899906842624", UINT64_C(1) << 50},
+        {"007", 7},
+        {"1048576G", UINT64_C(1) << 50},
+        {"1T", UINT64_C(1) << 40},
+        {"1024TiB", UINT64_C(1) << 50},
     };
     static const char *const bad[] = {"",         "x",
                                       "-1",       "+1",
                                       "1.5M",     "64KB",
                                       "64 K",     "K",
-                                      "1T",       "1125899906842625",
+                                      "1Ti",      "1125899906842625",
                                       "1048577G", "99999999999999999999999",
                                       "0x10",     "1e6",
                                       "64kib",    " 1",
@@ -56,7 +65,15 @@ static void test_bytes(void **state)
 
 static void test_byte_lists(void **state)
 {
-    static const char *const bad[] = {"", ",", "1,", ",1", "1,,2", "1,x", "1,2,3,4,5"};
+    static const char *const bad[] = {"",    ",",      "1,",     ",1",     "1,,2", "1,x",     "1,2,3,4,5",
+                                      "0",   "8,0",    "1:",     ":1",     "1:2:", "1:2:3:4", "2:1",
+                                      "0:2", "1:8:x1", "1:8:+0", "1:8:y2", "1:16", "1:2:x",   "1:2:xnan"};
+    static const struct {
+        const char *text;
+        uint64_t bytes[4];
+        int count;
+    } range[] = {{"1K:4K", {1024, 2048, 4096}, 3}, {"8:32:x4", {8, 32}, 2},       {"8:32:4,1", {8, 32, 1}, 3},
+                 {"8:30:+10", {8, 18, 28, 30}, 4}, {"2:6:x1.5", {2, 3, 4, 6}, 4}, {"5:5", {5}, 1}};
     uint64_t bytes[4];
     int count;
     (void)state;
@@ -65,6 +82,11 @@ static void test_byte_lists(void **state)
     assert_int_equal(bytes[0], 8);
     assert_int_equal(bytes[1], 1024);
     assert_int_equal(bytes[2], 4 << 20);
+    for (size_t i = 0; i < sizeof range / sizeof range[0]; i++) {
+        assert_int_equal(trv_parse_bytes_list(range[i].text, bytes, 4, &count), 0);
+        assert_int_equal(count, range[i].count);
+        assert_memory_equal(bytes, range[i].bytes, (size_t)count * sizeof *bytes);
+    }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (trv_parse_bytes_list(bad[i], bytes, 4, &count) != TRV_ERR_ARGUMENT)
             fail_msg("'%s' was accepted", bad[i]);
@@ -125,7 +147,7 @@ static void test_formats(void **state)
         uint64_t bytes;
         const char *text;
     } good[] = {{0, "0 B"},       {8, "8 B"},        {1000, "1000 B"},   {1024, "1 KiB"},
-                {1536, "1536 B"}, {65536, "64 KiB"}, {3 << 20, "3 MiB"}, {UINT64_C(1) << 40, "1024 GiB"}};
+                {1536, "1536 B"}, {65536, "64 KiB"}, {3 << 20, "3 MiB"}, {UINT64_C(1) << 40, "1 TiB"}};
     char text[TRV_BYTES_TEXT_MAX];
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)

@@ -405,7 +405,7 @@ static void test_info(void **state)
     assert_int_equal(variables, trv_settings_count());
     json_decref(array);
     tool_t tool = tool_run_as(TRIVANCE_TOOL, "info", NULL, wrong);
-    assert_int_equal(tool.code, 0);
+    assert_int_equal(tool.code, 2);
     assert_non_null(strstr(tool.out, "TRIVANCE_TORUS=3x\n    WRONG: TRIVANCE_TORUS: '3x' is not a torus"));
     assert_string_equal(tool.err, "trivance info: warning: TRIVANCE_TOPOLOGIE_FILE is no variable of Trivance; did you "
                                   "mean TRIVANCE_TOPOLOGY_FILE?\n");

@@ -198,8 +198,9 @@ static void test_tables(void **state)
     (void)state;
     /* 2.00312 us: alpha and the 503.12 ns of one packet over one hop. */
     expect_words("simulate 3 -a trivance -b 32", "trivance  2.003us l\n", "Trivance's");
-    expect_words("simulate 3 -a trivance,ring -b 32", "(T - T_Trivance) / T", NULL);
-    expect_words("simulate 3 -a swing,ring -b 32", "* fastest", "T_Trivance");
+    expect_words("simulate 3 -a trivance,ring -b 32", "\nHow many times as long as Trivance; below 1x: faster\n", NULL);
+    expect_words("simulate 8x8 -a trivance,bucket -b 32", "\nbucket    6.36x\n", NULL); /* its steps against L's */
+    expect_words("simulate 3 -a swing,ring -b 32", "* fastest", "as long as Trivance");
     expect_words("simulate 3x3 -b 32", "bucket", "\nring");
     expect_words("simulate 3x3 -a trivance,ring -b 32", "ring cannot run: ring serves rings only", NULL);
     expect_words("simulate 3 3x3 -a ring,bucket -b 32 --model=fifo --delivery=tail --slow-link=2:-0:3x",

@@ -57,6 +57,23 @@ static void drawings(void **state)
                "\n  a-host-with-a-very-l");
 }
 
+/* A host and its coordinates per line, and what Slurm prints. */
+static void lists(void **state)
+{
+    (void)state;
+    expect_out("# mine\n n0 0 0\nn1,0,1 # and\n\nn5 1 2\n",
+               "torus 2x3, 3 hosts at 3 coordinates, 1 at each\n\n  n0  n1   .\n   .   .  n5\n");
+    expect_out("torus 4\na 0\nb 2", "torus 4, 2 hosts at 2 coordinates, 1 at each\n\n  a  .  b  .\n");
+    expect_out("a 0\nb 0\n", "torus 1, 2 hosts at 1 coordinate, 2 at each\n");
+    expect_out("SwitchName=top Level=1 LinkSpeed=1 Nodes=t[08-10],u,t[1-3]x Switches=s[0-1]\n"
+               "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=t[08-10]\n"
+               "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=u,t[1-2,5]x\n",
+               "torus 2x4, 7 hosts at 7 coordinates, 1 at each\n\n  t08  t09  t10    .\n    u  t1x  t2x  t5x\n");
+    expect_out(
+        "BlockName=b0 BlockIndex=0 Nodes=n[1-2] BlockSize=2\nBlockName=b1 BlockIndex=1 Nodes=n[3-4] BlockSize=2\n",
+        "torus 2x2, 4 hosts at 4 coordinates, 1 at each\n\n  n1  n2\n  n3  n4\n");
+}
+
 static void sentences(void **state)
 {
     (void)state;
@@ -82,6 +99,20 @@ static void sentences(void **state)
         {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0.5]}}", ":2:32: the coordinate in dimension 0 must be a whole"},
         {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0], \"a\": [1]}}", ":2:"},
         {HEAD "\n \"torus\": [2], \"ranks\": [[0],", ":2:29: it is not JSON"},
+        {"n0 0 x\n", ":1: behind the host are 1 to 8 coordinates from 0 on, and not 'x'"},
+        {"n0 0\nn1 -1\n", ":2: behind the host are"},
+        {"n0 0\nn1 0 1\n", ":2: 'n1' has 2 coordinates, and the lines before have 1"},
+        {"n0 0\n n1\n", ":2: 'n1' has no coordinates"},
+        {"n0 0\nn0 1\n", ": the host 'n0' is there twice"},
+        {"torus 2\nn0 2\n", ": there is coordinate 2 in dimension 0, whose size is 2"},
+        {"torus 2x\n", ":1: '2x' is not a torus"},
+        {"n0 0\ntorus 2\n", ":2: the torus is said before the hosts, once"},
+        {"# nothing\n", ": it has no hosts"},
+        {"n0 0\nSwitchName=s Level=0 Nodes=n1\n", ":2: lines of switches and lines of hosts"},
+        {"SwitchName=s Level=0 Switches=a\n", ":1: a leaf has no Nodes="},
+        {"SwitchName=s Level=0 Nodes=n[3-1]\n", ":1: '3-1' is no range of nodes"},
+        {"SwitchName=s Level=0 Nodes=n[1-2]m[1-2]\n", ":1: the nodes 'n[1-2]m[1-2]' have more than one pair"},
+        {"SwitchName=s Level=0 Nodes=n1,,n2\n", ":1: the list of nodes has an empty entry"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tool_t tool = check(cases[i].text);
@@ -134,7 +165,7 @@ static void hosts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(drawings), cmocka_unit_test(sentences),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(drawings), cmocka_unit_test(lists), cmocka_unit_test(sentences),
                                        cmocka_unit_test(arguments), cmocka_unit_test(hosts)};
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

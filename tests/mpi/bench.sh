@@ -44,7 +44,7 @@ good 3 ' 0 +yes$' --torus 4 --torus 2x2,4 -a ring,bucket --op max --type int8 --
 good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,trivance-b,[0-9]+,' --torus 2x2 --algorithm=trivance-b --type=double \
     --op=prod --bytes=64 --format=csv -i 2
 keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,chosen_for,steps,bytes_sent
-keys=$keys,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations
+keys=$keys,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations,ranks_per_core,busy
 good 1 "^$keys\$" --format=csv --bytes 64 -i 2
 good 3 '"wrong": 0, "identical": true' --format=json --bytes 64,128,256 -i 2 -a swing-b
 good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' --format=osu -f -m 8:64 -i 7 -x 1 -a trivance-l
@@ -60,7 +60,15 @@ good 1 ',hybrid:2[^,]*,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
 good 1 '^Usage: mpirun' --help
 good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2
 
+export TRIVANCE_TORUS=2x2,4,9
+good 2 '^(4|2x2) +64 B' --bytes 64 -a trivance -i 2
+export TRIVANCE_TORUS=2x
+refused 2 'TRIVANCE_TORUS: ' --bytes 64 -i 2
+unset TRIVANCE_TORUS
+
 refused 1 'is not what it claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
+bad "--full is for --format=osu" --full
+bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather
 bad "there is no algorithm 'trivance-q'" -a trivance-q
 bad "must be the number of ranks" --torus 3x3
 bad "3x" --torus 3x

@@ -55,8 +55,22 @@ lines 0 '^trivance'
 run -- "$tool" tune --torus 2x2 --bytes 8 --time 100ms -o "$work/rules.json"
 good "tune with two neighbours"
 grep -Eq '"network": \{.*, "message_overhead": "[0-9]+\.[0-9]ns"\}' "$work/rules.json" || fail "no overhead"
-ranks=2
-run -- "$tool" tune --torus 2 --bytes 8,64K --time 200ms -o "$work/rules.json" --collective allreduce,allgather
+launched=$launcher launcher=$work/one_core ranks=9 # a machine that is busy, and ends in time all the same
+printf '#!/bin/sh\nexec taskset -c 0 %s "$@"\n' "$launched" > "$launcher"
+chmod +x "$launcher"
+start=$SECONDS
+run -- "$tool" tune --torus 3x3 --time 2s -o "$work/rules.json"
+good "tune on one core"
+[ $((SECONDS - start)) -le 10 ] || fail "--time 2s took $((SECONDS - start)) s"
+lines 1 '^trivance tune: warning: 9 ranks share a core'
+lines 1 'measured on a busy machine$'
+grep -Eq '"measured": \{"ranks_per_core": 9, .*, "busy": true\}' "$work/rules.json" || fail "the rules do not say busy"
+run -- "$tool" bench --bytes 64 --format=json
+good "bench on one core"
+lines 1 '^trivance bench: warning: 9 ranks share a core'
+lines 1 '"ranks_per_core": 9.0, "busy": true'
+launcher=$launched ranks=2
+run -- "$tool" tune --torus 2 --bytes 8,64K --time 3s -o "$work/rules.json" --collective allreduce,allgather
 good "tune"
 lines 4 '^(allreduce|allgather) +(8 B|64 KiB) +mpi '
 [ "$(grep -c '"comm_size_min": 2, "comm_size_max": 2, "torus": "2"' "$work/rules.json")" = 2 ] || fail "no rules for 2"
@@ -76,7 +90,7 @@ if [ "$few" != few ]; then
         grep -q -F -- "$words" "$out" || fail "tune $*: does not say '$words'"
     }
     bad "must be the number of ranks" --torus 3x3
-    bad "a size is 0" --bytes 0
+    bad "at least 1 byte" --bytes 0
     bad "cannot be written" -o /nonexistent/rules.json
     bad "from 100ms to 86400s" --time 1ms
     ranks=4

@@ -46,7 +46,7 @@ static const cli_option_t option[] = {
     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
     {"bytes", 'b', "M",
      "size of the vector, for reduce-scatter and allgather of all blocks together (default 64K, or that of the file); "
-     "K, M, G are powers of 1024",
+     "K, M, G, T are powers of 1024",
      NULL},
     {"rank", 'r', "R",
      "one rank's messages, with its program: sends, receives, reductions, registers; all draws those of all ranks of a "
@@ -112,6 +112,7 @@ typedef struct options {
     const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
     cli_plan_search_t search;
     bool all_sizes, why, named, unchecked;
+    bool with_collective, with_network; /* --collective, a parameter of the network was given */
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes; /* 0: not given */
@@ -350,9 +351,15 @@ static const char *find_conflict(const options_t *options)
     if (options->search.steps && !options->search.what)
         return "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`";
     if (options->search.what)
-        return NULL;
+        return options->named || options->with_collective || options->bytes || options->rank || options->stream ||
+                       options->constrained || options->with_network
+                   ? "--search is about distances and chains alone; beside it --steps, --format and --output may be "
+                     "given"
+                   : NULL;
     if (!options->schedule == !options->tori.count)
         return "give either a torus or --schedule=FILE, for example `trivance plan 9`";
+    if (options->schedule && (options->named || options->with_collective))
+        return CLI_FILE_ALONE;
     if (options->tori.count > 1)
         return "one torus at a time, for example `trivance plan 9`";
     if (!options->selection.single)
@@ -411,11 +418,13 @@ static int read_constraint(options_t *options, int key)
 static int read_option(void *context, int key)
 {
     options_t *options = context;
-    if (key >= CLI_NETWORK_OPTION)
+    if (key >= CLI_NETWORK_OPTION) {
+        options->with_network = true;
         return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
+    }
     switch (key) {
     case 'a': options->named = true; return cli_select(optarg, &options->selection);
-    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'c': options->with_collective = true; return cli_parse_collective(optarg, &options->collective);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 'r': options->rank = optarg; return TRV_OK;
     case OPTION_STREAM: options->stream = optarg; return TRV_OK;
@@ -471,5 +480,5 @@ int cli_plan(int argc, char **argv)
         if (!rc)
             rc = run(&options);
     }
-    return cli_finish(argv[0], rc);
+    return cli_finish(argv[0], cli_memory_for(rc, "the messages of all ranks, whose routes are measured"));
 }

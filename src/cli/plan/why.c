@@ -304,7 +304,8 @@ static int print_text(const why_t *why, FILE *out)
         add_time(&table, plan->alpha_ns, unit);
         add_time(&table, plan->hops_ns, unit);
         add_time(&table, plan->transmission_ns, unit);
-        snprintf(text, sizeof text, "+%.1f %%", 100 * (plan->time_ns / best->time_ns - 1));
+        const double ratio = plan->time_ns / best->time_ns;
+        snprintf(text, sizeof text, ratio < 2 ? "+%.1f %%" : "%.1fx", ratio < 2 ? 100 * (ratio - 1) : ratio);
         cli_cell_text(&table, i == 0 ? "chosen" : is_as_fast(why, &why->row[i]) ? "as fast" : text);
         cli_row_end(&table);
     }

@@ -35,7 +35,7 @@ static const cli_option_t option[] =
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST",
       "sizes of the vector (default " SIZES "; with --links or --trace " SIZE_LOOKED_INTO
-      "); K, M, G are powers of 1024",
+      "), or ranges, as 1K:64M:x4; K, M, G, T are powers of 1024",
       NULL},
      {"schedule", 's', "FILE",
       "a schedule in the format trivance-schedule-1 instead (- is stdin), for the size in the file unless --bytes is "
@@ -92,11 +92,7 @@ typedef struct options {
 
 static int read_bytes(cli_simulate_t *job, const char *text)
 {
-    int rc = trv_parse_bytes_list(text, job->bytes, CLI_SIMULATE_SIZES_MAX, &job->sizes);
-    for (int i = 0; i < job->sizes && !rc; i++)
-        if (job->bytes[i] == 0)
-            rc = trv_fail(TRV_ERR_ARGUMENT, "--bytes must be at least 1, for example 64K");
-    return rc;
+    return trv_parse_bytes_list(text, job->bytes, CLI_SIMULATE_SIZES_MAX, &job->sizes);
 }
 
 static int read_option(void *context, int key)
@@ -135,7 +131,7 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
     if (!job->schedule == !job->tori.count)
         return "give either a torus or --schedule=FILE, for example `trivance simulate 8x8`";
     if (file && (given->algorithm || given->collective))
-        return "--algorithm and --collective are for a torus; a file says itself what is sent";
+        return CLI_FILE_ALONE;
     if (job->goal && job->tori.count != 1)
         return "--goal takes one torus, for example `trivance simulate 3x3 --goal=FILE`";
     if (job->goal && (job->sizes || job->compare || job->trace))
@@ -170,7 +166,7 @@ static int simulate(cli_simulate_t *job)
     if (!rc)
         rc = job->format == CLI_FORMAT_TABLE ? cli_simulate_text(job, &outcome) : cli_simulate_rows(job, &outcome);
     cli_outcome_clear(&outcome);
-    return cli_finish(job->command, rc);
+    return cli_finish(job->command, cli_memory_for(rc, "the packets of all ranks that are simulated"));
 }
 
 int cli_simulate(int argc, char **argv)

@@ -82,8 +82,8 @@ static void time_cell(const cli_group_t *group, int line, int size, char text[CE
 
 static void relative_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
 {
-    double relative = cli_group_relative(group, line, size);
-    snprintf(text, CELL_MAX, fabs(relative) < 0.05 ? "0.0" : "%+.1f", relative);
+    double ratio = point_at(group, line, size)->time_ns / cli_group_trivance_ns(group, size);
+    snprintf(text, CELL_MAX, isnan(ratio) ? "-" : ratio < 10 ? "%.2fx" : "%.1fx", ratio);
 }
 
 static void cost_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
@@ -140,7 +140,7 @@ static int print_relative(const cli_simulate_t *job, const cli_group_t *group)
         known |= !isnan(cli_group_trivance_ns(group, size));
     if (!known || group->lines < 2)
         return TRV_OK;
-    puts("\nTime more than Trivance's, (T - T_Trivance) / T, in %; below 0: faster than Trivance");
+    puts("\nHow many times as long as Trivance; below 1x: faster");
     return print_table(job, group, "", 0, relative_cell);
 }
 

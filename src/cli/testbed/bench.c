@@ -35,7 +35,7 @@ static const cli_option_t option[] = {
      "openmpi, mpich; default both, as far as they are installed; for a program its own, to be named where it does not "
      "show it (Python, a script)",
      "openmpi mpich"},
-    {"bytes", 'b', "LIST", "default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M", NULL},
+    {"bytes", 'b', "LIST", "or ranges, as 1K:64M:x4; default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M", NULL},
     {"algorithm", 'a', "LIST", "of Trivance: default every form of it, planned and auto", "ALGORITHM auto"},
     {"rendezvous", OPTION_RENDEZVOUS, "R", "on, off or both (default; for a program on)", "on off both"},
     {"iterations", 'i', "N", "of every algorithm (default 11), or starts of the program each way (3)", NULL},
@@ -140,7 +140,7 @@ static int read_sizes(const char *text, options_t *options)
 {
     int code = trv_parse_bytes_list(text, options->bytes, CLI_BENCH_SIZES_MAX, &options->sizes);
     for (int i = 0; i < options->sizes && code == TRV_OK; i++)
-        if (options->bytes[i] == 0 || options->bytes[i] % 8 || options->bytes[i] > 1u << 30)
+        if (options->bytes[i] % 8 || options->bytes[i] > 1u << 30)
             code = trv_fail(TRV_ERR_ARGUMENT, "sizes are multiples of 8 up to 1G, and there is %llu",
                             (unsigned long long)options->bytes[i]);
     return code;

@@ -331,6 +331,7 @@ static int read_place(char **argv, int words, char *request, size_t size)
 typedef struct orders {
     char text[ORDERS_MAX][64];
     int count;
+    bool down, up;
 } orders_t;
 
 static int take_order(void *context, int key)
@@ -342,6 +343,8 @@ static int take_order(void *context, int key)
     int code = key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &value)
                : key == OPTION_LATENCY ? trv_parse_time_ns(optarg, &value)
                                        : TRV_OK;
+    orders->down |= key == OPTION_DOWN;
+    orders->up |= key == OPTION_UP;
     const char *word = key == OPTION_BANDWIDTH ? "bandwidth" : key == OPTION_LATENCY ? "latency" : NULL;
     if (word)
         snprintf(orders->text[orders->count++], sizeof orders->text[0], "%s %.0f", word, value);
@@ -362,6 +365,8 @@ static int set(int argc, char **argv)
         return code;
     if (orders.count == 0)
         return cli_bad(argv[0], "it wants at least one of --bandwidth, --latency, --down and --up");
+    if (orders.down && orders.up)
+        return cli_bad(argv[0], "--down cuts it and --up mends it; give one of them");
     for (int i = 0; i < orders.count; i++) {
         snprintf(line, sizeof line, "%s %.60s", request, orders.text[i]);
         if (trv_testbed_ask(line, NULL) < 0)

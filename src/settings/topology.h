@@ -1,0 +1,19 @@
+/*
+ * Which coordinate of a torus each rank, or each host, has.
+ */
+#ifndef TRIVANCE_SETTINGS_TOPOLOGY_H
+#define TRIVANCE_SETTINGS_TOPOLOGY_H
+
+#include <trivance/torus.h>
+
+/* Places are coordinates as one number: trv_torus_rank of them. */
+typedef struct trv_topology {
+    trv_torus_t torus;
+    unsigned one_way;     /* bit d: dimension d has no wrap-around */
+    unsigned shared_port; /* bit d: both directions of dimension d share one port */
+    int count;            /* entries of the two lists */
+    int *place;
+    char **host; /* host[i] is at place[i]; NULL: rank i is */
+} trv_topology_t;
+
+#endif

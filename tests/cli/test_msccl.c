@@ -1,0 +1,172 @@
+/*
+ * MSCCL programs are verified: ours, those of others, and broken ones, whose first fault is named.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/trivance.h>
+
+#include "export/msccl.h"
+#include "export/msccl_program.h"
+#include "tool.h"
+
+/* NULL if the program is exact, else the fault or the reader's sentence. */
+static const char *verify(const char *text)
+{
+    static char sentence[1024];
+    trv_msccl_t program;
+    trv_msccl_verdict_t verdict;
+    char *copy = strdup(text);
+    int rc = trv_msccl_read(copy, "test", &program);
+    if (!rc)
+        rc = trv_msccl_verify(&program, &verdict);
+    trv_msccl_clear(&program);
+    free(copy);
+    snprintf(sentence, sizeof sentence, "%s", rc ? trv_last_error() : verdict.fault);
+    return !rc && verdict.valid ? NULL : sentence;
+}
+
+/* The text with one occurrence of `old` replaced. */
+static char *changed(const char *text, const char *old, const char *instead, int skipped)
+{
+    const char *at = strstr(text, old);
+    char *copy = NULL;
+    for (; skipped > 0 && at; skipped--)
+        at = strstr(at + 1, old);
+    assert_non_null(at);
+    assert_true(asprintf(&copy, "%.*s%s%s", (int)(at - text), text, instead, at + strlen(old)) > 0);
+    return copy;
+}
+
+static void test_ours(void **state)
+{
+    static const char *const tori[] = {"2", "3", "5", "2x4", "3x3"};
+    trv_torus_t torus;
+    int programs = 0;
+    (void)state;
+    for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
+        for (int a = 0; a < trv_algorithms_count(); a++)
+            for (int c = 0; c < 3; c++) {
+                trv_schedule_t *schedule;
+                char *text = NULL;
+                size_t length;
+                assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
+                if (trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(a)),
+                                        (trv_collective_t)c))
+                    continue;
+                FILE *out = open_memstream(&text, &length);
+                int rc = trv_msccl_write(schedule, out);
+                fclose(out);
+                if (rc == 0 && verify(text))
+                    fail_msg("%s on %s: %s", trv_schedule_name(schedule), tori[t], verify(text));
+                programs += rc == 0;
+                free(text);
+                trv_schedule_destroy(schedule);
+            }
+    assert_true(programs > 60);
+}
+
+/* Any single change of what is sent, stored or waited for is found. */
+static void test_broken(void **state)
+{
+    static const struct {
+        const char *old, *instead, *words;
+    } change[] = {
+        {"srcoff='1'", "srcoff='0'", "GPU 1, threadblock 0, step 1: it adds chunk 1 of the vector to chunk 0"},
+        {"type='rrcs'", "type='rcs'", "of GPU 0 to chunk 0 0 times"},
+        {"send='1'", "send='0'", "exchanges messages with its own GPU"},
+        {"type='r' ", "type='s' ", "GPU 0, threadblock 0, step 2: chunk 1 of buffer o has nothing yet"},
+        {"dstoff='0' cnt='1' depid='-1'", "dstoff='2' cnt='1' depid='-1'", "there is no chunk 2 in buffer o"},
+        {"depid='-1' deps='-1'", "depid='0' deps='2'", "has not hasdep"},
+        {"depid='-1' deps='-1' hasdep='0'", "depid='0' deps='0' hasdep='1'", "it waits for ever"},
+        {"cnt='1'", "cnt='2'", "there is no chunk 2 in buffer i"},
+        {"chan='0'", "chan='1'", "no threadblock receives from it"},
+        {"ngpus='2'", "ngpus='3'", "there are 2 <gpu>, and ngpus is 3"},
+        {"nchunksperloop='2'", "nchunksperloop='3'", "ends without chunk 2"},
+        {"</tb>", "<tb/>", "has <step"},
+        {"s='2' type", "s='3' type", "is not a whole number from 2 to 2"},
+        {"srcbuf='i'", "srcbuf='x'", "buffers are i (input), o (output) and s (scratch)"},
+        {"type='rrcs'", "type='xxxx'", "known here are s, r, cpy"},
+    };
+    char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");
+    (void)state;
+    assert_null(verify(text));
+    for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
+        char *other = changed(text, change[i].old, change[i].instead, 0);
+        const char *said = verify(other);
+        if (!said || !strstr(said, change[i].words))
+            fail_msg("%s instead of %s: '%s', and not: %s", change[i].instead, change[i].old, said, change[i].words);
+        free(other);
+    }
+    for (size_t length = 0; length + 1 < strlen(text); length += 7) { /* no beginning of it passes, or crashes */
+        char *start = strndup(text, length);
+        assert_non_null(verify(start));
+        free(start);
+    }
+    free(text);
+}
+
+/* Without a dependency two accesses are unordered. The 16 that are not needed are on the way round: a GPU receives the sum
+ * of what it sent only after it sent it. */
+static void test_dependencies(void **state)
+{
+    tool_t tool = tool_run("export 4 --algorithm=trivance-b --format=msccl", NULL);
+    int removed = 0, found = 0;
+    (void)state;
+    assert_null(verify(tool.out));
+    for (const char *at = tool.out; (at = strstr(at, "depid=\"")) != NULL; at++) {
+        if (at[7] == '-')
+            continue;
+        char *other = NULL;
+        const char *end = strstr(at, " hasdep");
+        assert_true(asprintf(&other, "%.*sdepid=\"-1\" deps=\"-1\"%s", (int)(at - tool.out), tool.out, end) > 0);
+        removed++;
+        found += verify(other) != NULL;
+        free(other);
+    }
+    assert_int_equal(removed, 56);
+    assert_int_equal(found, removed - 16);
+    tool_clear(&tool);
+}
+
+static void test_tool(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("verify --schedule=" TRIVANCE_TEST_DATA "/msccl-2.xml", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "\n2 GPUs     two        allreduce       exact "));
+    tool_clear(&tool);
+    char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");
+    char *other = changed(text, "dstoff='1'", "dstoff='0'", 1); /* the last of GPU 0 */
+    tool = tool_run("verify --schedule=- --format=json", other);
+    assert_int_equal(tool.code, 1);
+    assert_non_null(strstr(tool.out, "\"reason\": \"GPU 0 ends with chunk 1 where chunk 0 should be\""));
+    tool_clear(&tool);
+    free(other);
+    other = changed(text, "coll='allreduce'", "coll='alltoall'", 0);
+    tool = tool_run("verify --schedule=-", other);
+    assert_int_equal(tool.code, 2);
+    assert_non_null(strstr(tool.err, "only allreduce, reduce_scatter and allgather can be verified"));
+    tool_clear(&tool);
+    free(other);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ours),
+        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_dependencies),
+        cmocka_unit_test(test_tool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Runs every example of every help text and man page in an empty folder with the built tool in PATH, and compares what is
+# said of an example with what comes out. What would take long runs on a smaller torus or with fewer ranks; examples
+# that need MPI run where it is, and those of the testbed, of which there is one per machine, are only read.
+# Usage: examples.sh SOURCE BUILD
+set -eu -o pipefail
+source=$1 build=$2
+. "$source/scripts/mpi-environment.sh"
+for variable in ${!TRIVANCE_*}; do unset "$variable"; done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$build/bin/trivance" "$work/bin/trivance"
+export PATH="$work/bin:$PATH" COLUMNS=200
+launcher=$(command -v mpirun.openmpi || true)
+if [ "$launcher" ]; then # the user's program, and Slurm's launcher
+    ln -s "$launcher" "$work/bin/mpirun"
+    ln -s "$launcher" "$work/bin/srun"
+    mpicc.openmpi "$source/tests/readme/program.c" -o "$work/program"
+    mpirun -n 8 trivance topology --dump --torus=2x2x2 -o "$work/torus.json"
+fi
+
+# The examples of a help text or of a man page.
+examples_of_help() { trivance $1 --help | sed -n '/^Examples:/,$ { /^  /s/^  //p }'; }
+examples_of_page() { sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/ { /^\.B\|^\.E\|^\.S/!p }' "$1"; }
+
+# What is tried instead of an example.
+smaller() {
+    sed -e '/-n 64/s/4x4x4/2x2x2/; s/-n \(64\|128\)/-n 8/; s/16x16x16/4x4x4/; s/27x27/9x9/; s/16x16/4x4/' \
+        -e 's/64M/4K/; s/128M/1K/; s/8:4M/8:1K/; s/8x8\( --slow\|$\)/4x4\1/' \
+        -e 's/figures --\(quick --only 6,17\)\?/figures --quick --only 17 --/; s/ --$//' \
+        -e 's/tune /&--time=100ms --bytes=64 /' -e 's/ bench --torus 9,3x3 --algorithm all/& --bytes=64/' \
+        -e 's/\(trivance testbed .*\)\( -- .*\)/\1 --help\2/; t' \
+        -e 's/trivance testbed [^&]*[^& ]/& --help/g' <<< "$1"
+}
+
+# holds DESCRIPTION OUTPUT: every description has its line here.
+holds() {
+    case "$1" in
+    'the fastest schedule on a ring of 9, drawn')
+        grep -q 'on a ring of 9: AllReduce .*(planned: the fastest at this size)' "$2" && grep -q '^rank 0$' "$2" ;;
+    'every algorithm on three tori')
+        [ "$(sed 1d "$2" | cut -d' ' -f1 | sort -u | wc -l)" = 3 ] &&
+            [ -z "$(comm -23 <(trivance list --format=csv | sed 1d | cut -d, -f1 | tr -d '"' | sort) \
+                <(sed 1d "$2" | awk '{print $2}' | sort -u))" ] ;;
+    'how long it takes, packet by packet')
+        grep -q 'packets of' "$2" && grep -q '^time ' "$2" && grep -q '^trivance .*us' "$2" ;;
+    *) echo "nothing says how to check: $1" && false ;;
+    esac
+}
+
+# Whether the file or folder that it names is there.
+writes() {
+    [[ $1 =~ --help ]] || [[ ! $1 =~ \ (-o\ [a-z]+\.|--output[\ =])[a-z.-]+ ]] ||
+        [ -s "$(sed 's/^.*[ =]//' <<< "${BASH_REMATCH[0]}")" ]
+}
+
+count=0 failed=0 skipped=0
+try() { # WHERE EXAMPLE
+    local command=${2%%  *} description
+    description=$(sed 's/^ *//' <<< "${2#"$command"}")
+    if [ -z "$launcher" ] && [[ $command =~ mpirun|srun ]]; then
+        skipped=$((skipped + 1))
+        return
+    fi
+    count=$((count + 1))
+    command=$(smaller "${command//mpirun.mpich/$(command -v mpirun.mpich || echo mpirun)}")
+    if ! timeout 100 bash -eu -o pipefail -c "$command" < /dev/null > "$work/output" 2> "$work/messages" ||
+        { [ "$description" ] && ! holds "$description" "$work/output" > "$work/messages"; } || ! writes "$command"
+    then
+        echo "$1: $2"
+        [ "$command" = "$2" ] || echo "    tried as $command"
+        cat "$work/output" "$work/messages"
+        failed=$((failed + 1))
+    fi
+}
+
+try_all() { # WHERE LINES, in a folder with what a user has
+    local folder=$work/folder line
+    rm -rf "$folder"
+    mkdir "$folder"
+    cd "$folder"
+    echo '{"torus": "8", "algorithm": "ring,trivance", "bytes": "1K"}' > grid.json
+    echo 'print("trained")' > train.py
+    if [ "$launcher" ]; then
+        cp "$work/program" program
+        cp "$work/program" a.out
+        [[ $2 =~ --dump ]] || cp "$work/torus.json" .
+    fi
+    while IFS= read -r line; do
+        try "$1" "$line"
+    done <<< "$2"
+}
+
+subcommands=$(trivance --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+parts=$(trivance testbed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/testbed \1/p')
+[ "$(wc -w <<< "$subcommands")" -ge 13 ] && [ "$(wc -l <<< "$parts")" -ge 6 ]
+while IFS= read -r name; do
+    lines=$(examples_of_help "$name")
+    [ "$lines" ] || { echo "trivance $name --help has no examples" && failed=$((failed + 1)); }
+    try_all "trivance $name --help" "$lines"
+done <<< "
+$subcommands
+$parts"
+for page in "$build"/man/*.1; do
+    lines=$(examples_of_page "$page")
+    [ -z "$lines" ] || try_all "$(basename "$page")" "$lines"
+done
+echo "$count examples, $failed failed, $skipped skipped"
+[ $failed = 0 ] && [ $count -gt 60 ]
