@@ -243,8 +243,8 @@ static void test_messages_only(void **state)
     trv_step_t step = TRV_STEP_INIT;
     assert_int_equal(trv_schedule_step(file.schedule, 0, 0, 0, &step), 0);
     assert_int_equal(step.sends, 2);
-    assert_int_equal(trv_message_bytes(file.schedule, &step.send[0], 131072), 49152);
-    assert_int_equal(trv_message_bytes(file.schedule, &step.send[1], 131072), 32768);
+    assert_int_equal(trv_message_bytes(file.schedule, 0, &step.send[0], 131072), 49152);
+    assert_int_equal(trv_message_bytes(file.schedule, 0, &step.send[1], 131072), 32768);
     assert_int_equal(step.send[0].nic, -1);
     assert_int_equal(trv_schedule_step(file.schedule, 0, 0, 2, &step), 0);
     assert_int_equal(step.send[0].port, trv_port(0, -1));
@@ -306,9 +306,9 @@ static void test_bytes_that_divide_nothing(void **state)
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(last_warning, "rounded"));
     assert_int_equal(trv_schedule_step(file.schedule, 0, 0, 0, &step), 0);
-    assert_in_range(trv_message_bytes(file.schedule, &step.send[0], 100000007), 1, 2000);
+    assert_in_range(trv_message_bytes(file.schedule, 0, &step.send[0], 100000007), 1, 2000);
     assert_int_equal(trv_schedule_step(file.schedule, 1, 0, 0, &step), 0);
-    assert_in_range(trv_message_bytes(file.schedule, &step.send[0], 100000007), 200000014, 200000014);
+    assert_in_range(trv_message_bytes(file.schedule, 0, &step.send[0], 100000007), 200000014, 200000014);
     trv_step_clear(&step);
     trv_schedule_destroy(file.schedule);
 }

@@ -80,7 +80,7 @@ static uint64_t all_bytes(const trv_schedule_t *schedule)
             for (int k = 0; k < trv_schedule_steps(schedule); k++) {
                 assert_int_equal(trv_schedule_step(schedule, rank, stream, k, &step), 0);
                 for (int i = 0; i < step.sends; i++)
-                    bytes += trv_message_bytes(schedule, &step.send[i], 100000);
+                    bytes += trv_message_bytes(schedule, stream, &step.send[i], 100000);
             }
     trv_step_clear(&step);
     return bytes;
