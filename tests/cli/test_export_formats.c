@@ -233,6 +233,8 @@ static void test_refusals(void **state)
         {"export 128 -a ring --format=mscclpp", "too long for MSCCL++"},
         {"export 128 -a trivance-b --format=mscclpp", "64 operations"},
         {"export 2x2x2x2x2x2x2 -a bucket --format=msccl", "108 threadblocks"},
+        {"export 2x4 -a bucket:2/1 --format=msccl", "unequal slices"},
+        {"export 2x4 -a bucket:2/1 --format=mscclpp", "unequal slices"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
