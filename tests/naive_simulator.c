@@ -443,7 +443,7 @@ static void read_send(world_t *w, int number, const trv_message_t *send, uint64_
     message_t *message = &w->message[w->messages++];
     int rank = number % w->ranks, stream = number / w->ranks / w->steps;
     *message = (message_t){.cell = number, .to_cell = number - rank + send->peer, .nic = send->nic, .port = send->port};
-    message->bytes = trv_message_bytes(w->schedule, send, vector_bytes);
+    message->bytes = trv_message_bytes(w->schedule, stream, send, vector_bytes);
     message->packets = (int64_t)((message->bytes + w->options->packet_bytes - 1) / w->options->packet_bytes);
     find_way(w, message, rank, send->peer, trv_schedule_mirrored(w->schedule, stream));
     w->result->messages++;
@@ -465,7 +465,7 @@ static void read_cell(world_t *w, int number, uint64_t vector_bytes, trv_step_t 
         if (step->combine[i].sources > 1)
             read += step->combine[i].sources * trv_blocks_count(&step->combine[i].blocks);
     if (read > 0)
-        cell->reduced = trv_units_bytes(w->schedule, read, vector_bytes);
+        cell->reduced = trv_units_bytes(w->schedule, stream, read, vector_bytes);
 }
 
 static void make_servers(world_t *w)

@@ -21,6 +21,7 @@ typedef struct program {
     trv_collective_t collective;
     int ranks, registers, units, streams, steps;
     int64_t position[STREAMS_MAX * UNITS_MAX];
+    int weight[STREAMS_MAX], weights; /* of streams; of all */
     state_t state[STREAMS_MAX];
 } program_t;
 
@@ -206,11 +207,14 @@ static void make(program_t *p, uint64_t number)
     p->streams = 1 + random_below(STREAMS_MAX);
     p->steps = 1 + random_below(7);
     shuffle_positions(p);
+    p->weights = 0;
+    for (int s = 0; s < p->streams; s++)
+        p->weights += p->weight[s] = 1 + random_below(5);
     trv_torus_t torus;
     assert_int_equal(trv_torus_init(&torus, 1, &p->ranks), 0);
     const trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS,    .collective = p->collective, .streams = p->streams,
                                             .steps = p->steps,       .registers = p->registers,   .units = p->units,
-                                            .messages_per_port = 99, .position = p->position};
+                                            .messages_per_port = 99, .position = p->position,     .weight = p->weight};
     assert_int_equal(trv_explicit_create(&p->schedule, &torus, "random", &options), 0);
     begin_registers(p);
     for (int s = 0; s < p->streams; s++) {
@@ -248,14 +252,16 @@ static void check_unit(const program_t *p, const world_t *world, int rank, int s
 
 static void check_program(const program_t *p, const world_t *world, uint64_t number)
 {
-    for (int r = 0; r < p->ranks; r++)
-        for (int s = 0; s < p->streams; s++)
-            for (int u = 0; u < p->units; u++) {
-                size_t begin = world->count * (size_t)s / (size_t)p->streams;
-                size_t length = world->count * (size_t)(s + 1) / (size_t)p->streams - begin;
+    size_t before = 0; /* weights of the streams so far */
+    for (int s = 0; s < p->streams; s++) {
+        const size_t begin = world->count * before / (size_t)p->weights;
+        before += (size_t)p->weight[s];
+        const size_t length = world->count * before / (size_t)p->weights - begin;
+        for (int r = 0; r < p->ranks; r++)
+            for (int u = 0; u < p->units; u++)
                 if (p->collective != TRV_REDUCE_SCATTER || owner(p, u) == r)
                     check_unit(p, world, r, s, u, begin, length, number);
-            }
+    }
 }
 
 static void test_random_programs(void **state)

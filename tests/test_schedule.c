@@ -158,10 +158,10 @@ static void message_bytes(void **state)
     assert_int_equal(trv_schedule_step(s, 4, 0, 0, &step), TRV_OK);
     assert_int_equal(step.sends, 2);
     assert_int_equal(trv_message_units(s, &step.send[0]), 3);
-    assert_int_equal(trv_message_bytes(s, &step.send[0], 9000), 3000);
-    assert_int_equal(trv_message_bytes(s, &step.send[0], 9001), 3001);                  /* rounded up */
-    assert_int_equal(trv_message_bytes(s, &step.send[0], 0), 1);                        /* at least one byte */
-    assert_true(trv_message_bytes(s, &step.send[0], UINT64_MAX / 4) > UINT64_MAX / 13); /* no overflow */
+    assert_int_equal(trv_message_bytes(s, 0, &step.send[0], 9000), 3000);
+    assert_int_equal(trv_message_bytes(s, 0, &step.send[0], 9001), 3001);                  /* rounded up */
+    assert_int_equal(trv_message_bytes(s, 0, &step.send[0], 0), 1);                        /* at least one byte */
+    assert_true(trv_message_bytes(s, 0, &step.send[0], UINT64_MAX / 4) > UINT64_MAX / 13); /* no overflow */
     trv_step_clear(&step);
     trv_schedule_destroy(s);
 }

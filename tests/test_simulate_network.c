@@ -59,7 +59,7 @@ static void links_carry_what_was_routed(const trv_schedule_t *schedule, uint64_t
                 assert_int_equal(trv_schedule_step(schedule, rank, stream, k, &step), TRV_OK);
                 for (int m = 0; m < step.sends; m++, messages++)
                     route(torus, rank, &step.send[m], trv_schedule_mirrored(schedule, stream),
-                          trv_message_bytes(schedule, &step.send[m], bytes), expected);
+                          trv_message_bytes(schedule, stream, &step.send[m], bytes), expected);
             }
     trv_step_clear(&step);
 

@@ -131,7 +131,8 @@ static bool same_facts(const trv_schedule_t *a, const trv_schedule_t *b)
                 trv_schedule_messages_per_port(a) == trv_schedule_messages_per_port(b);
     for (int s = 0; same && s < trv_schedule_streams(a); s++) {
         const int64_t units = trv_schedule_units(a), stride = units / 64 + 1;
-        same = trv_schedule_mirrored(a, s) == trv_schedule_mirrored(b, s);
+        same = trv_schedule_mirrored(a, s) == trv_schedule_mirrored(b, s) &&
+               trv_schedule_weight(a, s) == trv_schedule_weight(b, s);
         for (int64_t u = 0; same && u < units; u += stride)
             same = trv_schedule_position(a, s, u) == trv_schedule_position(b, s, u) &&
                    trv_schedule_owner(a, u) == trv_schedule_owner(b, u);
@@ -273,6 +274,9 @@ static void test_texts(void **state)
         {"8x9", "hybrid:4x3:grouped", "hybrid:4/2x3/1:all:grouped:interleaved"},
         {"8x9", "hybrid:1x3:own:sequential", "hybrid:1x3/1:own1:windows:sequential"},
         {"8x8", "hybrid:2", "hybrid:2/1x2/1:all:windows:interleaved"},
+        {"8x9", "hybrid:8x9/4/2:streams3:weights5/4", "hybrid:8/2x9/4/2:all:windows:interleaved:streams3:weights5/4"},
+        {"8x9", "bucket", "bucket"},
+        {"8x9", "bucket:09/8", "bucket:9/8"},
     };
     char text[TRV_SPELLED_MAX];
     (void)state;

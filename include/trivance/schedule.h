@@ -2,8 +2,8 @@
  * Schedules: who sends what to whom, in which step, and how it is combined. One schedule, many readers: the verifier,
  * the cost model, the executor, the exporters and the pictures all read this interface and nothing else.
  *
- * A schedule has S concurrent *streams*; stream i works on its own slice of the vector (part i of S). A slice is
- * divided into *units*: the blocks of the schedule's `space` (row-major), each in `halves` (1 or 2) parts, unit
+ * A schedule has S concurrent *streams*; stream i works on its own slice of the vector: slices follow each other, each in
+ * proportion to its stream's *weight*, which is 1 unless streams have unequal work. A slice is divided into *units*: the blocks of the schedule's `space` (row-major), each in `halves` (1 or 2) parts, unit
  * b * halves + h being half h of block b. For bandwidth-optimal schedules the space is the torus itself and block b
  * is owned by rank b; for latency-optimal ones it is a single block, the whole slice.
  *
@@ -173,6 +173,11 @@ TRV_API const char *trv_schedule_name(const trv_schedule_t *schedule);
 TRV_API const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule);
 TRV_API trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule);
 TRV_API int trv_schedule_streams(const trv_schedule_t *schedule);
+/* The weight of a stream, 1 … TRV_WEIGHT_MAX: its slice is that part of the sum of all streams' weights. */
+#define TRV_WEIGHT_MAX 1024
+TRV_API int trv_schedule_weight(const trv_schedule_t *schedule, int stream);
+/* The sum of the weights of the first `streams` streams. */
+TRV_API int64_t trv_schedule_weights(const trv_schedule_t *schedule, int streams);
 TRV_API int trv_schedule_steps(const trv_schedule_t *schedule);
 TRV_API int trv_schedule_registers(const trv_schedule_t *schedule);
 /* The space of the schedule's blocks, and the halves of each: units = space->ranks * halves. */
@@ -206,13 +211,17 @@ TRV_API int trv_schedule_axes(const trv_schedule_t *schedule, int stream, trv_ax
  * -1 if a schedule's units have no owner (latency-optimal ones). */
 TRV_API int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit);
 
-/* The bytes of one message, for timing, of a vector of `vector_bytes`: max(1, ceil(units * vector / (streams * all
- * units))), the same for every rank. For a reduce-scatter or allgather `vector_bytes` is the whole vector. */
-TRV_API uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes);
+/* The bytes of one message of stream `stream`, for timing, of a vector of `vector_bytes`: max(1, ceil(units * weight *
+ * vector / (weights of all streams * all units))), the same for every rank. For a reduce-scatter or allgather
+ * `vector_bytes` is the whole vector. */
+TRV_API uint64_t trv_message_bytes(const trv_schedule_t *schedule, int stream, const trv_message_t *message,
+                                   uint64_t vector_bytes);
 /* The same for an arbitrary number of units. */
-TRV_API uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes);
-/* The same for a vector that is divided into `all` units. */
-TRV_API uint64_t trv_share_bytes(int64_t units, uint64_t all, uint64_t vector_bytes);
+TRV_API uint64_t trv_units_bytes(const trv_schedule_t *schedule, int stream, int64_t units, uint64_t vector_bytes);
+/* The vector as equal shares, of which a unit has as many as its stream's weight, so that units of different streams
+ * can be added up; and the bytes of some of `all` shares. */
+TRV_API int64_t trv_schedule_shares(const trv_schedule_t *schedule);
+TRV_API uint64_t trv_share_bytes(int64_t shares, uint64_t all, uint64_t vector_bytes);
 /* The units of a message; a slot part counts as all units of a slice for each of its registers. */
 TRV_API int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *message);
 
@@ -231,6 +240,7 @@ typedef struct trv_explicit_options {
     int messages_per_port;
     int mirrored_streams;    /* the number of mirrored streams, which come last */
     const int64_t *position; /* streams * units of them (copied), or NULL */
+    const int *weight;       /* of every stream (copied), or NULL: all are 1 */
 } trv_explicit_options_t;
 #define TRV_EXPLICIT_OPTIONS .size = sizeof(trv_explicit_options_t)
 

@@ -8,12 +8,20 @@
  *   3x3, stream 0   rows, then columns      0 -> 1 -> 2 -> 0    then    0 -> 3 -> 6 -> 0
  *        stream 1   columns, then rows      streams 2 and 3     the same in the other direction
  *
- * Sizes: any torus (on unequal dimensions the streams meet in a dimension).   Steps: 2 * sum of (a-1).
+ * Sizes: any torus (on unequal dimensions the streams meet in a dimension; bucket:9/7 gives them slices in proportion,
+ * see weights.h).   Steps: 2 * sum of (a-1).
  * Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "algorithms/paper.h"
 #include "algorithms/scatter.h"
 #include "algorithms/table.h"
+#include "algorithms/uneven.h"
+#include "algorithms/weights.h"
+
+#define EXAMPLE "for example bucket:9/7 on 8x64"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)
 {
@@ -23,8 +31,32 @@ static trv_pattern_t *pattern(int size, trv_collective_t collective)
 
 static int create(trv_schedule_t *schedule)
 {
-    return trv_scatter_create(schedule,
-                              &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = pattern});
+    const char *parameters = schedule->parameters;
+    trv_weights_t weights;
+    trv_scatter_options_t options = {.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = pattern};
+    if (!parameters)
+        return trv_scatter_create(schedule, &options);
+    options.weight = weights.value;
+    int rc = trv_weights_parse(parameters, strlen(parameters), &schedule->torus, EXAMPLE, &weights);
+    return rc ? rc : trv_scatter_create(schedule, &options);
+}
+
+static int spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text, size_t size)
+{
+    char weights_text[TRV_WEIGHTS_TEXT_MAX];
+    trv_weights_t weights;
+    (void)collective;
+    if (!parameters)
+        return snprintf(text, size, "bucket");
+    int rc = trv_weights_parse(parameters, strlen(parameters), torus, EXAMPLE, &weights);
+    return rc ? rc : snprintf(text, size, "bucket:%s", trv_weights_format(&weights, weights_text));
+}
+
+/* The plain one is what a plan must not be slower than. */
+static int candidates(const trv_collector_t *collector)
+{
+    int rc = collector->add(collector->list, "bucket", &(trv_model_t){.steps = 0}, true);
+    return rc ? rc : trv_uneven_add(collector, "bucket", ":");
 }
 
 const trv_algorithm_t trv_bucket = {
@@ -34,6 +66,7 @@ const trv_algorithm_t trv_bucket = {
     .use = "very long vectors",
     .source = "Jain, Sabharwal: ICS 2010; Sack, Gropp: TOPC 2015",
     .sizes = "any torus",
+    .parameters = "W[/W...]",
     .steps_formula = "2 * sum of (a-1)",
     .bytes_formula = "2m (n-1)/n",
     .symmetry = TRV_SYMMETRY_TRANSLATION,
@@ -43,4 +76,6 @@ const trv_algorithm_t trv_bucket = {
     .colour = 4,
     .paper_cost = trv_paper_neighbours,
     .create = create,
+    .spell = spell,
+    .candidates = candidates,
 };

@@ -31,7 +31,8 @@
 #include "common/radix.h"
 #include "torus/torus.h"
 
-/* The row of the front of a ring of `g` that has so many steps. */
+/* The row of the front of a ring of `g` that has so many steps; or distance 1 throughout, which links carry least of, in
+ * the steps that it takes. */
 static int find_row(int g, int steps, trv_distances_t *row)
 {
     trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
@@ -43,6 +44,12 @@ static int find_row(int g, int steps, trv_distances_t *row)
             *row = front[i];
             return TRV_OK;
         }
+    if (steps == g / 2 && steps <= TRV_DISTANCES_STEPS_MAX) {
+        *row = (trv_distances_t){.size = g, .steps = steps};
+        for (int k = 0; k < steps; k++)
+            row->distance[k] = 1;
+        return TRV_OK;
+    }
     return trv_fail(TRV_ERR_ARGUMENT,
                     "a hybrid reduces and scatters over %d in %d to %d steps, each of which must gain "
                     "something (`trivance plan --search=%d` lists them), not in %d",
@@ -135,17 +142,26 @@ static int check_line(const trv_schedule_t *schedule, int d, int g, int steps)
     return TRV_OK;
 }
 
-static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_distances_t *row)
+static int find_row_of(const trv_schedule_t *schedule, int d, int g, int asked, trv_distances_t *row)
+{
+    const int steps = asked ? asked : trv_log_ceil(3, g);
+    *row = (trv_distances_t){.size = g};
+    if (trv_rows_are_lines(schedule->rows, d))
+        return check_line(schedule, d, g, steps);
+    return g > 1 ? find_row(g, steps, row) : TRV_OK;
+}
+
+/* Where streams begin, and where they come later. */
+static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid, trv_distances_t *row,
+                     trv_distances_t *later)
 {
     int dimension[TRV_DIMS_MAX], rc = TRV_OK;
     for (int i = 0, active = trv_torus_active(&schedule->torus, dimension); i < active && !rc; i++) {
-        const int g = hybrid->dimension[dimension[i]].g;
-        const int fewest = trv_log_ceil(3, g), asked = hybrid->dimension[dimension[i]].steps;
-        row[i] = (trv_distances_t){.size = g};
-        if (trv_rows_are_lines(schedule->rows, dimension[i]))
-            rc = check_line(schedule, dimension[i], g, asked ? asked : fewest);
-        else if (g > 1)
-            rc = find_row(g, asked ? asked : fewest, &row[i]);
+        const trv_factor_t *factor = &hybrid->dimension[dimension[i]];
+        rc = find_row_of(schedule, dimension[i], factor->g, factor->steps, &row[i]);
+        if (!rc)
+            rc = find_row_of(schedule, dimension[i], factor->g, factor->later ? factor->later : factor->steps,
+                             &later[i]);
     }
     return rc;
 }
@@ -178,8 +194,8 @@ static int line_messages(const trv_schedule_t *schedule, const trv_hybrid_t *hyb
 int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
     trv_lattice_t lattice;
-    trv_distances_t row[TRV_DIMS_MAX];
-    trv_pattern_t *made[TRV_DIMS_MAX];
+    trv_distances_t row[TRV_DIMS_MAX], row_later[TRV_DIMS_MAX];
+    trv_pattern_t *made[TRV_DIMS_MAX], *later[TRV_DIMS_MAX];
     trv_stage_t *stage[TRV_DIMS_MAX];
     const bool split = make_lattice(schedule, hybrid, 0, &lattice);
     if (split && schedule->collective != TRV_ALLREDUCE)
@@ -192,20 +208,29 @@ int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
                         "rows of a dimension begin at different coordinates, so that %s can only go along one "
                         "dimension at a time",
                         schedule->name);
-    int rc = find_rows(schedule, hybrid, row);
+    bool differ = false;
+    int rc = find_rows(schedule, hybrid, row, row_later);
     if (!rc && split)
         rc = make_stages(schedule, hybrid, stage);
     if (rc)
         return rc;
     for (int i = 0; i < lattice.active; i++)
-        made[i] = make_pattern(&row[i], trv_rows_are_lines(schedule->rows, lattice.dimension[i]));
+        differ = differ || row[i].steps != row_later[i].steps;
+    for (int i = 0; i < lattice.active; i++) {
+        const bool line = trv_rows_are_lines(schedule->rows, lattice.dimension[i]);
+        made[i] = make_pattern(&row[i], line);
+        later[i] = differ ? make_pattern(&row_later[i], line) : NULL;
+    }
     schedule->consistent = is_consistent(schedule, hybrid);
     schedule->owned = !split;
     rc = trv_scatter_create(schedule,
                             &(trv_scatter_options_t){.visit = schedule->rows->uneven ? TRV_SEQUENTIAL : hybrid->visit,
                                                      .made = made,
+                                                     .later = differ ? later : NULL,
                                                      .stage = split ? stage : NULL,
-                                                     .own = hybrid->own});
+                                                     .own = hybrid->own,
+                                                     .streams = hybrid->streams,
+                                                     .weight = hybrid->weights.count ? hybrid->weights.value : NULL});
     const int messages = line_messages(schedule, hybrid);
     schedule->messages_per_port = messages > schedule->messages_per_port ? messages : schedule->messages_per_port;
     return rc;
@@ -226,7 +251,7 @@ const trv_algorithm_t trv_hybrid = {
     .source = "docs/algorithms.md; after Juerss, Addanki, Schmid: Trivance",
     .sizes = "any torus",
     .lines = true,
-    .parameters = "G[/S][xG[/S]...][:own[K]][:grouped][:sequential]",
+    .parameters = "G[/S[/T]][xG[/S[/T]]...][:own[K]][:grouped][:sequential][:streamsN][:weightsW/W...]",
     .steps_formula = "sum of 2 * steps(g) + ceil(log3 a/g)",
     .bytes_formula = "between those of Trivance L and B",
     .symmetry = TRV_SYMMETRY_TRANSLATION,

@@ -4,14 +4,17 @@
  *
  * Their names say all about them:
  *
- *     hybrid:G[xG…][:own[K]][:grouped][:sequential]   G: g, or g/s for s steps per phase; one for each dimension, or one
- *                                                      for all
+ *     hybrid:G[xG…][:own[K]][:grouped][:sequential][:streamsN][:weightsW/W…]
+ *                     G: g, or g/s for s steps per phase, or g/s/t: s where a stream begins, t where it comes later; one
+ *                     for each dimension, or one for all
  *
  *     hybrid:4        g = 4 in every dimension, in the fewest steps
  *     hybrid:8/4x4    g = 8 in dimension 0, in 4 steps with less transmission (docs/distances.md); g = 4 in dimension 1
  *     hybrid:9:grouped                   the L part in groups: the same bits on every rank
  *     hybrid:8:own                       every stream scatters over its own dimension only, the others it does whole
  *     hybrid:8:own2                      … over its own and the next
+ *     hybrid:8/4x64/32/6:streams12:weights11/7   12 streams begin in each dimension, with distance 1 in the 32 steps
+ *                                         over 64, and 11 of 18 parts of the vector belong to those of dimension 0
  *
  * What holds where nothing is said can be said, too: all (for own), windows, interleaved.
  */
@@ -20,18 +23,25 @@
 
 #include "algorithms/candidates.h"
 #include "algorithms/visit.h"
+#include "algorithms/weights.h"
 #include "schedule/schedule.h"
 
 typedef enum trv_hybrid_form { TRV_HYBRID_WINDOWS, TRV_HYBRID_GROUPED } trv_hybrid_form_t;
 
+typedef struct trv_factor {
+    int g; /* divides the dimension's size */
+    /* Of one phase, of the stream that begins in the dimension, and of the others: those of a row of
+     * trv_distances_front(g), or g / 2 for distance 1 throughout; 0 for g = 1. `later` 0: the same. */
+    int steps, later;
+} trv_factor_t;
+
 typedef struct trv_hybrid {
-    struct {
-        int g;     /* divides the dimension's size */
-        int steps; /* of one phase: those of a row of trv_distances_front(g); 0 for g = 1 */
-    } dimension[TRV_DIMS_MAX];
+    trv_factor_t dimension[TRV_DIMS_MAX];
     int joint; /* line dimensions that go together in the stage; 0: 1 */
     int own;   /* dimensions that a stream scatters over, its own first; 0: all */
     trv_hybrid_form_t form;
+    int streams; /* that begin in each dimension; 0: one */
+    trv_weights_t weights;
     trv_visit_t visit; /* of reduce-scatter and allgather; the L part interleaves where its windows allow it */
 } trv_hybrid_t;
 

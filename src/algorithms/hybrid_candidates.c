@@ -13,6 +13,7 @@
 
 #include "algorithms/candidates.h"
 #include "algorithms/hybrid.h"
+#include "algorithms/uneven.h"
 #include "common/error.h"
 #include "common/radix.h"
 #include "distances/distances.h"
@@ -22,6 +23,7 @@
 #define OPTIONS_MAX  128  /* of one size */
 #define SEARCHED_MAX 10   /* factors of one size whose distances take a search, tens of milliseconds each */
 #define HYBRIDS_MAX  2048 /* of one torus, per order of visiting */
+#define UNEVEN_ROWS  3
 
 /* A choice for a dimension. Loads are fractions of the vector on the busiest link of the ring. */
 typedef struct option {
@@ -82,7 +84,7 @@ static int measure(const source_t *source, const side_t *side, option_t *option)
         rc = trv_torus_set_lines(&ring, side->line);
     if (rc)
         return rc;
-    trv_hybrid_t hybrid = {.dimension = {{option->g, option->steps}}, .form = source->form};
+    trv_hybrid_t hybrid = {.dimension = {{option->g, option->steps, 0}}, .form = source->form};
     trv_hybrid_name(&hybrid, &ring, name, sizeof name);
     rc = trv_schedule_create(&schedule, &ring, name, TRV_ALLREDUCE);
     if (rc)
@@ -263,13 +265,13 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
     trv_hybrid_t hybrid = {.form = source->form, .visit = visit, .own = own};
     char name[TRV_ALGORITHM_NAME_MAX];
     for (int d = 0; d < source->collector->torus->dims; d++)
-        hybrid.dimension[d].g = 1;
+        hybrid.dimension[d] = (trv_factor_t){.g = 1};
     for (int i = 0; i < source->active; i++) {
         const side_t *side = &source->side[source->side_of[i]];
         mix.option[i] = &side->option[choice[source->side_of[i]]];
         mix.whole[i] = &side->option[0];
-        hybrid.dimension[source->dimension[i]].g = mix.option[i]->g;
-        hybrid.dimension[source->dimension[i]].steps = mix.option[i]->steps;
+        const trv_factor_t factor = {mix.option[i]->g, mix.option[i]->steps, 0};
+        hybrid.dimension[source->dimension[i]] = factor;
     }
     const trv_model_t model = find_model(source, &mix);
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
@@ -349,6 +351,46 @@ static int find_sides(source_t *source)
     return TRV_OK;
 }
 
+/* The rows of a size's front that are worth a try where streams come later: few steps, but not the fewest. */
+static int later_steps(int size, int row)
+{
+    trv_distances_t front[TRV_DISTANCES_FRONT_MAX];
+    const int rows = size > 1 ? trv_distances_front(size, front) : 0;
+    return rows > 0 ? front[row < rows ? row : rows - 1].steps : rows;
+}
+
+/* On uneven sides, for the longest vectors: B whose streams go over distance 1 where they begin, which is where they
+ * move most, and over few steps later, where they would wait for each other's messages in each. Several begin in each
+ * dimension: while one pays for the start of a step, the others use the link. */
+static int add_uneven(const trv_collector_t *collector)
+{
+    static const int streams[] = {5, 8, 12};
+    const trv_torus_t *torus = collector->torus;
+    trv_hybrid_t hybrid = {0};
+    char name[TRV_ALGORITHM_NAME_MAX];
+    int rc = TRV_OK;
+    int dimension[TRV_DIMS_MAX];
+    hybrid.visit = trv_torus_active(torus, dimension) > 2 ? TRV_INTERLEAVED : TRV_SEQUENTIAL;
+    for (int form = 0; form < UNEVEN_ROWS * (int)(sizeof streams / sizeof streams[0]) && !rc; form++) {
+        hybrid.streams = streams[form / UNEVEN_ROWS];
+        for (int d = 0; d < torus->dims && !rc; d++) {
+            trv_factor_t *factor = &hybrid.dimension[d];
+            factor->g = torus->size[d];
+            factor->steps = torus->size[d] / 2;
+            factor->later = later_steps(torus->size[d], 1 + form % UNEVEN_ROWS);
+            rc = factor->later < 0 ? factor->later : TRV_OK;
+            if (factor->steps > TRV_DISTANCES_STEPS_MAX)
+                return rc;
+            if (factor->later == factor->steps)
+                factor->later = 0;
+        }
+        trv_hybrid_name(&hybrid, torus, name, sizeof name);
+        if (!rc)
+            rc = trv_uneven_add(collector, name, ":weights");
+    }
+    return rc;
+}
+
 int trv_hybrid_candidates(const trv_collector_t *collector)
 {
     source_t source = {.collector = collector, .form = collector->consistent ? TRV_HYBRID_GROUPED : TRV_HYBRID_WINDOWS};
@@ -357,6 +399,8 @@ int trv_hybrid_candidates(const trv_collector_t *collector)
         thin_out(&source);
         rc = add_all(&source);
     }
+    if (!rc && source.sides > 1 && !collector->torus->lines)
+        rc = add_uneven(collector);
     for (int s = 0; s < source.sides; s++)
         free(source.side[s].option);
     return rc;

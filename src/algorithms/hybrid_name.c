@@ -14,6 +14,11 @@
 
 #define EXAMPLE "for example hybrid:4x8/3:grouped"
 
+#define WEIGHTS         "weights"
+#define STREAMS         "streams"
+#define STREAMS_MAX     16 /* for each dimension */
+#define WEIGHTS_EXAMPLE "for example hybrid:8x64:weights9/7"
+
 /* The steps of a phase over `g`, where none are asked for: the fewest. */
 static int fewest_steps(int g) { return g > 1 ? trv_distances_steps_least(g) : 0; }
 
@@ -33,8 +38,7 @@ static void choose_factors(const trv_torus_t *torus, trv_collective_t collective
 {
     for (int d = 0; d < torus->dims; d++) {
         int g = collective == TRV_ALLREDUCE ? middle_divisor(torus->size[d]) : torus->size[d];
-        hybrid->dimension[d].g = g;
-        hybrid->dimension[d].steps = fewest_steps(g);
+        hybrid->dimension[d] = (trv_factor_t){g, fewest_steps(g), 0};
     }
 }
 
@@ -50,19 +54,26 @@ static int read_number(const char **text)
     return errno || number > INT_MAX ? 0 : (int)number;
 }
 
-static int read_factors(const char **text, int *factors, int *g, int *steps)
+/* G, G/S or G/S/T; steps that are not given are 0. Returns whether it is right. */
+static bool read_factor(const char **text, trv_factor_t *factor)
+{
+    int *steps[] = {&factor->steps, &factor->later};
+    *factor = (trv_factor_t){.g = read_number(text)};
+    for (int i = 0; i < 2 && factor->g && **text == '/'; i++) {
+        ++*text;
+        *steps[i] = read_number(text);
+        if (!*steps[i])
+            return false;
+    }
+    if (factor->later == factor->steps)
+        factor->later = 0;
+    return factor->g > 0;
+}
+
+static int read_factors(const char **text, int *factors, trv_factor_t *factor)
 {
     for (*factors = 0; *factors < TRV_DIMS_MAX;) {
-        g[*factors] = read_number(text);
-        steps[*factors] = 0;
-        bool bad = g[*factors] == 0;
-        if (!bad && **text == '/') {
-            ++*text;
-            steps[*factors] = read_number(text);
-            bad = steps[*factors] == 0;
-        }
-        ++*factors;
-        if (bad)
+        if (!read_factor(text, &factor[(*factors)++]))
             break;
         if (**text == '\0' || **text == ':')
             return TRV_OK;
@@ -70,9 +81,11 @@ static int read_factors(const char **text, int *factors, int *g, int *steps)
             break;
         ++*text;
     }
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "the factors of a hybrid are whole numbers from 1 on, one for each dimension or one "
-                    "for all, with x between them and /STEPS after them if it is to be more than the fewest; " EXAMPLE);
+    return trv_fail(
+        TRV_ERR_ARGUMENT,
+        "the factors of a hybrid are whole numbers from 1 on, one for each dimension or one "
+        "for all, with x between them and /STEPS after them if it is to be more than the fewest (/STEPS/STEPS: "
+        "where streams begin, and where they come later); " EXAMPLE);
 }
 
 /* own, or own2 …; at most what all dimensions are. */
@@ -90,9 +103,27 @@ static bool is_word(const char *text, size_t length, const char *word)
     return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
+static bool begins(const char *text, size_t length, const char *word)
+{
+    return length > strlen(word) && strncmp(text, word, strlen(word)) == 0;
+}
+
+static int read_streams(const char *text, size_t length, int *streams)
+{
+    const char *end = text;
+    *streams = read_number(&end);
+    if (end != text + length || *streams < 1 || *streams > STREAMS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a hybrid has 1 to %d streams that begin in each dimension, not '%.*s'; for example "
+                        "hybrid:8x64:streams4",
+                        STREAMS_MAX, (int)(length < 40 ? length : 40), text);
+    return TRV_OK;
+}
+
 static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *hybrid)
 {
-    while (*text == ':') {
+    int rc = TRV_OK;
+    while (*text == ':' && !rc) {
         const size_t length = strcspn(++text, ":");
         if (!hybrid->own && read_own(text, length, torus, &hybrid->own))
             ;
@@ -100,6 +131,11 @@ static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *
             hybrid->form = TRV_HYBRID_GROUPED;
         else if (is_word(text, length, "sequential"))
             hybrid->visit = TRV_SEQUENTIAL;
+        else if (begins(text, length, STREAMS))
+            rc = read_streams(text + strlen(STREAMS), length - strlen(STREAMS), &hybrid->streams);
+        else if (begins(text, length, WEIGHTS))
+            rc = trv_weights_parse(text + strlen(WEIGHTS), length - strlen(WEIGHTS), torus, WEIGHTS_EXAMPLE,
+                                   &hybrid->weights);
         else if (!is_word(text, length, "all") && !is_word(text, length, "windows") &&
                  !is_word(text, length, "interleaved")) /* which is what holds where nothing is said */
             return trv_fail(TRV_ERR_ARGUMENT,
@@ -108,7 +144,7 @@ static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *
                             (int)(length < 40 ? length : 40), text);
         text += length;
     }
-    return TRV_OK;
+    return rc;
 }
 
 static int check_factor(const trv_torus_t *torus, int d, int g, int steps)
@@ -127,13 +163,14 @@ static int check_factor(const trv_torus_t *torus, int d, int g, int steps)
 int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
                      trv_hybrid_t *hybrid)
 {
-    int factors, g[TRV_DIMS_MAX], steps[TRV_DIMS_MAX];
+    int factors;
+    trv_factor_t factor[TRV_DIMS_MAX];
     *hybrid = (trv_hybrid_t){0};
     if (!parameters || !*parameters) {
         choose_factors(torus, collective, hybrid);
         return TRV_OK;
     }
-    int rc = read_factors(&parameters, &factors, g, steps);
+    int rc = read_factors(&parameters, &factors, factor);
     if (!rc)
         rc = read_words(parameters, torus, hybrid);
     if (!rc && factors != 1 && factors != torus->dims)
@@ -142,40 +179,49 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
                       "not %d; " EXAMPLE,
                       torus->dims, factors);
     for (int d = 0; d < torus->dims && !rc; d++) {
-        int i = factors == 1 ? 0 : d;
-        bool single = torus->size[d] == 1 && factors == 1; /* one factor for all means those with ranks */
-        int of_d = single ? 1 : g[i], steps_of_d = single ? 0 : steps[i] ? steps[i] : fewest_steps(of_d);
-        rc = check_factor(torus, d, of_d, steps_of_d);
-        hybrid->dimension[d].g = of_d;
-        hybrid->dimension[d].steps = steps_of_d;
+        trv_factor_t *of_d = &hybrid->dimension[d];
+        const bool single = torus->size[d] == 1 && factors == 1; /* one factor for all means those with ranks */
+        *of_d = single ? (trv_factor_t){.g = 1} : factor[factors == 1 ? 0 : d];
+        if (!of_d->steps)
+            of_d->steps = fewest_steps(of_d->g);
+        rc = check_factor(torus, d, of_d->g, of_d->steps);
     }
     return rc;
 }
 
 void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int room)
 {
+    char weights[TRV_WEIGHTS_TEXT_MAX];
     bool equal = true;
     for (int d = 1; d < torus->dims; d++)
         equal = equal && hybrid->dimension[d].g == hybrid->dimension[0].g &&
-                hybrid->dimension[d].steps == hybrid->dimension[0].steps;
+                hybrid->dimension[d].steps == hybrid->dimension[0].steps &&
+                hybrid->dimension[d].later == hybrid->dimension[0].later;
     int used = snprintf(name, (size_t)room, "hybrid");
     for (int d = 0; d < (equal ? 1 : torus->dims) && used < room; d++) {
-        const int g = hybrid->dimension[d].g, steps = hybrid->dimension[d].steps;
-        used += snprintf(name + used, (size_t)(room - used), "%c%d", d ? 'x' : ':', g);
-        if (steps != fewest_steps(g) && used < room)
-            used += snprintf(name + used, (size_t)(room - used), "/%d", steps);
+        const trv_factor_t *factor = &hybrid->dimension[d];
+        used += snprintf(name + used, (size_t)(room - used), "%c%d", d ? 'x' : ':', factor->g);
+        if ((factor->steps != fewest_steps(factor->g) || factor->later) && used < room)
+            used += snprintf(name + used, (size_t)(room - used), "/%d", factor->steps);
+        if (factor->later && used < room)
+            used += snprintf(name + used, (size_t)(room - used), "/%d", factor->later);
     }
     if (hybrid->own && used < room)
         used += snprintf(name + used, (size_t)(room - used), hybrid->own > 1 ? ":own%d" : ":own", hybrid->own);
     if (used < room)
-        snprintf(name + used, (size_t)(room - used), "%s%s", hybrid->form == TRV_HYBRID_GROUPED ? ":grouped" : "",
-                 hybrid->visit == TRV_SEQUENTIAL ? ":sequential" : "");
+        used += snprintf(name + used, (size_t)(room - used), "%s%s",
+                         hybrid->form == TRV_HYBRID_GROUPED ? ":grouped" : "",
+                         hybrid->visit == TRV_SEQUENTIAL ? ":sequential" : "");
+    if (hybrid->streams > 1 && used < room)
+        used += snprintf(name + used, (size_t)(room - used), ":" STREAMS "%d", hybrid->streams);
+    if (hybrid->weights.count && used < room)
+        snprintf(name + used, (size_t)(room - used), ":" WEIGHTS "%s", trv_weights_format(&hybrid->weights, weights));
 }
 
 int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
                      size_t size)
 {
-    char factors[24 * TRV_DIMS_MAX], own[16] = "all";
+    char factors[36 * TRV_DIMS_MAX], own[16] = "all", streams[24] = "", weights[TRV_WEIGHTS_TEXT_MAX];
     trv_hybrid_t hybrid;
     int used = 0, rc = trv_hybrid_parse(parameters, torus, collective, &hybrid);
     if (rc)
@@ -184,10 +230,15 @@ int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_colle
         used += snprintf(factors + used, sizeof factors - (size_t)used, "%s%d", d ? "x" : "", hybrid.dimension[d].g);
         if (hybrid.dimension[d].g > 1)
             used += snprintf(factors + used, sizeof factors - (size_t)used, "/%d", hybrid.dimension[d].steps);
+        if (hybrid.dimension[d].later)
+            used += snprintf(factors + used, sizeof factors - (size_t)used, "/%d", hybrid.dimension[d].later);
     }
     if (hybrid.own)
         snprintf(own, sizeof own, "own%d", hybrid.own);
-    return snprintf(text, size, "hybrid:%s:%s:%s:%s", factors, own,
+    if (hybrid.streams > 1)
+        snprintf(streams, sizeof streams, ":" STREAMS "%d", hybrid.streams);
+    return snprintf(text, size, "hybrid:%s:%s:%s:%s%s%s%s", factors, own,
                     hybrid.form == TRV_HYBRID_GROUPED ? "grouped" : "windows",
-                    hybrid.visit == TRV_SEQUENTIAL ? "sequential" : "interleaved");
+                    hybrid.visit == TRV_SEQUENTIAL ? "sequential" : "interleaved", streams,
+                    hybrid.weights.count ? ":" WEIGHTS : "", trv_weights_format(&hybrid.weights, weights));
 }

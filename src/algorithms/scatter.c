@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "algorithms/weights.h"
 #include "common/error.h"
 #include "torus/torus.h"
 
@@ -16,12 +17,14 @@ typedef struct tables {
     trv_visit_t visit;
     bool ties_split;
     int active, dimension[TRV_DIMS_MAX];  /* the dimensions with more than one rank */
-    trv_pattern_t *pattern[TRV_DIMS_MAX]; /* of dimension[i] */
+    trv_pattern_t *pattern[TRV_DIMS_MAX]; /* of dimension[i] … */
+    trv_pattern_t *later[TRV_DIMS_MAX];   /* … and of the streams that do not begin there; NULL: the same */
     int own;                              /* dimensions that a stream scatters over */
+    int streams;                          /* that are not mirrored */
     bool share_port;                      /* two messages of a step may leave by one port */
     bool digits;                          /* blocks are told apart by digits in all dimensions */
-    struct {                              /* of stream i and, mirrored, stream active + i */
-        int levels[TRV_DIMS_MAX];         /* of pattern[i]; 0 where the stream does not scatter */
+    struct {                              /* of all streams that begin in dimension[i] */
+        int levels[TRV_DIMS_MAX];         /* of dimension[i]'s pattern; 0 where the stream does not scatter */
         int steps;                        /* of one phase: the levels of all dimensions together */
         trv_stage_t *stage;               /* between the phases, or NULL */
     } stream[TRV_DIMS_MAX];
@@ -33,17 +36,30 @@ typedef struct view {
     const tables_t *tables;
     trv_step_t *out;
     int rank, coordinate[TRV_DIMS_MAX]; /* modulo the patterns' sizes */
-    int stream;                         /* among those that are not mirrored */
+    int stream;                         /* the first one that begins in the same dimension */
     bool mirrored;
     trv_turn_t place;
     int start[TRV_DIMS_MAX]; /* the class of the rank where the row begins along dimension[i]; 0 on a ring */
     trv_residues_t held[TRV_DIMS_MAX][2]; /* per active dimension other than the step's, and half */
 } view_t;
 
+/* How the stream visits the dimensions: of those that begin in one, every second goes backwards. */
+static trv_visit_t visit_of(const tables_t *tables, int stream)
+{
+    const bool second = stream < tables->streams && stream / tables->active % 2;
+    return second && tables->own == tables->active ? tables->visit | TRV_BACKWARDS : tables->visit;
+}
+
 /* Whether the stream scatters over dimension[i]. */
 static bool is_scattered(const tables_t *tables, int stream, int i)
 {
     return (i - stream + tables->active) % tables->active < tables->own;
+}
+
+/* What stream `stream`, which is not mirrored, does along dimension[i]. */
+static const trv_pattern_t *pattern_of(const tables_t *tables, int stream, int i)
+{
+    return tables->later[i] && i != stream ? tables->later[i] : tables->pattern[i];
 }
 
 /* ---- Mirrored streams: every coordinate negated ------------------------------------------------------------------ */
@@ -102,7 +118,7 @@ static int shift_residues(trv_residues_t *residues, int start, int size, trv_ste
 
 static int find_held(const view_t *view, int i, int level, int half, trv_residues_t *blocks)
 {
-    const trv_pattern_t *pattern = view->tables->pattern[i];
+    const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, i);
     int coordinate = place_of(view->coordinate[view->tables->dimension[i]], view->start[i], pattern->size);
     if (view->mirrored)
         coordinate = negate(coordinate, pattern->size);
@@ -115,7 +131,7 @@ static int find_held(const view_t *view, int i, int level, int half, trv_residue
 static int find_edges(const view_t *view, bool outgoing, trv_edge_t *edge)
 {
     const int i = view->place.turn, start = view->start[i];
-    const trv_pattern_t *pattern = view->tables->pattern[i];
+    const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, i);
     int coordinate = place_of(view->coordinate[view->tables->dimension[i]], start, pattern->size);
     if (view->mirrored)
         coordinate = negate(coordinate, pattern->size);
@@ -171,12 +187,13 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
                      .rank = rank,
                      .stream = stream % tables->active,
                      .mirrored = trv_schedule_mirrored(schedule, stream)};
-    view->place = trv_visit_turn(tables->visit, tables->active, tables->stream[view->stream].levels, stream, step);
+    view->place = trv_visit_turn(visit_of(tables, stream), tables->active, tables->stream[view->stream].levels, stream,
+                                 step);
     trv_torus_coordinates(&schedule->torus, rank, view->coordinate);
     for (int d = 0; d < schedule->torus.dims; d++)
         view->coordinate[d] %= schedule->space.size[d];
     for (int i = 0; i < tables->active; i++) {
-        const trv_pattern_t *pattern = tables->pattern[i];
+        const trv_pattern_t *pattern = pattern_of(tables, view->stream, i);
         if (pattern->line)
             view->start[i] = trv_row_start(schedule->rows, rank, tables->dimension[i]) % pattern->size;
         for (int h = 0; h < schedule->halves && i != view->place.turn; h++) {
@@ -208,7 +225,7 @@ typedef struct arrival {
 static int nic_of(const view_t *view, int e)
 {
     int dimension = view->out->dimension;
-    if (trv_schedule_streams(view->schedule) > view->tables->active)
+    if (trv_schedule_streams(view->schedule) > view->tables->streams)
         return trv_port(dimension, view->mirrored ? -1 : 1);
     return view->tables->share_port ? trv_port(dimension, e > 0 ? -1 : 1) : -1;
 }
@@ -289,7 +306,7 @@ static int add_combines(const view_t *view, const arrival_t *arrival, int arriva
 
 static int reduce_scatter_step(view_t *view)
 {
-    const trv_pattern_t *pattern = view->tables->pattern[view->place.turn];
+    const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, view->place.turn);
     trv_edge_t edge[TRV_EDGES_MAX];
     arrival_t arrival[TRV_ARRIVALS_MAX];
     int arrivals = 0;
@@ -317,7 +334,7 @@ static int reduce_scatter_step(view_t *view)
 /* The reduce-scatter's step turned round: who received sends, into register 0 and from it. */
 static int allgather_step(view_t *view)
 {
-    const trv_pattern_t *pattern = view->tables->pattern[view->place.turn];
+    const trv_pattern_t *pattern = pattern_of(view->tables, view->stream, view->place.turn);
     trv_edge_t edge[TRV_EDGES_MAX];
     for (int pass = 0; pass < 2; pass++) {
         bool send = pass == 0;
@@ -383,12 +400,13 @@ static int scatter_step(const trv_schedule_t *schedule, int rank, int stream, in
 /* The digits of blocks in the order in which the stream's steps split them. */
 static int add_digits(const tables_t *tables, int stream, trv_axis_t *axis)
 {
-    int done[TRV_DIMS_MAX] = {0}, divisor[TRV_DIMS_MAX], turn = stream, axes = 0;
+    int done[TRV_DIMS_MAX] = {0}, divisor[TRV_DIMS_MAX], begin = stream % tables->active, turn = begin, axes = 0;
+    const trv_visit_t visit = visit_of(tables, stream);
     for (int i = 0; i < tables->active; i++)
         divisor[i] = 1;
-    for (int step = 0; step < tables->stream[stream].steps; turn = (turn + 1) % tables->active) {
-        const trv_pattern_t *pattern = tables->pattern[turn];
-        while (done[turn] < tables->stream[stream].levels[turn]) {
+    for (int step = 0; step < tables->stream[begin].steps; turn = trv_visit_next(visit, tables->active, turn)) {
+        const trv_pattern_t *pattern = pattern_of(tables, begin, turn);
+        while (done[turn] < tables->stream[begin].levels[turn]) {
             axis[axes++] = (trv_axis_t){tables->dimension[turn], divisor[turn], pattern->radix};
             divisor[turn] *= pattern->radix;
             done[turn]++;
@@ -406,12 +424,13 @@ static int add_digits(const tables_t *tables, int stream, trv_axis_t *axis)
 static int split_axes(const trv_schedule_t *schedule, int stream, trv_axis_t *axis)
 {
     const tables_t *tables = schedule->tables;
-    stream %= tables->active;
+    const trv_visit_t visit = visit_of(tables, stream);
     int axes = tables->digits ? add_digits(tables, stream, axis) : 0;
-    for (int k = 0; k < tables->active; k++) {
-        const int i = (stream + k) % tables->active, d = tables->dimension[i];
-        if (!tables->digits || !is_scattered(tables, stream, i))
+    for (int k = 0, i = stream % tables->active; k < tables->active; k++) {
+        const int d = tables->dimension[i];
+        if (!tables->digits || !is_scattered(tables, stream % tables->active, i))
             axis[axes++] = (trv_axis_t){d, 1, schedule->space.size[d]};
+        i = trv_visit_next(visit, tables->active, i);
     }
     return axes;
 }
@@ -424,6 +443,8 @@ static void tables_destroy(void *memory)
     for (int i = 0; i < tables->active; i++) {
         if (tables->pattern[i])
             tables->pattern[i]->destroy(tables->pattern[i]);
+        if (tables->later[i])
+            tables->later[i]->destroy(tables->later[i]);
         if (tables->stream[i].stage)
             tables->stream[i].stage->destroy(tables->stream[i].stage);
     }
@@ -431,22 +452,23 @@ static void tables_destroy(void *memory)
 }
 
 /* The blocks are numbered by the classes of all patterns. */
-static int add_patterns(trv_schedule_t *schedule, tables_t *tables)
+static int add_patterns(trv_schedule_t *schedule, tables_t *tables, bool later)
 {
     trv_torus_t space = schedule->torus;
     tables->digits = true;
     for (int i = 0; i < tables->active; i++) {
-        const trv_pattern_t *pattern = tables->pattern[i];
-        if (!pattern)
+        if (!tables->pattern[i] || (later && !tables->later[i]))
             return trv_fail_memory();
-        space.size[tables->dimension[i]] = pattern->size;
-        schedule->halves = pattern->halves > schedule->halves ? pattern->halves : schedule->halves;
-        tables->digits = tables->digits && pattern->radix > 0;
-        for (int k = 0; k < tables->active; k++)
+        space.size[tables->dimension[i]] = tables->pattern[i]->size;
+        for (int k = 0; k < tables->active; k++) {
+            const trv_pattern_t *pattern = pattern_of(tables, k, i);
+            schedule->halves = pattern->halves > schedule->halves ? pattern->halves : schedule->halves;
+            tables->digits = tables->digits && pattern->radix > 0;
             if (is_scattered(tables, k, i)) {
                 tables->stream[k].levels[i] = pattern->levels;
                 tables->stream[k].steps += pattern->levels;
             }
+        }
     }
     tables->digits = tables->digits && schedule->halves == 1;
     if (tables->active > 0 && schedule->collective == TRV_ALLREDUCE && (tables->digits || tables->own < tables->active))
@@ -475,6 +497,8 @@ static void destroy_made(const trv_schedule_t *schedule, const trv_scatter_optio
     for (int i = 0, active = trv_torus_active(&schedule->torus, dimension); i < active; i++) {
         if (!options->pattern && options->made[i])
             options->made[i]->destroy(options->made[i]);
+        if (options->later && options->later[i])
+            options->later[i]->destroy(options->later[i]);
         if (options->stage)
             options->stage[i]->destroy(options->stage[i]);
     }
@@ -496,18 +520,20 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
     tables->share_port = schedule->messages_per_port > 1;
     tables->active = trv_torus_active(&schedule->torus, tables->dimension);
     tables->own = options->own ? options->own : tables->active;
+    tables->streams = options->streams ? options->streams * tables->active : tables->active;
     for (int i = 0; i < tables->active; i++) {
         tables->pattern[i] = options->pattern
                                  ? options->pattern(schedule->torus.size[tables->dimension[i]], schedule->collective)
                                  : options->made[i];
+        tables->later[i] = options->later ? options->later[i] : NULL;
         tables->stream[i].stage = options->stage ? options->stage[i] : NULL;
     }
-    int rc = add_patterns(schedule, tables);
+    int rc = add_patterns(schedule, tables, options->later);
     for (int i = 0; i < tables->active && !rc; i++)
         add_stream(schedule, tables, i);
     if (tables->active > 0) {
-        schedule->streams = options->mirrored ? 2 * tables->active : tables->active;
-        schedule->mirrored_from = tables->active;
+        schedule->streams = options->mirrored ? 2 * tables->streams : tables->streams;
+        schedule->mirrored_from = tables->streams;
     }
-    return rc;
+    return rc || !options->weight ? rc : trv_weights_apply(schedule, options->weight, tables->active);
 }

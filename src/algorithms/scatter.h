@@ -59,9 +59,13 @@ typedef struct trv_scatter_options {
     bool mirrored;   /* 2D streams, the second D of them with every coordinate negated; else D streams */
     bool ties_split; /* half way round goes - in the mirrored streams; else + everywhere */
     trv_pattern_t *(*pattern)(int size, trv_collective_t collective); /* makes one dimension's; NULL: no memory */
-    trv_pattern_t **made; /* or, with pattern NULL: those of the dimensions larger than 1, taken over, as are … */
-    trv_stage_t **stage;  /* … the stages after each stream's reduce-scatter; NULL: there are none */
-    int own;              /* a stream scatters over so many dimensions only, its own and those after it; 0: all */
+    trv_pattern_t **made;  /* or, with pattern NULL: those of the dimensions larger than 1, taken over, as are … */
+    trv_pattern_t **later; /* those for the streams that do not begin there; NULL: the same */
+    trv_stage_t **stage;   /* … the stages after each stream's reduce-scatter; NULL: there are none */
+    int streams; /* that begin in each dimension larger than 1, of those not mirrored; 0: one. Every second one visits
+                           * the dimensions backwards, so that they do not all meet in the next one */
+    int own;     /* a stream scatters over so many dimensions only, its own and those after it; 0: all */
+    const int *weight; /* of the stream that begins in each dimension larger than 1 and its mirror; NULL: all 1 */
 } trv_scatter_options_t;
 
 /* Completes a schedule whose steps are those of the patterns' reduce-scatter, allgather, or both. NULL among `made` is

@@ -3,9 +3,9 @@
  */
 #include "algorithms/visit.h"
 
-static void interleaved(int active, const int *levels, int step, trv_turn_t *place)
+static void interleaved(trv_visit_t visit, int active, const int *levels, int step, trv_turn_t *place)
 {
-    for (int passed = 0;; place->turn = (place->turn + 1) % active) {
+    for (int passed = 0;; place->turn = trv_visit_next(visit, active, place->turn)) {
         if (place->done[place->turn] == levels[place->turn])
             continue;
         if (passed++ == step)
@@ -14,12 +14,12 @@ static void interleaved(int active, const int *levels, int step, trv_turn_t *pla
     }
 }
 
-static void sequential(int active, const int *levels, int step, trv_turn_t *place)
+static void sequential(trv_visit_t visit, int active, const int *levels, int step, trv_turn_t *place)
 {
     while (step >= levels[place->turn]) {
         place->done[place->turn] = levels[place->turn];
         step -= levels[place->turn];
-        place->turn = (place->turn + 1) % active;
+        place->turn = trv_visit_next(visit, active, place->turn);
     }
     place->done[place->turn] = step;
 }
@@ -27,7 +27,7 @@ static void sequential(int active, const int *levels, int step, trv_turn_t *plac
 trv_turn_t trv_visit_turn(trv_visit_t visit, int active, const int *levels, int stream, int step)
 {
     trv_turn_t place = {.turn = stream % active};
-    (visit == TRV_INTERLEAVED ? interleaved : sequential)(active, levels, step, &place);
+    (visit & TRV_SEQUENTIAL ? sequential : interleaved)(visit, active, levels, step, &place);
     place.level = place.done[place.turn];
     return place;
 }

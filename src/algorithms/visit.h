@@ -7,9 +7,16 @@
 #include <trivance/torus.h>
 
 typedef enum trv_visit {
-    TRV_INTERLEAVED, /* stream i's t-th step is on dimension (i + t) mod D; dimensions that are done are skipped */
-    TRV_SEQUENTIAL   /* stream i does all levels of dimension i, then of i + 1, … */
+    TRV_INTERLEAVED = 0, /* stream i's t-th step is on dimension (i + t) mod D; dimensions that are done are skipped */
+    TRV_SEQUENTIAL = 1,  /* stream i does all levels of dimension i, then of i + 1, … */
+    TRV_BACKWARDS = 2    /* or-ed to either: the other way round, i - 1, i - 2 … after i */
 } trv_visit_t;
+
+/* The dimension that comes after `turn`. */
+static inline int trv_visit_next(trv_visit_t visit, int active, int turn)
+{
+    return (turn + (visit & TRV_BACKWARDS ? active - 1 : 1)) % active;
+}
 
 /* Where a stream stands at a step: about to do level `level` of dimension `turn`, after done[d] levels of dimension d.
  * Dimensions are counted among the `active` ones (those with more than one rank), each of which has levels[d] levels.

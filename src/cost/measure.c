@@ -1,8 +1,8 @@
 /*
  * What a schedule costs, by routing every message over the torus and adding up what each directed link carries.
  *
- * Loads are counted in units of the schedule, as integers; all streams cut the vector alike, so fractions of the
- * vector are one division at the very end. A schedule that is the same under translation loads all links that differ
+ * Loads are counted in shares of the vector (trv_schedule_shares), as integers, so fractions of it are one division at
+ * the very end. A schedule that is the same under translation loads all links that differ
  * by such a translation alike: only the ranks of one period send, and links are told apart up to translation. With
  * the full translation symmetry that is rank 0 and the 2D links of one node, and the link of (dimension, sign)
  * carries the sum of units times hops that way.
@@ -23,7 +23,7 @@
 #define STEPS_SAMPLED 256
 
 typedef struct load {
-    int64_t units;
+    int64_t shares;
     int64_t messages;
 } load_t;
 
@@ -42,10 +42,10 @@ typedef struct meter {
     load_t *link;            /* class * 2D + port */
     uint64_t *link_bytes;    /* link * sizes + size */
     uint64_t *message_bytes; /* of the present message, per size */
-    int64_t *sent;           /* units, per class, all steps so far */
+    int64_t *sent;           /* shares, per class, all steps so far */
     trv_step_t step;
     /* Of the present step. */
-    int64_t largest; /* units of one message */
+    int64_t largest; /* shares of one message */
     int64_t messages;
     int hops;
     const trv_cost_watch_t *watch; /* or NULL */
@@ -137,10 +137,10 @@ static void meter_close(meter_t *meter)
 
 /* ---- One step -------------------------------------------------------------------------------------------------- */
 
-static void add_load(meter_t *meter, size_t link, int64_t units, int64_t times)
+static void add_load(meter_t *meter, size_t link, int64_t shares, int64_t times)
 {
     uint64_t *bytes = &meter->link_bytes[link * (size_t)meter->sizes];
-    meter->link[link].units += units * times;
+    meter->link[link].shares += shares * times;
     meter->link[link].messages += times;
     for (int size = 0; size < meter->sizes; size++)
         bytes[size] += meter->message_bytes[size] * (uint64_t)times;
@@ -155,20 +155,21 @@ static int route_message(meter_t *meter, int stream, int rank, const trv_message
                         "rank %d sends to rank %d by port %d; ranks are 0 to %d and ports 0 to %d (verify the "
                         "schedule first)",
                         rank, message->peer, message->port, torus->ranks - 1, ports - 1);
-    int64_t units = trv_message_units(meter->schedule, message);
+    const int64_t units = trv_message_units(meter->schedule, message);
+    const int64_t shares = units * trv_schedule_weight(meter->schedule, stream);
     for (int size = 0; size < meter->sizes; size++)
-        meter->message_bytes[size] = trv_units_bytes(meter->schedule, units, meter->vector_bytes[size]);
+        meter->message_bytes[size] = trv_units_bytes(meter->schedule, stream, units, meter->vector_bytes[size]);
     trv_route_t route;
     trv_route_begin(&route, torus, rank, message->peer, message->port, trv_schedule_mirrored(meter->schedule, stream));
     int hops = trv_route_length(&route);
     meter->hops = hops > meter->hops ? hops : meter->hops;
-    meter->largest = units > meter->largest ? units : meter->largest;
+    meter->largest = shares > meter->largest ? shares : meter->largest;
     if (meter->classes == 1) {
         for (int d = 0; d < torus->dims; d++)
-            add_load(meter, (size_t)trv_port(d, route.sign[d]), units, route.hops[d]);
+            add_load(meter, (size_t)trv_port(d, route.sign[d]), shares, route.hops[d]);
     } else {
         while ((port = trv_route_next(&route, &node)) >= 0)
-            add_load(meter, (size_t)meter->class_of[node] * (size_t)ports + (size_t)port, units, 1);
+            add_load(meter, (size_t)meter->class_of[node] * (size_t)ports + (size_t)port, shares, 1);
     }
     return TRV_OK;
 }
@@ -179,7 +180,8 @@ static int meter_rank(meter_t *meter, int stream, int step, int class)
     int rank = meter->rank_of[class], rc = trv_schedule_step(meter->schedule, rank, stream, step, &meter->step);
     for (int i = 0; i < meter->step.sends && !rc; i++) {
         rc = route_message(meter, stream, rank, &meter->step.send[i]);
-        meter->sent[class] += trv_message_units(meter->schedule, &meter->step.send[i]);
+        meter->sent[class] += trv_message_units(meter->schedule, &meter->step.send[i]) *
+                              trv_schedule_weight(meter->schedule, stream);
     }
     meter->messages += meter->step.sends;
     return rc;
@@ -215,7 +217,7 @@ static load_t busiest(const meter_t *meter)
     load_t most = {0, 0};
     for (size_t l = 0; l < meter->links; l++) {
         const load_t *load = &meter->link[l];
-        most.units = load->units > most.units ? load->units : most.units;
+        most.shares = load->shares > most.shares ? load->shares : most.shares;
         most.messages = load->messages > most.messages ? load->messages : most.messages;
     }
     return most;
@@ -257,7 +259,7 @@ static void add_times(const meter_t *meter, const trv_hockney_t *network, double
 /* What follows from the sums of all steps. */
 static void set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
 {
-    int64_t vector = trv_schedule_units(meter->schedule) * trv_schedule_streams(meter->schedule), sent = 0;
+    int64_t vector = trv_schedule_shares(meter->schedule), sent = 0;
     int dims = 0;
     for (int class = 0; class < meter->classes; class ++)
         sent = meter->sent[class] > sent ? meter->sent[class] : sent;
@@ -270,7 +272,7 @@ static void set_factors(const meter_t *meter, int64_t carried, trv_cost_t *cost)
 
 static int measure(meter_t *meter, const trv_hockney_t *network, trv_cost_t *cost, double *time_ns)
 {
-    int64_t vector = trv_schedule_units(meter->schedule) * trv_schedule_streams(meter->schedule), carried = 0;
+    int64_t vector = trv_schedule_shares(meter->schedule), carried = 0;
     for (int step = 0; step < cost->steps; step++) {
         int rc = meter_step(meter, step);
         if (!rc)
@@ -279,10 +281,10 @@ static int measure(meter_t *meter, const trv_hockney_t *network, trv_cost_t *cos
             return rc;
         load_t most = busiest(meter);
         cost->step[step] = (trv_step_cost_t){.messages = (int)most.messages,
-                                             .link_fraction = (double)most.units / (double)vector,
+                                             .link_fraction = (double)most.shares / (double)vector,
                                              .port_fraction = (double)meter->largest / (double)vector,
                                              .hops = meter->hops};
-        carried += most.units;
+        carried += most.shares;
         cost->messages += (uint64_t)meter->messages * (uint64_t)(meter->torus->ranks / meter->classes);
         if (network)
             add_times(meter, network, time_ns);

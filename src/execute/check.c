@@ -21,7 +21,11 @@ static uint64_t schedule_hash(const trv_schedule_t *schedule)
     char torus[TRV_TORUS_TEXT_MAX];
     uint64_t h = hash(trv_torus_format(trv_schedule_torus(schedule), torus, sizeof torus), 0);
     h = hash(trv_schedule_name(schedule), h);
-    return h ^ (uint64_t)trv_schedule_streams(schedule) << 40 ^ (uint64_t)trv_schedule_steps(schedule);
+    for (int s = 0; s < trv_schedule_streams(schedule); s++) {
+        const int weight = trv_schedule_weight(schedule, s);
+        h = trv_hash(h, &weight, sizeof weight);
+    }
+    return h ^ (uint64_t)trv_schedule_steps(schedule);
 }
 
 static int send_round(trv_plan_t *plan)

@@ -513,6 +513,9 @@ int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, 
     if (!rc) {
         program->stages = p.flow.steps;
         program->block = p.flow.block;
+        program->weight = trv_schedule_weight(schedule, stream);
+        program->weights = trv_schedule_weights(schedule, trv_schedule_streams(schedule));
+        program->weights_before = trv_schedule_weights(schedule, stream);
     }
     for (int k = 0; !rc && k < p.flow.steps; k++)
         rc = place_step(&p, k);

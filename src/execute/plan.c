@@ -190,8 +190,8 @@ static void set_count(trv_plan_t *plan, size_t count)
         if (!last && plan->chunks == 1)
             continue;
         trv_sized_t *sized = &plan->sized[i];
-        trv_size(sized, last ? count - (plan->chunks - 1) * plan->chunk_elements : plan->chunk_elements, count, i / 2,
-                 plan->streams, plan->element_size);
+        trv_size(sized, last ? count - (plan->chunks - 1) * plan->chunk_elements : plan->chunk_elements, count,
+                 plan->element_size);
         if (sized->scratch_bytes > plan->lane_scratch_bytes)
             plan->lane_scratch_bytes = sized->scratch_bytes;
     }

@@ -103,6 +103,8 @@ typedef struct trv_program {
     int sources_most;                /* of one piece */
     int peers_most;                  /* that it sends to, or receives from */
     int64_t block;                   /* units of a rank's block in Reduce-Scatter and AllGather; else all */
+    int weight;                      /* of the stream, … */
+    int64_t weights, weights_before; /* … and the sums of those of all streams, and of the streams before it */
     int walk_bounds;                 /* room that a walk needs */
 } trv_program_t;
 

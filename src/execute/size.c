@@ -188,11 +188,12 @@ static size_t message_bytes(const trv_sized_t *sized, const trv_extent_t *messag
     return bytes;
 }
 
-void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int streams, size_t element_size)
+void trv_size(trv_sized_t *sized, size_t elements, size_t count, size_t element_size)
 {
     const trv_program_t *program = sized->program;
-    sized->begin = trv_cut(elements, (size_t)streams, (size_t)stream);
-    sized->length = trv_cut(elements, (size_t)streams, (size_t)stream + 1) - sized->begin;
+    const size_t weights = (size_t)program->weights, before = (size_t)program->weights_before;
+    sized->begin = trv_cut(elements, weights, before);
+    sized->length = trv_cut(elements, weights, before + (size_t)program->weight) - sized->begin;
     sized->total = sized->length * (size_t)(program->space.units / program->block);
     sized->gap = count - sized->length;
     sized->element_size = element_size;

@@ -1,7 +1,8 @@
 /*
  * What a count makes of a program: how many elements each unit has, and where the containers lie in scratch.
  *
- * AllReduce: a chunk is a contiguous part of the vector, stream s has part s of it. That is cut into as many parts as the
+ * AllReduce: a chunk is a contiguous part of the vector, cut into as many nearly equal parts as the streams' weights add
+ * up to; each stream has as many of them, one after the other, as is its weight. What a stream has is cut into as many parts as the
  * first axis of the positions has indices, those into the indices of the second axis, and so on. Reduce-Scatter and
  * AllGather: the same of all blocks' parts one after the other, which makes equal blocks of them. Parts differ by at most
  * one element, on every axis; they may be empty. So the elements of a product are known without going through its units.
@@ -57,8 +58,8 @@ trv_sized_t trv_sized_units(const trv_program_t *program);
 void trv_sized_clear(trv_sized_t *sized);
 size_t trv_sized_memory_bytes(const trv_sized_t *sized);
 
-/* For chunks of `elements` elements of blocks of `count`, as stream `stream` of `streams`. */
-void trv_size(trv_sized_t *sized, size_t elements, size_t count, int stream, int streams, size_t element_size);
+/* For chunks of `elements` elements of blocks of `count`. */
+void trv_size(trv_sized_t *sized, size_t elements, size_t count, size_t element_size);
 
 /* Elements before index i of an axis, in `length` that all of its indices have. */
 static inline size_t trv_before_index(const trv_sized_t *sized, int axis, size_t length, int i)

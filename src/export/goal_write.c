@@ -77,8 +77,8 @@ static void put_message(writer_t *writer, int stream, int step, bool send, int i
     uint64_t tag = (uint64_t)stream * (uint64_t)trv_schedule_steps(writer->schedule) + (uint64_t)step;
     tag = tag * (uint64_t)writer->multiplicity + (uint64_t)with_peer(list, index, m->peer);
     fprintf(writer->out, "%c%d_%d_%d: %s %" PRIu64 "b %s %d tag %" PRIu64, send ? 's' : 'r', stream, step, index,
-            send ? "send" : "recv", trv_message_bytes(writer->schedule, m, writer->vector_bytes), send ? "to" : "from",
-            m->peer, tag);
+            send ? "send" : "recv", trv_message_bytes(writer->schedule, stream, m, writer->vector_bytes),
+            send ? "to" : "from", m->peer, tag);
     if (stream > 0)
         fprintf(writer->out, " cpu %d", stream & FIELD_MAX);
     int ports = 2 * trv_schedule_torus(writer->schedule)->dims, nic = m->port + ports * (1 + m->nic);

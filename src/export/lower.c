@@ -401,12 +401,16 @@ static int lower_stream(lowering_t *l)
 
 static int check(const trv_schedule_t *s)
 {
-    int ranks = trv_schedule_torus(s)->ranks;
+    int ranks = trv_schedule_torus(s)->ranks, streams = trv_schedule_streams(s);
     int64_t units = trv_schedule_units(s);
-    double bound = (double)ranks * trv_schedule_streams(s) * trv_schedule_registers(s) * (double)units;
+    double bound = (double)ranks * streams * trv_schedule_registers(s) * (double)units;
     if (ranks > RANKS_MAX || bound > (double)BOUND_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s on %d ranks is too large for this format; up to %d ranks are written",
                         trv_schedule_name(s), ranks, RANKS_MAX);
+    if (trv_schedule_weights(s, streams) != (int64_t)streams * trv_schedule_weight(s, 0))
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the streams of %s have unequal slices, and this format cuts the vector into equal chunks",
+                        trv_schedule_name(s));
     if (trv_schedule_exactness(s) != TRV_EXACT)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s adds contributions more than once, which is wrong for sums",
                         trv_schedule_name(s));

@@ -278,7 +278,7 @@ static void compare_bytes(schedule_reader_t *reader, const line_t *line, const t
     int64_t units = 0;
     for (size_t p = 0; p < parts; p++)
         units += part[p].slots ? part[p].count * reader->options.units : part[p].count;
-    uint64_t bytes = trv_units_bytes(reader->schedule, units, reader->vector_bytes);
+    uint64_t bytes = trv_units_bytes(reader->schedule, reader->place.stream, units, reader->vector_bytes);
     if (bytes != (uint64_t)line->bytes && !reader->told_bytes) {
         reader->told_bytes = true;
         trv_json_warn(&reader->place,

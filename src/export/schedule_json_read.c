@@ -103,7 +103,7 @@ static int read_header(schedule_reader_t *reader, json_t *root)
 /* Mirrored streams come last; *previous is whether the stream before was one. */
 static int check_stream(schedule_reader_t *reader, json_t *stream, bool *mirrored)
 {
-    static const char *const known[] = {"steps", "combines", "mirrored", "position", NULL};
+    static const char *const known[] = {"steps", "combines", "mirrored", "position", "weight", NULL};
     const json_place_t *place = &reader->place;
     json_t *steps = json_object_get(stream, "steps"), *combines = json_object_get(stream, "combines");
     bool previous = *mirrored;
@@ -218,20 +218,42 @@ static int read_positions(schedule_reader_t *reader, json_t *root, int64_t **pos
     return rc;
 }
 
+/* The weights of all streams. */
+static int read_weights(schedule_reader_t *reader, json_t *root, int **weights)
+{
+    int *weight = *weights = malloc((size_t)reader->options.streams * sizeof *weight);
+    int rc = weight ? TRV_OK : trv_fail_memory();
+    for (int i = 0; i < reader->options.streams && !rc; i++) {
+        int64_t value = 1;
+        reader->place.stream = i;
+        rc = trv_json_integer(&reader->place, json_array_get(json_object_get(root, "streams"), (size_t)i), "weight",
+                              false, 1, TRV_WEIGHT_MAX, &value);
+        weight[i] = (int)value;
+    }
+    reader->place.stream = -1;
+    return rc;
+}
+
+/* Without blocks the bytes of the messages say all: there are no slices, whose positions and weights would matter. */
 static int fill(schedule_reader_t *reader, json_t *root, trv_schedule_file_t *file)
 {
     const char *name = json_string_value(json_object_get(root, "name"));
     int64_t *positions = NULL;
+    int *weights = NULL;
     bool has_blocks = reader->with_blocks > 0;
     int rc = check_cells(reader);
     if (!rc && !has_blocks)
         rc = trv_reader_choose_units(reader);
     else if (!rc)
         rc = read_positions(reader, root, &positions);
+    if (!rc && has_blocks)
+        rc = read_weights(reader, root, &weights);
     reader->options.position = positions;
+    reader->options.weight = weights;
     if (!rc)
         rc = trv_explicit_create(&reader->schedule, &reader->torus, name ? name : "unnamed", &reader->options);
     free(positions);
+    free(weights);
     if (!rc)
         rc = for_each(reader, root, "steps", "message", trv_reader_add_message);
     if (!rc && has_blocks)

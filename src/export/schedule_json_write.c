@@ -133,7 +133,7 @@ static void port_text(int port, char text[16])
     snprintf(text, 16, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
 }
 
-static int put_message(writer_t *writer, int rank, const trv_message_t *send, const trv_message_t *receive)
+static int put_message(writer_t *writer, int stream, int rank, const trv_message_t *send, const trv_message_t *receive)
 {
     if (!receive || receive->parts != send->parts || receive->port != send->port || receive->nic != send->nic)
         return trv_fail(TRV_ERR_INVALID, "rank %d does not receive it as it is sent", send->peer);
@@ -160,8 +160,9 @@ static int put_message(writer_t *writer, int rank, const trv_message_t *send, co
         return trv_fail_memory();
     }
     fputs(writer->messages++ ? ",\n   " : "\n   ", writer->out);
-    return put(writer, json_pack("[i, i, s, I, o]", rank, send->peer, port,
-                                 (json_int_t)trv_message_bytes(writer->schedule, send, writer->vector_bytes), extra));
+    return put(writer,
+               json_pack("[i, i, s, I, o]", rank, send->peer, port,
+                         (json_int_t)trv_message_bytes(writer->schedule, stream, send, writer->vector_bytes), extra));
 }
 
 /* Every receive must have been found by a send: count both. */
@@ -198,7 +199,7 @@ static int put_sends(writer_t *writer, int stream, int step)
             const trv_message_t *receive = NULL;
             if (send->peer >= 0 && send->peer < ranks)
                 receive = find_receive(&writer->step[send->peer], rank, nth);
-            if (put_message(writer, rank, send, receive)) {
+            if (put_message(writer, stream, rank, send, receive)) {
                 char reason[512];
                 snprintf(reason, sizeof reason, "%s", trv_last_error());
                 return trv_fail(TRV_ERR_INVALID,
@@ -279,6 +280,8 @@ static int put_stream(writer_t *writer, int stream)
 {
     fprintf(writer->out, "%s\n {\"mirrored\": %s, ", stream ? "," : "",
             trv_schedule_mirrored(writer->schedule, stream) ? "true" : "false");
+    if (trv_schedule_weight(writer->schedule, stream) != 1)
+        fprintf(writer->out, "\"weight\": %d, ", trv_schedule_weight(writer->schedule, stream));
     int rc = put_position(writer, stream);
     fputs("\"steps\": [", writer->out);
     if (!rc)

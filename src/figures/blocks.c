@@ -97,13 +97,14 @@ static int sum_reductions(const trv_schedule_t *schedule, double *operands, doub
 {
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;
-    double units = (double)trv_schedule_units(schedule) * trv_schedule_streams(schedule);
+    const double shares = (double)trv_schedule_shares(schedule);
     *operands = *results = 0;
     for (int s = 0; s < trv_schedule_streams(schedule); s++)
         for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
             rc = trv_schedule_step(schedule, 0, s, k, &step);
             for (int i = 0; i < step.combines && !rc; i++) {
-                double share = (double)trv_blocks_count(&step.combine[i].blocks) / units;
+                double share = (double)trv_blocks_count(&step.combine[i].blocks) * trv_schedule_weight(schedule, s) /
+                               shares;
                 bool copy = step.combine[i].sources < 2;
                 *operands += copy ? 0 : share * step.combine[i].sources;
                 *results += copy ? 0 : share;

@@ -29,7 +29,7 @@
 #define SETTLE_NEAR     1.5
 #define SETTLE_ALIKE    2
 #define SETTLE_MAX      6
-#define SETTLE_ROOM     24 /* plans with one queue to choose from */
+#define SETTLE_ROOM     48 /* plans with one queue to choose from, of which half may be weighted hybrids */
 #define SETTLE_HOPS_MAX 1e7
 
 struct trv_planner {

@@ -152,8 +152,12 @@ int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, con
         memcpy(tables->position, options->position, bytes);
         s->position = explicit_position;
     }
-    *schedule = s;
-    return TRV_OK;
+    rc = options->weight ? trv_schedule_weigh(s, options->weight) : TRV_OK;
+    if (rc)
+        trv_schedule_destroy(s);
+    else
+        *schedule = s;
+    return rc;
 }
 
 /* Appends an entry with room for `parts` parts and `regs` registers. */

@@ -107,6 +107,10 @@ int trv_schedule_place(trv_schedule_t **out, trv_schedule_t *schedule, const trv
     s->consistent = schedule->consistent;
     s->messages_per_port = 2 * schedule->messages_per_port; /* those of both its ports may leave by one */
     s->symmetry = TRV_SYMMETRY_NONE;
-    *out = s;
-    return TRV_OK;
+    rc = schedule->weight ? trv_schedule_weigh(s, schedule->weight) : TRV_OK;
+    if (rc)
+        trv_schedule_destroy(s);
+    else
+        *out = s;
+    return rc;
 }

@@ -33,6 +33,7 @@ void trv_schedule_destroy(trv_schedule_t *schedule)
     if (schedule->destroy)
         schedule->destroy(schedule->tables);
     trv_rows_destroy(schedule->rows);
+    free(schedule->weight);
     free(schedule);
 }
 
@@ -40,6 +41,35 @@ const char *trv_schedule_name(const trv_schedule_t *schedule) { return schedule-
 const trv_torus_t *trv_schedule_torus(const trv_schedule_t *schedule) { return &schedule->torus; }
 trv_collective_t trv_schedule_collective(const trv_schedule_t *schedule) { return schedule->collective; }
 int trv_schedule_streams(const trv_schedule_t *schedule) { return schedule->streams; }
+
+int trv_schedule_weigh(trv_schedule_t *schedule, const int *weight)
+{
+    const size_t bytes = (size_t)schedule->streams * sizeof *weight;
+    for (int s = 0; s < schedule->streams; s++)
+        if (weight[s] < 1 || weight[s] > TRV_WEIGHT_MAX)
+            return trv_fail(TRV_ERR_ARGUMENT, "the weight of stream %d of '%.80s' is %d; weights are 1 to %d", s,
+                            schedule->name, weight[s], TRV_WEIGHT_MAX);
+    schedule->weight = malloc(bytes);
+    if (!schedule->weight)
+        return trv_fail_memory();
+    memcpy(schedule->weight, weight, bytes);
+    schedule->weights = trv_schedule_weights(schedule, schedule->streams);
+    return TRV_OK;
+}
+
+int trv_schedule_weight(const trv_schedule_t *schedule, int stream)
+{
+    return schedule->weight ? schedule->weight[stream] : 1;
+}
+
+int64_t trv_schedule_weights(const trv_schedule_t *schedule, int streams)
+{
+    int64_t weights = 0;
+    for (int s = 0; s < streams; s++)
+        weights += trv_schedule_weight(schedule, s);
+    return weights;
+}
+
 int trv_schedule_steps(const trv_schedule_t *schedule) { return schedule->steps; }
 int trv_schedule_registers(const trv_schedule_t *schedule) { return schedule->registers; }
 const trv_torus_t *trv_schedule_space(const trv_schedule_t *schedule) { return &schedule->space; }
@@ -109,21 +139,27 @@ int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *m
 
 __extension__ typedef unsigned __int128 uint128_t;
 
-uint64_t trv_share_bytes(int64_t units, uint64_t all, uint64_t vector_bytes)
+uint64_t trv_share_bytes(int64_t shares, uint64_t all, uint64_t vector_bytes)
 {
-    /* ceil(units * vector / all) without overflow: vector = whole * all + rest. */
+    /* ceil(shares * vector / all) without overflow: vector = whole * all + rest. */
     uint64_t whole = vector_bytes / all, rest = vector_bytes % all;
-    uint64_t bytes = (uint64_t)units * whole + (uint64_t)(((uint128_t)units * rest + all - 1) / all);
+    uint64_t bytes = (uint64_t)shares * whole + (uint64_t)(((uint128_t)shares * rest + all - 1) / all);
     return bytes > 0 ? bytes : 1;
 }
 
-uint64_t trv_units_bytes(const trv_schedule_t *schedule, int64_t units, uint64_t vector_bytes)
+int64_t trv_schedule_shares(const trv_schedule_t *schedule)
 {
-    uint64_t all = (uint64_t)trv_schedule_units(schedule) * (uint64_t)schedule->streams;
-    return trv_share_bytes(units, all, vector_bytes);
+    return trv_schedule_units(schedule) * (schedule->weight ? schedule->weights : schedule->streams);
 }
 
-uint64_t trv_message_bytes(const trv_schedule_t *schedule, const trv_message_t *message, uint64_t vector_bytes)
+uint64_t trv_units_bytes(const trv_schedule_t *schedule, int stream, int64_t units, uint64_t vector_bytes)
 {
-    return trv_units_bytes(schedule, trv_message_units(schedule, message), vector_bytes);
+    const uint64_t all = (uint64_t)trv_schedule_shares(schedule);
+    return trv_share_bytes(units * trv_schedule_weight(schedule, stream), all, vector_bytes);
+}
+
+uint64_t trv_message_bytes(const trv_schedule_t *schedule, int stream, const trv_message_t *message,
+                           uint64_t vector_bytes)
+{
+    return trv_units_bytes(schedule, stream, trv_message_units(schedule, message), vector_bytes);
 }

@@ -21,6 +21,8 @@ struct trv_schedule {
     trv_torus_t torus;
     trv_collective_t collective;
     int streams, steps, registers;
+    int *weight;       /* of each stream (trv_schedule_weigh); NULL: all are 1 */
+    int64_t weights;   /* … and their sum */
     trv_torus_t space; /* of the blocks; a 1-dimensional torus of size 1 for whole-slice schedules */
     int halves;
     int mirrored_from; /* streams with this number and above are mirrored ones; = streams if there are none */
@@ -65,6 +67,12 @@ int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, 
 /* All units of a space, and of the schedule. */
 trv_blocks_t trv_blocks_whole(const trv_torus_t *space, int halves);
 trv_blocks_t trv_blocks_all(const trv_schedule_t *schedule);
+
+/* ---- Weights ----------------------------------------------------------------------------------------------------- */
+
+/* Gives the streams, whose number is set, these weights (copied). TRV_ERR_ARGUMENT unless each is 1 to
+ * TRV_WEIGHT_MAX. */
+int trv_schedule_weigh(trv_schedule_t *schedule, const int *weight);
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 

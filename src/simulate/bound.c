@@ -21,9 +21,9 @@ typedef struct bound {
     uint64_t *flits; /* per link of the fold */
 } bound_t;
 
-static uint64_t flits_of(const bound_t *b, int64_t units, uint64_t *last)
+static uint64_t flits_of(const bound_t *b, int64_t shares, uint64_t *last)
 {
-    uint64_t bytes = trv_share_bytes(units, b->simulator->units, b->vector_bytes);
+    uint64_t bytes = trv_share_bytes(shares, b->simulator->shares, b->vector_bytes);
     uint64_t packets = (bytes - 1) / b->net->options.packet_bytes;
     *last = (bytes - packets * b->net->options.packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
     return packets * b->net->packet_flits + *last;
@@ -50,7 +50,7 @@ static int64_t stage_time(const bound_t *b, const stage_t *stage)
         return 0;
     if (stage->receives == 0)
         return b->alpha;
-    uint64_t flits = flits_of(b, stage->incoming_units, &last);
+    uint64_t flits = flits_of(b, stage->incoming_shares, &last);
     int64_t way = b->net->entry_delay + b->net->exit_delay + stage->incoming_hops * b->net->hop;
     return plus(plus(b->alpha + way, b->overhead), times(flits - last, b->net->flit));
 }
@@ -101,7 +101,7 @@ static int64_t busiest_link(bound_t *b)
             const stage_t *stage = &s->stage[(size_t)rank * stages + i];
             for (uint32_t m = 0; m < stage->sendings; m++) {
                 const sending_t *sending = &s->sending[stage->first_sending + m];
-                add_legs(b, rank, sending, flits_of(b, sending->units, &last));
+                add_legs(b, rank, sending, flits_of(b, sending->shares, &last));
                 longest_last = last > longest_last ? last : longest_last;
             }
         }

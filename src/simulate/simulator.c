@@ -69,8 +69,11 @@ static int read_send(reading_t *reading, int rank, int stream, const trv_message
         return rc;
     if (s->sendings >= UINT32_MAX - 1 || s->legs >= UINT32_MAX - TRV_DIMS_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than 4 billion messages");
-    s->sending[s->sendings++] = (sending_t){trv_message_units(reading->schedule, message), (uint32_t)s->legs,
-                                            (int16_t)legs.count, (int16_t)message->nic};
+    s->sending[s->sendings++] = (sending_t){.shares = trv_message_units(reading->schedule, message) *
+                                                      trv_schedule_weight(reading->schedule, stream),
+                                            .first_leg = (uint32_t)s->legs,
+                                            .legs = (int16_t)legs.count,
+                                            .nic = (int16_t)message->nic};
     memcpy(&s->leg[s->legs], legs.leg, (size_t)legs.count * sizeof *s->leg);
     s->legs += (size_t)legs.count;
     return TRV_OK;
@@ -86,11 +89,11 @@ static int read_receive(reading_t *reading, int rank, int stream, const trv_mess
     trv_route_begin(&route, torus, message->peer, rank, message->port,
                     trv_schedule_mirrored(reading->schedule, stream));
     int hops = trv_route_length(&route);
-    int64_t units = trv_message_units(reading->schedule, message);
+    int64_t shares = trv_message_units(reading->schedule, message) * trv_schedule_weight(reading->schedule, stream);
     if (hops > stage->incoming_hops)
         stage->incoming_hops = hops < UINT16_MAX ? (uint16_t)hops : UINT16_MAX;
-    if (units > stage->incoming_units)
-        stage->incoming_units = units;
+    if (shares > stage->incoming_shares)
+        stage->incoming_shares = shares;
     return TRV_OK;
 }
 
@@ -109,7 +112,8 @@ static int read_stage(reading_t *reading, int rank, int stream, int step, stage_
         rc = read_receive(reading, rank, stream, &in->receive[i], stage);
     for (int i = 0; i < in->combines && !rc; i++)
         if (in->combine[i].sources > 1)
-            stage->reduced_units += in->combine[i].sources * trv_blocks_count(&in->combine[i].blocks);
+            stage->reduced_shares += in->combine[i].sources * trv_blocks_count(&in->combine[i].blocks) *
+                                     trv_schedule_weight(reading->schedule, stream);
     return rc;
 }
 
@@ -146,7 +150,7 @@ int trv_simulator_create(trv_simulator_t **created, const trv_schedule_t *schedu
     s->torus = *trv_schedule_torus(schedule);
     s->streams = trv_schedule_streams(schedule);
     s->steps = trv_schedule_steps(schedule);
-    s->units = (uint64_t)trv_schedule_units(schedule) * (uint64_t)s->streams;
+    s->shares = (uint64_t)trv_schedule_shares(schedule);
     for (int d = 0; d < s->torus.dims; d++)
         fold[d] = trv_schedule_period(schedule, d);
     int rc = trv_torus_init(&s->fold, s->torus.dims, fold);
@@ -166,7 +170,7 @@ double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_byte
     double hops = 0;
     for (size_t i = 0; i < simulator->sendings; i++) {
         const sending_t *sending = &simulator->sending[i];
-        const uint64_t bytes = trv_share_bytes(sending->units, simulator->units, vector_bytes);
+        const uint64_t bytes = trv_share_bytes(sending->shares, simulator->shares, vector_bytes);
         for (int l = 0; l < sending->legs; l++)
             hops += (double)((bytes - 1) / packet_bytes + 1) * simulator->leg[sending->first_leg + (uint32_t)l].hops;
     }

@@ -1,6 +1,6 @@
 /*
  * A schedule as the simulator reads it: for every rank that differs from the others, its messages and what it waits
- * for. Sizes are in units, so that one reading serves all sizes of the vector.
+ * for. Sizes are in shares (trv_schedule_shares), so that one reading serves all sizes of the vector.
  */
 #ifndef TRIVANCE_SIMULATE_SIMULATOR_H
 #define TRIVANCE_SIMULATE_SIMULATOR_H
@@ -8,7 +8,7 @@
 #include "simulate/network.h"
 
 typedef struct sending {
-    int64_t units;
+    int64_t shares;
     uint32_t first_leg; /* in trv_simulator.leg */
     int16_t legs;
     int16_t nic;
@@ -17,9 +17,9 @@ typedef struct sending {
 typedef struct stage { /* one rank's step of one stream */
     uint32_t first_sending;
     uint16_t sendings, receives;
-    uint16_t incoming_hops; /* of the received message with the longest way (65535: or more) … */
-    int64_t incoming_units; /* … and of the one with most units */
-    int64_t reduced_units;  /* that its reductions read */
+    uint16_t incoming_hops;  /* of the received message with the longest way (65535: or more) … */
+    int64_t incoming_shares; /* … and of the largest one */
+    int64_t reduced_shares;  /* that its reductions read */
 } stage_t;
 
 struct trv_simulator {
@@ -27,8 +27,8 @@ struct trv_simulator {
     trv_torus_t torus;
     trv_torus_t fold; /* the ranks that differ: the torus itself, 1 x 1 x … under translation, 2 x 2 x … by parity */
     int streams, steps;
-    uint64_t units; /* of the whole vector, all streams */
-    stage_t *stage; /* (rank of fold * streams + stream) * steps + step */
+    uint64_t shares; /* of the whole vector, all streams */
+    stage_t *stage;  /* (rank of fold * streams + stream) * steps + step */
     sending_t *sending;
     trv_leg_t *leg;
     size_t sendings, legs;

@@ -126,9 +126,9 @@ static int proceed(run_t *run, uint32_t w)
     if (walker->phase != WAITING || walker->unsent > 0 ||
         run->arrived[(size_t)w * (size_t)run->simulator->steps + walker->step] < stage->receives)
         return TRV_OK;
-    if (run->options->gamma_ns <= 0 || stage->reduced_units == 0)
+    if (run->options->gamma_ns <= 0 || stage->reduced_shares == 0)
         return leave(run, w);
-    uint64_t bytes = trv_share_bytes(stage->reduced_units, run->simulator->units, run->vector_bytes);
+    uint64_t bytes = trv_share_bytes(stage->reduced_shares, run->simulator->shares, run->vector_bytes);
     int64_t time;
     int rc = trv_net_fs((double)bytes * run->options->gamma_ns * slowness(run, w), "the time of a reduction", &time);
     walker->phase = REDUCING;
@@ -173,7 +173,7 @@ static int send_one(run_t *run, uint32_t w, const stage_t *stage)
     run->post[index] = (post_t){w, (uint32_t)to * streams + w % streams, run->walker[w].step, 2};
     run->walker[w].sent++;
     run->walker[w].unsent++;
-    uint64_t bytes = trv_share_bytes(sending->units, s->units, run->vector_bytes);
+    uint64_t bytes = trv_share_bytes(sending->shares, s->shares, run->vector_bytes);
     return trv_net_send(run->net, rank, sending->nic, &legs, bytes, index);
 }
 

@@ -16,7 +16,7 @@ static int add_hops(const trv_schedule_t *schedule, int stream, int step, double
                     cli_simulator_t *entry)
 {
     int rc = trv_schedule_step(schedule, 0, stream, step, work);
-    double units = (double)trv_schedule_streams(schedule) * (double)trv_schedule_units(schedule);
+    const double part = (double)trv_schedule_weight(schedule, stream) / (double)trv_schedule_shares(schedule);
     for (int i = 0; i < work->sends && !rc; i++) {
         const trv_message_t *message = &work->send[i];
         trv_route_t route;
@@ -24,7 +24,7 @@ static int add_hops(const trv_schedule_t *schedule, int stream, int step, double
                         trv_schedule_mirrored(schedule, stream));
         double hops = times * trv_route_length(&route);
         entry->message_hops += hops;
-        entry->byte_hops += hops * (double)trv_message_units(schedule, message) / units;
+        entry->byte_hops += hops * part * (double)trv_message_units(schedule, message);
     }
     return rc;
 }

@@ -124,6 +124,7 @@ static void compare_schedules(const trv_schedule_t *a, const trv_schedule_t *b)
         assert_int_equal(trv_schedule_owner(a, u), trv_schedule_owner(b, u));
     for (int s = 0; s < trv_schedule_streams(a); s++) {
         assert_int_equal(trv_schedule_mirrored(a, s), trv_schedule_mirrored(b, s));
+        assert_int_equal(trv_schedule_weight(a, s), trv_schedule_weight(b, s));
         for (int64_t u = 0; u < trv_schedule_units(a); u++)
             assert_int_equal(trv_schedule_position(a, s, u), trv_schedule_position(b, s, u));
         for (int k = 0; k < trv_schedule_steps(a); k++)
@@ -182,6 +183,12 @@ static void test_round_trip(void **state)
                 made++;
             }
     assert_true(made > 100);
+    trv_torus_t torus;
+    trv_schedule_t *schedule;
+    assert_int_equal(trv_torus_parse("2x4", &torus), 0);
+    assert_int_equal(trv_schedule_create(&schedule, &torus, "bucket:9/7", TRV_ALLREDUCE), 0);
+    round_trip(schedule);
+    trv_schedule_destroy(schedule);
 }
 
 static void test_ranges(void **state)
@@ -243,8 +250,8 @@ static void test_messages_only(void **state)
     trv_step_t step = TRV_STEP_INIT;
     assert_int_equal(trv_schedule_step(file.schedule, 0, 0, 0, &step), 0);
     assert_int_equal(step.sends, 2);
-    assert_int_equal(trv_message_bytes(file.schedule, &step.send[0], 131072), 49152);
-    assert_int_equal(trv_message_bytes(file.schedule, &step.send[1], 131072), 32768);
+    assert_int_equal(trv_message_bytes(file.schedule, 0, &step.send[0], 131072), 49152);
+    assert_int_equal(trv_message_bytes(file.schedule, 0, &step.send[1], 131072), 32768);
     assert_int_equal(step.send[0].nic, -1);
     assert_int_equal(trv_schedule_step(file.schedule, 0, 0, 2, &step), 0);
     assert_int_equal(step.send[0].port, trv_port(0, -1));
@@ -306,9 +313,9 @@ static void test_bytes_that_divide_nothing(void **state)
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(last_warning, "rounded"));
     assert_int_equal(trv_schedule_step(file.schedule, 0, 0, 0, &step), 0);
-    assert_in_range(trv_message_bytes(file.schedule, &step.send[0], 100000007), 1, 2000);
+    assert_in_range(trv_message_bytes(file.schedule, 0, &step.send[0], 100000007), 1, 2000);
     assert_int_equal(trv_schedule_step(file.schedule, 1, 0, 0, &step), 0);
-    assert_in_range(trv_message_bytes(file.schedule, &step.send[0], 100000007), 200000014, 200000014);
+    assert_in_range(trv_message_bytes(file.schedule, 0, &step.send[0], 100000007), 200000014, 200000014);
     trv_step_clear(&step);
     trv_schedule_destroy(file.schedule);
 }
@@ -349,6 +356,8 @@ static void test_bad_files(void **state)
          "position"},
         {HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"position\": [0,1,2,2]}]}",
          "position"},
+        {HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"weight\": 0}]}", "\"weight\""},
+        {HEAD "\"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]], \"weight\": 1025}]}", "\"weight\""},
         {ONE("[0, 1, \"+0\"]"), "message 0"},
         {ONE("[0, 4, \"+0\", 64]"), "the receiver"},
         {ONE("[0, 0, \"+0\", 64]"), "itself"},

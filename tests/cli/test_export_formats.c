@@ -80,7 +80,7 @@ static uint64_t all_bytes(const trv_schedule_t *schedule)
             for (int k = 0; k < trv_schedule_steps(schedule); k++) {
                 assert_int_equal(trv_schedule_step(schedule, rank, stream, k, &step), 0);
                 for (int i = 0; i < step.sends; i++)
-                    bytes += trv_message_bytes(schedule, &step.send[i], 100000);
+                    bytes += trv_message_bytes(schedule, stream, &step.send[i], 100000);
             }
     trv_step_clear(&step);
     return bytes;
@@ -233,6 +233,8 @@ static void test_refusals(void **state)
         {"export 128 -a ring --format=mscclpp", "too long for MSCCL++"},
         {"export 128 -a trivance-b --format=mscclpp", "64 operations"},
         {"export 2x2x2x2x2x2x2 -a bucket --format=msccl", "108 threadblocks"},
+        {"export 2x4 -a bucket:2/1 --format=msccl", "unequal slices"},
+        {"export 2x4 -a bucket:2/1 --format=mscclpp", "unequal slices"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

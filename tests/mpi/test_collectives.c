@@ -148,6 +148,25 @@ static void try_plans(run_t *run, const trv_torus_t *torus)
     }
 }
 
+/* Streams that differ in weight, forwards and backwards: on two dimensions, all collectives. */
+static void try_weights(run_t *run, const trv_torus_t *torus)
+{
+    static const char *const name[] = {"bucket:3/1", "hybrid:%dx%d:sequential:streams3:weights4/3"};
+    static char text[TRV_TORUS_TEXT_MAX], weighted[TRV_ALGORITHM_NAME_MAX];
+    if (torus->dims != 2 || torus->size[0] == 1 || torus->size[1] == 1)
+        return;
+    run->torus = trv_torus_format(torus, text, sizeof text);
+    run->algorithm = weighted;
+    for (int i = 0; i < 2; i++) {
+        snprintf(weighted, sizeof weighted, name[i], torus->size[0], torus->size[1]);
+        expect_class(TRV_Comm_set(run->comm, run->torus, weighted), MPI_SUCCESS, NULL, weighted);
+        for (int c = 0; c < 3; c++) {
+            run->collective = (trv_collective_t)c;
+            try_type(run, TRV_INT32, TRV_SUM);
+        }
+    }
+}
+
 /* Forms of stars, where the torus has them: AllReduce only. */
 static void try_stars(run_t *run, const trv_torus_t *torus)
 {
@@ -180,6 +199,7 @@ int main(int argc, char **argv)
             try_algorithm(&run, trv_algorithm_at(a), &torus[t]);
         if (test_ranks <= 9)
             try_plans(&run, &torus[t]);
+        try_weights(&run, &torus[t]);
         if (torus[t].dims > 1)
             try_stars(&run, &torus[t]);
     }

@@ -91,7 +91,7 @@ static void add_message(cli_table_t *table, const cli_shown_t *plan, int rank, i
     cli_cell_int(table, message->peer);
     cli_cell_text(table, port);
     cli_cell_int(table, route_hops(plan, rank, stream, message));
-    cli_cell_int(table, (int64_t)trv_message_bytes(plan->schedule, message, plan->vector_bytes));
+    cli_cell_int(table, (int64_t)trv_message_bytes(plan->schedule, stream, message, plan->vector_bytes));
     cli_cell_text(table, blocks);
     if (head->step) {
         cli_cell_int(table, cost->messages);
