@@ -331,17 +331,21 @@ static int arrange(tables_t *tables, const trv_torus_t *torus, unsigned lines, t
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-/* So many that the beginning and the end, where links wait, do not weigh much; on rings none wait. */
+/* So many that the beginning and the end, where links wait, do not weigh much; on rings none wait. They are as long as
+ * some chunks, in more dimensions more of them. */
 static int choose_chunks(const trv_torus_t *torus, unsigned lines)
 {
     enum { STEPS = 128, LEAST = 4, MOST = 16 };
-    int longest = 0;
-    for (int d = 0; d < torus->dims; d++)
+    int longest = 0, least = 0;
+    for (int d = 0; d < torus->dims; d++) {
+        least += torus->size[d] > 1 ? LEAST : 0;
         if (lines >> d & 1 && torus->size[d] > longest)
             longest = torus->size[d];
+    }
     if (!longest)
         return 1;
-    return STEPS / longest < LEAST ? LEAST : STEPS / longest > MOST ? MOST : STEPS / longest;
+    const int chunks = STEPS / longest > least ? STEPS / longest : least;
+    return chunks < MOST ? chunks : MOST;
 }
 
 static int parse(const char *parameters, const trv_torus_t *torus, int *chunks)
