@@ -32,7 +32,7 @@
 
 enum {
     BLOCKS_MAX = 1 << 30,  /* of a slice */
-    MESSAGES_MAX = 1 << 21 /* of a candidate: more take long to simulate */
+    MESSAGES_MAX = 1 << 22 /* of a candidate: more take long to simulate */
 };
 
 /* Register 0 has the rank's own parts and all sums. */
