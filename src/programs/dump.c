@@ -103,7 +103,6 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
     if (rank > 0)
         return TRV_OK;
     trv_topology_t topology = {.torus = world->torus,
-                               .one_way = world->one_way,
                                .shared_port = world->shared_port,
                                .count = ranks,
                                .place = place};

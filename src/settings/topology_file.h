@@ -1,5 +1,6 @@
 /*
- * Topology files: which coordinate of a torus each rank, or each host, has. docs/topology.md describes the format.
+ * Topology files: a torus or mesh as it is (trivance/network.h), and which coordinate of it each rank, or each host, has.
+ * docs/topology.md describes the format.
  */
 #ifndef TRIVANCE_SETTINGS_TOPOLOGY_FILE_H
 #define TRIVANCE_SETTINGS_TOPOLOGY_FILE_H
@@ -7,12 +8,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <trivance/torus.h>
+#include <trivance/network.h>
 
 /* Places are coordinates as one number: trv_torus_rank of them. */
 typedef struct trv_topology {
     trv_torus_t torus;
-    unsigned one_way;     /* bit d: dimension d has no wrap-around */
+    int slow_links; /* those of the network */
+    trv_slow_link_t *slow_link;
     unsigned shared_port; /* bit d: both directions of dimension d share one port */
     int count;            /* entries of the two lists */
     int *place;

@@ -125,14 +125,14 @@ static void print_agreement(const cli_bench_job_t *job)
 
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX])
 {
-    char torus[TRV_TORUS_TEXT_MAX], port[CLI_PORT_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], port[TRV_PORT_TEXT_MAX];
     int used = snprintf(text, CLI_BENCH_TITLE_MAX, "%s, torus %s of %g Mb/s and %g ms, rendezvous %s",
                         cli_mpi_title(job->mpi), trv_torus_format(&job->network.torus, torus, sizeof torus),
                         job->network.bandwidth_bps / 1e6, job->network.latency_ns / 1e6,
                         job->rendezvous ? "on" : "off");
     if (job->slow_link.factor > 0)
         snprintf(text + used, (size_t)(CLI_BENCH_TITLE_MAX - used), ", link %d:%s %g times slower", job->slow_link.rank,
-                 cli_format_port(job->slow_link.port, port), job->slow_link.factor);
+                 trv_port_format(job->slow_link.port, port), job->slow_link.factor);
     return text;
 }
 
@@ -219,9 +219,9 @@ static const char *const last_key[] = {"faithful", "check_worst", "lateness_p99_
 
 void cli_bench_row_begin(cli_table_t *table, const cli_bench_job_t *job)
 {
-    char torus[TRV_TORUS_TEXT_MAX], slow[64] = "", port[CLI_PORT_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], slow[64] = "", port[TRV_PORT_TEXT_MAX];
     if (job->slow_link.factor > 0)
-        snprintf(slow, sizeof slow, "%d:%s:%gx", job->slow_link.rank, cli_format_port(job->slow_link.port, port),
+        snprintf(slow, sizeof slow, "%d:%s:%gx", job->slow_link.rank, trv_port_format(job->slow_link.port, port),
                  job->slow_link.factor);
     cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
     cli_cell_real(table, job->network.bandwidth_bps / 1e6, 3);

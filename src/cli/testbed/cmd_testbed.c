@@ -264,11 +264,11 @@ static int print_links(const link_t *link, int links, cli_format_t format)
                                           {"queue_max_bytes", "longest queue", true, 0},
                                           {"lost", "lost", true, 0}};
     cli_table_t table;
-    char name[CLI_PORT_TEXT_MAX];
+    char name[TRV_PORT_TEXT_MAX];
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
     for (const link_t *l = link; l < link + links; l++) {
         cli_cell_int(&table, l->node);
-        cli_cell_text(&table, cli_format_port(l->port, name));
+        cli_cell_text(&table, trv_port_format(l->port, name));
         cli_cell_text(&table, l->up ? "up" : "down");
         cli_cell_real(&table, l->bandwidth_bps / 1e6, 3);
         cli_cell_real(&table, l->latency_ns / 1e6, 3);

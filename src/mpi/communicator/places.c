@@ -134,7 +134,7 @@ static void read_file(trv_topology_t *file, head_t *head)
         head->digest = trv_hash(TRV_HASH_SEED, text, length);
     head->code = code;
     head->torus = file->torus;
-    head->one_way = file->one_way;
+    head->one_way = file->torus.lines;
     head->shared_port = file->shared_port;
     free(text);
 }
