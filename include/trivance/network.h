@@ -48,6 +48,10 @@ TRV_API int trv_network_check(const trv_network_t *network);
 TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
                                    trv_collective_t collective);
 
+/* trv_schedule_spell (trivance/algorithms.h) for a network. */
+TRV_API int trv_schedule_spell_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective,
+                                  char *text, size_t size);
+
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 
 /* A job's nodes need not be a box. Its schedules are then those of a line or ring of so many ranks, laid along the nodes
