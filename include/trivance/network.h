@@ -38,12 +38,19 @@ typedef struct trv_network {
 } trv_network_t;
 #define TRV_NETWORK .size = sizeof(trv_network_t)
 
+/* Whether there is such a network: TRV_ERR_ARGUMENT for links that do not exist, factors below 1, and a row that is cut
+ * in two. */
+TRV_API int trv_network_check(const trv_network_t *network);
+
 /* trv_schedule_create (trivance/algorithms.h) for a network. An algorithm's name may end with @F, "hybrid:4@2": links
  * that are F times or more as slow as they should be are then left alone as if they were cut. The schedule does not
- * need the network after its creation. Besides the errors there: TRV_ERR_ARGUMENT for links that do not exist, factors
- * below 1, and a row that is cut in two. */
+ * need the network after its creation. Besides the errors there, those of trv_network_check. */
 TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
                                    trv_collective_t collective);
+
+/* trv_schedule_spell (trivance/algorithms.h) for a network. */
+TRV_API int trv_schedule_spell_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective,
+                                  char *text, size_t size);
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 

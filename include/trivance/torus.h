@@ -39,6 +39,14 @@ static inline int trv_port(int dimension, int sign) { return 2 * dimension + (si
 static inline int trv_port_dimension(int port) { return port / 2; }
 static inline int trv_port_sign(int port) { return port % 2 ? -1 : 1; }
 
+#define TRV_PORT_TEXT_MAX 16
+
+/* Reads "+0", "-1": the sign and the dimension. TRV_ERR_ARGUMENT with a sentence for anything else. */
+TRV_API int trv_port_parse(const char *text, int *port);
+
+/* Writes that form to `text`, and returns `text`. */
+TRV_API char *trv_port_format(int port, char text[TRV_PORT_TEXT_MAX]);
+
 /* Initialises a torus of `dims` dimensions. TRV_ERR_ARGUMENT if there are none or too many, a size is < 1, or the
  * product exceeds 2^30. */
 TRV_API int trv_torus_init(trv_torus_t *torus, int dims, const int *size);

@@ -65,11 +65,25 @@ int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *
     return algorithm->supports ? algorithm->supports(torus, collective) : TRV_OK;
 }
 
-int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
-                       size_t size)
+/* The torus, with the rings that cuts have opened as lines. */
+static int find_torus(const trv_network_t *network, double avoid, trv_torus_t *torus)
+{
+    trv_rows_t *rows;
+    int rc = trv_rows_create(&rows, network, avoid);
+    if (rc)
+        return rc;
+    *torus = network->torus;
+    torus->lines = rows->lines;
+    trv_rows_destroy(rows);
+    return TRV_OK;
+}
+
+int trv_schedule_spell_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective, char *text,
+                          size_t size)
 {
     char base[TRV_SPELLED_MAX];
     double avoid;
+    trv_torus_t torus;
     if (size > 0)
         text[0] = '\0';
     int length = trv_name_split(algorithm, base, &avoid);
@@ -77,9 +91,11 @@ int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_coll
     const char *colon = strchr(base, ':');
     if (!row)
         return TRV_ERR_ARGUMENT;
-    length = colon ? TRV_OK : trv_algorithm_supports(row, torus, collective);
+    length = find_torus(network, avoid, &torus);
+    if (length == TRV_OK && !colon)
+        length = trv_algorithm_supports(row, &torus, collective);
     if (length == TRV_OK)
-        length = row->spell ? row->spell(colon ? colon + 1 : NULL, torus, collective, text, size)
+        length = row->spell ? row->spell(colon ? colon + 1 : NULL, &torus, collective, text, size)
                             : snprintf(text, size, "%s", base);
     if (length >= 0 && (size_t)length < size)
         length += snprintf(text + length, size - (size_t)length, "%s", algorithm + strlen(base));
@@ -90,4 +106,10 @@ int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_coll
     return length < 0 ? length
                       : trv_fail(TRV_ERR_ARGUMENT, "spelled out, '%.60s' has %d characters; there is room for %zu",
                                  algorithm, length, size > 0 ? size - 1 : 0);
+}
+
+int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
+                       size_t size)
+{
+    return trv_schedule_spell_on(&(trv_network_t){TRV_NETWORK, .torus = *torus}, algorithm, collective, text, size);
 }

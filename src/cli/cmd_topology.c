@@ -1,6 +1,7 @@
 /*
  * trivance topology: checks topology files and draws them. With --dump, under a launcher, trivance-mpi writes one.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,24 @@ static void count_places(const trv_topology_t *topology, int *places, int *least
     free(count);
 }
 
+/* By the coordinate that they leave. */
+static void show_links(const trv_topology_t *topology)
+{
+    for (int i = 0; i < topology->slow_links; i++) {
+        const trv_slow_link_t *link = &topology->slow_link[i];
+        char port[TRV_PORT_TEXT_MAX];
+        int at[TRV_DIMS_MAX];
+        trv_torus_coordinates(&topology->torus, link->rank, at);
+        for (int d = 0; d < topology->torus.dims; d++)
+            printf("%s%d", d ? ", " : "link [", at[d]);
+        printf("] %s: ", trv_port_format(link->port, port));
+        if (isinf(link->factor))
+            puts("down");
+        else
+            printf("%.4g of the bandwidth\n", 1 / link->factor);
+    }
+}
+
 static int show(const char *path, const trv_topology_t *topology)
 {
     const char *what = topology->host ? "host" : "rank";
@@ -133,11 +152,12 @@ static int show(const char *path, const trv_topology_t *topology)
         printf(", %d to %d at each%s\n", least, most,
                topology->host ? "" : ": uneven, so the MPI library serves all of them together");
     for (int d = 0; d < topology->torus.dims; d++) {
-        bool one_way = (topology->one_way >> d) & 1, shared = (topology->shared_port >> d) & 1;
+        bool one_way = (topology->torus.lines >> d) & 1, shared = (topology->shared_port >> d) & 1;
         if (one_way || shared)
             printf("dimension %d: %s%s%s\n", d, one_way ? "no wrap-around" : "", one_way && shared ? ", " : "",
                    shared ? "both directions share a port" : "");
     }
+    show_links(topology);
     return draw(topology);
 }
 

@@ -102,8 +102,9 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
     PMPI_Gather(mine, sizeof mine, MPI_CHAR, name, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (rank > 0)
         return TRV_OK;
-    trv_topology_t topology = {.torus = world->torus,
-                               .one_way = world->one_way,
+    trv_topology_t topology = {.torus = world->network.torus,
+                               .slow_links = world->network.slow_links,
+                               .slow_link = world->slow_link,
                                .shared_port = world->shared_port,
                                .count = ranks,
                                .place = place};
@@ -111,6 +112,7 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
         code = by_host(&topology, (const char(*)[MPI_MAX_PROCESSOR_NAME])name);
     if (code == TRV_OK)
         code = write_file(&topology, options->output);
+    topology.slow_link = NULL;     /* the world's */
     trv_topology_clear(&topology); /* the places, too */
     free(name);
     return code;

@@ -3,6 +3,7 @@
  */
 #include "settings/topology_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,18 +16,22 @@
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
+static bool is_among(const char *const *word, const char *key)
+{
+    while (*word && strcmp(*word, key) != 0)
+        word++;
+    return *word;
+}
+
 static void warn_of_keys(const trv_json_file_t *file, trv_topology_warn_t *warn, void *context)
 {
-    static const char *const known[] = {"format", "torus", "wrap", "shared_port", "ranks", "hosts"};
+    static const char *const known[] = {"format", "torus", "wrap", "links", "shared_port", "ranks", "hosts", NULL};
     const char *key;
     json_t *value;
     char line[400];
     json_object_foreach(file->root, key, value)
     {
-        bool found = false;
-        for (size_t i = 0; i < sizeof known / sizeof known[0] && !found; i++)
-            found = strcmp(key, known[i]) == 0;
-        if (!found)
+        if (!is_among(known, key))
             warn(context, trv_json_file_tell(file, file->root, key, line, sizeof line,
                                              "the key \"%.40s\" is unknown and ignored", key));
     }
@@ -95,6 +100,128 @@ static int read_place(const trv_json_file_t *file, const trv_torus_t *torus, con
     return TRV_OK;
 }
 
+/* A dimension of one coordinate has no links: whether it wraps means nothing. */
+static int read_wrap(const trv_json_file_t *file, trv_torus_t *torus)
+{
+    unsigned lines;
+    int code = read_flags(file, torus, "wrap", false, &lines);
+    for (int d = 0; d < torus->dims; d++)
+        if (torus->size[d] == 1)
+            lines &= ~(1u << d);
+    return code < 0 ? code : trv_torus_set_lines(torus, lines);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
+
+#define SPEED_LEAST 1e-6
+
+/* The same link the other way. */
+static trv_slow_link_t reverse(const trv_torus_t *torus, const trv_slow_link_t *link)
+{
+    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(torus, link->rank, at);
+    at[d] = (at[d] + sign + torus->size[d]) % torus->size[d];
+    return (trv_slow_link_t){trv_torus_rank(torus, at), trv_port(d, -sign), link->factor};
+}
+
+static int read_factor(const trv_json_file_t *file, const json_t *entry, double *factor)
+{
+    const json_t *speed = json_object_get(entry, "speed"), *down = json_object_get(entry, "down");
+    const double value = json_number_value(speed); /* 0 where it is no number */
+    *factor = down ? INFINITY : 1 / value;
+    if (!speed == !down || (down && !json_is_true(down)))
+        return trv_json_file_fail(file, entry, NULL,
+                                  "a link has either a \"speed\", 0.25 for example, or \"down\": true");
+    return down || (value >= SPEED_LEAST && value <= 1)
+               ? TRV_OK
+               : trv_json_file_fail(file, entry, "speed",
+                                    "the speed of a link is a number from %g to 1, its share of the bandwidth that "
+                                    "links have; one that carries nothing is \"down\": true",
+                                    SPEED_LEAST);
+}
+
+static int check_link_keys(const trv_json_file_t *file, json_t *entry)
+{
+    static const char *const known[] = {"from", "port", "speed", "down", "one_way", NULL};
+    const char *key;
+    json_t *value;
+    json_object_foreach(entry, key, value)
+    {
+        if (!is_among(known, key))
+            return trv_json_file_fail(file, entry, key,
+                                      "a link has no \"%.40s\"; it has from, port, speed or down, and one_way", key);
+    }
+    return TRV_OK;
+}
+
+static int read_link(const trv_json_file_t *file, json_t *entry, const trv_torus_t *torus, trv_slow_link_t *link)
+{
+    const json_t *from = json_object_get(entry, "from"), *one_way = json_object_get(entry, "one_way");
+    const char *port = json_string_value(json_object_get(entry, "port"));
+    if (!from || !port)
+        return trv_json_file_fail(
+            file, entry, NULL,
+            "a link must be an object with the coordinate that it leaves and the port, {\"from\": "
+            "[0, 0], \"port\": \"+0\", \"speed\": 0.25} for example");
+    int code = check_link_keys(file, entry);
+    if (code == TRV_OK)
+        code = read_place(file, torus, from, &link->rank);
+    if (code == TRV_OK)
+        code = read_factor(file, entry, &link->factor);
+    if (code == TRV_OK && trv_port_parse(port, &link->port) < 0)
+        code = trv_json_file_fail(file, entry, "port", "%s", trv_last_error());
+    if (code == TRV_OK && one_way && !json_is_boolean(one_way))
+        code = trv_json_file_fail(file, entry, "one_way", "\"one_way\" must be true or false");
+    if (code < 0)
+        return code;
+    const trv_network_t alone = {TRV_NETWORK, .torus = *torus, .slow_links = 1, .slow_link = link};
+    return trv_network_check(&alone) < 0 ? trv_json_file_fail(file, entry, NULL, "%s", trv_last_error()) : TRV_OK;
+}
+
+static int add_link(const trv_json_file_t *file, const json_t *entry, trv_topology_t *topology,
+                    const trv_slow_link_t *link)
+{
+    for (int i = 0; i < topology->slow_links; i++)
+        if (topology->slow_link[i].rank == link->rank && topology->slow_link[i].port == link->port)
+            return trv_json_file_fail(
+                file, entry, NULL, "the link is there twice; it stands for both ways unless it has \"one_way\": true");
+    topology->slow_link[topology->slow_links++] = *link;
+    return TRV_OK;
+}
+
+/* Every link both ways, unless it says otherwise. */
+static int read_links(const trv_json_file_t *file, trv_topology_t *topology)
+{
+    const json_t *list = json_object_get(file->root, "links");
+    json_t *entry;
+    size_t i;
+    if (!list)
+        return TRV_OK;
+    if (!json_is_array(list) || json_array_size(list) > 1 << 29)
+        return trv_json_file_fail(file, file->root, "links", "\"links\" must be a list of those that are slow or down");
+    topology->slow_link = calloc(2 * json_array_size(list) + 1, sizeof *topology->slow_link);
+    if (!topology->slow_link)
+        return trv_fail_memory();
+    json_array_foreach(list, i, entry)
+    {
+        trv_slow_link_t link;
+        int code = read_link(file, entry, &topology->torus, &link);
+        if (code == TRV_OK)
+            code = add_link(file, entry, topology, &link);
+        link = code == TRV_OK ? reverse(&topology->torus, &link) : link;
+        if (code == TRV_OK && !json_is_true(json_object_get(entry, "one_way")))
+            code = add_link(file, entry, topology, &link);
+        if (code < 0)
+            return code;
+    }
+    const trv_network_t all = {TRV_NETWORK, .torus = topology->torus, .slow_links = topology->slow_links,
+                               .slow_link = topology->slow_link};
+    return trv_network_check(&all) < 0 ? trv_json_file_fail(file, file->root, "links", "%s", trv_last_error()) : TRV_OK;
+}
+
+/* ---- Ranks and hosts --------------------------------------------------------------------------------------------- */
+
 static int read_ranks(const trv_json_file_t *file, const json_t *list, trv_topology_t *topology)
 {
     const json_t *entry;
@@ -153,7 +280,9 @@ static int read_all(const trv_json_file_t *file, trv_topology_t *topology)
                                   "\"format\" must be \"" FORMAT "\"");
     int code = read_torus(file, &topology->torus);
     if (code == TRV_OK)
-        code = read_flags(file, &topology->torus, "wrap", false, &topology->one_way);
+        code = read_wrap(file, &topology->torus);
+    if (code == TRV_OK)
+        code = read_links(file, topology);
     if (code == TRV_OK)
         code = read_flags(file, &topology->torus, "shared_port", true, &topology->shared_port);
     if (code == TRV_OK && !ranks == !hosts)
@@ -226,6 +355,7 @@ void trv_topology_clear(trv_topology_t *topology)
         free(topology->host[i]);
     free(topology->host);
     free(topology->place);
+    free(topology->slow_link);
     *topology = (trv_topology_t){.count = 0};
 }
 
@@ -248,6 +378,28 @@ static void write_place(const trv_torus_t *torus, int place, FILE *out)
     fputc(']', out);
 }
 
+/* A link and the same the other way, one after the other, as one. */
+static void write_links(const trv_topology_t *topology, FILE *out)
+{
+    for (int i = 0; i < topology->slow_links; i++) {
+        const trv_slow_link_t *link = &topology->slow_link[i];
+        const trv_slow_link_t back = reverse(&topology->torus, link);
+        const bool both = i + 1 < topology->slow_links && link[1].rank == back.rank && link[1].port == back.port &&
+                          !(link[1].factor < back.factor) && !(link[1].factor > back.factor);
+        char port[TRV_PORT_TEXT_MAX];
+        fprintf(out, "%s\n    {\"from\": ", i ? "," : "  \"links\": [");
+        write_place(&topology->torus, link->rank, out);
+        fprintf(out, ", \"port\": \"%s\", ", trv_port_format(link->port, port));
+        if (isinf(link->factor))
+            fputs("\"down\": true", out);
+        else
+            fprintf(out, "\"speed\": %.15g", 1 / link->factor);
+        fputs(both ? "}" : ", \"one_way\": true}", out);
+        i += both;
+    }
+    fputs(topology->slow_links ? "\n  ],\n" : "", out);
+}
+
 int trv_topology_write(const trv_topology_t *topology, FILE *out)
 {
     const trv_torus_t *torus = &topology->torus;
@@ -255,8 +407,9 @@ int trv_topology_write(const trv_topology_t *topology, FILE *out)
     for (int d = 0; d < torus->dims; d++)
         fprintf(out, "%s%d", d ? ", " : "", torus->size[d]);
     fputs("],\n", out);
-    write_flags(topology, "wrap", false, topology->one_way, out);
+    write_flags(topology, "wrap", false, topology->torus.lines, out);
     write_flags(topology, "shared_port", true, topology->shared_port, out);
+    write_links(topology, out);
     fprintf(out, "  \"%s\": %s", topology->host ? "hosts" : "ranks", topology->host ? "{" : "[");
     for (int i = 0; i < topology->count; i++) {
         fprintf(out, "%s\n    ", i ? "," : "");

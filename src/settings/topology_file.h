@@ -1,5 +1,6 @@
 /*
- * Topology files: which coordinate of a torus each rank, or each host, has. docs/topology.md describes the format.
+ * Topology files: a torus or mesh as it is (trivance/network.h), and which coordinate of it each rank, or each host, has.
+ * docs/topology.md describes the format.
  */
 #ifndef TRIVANCE_SETTINGS_TOPOLOGY_FILE_H
 #define TRIVANCE_SETTINGS_TOPOLOGY_FILE_H

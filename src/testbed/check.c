@@ -2,6 +2,7 @@
  * Whether the testbed does what it says: packets over idle routes, over a link that several share, both ways at once,
  * and over all links at once, each against the time that the model's arithmetic gives.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,8 @@ static int node_away(const trv_torus_t *torus, int hops)
 {
     int at[TRV_DIMS_MAX] = {0};
     for (int d = 0; d < torus->dims; d++) {
-        at[d] = hops < torus->size[d] / 2 ? hops : torus->size[d] / 2;
+        const int most = trv_torus_is_line(torus, d) ? torus->size[d] - 1 : torus->size[d] / 2;
+        at[d] = hops < most ? hops : most;
         hops -= at[d];
     }
     return hops ? -1 : trv_torus_rank(torus, at);
@@ -166,8 +168,9 @@ static int check_all(const check_t *check)
     int flows = 0;
     for (int node = 0; flow && node < torus->ranks; node++)
         for (int port = 0; port < 2 * torus->dims; port++) {
-            int size = torus->size[trv_port_dimension(port)], sign = trv_port_sign(port);
-            if (size > 2 || (size == 2 && sign > 0))
+            const int d = trv_port_dimension(port), size = torus->size[d];
+            const bool is_line = trv_torus_is_line(torus, d);
+            if (is_line ? tn_has_link(torus, node, port) : size > 2 || (size == 2 && trv_port_sign(port) > 0))
                 flow[flows++] = (tb_flow_t){node, tn_neighbour(torus, node, port), BURST};
         }
     int code = flow ? check_flows(check, (tb_test_t){.what = "flows on all links", .number = flows}, flow, flows, 1)

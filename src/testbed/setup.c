@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,37 +25,42 @@
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-static int write_file(const char *path, void (*write_to)(FILE *out, const trv_torus_t *torus), const trv_torus_t *torus)
+static int write_file(const char *path, void (*write_to)(FILE *out, const trv_network_t *network),
+                      const trv_network_t *network)
 {
     FILE *out = fopen(path, "we");
     if (out)
-        write_to(out, torus);
+        write_to(out, network);
     if (!out || fclose(out) != 0)
         return trv_fail(TRV_ERR_STATE, "%s cannot be written: %s", path, strerror(errno));
     return TRV_OK;
 }
 
-static void write_nodes(FILE *out, const trv_torus_t *torus) { fprintf(out, "%d\n", torus->ranks); }
+static void write_nodes(FILE *out, const trv_network_t *network) { fprintf(out, "%d\n", network->torus.ranks); }
 
 static void write_address(FILE *out, unsigned address)
 {
     fprintf(out, "%u.%u.%u.%u", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
 }
 
-static void write_hosts(FILE *out, const trv_torus_t *torus)
+static void write_hosts(FILE *out, const trv_network_t *network)
 {
     fputs("127.0.0.1 localhost\n", out);
     write_address(out, TB_MANAGEMENT_PREFIX + 1);
     fputs(" " TB_HEAD "\n", out);
-    for (int i = 0; i < torus->ranks; i++) {
+    for (int i = 0; i < network->torus.ranks; i++) {
         write_address(out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)i);
         fprintf(out, " " TB_NODE "\n", i);
     }
 }
 
-static void write_topology(FILE *out, const trv_torus_t *torus)
+static void write_topology(FILE *out, const trv_network_t *network)
 {
-    trv_topology_t topology = {.torus = *torus, .count = torus->ranks};
+    const trv_torus_t *torus = &network->torus;
+    trv_topology_t topology = {.torus = *torus,
+                               .slow_links = network->slow_links,
+                               .slow_link = (trv_slow_link_t *)(uintptr_t)network->slow_link,
+                               .count = torus->ranks};
     char(*name)[16] = calloc((size_t)torus->ranks, sizeof *name);
     topology.place = calloc((size_t)torus->ranks, sizeof *topology.place);
     topology.host = calloc((size_t)torus->ranks, sizeof *topology.host);
@@ -68,6 +74,45 @@ static void write_topology(FILE *out, const trv_torus_t *torus)
     free(name);
     free(topology.place);
     free(topology.host);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
+
+#define SLOWER 1.000001
+
+/* The emulator's lines: what is cut or slower than it was made. `link` has room for all. */
+static int read_links(char *lines, double bandwidth_bps, trv_slow_link_t *link)
+{
+    int links = 0;
+    for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
+        trv_slow_link_t *l = &link[links];
+        double now_bps;
+        int up;
+        if (sscanf(line, "%d %d %lf %*f %d", &l->rank, &l->port, &now_bps, &up) != 4)
+            continue;
+        l->factor = up ? bandwidth_bps / now_bps : INFINITY;
+        links += l->factor > SLOWER;
+    }
+    return links;
+}
+
+int trv_testbed_settle(const tb_network_t *network)
+{
+    char *lines;
+    int code = trv_testbed_ask("links", &lines);
+    if (code < 0)
+        return code;
+    trv_slow_link_t *link = calloc((size_t)network->torus.ranks * TRV_PORTS_MAX, sizeof *link);
+    if (link) {
+        const trv_network_t now = {TRV_NETWORK, .torus = network->torus,
+                                   .slow_links = read_links(lines, network->bandwidth_bps, link), .slow_link = link};
+        code = write_file(TB_TOPOLOGY, write_topology, &now);
+    } else {
+        code = trv_fail_memory();
+    }
+    free(link);
+    free(lines);
+    return code < 0 ? code : trv_testbed_ask("route", NULL);
 }
 
 /* ---- Namespaces -------------------------------------------------------------------------------------------------- */
@@ -235,13 +280,14 @@ static int check_names(const trv_torus_t *torus)
 static int make(const tb_network_t *network, const char *emulator, int lock)
 {
     const trv_torus_t *torus = &network->torus;
-    int code = write_file(TB_NODES, write_nodes, torus);
+    const trv_network_t whole = {TRV_NETWORK, .torus = *torus};
+    int code = write_file(TB_NODES, write_nodes, &whole);
     if (code == TRV_OK)
         code = make_spaces(torus);
     if (code == TRV_OK)
-        code = write_file(TB_HOSTS, write_hosts, torus);
+        code = write_file(TB_HOSTS, write_hosts, &whole);
     if (code == TRV_OK)
-        code = write_file(TB_TOPOLOGY, write_topology, torus);
+        code = write_file(TB_TOPOLOGY, write_topology, &whole);
     if (code == TRV_OK)
         code = set_kernels(torus);
     if (code == TRV_OK)

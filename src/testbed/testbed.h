@@ -31,6 +31,10 @@ int trv_testbed_fits(const trv_torus_t *torus);
  * SIGHUP came meanwhile, nothing is left. */
 int trv_testbed_up(const tb_network_t *network, const char *emulator);
 
+/* Before a job: what is slow or cut now stands in the topology file, and packets keep off what is cut as far as there is
+ * another way. */
+int trv_testbed_settle(const tb_network_t *network);
+
 /* Ends every process in the testbed's namespaces, and removes them and all files, also of a testbed that is half made
  * or half gone. *nodes (may be NULL): how many there were, 0 where there was no testbed. */
 int trv_testbed_down(int *nodes);

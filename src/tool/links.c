@@ -5,19 +5,12 @@
 #include "tool/links.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/error.h"
 #include "text/parse.h"
 #include "torus/rows.h"
 #include "torus/torus.h"
-
-char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX])
-{
-    snprintf(text, CLI_PORT_TEXT_MAX, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
-    return text;
-}
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
@@ -37,19 +30,11 @@ int cli_split(const char *text, char copy[64], int room, const char **part)
     return found;
 }
 
-static int read_port(const char *text, int *port)
-{
-    if ((text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + TRV_DIMS_MAX || text[2])
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: it is + or - and a dimension, for example +0", text);
-    *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
-    return TRV_OK;
-}
-
 static int read_place(const char *const part[2], trv_slow_link_t *slow)
 {
     slow->factor = INFINITY;
     int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow->rank);
-    return rc ? rc : read_port(part[1], &slow->port);
+    return rc ? rc : trv_port_parse(part[1], &slow->port);
 }
 
 int cli_parse_slow_link(const char *text, trv_slow_link_t *slow)
@@ -102,10 +87,10 @@ int cli_links_add_cut(cli_links_t *links, const char *text)
 
 static int check_place(const cli_link_t *link, const trv_torus_t *torus)
 {
-    char text[TRV_TORUS_TEXT_MAX], port[CLI_PORT_TEXT_MAX];
+    char text[TRV_TORUS_TEXT_MAX], port[TRV_PORT_TEXT_MAX];
     const int d = trv_port_dimension(link->slow.port), rank = link->slow.rank;
     trv_torus_format(torus, text, sizeof text);
-    cli_format_port(link->slow.port, port);
+    trv_port_format(link->slow.port, port);
     if (rank >= torus->ranks)
         return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no rank %d on the torus %s, whose ranks are 0 to %d",
                         link->option, rank, text, torus->ranks - 1);
@@ -129,11 +114,11 @@ static trv_slow_link_t opposite(const trv_slow_link_t *link, const trv_torus_t *
 static int check_twice(const cli_links_t *links, int count, const char *option)
 {
     const trv_slow_link_t *last = &links->directed[count - 1];
-    char port[CLI_PORT_TEXT_MAX];
+    char port[TRV_PORT_TEXT_MAX];
     for (int i = 0; i < count - 1; i++)
         if (links->directed[i].rank == last->rank && links->directed[i].port == last->port)
             return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is given twice", option, last->rank,
-                            cli_format_port(last->port, port));
+                            trv_port_format(last->port, port));
     return TRV_OK;
 }
 

@@ -33,10 +33,6 @@ int cli_links_add_cut(cli_links_t *links, const char *text);
  * those that are given twice, and a row that is cut in two. */
 int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count);
 
-/* A port as users type it: "+0". Returns `text`. */
-#define CLI_PORT_TEXT_MAX 16
-char *cli_format_port(int port, char text[CLI_PORT_TEXT_MAX]);
-
 /* Splits text at its colons into parts, in a copy; returns how many, or 0 for more than `room` or a text too long. */
 int cli_split(const char *text, char copy[64], int room, const char **part);
 

@@ -326,8 +326,8 @@ static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT
         append(text, ", rank %d %gx", network->slow_rank[i].rank, network->slow_rank[i].factor);
     for (int i = 0; i < network->links.count; i++) {
         const cli_link_t *link = &network->links.link[i];
-        char port[CLI_PORT_TEXT_MAX];
-        append(text, ", link %d:%s ", link->slow.rank, cli_format_port(link->slow.port, port));
+        char port[TRV_PORT_TEXT_MAX];
+        append(text, ", link %d:%s ", link->slow.rank, trv_port_format(link->slow.port, port));
         if (isinf(link->slow.factor))
             append(text, link->both_ways ? "cut" : "down");
         else

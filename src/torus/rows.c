@@ -3,6 +3,7 @@
  */
 #include "torus/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/error.h"
@@ -135,6 +136,14 @@ void trv_rows_destroy(trv_rows_t *rows)
     if (rows)
         free(rows->opened);
     free(rows);
+}
+
+int trv_network_check(const trv_network_t *network)
+{
+    trv_rows_t *rows;
+    int rc = trv_rows_create(&rows, network, INFINITY);
+    trv_rows_destroy(rows);
+    return rc;
 }
 
 int trv_row_start(const trv_rows_t *rows, int rank, int dimension)

@@ -12,6 +12,20 @@
 
 #define RANKS_MAX (1 << 30)
 
+int trv_port_parse(const char *text, int *port)
+{
+    if ((text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + TRV_DIMS_MAX || text[2])
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: it is + or - and a dimension, for example +0", text);
+    *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
+    return TRV_OK;
+}
+
+char *trv_port_format(int port, char text[TRV_PORT_TEXT_MAX])
+{
+    snprintf(text, TRV_PORT_TEXT_MAX, "%c%d", trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
+    return text;
+}
+
 int trv_torus_init(trv_torus_t *torus, int dims, const int *size)
 {
     if (dims < 1 || dims > TRV_DIMS_MAX)

@@ -47,10 +47,19 @@ static void drawings(void **state)
                "torus 3, 4 ranks at 2 coordinates, 2 at each\n\n  0,2    .  1,3\n");
     expect_out(HEAD "\"torus\": [2, 1, 2], \"wrap\": [false, true, true], \"shared_port\": [true, false, true], "
                     "\"hosts\": {\"a\": [0,0,0], \"bc\": [1,0,1]}}",
-               "torus 2x1x2, 2 hosts at 2 coordinates, 1 at each\n"
+               "torus 2mx1x2, 2 hosts at 2 coordinates, 1 at each\n"
                "dimension 0: no wrap-around, both directions share a port\n"
                "dimension 2: both directions share a port\n"
                "\ndimension 0 at 0\n   a   .\n\ndimension 0 at 1\n   .  bc\n");
+    expect_out(HEAD
+               "\"torus\": [2, 3], \"wrap\": [true, false], \"links\": [{\"from\": [0,1], \"port\": \"+1\", \"speed\": "
+               "0.25}, {\"from\": [1,0], \"port\": \"-0\", \"down\": true, \"one_way\": true}], \"ranks\": [[0,0]]}",
+               "torus 2x3m, 1 rank at 1 coordinate, 1 at each\n"
+               "dimension 1: no wrap-around\n"
+               "link [0, 1] +1: 0.25 of the bandwidth\n"
+               "link [0, 2] -1: 0.25 of the bandwidth\n"
+               "link [1, 0] -0: down\n");
+    expect_out(HEAD "\"torus\": [1, 3], \"wrap\": [false, false], \"ranks\": [[0,0]]}", "torus 1x3m, 1 rank");
     expect_out(HEAD "\"torus\": [2], \"ranks\": [[0],[1],[1]]}", "1 to 2 at each: uneven");
     expect_out(HEAD "\"torus\": [1000000, 1000], \"ranks\": [[999999,999]]}", "too large to be drawn");
     expect_out(HEAD "\"torus\": [1], \"hosts\": {\"a-host-with-a-very-long-name\": [0], \"b\": [0]}}",
@@ -73,6 +82,8 @@ static void lists(void **state)
         "BlockName=b0 BlockIndex=0 Nodes=n[1-2] BlockSize=2\nBlockName=b1 BlockIndex=1 Nodes=n[3-4] BlockSize=2\n",
         "torus 2x2, 4 hosts at 4 coordinates, 1 at each\n\n  n1  n2\n  n3  n4\n");
 }
+#define MESH  HEAD "\n \"torus\": [2, 3], \"wrap\": [true, false], \"ranks\": [[0,0]], \"links\": ["
+#define AT_01 "{\"from\": [0,1], \"port\": \"+1\""
 
 static void sentences(void **state)
 {
@@ -90,6 +101,29 @@ static void sentences(void **state)
         {HEAD "\n \"torus\": [65536, 65536]}", ":2:11: "},
         {HEAD "\n \"torus\": [2],\n \"wrap\": [true, true]}", ":3:2: \"wrap\" must be a list of true and false"},
         {HEAD "\n \"torus\": [2],\n \"shared_port\": [1]}", ":3:2: \"shared_port\" must be a list of true and false"},
+        {HEAD "\n \"torus\": [2],\n \"links\": 1, \"ranks\": [[0]]}", ":3:2: \"links\" must be a list"},
+        {MESH "\n7]}", ":3:1: a link must be an object"},
+        {MESH "\n{\"from\": [0,1]}]}", ":3:1: a link must be an object"},
+        {MESH "\n{\"port\": \"+1\"}]}", ":3:1: a link must be an object"},
+        {MESH "\n{\"from\": [0,3], \"port\": \"+1\", \"down\": true}]}", ":3:13: the coordinate in dimension 1"},
+        {MESH "\n{\"from\": [0,1], \"port\": \"1\", \"down\": true}]}", ":3:17: '1' is not a port"},
+        {MESH "\n" AT_01 "}]}", ":3:1: a link has either a \"speed\""},
+        {MESH "\n" AT_01 ", \"down\": false}]}", ":3:1: a link has either a \"speed\""},
+        {MESH "\n" AT_01 ", \"down\": true, \"speed\": 0.5}]}", ":3:1: a link has either a \"speed\""},
+        {MESH "\n" AT_01 ", \"speed\": 0}]}", ":3:31: the speed of a link is a number from 1e-06 to 1"},
+        {MESH "\n" AT_01 ", \"speed\": -1}]}", ":3:31: the speed of a link"},
+        {MESH "\n" AT_01 ", \"speed\": 1.5}]}", ":3:31: the speed of a link"},
+        {MESH "\n" AT_01 ", \"speed\": \"half\"}]}", ":3:31: the speed of a link"},
+        {MESH "\n" AT_01 ", \"speed\": 0.5, \"one_way\": 1}]}", ":3:45: \"one_way\" must be true or false"},
+        {MESH "\n" AT_01 ", \"speed\": 0.5, \"oneway\": true}]}", ":3:45: a link has no \"oneway\""},
+        {MESH "\n{\"from\": [0,2], \"port\": \"+1\", \"down\": true}]}", ":3:1: no link leaves rank 2 in direction +"},
+        {MESH "\n{\"from\": [0,1], \"port\": \"+2\", \"down\": true}]}", ":3:1: no link leaves rank 1 by port 4"},
+        {MESH AT_01 ", \"speed\": 0.5},\n{\"from\": [0,2], \"port\": \"-1\", \"speed\": 0.25}]}",
+         ":3:1: the link is there"},
+        {MESH "\n" AT_01 ", \"down\": true}]}", ":3:1: the row of rank 0 along dimension 1 of 2x3m is in two parts"},
+        {HEAD "\n \"torus\": [4], \"ranks\": [[0]],\n \"links\": [{\"from\": [0], \"port\": \"+0\", \"down\": true}, "
+              "{\"from\": [2], \"port\": \"+0\", \"down\": true}]}",
+         ":3:2: the row of rank 0 along dimension 0 of 4 is in two parts, because of two cuts"},
         {HEAD "\n \"torus\": [2]}", ":1:1: there must be either \"ranks\" or \"hosts\""},
         {HEAD "\n \"torus\": [2], \"ranks\": [[0]], \"hosts\": {\"a\": [0]}}", ":2:32: there must be either"},
         {HEAD "\n \"torus\": [2], \"ranks\": []}", ":2:16: \"ranks\" must be a list of coordinates"},

@@ -173,27 +173,72 @@ static void try_results(MPI_Comm comm, const char *what)
 
 /* ---- Tori -------------------------------------------------------------------------------------------------------- */
 
-/* What the library knows of the communicator: its torus, the ranks per place, and whether it serves it at all. */
-static void expect_torus(MPI_Comm comm, const char *torus, int per_place, unsigned one_way, const char *what)
+/* What the library knows of the communicator: its torus with its lines, the ranks per place, and whether it serves it at all. */
+static void expect_torus(MPI_Comm comm, const char *torus, int per_place, const char *what)
 {
     trv_mpi_state_t *state;
     char text[TRV_TORUS_TEXT_MAX];
     if (!expect_class(trv_mpi_state_find(comm, &state), MPI_SUCCESS, NULL, what))
         return;
-    trv_torus_format(&state->torus, text, sizeof text);
+    trv_torus_format(&state->network.torus, text, sizeof text);
     expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->why);
     expect((state->node != NULL) == (per_place > 1), "%s: %s (%s)", what,
            state->node ? "several ranks per place" : "one rank per place", state->why);
-    expect(state->one_way == one_way, "%s: one-way dimensions %x, not %x", what, state->one_way, one_way);
+}
+
+/* By every algorithm that there is for it. */
+static void try_algorithms(MPI_Comm comm, const char *what)
+{
+    char by[128];
+    int tried = 0;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const char *name = trv_algorithm_name(trv_algorithm_at(i));
+        snprintf(by, sizeof by, "%s by %s", what, name);
+        if (TRV_Comm_set(comm, NULL, name) != MPI_SUCCESS)
+            continue;
+        try_integers(comm, MPI_INT, sizeof(int), MPI_BXOR, 1000 + i, by);
+        tried++;
+    }
+    expect(tried > 5, "%s: %d algorithms", what, tried);
+    expect_class(TRV_Comm_set(comm, NULL, "auto"), MPI_SUCCESS, NULL, what);
+}
+
+/* The links that are slow or cut, in order: "1:+0 4, 2:-0 inf". */
+static void expect_links(MPI_Comm comm, const char *links, const char *what)
+{
+    trv_mpi_state_t *state;
+    char text[512] = "", port[TRV_PORT_TEXT_MAX];
+    if (!expect_class(trv_mpi_state_find(comm, &state), MPI_SUCCESS, NULL, what))
+        return;
+    for (int i = 0; i < state->network.slow_links; i++) {
+        const trv_slow_link_t *link = &state->network.slow_link[i];
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%d:%s %g", used ? ", " : "", link->rank,
+                 trv_port_format(link->port, port), link->factor);
+    }
+    expect(strcmp(text, links) == 0, "%s: the links are '%s', not '%s'", what, text, links);
+}
+
+static void try_linked_part(int color, const char *torus, const char *links, const char *what)
+{
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, color < 0 ? MPI_UNDEFINED : color, test_rank, &part);
+    if (part != MPI_COMM_NULL) {
+        expect_torus(part, torus, 1, what);
+        expect_links(part, links, what);
+        try_algorithms(part, what);
+        try_results(part, what);
+        MPI_Comm_free(&part);
+    }
 }
 
 /* The ranks for which `color` is not negative, in the order of `key`. */
-static void try_part(int color, int key, const char *torus, int per_place, unsigned one_way, const char *what)
+static void try_part(int color, int key, const char *torus, int per_place, const char *what)
 {
     MPI_Comm part;
     MPI_Comm_split(MPI_COMM_WORLD, color < 0 ? MPI_UNDEFINED : color, key, &part);
     if (part != MPI_COMM_NULL) {
-        expect_torus(part, torus, per_place, one_way, what);
+        expect_torus(part, torus, per_place, what);
         try_doubles(part, 1, false, what);
         try_doubles(part, 30000, true, what);
         try_pairs(part, 3, what);
@@ -210,25 +255,25 @@ static void parts_of_2x4(void)
     int row = test_rank / 4, column = test_rank % 4;
     MPI_Comm dup;
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
-    expect_torus(dup, "2x4", 1, 0, "a dup");
+    expect_torus(dup, "2x4", 1, "a dup");
     MPI_Comm_free(&dup);
-    try_part(0, -test_rank, "2x4", 1, 0, "all, in reverse order");
-    try_part(row, column, "4", 1, 0, "a row");
-    try_part(column, row, "2", 1, 0, "a column");
-    try_part(column % 2, test_rank, "2x2", 1, 0, "every second column");
-    try_part(column / 2, test_rank, "2x2", 1, 2, "two columns that are neighbours");
-    try_part(column < 3 ? 0 : -1, test_rank, "2x3", 1, 2, "three columns");
-    try_part(test_rank != 5 ? 0 : -1, test_rank, "7", 1, 0, "all but one: a ring in the order of ranks");
-    try_part(test_rank == 6 ? 0 : -1, 0, "1", 1, 0, "one rank");
+    try_part(0, -test_rank, "2x4", 1, "all, in reverse order");
+    try_part(row, column, "4", 1, "a row");
+    try_part(column, row, "2", 1, "a column");
+    try_part(column % 2, test_rank, "2x2", 1, "every second column");
+    try_part(column / 2, test_rank, "2x2m", 1, "two columns that are neighbours");
+    try_part(column < 3 ? 0 : -1, test_rank, "2x3m", 1, "three columns");
+    try_part(test_rank != 5 ? 0 : -1, test_rank, "7", 1, "all but one: a ring in the order of ranks");
+    try_part(test_rank == 6 ? 0 : -1, 0, "1", 1, "one rank");
 }
 
 static void parts_of_3x3(void)
 {
     int row = test_rank / 3, column = test_rank % 3;
     try_results(MPI_COMM_WORLD, "3x3");
-    try_part(row, -column, "3", 1, 0, "a row, in reverse order");
-    try_part(column < 2 && row > 0 ? 0 : -1, test_rank, "2x2", 1, 3, "a corner");
-    try_part((row + column) % 3, test_rank, "3", 1, 0, "a diagonal: a ring in the order of ranks");
+    try_part(row, -column, "3", 1, "a row, in reverse order");
+    try_part(column < 2 && row > 0 ? 0 : -1, test_rank, "2mx2m", 1, "a corner");
+    try_part((row + column) % 3, test_rank, "3", 1, "a diagonal: a ring in the order of ranks");
 }
 
 /* What a communicator has of its nodes goes with it. */
@@ -251,23 +296,23 @@ static void come_and_go(void)
 /* 8 ranks at 4 coordinates. */
 static void nodes(void)
 {
-    expect_torus(MPI_COMM_WORLD, "2x2", 2, 0, "two ranks per node");
+    expect_torus(MPI_COMM_WORLD, "2x2", 2, "two ranks per node");
     try_results(MPI_COMM_WORLD, "two ranks per node");
-    try_part(0, -test_rank, "2x2", 2, 0, "two ranks per node, in reverse order");
+    try_part(0, -test_rank, "2x2", 2, "two ranks per node, in reverse order");
 }
 
 static void nodes_in_blocks(void)
 {
     nodes();
-    try_part(test_rank % 2, test_rank, "2x2", 1, 0, "one rank of each node");
-    try_part(test_rank / 4, test_rank, "2", 2, 0, "two nodes");
-    try_part(test_rank / 2, test_rank, "1", 2, 0, "one node");
-    try_part(test_rank != 5 ? 0 : -1, test_rank, "7", 1, 0, "uneven counts: a ring in the order of ranks");
+    try_part(test_rank % 2, test_rank, "2x2", 1, "one rank of each node");
+    try_part(test_rank / 4, test_rank, "2", 2, "two nodes");
+    try_part(test_rank / 2, test_rank, "1", 2, "one node");
+    try_part(test_rank != 5 ? 0 : -1, test_rank, "7", 1, "uneven counts: a ring in the order of ranks");
 }
 
 static void four_per_node(void)
 {
-    expect_torus(MPI_COMM_WORLD, "2", 4, 0, "four ranks per node");
+    expect_torus(MPI_COMM_WORLD, "2", 4, "four ranks per node");
     try_results(MPI_COMM_WORLD, "four ranks per node");
 }
 
@@ -278,7 +323,7 @@ static void drop_in(void)
     MPI_Comm part, grid;
     trv_mpi_mode(TRV_MPI_DROP_IN);
     trv_mpi_intercept_begin(true);
-    expect_torus(MPI_COMM_WORLD, "2x2", 1, 0, "all");
+    expect_torus(MPI_COMM_WORLD, "2x2", 1, "all");
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, test_rank, &part);
     expect_class(trv_mpi_state_find(part, &state), MPI_SUCCESS, NULL, "three ranks of 2x2");
     if (test_rank == 3)
@@ -288,7 +333,7 @@ static void drop_in(void)
     try_results(part, "three ranks of 2x2");
     MPI_Comm_free(&part);
     MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){4}, (int[]){1}, 0, &grid);
-    expect_torus(grid, "2x2", 1, 0, "a Cartesian communicator, whose grid counts for nothing where a torus is known");
+    expect_torus(grid, "2x2", 1, "a Cartesian communicator, whose grid counts for nothing where a torus is known");
     MPI_Comm_free(&grid);
     MPI_Comm_dup(MPI_COMM_SELF, &part);
     expect_class(trv_mpi_state_find(part, &state), MPI_SUCCESS, NULL, "one rank");
@@ -303,13 +348,13 @@ static void grids(void)
     MPI_Comm grid, part;
     MPI_Group all, some;
     MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){2, 2}, (int[]){1, 1}, 0, &grid);
-    expect_torus(grid, "2x2", 1, 0, "a periodic grid");
+    expect_torus(grid, "2x2", 1, "a periodic grid");
     try_results(grid, "a periodic grid");
     MPI_Comm_group(grid, &all);
     MPI_Group_range_incl(all, 1, (int[1][3]){{2, 0, -1}}, &some);
     if (test_rank < 3) {
         MPI_Comm_create_group(grid, some, 5, &part);
-        expect_torus(part, "3", 1, 0, "a part of a grid");
+        expect_torus(part, "3", 1, "a part of a grid");
         try_results(part, "a part of a grid");
         MPI_Comm_free(&part);
     }
@@ -330,11 +375,11 @@ static void one_per_node(void)
     const int nodes = NODES;
     MPI_Comm early;
     MPI_Comm_split(MPI_COMM_WORLD, test_rank / 2, test_rank, &early);
-    expect_torus(early, "2", 1, 0, "before a collective on MPI_COMM_WORLD, as a ring");
+    expect_torus(early, "2", 1, "before a collective on MPI_COMM_WORLD, as a ring");
     MPI_Comm_free(&early);
-    expect_torus(MPI_COMM_WORLD, nodes == 2 ? "2" : "1", test_ranks / nodes, 0, "a coordinate per node");
+    expect_torus(MPI_COMM_WORLD, nodes == 2 ? "2" : "1", test_ranks / nodes, "a coordinate per node");
     try_results(MPI_COMM_WORLD, "a coordinate per node");
-    try_part(test_rank / 2, test_rank, nodes == 2 ? "2" : "1", 2 / nodes, 0, "two ranks");
+    try_part(test_rank / 2, test_rank, nodes == 2 ? "2" : "1", 2 / nodes, "two ranks");
     come_and_go();
 }
 
@@ -342,12 +387,49 @@ static void one_per_node(void)
 static void marks(void)
 {
     trv_mpi_state_t *state;
-    expect_torus(MPI_COMM_WORLD, "2x2", 1, 1, "a file with marks");
+    expect_torus(MPI_COMM_WORLD, "2mx2", 1, "a file with marks");
     if (trv_mpi_state_find(MPI_COMM_WORLD, &state) == MPI_SUCCESS)
         expect(state->shared_port == 2, "shared ports %x", state->shared_port);
-    try_part(test_rank / 2, test_rank, "2", 1, 0, "a row: the mark of the columns does not count");
-    try_part(test_rank % 2, test_rank, "2", 1, 1, "a column");
+    try_part(test_rank / 2, test_rank, "2", 1, "a row: the mark of the columns does not count");
+    try_part(test_rank % 2, test_rank, "2m", 1, "a column");
     try_results(MPI_COMM_WORLD, "a file that names the ranks in reverse order");
+}
+
+/* TRIVANCE_TORUS with lines. */
+static void lines(void)
+{
+    const char *torus = getenv("TRIVANCE_TORUS");
+    expect_torus(MPI_COMM_WORLD, torus, 1, "a line, or a mesh");
+    try_algorithms(MPI_COMM_WORLD, torus);
+    try_results(MPI_COMM_WORLD, torus);
+    try_part(test_rank < 2 ? 0 : -1, test_rank, "2m", 1, "the first two");
+}
+
+/* A ring of 9 that is cut behind 3 and slow behind 7. */
+static void cut_ring(void)
+{
+    MPI_Comm part;
+    trv_mpi_state_t *state;
+    try_linked_part(0, "9", "7:+0 10, 8:-0 10, 3:+0 inf, 4:-0 inf", "a ring with a cut");
+    try_linked_part(test_rank % 3 == 0 ? 0 : -1, "3", "0:-0 10, 2:+0 10, 1:+0 inf, 2:-0 inf", "every third");
+    try_linked_part(test_rank > 3 ? 0 : -1, "5m", "3:+0 10, 4:-0 10", "those behind the cut");
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank > 1 && test_rank < 6 ? 0 : MPI_UNDEFINED, 0, &part);
+    if (part == MPI_COMM_NULL)
+        return;
+    expect_torus(part, "4", 1, "both sides of the cut: a ring in the order of ranks");
+    if (trv_mpi_state_find(part, &state) == MPI_SUCCESS)
+        expect(strstr(state->why, "is in two parts") != NULL, "both sides of the cut: %s", state->why);
+    try_results(part, "both sides of the cut");
+    MPI_Comm_free(&part);
+}
+
+/* 3x3m: column 0 is cut behind row 1, row 0 is slow behind column 1, one way. */
+static void cut_mesh(void)
+{
+    try_linked_part(0, "3x3m", "1:+1 2, 3:+0 inf, 6:-0 inf", "a mesh with a cut");
+    try_linked_part(test_rank / 3, "3m", test_rank < 3 ? "1:+0 2" : "", "its rows");
+    try_linked_part(test_rank % 3, "3", test_rank % 3 ? "" : "1:+0 inf, 2:-0 inf", "its columns");
+    try_linked_part(test_rank % 3 != 1 && test_rank < 6 ? 0 : -1, "2mx2m", "0:+1 2", "two columns of two rows");
 }
 
 static void refused(const char *words)
@@ -380,10 +462,27 @@ static const struct test_case {
      HEAD "\"wrap\": [false, true], \"shared_port\": [false, true], "
           "\"ranks\": [[1,1],[1,0],[0,1],[0,0]]}",
      marks, NULL},
+    {"3m", "3m", NULL, lines, NULL},
+    {"9m", "9m", NULL, lines, NULL},
+    {"2x3m", "2x3m", NULL, lines, NULL},
+    {"cut-ring", NULL,
+     "{\"format\": \"trivance-topology-1\", \"torus\": [9], \"links\": [{\"from\": [3], \"port\": \"+0\", \"down\": "
+     "true}, "
+     "{\"from\": [8], \"port\": \"-0\", \"speed\": 0.1}], \"ranks\": [[0],[1],[2],[3],[4],[5],[6],[7],[8]]}",
+     cut_ring, NULL},
+    {"cut-mesh", NULL,
+     "{\"format\": \"trivance-topology-1\", \"torus\": [3, 3], \"wrap\": [true, false], \"links\": [{\"from\": [1, 0], "
+     "\"port\": \"+0\", \"down\": true}, {\"from\": [0, 1], \"port\": \"+1\", \"speed\": 0.5, \"one_way\": true}], "
+     "\"ranks\": [[0,0],[0,1],[0,2],[1,0],[1,1],[1,2],[2,0],[2,1],[2,2]]}",
+     cut_mesh, NULL},
     {"drop-in", "2x2", NULL, drop_in, NULL},
     {"grids", NULL, NULL, grids, NULL},
     {"outside", NULL, HEAD "\n\"ranks\": [[0,0], [0,1], [1,0], [1,2]]}", NULL,
      "2:35: the coordinate in dimension 1 must be a whole number from 0 to 1"},
+    {"two-parts", NULL,
+     HEAD "\"wrap\": [false, true], \n\"links\": [{\"from\": [0,1], \"port\": \"+0\", \"down\": true}], "
+          "\"ranks\": [[0,0],[0,1],[1,0],[1,1]]}",
+     NULL, "2:11: the row of rank 1 along dimension 0 of 2mx2 is in two parts"},
     {"few", NULL, HEAD "\"ranks\": [[0,0], [0,1], [1,0]]}", NULL, "coordinates for 3 ranks, and MPI_COMM_WORLD has 4"},
     {"hosts", NULL, HEAD "\"hosts\": {\"no-such-host\": [0,0]}}", NULL, "no coordinate for the host"},
 };

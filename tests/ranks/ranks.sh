@@ -164,6 +164,12 @@ files)
     served
     run 0 @there -- -- TRIVANCE_TOPOLOGY_FILE=torus.json -- "$program"
     says 'torus.json'
+    # Nor have other links: rank 0 tells which there are.
+    begin='{"format": "trivance-topology-1", "torus": [4], "ranks": [[0], [1], [2], [3]], "links": ['
+    echo "$begin"'{"from": [1], "port": "+0", "down": true}, {"from": [3], "port": "+0", "speed": 0.1}]}' > links.json
+    echo "$begin"'{"from": [2], "port": "+0", "down": true}]}' > "$work/there/links.json"
+    run 2 @there -- -- TRIVANCE_TOPOLOGY_FILE=links.json $loud -- "$program"
+    served
     ;;
 nothing)
     # One rank has no variable at all: rank 2, and rank 0.

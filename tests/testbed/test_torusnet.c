@@ -58,7 +58,7 @@ static int64_t run(tn_net_t *net, int *delivered)
 /* Every route is as short as the torus allows, and the library's own. */
 static void test_routes(void **state)
 {
-    static const char *const tori[] = {"2", "9", "8", "3x3", "4x3x2", "1x5", "2x2x2x2"};
+    static const char *const tori[] = {"2", "9", "8", "3x3", "4x3x2", "1x5", "2x2x2x2", "9m", "3mx4", "2x3m"};
     (void)state;
     for (size_t i = 0; i < sizeof tori / sizeof tori[0]; i++) {
         tn_net_t net;
@@ -70,6 +70,7 @@ static void test_routes(void **state)
                 trv_route_begin(&route, &net.torus, from, to, tn_port(&net.torus, from, to), 0);
                 for (int port; from != to && (port = trv_route_next(&route, &at)) >= 0;) {
                     assert_int_equal(at, node);
+                    assert_true(tn_has_link(&net.torus, node, port));
                     assert_int_equal(net.way[node * net.torus.ranks + to], port);
                     node = tn_neighbour(&net.torus, node, port);
                 }
@@ -146,6 +147,33 @@ static void test_change(void **state)
     run(&net, &delivered);
     assert_int_equal(delivered, 0);
     assert_int_equal(net.link[1 * net.ports].count.dropped, 1);
+    tn_net_destroy(&net);
+}
+
+/* Once routes are found anew, packets go the other way round a ring that is cut; where that is cut, too, they are lost. */
+static void test_cut(void **state)
+{
+    static tn_packet_t packet;
+    tn_net_t net;
+    int delivered;
+    (void)state;
+    make(&net, "3x9");
+    net.link[1 * net.ports + 2].down = true; /* from 1 to 2 in row 0 */
+    tn_route(&net);
+    enter(&net, &packet, 0, 2, 0);
+    assert_int_equal(run(&net, &delivered), 7 * LATENCY + TAKEN);
+    assert_int_equal(delivered, 1);
+    enter(&net, &packet, 9, 11, 0); /* row 1 is whole */
+    assert_int_equal(run(&net, &delivered), 2 * LATENCY + TAKEN);
+    net.link[5 * net.ports + 3].down = true; /* from 5 to 4 */
+    tn_route(&net);
+    enter(&net, &packet, 0, 2, 0);
+    run(&net, &delivered);
+    assert_int_equal(delivered, 0);
+    net.link[1 * net.ports + 2].down = false;
+    tn_route(&net);
+    enter(&net, &packet, 0, 2, 10 * LATENCY);
+    assert_int_equal(run(&net, &delivered), 12 * LATENCY + TAKEN);
     tn_net_destroy(&net);
 }
 
@@ -246,9 +274,9 @@ static void test_simulator(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_routes),    cmocka_unit_test(test_one_packet), cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_change),    cmocka_unit_test(test_timer),      cmocka_unit_test(test_lateness),
-        cmocka_unit_test(test_simulator),
+        cmocka_unit_test(test_routes),   cmocka_unit_test(test_one_packet), cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_change),   cmocka_unit_test(test_cut),        cmocka_unit_test(test_timer),
+        cmocka_unit_test(test_lateness), cmocka_unit_test(test_simulator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,18 @@ static void test_orders(void **state)
     assert_non_null(strstr(ask(server, "links\n"), "\n4 1 1000000 0 0 "));
     assert_int_equal(strncmp(ask(server, "status\n"), "ok\n" ABOUT, strlen("ok\n" ABOUT)), 0);
     *link = link[1];
+    /* Both ways: 4 is in the middle of a row. */
+    assert_string_equal(ask(server, "both 4 0 down\n"), "ok\n");
+    assert_true(link[-1].down && !link->down);
+    assert_string_equal(ask(server, "route\n"), "ok\n");
+    assert_string_equal(ask(server, "both 4 0 up\n"), "ok\n");
+    assert_true(unchanged(&server->net));
+    assert_string_equal(ask(server, "route\n"), "ok\n");
+    /* The ends of lines have no links. */
+    server->net.torus.lines = 1;
+    assert_non_null(strstr(ask(server, "link 0 1 down\n"), "error no link leaves node 0 by port -0"));
+    assert_null(strstr(ask(server, "links\n"), "\n0 1 "));
+    server->net.torus.lines = 0;
     /* A node's: what leaves it, and what leads to it. */
     assert_string_equal(ask(server, "node 0 down\n"), "ok\n");
     int down = 0;

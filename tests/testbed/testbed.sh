@@ -109,6 +109,14 @@ for mpi in "$@"; do
     other=$([ "$mpi" = openmpi ] && echo mpich || echo openmpi)
     refuse "leave --mpi out" run --mpi=$other -- "$program"
 
+    "$tool" testbed set link 1:+0 --down --both-ways || fail "set"
+    "$tool" testbed set link 0:+0 --bandwidth=10Mb/s || fail "set"
+    expect 0 "on 3 ranks: .* error" job --drop-in -- "$program" 100
+    expect 0 'from.: .1., .port.: .+0., .down.: true}' cat /run/trivance-testbed/torus.json
+    expect 0 'from.: .0., .port.: .+0., .speed.: 0.5, .one_way' cat /run/trivance-testbed/torus.json
+    "$tool" testbed set link 1:+0 --up --both-ways || fail "set"
+    "$tool" testbed set link 0:+0 --bandwidth=20Mb/s || fail "set"
+
     reduce=$build/tests/testbed/reduce.$mpi
     echo "== $mpi: a link is cut for a while"
     start --drop-in -- "$reduce" 2
@@ -165,6 +173,8 @@ refuse "there is no algorithm" bench --algorithm=trivance-x
 refuse "multiples of 8" bench --bytes=7
 refuse "none of on, off and both" bench --rendezvous=maybe
 refuse "is not a rank, a port and a factor" bench --slow-link=0:+0
+refuse "no link leaves rank 2 by port +0 on 3m" bench --torus=3m --cut=2:+0
+refuse "is in two parts" bench --torus=9 --cut=2:+0 --cut=5:+0
 for mpi in "$@"; do
     (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --mpi=$mpi --bytes=8,4K --iterations=2 \
         --rendezvous=off --compare --out=results --slow-link=0:+0:2x > out 2>&1)

@@ -54,8 +54,8 @@ static void add_result(const cli_group_t *group, int line, int size, cli_table_t
 static json_t *link_object(const cli_group_t *group, const cli_point_t *point, int link, const trv_link_load_t *load)
 {
     int ports = 2 * group->torus.dims, rank = link / ports, port = link % ports;
-    char text[CLI_PORT_TEXT_MAX];
-    return json_pack("{s:i, s:s, s:i, s:f, s:I, s:I, s:I}", "from", rank, "port", cli_format_port(port, text), "to",
+    char text[TRV_PORT_TEXT_MAX];
+    return json_pack("{s:i, s:s, s:i, s:f, s:I, s:I, s:I}", "from", rank, "port", trv_port_format(port, text), "to",
                      trv_torus_shift(&group->torus, rank, trv_port_dimension(port), trv_port_sign(port)), "utilisation",
                      round(1e6 * load->busy_ns / point->time_ns) / 1e6, "bytes", (json_int_t)load->bytes, "packets",
                      (json_int_t)load->packets, "queue_max", (json_int_t)load->queue_max);

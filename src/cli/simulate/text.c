@@ -159,7 +159,7 @@ static int print_busiest(const cli_group_t *group, const cli_point_t *point, con
                                           {NULL, "bytes", true, 0},        {NULL, "packets", true, 0},
                                           {NULL, "longest queue", true, 0}};
     int ports = 2 * group->torus.dims;
-    char port_text[CLI_PORT_TEXT_MAX];
+    char port_text[TRV_PORT_TEXT_MAX];
     cli_table_t table;
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
@@ -167,7 +167,7 @@ static int print_busiest(const cli_group_t *group, const cli_point_t *point, con
         const trv_link_load_t *load = &detail->load[i];
         int rank = detail->link[i] / ports, port = detail->link[i] % ports;
         cli_cell_int(&table, rank);
-        cli_cell_text(&table, cli_format_port(port, port_text));
+        cli_cell_text(&table, trv_port_format(port, port_text));
         cli_cell_int(&table, trv_torus_shift(&group->torus, rank, trv_port_dimension(port), trv_port_sign(port)));
         cli_cell_real(&table, 100 * load->busy_ns / point->time_ns, 1);
         cli_cell_int(&table, (int64_t)load->bytes);

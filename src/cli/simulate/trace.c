@@ -56,7 +56,7 @@ static void write_name(trace_t *trace, const char *separator, const char *what, 
 
 static void write_names(trace_t *trace, int rank)
 {
-    char name[64], port[CLI_PORT_TEXT_MAX];
+    char name[64], port[TRV_PORT_TEXT_MAX];
     snprintf(name, sizeof name, "rank %d", rank);
     write_name(trace, rank ? ",\n" : "", "process", rank, 0, name, rank);
     for (int stream = 0; stream < trace->streams; stream++) {
@@ -67,7 +67,7 @@ static void write_names(trace_t *trace, int rank)
         int dimension = trv_port_dimension(p), thread = trace->streams + p;
         if (trace->torus->size[dimension] == 1)
             continue;
-        snprintf(name, sizeof name, "port %s to rank %d", cli_format_port(p, port),
+        snprintf(name, sizeof name, "port %s to rank %d", trv_port_format(p, port),
                  trv_torus_shift(trace->torus, rank, dimension, trv_port_sign(p)));
         write_name(trace, ",\n", "thread", rank, thread, name, thread);
     }

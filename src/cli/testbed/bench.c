@@ -25,6 +25,7 @@ enum {
     OPTION_BANDWIDTH,
     OPTION_LATENCY,
     OPTION_SLOW_LINK,
+    OPTION_CUT,
     OPTION_COMPARE
 };
 
@@ -41,7 +42,8 @@ static const cli_option_t option[] = {
     {"iterations", 'i', "N", "of every algorithm (default 11), or starts of the program each way (3)", NULL},
     {"bandwidth", OPTION_BANDWIDTH, "RATE", "default 50Mb/s, on more than 16 nodes 20Mb/s", NULL},
     {"hop-latency", OPTION_LATENCY, "TIME", "default 2ms, on more than 16 nodes 5ms", NULL},
-    {"slow-link", OPTION_SLOW_LINK, "L:Fx", "link L has 1/F of the bandwidth: 0:+0:2x", NULL},
+    {"slow-link", OPTION_SLOW_LINK, "L:Fx", "link L has 1/F of the bandwidth: 0:+0:2x; up to 64 times", NULL},
+    {"cut", OPTION_CUT, "L", "link L is cut, both ways (3:+0) or one (3:+0:one-way); up to 64 times", NULL},
     {"compare", OPTION_COMPARE, NULL, "with what the packet simulator predicts for each time", NULL},
     CLI_OPTIONS_END};
 
@@ -79,7 +81,7 @@ typedef struct options {
     int sizes, iterations;       /* no sizes: the default ones */
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
     double bandwidth_bps, latency_ns; /* 0, < 0: by the number of nodes */
-    trv_slow_link_t slow_link;        /* factor 0: there is none */
+    cli_links_t links;
     bool compare;
     char **word; /* the program to measure instead; NULL: none */
     int words;
@@ -127,15 +129,6 @@ static int read_mode(const char *text, options_t *options)
     return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of on, off and both", text);
 }
 
-static int read_slow_link(const char *text, options_t *options)
-{
-    int code = cli_parse_slow_link(text, &options->slow_link);
-    if (code == TRV_OK && isinf(options->slow_link.factor))
-        code = trv_fail(TRV_ERR_ARGUMENT, "a link that is down carries nothing; it is slower by a factor, for example "
-                                          "0:+0:2x");
-    return code;
-}
-
 static int read_sizes(const char *text, options_t *options)
 {
     int code = trv_parse_bytes_list(text, options->bytes, CLI_BENCH_SIZES_MAX, &options->sizes);
@@ -153,7 +146,8 @@ static int take_option(void *context, int key)
     case OPTION_TORUS: return read_tori(optarg, options);
     case OPTION_MPI: return read_mpis(optarg, options);
     case OPTION_RENDEZVOUS: return read_mode(optarg, options);
-    case OPTION_SLOW_LINK: return read_slow_link(optarg, options);
+    case OPTION_SLOW_LINK: return cli_links_add_slow(&options->links, optarg);
+    case OPTION_CUT: return cli_links_add_cut(&options->links, optarg);
     case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->bandwidth_bps);
     case OPTION_LATENCY: return trv_parse_time_ns(optarg, &options->latency_ns);
     case OPTION_COMPARE: options->compare = true; return TRV_OK;
@@ -217,22 +211,30 @@ static int run_job(const options_t *options, results_t *results, cli_bench_job_t
 }
 
 /* Before the first testbed is made. */
-static int check_slow_link(const options_t *options)
+static int check_links(options_t *options)
 {
-    const trv_slow_link_t *slow = &options->slow_link;
-    for (int i = 0; slow->factor > 0 && i < options->tori; i++)
-        if (slow->rank >= options->torus[i].ranks || trv_port_dimension(slow->port) >= options->torus[i].dims)
-            return cli_bad(options->command, "--slow-link: not every torus of --torus has such a node and port");
+    int count;
+    for (int i = 0; i < options->tori; i++)
+        if (cli_links_finish(&options->links, &options->torus[i], &count) < 0)
+            return cli_bad_last(options->command);
     return CLI_OK;
 }
 
 static int slow_down(const options_t *options, const cli_bench_job_t *job)
 {
-    char request[96];
-    const trv_slow_link_t *slow = &job->slow_link;
-    snprintf(request, sizeof request, "link %d %d bandwidth %.0f", slow->rank, slow->port,
-             job->network.bandwidth_bps / slow->factor);
-    return trv_testbed_ask(request, NULL) < 0 ? cli_bad_last(options->command) : CLI_OK;
+    const trv_network_t network = cli_bench_network(job);
+    for (int i = 0; i < network.slow_links; i++) {
+        const trv_slow_link_t *slow = &network.slow_link[i];
+        char request[96];
+        if (isinf(slow->factor))
+            snprintf(request, sizeof request, "link %d %d down", slow->rank, slow->port);
+        else
+            snprintf(request, sizeof request, "link %d %d bandwidth %.0f", slow->rank, slow->port,
+                     job->network.bandwidth_bps / slow->factor);
+        if (trv_testbed_ask(request, NULL) < 0)
+            return cli_bad_last(options->command);
+    }
+    return CLI_OK;
 }
 
 /* Until the testbed is found faithful, or CHECKS times: machines have busy moments. */
@@ -257,8 +259,7 @@ static int run_jobs(const options_t *options, results_t *results, int jobs)
     if (code != CLI_OK)
         return code;
     results->faithful = results->faithful && verdict.faithful;
-    if (options->slow_link.factor > 0)
-        code = slow_down(options, &results->job[results->jobs]);
+    code = slow_down(options, &results->job[results->jobs]);
     for (int i = 0; i < jobs && code == CLI_OK && !interrupted; i++) {
         cli_bench_job_t *job = &results->job[results->jobs];
         job->faithful = verdict.faithful;
@@ -296,7 +297,7 @@ static int plan_jobs(const options_t *options, results_t *results)
         *job = (cli_bench_job_t){.mpi = mpi_name[m],
                                  .rendezvous = mode == 1,
                                  .rounds = options->iterations,
-                                 .slow_link = options->slow_link};
+                                 .links = options->links};
         job->network = (tb_network_t){*torus,
                                       options->bandwidth_bps > 0 ? options->bandwidth_bps
                                       : large                    ? 20e6
@@ -304,6 +305,8 @@ static int plan_jobs(const options_t *options, results_t *results)
                                       options->latency_ns >= 0 ? options->latency_ns
                                       : large                  ? 5e6
                                                                : 2e6};
+        if (cli_links_finish(&job->links, torus, &job->slow_links) < 0)
+            return cli_bad_last(options->command);
         job->word = options->word;
         job->words = options->words;
         results->planned++;
@@ -415,7 +418,7 @@ int cli_testbed_bench(int argc, char **argv)
     cli_bench_job_t names = {.mpi = mpi_name[0]};
     if (cli_bench_rivals(&names, options.algorithms) < 0 || trv_testbed_possible() < 0)
         return cli_bad_last(argv[0]);
-    code = check_slow_link(&options);
+    code = check_links(&options);
     if (code == CLI_OK && !options.word)
         code = find_mpis(&options);
     if (code == CLI_OK)

@@ -19,6 +19,7 @@
 #include <trivance/algorithms.h>
 #include <trivance/simulate.h>
 
+#include "tool/links.h"
 #include "tool/progress.h"
 #include "tool/table.h"
 #include "cli/testbed/commands.h"
@@ -62,7 +63,8 @@ typedef struct cli_bench_job {
     bool faithful;                       /* before it and during it */
     const char *mpi;
     bool rendezvous;
-    trv_slow_link_t slow_link; /* factor 0: there is none */
+    cli_links_t links;
+    int slow_links; /* of their directed ones */
     int rounds;
     int sizes, rivals;
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
@@ -75,6 +77,13 @@ typedef struct cli_bench_job {
     int words;
     cli_bench_times_t times[2]; /* without the drop-in, and with it */
 } cli_bench_job_t;
+
+/* The torus with the links, which are the job's. */
+static inline trv_network_t cli_bench_network(const cli_bench_job_t *job)
+{
+    return (trv_network_t){TRV_NETWORK, .torus = job->network.torus, .slow_links = job->slow_links,
+                           .slow_link = job->links.directed};
+}
 
 /* The rivals: all of the MPI library's, and of `algorithms`, a list with commas (NULL: every form of Trivance, planned
  * and auto). TRV_ERR_ARGUMENT for a name that there is not. */
@@ -108,7 +117,7 @@ int cli_bench_predict(cli_bench_job_t *job);
 /* The fastest of the MPI library's own for a size; -1 where none was measured. */
 int cli_bench_best_own(const cli_bench_job_t *job, int size);
 /* "MPICH, torus 9 of 50 Mb/s and 2 ms, rendezvous off": heads the job's table and its plot. Returns `text`. */
-#define CLI_BENCH_TITLE_MAX (TRV_TORUS_TEXT_MAX + 160)
+#define CLI_BENCH_TITLE_MAX (TRV_TORUS_TEXT_MAX + 600)
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX]);
 
 /* The job as a table, how late the emulator was, and measured against predicted where `compare`. */

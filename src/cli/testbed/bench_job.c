@@ -68,7 +68,8 @@ static int check_torus(const cli_bench_job_t *job, const char *algorithm)
     trv_schedule_t *schedule;
     if (job->network.torus.ranks == 0)
         return TRV_OK;
-    int code = trv_schedule_create(&schedule, &job->network.torus, algorithm, TRV_ALLREDUCE);
+    const trv_network_t network = cli_bench_network(job);
+    int code = trv_schedule_create_on(&schedule, &network, algorithm, TRV_ALLREDUCE);
     if (code == TRV_OK)
         trv_schedule_destroy(schedule);
     return code;

@@ -27,8 +27,8 @@ static trv_simulate_options_t options_of(const cli_bench_job_t *job)
     options.link_latency_ns = fmax(job->network.latency_ns - flit_ns, 0);
     options.host_latency_ns = options.router_in_ns = options.router_out_ns = 0;
     options.packet_bytes = PACKET_BYTES;
-    options.slow_links = job->slow_link.factor > 0;
-    options.slow_link = &job->slow_link;
+    options.slow_links = job->slow_links;
+    options.slow_link = job->links.directed;
     return options;
 }
 
@@ -38,7 +38,8 @@ static int predict(const cli_bench_job_t *job, const char *algorithm, uint64_t b
     trv_schedule_t *schedule = NULL;
     trv_simulator_t *simulator = NULL;
     trv_simulation_t result;
-    int code = trv_schedule_create(&schedule, &job->network.torus, algorithm, TRV_ALLREDUCE);
+    const trv_network_t network = cli_bench_network(job);
+    int code = trv_schedule_create_on(&schedule, &network, algorithm, TRV_ALLREDUCE);
     if (code == TRV_OK)
         code = trv_simulator_create(&simulator, schedule);
     if (code == TRV_OK)

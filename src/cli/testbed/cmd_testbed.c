@@ -3,6 +3,7 @@
  * are here, the others have files of their own.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 
 /* ---- The commands ------------------------------------------------------------------------------------------------ */
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_DOWN, OPTION_UP };
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_DOWN, OPTION_UP, OPTION_BOTH_WAYS };
 
 static const cli_option_t up_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE",
                                           "of a link in each direction (default 50Mb/s)", NULL},
@@ -30,8 +31,11 @@ static const cli_option_t up_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE",
                                          CLI_OPTIONS_END};
 static const cli_option_t set_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE", "of the link from now on", NULL},
                                           {"latency", OPTION_LATENCY, "TIME", "of the link from now on", NULL},
-                                          {"down", OPTION_DOWN, NULL, "cut it: what is sent over it is lost", NULL},
+                                          {"down", OPTION_DOWN, NULL,
+                                           "cut it: what is sent over it is lost, until a job begins that keeps off it",
+                                           NULL},
                                           {"up", OPTION_UP, NULL, "mend it", NULL},
+                                          {"both-ways", OPTION_BOTH_WAYS, NULL, "the link that comes back, too", NULL},
                                           CLI_OPTIONS_END};
 static const cli_option_t no_option[] = {CLI_OPTIONS_END};
 const cli_option_t cli_testbed_format_option[] = {{"format", 'f', "F", "table (default), json or csv",
@@ -264,11 +268,11 @@ static int print_links(const link_t *link, int links, cli_format_t format)
                                           {"queue_max_bytes", "longest queue", true, 0},
                                           {"lost", "lost", true, 0}};
     cli_table_t table;
-    char name[CLI_PORT_TEXT_MAX];
+    char name[TRV_PORT_TEXT_MAX];
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
     for (const link_t *l = link; l < link + links; l++) {
         cli_cell_int(&table, l->node);
-        cli_cell_text(&table, cli_format_port(l->port, name));
+        cli_cell_text(&table, trv_port_format(l->port, name));
         cli_cell_text(&table, l->up ? "up" : "down");
         cli_cell_real(&table, l->bandwidth_bps / 1e6, 3);
         cli_cell_real(&table, l->latency_ns / 1e6, 3);
@@ -311,13 +315,14 @@ static int status(int argc, char **argv)
 /* ---- set --------------------------------------------------------------------------------------------------------- */
 
 /* "link 0:+1" or "node 3" into the beginning of a request. */
-static int read_place(char **argv, int words, char *request, size_t size)
+static int read_place(char **argv, int words, bool both_ways, char *request, size_t size)
 {
     char sign = 0, rest;
     int node, dimension;
     if (words == 2 && strcmp(argv[0], "link") == 0 &&
         sscanf(argv[1], "%9d:%c%1d%c", &node, &sign, &dimension, &rest) == 3 && (sign == '+' || sign == '-'))
-        snprintf(request, size, "link %d %d", node, trv_port(dimension, sign == '+' ? 1 : -1));
+        snprintf(request, size, "%s %d %d", both_ways ? "both" : "link", node,
+                 trv_port(dimension, sign == '+' ? 1 : -1));
     else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%9d%c", &node, &rest) == 1)
         snprintf(request, size, "node %d", node);
     else
@@ -331,13 +336,17 @@ static int read_place(char **argv, int words, char *request, size_t size)
 typedef struct orders {
     char text[ORDERS_MAX][64];
     int count;
-    bool down, up;
+    bool down, up, both_ways;
 } orders_t;
 
 static int take_order(void *context, int key)
 {
     orders_t *orders = context;
     double value = 0;
+    if (key == OPTION_BOTH_WAYS) {
+        orders->both_ways = true;
+        return TRV_OK;
+    }
     if (orders->count == ORDERS_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d orders", ORDERS_MAX);
     int code = key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &value)
@@ -360,7 +369,7 @@ static int set(int argc, char **argv)
     int code = cli_read_options(&set_command, argc, argv, take_order, &orders);
     if (code >= 0)
         return code;
-    code = read_place(argv + optind, argc - optind, request, sizeof request);
+    code = read_place(argv + optind, argc - optind, orders.both_ways, request, sizeof request);
     if (code != CLI_OK)
         return code;
     if (orders.count == 0)

@@ -320,7 +320,7 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
         return cli_bad_last(command);
     int lock = trv_testbed_lock_job();
     if (lock < 0 || trv_testbed_end_processes(status.network.torus.ranks, false) < 0 ||
-        (counts && trv_testbed_ask("reset", NULL) < 0))
+        trv_testbed_settle(&status.network) < 0 || (counts && trv_testbed_ask("reset", NULL) < 0))
         return cli_bad_last(command);
     char core[16];
     snprintf(core, sizeof core, "%d", status.core);

@@ -90,9 +90,8 @@ static void open_recorder(trv_mpi_state_t *state)
 static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
     child->configured = parent->configured;
-    child->torus = parent->torus;
+    child->network = parent->network;
     child->serves = parent->serves;
-    child->one_way = parent->one_way;
     child->shared_port = parent->shared_port;
     child->member = parent->member;
     child->name = parent->name;

@@ -43,10 +43,10 @@ static int given_torus(const trv_mpi_state_t *state, const char *text, trv_torus
 /* What TRV_Comm_set says: ranks in their own order, one at every place. */
 static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
 {
-    state->torus = *torus;
+    state->network = (trv_network_t){TRV_NETWORK, .torus = *torus};
     state->serves = true;
     snprintf(state->why, sizeof state->why, "the torus is set");
-    state->one_way = state->shared_port = 0;
+    state->shared_port = 0;
     state->member = state->members->of;
     state->name = NULL;
     state->place = state->rank;
@@ -62,7 +62,7 @@ static void take_wiring(trv_mpi_state_t *state, const trv_torus_t *torus)
     snprintf(state->why, sizeof state->why, "%s", wiring->why);
     if (wiring->known != TRV_MPI_FITS)
         return;
-    state->one_way = wiring->fit.one_way;
+    state->network = wiring->fit.network;
     state->shared_port = wiring->fit.shared_port;
     state->member = wiring->member;
     state->name = wiring->in_order ? NULL : wiring->fit.member;
@@ -75,7 +75,7 @@ static int default_torus(const trv_mpi_state_t *state, trv_torus_t *torus)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
     if (wiring->known == TRV_MPI_FITS) {
-        *torus = wiring->fit.torus;
+        *torus = wiring->fit.network.torus;
         return TRV_OK;
     }
     if (wiring->known == TRV_MPI_WRONG && trv_mpi_is_drop_in())

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <trivance/torus.h>
+
 #include "common/error.h"
 
 typedef struct seat {
@@ -67,11 +69,13 @@ static bool closes(const int *value, int count, int size)
     return 2 * widest < size || (count == 2 && 2 * widest == size); /* two opposite ones: both ways are as long */
 }
 
-/* The sets of coordinates per dimension, and the torus that they make. `value` has room for all places. */
-static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned one_way, unsigned shared_port,
-                      const seat_t *seat, int places, int *value)
+/* The sets of coordinates per dimension, and the torus that they make; its dimension for each of `base`, or -1. `value`
+ * has room for all places. */
+static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, const seat_t *seat, int places,
+                      int *value, int dimension[TRV_DIMS_MAX])
 {
     int dims = 0, size[TRV_DIMS_MAX], at[TRV_DIMS_MAX];
+    unsigned lines = 0;
     int64_t product = 1;
     bool whole = places == base->ranks;
     for (int d = 0; d < base->dims; d++) {
@@ -83,41 +87,110 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned one_
         product *= count;
         if (product > places) /* of all combinations, which the places are some of */
             return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks form no torus, no plane and no row");
-        if (count == 1 && !whole)
+        dimension[d] = count == 1 && !whole ? -1 : dims;
+        if (dimension[d] < 0)
             continue;
-        if (((one_way >> d) & 1 || !closes(value, count, base->size[d])) && count > 1)
-            fit->one_way |= 1u << dims;
+        if (((base->lines >> d) & 1 || !closes(value, count, base->size[d])) && count > 1)
+            lines |= 1u << dims;
         fit->shared_port |= ((shared_port >> d) & 1) << dims;
         size[dims++] = count;
     }
     if (dims == 0)
         size[dims++] = 1;
-    return trv_torus_init(&fit->torus, dims, size);
+    int code = trv_torus_init(&fit->network.torus, dims, size);
+    return code < 0 ? code : trv_torus_set_lines(&fit->network.torus, lines);
 }
 
-int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned one_way, unsigned shared_port,
-                     const int *place, int ranks)
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
+
+static int by_place_alone(const void *a, const void *b)
 {
-    *fit = (trv_mpi_fit_t){.ranks_per_place = 1};
+    return ((const seat_t *)a)->place - ((const seat_t *)b)->place;
+}
+
+/* Which place's hop passes the link: the last one before it. -1: it is in a row without any. */
+static int find_origin(const trv_torus_t *base, const seat_t *seat, int places, const trv_slow_link_t *link)
+{
+    const int d = trv_port_dimension(link->port), size = base->size[d];
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(base, link->rank, at);
+    for (int i = 0; i < size; i++) {
+        const seat_t key = {.place = trv_torus_rank(base, at)};
+        const seat_t *found = bsearch(&key, seat, (size_t)places, sizeof key, by_place_alone);
+        if (found)
+            return (int)(found - seat);
+        at[d] = (at[d] - trv_port_sign(link->port) + size) % size;
+    }
+    return -1;
+}
+
+/* Whether the hop goes from one end of a line to the other: nothing does. */
+static bool leaves_line(const trv_torus_t *torus, int place, int dimension, int sign)
+{
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(torus, place, at);
+    return (torus->lines >> dimension) & 1 && at[dimension] == (sign > 0 ? torus->size[dimension] - 1 : 0);
+}
+
+static int by_factor(const void *a, const void *b)
+{
+    const trv_slow_link_t *x = a, *y = b;
+    const int order = (x->factor > y->factor) - (x->factor < y->factor);
+    return order ? order : x->rank - y->rank;
+}
+
+/* Of several entries of a link the last counts: the slowest. */
+static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_t *seat, int places,
+                      const int dimension[TRV_DIMS_MAX])
+{
+    fit->slow_link = malloc(((size_t)base->slow_links + 1) * sizeof *fit->slow_link);
+    if (!fit->slow_link)
+        return trv_fail_memory();
+    int links = 0;
+    for (int i = 0; i < base->slow_links; i++) {
+        const trv_slow_link_t *link = &base->slow_link[i];
+        const int d = dimension[trv_port_dimension(link->port)], sign = trv_port_sign(link->port);
+        const int from = d < 0 ? -1 : find_origin(&base->torus, seat, places, link);
+        if (from >= 0 && !leaves_line(&fit->network.torus, from, d, sign))
+            fit->slow_link[links++] = (trv_slow_link_t){from, trv_port(d, sign), link->factor};
+    }
+    qsort(fit->slow_link, (size_t)links, sizeof *fit->slow_link, by_factor);
+    fit->network.slow_links = links;
+    fit->network.slow_link = fit->slow_link;
+    int code = trv_network_check(&fit->network);
+    return code == TRV_ERR_ARGUMENT ? trv_fail(TRV_ERR_UNSUPPORTED, "%s", trv_last_error()) : code;
+}
+
+/* ---- Both -------------------------------------------------------------------------------------------------------- */
+
+int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *place, int ranks)
+{
+    *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}, .ranks_per_place = 1};
+    int dimension[TRV_DIMS_MAX];
     seat_t *seat = malloc((size_t)ranks * sizeof *seat);
     int *value = malloc((size_t)ranks * sizeof *value);
     int code = seat && value ? TRV_OK : trv_fail_memory();
     for (int r = 0; code == TRV_OK && r < ranks; r++)
         seat[r] = (seat_t){place[r], r};
     int places = code == TRV_OK ? gather_places(seat, ranks, &fit->ranks_per_place) : code;
-    code = places < 0 ? places : find_torus(fit, base, one_way, shared_port, seat, places, value);
+    code = places < 0 ? places : find_torus(fit, &base->torus, shared_port, seat, places, value, dimension);
+    if (code == TRV_OK)
+        code = find_links(fit, base, seat, places, dimension);
     for (int p = 0; code == TRV_OK && p < places; p++)
         value[p] = seat[p].rank;
     free(seat);
     if (code == TRV_OK)
         fit->member = value;
-    else
+    else {
         free(value);
+        trv_mpi_fit_clear(fit);
+    }
     return code;
 }
 
 void trv_mpi_fit_clear(trv_mpi_fit_t *fit)
 {
     free(fit->member);
-    fit->member = NULL;
+    free(fit->slow_link);
+    *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}};
 }

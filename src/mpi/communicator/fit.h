@@ -1,10 +1,10 @@
 /*
- * The torus that some places of a larger torus form: all of it, a row, a plane, every second column, …
+ * The network that some places of a larger one form: all of it, a row, a plane, every second column, …
  *
  * The places must be a product: a set of coordinates per dimension, and every combination of them. Each such set, in
  * its order, is a ring of its own. Its neighbours may be several hops apart; while every gap is the shorter way round,
  * the hops of neighbours share no link, as in a ring of that size. A set with a larger gap, 0 … 3 of 8 for example, has
- * no way round: that dimension is marked as one-way.
+ * no way round: that dimension is a line. A hop of neighbours is as slow as the slowest link on its way.
  *
  *     2x4, coordinates 0,1 0,3 1,1 1,3        . o . o        a torus 2x2, two hops along dimension 1
  *                                             . o . o
@@ -12,19 +12,19 @@
 #ifndef TRIVANCE_MPI_COMMUNICATOR_FIT_H
 #define TRIVANCE_MPI_COMMUNICATOR_FIT_H
 
-#include <trivance/torus.h>
+#include <trivance/network.h>
 
 typedef struct trv_mpi_fit {
-    trv_torus_t torus;
-    unsigned one_way, shared_port; /* bits of its dimensions, as in trv_mpi_state_t */
+    trv_network_t network;
+    trv_slow_link_t *slow_link; /* of the network */
+    unsigned shared_port;       /* bits of its dimensions, as in trv_mpi_state_t */
     int ranks_per_place;
-    int *member; /* of every place of `torus` the lowest rank, torus.ranks of them */
+    int *member; /* of every place the lowest rank, network.torus.ranks of them */
 } trv_mpi_fit_t;
 
-/* `base` is the larger torus with its marks, place[r] where rank r of `ranks` is in it. TRV_ERR_UNSUPPORTED with a
- * sentence where the places form no torus, or have different numbers of ranks. */
-int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned one_way, unsigned shared_port,
-                     const int *place, int ranks);
+/* `base` is the larger network with its marks, place[r] where rank r of `ranks` is in it. TRV_ERR_UNSUPPORTED with a
+ * sentence where the places form no torus, are cut in two, or have different numbers of ranks. */
+int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *place, int ranks);
 void trv_mpi_fit_clear(trv_mpi_fit_t *fit);
 
 #endif

@@ -95,8 +95,8 @@ static int learn_rules(MPI_Comm comm, int rank)
 
 /* What rank 0 tells everybody of the file. */
 typedef struct head {
-    int code;
-    unsigned one_way, shared_port;
+    int code, slow_links;
+    unsigned shared_port;
     uint64_t digest;
     trv_torus_t torus;
     char fault[600];
@@ -134,9 +134,25 @@ static void read_file(trv_topology_t *file, head_t *head)
         head->digest = trv_hash(TRV_HASH_SEED, text, length);
     head->code = code;
     head->torus = file->torus;
-    head->one_way = file->one_way;
+    head->slow_links = file->slow_links;
     head->shared_port = file->shared_port;
     free(text);
+}
+
+/* Collective: rank 0 has them in the file. */
+static int tell_links(MPI_Comm comm, int rank, const trv_topology_t *file, trv_mpi_world_t *world)
+{
+    const size_t bytes = (size_t)world->network.slow_links * sizeof *world->slow_link;
+    world->network.slow_link = world->slow_link = malloc(bytes);
+    int64_t no_room = !world->slow_link;
+    int code = failed(trv_mpi_greatest(comm, &no_room, 1, READING), READING);
+    if (code == TRV_OK && no_room)
+        code = trv_fail_memory();
+    if (code < 0)
+        return code;
+    if (rank == 0)
+        memcpy(world->slow_link, file->slow_link, bytes);
+    return failed(trv_mpi_tell(comm, world->slow_link, bytes, 0, READING), READING);
 }
 
 /* Asks rank 0, which has the file, for every rank's place. `caller` and `place` have room for all on rank 0. */
@@ -185,10 +201,11 @@ static int learn_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
     *world = (trv_mpi_world_t){.code = head.code < 0 ? head.code : 1,
                                .source = "TRIVANCE_TOPOLOGY_FILE",
                                .digest = head.digest,
-                               .torus = head.torus,
-                               .one_way = head.one_way,
+                               .network = {TRV_NETWORK, .torus = head.torus, .slow_links = head.slow_links},
                                .shared_port = head.shared_port};
     snprintf(world->fault, sizeof world->fault, "%s", head.fault);
+    if (code == TRV_OK && head.slow_links > 0)
+        code = tell_links(comm, rank, &file, world);
     if (code == TRV_OK && head.code == TRV_OK)
         code = ask_places(comm, rank, ranks, &file, caller, place, world);
     trv_topology_clear(&file);
@@ -251,7 +268,7 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
             world->place = nodes - 1;
     }
     free(lowest);
-    if (code < 0 || trv_mpi_torus_from_list(trv_mpi_settings()->torus, nodes, &world->torus))
+    if (code < 0 || trv_mpi_torus_from_list(trv_mpi_settings()->torus, nodes, &world->network.torus))
         return code;
     world->code = TRV_ERR_ARGUMENT;
     snprintf(world->fault, sizeof world->fault,
@@ -272,8 +289,9 @@ static int learn_torus(MPI_Comm comm, trv_mpi_world_t *world)
     *world = (trv_mpi_world_t){.code = 1,
                                .source = "TRIVANCE_TORUS",
                                .place = rank,
+                               .network = {TRV_NETWORK},
                                .digest = trv_hash(TRV_HASH_SEED, list, strlen(list))};
-    if (trv_mpi_torus_from_list(list, ranks, &world->torus))
+    if (trv_mpi_torus_from_list(list, ranks, &world->network.torus))
         return 1;
     if (size != ranks)
         return 0;
@@ -306,12 +324,15 @@ int trv_mpi_world_learn(MPI_Comm comm)
     if (trv_mpi_greatest(comm, &bad, 1, READING) != MPI_SUCCESS || bad) {
         if (code >= 0)
             trv_fail(TRV_ERR_MEMORY, "a rank had no memory for what rank 0 has read");
+        free(told.slow_link);
         free(world);
         return MPI_ERR_NO_MEM;
     }
     if (code == 1)
         *world = told;
-    if (code == 0 || !atomic_compare_exchange_strong(&known, &none, world)) /* not yet, or it was told before */
+    if (code == 0 || !atomic_compare_exchange_strong(&known, &none, world)) { /* not yet, or it was told before */
+        free(told.slow_link);
         free(world);
+    }
     return MPI_SUCCESS;
 }

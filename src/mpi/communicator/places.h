@@ -3,7 +3,7 @@
  * stands in TRIVANCE_RULES_FILE.
  *
  * Files are read by rank 0 of the first communicator of all (under the drop-in MPI_COMM_WORLD, in MPI_Init), which tells
- * every other rank what it needs: the torus, its own place, the rules. A torus with fewer coordinates than there are
+ * every other rank what it needs: the network, its own place, the rules. A torus with fewer coordinates than there are
  * ranks is one of nodes, each the ranks that share memory, in the order of their lowest ranks; a communicator of all
  * ranks tells them apart.
  */
@@ -15,15 +15,16 @@
 
 #include <mpi.h>
 
-#include <trivance/torus.h>
+#include <trivance/network.h>
 
 typedef struct trv_mpi_world {
     int code; /* 1: the torus is known; 0: nothing says; negative: what is said is wrong, `fault` says why */
     char fault[800];
     const char *source; /* the variable that says so */
     uint64_t digest;    /* of the file, or of the torus */
-    trv_torus_t torus;
-    unsigned one_way, shared_port;
+    trv_network_t network;
+    trv_slow_link_t *slow_link; /* of the network */
+    unsigned shared_port;
     int place; /* this rank's */
 } trv_mpi_world_t;
 

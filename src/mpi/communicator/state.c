@@ -35,7 +35,7 @@ const trv_mpi_upstairs_t *trv_mpi_upstairs(void) { return &upstairs; }
 const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
 {
     char torus[TRV_TORUS_TEXT_MAX];
-    trv_torus_format(&state->torus, torus, sizeof torus);
+    trv_torus_format(&state->network.torus, torus, sizeof torus);
     snprintf(text, TRV_MPI_WHERE_MAX, "comm %d (%d rank%s%s%s)", state->number, state->ranks,
              state->ranks == 1 ? "" : "s", state->serves ? ", " : "", state->serves ? torus : "");
     return text;

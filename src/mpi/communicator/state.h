@@ -57,10 +57,9 @@ typedef struct trv_mpi_state {
     int extra_given;
     trv_mpi_turns_t turns;
 
-    trv_torus_t torus;
+    trv_network_t network;     /* whose links are the wiring's: as rank 0 of the world has told them to all */
     bool serves;               /* the torus is known, or is the API's default: a ring */
     char why[TRV_MPI_WHY_MAX]; /* where the torus comes from; where it is not known, the reason */
-    unsigned one_way;          /* bit d: dimension d has no wrap-around */
     unsigned shared_port;      /* bit d: both directions of dimension d share one port */
     const int *member;         /* the rank in the domain at every place of the torus; NULL: the place's number */
     const int *name;           /* the rank in the communicator at every place; NULL: the place's number */
@@ -123,7 +122,7 @@ trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state);
 /* The communicator is broken for good, on this rank; others hear of it by the messages that do not come. */
 void trv_mpi_state_break(trv_mpi_state_t *state);
 
-/* "comm 4 (64 ranks, 8x8)" */
+/* "comm 4 (64 ranks, 8x8m)" */
 #define TRV_MPI_WHERE_MAX (64 + TRV_TORUS_TEXT_MAX)
 const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX]);
 

@@ -32,7 +32,7 @@ static void take_in_order(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *mem
                           const char *source)
 {
     trv_mpi_fit_clear(&wiring->fit); /* of places that made no torus */
-    wiring->fit = (trv_mpi_fit_t){.torus = *torus, .ranks_per_place = 1};
+    wiring->fit = (trv_mpi_fit_t){.network = {TRV_NETWORK, .torus = *torus}, .ranks_per_place = 1};
     wiring->place = members->rank;
     wiring->in_order = true;
     conclude(wiring, TRV_MPI_FITS, "the torus is by %s", source);
@@ -134,14 +134,14 @@ static int fit_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
 {
     const trv_mpi_world_t *world = trv_mpi_world();
     trv_mpi_fit_t *fit = &wiring->fit;
-    int code = trv_mpi_fit_init(fit, &world->torus, world->one_way, world->shared_port, place, members->ranks);
+    int code = trv_mpi_fit_init(fit, &world->network, world->shared_port, place, members->ranks);
     if (code < 0)
         return code;
-    if (fit->torus.ranks == 1 && trv_mpi_is_drop_in())
+    if (fit->network.torus.ranks == 1 && trv_mpi_is_drop_in())
         return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks are all on one node, so there is no torus between them");
     wiring->place = index_of(fit, place, members->rank);
     wiring->in_order = fit->ranks_per_place == 1;
-    for (int p = 0; wiring->in_order && p < fit->torus.ranks; p++)
+    for (int p = 0; wiring->in_order && p < fit->network.torus.ranks; p++)
         wiring->in_order = fit->member[p] == p;
     return TRV_OK;
 }
@@ -205,7 +205,7 @@ static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
 /* The ranks of the domain at every place; none where they are the places' own numbers. */
 static void translate(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members)
 {
-    const int places = wiring->fit.torus.ranks, *rank = wiring->fit.member;
+    const int places = wiring->fit.network.torus.ranks, *rank = wiring->fit.member;
     bool same = true;
     for (int p = 0; same && p < places; p++)
         same = trv_mpi_member(members, rank ? rank[p] : p) == p;

@@ -1,6 +1,6 @@
 /*
- * The torus of a communicator, as far as the environment and MPI know it: the part of TRIVANCE_TOPOLOGY_FILE's or
- * TRIVANCE_TORUS's torus that its ranks form, or the dimensions of a periodic Cartesian communicator.
+ * The network of a communicator, as far as the environment and MPI know it: the part of TRIVANCE_TOPOLOGY_FILE's or
+ * TRIVANCE_TORUS's that its ranks form, or the dimensions of a periodic Cartesian communicator.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_WIRING_H
 #define TRIVANCE_MPI_COMMUNICATOR_WIRING_H

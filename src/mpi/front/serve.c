@@ -242,22 +242,23 @@ static void take_text(char *text, size_t size, int32_t *has, const char *from)
 /* Rank 0 looks whether it can be had. */
 static void look(const trv_mpi_state_t *state, given_t *given, const char *algorithm)
 {
-    trv_torus_t torus = state->torus;
+    trv_network_t network = {TRV_NETWORK};
+    trv_torus_t *torus = &network.torus;
     if (algorithm && strlen(algorithm) >= sizeof given->algorithm)
         given->code = trv_rules_check_algorithm(algorithm);
     if (given->code == TRV_OK && given->has_torus)
-        given->code = trv_torus_parse(given->torus, &torus);
-    if (given->code == TRV_OK && given->has_torus && torus.ranks != state->ranks)
+        given->code = trv_torus_parse(given->torus, torus);
+    if (given->code == TRV_OK && given->has_torus && torus->ranks != state->ranks)
         given->code = trv_fail(TRV_ERR_ARGUMENT,
                                "the torus %.80s has %d ranks, the communicator has %d; the product of "
                                "the sizes must be the number of ranks",
-                               given->torus, torus.ranks, state->ranks);
+                               given->torus, torus->ranks, state->ranks);
     else if (given->code == TRV_OK && !given->has_torus && state->members->wiring->known == TRV_MPI_FITS)
-        torus = state->members->wiring->fit.torus;
+        network = state->members->wiring->fit.network;
     else if (given->code == TRV_OK && !given->has_torus)
-        trv_torus_init(&torus, 1, &state->ranks);
+        trv_torus_init(torus, 1, &state->ranks);
     if (given->code == TRV_OK && given->has_algorithm)
-        given->code = trv_mpi_algorithm_serves(&torus, given->algorithm);
+        given->code = trv_mpi_algorithm_serves(&network, given->algorithm);
     if (given->code < 0)
         strncpy(given->sentence, trv_last_error(), sizeof given->sentence - 1);
 }

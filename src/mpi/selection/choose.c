@@ -97,7 +97,7 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t
     for (int i = 0; i < 2; i++) {
         if (before[i])
             continue;
-        const trv_rule_t *rule = trv_rules_match(rules[i], want->collective, &state->torus, state->ranks,
+        const trv_rule_t *rule = trv_rules_match(rules[i], want->collective, &state->network.torus, state->ranks,
                                                  trv_mpi_vector_bytes(want, state->ranks));
         if (rule)
             return (request_t){rule->algorithm, who[i]};
@@ -126,7 +126,7 @@ static int choose_named(const trv_mpi_state_t *state, const trv_mpi_want_t *want
                         trv_mpi_choice_t *choice)
 {
     trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create(&schedule, &state->torus, request->algorithm, want->collective);
+    int code = trv_schedule_create_on(&schedule, &state->network, request->algorithm, want->collective);
     if (code == TRV_ERR_MEMORY)
         return code;
     const char *fault = code < 0 ? trv_last_error() : not_right(schedule, want);
@@ -151,7 +151,15 @@ static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want
     return choose_named(state, want, &request, choice);
 }
 
-int trv_mpi_algorithm_serves(const trv_torus_t *torus, const char *name)
+static int can_make(const trv_network_t *network, const char *name)
+{
+    trv_schedule_t *schedule = NULL;
+    int code = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE);
+    trv_schedule_destroy(schedule);
+    return code;
+}
+
+int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name)
 {
     int code = trv_rules_check_algorithm(name);
     if (code < 0 || is_auto(name) || strcmp(name, TRV_RULE_PLANNED) == 0)
@@ -162,13 +170,10 @@ int trv_mpi_algorithm_serves(const trv_torus_t *torus, const char *name)
         if (strcmp(trv_algorithm_name(algorithm), name) == 0 || strcmp(trv_algorithm_family(algorithm), name) != 0)
             continue;
         family = true;
-        if (trv_algorithm_supports(algorithm, torus, TRV_ALLREDUCE) == TRV_OK)
+        if (can_make(network, trv_algorithm_name(algorithm)) == TRV_OK)
             return TRV_OK;
     }
-    trv_schedule_t *schedule = NULL;
-    code = family ? TRV_ERR_UNSUPPORTED : trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE);
-    trv_schedule_destroy(schedule);
-    return code;
+    return family ? TRV_ERR_UNSUPPORTED : can_make(network, name);
 }
 
 /* ---- All together ------------------------------------------------------------------------------------------------ */
@@ -209,7 +214,7 @@ static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_m
     const char *set = trv_mpi_settings()->algorithm;
     if (state->named || !set || strcmp(request->algorithm, set) != 0)
         return TRV_OK;
-    int code = trv_mpi_algorithm_serves(&state->torus, set);
+    int code = trv_mpi_algorithm_serves(&state->network, set);
     if (code == TRV_OK || code == TRV_ERR_MEMORY)
         return code;
     if (code == TRV_ERR_UNSUPPORTED && !trv_mpi_state_spans_world(state)) {

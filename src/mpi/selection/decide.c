@@ -185,8 +185,8 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, wire_t *w
     int code = state->unable ? trv_fail(TRV_ERR_MEMORY, "%s", state->members->wiring->why)
                              : trv_mpi_choose(state, want, &choice);
     if (code == TRV_OK && *choice.algorithm)
-        code = trv_schedule_spell(&state->torus, choice.algorithm, want->collective, wire->spelled,
-                                  sizeof wire->spelled);
+        code = trv_schedule_spell_on(&state->network, choice.algorithm, want->collective, wire->spelled,
+                                     sizeof wire->spelled);
     wire->code = code;
     if (code < 0) {
         snprintf(wire->why, sizeof wire->why, "%s", trv_last_error());
@@ -220,7 +220,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
     decision->mpi = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
     if (!*wire->algorithm)
         return decision;
-    int code = trv_schedule_create(&decision->schedule, &state->torus, wire->spelled, want->collective);
+    int code = trv_schedule_create_on(&decision->schedule, &state->network, wire->spelled, want->collective);
     if (code == TRV_OK)
         code = trv_mpi_model_create(&decision->model, state, want, decision->schedule, wire->chunk_bytes);
     decision->recipe = (trv_mpi_recipe_t){.schedule = decision->schedule,

@@ -51,10 +51,14 @@ trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, do
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
-static trv_simulate_options_t network_as_set(void)
+static trv_simulate_options_t network_as_set(const trv_mpi_state_t *state)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
-    return trv_mpi_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns, settings->overhead_ns);
+    trv_simulate_options_t network = trv_mpi_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns,
+                                                     settings->overhead_ns);
+    network.slow_links = state->network.slow_links;
+    network.slow_link = state->network.slow_link;
+    return network;
 }
 
 /* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason where none will do. */
@@ -79,16 +83,16 @@ static int plan_of_family(trv_planner_t *planner, const question_t *question, tr
 
 static int make_planner(const trv_mpi_state_t *state, const question_t *question, trv_planner_t **planner)
 {
-    trv_simulate_options_t network = network_as_set();
-    return trv_planner_create(planner, &state->torus, question->collective, &network, &question->constraints);
+    trv_simulate_options_t network = network_as_set(state);
+    return trv_planner_create(planner, &state->network.torus, question->collective, &network, &question->constraints);
 }
 
 static int find_plan(const trv_mpi_state_t *state, const question_t *question, trv_planned_t *best)
 {
-    trv_simulate_options_t network = network_as_set();
+    trv_simulate_options_t network = network_as_set(state);
     if (!question->family)
-        return trv_planner_best(&state->torus, question->collective, question->bytes, &network, &question->constraints,
-                                best);
+        return trv_planner_best(&state->network.torus, question->collective, question->bytes, &network,
+                                &question->constraints, best);
     trv_planner_t *planner;
     int code = make_planner(state, question, &planner);
     if (code == TRV_OK)
@@ -160,7 +164,7 @@ static question_t question_of(const trv_mpi_state_t *state, const trv_mpi_want_t
                                         .consistent = reduces && !want->elements.exact &&
                                                       !trv_mpi_settings()->allow_inconsistent,
                                         .idempotent = reduces && want->elements.idempotent,
-                                        .narrow = state->one_way | state->shared_port},
+                                        .narrow = state->shared_port},
                         .family = family};
 }
 

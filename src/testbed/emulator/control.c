@@ -5,7 +5,9 @@
  *     status                              what it is, and counts over all links
  *     links                               a line per directed link
  *     reset                               counts start anew
+ *     route                               packets keep off the links that are down now, as far as there is another way
  *     link NODE PORT ORDER                PORT as a number; ORDER: bandwidth BPS, latency NS, down, up
+ *     both NODE PORT ORDER                the same for the link that comes back, too
  *     node NODE ORDER                     the same for every link that leaves the node or leads to it
  */
 #include "testbed/emulator/torusnet.h"
@@ -60,6 +62,8 @@ static void print_links(const tn_net_t *net, FILE *out)
     fputs("ok\n", out);
     for (int i = 0; i < net->torus.ranks * net->ports; i++) {
         const tn_link_t *link = &net->link[i];
+        if (!tn_has_link(&net->torus, i / net->ports, i % net->ports))
+            continue;
         fprintf(out, "%d %d %.0f %lld %d %llu %llu %.6f %llu %llu\n", i / net->ports, i % net->ports,
                 link->bandwidth_bps, (long long)link->latency_ns, !link->down, (unsigned long long)link->count.packets,
                 (unsigned long long)link->count.bytes, (double)link->count.busy_ns / seconds,
@@ -103,21 +107,27 @@ static void obey(tn_link_t *link, const order_t *order)
         link->down = order->what == DOWN;
 }
 
+static void obey_both(tn_net_t *net, int node, int port, const order_t *order)
+{
+    const int back = trv_port(trv_port_dimension(port), -trv_port_sign(port));
+    obey(&net->link[node * net->ports + port], order);
+    obey(&net->link[tn_neighbour(&net->torus, node, port) * net->ports + back], order);
+}
+
 /* All links of a node, of both directions. */
 static void obey_node(tn_net_t *net, int node, const order_t *order)
 {
-    for (int port = 0; port < net->ports; port++) {
-        int back = trv_port(trv_port_dimension(port), -trv_port_sign(port));
-        obey(&net->link[node * net->ports + port], order);
-        obey(&net->link[tn_neighbour(&net->torus, node, port) * net->ports + back], order);
-    }
+    for (int port = 0; port < net->ports; port++)
+        if (tn_has_link(&net->torus, node, port))
+            obey_both(net, node, port, order);
 }
 
 static void change(tn_net_t *net, const char *line, FILE *out)
 {
     int node = -1, port = -1, used = 0;
     order_t order;
-    bool one = sscanf(line, "link %d %d %n", &node, &port, &used) == 2 && used > 0;
+    bool both = sscanf(line, "both %d %d %n", &node, &port, &used) == 2 && used > 0;
+    bool one = both || (sscanf(line, "link %d %d %n", &node, &port, &used) == 2 && used > 0);
     if (!one && (sscanf(line, "node %d %n", &node, &used) != 1 || used == 0))
         fprintf(out, "error there is no such request\n");
     else if (node < 0 || node >= net->torus.ranks)
@@ -127,8 +137,13 @@ static void change(tn_net_t *net, const char *line, FILE *out)
                 trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port), net->torus.dims - 1);
     else if (one && net->torus.size[trv_port_dimension(port)] == 1)
         fprintf(out, "error dimension %d has one node and no links\n", trv_port_dimension(port));
+    else if (one && !tn_has_link(&net->torus, node, port))
+        fprintf(out, "error no link leaves node %d by port %c%d: its line ends there\n", node,
+                trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
     else if (!read_order(line + used, &order))
         fprintf(out, "error a link takes a bandwidth from 1Kb/s to 1Tb/s, a latency up to 1000s, down or up\n");
+    else if (both)
+        obey_both(net, node, port, &order), fputs("ok\n", out);
     else if (one)
         obey(&net->link[node * net->ports + port], &order), fputs("ok\n", out);
     else
@@ -164,6 +179,8 @@ void tn_control_answer(tn_net_t *net, int listening, const char *about)
             print_links(net, out);
         else if (strcmp(line, "reset") == 0)
             tn_reset(net, tn_now_ns()), fputs("ok\n", out);
+        else if (strcmp(line, "route") == 0)
+            tn_route(net), fputs("ok\n", out);
         else
             change(net, line, out);
         if (fclose(out) == 0) {

@@ -14,6 +14,8 @@ int tn_port(const trv_torus_t *torus, int node, int destination)
     for (int d = 0; d < torus->dims; d++) {
         int size = torus->size[d];
         int ahead = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
+        if (ahead && trv_torus_is_line(torus, d))
+            return trv_port(d, ahead > 0 ? 1 : -1);
         ahead += ahead < 0 ? size : 0;
         if (ahead)
             return trv_port(d, 2 * ahead <= size ? 1 : -1);
@@ -24,6 +26,47 @@ int tn_port(const trv_torus_t *torus, int node, int destination)
 int tn_neighbour(const trv_torus_t *torus, int node, int port)
 {
     return trv_torus_shift(torus, node, trv_port_dimension(port), trv_port_sign(port));
+}
+
+bool tn_has_link(const trv_torus_t *torus, int node, int port)
+{
+    const int d = trv_port_dimension(port), end = trv_port_sign(port) > 0 ? torus->size[d] - 1 : 0;
+    return !trv_torus_is_line(torus, d) || trv_torus_coordinate(torus, node, d) != end;
+}
+
+/* Whether a link is cut between `node` and where the row has the destination's coordinate, in the direction of a port. */
+static bool is_cut(const tn_net_t *net, int node, int destination, int port)
+{
+    const int d = trv_port_dimension(port);
+    while (trv_torus_coordinate(&net->torus, node, d) != trv_torus_coordinate(&net->torus, destination, d)) {
+        if (net->link[node * net->ports + port].down)
+            return true;
+        node = tn_neighbour(&net->torus, node, port);
+    }
+    return false;
+}
+
+static int find_way(const tn_net_t *net, int node, int destination)
+{
+    const int port = tn_port(&net->torus, node, destination), d = trv_port_dimension(port);
+    const int back = trv_port(d, -trv_port_sign(port));
+    return !trv_torus_is_line(&net->torus, d) && is_cut(net, node, destination, port) &&
+                   !is_cut(net, node, destination, back)
+               ? back
+               : port;
+}
+
+void tn_route(tn_net_t *net)
+{
+    const int ranks = net->torus.ranks;
+    bool cut = false;
+    for (int i = 0; i < ranks * net->ports; i++)
+        cut = cut || net->link[i].down;
+    for (int from = 0; from < ranks; from++)
+        for (int to = 0; to < ranks; to++) {
+            const int port = cut ? find_way(net, from, to) : tn_port(&net->torus, from, to);
+            net->way[(size_t)from * (size_t)ranks + (size_t)to] = (unsigned char)port;
+        }
 }
 
 int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps, int64_t latency_ns)
@@ -38,9 +81,7 @@ int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps,
     }
     for (size_t i = 0; i < ranks * (size_t)net->ports; i++)
         net->link[i] = (tn_link_t){.bandwidth_bps = bandwidth_bps, .latency_ns = latency_ns};
-    for (size_t from = 0; from < ranks; from++)
-        for (size_t to = 0; to < ranks; to++)
-            net->way[from * ranks + to] = (unsigned char)tn_port(torus, (int)from, (int)to);
+    tn_route(net);
     return TRV_OK;
 }
 

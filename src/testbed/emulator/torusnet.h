@@ -73,11 +73,16 @@ int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps,
 void tn_net_destroy(tn_net_t *net);
 
 /* The port by which a packet leaves `node` on its way to another: dimensions ascending, the shorter way, + where both
- * are as long. */
+ * are as long; along a line the only way. */
 int tn_port(const trv_torus_t *torus, int node, int destination);
 
-/* The node at the other end of a port. */
+/* The node at the other end of a port; the ends of lines have none. */
 int tn_neighbour(const trv_torus_t *torus, int node, int port);
+bool tn_has_link(const trv_torus_t *torus, int node, int port);
+
+/* From now on packets go the other way round a ring where a link of the shorter way is cut, and one of the other way is
+ * not. */
+void tn_route(tn_net_t *net);
 
 /* Moves a packet, whose head is at packet->node at packet->due_ns, over its next link, and puts it into the timer
  * again; false: the link is cut (the caller frees the packet). */
