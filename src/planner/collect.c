@@ -9,6 +9,7 @@
  * Of candidates that are equally fast the one that is added first is the plan. So the single ones come first, and the
  * others from the end of the table, where the more special stand.
  */
+#include <limits.h>
 #include <stdio.h>
 
 #include "algorithms/algorithm.h"
@@ -16,16 +17,18 @@
 
 #define FOLD_MAX 64
 
-static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
+static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm, int fold_max)
 {
     trv_candidate_t candidate = {.always = true};
-    int rc = trv_algorithm_supports(algorithm, &list->torus, list->collective);
+    int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only reason to leave one out */
         return TRV_OK;
     snprintf(candidate.name, sizeof candidate.name, "%s", trv_algorithm_name(algorithm));
     if (!rc)
         rc = trv_candidate_facts(list, &candidate, false);
-    return !rc && candidate.facts.fold <= FOLD_MAX ? trv_candidates_add(list, &candidate) : rc;
+    if (rc == TRV_ERR_UNSUPPORTED) /* on these links */
+        return TRV_OK;
+    return !rc && candidate.facts.fold <= fold_max ? trv_candidates_add(list, &candidate) : rc;
 }
 
 static int add_offered(void *list, const char *name, const trv_model_t *model, bool always)
@@ -37,7 +40,7 @@ static int add_offered(void *list, const char *name, const trv_model_t *model, b
 
 int trv_candidates_collect(trv_candidates_t *list, bool consistent)
 {
-    const trv_collector_t collector = {.torus = &list->torus,
+    const trv_collector_t collector = {.torus = &list->network.torus,
                                        .collective = list->collective,
                                        .consistent = consistent,
                                        .add = add_offered,
@@ -45,9 +48,29 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
     int rc = TRV_OK;
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
         if (!trv_algorithm_at(i)->candidates)
-            rc = add_single(list, trv_algorithm_at(i));
+            rc = add_single(list, trv_algorithm_at(i), FOLD_MAX);
     for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
         if (trv_algorithm_at(i)->candidates)
             rc = trv_algorithm_at(i)->candidates(&collector);
+    return rc;
+}
+
+int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool consistent)
+{
+    trv_torus_t mesh = list->network.torus;
+    mesh.lines |= lines;
+    const trv_collector_t collector = {.torus = &mesh,
+                                       .collective = list->collective,
+                                       .consistent = consistent,
+                                       .add = add_offered,
+                                       .list = list};
+    int rc = TRV_OK;
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (!algorithm->candidates)
+            rc = add_single(list, algorithm, INT_MAX);
+        else if (algorithm->lines)
+            rc = algorithm->candidates(&collector);
+    }
     return rc;
 }
