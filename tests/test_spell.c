@@ -188,7 +188,7 @@ static bool expect_spelled(const trv_torus_t *torus, const char *name, trv_colle
 static int expect_all(const trv_torus_t *torus, trv_collective_t collective)
 {
     static const char *const more[] = {"star", "star:l", "star:overlap", "star:gathered", "star:overlap::1", "hybrid"};
-    trv_candidates_t list = {.torus = *torus, .collective = collective};
+    trv_candidates_t list = {.network = {TRV_NETWORK, .torus = *torus}, .collective = collective};
     int spelled = 0;
     assert_int_equal(trv_candidates_collect(&list, false), 0);
     assert_int_equal(trv_candidates_collect(&list, true), 0);

@@ -15,10 +15,12 @@
 
 #define ANSWERS_MAX  1024 /* a power of two */
 #define PLANNERS_MAX 4
+#define SETS_MAX     64 /* where there are more, everything is forgotten */
 
 /* Everything that a plan depends on but the size. Compared and hashed as bytes: cleared before it is filled. */
 typedef struct question {
     int collective, dims, size[TRV_DIMS_MAX];
+    uint32_t lines, links; /* links: the number of the set, see number_links */
     double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, host_latency_ns, router_in_ns, router_out_ns;
     double message_overhead_ns, gamma_ns;
     uint64_t memory_bytes;
@@ -38,6 +40,11 @@ static struct {
         trv_planner_t *planner;
         question_t key;
     } planner[PLANNERS_MAX]; /* the last one used first */
+    struct {
+        int links;
+        trv_slow_link_t *link;
+    } set[SETS_MAX]; /* of slow and cut links, which keys have the number of */
+    uint32_t sets;
 } kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t collective,
@@ -47,6 +54,7 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
     key->collective = (int)collective;
     key->dims = torus->dims;
     memcpy(key->size, torus->size, sizeof key->size);
+    key->lines = torus->lines;
     key->bandwidth_bps = network->bandwidth_bps;
     key->nic_bandwidth_bps = network->nic_bandwidth_bps;
     key->alpha_ns = network->alpha_ns;
@@ -69,6 +77,46 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
 static bool is_same(const question_t *a, const question_t *b)
 {
     return memcmp(a, b, sizeof *a) == 0; /* NOLINT(bugprone-suspicious-memory-comparison): meant */
+}
+
+/* Forgets everything. */
+static void forget(void)
+{
+    for (int i = 0; i < PLANNERS_MAX; i++) {
+        trv_planner_destroy(kept.planner[i].planner);
+        kept.planner[i].planner = NULL;
+    }
+    for (int i = 0; i < ANSWERS_MAX; i++)
+        kept.answer[i].used = false;
+    for (uint32_t i = 0; i < kept.sets; i++)
+        free(kept.set[i].link);
+    kept.sets = 0;
+}
+
+/* The number of the network's set of links: 0 for none, else from 1; a new one is kept. */
+static int number_links(const trv_simulate_options_t *network, uint32_t *number)
+{
+    const int links = network->slow_links;
+    const size_t bytes = (size_t)links * sizeof *network->slow_link;
+    *number = 0;
+    if (links == 0)
+        return TRV_OK;
+    for (uint32_t i = 0; i < kept.sets; i++)
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): meant */
+        if (kept.set[i].links == links && memcmp(kept.set[i].link, network->slow_link, bytes) == 0) {
+            *number = i + 1;
+            return TRV_OK;
+        }
+    if (kept.sets == SETS_MAX)
+        forget();
+    trv_slow_link_t *copy = malloc(bytes);
+    if (!copy)
+        return trv_fail_memory();
+    memcpy(copy, network->slow_link, bytes);
+    kept.set[kept.sets].links = links;
+    kept.set[kept.sets].link = copy;
+    *number = ++kept.sets;
+    return TRV_OK;
 }
 
 static size_t place_of(const question_t *key, uint64_t vector_bytes)
@@ -103,11 +151,12 @@ int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint
     static const trv_planner_constraints_t none = {TRV_PLANNER_CONSTRAINTS};
     question_t key;
     fill_key(&key, torus, collective, network, constraints ? constraints : &none);
-    size_t place = place_of(&key, vector_bytes);
-    int rc = TRV_OK;
     pthread_mutex_lock(&kept.mutex);
-    if (!kept.answer[place].used || kept.answer[place].vector_bytes != vector_bytes ||
-        !is_same(&kept.answer[place].key, &key)) {
+    int rc = number_links(network, &key.links);
+    size_t place = place_of(&key, vector_bytes);
+    const bool known = !rc && kept.answer[place].used && kept.answer[place].vector_bytes == vector_bytes &&
+                       is_same(&kept.answer[place].key, &key);
+    if (!rc && !known) {
         trv_planned_t made;
         rc = find_planner(&key, torus, collective, network, constraints);
         if (!rc)

@@ -100,7 +100,7 @@ int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate
     if (candidate->known && (candidate->facts.ways_known || !ways))
         return TRV_OK;
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create(&schedule, &list->torus, candidate->name, list->collective);
+    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective);
     if (rc)
         return rc;
     rc = find_facts(candidate, schedule, ways);
@@ -113,7 +113,7 @@ int trv_candidate_read(const trv_candidates_t *list, trv_candidate_t *candidate)
     if (candidate->simulator)
         return TRV_OK;
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create(&schedule, &list->torus, candidate->name, list->collective);
+    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective);
     if (rc)
         return rc;
     rc = candidate->known ? TRV_OK : find_facts(candidate, schedule, false);

@@ -1,5 +1,5 @@
 /*
- * The planner's candidates: schedules of one torus and collective, by name. Each has a model, which is known before the
+ * The planner's candidates: schedules of one network and collective, by name. Each has a model, which is known before the
  * schedule is made, and reads the schedule, and simulates it, only when somebody asks.
  */
 #ifndef TRIVANCE_PLANNER_CANDIDATES_H
@@ -29,7 +29,7 @@ typedef struct trv_candidate {
 } trv_candidate_t;
 
 typedef struct trv_candidates {
-    trv_torus_t torus;
+    trv_network_t network; /* its links are borrowed */
     trv_collective_t collective;
     int count, room;
     trv_candidate_t *candidate;
@@ -41,6 +41,9 @@ void trv_candidates_clear(trv_candidates_t *list);
 
 /* Adds those of every algorithm of the table. `consistent`: others will not be taken. */
 int trv_candidates_collect(trv_candidates_t *list, bool consistent);
+/* Adds every algorithm that is a single schedule, without regard to the ranks that differ, and what those made for
+ * lines offer where the dimensions of the mask are lines. */
+int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool consistent);
 
 /* Makes the facts known, `both_ways` only where `ways` says so. */
 int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate, bool ways);

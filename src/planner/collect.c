@@ -16,20 +16,21 @@
 
 #define FOLD_MAX 64
 
-/* On a mesh nothing has a symmetry, and nothing else is left out for that. */
+/* Where lines or links leave no symmetry, nothing is left out for having none. */
 static int add_measured(trv_candidates_t *list, const char *name)
 {
     trv_candidate_t candidate = {.always = true};
+    const bool uneven = list->network.torus.lines || list->network.slow_links > 0;
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
     int rc = trv_candidate_facts(list, &candidate, false);
-    if (rc || (candidate.facts.fold > FOLD_MAX && !list->torus.lines))
-        return rc;
-    return trv_candidates_add(list, &candidate);
+    if (rc == TRV_ERR_UNSUPPORTED) /* on these links */
+        return TRV_OK;
+    return !rc && (uneven || candidate.facts.fold <= FOLD_MAX) ? trv_candidates_add(list, &candidate) : rc;
 }
 
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
-    int rc = trv_algorithm_supports(algorithm, &list->torus, list->collective);
+    int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only reason to leave one out */
         return TRV_OK;
     return rc ? rc : add_measured(list, trv_algorithm_name(algorithm));
@@ -46,7 +47,7 @@ static int add_offered(void *list, const char *name, const trv_model_t *model, b
 
 int trv_candidates_collect(trv_candidates_t *list, bool consistent)
 {
-    const trv_collector_t collector = {.torus = &list->torus,
+    const trv_collector_t collector = {.torus = &list->network.torus,
                                        .collective = list->collective,
                                        .consistent = consistent,
                                        .add = add_offered,
@@ -58,5 +59,25 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
     for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
         if (trv_algorithm_at(i)->candidates)
             rc = trv_algorithm_at(i)->candidates(&collector);
+    return rc;
+}
+
+int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool consistent)
+{
+    trv_torus_t mesh = list->network.torus;
+    mesh.lines |= lines;
+    const trv_collector_t collector = {.torus = &mesh,
+                                       .collective = list->collective,
+                                       .consistent = consistent,
+                                       .add = add_offered,
+                                       .list = list};
+    int rc = TRV_OK;
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (!algorithm->candidates)
+            rc = add_single(list, algorithm);
+        else if (algorithm->lines)
+            rc = algorithm->candidates(&collector);
+    }
     return rc;
 }

@@ -156,5 +156,5 @@ int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, con
             return rc;
     }
     return trv_fail(TRV_ERR_UNSUPPORTED, "no schedule on %s keeps to all constraints: %s",
-                    trv_torus_format(&list->torus, torus, sizeof torus), sentence.text);
+                    trv_torus_format(&list->network.torus, torus, sizeof torus), sentence.text);
 }

@@ -14,7 +14,8 @@
 #include "planner/timing.h"
 
 #define NAMES_MAX 64
-#define BEST      8 /* of the line, and of the ring */
+#define BEST      8   /* of the line, and of the ring */
+#define HOPS_MAX  1e6 /* of packets in one simulation */
 
 typedef struct question {
     const trv_torus_t *machine;
@@ -99,7 +100,7 @@ static int try_plan(question_t *question, trv_order_t order, const trv_torus_t *
     if (rc)
         return rc;
     const trv_simulate_options_t network = trv_timing_packets(simulator, &question->network, question->vector_bytes,
-                                                              TRV_TIMING_HOPS_MAX);
+                                                              HOPS_MAX);
     rc = trv_simulate(simulator, &network, question->vector_bytes, &result);
     if (!rc)
         rc = trv_simulate(simulator, &network, 1, &empty);
@@ -123,6 +124,8 @@ static int try_shape(question_t *question, unsigned lines, const trv_planner_con
         rc = trv_torus_set_lines(&torus, lines);
     question_t alone = *question;
     alone.network = trv_timing_network(&question->network);
+    alone.network.slow_links = 0;
+    alone.network.slow_link = NULL;
     if (!rc)
         rc = find_names(&alone, &torus, constraints, names);
     for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++) {

@@ -7,7 +7,7 @@
  *
  * The links have one queue each (TRV_FIFO), whatever model the network asks for: then a schedule's symmetry makes a few
  * ranks stand for all, and a simulation takes less than a millisecond whatever the torus. What makes ranks differ
- * (slow links and ranks, jitter, finite buffers) is left away.
+ * (slow ranks, jitter, finite buffers) is left away; but for lines and links, which uneven.c plans with.
  *
  * Two channels per link (TRV_DATELINE), where they are asked for, settle the order of the best: they slow schedules
  * down whose streams share links, by up to a half. No symmetry helps there, so that this takes up to seconds on
@@ -18,9 +18,10 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "planner/candidates.h"
 #include "planner/constraints.h"
+#include "planner/ranking.h"
 #include "planner/timing.h"
+#include "planner/uneven.h"
 
 #define NEAR     1.6 /* times the best estimate: what is estimated to take longer is not simulated … */
 #define NEAR_MAX 64  /* … and of the others so many at most, or as many as are asked for */
@@ -31,13 +32,6 @@
 #define SETTLE_MAX      6
 #define SETTLE_ROOM     48 /* plans with one queue to choose from, of which half may be weighted hybrids */
 #define SETTLE_HOPS_MAX 1e7
-
-struct trv_planner {
-    trv_simulate_options_t network;
-    bool dateline; /* asked for */
-    trv_planner_constraints_t constraints;
-    trv_candidates_t list;
-};
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
@@ -62,6 +56,21 @@ static int check_network(const trv_simulate_options_t *asked)
     return rc;
 }
 
+/* The planner's own copy of the links. */
+static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
+{
+    const size_t links = (size_t)planner->network.slow_links;
+    planner->link = malloc((links + 1) * sizeof *planner->link);
+    if (!planner->link)
+        return trv_fail_memory();
+    if (links > 0)
+        memcpy(planner->link, planner->network.slow_link, links * sizeof *planner->link);
+    planner->network.slow_link = planner->link;
+    planner->list.network = (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = planner->network.slow_links,
+                                            .slow_link = planner->link};
+    return TRV_OK;
+}
+
 int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_collective_t collective,
                        const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
@@ -83,12 +92,17 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->network = trv_timing_network(network);
     planner->dateline = network->model == TRV_DATELINE;
     planner->constraints = constraints ? *constraints : none;
-    planner->list = (trv_candidates_t){.torus = *torus, .collective = collective};
-    rc = trv_constraints_check(&planner->constraints, torus);
+    planner->hops_max = trv_timing_hops_max(torus, network);
+    planner->list.collective = collective;
+    rc = keep_links(planner, torus);
+    if (!rc)
+        rc = trv_constraints_check(&planner->constraints, torus);
     if (!rc)
         rc = check_network(network);
     if (!rc)
-        rc = trv_candidates_collect(&planner->list, planner->constraints.consistent);
+        rc = trv_timing_is_uneven(torus, network)
+                 ? trv_uneven_create(planner, network)
+                 : trv_candidates_collect(&planner->list, planner->constraints.consistent);
     if (rc)
         trv_planner_destroy(planner);
     else
@@ -100,101 +114,31 @@ void trv_planner_destroy(trv_planner_t *planner)
 {
     if (!planner)
         return;
+    trv_planner_destroy(planner->whole);
     trv_candidates_clear(&planner->list);
+    free(planner->link);
     free(planner);
 }
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
-static int simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network, uint64_t vector_bytes,
-                    double *time_ns)
-{
-    trv_simulation_t result;
-    int rc = trv_simulate(candidate->simulator, network, vector_bytes, &result);
-    *time_ns = rc ? INFINITY : result.time_ns;
-    return rc;
-}
-
-/* The candidate's time, INFINITY where a bound says that it is more than `enough_ns`. */
-static int find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes, double enough_ns,
-                     double *time_ns)
-{
-    double bound_ns;
-    *time_ns = INFINITY;
-    int rc = trv_candidate_facts(&planner->list, candidate, false);
-    if (rc || candidate->facts.steps * planner->network.alpha_ns > enough_ns)
-        return rc;
-    rc = trv_candidate_read(&planner->list, candidate);
-    if (rc)
-        return rc;
-    const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
-                                                              TRV_TIMING_HOPS_MAX);
-    rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
-    return rc || bound_ns > enough_ns ? rc : simulate(candidate, &network, vector_bytes, time_ns);
-}
-
 /* The time with two channels per link, on the whole torus, of a candidate whose simulator is made. */
 static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
                               double *time_ns)
 {
-    const double copies = planner->list.torus.ranks / candidate->facts.fold;
+    const double copies = planner->list.network.torus.ranks / candidate->facts.fold;
     trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
                                                         SETTLE_HOPS_MAX / copies);
     network.model = TRV_DATELINE;
-    return simulate(candidate, &network, vector_bytes, time_ns);
-}
-
-/* Makes a plan of a candidate whose time is known. */
-static int make_plan(const trv_planner_t *planner, const trv_candidate_t *candidate, double time_ns,
-                     trv_planned_t *plan)
-{
-    double empty_ns;
-    int rc = simulate(candidate, &planner->network, 1, &empty_ns);
-    if (rc)
-        return rc;
-    *plan = (trv_planned_t){.steps = candidate->facts.steps,
-                            .consistent = candidate->facts.consistent,
-                            .time_ns = time_ns,
-                            .alpha_ns = candidate->facts.steps * planner->network.alpha_ns};
-    memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
-    plan->hops_ns = empty_ns - plan->alpha_ns;
-    plan->transmission_ns = time_ns - empty_ns;
-    return TRV_OK;
+    return trv_candidate_simulate(candidate, &network, vector_bytes, time_ns);
 }
 
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
 
-typedef struct entry {
-    int candidate; /* number in the list */
-    bool always;
-    double estimate_ns, time_ns;
-    int steps;
-} entry_t;
-
-typedef struct ranking {
-    trv_planner_t *planner;
-    uint64_t vector_bytes;
-    int room;
-    entry_t *entry; /* all candidates, in the order of examination */
-    int kept;       /* so many were examined, which keep to the constraints; … */
-    int timed;      /* … of these have a time … */
-    entry_t *best;  /* … and are here, the fastest first */
-} ranking_t;
-
-static double estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
-{
-    const trv_simulate_options_t *n = &planner->network;
-    double router_ns = n->router_in_ns + n->router_out_ns; /* a way of h hops passes h + 1 of them */
-    double network_ns = model->steps * (n->alpha_ns + 2 * n->host_latency_ns + router_ns) +
-                        model->hops * (n->link_latency_ns + router_ns) +
-                        model->load * (double)vector_bytes * 8e9 / n->bandwidth_bps;
-    return fmax(network_ns + model->waits * n->message_overhead_ns, model->messages * n->message_overhead_ns);
-}
-
 /* By the model; what is considered always comes last, in the order of the list. */
 static int by_estimate(const void *a, const void *b)
 {
-    const entry_t *x = a, *y = b;
+    const trv_entry_t *x = a, *y = b;
     if (x->always != y->always)
         return x->always ? 1 : -1;
     if (x->estimate_ns != y->estimate_ns)
@@ -202,41 +146,14 @@ static int by_estimate(const void *a, const void *b)
     return x->candidate - y->candidate;
 }
 
-/* By time; ties are decided by the steps, then by the order of the list. */
-static bool is_better(const entry_t *a, const entry_t *b)
-{
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns;
-    return a->steps != b->steps ? a->steps < b->steps : a->candidate < b->candidate;
-}
-
-static void insert(ranking_t *ranking, const entry_t *entry)
-{
-    int at = ranking->timed++;
-    for (; at > 0 && is_better(entry, &ranking->best[at - 1]); at--)
-        ranking->best[at] = ranking->best[at - 1];
-    ranking->best[at] = *entry;
-}
-
-/* What cannot be simulated, because its messages are too long, is passed over. */
-static int examine(ranking_t *ranking, entry_t *entry, double enough_ns)
-{
-    trv_candidate_t *candidate = &ranking->planner->list.candidate[entry->candidate];
-    int rc = find_time(ranking->planner, candidate, ranking->vector_bytes, enough_ns, &entry->time_ns);
-    entry->steps = candidate->facts.steps;
-    if (!rc && !isinf(entry->time_ns))
-        insert(ranking, entry);
-    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-}
-
 /* Examines what keeps to the constraints and comes near, and what is considered always. */
-static int examine_all(ranking_t *ranking, int entries)
+static int examine_all(trv_ranking_t *ranking, int entries)
 {
     const trv_planner_t *planner = ranking->planner;
     int near = 0, near_max = ranking->room > NEAR_MAX ? ranking->room : NEAR_MAX, rc = TRV_OK;
     double near_ns = INFINITY;
     for (int i = 0; i < entries && !rc; i++) {
-        entry_t *entry = &ranking->entry[i];
+        trv_entry_t *entry = &ranking->entry[i];
         bool keeps;
         if (!entry->always && (near == near_max || entry->estimate_ns > near_ns))
             continue;
@@ -247,15 +164,15 @@ static int examine_all(ranking_t *ranking, int entries)
         if (!entry->always && near++ == 0)
             near_ns = NEAR * entry->estimate_ns;
         ranking->kept++;
-        rc = examine(ranking, entry,
-                     ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY);
+        rc = trv_ranking_examine(ranking, entry,
+                                 ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY);
     }
     return rc;
 }
 
 /* ---- Two channels per link --------------------------------------------------------------------------------------- */
 
-static bool is_alike(const ranking_t *ranking, const entry_t *a, const entry_t *b)
+static bool is_alike(const trv_ranking_t *ranking, const trv_entry_t *a, const trv_entry_t *b)
 {
     const trv_candidate_t *candidate = ranking->planner->list.candidate;
     const char *name = candidate[a->candidate].name, *other = candidate[b->candidate].name;
@@ -264,7 +181,7 @@ static bool is_alike(const ranking_t *ranking, const entry_t *a, const entry_t *
 }
 
 /* Whether entry i of the best comes near enough, with few enough like it before it. */
-static bool is_to_settle(const ranking_t *ranking, int i)
+static bool is_to_settle(const trv_ranking_t *ranking, int i)
 {
     int alike = 0;
     for (int k = 0; k < i; k++)
@@ -273,10 +190,10 @@ static bool is_to_settle(const ranking_t *ranking, int i)
 }
 
 /* Simulates the best again, with two channels per link, and keeps these alone, in their new order. */
-static int settle(ranking_t *ranking)
+static int settle(trv_ranking_t *ranking)
 {
     const trv_planner_t *planner = ranking->planner;
-    entry_t settled[SETTLE_MAX];
+    trv_entry_t settled[SETTLE_MAX];
     int count = 0, rc = TRV_OK;
     for (int i = 0; i < ranking->timed && count < SETTLE_MAX && !rc; i++)
         if (is_to_settle(ranking, i)) {
@@ -287,44 +204,55 @@ static int settle(ranking_t *ranking)
         }
     ranking->timed = 0;
     for (int i = 0; i < count && !rc; i++)
-        insert(ranking, &settled[i]);
+        trv_ranking_insert(ranking, &settled[i]);
     return rc;
 }
 
-static int rank_all(ranking_t *ranking)
+static int rank_even(trv_ranking_t *ranking)
 {
     trv_planner_t *planner = ranking->planner;
     int entries = 0;
     for (int i = 0; i < planner->list.count; i++) {
         const trv_candidate_t *candidate = &planner->list.candidate[i];
         if (!candidate->guest)
-            ranking->entry[entries++] = (entry_t){.candidate = i,
-                                                  .always = candidate->always,
-                                                  .estimate_ns = estimate(planner, &candidate->model,
-                                                                          ranking->vector_bytes)};
+            ranking->entry[entries++] = (trv_entry_t){.candidate = i,
+                                                      .always = candidate->always,
+                                                      .estimate_ns = trv_planner_estimate(planner, &candidate->model,
+                                                                                          ranking->vector_bytes)};
     }
     qsort(ranking->entry, (size_t)entries, sizeof *ranking->entry, by_estimate);
     int rc = examine_all(ranking, entries);
+    return !rc && ranking->timed > 0 && planner->dateline ? settle(ranking) : rc;
+}
+
+static int rank_all(trv_ranking_t *ranking)
+{
+    const trv_planner_t *planner = ranking->planner;
+    int rc = planner->whole ? trv_uneven_rank(ranking) : rank_even(ranking);
     if (!rc && ranking->kept > 0 && ranking->timed == 0)
         return TRV_ERR_UNSUPPORTED; /* with the sentence of the last one that could not be simulated */
     if (!rc && ranking->timed == 0)
         return trv_constraints_refuse_all(&planner->constraints, &planner->list, ranking->vector_bytes);
-    return !rc && planner->dateline ? settle(ranking) : rc;
+    return rc;
 }
 
 int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan)
 {
     if (room < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "there is room for %d plans; it takes room for one at least", room);
-    size_t entries = (size_t)planner->list.count + 1;
-    entry_t *memory = malloc(2 * entries * sizeof *memory);
+    size_t entries = planner->whole ? TRV_UNEVEN_ENTRIES : (size_t)planner->list.count + 1;
+    trv_entry_t *memory = malloc(2 * entries * sizeof *memory);
     if (!memory)
         return trv_fail_memory();
-    ranking_t ranking = {.planner = planner, .vector_bytes = vector_bytes, .entry = memory, .best = memory + entries};
+    trv_ranking_t ranking = {.planner = planner,
+                             .vector_bytes = vector_bytes,
+                             .entry = memory,
+                             .best = memory + entries};
     ranking.room = planner->dateline && room < SETTLE_ROOM ? SETTLE_ROOM : room;
     int rc = rank_all(&ranking), plans = ranking.timed < room ? ranking.timed : room;
     for (int i = 0; i < plans && !rc; i++)
-        rc = make_plan(planner, &planner->list.candidate[ranking.best[i].candidate], ranking.best[i].time_ns, &plan[i]);
+        rc = trv_planner_make_plan(planner, &planner->list.candidate[ranking.best[i].candidate],
+                                   ranking.best[i].time_ns, &plan[i]);
     free(memory);
     return rc ? rc : plans;
 }
@@ -361,8 +289,8 @@ int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *
     if (!rc && !keeps)
         rc = trv_constraints_refuse(&planner->constraints, &planner->list, candidate, vector_bytes);
     if (!rc)
-        rc = find_time(planner, candidate, vector_bytes, INFINITY, &time_ns);
+        rc = trv_planner_find_time(planner, candidate, vector_bytes, INFINITY, &time_ns);
     if (!rc && planner->dateline)
         rc = find_dateline_time(planner, candidate, vector_bytes, &time_ns);
-    return rc ? rc : make_plan(planner, candidate, time_ns, plan);
+    return rc ? rc : trv_planner_make_plan(planner, candidate, time_ns, plan);
 }

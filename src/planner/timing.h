@@ -1,16 +1,21 @@
 /*
- * The time of a schedule as plans are timed: by the packet simulator, one queue per link, on a network without anything
- * that makes ranks differ, in packets that are larger where there would be too many.
+ * The time of a schedule as plans are timed: by the packet simulator, one queue per link, on a network whose links may
+ * be slow or cut, but without anything else that makes ranks differ, in packets that are larger where there would be too many.
  */
 #ifndef TRIVANCE_PLANNER_TIMING_H
 #define TRIVANCE_PLANNER_TIMING_H
 
 #include <trivance/planner.h>
 
-/* The network without slow links and ranks, jitter and finite buffers. */
+/* The network without slow ranks, jitter and finite buffers. */
 trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network);
 
-#define TRV_TIMING_HOPS_MAX 3e7 /* of packets in one simulation: about a second */
+/* Of packets in one simulation: about a second's where a symmetry makes a few ranks stand for all, else so many that
+ * some simulations take about as long. */
+double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_t *network);
+
+/* Whether lines and links make ranks differ. */
+bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t *network);
 
 /* That network for a simulation of this size: where there are too many packets, for the patience of whoever asks, they
  * are larger and fewer. Messages have many of them then, so that it makes no difference to speak of. */

@@ -145,3 +145,25 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
     trv_rows_destroy(rows);
     return rc;
 }
+
+/* The rank that a row begins with where this link is cut. */
+static int find_start(const trv_slow_link_t *link, const trv_torus_t *torus)
+{
+    return trv_port_sign(link->port) > 0 ? opposite(link, torus).rank : link->rank;
+}
+
+void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, double avoided, FILE *out)
+{
+    for (int i = 0; i < links->count; i++) {
+        const trv_slow_link_t *link = &links->link[i].slow;
+        char port[TRV_PORT_TEXT_MAX];
+        fprintf(out, "link %d:%s ", link->rank, trv_port_format(link->port, port));
+        if (isinf(link->factor))
+            fprintf(out, "is cut: its row is a line from %d\n", find_start(link, torus));
+        else if (link->factor >= avoided)
+            fprintf(out, "is %g times as slow and left alone: its row is a line from %d\n", link->factor,
+                    find_start(link, torus));
+        else
+            fprintf(out, "is %g times as slow, and used\n", link->factor);
+    }
+}

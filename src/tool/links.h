@@ -5,6 +5,7 @@
 #define TRIVANCE_TOOL_LINKS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include <trivance/network.h>
 
@@ -32,6 +33,10 @@ int cli_links_add_cut(cli_links_t *links, const char *text);
 /* Makes the directed links, and sets *count to their number. TRV_ERR_ARGUMENT for links that the torus does not have,
  * those that are given twice, and a row that is cut in two. */
 int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count);
+
+/* Prints a line for each: "link 3:+0 is cut: its row is a line from 4". What is as slow as `avoided` or slower is left
+ * alone. */
+void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, double avoided, FILE *out);
 
 /* Splits text at its colons into parts, in a copy; returns how many, or 0 for more than `room` or a text too long. */
 int cli_split(const char *text, char copy[64], int room, const char **part);

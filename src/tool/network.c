@@ -341,8 +341,7 @@ char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_
     const struct {
         bool there;
         const char *name;
-    } part[] = {{options->slow_links > 0, "slow links"},
-                {options->slow_ranks > 0, "slow ranks"},
+    } part[] = {{options->slow_ranks > 0, "slow ranks"},
                 {options->jitter > 0, "jitter"},
                 {options->buffer_bytes > 0, "finite buffers"}};
     text[0] = '\0';

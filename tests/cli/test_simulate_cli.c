@@ -220,8 +220,7 @@ static void test_planned_without(void **state)
     static const struct {
         const char *line, *warning;
     } with[] = {
-        {"simulate 8 -a planned -b 8 --slow-link=0:+0:4x",
-         "trivance simulate: warning: planned is chosen for a network without slow links\n"},
+        {"simulate 8 -a planned -b 8 --slow-link=0:+0:4x --cut=3:+0", ""},
         {"simulate 8 -b 8 -f json --slow-rank=0:2x --jitter=5% --buffer=64K",
          "trivance simulate: warning: planned is chosen for a network without slow ranks, jitter, finite buffers\n"},
         {"simulate 8 -a swing -b 8 --slow-link=0:+0:4x", ""},

@@ -21,11 +21,13 @@
 #include "tool/select.h"
 #include "common/error.h"
 #include "export/names.h"
+#include "planner/timing.h"
 
 #define NEAREST    6 /* plans that are shown, no two of them alike */
 #define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
 #define FACTOR_MAX 100. /* a network that is so many times better or worse is no answer */
-#define VALUES     16   /* of a parameter that are tried on each side of what it is */
+#define DEAR_RANKS 128
+#define VALUES     16 /* of a parameter that are tried on each side of what it is */
 
 enum { ALPHA, BANDWIDTH, LATENCY, PARAMETERS };
 
@@ -201,6 +203,13 @@ static int refine(const why_t *why, row_t *row, int parameter)
     }
 }
 
+/* Where ranks differ every plan is simulated rank by rank, which a hundred times is too long on large networks. */
+static bool is_dear(const why_t *why)
+{
+    const trv_torus_t *torus = &why->ask->torus;
+    return torus->ranks > DEAR_RANKS && trv_timing_is_uneven(torus, &why->ask->network.options);
+}
+
 static int find_wins(why_t *why)
 {
     cli_progress_t progress;
@@ -283,6 +292,15 @@ static void add_time(cli_table_t *table, double time_ns, const trv_time_unit_t *
     cli_cell_text(table, trv_format_time(time_ns, unit, text));
 }
 
+/* What was done about lines, slow and cut links. */
+static void print_links(const why_t *why, FILE *out)
+{
+    const char *at = strchr(why->row[0].plan.algorithm, '@');
+    cli_links_explain(&why->ask->network.links, &why->ask->torus, at ? strtod(at + 1, NULL) : INFINITY, out);
+    if (why->ask->network.links.count > 0)
+        fputc('\n', out);
+}
+
 static int print_text(const why_t *why, FILE *out)
 {
     static const cli_column_t column[] = {{NULL, "plan", false, 0}, {NULL, "steps", true, 0},
@@ -294,6 +312,7 @@ static int print_text(const why_t *why, FILE *out)
     char text[TRV_TIME_TEXT_MAX];
     cli_table_t table;
     cli_plan_ask_header(why->ask, out);
+    print_links(why, out);
     cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
                     out == stdout && cli_stdout_is_terminal());
     for (int i = 0; i < why->rows; i++) {
@@ -315,8 +334,12 @@ static int print_text(const why_t *why, FILE *out)
     for (int i = 1; i < why->rows; i++)
         print_wins(why, &why->row[i], out);
     print_losers(why, true, "as fast: ", out);
-    print_losers(why, false, "nowhere would win: ", out);
-    if (why->rows > 1)
+    if (!is_dear(why))
+        print_losers(why, false, "nowhere would win: ", out);
+    if (why->rows > 1 && is_dear(why))
+        fprintf(out, "not tried: other networks, on each of which a plan for %d ranks that differ takes long\n",
+                why->ask->torus.ranks);
+    else if (why->rows > 1)
         fprintf(out,
                 "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times what it "
                 "is\n",
@@ -410,7 +433,7 @@ int cli_plan_why(const cli_plan_ask_t *ask)
         return trv_fail_memory();
     why->ask = ask;
     int rc = find_rows(why);
-    if (!rc)
+    if (!rc && !is_dear(why))
         rc = find_wins(why);
     trv_planner_destroy(why->planner);
     if (!rc && !(rc = cli_output_begin(&output, ask->output))) {

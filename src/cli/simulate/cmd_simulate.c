@@ -146,7 +146,7 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
     return NULL;
 }
 
-/* Until plans know what makes ranks and links differ. */
+/* Until plans know what makes ranks differ. */
 static void warn(const cli_simulate_t *job)
 {
     char text[CLI_NETWORK_TEXT_MAX];

@@ -1,0 +1,58 @@
+/*
+ * What planners are made of: candidates that get times, and the list of the best.
+ */
+#ifndef TRIVANCE_PLANNER_RANKING_H
+#define TRIVANCE_PLANNER_RANKING_H
+
+#include "planner/candidates.h"
+
+struct trv_planner {
+    trv_simulate_options_t network;
+    bool dateline; /* asked for, of a network that `network` has one queue per link of */
+    trv_planner_constraints_t constraints;
+    trv_candidates_t list;
+    double hops_max;       /* of packets in one simulation */
+    trv_slow_link_t *link; /* those of the network */
+    trv_planner_t *whole;  /* of a network with lines or links: for the torus without them; else NULL */
+};
+
+typedef struct trv_entry {
+    int candidate; /* number in the list */
+    bool always;
+    double estimate_ns, time_ns;
+    int steps;
+} trv_entry_t;
+
+typedef struct trv_ranking {
+    trv_planner_t *planner;
+    uint64_t vector_bytes;
+    int room;
+    trv_entry_t *entry; /* all candidates, in the order of examination */
+    int kept;           /* so many were examined, which keep to the constraints; … */
+    int timed;          /* … of these have a time … */
+    trv_entry_t *best;  /* … and are here, the fastest first */
+} trv_ranking_t;
+
+/* By the candidate's model. */
+double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes);
+
+/* The candidate's time on a network; its simulator is made. */
+int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
+                           uint64_t vector_bytes, double *time_ns);
+
+/* The candidate's time, INFINITY where a bound says that it is more than `enough_ns`. */
+int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
+                          double enough_ns, double *time_ns);
+
+/* Makes a plan of a candidate whose time is known. */
+int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, double time_ns,
+                          trv_planned_t *plan);
+
+/* Keeps an entry that has a time. */
+void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
+
+/* Times an entry and keeps it. What cannot be simulated, because its messages are too long or pass a cut link, is passed
+ * over. */
+int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double enough_ns);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * Plans for networks whose ranks are not alike: meshes, slow and cut links.
+ */
+#ifndef TRIVANCE_PLANNER_UNEVEN_H
+#define TRIVANCE_PLANNER_UNEVEN_H
+
+#include "planner/ranking.h"
+
+/* Completes a planner whose network, list.network and constraints are set. */
+int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *asked);
+
+/* Fills ranking->best, which has room for TRV_UNEVEN_ENTRIES. */
+#define TRV_UNEVEN_ENTRIES 512
+int trv_uneven_rank(trv_ranking_t *ranking);
+
+#endif

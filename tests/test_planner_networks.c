@@ -1,0 +1,201 @@
+/*
+ * Plans for meshes, slow and cut links: never slower than the plan that does not know them, over no cut link, the same
+ * every time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include <trivance/network.h>
+#include <trivance/planner.h>
+#include <trivance/verify.h>
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+typedef struct {
+    const char *torus;
+    int links;
+    trv_slow_link_t link[3];
+} case_t;
+
+static const case_t cases[] = {
+    {"9", 1, {{3, 0, INFINITY}}},
+    {"9", 2, {{3, 0, INFINITY}, {4, 1, INFINITY}}},
+    {"9", 1, {{0, 0, 10}}},
+    {"9", 3, {{0, 0, 10}, {4, 1, 2.5}, {5, 0, 1.2}}},
+    {"9m", 0, {{0}}},
+    {"27m", 1, {{13, 0, 4}}},
+    {"8x8m", 0, {{0}}},
+    {"4mx4m", 0, {{0}}},
+    {"9x9", 1, {{40, 2, 10}}},
+    {"4x4", 2, {{5, 0, INFINITY}, {2, 3, INFINITY}}},
+    {"4x4x4", 1, {{21, 4, INFINITY}}},
+    {"2x3", 1, {{0, 0, INFINITY}}},
+};
+static const uint64_t sizes[] = {32, 8 << 10, 1 << 20, 64 << 20};
+
+static trv_network_t network_of(const case_t *c)
+{
+    trv_network_t network = {TRV_NETWORK, .slow_links = c->links, .slow_link = c->link};
+    assert_int_equal(trv_torus_parse(c->torus, &network.torus), TRV_OK);
+    return network;
+}
+
+static trv_simulate_options_t options_of(const case_t *c)
+{
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.model = TRV_FIFO;
+    options.slow_links = c->links;
+    options.slow_link = c->link;
+    return options;
+}
+
+/* The time of a name on the network; INFINITY where it passes a cut link. */
+static double time_of(const trv_network_t *network, const trv_simulate_options_t *options, const char *name,
+                      uint64_t bytes)
+{
+    trv_schedule_t *schedule;
+    trv_simulator_t *simulator;
+    trv_simulation_t result;
+    assert_int_equal(trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE), TRV_OK);
+    assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+    int rc = trv_simulate(simulator, options, bytes, &result);
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(schedule);
+    assert_true(rc == TRV_OK || rc == TRV_ERR_UNSUPPORTED);
+    return rc ? INFINITY : result.time_ns;
+}
+
+/* Times are those of packets that may be larger: a few hundredths. */
+static void never_slower(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int s = 0; s < COUNT(sizes); s++) {
+            trv_network_t network = network_of(&cases[i]);
+            trv_simulate_options_t options = options_of(&cases[i]), plain = options;
+            trv_torus_t whole = network.torus;
+            trv_planned_t plan, blind;
+            trv_verdict_t verdict;
+            trv_schedule_t *schedule;
+            whole.lines = 0;
+            plain.slow_links = 0;
+            assert_int_equal(trv_planner_best(&whole, TRV_ALLREDUCE, sizes[s], &plain, NULL, &blind), TRV_OK);
+            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s], &options, NULL, &plan), TRV_OK);
+            const double blind_ns = time_of(&network, &options, blind.algorithm, sizes[s]);
+            const double plan_ns = time_of(&network, &options, plan.algorithm, sizes[s]);
+            if (plan_ns > 1.02 * blind_ns)
+                fail_msg("%s of %llu bytes: %s takes %.0f ns, %s %.0f", cases[i].torus, (unsigned long long)sizes[s],
+                         plan.algorithm, plan_ns, blind.algorithm, blind_ns);
+            assert_int_equal(trv_schedule_create_on(&schedule, &network, plan.algorithm, TRV_ALLREDUCE), TRV_OK);
+            assert_int_equal(trv_verify_on(schedule, &network, TRV_VERIFY_AUTO, &verdict, NULL, NULL), TRV_OK);
+            if (!verdict.valid)
+                fail_msg("%s: %s: %s", cases[i].torus, plan.algorithm, verdict.fault);
+            trv_schedule_destroy(schedule);
+        }
+}
+
+/* Issue 17: at least 1.5 times as fast as the plan that does not know of one link at a tenth, on 9x9 at 1 MiB. */
+static void gains(void **state)
+{
+    const case_t slow = {"9x9", 1, {{40, 2, 10}}}, none = {"9x9", 0, {{0}}};
+    const trv_network_t network = network_of(&slow);
+    const trv_simulate_options_t options = options_of(&slow), plain = options_of(&none);
+    trv_planned_t plan, blind;
+    (void)state;
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1 << 20, &plain, NULL, &blind), TRV_OK);
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1 << 20, &options, NULL, &plan), TRV_OK);
+    assert_non_null(strstr(plan.algorithm, "@10"));
+    assert_true(time_of(&network, &options, blind.algorithm, 1 << 20) > 1.5 * plan.time_ns);
+}
+
+/* What is kept of one network is not told of another: not of other links, nor of a mesh; and the same question has the
+ * same answer, however many there were between. */
+static void kept_apart(void **state)
+{
+    trv_planned_t plan, again;
+    trv_torus_t torus;
+    (void)state;
+    assert_int_equal(trv_torus_parse("9", &torus), TRV_OK);
+    double before_ns = 0;
+    for (int i = 0; i < 200; i++) { /* more sets of links than are kept */
+        const trv_slow_link_t link = {4, 0, 1 + i};
+        const case_t c = {"9", 1, {link}};
+        const trv_simulate_options_t options = options_of(&c);
+        assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 1 << 20, &options, NULL, &plan), TRV_OK);
+        assert_true(plan.time_ns >= before_ns); /* the plan of a faster link is one for a slower, in more time */
+        before_ns = plan.time_ns;
+        assert_int_equal(trv_planner_best(&torus, TRV_REDUCE_SCATTER, 1 << 20, &options, NULL, &again), TRV_OK);
+        assert_memory_equal(&plan, &again, sizeof plan);
+    }
+    const trv_simulate_options_t plain = options_of(&(case_t){"9", 0, {{0}}});
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, &plain, NULL, &plan), TRV_OK);
+    assert_int_equal(trv_torus_set_lines(&torus, 1), TRV_OK);
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 1 << 20, &plain, NULL, &again), TRV_OK);
+    assert_true(again.time_ns > plan.time_ns);
+}
+
+/* Two planners of their own, whose links are gone, say the same as the one that keeps plans. */
+static void determined(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        trv_planned_t plan[2], best;
+        trv_network_t network = network_of(&cases[i]);
+        for (int k = 0; k < 2; k++) {
+            trv_planner_t *planner;
+            trv_slow_link_t copy[3];
+            trv_simulate_options_t options = options_of(&cases[i]);
+            memcpy(copy, cases[i].link, sizeof copy);
+            options.slow_link = copy;
+            assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL), TRV_OK);
+            memset(copy, 0x55, sizeof copy);
+            assert_int_equal(trv_planner_rank(planner, 64 << 10, 1, &plan[k]), 1);
+            trv_planner_destroy(planner);
+        }
+        const trv_simulate_options_t options = options_of(&cases[i]);
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 64 << 10, &options, NULL, &best), TRV_OK);
+        assert_string_equal(plan[0].algorithm, plan[1].algorithm);
+        assert_string_equal(plan[0].algorithm, best.algorithm);
+        assert_float_equal(plan[0].time_ns, best.time_ns, 0);
+    }
+}
+
+static void refused(void **state)
+{
+    static const struct {
+        case_t network;
+        const char *words;
+    } bad[] = {
+        {{"9", 2, {{0, 0, INFINITY}, {4, 0, INFINITY}}}, "in two parts"},
+        {{"9m", 1, {{0, 0, INFINITY}}}, "in two parts"},
+        {{"9", 1, {{9, 0, 2}}}, "no link leaves rank 9"},
+        {{"9", 1, {{0, 2, 2}}}, "not so many dimensions"},
+        {{"9m", 1, {{8, 0, 2}}}, "the last of its line"},
+        {{"9", 1, {{0, 0, 0.5}}}, "the factor is 1 or more"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(bad); i++) {
+        const trv_network_t network = network_of(&bad[i].network);
+        const trv_simulate_options_t options = options_of(&bad[i].network);
+        trv_planned_t plan;
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1024, &options, NULL, &plan),
+                         TRV_ERR_ARGUMENT);
+        assert_non_null(strstr(trv_last_error(), bad[i].words));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(never_slower), cmocka_unit_test(gains),   cmocka_unit_test(kept_apart),
+        cmocka_unit_test(determined),   cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
