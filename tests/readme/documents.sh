@@ -30,6 +30,9 @@ picture() { # FILE ARGUMENT…: what `trivance plan ARGUMENT… --format=svg` dr
         fault "$file is not what 'trivance plan $* --format=svg' draws; make it anew"
 }
 picture docs/trivance-l-9.svg 9 --algorithm trivance-l
+picture docs/line-l-9m.svg 9m --algorithm line-l
+picture docs/line-l-4mx4m.svg 4mx4m --algorithm line-l:2
+picture docs/line-l-9-cut.svg 9 --cut 3:+0 --algorithm line-l
 picture docs/star-l-4x4.svg 4x4 --algorithm=star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:1 --rank=5
 
 version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
