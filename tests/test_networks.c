@@ -288,6 +288,7 @@ static void the_snake_goes_from_neighbour_to_neighbour(void **state)
 static void plans_for_a_set_of_nodes(void **state)
 {
     const trv_torus_t torus = torus_of("16x16");
+    const trv_network_t machine = {TRV_NETWORK, .torus = torus};
     trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     trv_node_plan_t plan[64];
     int node[29], nodes = 0;
@@ -314,7 +315,7 @@ static void plans_for_a_set_of_nodes(void **state)
     network.model = TRV_FIFO;
     assert_int_equal(trv_order_nodes(&torus, plan[0].order, nodes, node), TRV_OK);
     assert_int_equal(trv_schedule_create(&schedule, &plan[0].torus, plan[0].plan.algorithm, TRV_ALLREDUCE), TRV_OK);
-    assert_int_equal(trv_schedule_place(&placed, schedule, &torus, node), TRV_OK);
+    assert_int_equal(trv_schedule_place(&placed, schedule, &machine, node), TRV_OK);
     assert_int_equal(trv_simulator_create(&simulator, placed), TRV_OK);
     assert_int_equal(trv_simulate(simulator, &network, 32, &result), TRV_OK);
     assert_true(fabs(result.time_ns - plan[0].plan.time_ns) < 0.001);
@@ -325,6 +326,7 @@ static void plans_for_a_set_of_nodes(void **state)
 static void refuses_sets_that_are_none(void **state)
 {
     const trv_torus_t torus = torus_of("4x4");
+    const trv_network_t machine = {TRV_NETWORK, .torus = torus};
     const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
     int twice[] = {1, 2, 1}, beyond[] = {16}, pair[] = {3, 3};
     trv_schedule_t *schedule, *placed;
@@ -338,7 +340,7 @@ static void refuses_sets_that_are_none(void **state)
                      TRV_ERR_ARGUMENT);
     const trv_torus_t two = torus_of("2");
     assert_int_equal(trv_schedule_create(&schedule, &two, "trivance-l", TRV_ALLREDUCE), TRV_OK);
-    assert_int_equal(trv_schedule_place(&placed, schedule, &torus, pair), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_schedule_place(&placed, schedule, &machine, pair), TRV_ERR_ARGUMENT);
     assert_null(placed);
 }
 

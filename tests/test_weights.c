@@ -102,9 +102,10 @@ static void slices_follow_weights(void **state)
     (void)state;
     trv_schedule_t *schedule = make(0, TRV_ALLREDUCE), *copy, *placed;
     const int node[] = {5, 4, 3, 2, 1, 0};
+    const trv_network_t network = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
     assert_int_equal(trv_schedule_streams(schedule), 4); /* 9, 7, and their mirrors */
     assert_int_equal(trv_explicit_copy(&copy, schedule), TRV_OK);
-    assert_int_equal(trv_schedule_place(&placed, schedule, trv_schedule_torus(schedule), node), TRV_OK);
+    assert_int_equal(trv_schedule_place(&placed, schedule, &network, node), TRV_OK);
     const trv_schedule_t *form[] = {placed, copy};
     for (int i = 0; i < 2; i++) {
         const int64_t units = trv_schedule_units(form[i]);

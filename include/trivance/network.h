@@ -68,11 +68,11 @@ TRV_API const char *trv_order_name(trv_order_t order);
  * the longest run of coordinates without a node. TRV_ERR_ARGUMENT for a node that does not exist or is there twice. */
 TRV_API int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int *node);
 
-/* A schedule as it runs when its rank i is node[i] of `torus`: of that torus, on which all other nodes have nothing to
- * do, for the cost model and the simulator. (The verifier proves the schedule itself: here most nodes contribute
- * nothing.) A message leaves in the first dimension in which the two nodes differ, the shorter way. It takes `schedule`
- * over, and destroys it if it fails; `node` is copied. */
-TRV_API int trv_schedule_place(trv_schedule_t **placed, trv_schedule_t *schedule, const trv_torus_t *torus,
+/* A schedule as it runs when its rank i is node[i] of the network: of that torus, on which all other nodes have nothing
+ * to do, for the cost model and the simulator. (The verifier proves the schedule itself: here most nodes contribute
+ * nothing.) A message leaves in the first dimension in which the two nodes differ and behind which no link of its way is
+ * cut, the shorter way. It takes `schedule` over, and destroys it if it fails; network and `node` are copied. */
+TRV_API int trv_schedule_place(trv_schedule_t **placed, trv_schedule_t *schedule, const trv_network_t *network,
                                const int *node);
 
 #ifdef __cplusplus

@@ -70,8 +70,10 @@ static int place(const question_t *question, const trv_torus_t *torus, const cha
     trv_schedule_t *schedule, *placed;
     *simulator = NULL;
     int rc = trv_schedule_create(&schedule, torus, name, question->collective);
+    const trv_network_t network = {TRV_NETWORK, .torus = *question->machine, .slow_links = question->network.slow_links,
+                                   .slow_link = question->network.slow_link};
     if (!rc)
-        rc = trv_schedule_place(&placed, schedule, question->machine, question->node);
+        rc = trv_schedule_place(&placed, schedule, &network, question->node);
     if (rc)
         return rc;
     rc = trv_simulator_create(simulator, placed);

@@ -1,6 +1,7 @@
 /*
  * Schedules on a set of nodes: the steps of another schedule, whose ranks are some nodes of a machine.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,25 +15,52 @@ typedef struct placed {
     trv_schedule_t *schedule;
     int *node; /* of its ranks */
     int *rank; /* of the machine's nodes; -1 where there is none */
+    int cuts;
+    trv_slow_link_t *cut;
 } placed_t;
 
-/* By the first dimension in which the two differ, the way that a route takes in any dimension but the first. */
-static int port_between(const trv_torus_t *torus, int from, int to, bool mirrored)
+static bool passes_cut(const placed_t *placed, const trv_torus_t *torus, int from, int to, int port, bool mirrored)
 {
-    int d = 0;
-    while (trv_torus_coordinate(torus, from, d) == trv_torus_coordinate(torus, to, d))
-        d++;
-    const int size = torus->size[d];
-    const int forward = (trv_torus_coordinate(torus, to, d) - trv_torus_coordinate(torus, from, d) + size) % size;
-    if (trv_torus_is_line(torus, d))
-        return trv_port(d, trv_torus_coordinate(torus, from, d) + forward < size ? 1 : -1);
+    trv_route_t route;
+    int node = from, leaves;
+    trv_route_begin(&route, torus, from, to, port, mirrored);
+    while ((leaves = trv_route_next(&route, &node)) >= 0)
+        for (int i = 0; i < placed->cuts; i++)
+            if (placed->cut[i].rank == node && placed->cut[i].port == leaves)
+                return true;
+    return false;
+}
+
+/* The shorter way along a dimension, as a route takes it in any but the first; along a line the only one. */
+static int port_along(const trv_rows_t *rows, int from, int to, int d, bool mirrored)
+{
+    const int size = rows->torus.size[d];
+    const int forward = (trv_torus_coordinate(&rows->torus, to, d) - trv_torus_coordinate(&rows->torus, from, d) +
+                         size) %
+                        size;
+    if (trv_rows_are_lines(rows, d))
+        return trv_port(d, trv_row_place(rows, from, d) + forward < size ? 1 : -1);
     return trv_port(d, 2 * forward < size || (2 * forward == size && !mirrored) ? 1 : -1);
+}
+
+static int port_between(const trv_schedule_t *schedule, int from, int to, bool mirrored)
+{
+    const trv_torus_t *torus = &schedule->torus;
+    int first = -1;
+    for (int d = 0; d < torus->dims; d++) {
+        if (trv_torus_coordinate(torus, from, d) == trv_torus_coordinate(torus, to, d))
+            continue;
+        const int port = port_along(schedule->rows, from, to, d, mirrored);
+        if (!passes_cut(schedule->tables, torus, from, to, port, mirrored))
+            return port;
+        first = first < 0 ? port : first;
+    }
+    return first;
 }
 
 static int placed_step(const trv_schedule_t *schedule, int node, int stream, int step, trv_step_t *out)
 {
     const placed_t *placed = schedule->tables;
-    const trv_torus_t *torus = &schedule->torus;
     const bool mirrored = trv_schedule_mirrored(schedule, stream);
     if (placed->rank[node] < 0)
         return TRV_OK;
@@ -40,13 +68,13 @@ static int placed_step(const trv_schedule_t *schedule, int node, int stream, int
     for (int i = 0; i < out->sends && !rc; i++) {
         trv_message_t *message = (trv_message_t *)&out->send[i];
         message->peer = placed->node[message->peer];
-        message->port = port_between(torus, node, message->peer, mirrored);
+        message->port = port_between(schedule, node, message->peer, mirrored);
         message->nic = -1;
     }
     for (int i = 0; i < out->receives && !rc; i++) {
         trv_message_t *message = (trv_message_t *)&out->receive[i];
         message->peer = placed->node[message->peer];
-        message->port = port_between(torus, message->peer, node, mirrored);
+        message->port = port_between(schedule, message->peer, node, mirrored);
         message->nic = -1;
     }
     out->dimension = -1;
@@ -59,6 +87,7 @@ static void destroy(void *tables)
     trv_schedule_destroy(placed->schedule);
     free(placed->node);
     free(placed->rank);
+    free(placed->cut);
     free(placed);
 }
 
@@ -75,27 +104,20 @@ static int check_nodes(const trv_torus_t *torus, int nodes, const int *node, int
     return TRV_OK;
 }
 
-int trv_schedule_place(trv_schedule_t **out, trv_schedule_t *schedule, const trv_torus_t *torus, const int *node)
+static int keep_cuts(placed_t *placed, const trv_network_t *network)
 {
-    const int nodes = schedule->torus.ranks;
-    trv_schedule_t *s = trv_schedule_allocate(torus, schedule->name, schedule->collective);
-    placed_t *placed = calloc(1, sizeof *placed);
-    *out = NULL;
-    if (!s || !placed) {
-        free(placed);
-        trv_schedule_destroy(s);
-        trv_schedule_destroy(schedule);
+    placed->cut = malloc(((size_t)network->slow_links + 1) * sizeof *placed->cut);
+    if (!placed->cut)
         return trv_fail_memory();
-    }
-    *placed = (placed_t){schedule, malloc((size_t)nodes * sizeof(int)), malloc((size_t)torus->ranks * sizeof(int))};
-    s->tables = placed;
-    s->destroy = destroy;
-    int rc = placed->node && placed->rank ? check_nodes(torus, nodes, node, placed->rank) : trv_fail_memory();
-    if (rc) {
-        trv_schedule_destroy(s);
-        return rc;
-    }
-    memcpy(placed->node, node, (size_t)nodes * sizeof *node);
+    for (int i = 0; i < network->slow_links; i++)
+        if (isinf(network->slow_link[i].factor))
+            placed->cut[placed->cuts++] = network->slow_link[i];
+    return TRV_OK;
+}
+
+/* What the two have in common; positions are of no use where nothing is executed. */
+static void copy_fields(trv_schedule_t *s, const trv_schedule_t *schedule)
+{
     s->step = placed_step;
     s->streams = schedule->streams;
     s->steps = schedule->steps;
@@ -107,10 +129,37 @@ int trv_schedule_place(trv_schedule_t **out, trv_schedule_t *schedule, const trv
     s->consistent = schedule->consistent;
     s->messages_per_port = 2 * schedule->messages_per_port; /* those of both its ports may leave by one */
     s->symmetry = TRV_SYMMETRY_NONE;
-    rc = schedule->weight ? trv_schedule_weigh(s, schedule->weight) : TRV_OK;
-    if (rc)
+}
+
+int trv_schedule_place(trv_schedule_t **out, trv_schedule_t *schedule, const trv_network_t *network, const int *node)
+{
+    const size_t nodes = (size_t)schedule->torus.ranks, all = (size_t)network->torus.ranks;
+    trv_schedule_t *s = trv_schedule_allocate(&network->torus, schedule->name, schedule->collective);
+    placed_t *placed = calloc(1, sizeof *placed);
+    *out = NULL;
+    if (!s || !placed) {
+        free(placed);
         trv_schedule_destroy(s);
-    else
-        *out = s;
-    return rc;
+        trv_schedule_destroy(schedule);
+        return trv_fail_memory();
+    }
+    *placed = (placed_t){schedule, malloc(nodes * sizeof(int)), malloc(all * sizeof(int)), 0, NULL};
+    s->tables = placed;
+    s->destroy = destroy;
+    copy_fields(s, schedule);
+    int rc = placed->node && placed->rank ? check_nodes(&network->torus, (int)nodes, node, placed->rank)
+                                          : trv_fail_memory();
+    if (!rc)
+        rc = keep_cuts(placed, network);
+    if (!rc)
+        rc = trv_rows_create(&s->rows, network, INFINITY);
+    if (!rc && schedule->weight)
+        rc = trv_schedule_weigh(s, schedule->weight);
+    if (rc) {
+        trv_schedule_destroy(s);
+        return rc;
+    }
+    memcpy(placed->node, node, nodes * sizeof *node);
+    *out = s;
+    return TRV_OK;
 }

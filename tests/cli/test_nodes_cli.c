@@ -43,7 +43,7 @@ static void test_map(void **state)
     (void)state;
     expect("plan 4x4 --nodes 0-1,4-5 --bytes 32", 0, "     0    1    .    .\n");
     expect("plan 3x3x3 --nodes 0,13 --bytes 32", 0, "nodes 0, 13\n");
-    expect("plan 8mx8m --nodes 0-3,8-11 --cut 9:+1 --bytes 1K", 0, "8 of its nodes");
+    expect("plan 8mx8 --nodes 0-3,8-11 --cut 9:+1 --bytes 1K", 0, "8 of its nodes");
     expect("plan 9 --nodes 4", 0, "1 of its nodes");
 }
 

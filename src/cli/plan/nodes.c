@@ -97,7 +97,8 @@ static int print_plans(const nodes_t *nodes, FILE *out)
         add_time(&table, plan->plan.alpha_ns);
         add_time(&table, plan->plan.hops_ns);
         add_time(&table, plan->plan.transmission_ns);
-        add_slower(&table, plan->plan.time_ns / nodes->plan[0].plan.time_ns);
+        const double best_ns = nodes->plan[0].plan.time_ns; /* 0 for a single node */
+        add_slower(&table, best_ns > 0 ? plan->plan.time_ns / best_ns : 1);
         cli_row_end(&table);
     }
     return cli_table_end(&table);
