@@ -161,7 +161,10 @@ static void check_svg(const trv_schedule_t *schedule, const trv_cost_t *cost)
     int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
     assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     int rc = trv_svg_check(&picture, -1);
-    assert_int_equal(rc, dims > 3 ? TRV_ERR_UNSUPPORTED : 0);
+    if (rc && dims <= 3 && trv_schedule_steps(schedule) > 48) /* a pipeline's, no two of them alike */
+        assert_non_null(strstr(trv_last_error(), "too many for a picture"));
+    else
+        assert_int_equal(rc, dims > 3 ? TRV_ERR_UNSUPPORTED : 0);
     if (!rc) {
         FILE *out = open_memstream(&text, &length);
         assert_int_equal(trv_progress_create(&progress, schedule, 0), 0);

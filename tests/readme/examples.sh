@@ -26,7 +26,7 @@ examples_of_page() { sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/ { /^\.B\|^\.E\|^\.S/!p
 
 # What is tried instead of an example.
 smaller() {
-    sed -e '/-n 64/s/4x4x4/2x2x2/; s/-n \(64\|128\)/-n 8/; s/16x16x16/4x4x4/; s/27x27/9x9/; s/16x16/4x4/' \
+    sed -e '/-n 64/s/4x4x4/2x2x2/; s/-n \(64\|128\)/-n 8/; s/16x16x16/4x4x4/; s/27x27/9x9/; /--nodes/!s/16x16/4x4/' \
         -e 's/64M/4K/; s/128M/1K/; s/8:4M/8:1K/; s/8x8\( --slow\|$\)/4x4\1/' \
         -e 's/figures --\(quick --only 6,17\)\?/figures --quick --only 17 --/; s/ --$//' \
         -e 's/tune /&--time=100ms --bytes=64 /' -e 's/ bench --torus 9,3x3 --algorithm all/& --bytes=64/' \
