@@ -25,7 +25,15 @@
 #include "cost/measure.h"
 #include "export/names.h"
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER, OPTION_LONG };
+enum {
+    OPTION_BANDWIDTH = CLI_NO_LETTER,
+    OPTION_ALPHA,
+    OPTION_HOP,
+    OPTION_UNCHECKED,
+    OPTION_PAPER,
+    OPTION_LIMIT,
+    OPTION_LONG
+};
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
@@ -43,6 +51,7 @@ static const cli_option_t option[] =
      {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"paper", OPTION_PAPER, NULL, "the paper's tables 1 and 2, recomputed from schedules", NULL},
+     {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
@@ -67,8 +76,8 @@ const cli_command_t cli_cost_command = {
 
 typedef struct options {
     const char *command, *path;
-    bool paper, with_bytes, with_hop, unchecked, patient; /* patient: --long */
-    bool of_torus, of_network;                            /* --algorithm or --collective, parameters were given */
+    bool paper, with_bytes, with_hop, limit, unchecked, patient; /* patient: --long */
+    bool of_torus, of_network; /* --algorithm or --collective, parameters were given */
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes[SIZES_MAX];
@@ -293,6 +302,26 @@ static void print_times(const options_t *options, const result_t *result)
     print_plans(options, result);
 }
 
+/* A step costs nothing but alpha in the Hockney model. */
+static int find_limit(const options_t *options, const trv_schedule_t *schedule, int size, trv_limit_t *limit)
+{
+    const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
+    return trv_limit_find(&on, &options->network, trv_schedule_collective(schedule), options->bytes[size], limit);
+}
+
+static void print_limits(const options_t *options, const result_t *result)
+{
+    puts("\nWhat no schedule beats, and the fastest against it");
+    for (int size = 0; size < options->sizes; size++) {
+        char bytes[TRV_BYTES_TEXT_MAX];
+        trv_limit_t limit;
+        if (find_limit(options, result->entry[0].schedule, size, &limit))
+            continue;
+        printf("%s: ", trv_format_bytes(options->bytes[size], bytes));
+        cli_limit_print(&limit, least_time(result, size), stdout);
+    }
+}
+
 static void print_result(const options_t *options, const trv_torus_t *torus, const result_t *result)
 {
     const trv_network_t network = {TRV_NETWORK, .torus = *torus};
@@ -306,6 +335,8 @@ static void print_result(const options_t *options, const trv_torus_t *torus, con
     print_factors(result);
     putchar('\n');
     print_times(options, result);
+    if (options->limit)
+        print_limits(options, result);
 }
 
 /* ---- For programs: one row per torus, algorithm and size --------------------------------------------------------- */
@@ -327,8 +358,11 @@ static void begin_rows(const options_t *options, cli_table_t *table)
                                           {"paper_theta_limit", NULL, true, 0},
                                           {"bytes", NULL, true, 0},
                                           {"time_ns", NULL, true, 0},
-                                          {"best", NULL, false, 0}};
-    cli_table_begin(table, stdout, options->format, column, sizeof column / sizeof column[0], false);
+                                          {"best", NULL, false, 0},
+                                          {"limit_ns", NULL, true, 0},
+                                          {"limit_ratio", NULL, true, 0}};
+    const int columns = sizeof column / sizeof column[0];
+    cli_table_begin(table, stdout, options->format, column, options->limit ? columns : columns - 2, false);
 }
 
 static void add_rows(const options_t *options, const result_t *result, cli_table_t *table)
@@ -353,6 +387,12 @@ static void add_rows(const options_t *options, const result_t *result, cli_table
             cli_cell_int(table, (int64_t)options->bytes[i]);
             cli_cell_real(table, e->time_ns[i], 3);
             cli_cell_bool(table, e->time_ns[i] <= least_time(result, i));
+            if (options->limit) {
+                trv_limit_t limit = {.time_ns = NAN};
+                (void)find_limit(options, e->schedule, i, &limit);
+                cli_cell_real(table, limit.time_ns, 3);
+                cli_cell_real(table, e->time_ns[i] / limit.time_ns, 6);
+            }
             cli_row_end(table);
         }
 }
@@ -470,6 +510,7 @@ static int read_option(void *context, int key)
         options->with_hop = options->of_network = true;
         return trv_parse_time_ns(optarg, &options->network.hop_ns);
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
+    case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case OPTION_LONG: options->patient = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
@@ -483,7 +524,7 @@ static const char *find_conflict(const options_t *options)
         return CLI_UNCHECKED_ALONE;
     if (options->paper)
         return options->path || options->tori.count || options->of_torus || options->of_network ||
-                       options->with_bytes || options->patient
+                       options->with_bytes || options->patient || options->limit
                    ? "--paper has tori of its own, algorithms and sizes, too; give it alone, or with --format"
                    : NULL;
     if (!options->path == !options->tori.count)

@@ -7,8 +7,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+<<<<<<< HEAD
 #include <trivance/network.h>
+    =======
+#include <trivance/cost.h>
+    >>>>>>> d6e1c48 (--limit in plan, cost and simulate: what no schedule beats, by start-up, by what must leave sets of ranks and by all links; bench/limit for tori, meshes, slow and cut links)
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
 
@@ -17,7 +22,7 @@
 
 #define CLI_SLOW_MAX 64
 
-typedef struct cli_network {
+    typedef struct cli_network {
     trv_simulate_options_t options;
     trv_slow_rank_t slow_rank[CLI_SLOW_MAX]; /* what the options point to, once cli_network_finish was called */
     cli_links_t links;                       /* their directed ones, too */
@@ -52,6 +57,13 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
 
 /* "slow ranks, jitter": what the network has and plans leave out of account, "" for nothing. Returns `text`. */
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
+
+/* "limit 5.1us (start-up; sets of ranks 3us, links 2us): 6.4us is 1.25 times that": what no schedule beats for the
+ * simulator's options. */
+int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
+                   uint64_t vector_bytes, trv_limit_t *limit);
+void cli_limit_print(const trv_limit_t *limit, double time_ns, FILE *out);
+#define CLI_LIMIT_HELP "what no schedule beats, by start-up, sets of ranks and links, and how many times that it takes"
 
 /* What a hop takes: along a link and through both sides of a router. Setting it keeps their proportions. */
 double cli_hop_ns(const trv_simulate_options_t *network);

@@ -185,12 +185,42 @@ static void test_sweep(void **state)
     json_decref(rows);
 }
 
+/* ---- Plans and limits -------------------------------------------------------------------------------------------- */
+
+static void test_why(void **state)
+{
+    (void)state;
+    expect("plan 9 --cut=3:+0 -b 1M --why", 0, "\nlink 3:+0 is cut: its row is a line from 4\n");
+    expect("plan 9x9 --slow-link=40:-0:10x -b 1M --why", 0,
+           "\nlink 40:-0 is 10 times as slow and left alone: its row is a line from 40\n");
+    expect("plan 9 --slow-link=3:+0:1.1x -b 32 --why", 0, "\nlink 3:+0 is 1.1 times as slow, and used\n");
+}
+
+/* 2 * 8 crossings of each byte, 18 links of 100 bytes a ns: the Hockney model's ring is as fast but for its steps. */
+static void test_limit(void **state)
+{
+    (void)state;
+    expect("cost 9 -a ring -b 900K --limit --alpha=0ns", 0, "links 8.192us): 1.000 times that\n");
+    expect("simulate 9 -a trivance-l -b 32 --limit --model=fifo", 0,
+           "32 B: limit 4.400us (start-up 4.400us, sets of ranks 0.000us, links 0.000us): 1.003 times that\n");
+    expect("plan 9 -b 32 --limit", 0, "\nlimit 4.400us (start-up 4.400us,");
+    json_t *rows = tool_json("simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --packet=1M -f json");
+    const double ring_ns = json_real_value(json_object_get(json_array_get(rows, 0), "limit_ns"));
+    const double line_ns = json_real_value(json_object_get(json_array_get(rows, 1), "limit_ns"));
+    assert_float_equal(ring_ns / line_ns, 8 / 9., 1e-6);
+    assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "limit_ratio")) > 1);
+    json_decref(rows);
+    tool_refuses("plan 9 --limit --why", "--limit belongs to the text of one plan");
+    tool_refuses("plan 9 --limit --format=json", "--limit belongs to the text of one plan");
+    tool_refuses("cost --paper --limit", "leave --limit out");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_links), cmocka_unit_test(test_many_links), cmocka_unit_test(test_cut),
         cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),       cmocka_unit_test(test_export),
-        cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_sweep),     cmocka_unit_test(test_why),        cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }
