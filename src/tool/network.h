@@ -9,11 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-<<<<<<< HEAD
-#include <trivance/network.h>
-    =======
 #include <trivance/cost.h>
-    >>>>>>> d6e1c48 (--limit in plan, cost and simulate: what no schedule beats, by start-up, by what must leave sets of ranks and by all links; bench/limit for tori, meshes, slow and cut links)
+#include <trivance/network.h>
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
 
@@ -22,7 +19,7 @@
 
 #define CLI_SLOW_MAX 64
 
-    typedef struct cli_network {
+typedef struct cli_network {
     trv_simulate_options_t options;
     trv_slow_rank_t slow_rank[CLI_SLOW_MAX]; /* what the options point to, once cli_network_finish was called */
     cli_links_t links;                       /* their directed ones, too */

@@ -212,7 +212,7 @@ static void test_limit(void **state)
     json_decref(rows);
     tool_refuses("plan 9 --limit --why", "--limit belongs to the text of one plan");
     tool_refuses("plan 9 --limit --format=json", "--limit belongs to the text of one plan");
-    tool_refuses("cost --paper --limit", "leave --limit out");
+    tool_refuses("cost --paper --limit", "give it alone");
 }
 
 int main(void)
