@@ -232,6 +232,11 @@ static int cost_of_file(cli_cost_options_t *options, cli_cost_result_t *result)
         options->bytes[0] = file.vector_bytes;
         options->sizes = 1;
     }
+    rc = cli_network_finish_file(&options->links, &file);
+    if (rc) {
+        trv_schedule_destroy(file.schedule);
+        return rc;
+    }
     result->entries = result->columns = 1;
     result->column[0] = (cli_cost_column_t){.label = trv_schedule_name(file.schedule)};
     return measure(options, file.schedule, &result->entry[0]);

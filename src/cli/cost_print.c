@@ -142,31 +142,34 @@ void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus,
 
 void cli_cost_begin_rows(const cli_cost_options_t *options, cli_table_t *table)
 {
-    static const cli_column_t column[] = {{"torus", NULL, false, 0},
-                                          {"collective", NULL, false, 0},
-                                          {"algorithm", NULL, false, 0},
-                                          {"chosen_for", NULL, false, 0},
-                                          {"steps", NULL, true, 0},
-                                          {"messages", NULL, true, 0},
-                                          {"lambda", NULL, true, 0},
-                                          {"delta", NULL, true, 0},
-                                          {"theta", NULL, true, 0},
-                                          {"paper_lambda", NULL, true, 0},
-                                          {"paper_delta", NULL, true, 0},
-                                          {"paper_theta", NULL, true, 0},
-                                          {"paper_theta_limit", NULL, true, 0},
-                                          {"bytes", NULL, true, 0},
-                                          {"time_ns", NULL, true, 0},
-                                          {"best", NULL, false, 0},
-                                          {"limit_ns", NULL, true, 0},
-                                          {"limit_ratio", NULL, true, 0}};
-    const int columns = sizeof column / sizeof column[0];
-    cli_table_begin(table, stdout, options->format, column, options->limit ? columns : columns - 2, false);
+    cli_column_t column[CLI_COLUMNS_MAX] = {{"torus", NULL, false, 0},
+                                            {"collective", NULL, false, 0},
+                                            {"algorithm", NULL, false, 0},
+                                            {"chosen_for", NULL, false, 0},
+                                            {"steps", NULL, true, 0},
+                                            {"messages", NULL, true, 0},
+                                            {"lambda", NULL, true, 0},
+                                            {"delta", NULL, true, 0},
+                                            {"theta", NULL, true, 0},
+                                            {"paper_lambda", NULL, true, 0},
+                                            {"paper_delta", NULL, true, 0},
+                                            {"paper_theta", NULL, true, 0},
+                                            {"paper_theta_limit", NULL, true, 0},
+                                            {"bytes", NULL, true, 0},
+                                            {"time_ns", NULL, true, 0},
+                                            {"best", NULL, false, 0},
+                                            {"limit_ns", NULL, true, 0},
+                                            {"limit_ratio", NULL, true, 0}};
+    int shown = options->limit ? 18 : 16;
+    if (options->links.links.count > 0)
+        column[shown++] = (cli_column_t){"slow_links", NULL, false, 0};
+    cli_table_begin(table, stdout, options->format, column, shown, false);
 }
 
 void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_t *result, cli_table_t *table)
 {
-    char text[TRV_TORUS_TEXT_MAX];
+    char text[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
+    cli_links_format(&options->links.links, links);
     for (int c = 0; c < result->columns; c++)
         for (int i = 0; i < options->sizes; i++) {
             const cli_cost_entry_t *e = &result->entry[result->column[c].entry[i]];
@@ -192,6 +195,8 @@ void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_
                 cli_cell_real(table, limit.time_ns, 3);
                 cli_cell_real(table, e->time_ns[i] / limit.time_ns, 6);
             }
+            if (links[0])
+                cli_cell_text(table, links);
             cli_row_end(table);
         }
 }

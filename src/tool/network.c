@@ -285,6 +285,12 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
     return rc ? rc : cli_links_finish(&network->links, torus, &options->slow_links);
 }
 
+int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file)
+{
+    int rc = cli_links_add_file(&network->links, file->slow_link, file->slow_links);
+    return rc ? rc : cli_network_finish(network, trv_schedule_torus(file->schedule));
+}
+
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options)
 {
     return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,

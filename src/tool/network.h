@@ -14,6 +14,7 @@
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
 
+#include "export/schedule_file.h"
 #include "tool/command.h"
 #include "tool/links.h"
 
@@ -35,6 +36,9 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
 /* Checks what depends on the torus and on one another (slow ranks and links exist, no row is cut in two, packet fits in
  * buffer …) and sets the pointers in `options`. Call it after every copy of a cli_network_t. */
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
+
+/* The same for the torus and the links of a schedule's file. */
+int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file);
 
 /* The torus with the links of the options, which are borrowed. */
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options);

@@ -197,6 +197,12 @@ int cli_plan_svg(const cli_shown_t *plan, FILE *out)
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
+static int write_json(const cli_shown_t *plan, FILE *out)
+{
+    const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
+    return trv_schedule_file_write_on(plan->schedule, &network, plan->vector_bytes, out);
+}
+
 static int write_limit(const cli_shown_t *plan, FILE *out)
 {
     trv_limit_t limit;
@@ -222,7 +228,7 @@ static int write_plan(const options_t *options, const cli_shown_t *plan)
             rc = write_limit(plan, output.stream);
         break;
     case SVG: rc = cli_plan_svg(plan, output.stream); break;
-    case JSON: rc = trv_schedule_file_write(plan->schedule, plan->vector_bytes, output.stream); break;
+    case JSON: rc = write_json(plan, output.stream); break;
     }
     return cli_output_end(&output, rc);
 }
@@ -236,7 +242,7 @@ static int try_json(const options_t *options, const cli_shown_t *plan)
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere)
         return TRV_OK;
-    int rc = trv_schedule_file_write(plan->schedule, plan->vector_bytes, nowhere);
+    int rc = write_json(plan, nowhere);
     fclose(nowhere);
     return rc;
 }
@@ -318,7 +324,7 @@ static int run(options_t *options)
     }
     plan.schedule = schedule;
     if (options->schedule)
-        rc = cli_network_finish(&options->network, trv_schedule_torus(schedule));
+        rc = cli_network_finish_file(&options->network, &file);
     if (!rc && options->schedule)
         rc = check(options, trv_schedule_torus(schedule), &plan);
     if (!rc)

@@ -33,6 +33,8 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
         column[columns++] = limited[i];
     for (size_t i = 0; job->links && i < sizeof loaded / sizeof loaded[0]; i++)
         column[columns++] = loaded[i];
+    if (job->network.links.count > 0)
+        column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
     cli_table_begin(table, stdout, job->format, column, columns, false);
 }
 
@@ -90,7 +92,7 @@ static void add_limit(const cli_group_t *group, const cli_point_t *point, cli_ta
 
 static void add_row(const cli_simulate_t *job, const cli_group_t *group, int line, int size, cli_table_t *table)
 {
-    char torus[TRV_TORUS_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], slow[CLI_LINKS_TEXT_MAX];
     int index = line * group->sizes + size;
     const cli_point_t *point = &group->point[index];
     const char *algorithm = cli_is_several(point->choice) ? point->algorithm : point->choice->label;
@@ -113,6 +115,8 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
         add_limit(group, point, table);
     if (job->links)
         add_links(group, index, table);
+    if (job->network.links.count > 0)
+        cli_cell_text(table, cli_links_format(&job->network.links, slow));
     cli_row_end(table);
 }
 
