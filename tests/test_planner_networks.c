@@ -93,6 +93,7 @@ static void never_slower(void **state)
             assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s], &options, NULL, &plan), TRV_OK);
             const double blind_ns = time_of(&network, &options, blind.algorithm, sizes[s]);
             const double plan_ns = time_of(&network, &options, plan.algorithm, sizes[s]);
+            assert_true(isfinite(plan_ns));
             if (plan_ns > 1.02 * blind_ns)
                 fail_msg("%s of %llu bytes: %s takes %.0f ns, %s %.0f", cases[i].torus, (unsigned long long)sizes[s],
                          plan.algorithm, plan_ns, blind.algorithm, blind_ns);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <trivance/common.h>
+#include <trivance/network.h>
 #include <trivance/schedule.h>
 
 #ifdef __cplusplus
@@ -55,6 +56,20 @@ TRV_API void trv_cost_clear(trv_cost_t *cost);
 /* Completion time in ns for a vector of `vector_bytes`, message sizes rounded up to bytes as the timing readers do. */
 TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t *network, uint64_t vector_bytes,
                              double *time_ns);
+
+/* ---- What no schedule beats -------------------------------------------------------------------------------------- */
+
+/* Each is a lower bound: by steps and hops, where a rank sends one message by a port in a step; by what must leave and
+ * enter sets of ranks; by what all links together carry. */
+typedef struct trv_limit {
+    double startup_ns, sets_ns, links_ns;
+    double time_ns; /* the largest of them */
+} trv_limit_t;
+
+/* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop
+ * `times->hop_ns`. TRV_ERR_ARGUMENT for links that do not exist. */
+TRV_API int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv_collective_t collective,
+                           uint64_t vector_bytes, trv_limit_t *limit);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 
 #include "cli/subcommands.h"
 #include "tool/tool.h"
+#include "cli/cost.h"
 #include "cli/cost_paper.h"
 #include "tool/input.h"
 #include "tool/network.h"
@@ -25,7 +26,15 @@
 #include "cost/measure.h"
 #include "export/names.h"
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER, OPTION_LONG };
+enum {
+    OPTION_BANDWIDTH = CLI_NO_LETTER,
+    OPTION_ALPHA,
+    OPTION_HOP,
+    OPTION_UNCHECKED,
+    OPTION_PAPER,
+    OPTION_LIMIT,
+    OPTION_LONG
+};
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
@@ -43,6 +52,7 @@ static const cli_option_t option[] =
      {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead (- is stdin)", "FILE"},
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"paper", OPTION_PAPER, NULL, "the paper's tables 1 and 2, recomputed from schedules", NULL},
+     {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
@@ -63,42 +73,6 @@ const cli_command_t cli_cost_command = {
                 "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n",
 };
 
-#define SIZES_MAX 32
-
-typedef struct options {
-    const char *command, *path;
-    bool paper, with_bytes, with_hop, unchecked, patient; /* patient: --long */
-    bool of_torus, of_network;                            /* --algorithm or --collective, parameters were given */
-    cli_selection_t selection;
-    trv_collective_t collective;
-    uint64_t bytes[SIZES_MAX];
-    int sizes;
-    trv_hockney_t network;
-    cli_network_t links; /* of it the links alone */
-    cli_format_t format;
-    cli_tori_t tori;
-    cli_progress_t *progress; /* of all schedules, in seconds as estimated */
-} options_t;
-
-typedef struct entry { /* one schedule of a torus */
-    trv_schedule_t *schedule;
-    trv_cost_t cost;
-    trv_paper_cost_t paper;
-    double time_ns[SIZES_MAX];
-} entry_t;
-
-typedef struct column { /* one line of the user's list */
-    const char *label;
-    const cli_choice_t *choice; /* NULL: what a file has */
-    int entry[SIZES_MAX];       /* per size: of a family the fastest member, of `planned` the plan */
-} column_t;
-
-typedef struct result {
-    entry_t entry[3 * CLI_CHOICES_MAX];
-    column_t column[CLI_CHOICES_MAX];
-    int entries, columns;
-} result_t;
-
 typedef struct advance { /* of one schedule */
     cli_progress_t *progress;
     double seconds;
@@ -110,7 +84,7 @@ static void moved(void *context, double share)
     cli_progress_step(advance->progress, share * advance->seconds);
 }
 
-static int measure(const options_t *options, trv_schedule_t *schedule, entry_t *entry)
+static int measure(const cli_cost_options_t *options, trv_schedule_t *schedule, cli_cost_entry_t *entry)
 {
     const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
     advance_t advance = {options->progress, 0};
@@ -128,8 +102,8 @@ static int measure(const options_t *options, trv_schedule_t *schedule, entry_t *
 }
 
 /* The entry of that name from `first` on, measured if it is not there yet. */
-static int find_entry(const options_t *options, const trv_torus_t *torus, const char *name, int first, result_t *result,
-                      int *entry)
+static int find_entry(const cli_cost_options_t *options, const trv_torus_t *torus, const char *name, int first,
+                      cli_cost_result_t *result, int *entry)
 {
     const trv_network_t on = cli_network_on(torus, &options->links.options);
     trv_schedule_t *schedule;
@@ -148,7 +122,8 @@ static int find_entry(const options_t *options, const trv_torus_t *torus, const 
 }
 
 /* Members that do not take the torus are left out. */
-static int measure_members(const options_t *options, const trv_torus_t *torus, column_t *column, result_t *result)
+static int measure_members(const cli_cost_options_t *options, const trv_torus_t *torus, cli_cost_column_t *column,
+                           cli_cost_result_t *result)
 {
     int first = result->entries, entry, rc = TRV_OK;
     for (int i = 0; i < column->choice->members; i++) {
@@ -166,7 +141,8 @@ static int measure_members(const options_t *options, const trv_torus_t *torus, c
 }
 
 /* The plans are those of `trivance plan`: for the paper's network, but for what was given here. */
-static int measure_plans(const options_t *options, const trv_torus_t *torus, column_t *column, result_t *result)
+static int measure_plans(const cli_cost_options_t *options, const trv_torus_t *torus, cli_cost_column_t *column,
+                         cli_cost_result_t *result)
 {
     trv_simulate_options_t network = options->links.options;
     int first = result->entries, rc = TRV_OK;
@@ -184,18 +160,18 @@ static int measure_plans(const options_t *options, const trv_torus_t *torus, col
 }
 
 /* A choice of which nothing is left is an error if it is the only one. */
-static int measure_choice(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice,
-                          result_t *result)
+static int measure_choice(const cli_cost_options_t *options, const trv_torus_t *torus, const cli_choice_t *choice,
+                          cli_cost_result_t *result)
 {
-    column_t *column = &result->column[result->columns];
-    *column = (column_t){.label = choice->label, .choice = choice};
+    cli_cost_column_t *column = &result->column[result->columns];
+    *column = (cli_cost_column_t){.label = choice->label, .choice = choice};
     int rc = choice->planned ? measure_plans(options, torus, column, result)
                              : measure_members(options, torus, column, result);
     result->columns += !rc;
     return rc == TRV_ERR_UNSUPPORTED && !options->selection.single ? TRV_OK : rc;
 }
 
-static void clear_result(result_t *result)
+static void clear_result(cli_cost_result_t *result)
 {
     for (int i = 0; i < result->entries; i++) {
         trv_cost_clear(&result->entry[i].cost);
@@ -204,163 +180,11 @@ static void clear_result(result_t *result)
     result->entries = result->columns = 0;
 }
 
-static double least_time(const result_t *result, int size)
-{
-    double least = INFINITY;
-    for (int c = 0; c < result->columns; c++)
-        least = fmin(least, result->entry[result->column[c].entry[size]].time_ns[size]);
-    return least;
-}
-
-/* ---- For people: two tables per torus ---------------------------------------------------------------------------- */
-
-static void print_factors(const result_t *result)
-{
-    static const cli_column_t column[] = {{NULL, "algorithm", false, 0}, {NULL, "steps", true, 0},
-                                          {NULL, "messages", true, 0},   {NULL, "Lambda", true, 8},
-                                          {NULL, "paper", true, 7},      {NULL, "Delta", true, 8},
-                                          {NULL, "paper", true, 7},      {NULL, "Theta", true, 8},
-                                          {NULL, "paper", true, 7},      {NULL, "limit", true, 7}};
-    cli_table_t table;
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
-                    cli_stdout_is_terminal());
-    for (int i = 0; i < result->entries; i++) {
-        const entry_t *e = &result->entry[i];
-        bool known = false; /* a family and its member may both be in the list */
-        for (int j = 0; j < i; j++)
-            known |= strcmp(trv_schedule_name(result->entry[j].schedule), trv_schedule_name(e->schedule)) == 0;
-        if (known)
-            continue;
-        cli_cell_text(&table, trv_schedule_name(e->schedule));
-        cli_cell_int(&table, e->cost.steps);
-        cli_cell_int(&table, (int64_t)e->cost.messages);
-        cli_cell_real(&table, e->cost.lambda, 3);
-        cli_cell_real(&table, e->paper.lambda, 3);
-        cli_cell_real(&table, e->cost.delta, 3);
-        cli_cell_real(&table, e->paper.delta, 3);
-        cli_cell_real(&table, e->cost.theta, 3);
-        cli_cell_real(&table, e->paper.theta, 3);
-        cli_cell_real(&table, e->paper.theta_limit, 3);
-        cli_row_end(&table);
-    }
-    cli_table_end(&table);
-}
-
-static void print_plans(const options_t *options, const result_t *result)
-{
-    const char *name[SIZES_MAX];
-    for (int c = 0; c < result->columns; c++) {
-        if (!result->column[c].choice || !result->column[c].choice->planned)
-            continue;
-        for (int i = 0; i < options->sizes; i++)
-            name[i] = trv_schedule_name(result->entry[result->column[c].entry[i]].schedule);
-        cli_print_planned(name, options->bytes, options->sizes);
-        puts("planned by simulation, as by `trivance plan`");
-    }
-}
-
-static void print_times(const options_t *options, const result_t *result)
-{
-    cli_column_t column[SIZES_MAX + 1] = {{NULL, "time in us", false, 0}};
-    char title[SIZES_MAX][TRV_BYTES_TEXT_MAX + 2];
-    bool families = false;
-    cli_table_t table;
-    /* Two characters stay free behind every number for the marks. */
-    for (int i = 0; i < options->sizes; i++) {
-        trv_format_bytes(options->bytes[i], title[i]);
-        strcat(title[i], "  ");
-        column[i + 1] = (cli_column_t){NULL, title[i], true, 0};
-    }
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, options->sizes + 1, cli_stdout_is_terminal());
-    for (int c = 0; c < result->columns; c++) {
-        const column_t *line = &result->column[c];
-        bool family = line->choice && line->choice->members > 1;
-        families |= family;
-        cli_cell_text(&table, line->label);
-        for (int i = 0; i < options->sizes; i++) {
-            char cell[64];
-            const entry_t *e = &result->entry[line->entry[i]];
-            const char *name = trv_schedule_name(e->schedule);
-            bool best = e->time_ns[i] <= least_time(result, i);
-            snprintf(cell, sizeof cell, "%.2f%s%s", e->time_ns[i] / 1e3, best ? "*" : " ",
-                     family ? name + strlen(name) - 1 : " ");
-            cli_cell_text(&table, cell);
-        }
-        cli_row_end(&table);
-    }
-    cli_table_end(&table);
-    printf("by the Hockney model; * fastest%s\n", families ? "; l, b: the member of the family that it is" : "");
-    print_plans(options, result);
-}
-
-static void print_result(const options_t *options, const trv_torus_t *torus, const result_t *result)
-{
-    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
-    char shape[TRV_SHAPE_TEXT_MAX];
-    const char *collective = cli_collective_title(options->collective);
-    if (options->path)
-        collective = cli_collective_title(trv_schedule_collective(result->entry[0].schedule));
-    printf("%s on %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop\n\n", collective,
-           trv_shape_words(&network, shape), torus->ranks, torus->ranks == 1 ? "" : "s",
-           options->network.bandwidth_bps / 1e9, options->network.alpha_ns / 1e3, options->network.hop_ns);
-    print_factors(result);
-    putchar('\n');
-    print_times(options, result);
-}
-
-/* ---- For programs: one row per torus, algorithm and size --------------------------------------------------------- */
-
-static void begin_rows(const options_t *options, cli_table_t *table)
-{
-    static const cli_column_t column[] = {{"torus", NULL, false, 0},
-                                          {"collective", NULL, false, 0},
-                                          {"algorithm", NULL, false, 0},
-                                          {"chosen_for", NULL, false, 0},
-                                          {"steps", NULL, true, 0},
-                                          {"messages", NULL, true, 0},
-                                          {"lambda", NULL, true, 0},
-                                          {"delta", NULL, true, 0},
-                                          {"theta", NULL, true, 0},
-                                          {"paper_lambda", NULL, true, 0},
-                                          {"paper_delta", NULL, true, 0},
-                                          {"paper_theta", NULL, true, 0},
-                                          {"paper_theta_limit", NULL, true, 0},
-                                          {"bytes", NULL, true, 0},
-                                          {"time_ns", NULL, true, 0},
-                                          {"best", NULL, false, 0}};
-    cli_table_begin(table, stdout, options->format, column, sizeof column / sizeof column[0], false);
-}
-
-static void add_rows(const options_t *options, const result_t *result, cli_table_t *table)
-{
-    char text[TRV_TORUS_TEXT_MAX];
-    for (int c = 0; c < result->columns; c++)
-        for (int i = 0; i < options->sizes; i++) {
-            const entry_t *e = &result->entry[result->column[c].entry[i]];
-            cli_cell_text(table, trv_torus_format(trv_schedule_torus(e->schedule), text, sizeof text));
-            cli_cell_text(table, cli_collective_name(trv_schedule_collective(e->schedule)));
-            cli_cell_text(table, trv_schedule_name(e->schedule));
-            cli_cell_text(table, result->column[c].label);
-            cli_cell_int(table, e->cost.steps);
-            cli_cell_int(table, (int64_t)e->cost.messages);
-            cli_cell_real(table, e->cost.lambda, 6);
-            cli_cell_real(table, e->cost.delta, 6);
-            cli_cell_real(table, e->cost.theta, 6);
-            cli_cell_real(table, e->paper.lambda, 6);
-            cli_cell_real(table, e->paper.delta, 6);
-            cli_cell_real(table, e->paper.theta, 6);
-            cli_cell_real(table, e->paper.theta_limit, 6);
-            cli_cell_int(table, (int64_t)options->bytes[i]);
-            cli_cell_real(table, e->time_ns[i], 3);
-            cli_cell_bool(table, e->time_ns[i] <= least_time(result, i));
-            cli_row_end(table);
-        }
-}
-
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 /* Adds what a schedule of the torus will take; nothing where there is none. */
-static int estimate_member(const options_t *options, const trv_torus_t *torus, const char *name, double *seconds)
+static int estimate_member(const cli_cost_options_t *options, const trv_torus_t *torus, const char *name,
+                           double *seconds)
 {
     const trv_network_t on = cli_network_on(torus, &options->links.options);
     trv_schedule_t *schedule;
@@ -375,7 +199,7 @@ static int estimate_member(const options_t *options, const trv_torus_t *torus, c
 }
 
 /* Of everything but what is planned, which has few messages. */
-static int estimate(const options_t *options, double *seconds)
+static int estimate(const cli_cost_options_t *options, double *seconds)
 {
     int rc = TRV_OK;
     for (int t = 0; t < options->tori.count; t++)
@@ -387,7 +211,7 @@ static int estimate(const options_t *options, double *seconds)
     return rc;
 }
 
-static int cost_of_torus(const options_t *options, const trv_torus_t *torus, result_t *result)
+static int cost_of_torus(const cli_cost_options_t *options, const trv_torus_t *torus, cli_cost_result_t *result)
 {
     int rc = TRV_OK;
     for (int i = 0; i < options->selection.choices && !rc; i++)
@@ -398,7 +222,7 @@ static int cost_of_torus(const options_t *options, const trv_torus_t *torus, res
     return rc;
 }
 
-static int cost_of_file(options_t *options, result_t *result)
+static int cost_of_file(cli_cost_options_t *options, cli_cost_result_t *result)
 {
     trv_schedule_file_t file;
     int rc = cli_read_schedule(options->command, options->path, options->unchecked, &file);
@@ -408,14 +232,19 @@ static int cost_of_file(options_t *options, result_t *result)
         options->bytes[0] = file.vector_bytes;
         options->sizes = 1;
     }
+    rc = cli_network_finish_file(&options->links, &file);
+    if (rc) {
+        trv_schedule_destroy(file.schedule);
+        return rc;
+    }
     result->entries = result->columns = 1;
-    result->column[0] = (column_t){.label = trv_schedule_name(file.schedule)};
+    result->column[0] = (cli_cost_column_t){.label = trv_schedule_name(file.schedule)};
     return measure(options, file.schedule, &result->entry[0]);
 }
 
-static int run(options_t *options)
+static int run(cli_cost_options_t *options)
 {
-    static result_t result;
+    static cli_cost_result_t result;
     cli_table_t table;
     bool text = options->format == CLI_FORMAT_TABLE;
     cli_progress_t progress = {0};
@@ -431,13 +260,13 @@ static int run(options_t *options)
         rc = options->path ? cost_of_file(options, &result) : cost_of_torus(options, &options->tori.torus[t], &result);
         cli_progress_pause(&progress);
         if (!rc && !text && t == 0)
-            begin_rows(options, &table);
+            cli_cost_begin_rows(options, &table);
         if (!rc && text && t > 0)
             putchar('\n');
         if (!rc && text)
-            print_result(options, trv_schedule_torus(result.entry[0].schedule), &result);
+            cli_cost_print(options, trv_schedule_torus(result.entry[0].schedule), &result);
         else if (!rc)
-            add_rows(options, &result, &table);
+            cli_cost_add_rows(options, &result, &table);
         cli_progress_name(&progress, "cost");
         clear_result(&result);
         if (rc && !text && t > 0)
@@ -451,7 +280,7 @@ static int run(options_t *options)
 
 static int read_option(void *context, int key)
 {
-    options_t *options = context;
+    cli_cost_options_t *options = context;
     if (key >= CLI_NETWORK_OPTION)
         return cli_network_set(&options->links, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
     switch (key) {
@@ -459,7 +288,7 @@ static int read_option(void *context, int key)
     case 'c': options->of_torus = true; return cli_parse_collective(optarg, &options->collective);
     case 'b':
         options->with_bytes = true;
-        return trv_parse_bytes_list(optarg, options->bytes, SIZES_MAX, &options->sizes);
+        return trv_parse_bytes_list(optarg, options->bytes, CLI_COST_SIZES_MAX, &options->sizes);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
     case OPTION_BANDWIDTH:
@@ -470,6 +299,7 @@ static int read_option(void *context, int key)
         options->with_hop = options->of_network = true;
         return trv_parse_time_ns(optarg, &options->network.hop_ns);
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
+    case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case OPTION_LONG: options->patient = true; return TRV_OK;
     case OPTION_PAPER: options->paper = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
@@ -477,13 +307,13 @@ static int read_option(void *context, int key)
 }
 
 /* The sentence for options that do not go together, or NULL. */
-static const char *find_conflict(const options_t *options)
+static const char *find_conflict(const cli_cost_options_t *options)
 {
     if (options->unchecked && !options->path)
         return CLI_UNCHECKED_ALONE;
     if (options->paper)
         return options->path || options->tori.count || options->of_torus || options->of_network ||
-                       options->with_bytes || options->patient
+                       options->with_bytes || options->patient || options->limit
                    ? "--paper has tori of its own, algorithms and sizes, too; give it alone, or with --format"
                    : NULL;
     if (!options->path == !options->tori.count)
@@ -493,14 +323,14 @@ static const char *find_conflict(const options_t *options)
 
 int cli_cost(int argc, char **argv)
 {
-    static options_t options;
+    static cli_cost_options_t options;
     int rc = cli_select("all", &options.selection);
     options.command = argv[0];
     options.network = (trv_hockney_t)TRV_HOCKNEY_PAPER;
     cli_network_init(&options.links);
     options.links.options = cli_usual_network();
     if (!rc)
-        rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, SIZES_MAX, &options.sizes);
+        rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, CLI_COST_SIZES_MAX, &options.sizes);
     if (!rc) {
         int code = cli_read_options(&cli_cost_command, argc, argv, read_option, &options);
         if (code >= 0)

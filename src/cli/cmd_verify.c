@@ -324,9 +324,9 @@ static int check_single(const options_t *options)
 }
 
 /* The links exist on all tori, whose pointers are the same. */
-static int check_links(options_t *options, const trv_schedule_t *schedule)
+static int check_links(options_t *options, const trv_schedule_file_t *file)
 {
-    int rc = schedule ? cli_network_finish(&options->network, trv_schedule_torus(schedule)) : TRV_OK;
+    int rc = file->schedule ? cli_network_finish_file(&options->network, file) : TRV_OK;
     if (options->network.links.count && options->tori.count > 1)
         return trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about the links of one torus, for example "
                                           "`trivance verify 9 --cut=3:+0`");
@@ -380,7 +380,7 @@ static int run(options_t *options)
         trv_msccl_clear(&program);
         rc = trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about links, which a program of GPUs does not know");
     } else if (!rc && !program.gpus) {
-        rc = check_links(options, file.schedule);
+        rc = check_links(options, &file);
     }
     if (rc)
         return cli_bad_last(options->command);

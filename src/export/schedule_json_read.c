@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "common/error.h"
+#include "export/schedule_json_network.h"
 #include "export/schedule_json_parts.h"
 #include "text/whole_file.h"
 
@@ -49,10 +50,11 @@ static int read_torus(const json_place_t *place, json_t *root, trv_torus_t *toru
 
 static int read_header(schedule_reader_t *reader, json_t *root)
 {
-    static const char *const known[] = {"format",  "torus",      "vector_bytes", "name",
-                                        "streams", "collective", "units",        "registers",
-                                        "exact",   "consistent", "symmetry",     "messages_per_port",
-                                        NULL};
+    static const char *const known[] = {"format",     "torus",     "vector_bytes",
+                                        "name",       "streams",   "collective",
+                                        "units",      "registers", "exact",
+                                        "consistent", "symmetry",  "messages_per_port",
+                                        "wrap",       "links",     NULL};
     static const char *const collective[] = {"allreduce", "reduce-scatter", "allgather"};
     static const char *const symmetry[] = {"none", "parity", "translation"};
     const json_place_t *place = &reader->place;
@@ -71,6 +73,8 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     int words[2] = {0, 0};
     bool exact = true, consistent = false;
     int rc = read_torus(place, root, &reader->torus);
+    if (!rc)
+        rc = trv_json_read_wrap(place, root, &reader->torus);
     if (!rc)
         rc = trv_json_integer(place, root, "vector_bytes", true, 1, INT64_C(1) << 50, &vector);
     units = reader->torus.ranks;
@@ -264,7 +268,9 @@ static int fill(schedule_reader_t *reader, json_t *root, trv_schedule_file_t *fi
         trv_schedule_destroy(reader->schedule);
         return rc;
     }
-    *file = (trv_schedule_file_t){reader->schedule, reader->vector_bytes, has_blocks};
+    file->schedule = reader->schedule;
+    file->vector_bytes = reader->vector_bytes;
+    file->has_blocks = has_blocks;
     return TRV_OK;
 }
 
@@ -279,6 +285,8 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
         return trv_fail(TRV_ERR_INVALID, "%.200s, line %d, column %d: it is not JSON: %s", name, error.line,
                         error.column, error.text);
     int rc = read_header(&reader, root);
+    if (!rc)
+        rc = trv_json_read_links(&reader.place, root, &reader.torus, file);
     if (!rc)
         rc = check_streams(&reader, root);
     if (!rc)

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "export/names.h"
 #include "export/ranges.h"
+#include "export/schedule_json_network.h"
 
 #define MESSAGES_MAX (INT64_C(1) << 26)
 
@@ -35,7 +36,7 @@ static int put(writer_t *writer, json_t *value)
     return TRV_OK;
 }
 
-static int put_header(writer_t *writer)
+static int put_header(writer_t *writer, const trv_network_t *network)
 {
     const trv_schedule_t *s = writer->schedule;
     const trv_torus_t *torus = trv_schedule_torus(s);
@@ -50,13 +51,14 @@ static int put_header(writer_t *writer)
                                trv_schedule_exactness(s) == TRV_EXACT, "consistent", (int)trv_schedule_consistent(s),
                                "symmetry", trv_symmetry_word(trv_schedule_symmetry(s)), "messages_per_port",
                                trv_schedule_messages_per_port(s));
-    if (!header)
-        return trv_fail_memory();
-    fputs("{", writer->out);
-    json_dumpf(header, writer->out, JSON_EMBED);
+    int rc = header ? trv_json_add_network(header, network) : trv_fail_memory();
+    if (!rc) {
+        fputs("{", writer->out);
+        json_dumpf(header, writer->out, JSON_EMBED);
+        fputs(",\n\"streams\": [", writer->out);
+    }
     json_decref(header);
-    fputs(",\n\"streams\": [", writer->out);
-    return TRV_OK;
+    return rc;
 }
 
 static json_t *ranges_json(const int64_t *number, int64_t count, int64_t limit)
@@ -315,6 +317,13 @@ static int check_size(const trv_schedule_t *schedule)
 
 int trv_schedule_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, FILE *out)
 {
+    const trv_network_t network = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
+    return trv_schedule_file_write_on(schedule, &network, vector_bytes, out);
+}
+
+int trv_schedule_file_write_on(const trv_schedule_t *schedule, const trv_network_t *network, uint64_t vector_bytes,
+                               FILE *out)
+{
     writer_t writer = {.schedule = schedule, .vector_bytes = vector_bytes, .out = out};
     int ranks = trv_schedule_torus(schedule)->ranks;
     int rc = check_size(schedule);
@@ -325,7 +334,7 @@ int trv_schedule_file_write(const trv_schedule_t *schedule, uint64_t vector_byte
         return trv_fail_memory();
     for (int rank = 0; rank < ranks; rank++)
         writer.step[rank] = (trv_step_t)TRV_STEP_INIT;
-    rc = put_header(&writer);
+    rc = put_header(&writer, network);
     for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
         rc = put_stream(&writer, stream);
     fputs("\n]}\n", out);

@@ -67,8 +67,10 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
                         "%.200s says which bytes go where, but not which blocks; only files with blocks "
                         "can move data",
                         path);
-    if (code == TRV_OK)
-        code = cli_check_schedule(path, file.schedule);
+    if (code == TRV_OK) {
+        const trv_network_t network = trv_schedule_file_network(&file, trv_schedule_torus(file.schedule));
+        code = cli_check_schedule(path, file.schedule, &network);
+    }
     if (code != TRV_OK) {
         trv_schedule_destroy(file.schedule);
         return code;

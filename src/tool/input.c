@@ -59,11 +59,10 @@ int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *net
     return rc;
 }
 
-int cli_check_schedule(const char *path, const trv_schedule_t *schedule)
+int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const trv_network_t *network)
 {
-    const trv_network_t whole = {TRV_NETWORK, .torus = *trv_schedule_torus(schedule)};
     trv_verdict_t verdict;
-    int rc = cli_verify_schedule(schedule, &whole, TRV_VERIFY_AUTO, &verdict);
+    int rc = cli_verify_schedule(schedule, network, TRV_VERIFY_AUTO, &verdict);
     if (rc || verdict.valid)
         return rc;
     trv_fail(TRV_ERR_INVALID, "%.200s is not what it claims: %s", strcmp(path, "-") == 0 ? "stdin" : path,
@@ -76,7 +75,8 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
     int rc = trv_schedule_file_read(path, file, print_warning, (void *)(size_t)command);
     if (rc || unchecked || !file->has_blocks)
         return rc;
-    rc = cli_check_schedule(path, file->schedule);
+    const trv_network_t network = trv_schedule_file_network(file, trv_schedule_torus(file->schedule));
+    rc = cli_check_schedule(path, file->schedule, &network);
     if (rc) {
         trv_schedule_destroy(file->schedule);
         trv_fail(TRV_ERR_INVALID, "%s; --unchecked takes it as it is", trv_last_error());

@@ -32,7 +32,7 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
 #define CLI_FILE_ALONE "--algorithm and --collective are for a torus; a file says itself what is sent"
 
 /* CLI_WRONG, with the fault as the sentence, where a schedule that was read from `path` is not what it claims. */
-int cli_check_schedule(const char *path, const trv_schedule_t *schedule);
+int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const trv_network_t *network);
 
 /* trv_verify_on with a progress bar. */
 int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,

@@ -83,6 +83,15 @@ int cli_links_add_cut(cli_links_t *links, const char *text)
     return rc ? rc : add(links, &link);
 }
 
+int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int count)
+{
+    if (count > 2 * CLI_LINKS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the file has more than %d slow or cut links", 2 * CLI_LINKS_MAX);
+    for (int i = 0; i < count; i++)
+        links->link[links->count++] = (cli_link_t){.option = "links", .slow = link[i]};
+    return TRV_OK;
+}
+
 /* ---- On a torus -------------------------------------------------------------------------------------------------- */
 
 static int check_place(const cli_link_t *link, const trv_torus_t *torus)
@@ -144,6 +153,23 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
         rc = trv_rows_create(&rows, &network, INFINITY);
     trv_rows_destroy(rows);
     return rc;
+}
+
+char *cli_links_format(const cli_links_t *links, char text[CLI_LINKS_TEXT_MAX])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < links->count && used < CLI_LINKS_TEXT_MAX; i++) {
+        const cli_link_t *link = &links->link[i];
+        char port[TRV_PORT_TEXT_MAX], factor[32];
+        snprintf(factor, sizeof factor, "%gx", link->slow.factor);
+        used += (size_t)snprintf(text + used, CLI_LINKS_TEXT_MAX - used, "%s%d:%s %s", i ? ", " : "", link->slow.rank,
+                                 trv_port_format(link->slow.port, port),
+                                 !isinf(link->slow.factor) ? factor
+                                 : link->both_ways         ? "cut"
+                                                           : "down");
+    }
+    return text;
 }
 
 /* The rank that a row begins with where this link is cut. */

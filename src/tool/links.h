@@ -19,8 +19,8 @@ typedef struct cli_link {
 
 typedef struct cli_links {
     int count;
-    cli_link_t link[CLI_LINKS_MAX];              /* as typed */
-    trv_slow_link_t directed[2 * CLI_LINKS_MAX]; /* one for each direction, once cli_links_finish was called */
+    cli_link_t link[3 * CLI_LINKS_MAX];          /* as typed, and those of a file */
+    trv_slow_link_t directed[4 * CLI_LINKS_MAX]; /* one for each direction, once cli_links_finish was called */
 } cli_links_t;
 
 /* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
@@ -29,6 +29,13 @@ int cli_parse_slow_link(const char *text, trv_slow_link_t *slow);
 /* Adds one more: as above, or "0:+1" and "0:+1:one-way". */
 int cli_links_add_slow(cli_links_t *links, const char *text);
 int cli_links_add_cut(cli_links_t *links, const char *text);
+
+/* Adds those of a schedule's file, each in its own direction, at most 2 * CLI_LINKS_MAX. */
+int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int count);
+
+/* "3:+0 cut, 0:+1 4x", "" where there are none. Returns `text`. */
+#define CLI_LINKS_TEXT_MAX 4096
+char *cli_links_format(const cli_links_t *links, char text[CLI_LINKS_TEXT_MAX]);
 
 /* Makes the directed links, and sets *count to their number. TRV_ERR_ARGUMENT for links that the torus does not have,
  * those that are given twice, and a row that is cut in two. */

@@ -285,6 +285,12 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
     return rc ? rc : cli_links_finish(&network->links, torus, &options->slow_links);
 }
 
+int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file)
+{
+    int rc = cli_links_add_file(&network->links, file->slow_link, file->slow_links);
+    return rc ? rc : cli_network_finish(network, trv_schedule_torus(file->schedule));
+}
+
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options)
 {
     return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
@@ -306,6 +312,25 @@ void cli_set_hop(trv_simulate_options_t *network, double hop_ns)
     } else {
         network->link_latency_ns = hop_ns;
     }
+}
+
+int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
+                   uint64_t vector_bytes, trv_limit_t *limit)
+{
+    const trv_network_t on = cli_network_on(torus, network);
+    const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
+    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
+    return trv_limit_find(&on, &times, collective, vector_bytes, limit);
+}
+
+void cli_limit_print(const trv_limit_t *limit, double time_ns, FILE *out)
+{
+    const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
+    char text[4][TRV_TIME_TEXT_MAX];
+    fprintf(out, "limit %s (start-up %s, sets of ranks %s, links %s): %.3f times that\n",
+            trv_format_time(limit->time_ns, unit, text[0]), trv_format_time(limit->startup_ns, unit, text[1]),
+            trv_format_time(limit->sets_ns, unit, text[2]), trv_format_time(limit->links_ns, unit, text[3]),
+            limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */

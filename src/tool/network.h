@@ -7,11 +7,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include <trivance/cost.h>
 #include <trivance/network.h>
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
 
+#include "export/schedule_file.h"
 #include "tool/command.h"
 #include "tool/links.h"
 
@@ -34,6 +37,9 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
  * buffer …) and sets the pointers in `options`. Call it after every copy of a cli_network_t. */
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus);
 
+/* The same for the torus and the links of a schedule's file. */
+int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file);
+
 /* The torus with the links of the options, which are borrowed. */
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options);
 
@@ -52,6 +58,13 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
 
 /* "slow ranks, jitter": what the network has and plans leave out of account, "" for nothing. Returns `text`. */
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
+
+/* "limit 5.1us (start-up; sets of ranks 3us, links 2us): 6.4us is 1.25 times that": what no schedule beats for the
+ * simulator's options. */
+int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
+                   uint64_t vector_bytes, trv_limit_t *limit);
+void cli_limit_print(const trv_limit_t *limit, double time_ns, FILE *out);
+#define CLI_LIMIT_HELP "what no schedule beats, by start-up, sets of ranks and links, and how many times that it takes"
 
 /* What a hop takes: along a link and through both sides of a router. Setting it keeps their proportions. */
 double cli_hop_ns(const trv_simulate_options_t *network);

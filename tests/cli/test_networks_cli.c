@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
@@ -185,12 +186,131 @@ static void test_sweep(void **state)
     json_decref(rows);
 }
 
+/* ---- Plans and limits -------------------------------------------------------------------------------------------- */
+
+static void test_why(void **state)
+{
+    (void)state;
+    expect("plan 9 --cut=3:+0 -b 1M --why", 0, "\nlink 3:+0 is cut: its row is a line from 4\n");
+    expect("plan 9x9 --slow-link=40:-0:10x -b 1M --why", 0,
+           "\nlink 40:-0 is 10 times as slow and left alone: its row is a line from 40\n");
+    expect("plan 9 --slow-link=3:+0:1.1x -b 32 --why", 0, "\nlink 3:+0 is 1.1 times as slow, and used\n");
+}
+
+/* 2 * 8 crossings of each byte, 18 links of 100 bytes a ns: the Hockney model's ring is as fast but for its steps. */
+static void test_limit(void **state)
+{
+    (void)state;
+    expect("cost 9 -a ring -b 900K --limit --alpha=0ns", 0, "links 8.192us): 1.000 times that\n");
+    expect("simulate 9 -a trivance-l -b 32 --limit --model=fifo", 0,
+           "32 B: limit 4.400us (start-up 4.400us, sets of ranks 0.000us, links 0.000us): 1.003 times that\n");
+    expect("plan 9 -b 32 --limit", 0, "\nlimit 4.400us (start-up 4.400us,");
+    json_t *rows = tool_json("simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --packet=1M -f json");
+    const double ring_ns = json_real_value(json_object_get(json_array_get(rows, 0), "limit_ns"));
+    const double line_ns = json_real_value(json_object_get(json_array_get(rows, 1), "limit_ns"));
+    assert_float_equal(ring_ns / line_ns, 8 / 9., 1e-6);
+    assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "limit_ratio")) > 1);
+    json_decref(rows);
+    tool_refuses("plan 9 --limit --why", "--limit belongs to the text of one plan");
+    tool_refuses("plan 9 --limit --format=json", "--limit belongs to the text of one plan");
+    tool_refuses("cost --paper --limit", "give it alone");
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+/* A file carries its network: it is proved and simulated as the schedule was that it was written from, and written again
+ * it is the same. */
+static void test_file(void **state)
+{
+    static const char *const network[] = {"9 --cut=3:+0",
+                                          "3x8m -a trivance-b",
+                                          "4mx4m --slow-link=5:+1:2.5x",
+                                          "9x9 --slow-link=40:-0:10x --bytes=1M",
+                                          "4x4 --cut=5:+1 --slow-link=0:-0:3x",
+                                          "1x8m",
+                                          "8m"};
+    char line[768], path[256], again[256];
+    (void)state;
+    snprintf(path, sizeof path, "%s/network.json", tool_folder());
+    snprintf(again, sizeof again, "%s/again.json", tool_folder());
+    for (size_t i = 0; i < sizeof network / sizeof network[0]; i++) {
+        snprintf(line, sizeof line, "plan %s -f json -o %s", network[i], path);
+        expect(line, 0, "");
+        snprintf(line, sizeof line, "plan --schedule=%s -f json -o %s", path, again);
+        expect(line, 0, "");
+        char *first = tool_read_file(path), *second = tool_read_file(again);
+        assert_string_equal(first, second);
+        free(first);
+        free(second);
+        snprintf(line, sizeof line, "verify --schedule=%s", path);
+        expect_without(line, "WRONG");
+    }
+    snprintf(line, sizeof line, "plan 9 -a trivance-b --cut=3:+0 --slow-link=0:+0:4x -b 1M -f json -o %s", path);
+    expect(line, 0, "");
+    snprintf(line, sizeof line, "simulate --schedule=%s --model=fifo -f json", path);
+    assert_float_equal(time_of(line),
+                       time_of("simulate 9 -a trivance-b --cut=3:+0 --slow-link=0:+0:4x -b 1M --model=fifo "
+                               "-f json"),
+                       0);
+    snprintf(line, sizeof line, "cost --schedule=%s -f json", path);
+    assert_float_equal(time_of(line), time_of("cost 9 -a trivance-b --cut=3:+0 --slow-link=0:+0:4x -b 1M -f json"), 0);
+    snprintf(line, sizeof line, "simulate --schedule=%s -f csv", path);
+    expect(line, 0, ",\"3:+0 down, 4:-0 down, 0:+0 4x\"\n");
+    snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
+    tool_refuses(line, "the link 3:+0 is given twice");
+}
+
+/* A file whose messages pass what it says is cut is not what it claims; and what is wrong in it is said. */
+static void test_bad_file(void **state)
+{
+    static const struct {
+        const char *network, *words;
+    } bad[] = {
+        {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"down\": true}]", "which is cut; --unchecked takes it as it is"},
+        {"\"wrap\": [true, false]", "\"wrap\" must be a list with true or false for each of the 1 dimensions"},
+        {"\"wrap\": [0]", "\"wrap\" must be a list with true or false"},
+        {"\"wrap\": false", "\"wrap\" must be a list"},
+        {"\"links\": {}", "\"links\" must be a list of at most 128 links"},
+        {"\"links\": [3]", "a link must be an object"},
+        {"\"links\": [{\"port\": \"+0\", \"factor\": 2}]", "from"},
+        {"\"links\": [{\"from\": 0, \"port\": \"0\", \"factor\": 2}]", "the \"port\" of a link must be + or -"},
+        {"\"links\": [{\"from\": 0, \"port\": \"+0\"}]", "either a \"factor\""},
+        {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"factor\": 2, \"down\": true}]", "either a \"factor\""},
+        {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"factor\": 0.5}]", "0.5"},
+        {"\"links\": [{\"from\": 3, \"port\": \"+0\", \"factor\": 2}]", "no link leaves rank 3"},
+        {"\"wrap\": [false], \"links\": [{\"from\": 2, \"port\": \"+0\", \"factor\": 2}]", "the last of its line"},
+        {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"factor\": 2}, {\"from\": 0, \"port\": \"+0\", \"factor\": 3}]",
+         "there twice"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "{\"format\": \"trivance-schedule-1\", \"torus\": [3], %s, \"vector_bytes\": 4096, \"units\": 1, "
+                 "\"registers\": 3, \"streams\": [{\"steps\": [["
+                 "[0, 1, \"+0\", 4096, {\"into\": 1, \"blocks\": \"all\"}], [0, 2, \"-0\", 4096, {\"into\": 2, "
+                 "\"blocks\": \"all\"}],"
+                 "[1, 2, \"+0\", 4096, {\"into\": 1, \"blocks\": \"all\"}], [1, 0, \"-0\", 4096, {\"into\": 2, "
+                 "\"blocks\": \"all\"}],"
+                 "[2, 0, \"+0\", 4096, {\"into\": 1, \"blocks\": \"all\"}], [2, 1, \"-0\", 4096, {\"into\": 2, "
+                 "\"blocks\": \"all\"}]"
+                 "]], \"combines\": [[[0, 0, [1, 0, 2], \"all\"], [1, 0, [1, 0, 2], \"all\"], [2, 0, [1, 0, 2], "
+                 "\"all\"]]]}]}",
+                 bad[i].network);
+        tool_t tool = tool_run("cost --schedule=-", text);
+        if (tool.code != (i ? 2 : 1) || !strstr(tool.err, bad[i].words))
+            fail_msg("%s: exit code %d: %s", bad[i].network, tool.code, tool.err);
+        tool_clear(&tool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_links), cmocka_unit_test(test_many_links), cmocka_unit_test(test_cut),
         cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),       cmocka_unit_test(test_export),
-        cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_sweep),     cmocka_unit_test(test_why),        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -28,6 +28,7 @@ enum {
     OPTION_ALL_SIZES,
     OPTION_WHY,
     OPTION_NODES,
+    OPTION_LIMIT,
     OPTION_CONSISTENT,
     OPTION_IDEMPOTENT,
     OPTION_MEMORY,
@@ -60,6 +61,7 @@ static const cli_option_t option[] = {
      "the plans that came near, what their times are made of, and on which network they would have won", NULL},
     {"nodes", OPTION_NODES, "LIST",
      "a job on these nodes of the torus or mesh only (0-9,16-25,32-40): the best orders and plans", NULL},
+    {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
     {"search", OPTION_SEARCH, "WHAT",
      "distances for a ring (32) or all rings of a range (2-64), star chains for tori (8x8 or 4x4,4x4x8) or all of the "
      "built-in table (stars) instead",
@@ -111,7 +113,7 @@ typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 typedef struct options {
     const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
     cli_plan_search_t search;
-    bool all_sizes, why, named, unchecked;
+    bool all_sizes, why, limit, named, unchecked;
     bool with_collective, with_network; /* --collective, a parameter of the network was given */
     cli_selection_t selection;
     trv_collective_t collective;
@@ -195,6 +197,24 @@ int cli_plan_svg(const cli_shown_t *plan, FILE *out)
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
+static int write_json(const cli_shown_t *plan, FILE *out)
+{
+    const trv_network_t network = cli_network_on(trv_schedule_torus(plan->schedule), plan->network);
+    return trv_schedule_file_write_on(plan->schedule, &network, plan->vector_bytes, out);
+}
+
+static int write_limit(const cli_shown_t *plan, FILE *out)
+{
+    trv_limit_t limit;
+    int rc = cli_limit_find(trv_schedule_torus(plan->schedule), plan->network, trv_schedule_collective(plan->schedule),
+                            plan->vector_bytes, &limit);
+    if (rc)
+        return rc;
+    fputc('\n', out);
+    cli_limit_print(&limit, plan->time_ns, out);
+    return TRV_OK;
+}
+
 static int write_plan(const options_t *options, const cli_shown_t *plan)
 {
     cli_output_t output;
@@ -202,9 +222,13 @@ static int write_plan(const options_t *options, const cli_shown_t *plan)
     if (rc)
         return rc;
     switch (options->format) {
-    case TEXT: rc = cli_plan_text(plan, output.stream); break;
+    case TEXT:
+        rc = cli_plan_text(plan, output.stream);
+        if (!rc && options->limit)
+            rc = write_limit(plan, output.stream);
+        break;
     case SVG: rc = cli_plan_svg(plan, output.stream); break;
-    case JSON: rc = trv_schedule_file_write(plan->schedule, plan->vector_bytes, output.stream); break;
+    case JSON: rc = write_json(plan, output.stream); break;
     }
     return cli_output_end(&output, rc);
 }
@@ -218,7 +242,7 @@ static int try_json(const options_t *options, const cli_shown_t *plan)
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere)
         return TRV_OK;
-    int rc = trv_schedule_file_write(plan->schedule, plan->vector_bytes, nowhere);
+    int rc = write_json(plan, nowhere);
     fclose(nowhere);
     return rc;
 }
@@ -300,7 +324,7 @@ static int run(options_t *options)
     }
     plan.schedule = schedule;
     if (options->schedule)
-        rc = cli_network_finish(&options->network, trv_schedule_torus(schedule));
+        rc = cli_network_finish_file(&options->network, &file);
     if (!rc && options->schedule)
         rc = check(options, trv_schedule_torus(schedule), &plan);
     if (!rc)
@@ -352,7 +376,7 @@ static const char *find_conflict(const options_t *options)
         return "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`";
     if (options->search.what)
         return options->named || options->with_collective || options->bytes || options->rank || options->stream ||
-                       options->constrained || options->with_network
+                       options->constrained || options->with_network || options->limit
                    ? "--search is about distances and chains alone; beside it --steps, --format and --output may be "
                      "given"
                    : NULL;
@@ -372,6 +396,8 @@ static const char *find_conflict(const options_t *options)
         return "--all-sizes, --why and --nodes ask the planner about a torus, for example `trivance plan 8x8 "
                "--all-sizes`; "
                "leave --schedule, --algorithm, --rank and --stream out";
+    if (options->limit && (asked || (options->format_name && strcmp(options->format_name, "text") != 0)))
+        return "--limit belongs to the text of one plan, for example `trivance plan 8x64 --limit`";
     if (options->constrained && (options->schedule || !options->selection.choice[0].planned))
         return "--consistent, --idempotent, --memory and --messages-per-port say what a plan must keep to; "
                "an algorithm that is named is what it is";
@@ -436,6 +462,7 @@ static int read_option(void *context, int key)
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
     case OPTION_WHY: options->why = true; return TRV_OK;
     case OPTION_NODES: options->nodes = optarg; return TRV_OK;
+    case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case 'f': options->format_name = optarg; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
     default: return read_constraint(options, key);

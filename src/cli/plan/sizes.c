@@ -202,8 +202,10 @@ static int print_rows(const sizes_t *sizes, FILE *out)
                                             {"consistent", NULL, false, 0}, {"bytes", NULL, true, 0},
                                             {"time_ns", NULL, true, 0}};
     const int own = 9;
-    int algorithms = trv_algorithms_count() < CLI_COLUMNS_MAX - own ? trv_algorithms_count() : CLI_COLUMNS_MAX - own;
+    int algorithms = trv_algorithms_count();
+    algorithms = algorithms < CLI_COLUMNS_MAX - own - 1 ? algorithms : CLI_COLUMNS_MAX - own - 1;
     char key[CLI_COLUMNS_MAX][TRV_ALGORITHM_NAME_MAX], torus[TRV_TORUS_TEXT_MAX];
+    char links[CLI_LINKS_TEXT_MAX];
     cli_table_t table;
     for (int i = 0; i < algorithms; i++) {
         snprintf(key[i], sizeof key[i], "gain_%.100s", trv_algorithm_name(trv_algorithm_at(i)));
@@ -212,7 +214,10 @@ static int print_rows(const sizes_t *sizes, FILE *out)
         column[own + i] = (cli_column_t){key[i], NULL, true, 0};
     }
     trv_torus_format(&sizes->ask->torus, torus, sizeof torus);
-    cli_table_begin(&table, out, sizes->ask->format, column, own + algorithms, false);
+    cli_links_format(&sizes->ask->network.links, links);
+    if (links[0])
+        column[own + algorithms] = (cli_column_t){"slow_links", NULL, false, 0};
+    cli_table_begin(&table, out, sizes->ask->format, column, own + algorithms + (links[0] != '\0'), false);
     for (int r = 0; r < sizes->ranges; r++) {
         const range_t *range = &sizes->range[r];
         cli_cell_text(&table, torus);
@@ -226,6 +231,8 @@ static int print_rows(const sizes_t *sizes, FILE *out)
         cli_cell_real(&table, range->plan.time_ns, 3);
         for (int i = 0; i < algorithms; i++)
             cli_cell_real(&table, range->gain[i], 4);
+        if (links[0])
+            cli_cell_text(&table, links);
         cli_row_end(&table);
     }
     return cli_table_end(&table);

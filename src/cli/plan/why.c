@@ -349,6 +349,7 @@ static int print_text(const why_t *why, FILE *out)
 
 static int print_rows(const why_t *why, FILE *out)
 {
+    const bool with_links = why->ask->network.links.count > 0;
     static const cli_column_t column[] = {{"torus", NULL, false, 0},
                                           {"collective", NULL, false, 0},
                                           {"bytes", NULL, true, 0},
@@ -365,11 +366,14 @@ static int print_rows(const why_t *why, FILE *out)
                                           {"wins_bandwidth", NULL, false, 0},
                                           {"bandwidth_bps", NULL, true, 0},
                                           {"wins_link_latency", NULL, false, 0},
-                                          {"link_latency_ns", NULL, true, 0}};
-    char torus[TRV_TORUS_TEXT_MAX];
+                                          {"link_latency_ns", NULL, true, 0},
+                                          {"slow_links", NULL, false, 0}};
+    const int columns = sizeof column / sizeof column[0];
+    char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
     cli_table_t table;
     trv_torus_format(&why->ask->torus, torus, sizeof torus);
-    cli_table_begin(&table, out, why->ask->format, column, sizeof column / sizeof column[0], false);
+    cli_links_format(&why->ask->network.links, links);
+    cli_table_begin(&table, out, why->ask->format, column, with_links ? columns : columns - 1, false);
     for (int i = 0; i < why->rows; i++) {
         const row_t *row = &why->row[i];
         cli_cell_text(&table, torus);
@@ -388,6 +392,8 @@ static int print_rows(const why_t *why, FILE *out)
             wins ? cli_cell_text(&table, side_name[row->win[p].side]) : cli_cell_none(&table);
             cli_cell_real(&table, wins ? row->win[p].value : NAN, p == BANDWIDTH ? 0 : 3);
         }
+        if (with_links)
+            cli_cell_text(&table, links);
         cli_row_end(&table);
     }
     return cli_table_end(&table);

@@ -20,6 +20,7 @@ enum {
     OPTION_UNCHECKED = CLI_NO_LETTER,
     OPTION_GOAL,
     OPTION_COMPARE,
+    OPTION_LIMIT,
     OPTION_LINKS,
     OPTION_TRACE,
     OPTION_FULL,
@@ -51,6 +52,7 @@ static const cli_option_t option[] =
       "hop "
       "costs the latencies of a link and of a router's input and output",
       NULL},
+     {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"links", OPTION_LINKS, NULL,
       "per algorithm and size the ten links that are busy longest: the share of the time in which they carry packets, "
       "payload, packets, and the most packets that waited at once",
@@ -114,6 +116,7 @@ static int read_option(void *context, int key)
     case OPTION_UNCHECKED: job->unchecked = true; return TRV_OK;
     case OPTION_GOAL: job->goal = optarg; return TRV_OK;
     case OPTION_COMPARE: job->compare = true; return TRV_OK;
+    case OPTION_LIMIT: job->limit = true; return TRV_OK;
     case OPTION_LINKS: job->links = true; return TRV_OK;
     case OPTION_TRACE: job->trace = optarg; return TRV_OK;
     case OPTION_LONG: job->patient = true; return TRV_OK;
@@ -134,8 +137,8 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
         return CLI_FILE_ALONE;
     if (job->goal && job->tori.count != 1)
         return "--goal takes one torus, for example `trivance simulate 3x3 --goal=FILE`";
-    if (job->goal && (job->sizes || job->compare || job->trace))
-        return "a GOAL program has sizes of its own and no steps; leave --bytes, --compare and --trace out";
+    if (job->goal && (job->sizes || job->compare || job->limit || job->trace))
+        return "a GOAL program has sizes of its own and no steps; leave --bytes, --compare, --limit and --trace out";
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!file && !job->selection.single)))
         return "--trace is of one torus, one algorithm and one size, for example "
                "`trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json`";

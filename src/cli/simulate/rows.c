@@ -19,6 +19,7 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
          {"packet_hops", NULL, true, 0},   {"simulated_hops", NULL, true, 0},   {"wall_s", NULL, true, 0},
          {"error", NULL, false, 0}};
     static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
+    static const cli_column_t limited[] = {{"limit_ns", NULL, true, 0}, {"limit_ratio", NULL, true, 0}};
     static const cli_column_t loaded[] = {{"links_used", NULL, true, 0},
                                           {"utilisation_mean", NULL, true, 0},
                                           {"links", NULL, false, 0}};
@@ -28,8 +29,12 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
         column[columns++] = always[i];
     for (size_t i = 0; job->compare && i < sizeof compared / sizeof compared[0]; i++)
         column[columns++] = compared[i];
+    for (size_t i = 0; job->limit && i < sizeof limited / sizeof limited[0]; i++)
+        column[columns++] = limited[i];
     for (size_t i = 0; job->links && i < sizeof loaded / sizeof loaded[0]; i++)
         column[columns++] = loaded[i];
+    if (job->network.links.count > 0)
+        column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
     cli_table_begin(table, stdout, job->format, column, columns, false);
 }
 
@@ -77,9 +82,17 @@ static void add_links(const cli_group_t *group, int index, cli_table_t *table)
     cli_cell_both(table, "", links);
 }
 
+static void add_limit(const cli_group_t *group, const cli_point_t *point, cli_table_t *table)
+{
+    trv_limit_t limit = {.time_ns = NAN};
+    (void)cli_limit_find(&group->torus, &point->options, group->collective, point->bytes, &limit);
+    cli_cell_real(table, limit.time_ns, 3);
+    cli_cell_real(table, point->rc ? NAN : point->time_ns / limit.time_ns, 6);
+}
+
 static void add_row(const cli_simulate_t *job, const cli_group_t *group, int line, int size, cli_table_t *table)
 {
-    char torus[TRV_TORUS_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], slow[CLI_LINKS_TEXT_MAX];
     int index = line * group->sizes + size;
     const cli_point_t *point = &group->point[index];
     const char *algorithm = cli_is_several(point->choice) ? point->algorithm : point->choice->label;
@@ -98,8 +111,12 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
         cli_cell_real(table, cost_ns, 3);
         cli_cell_real(table, point->time_ns / cost_ns, 6);
     }
+    if (job->limit)
+        add_limit(group, point, table);
     if (job->links)
         add_links(group, index, table);
+    if (job->network.links.count > 0)
+        cli_cell_text(table, cli_links_format(&job->network.links, slow));
     cli_row_end(table);
 }
 

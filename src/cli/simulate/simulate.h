@@ -18,8 +18,8 @@
 
 /* What the user asked for. */
 typedef struct cli_simulate {
-    const char *command, *schedule, *goal, *trace; /* files, or NULL */
-    bool links, compare, unchecked, patient;       /* patient: --long */
+    const char *command, *schedule, *goal, *trace;  /* files, or NULL */
+    bool links, compare, limit, unchecked, patient; /* patient: --long */
     cli_format_t format;
     cli_selection_t selection;
     trv_collective_t collective;

@@ -150,6 +150,23 @@ static int print_costs(const cli_simulate_t *job, const cli_group_t *group)
     return print_table(job, group, "", 0, cost_cell);
 }
 
+/* Of the fastest at each size. */
+static int print_limits(const cli_group_t *group)
+{
+    puts("\nWhat no schedule beats, and the fastest against it");
+    for (int size = 0; size < group->sizes; size++) {
+        const cli_point_t *point = point_at(group, 0, size);
+        char bytes[TRV_BYTES_TEXT_MAX];
+        trv_limit_t limit;
+        int rc = cli_limit_find(&group->torus, &point->options, group->collective, point->bytes, &limit);
+        if (rc)
+            return rc;
+        printf("%s: ", trv_format_bytes(point->bytes, bytes));
+        cli_limit_print(&limit, cli_group_best_ns(group, size), stdout);
+    }
+    return TRV_OK;
+}
+
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
 
 static int print_busiest(const cli_group_t *group, const cli_point_t *point, const cli_detail_t *detail)
@@ -220,6 +237,8 @@ int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome)
             rc = print_relative(job, group);
         if (!rc && job->compare)
             rc = print_costs(job, group);
+        if (!rc && job->limit)
+            rc = print_limits(group);
         if (!rc && job->links)
             rc = print_links(job, group);
     }

@@ -1,0 +1,59 @@
+/*
+ * trivance cost: what was asked for and measured, and how it is shown.
+ */
+#ifndef TRIVANCE_CLI_COST_H
+#define TRIVANCE_CLI_COST_H
+
+#include <trivance/algorithms.h>
+#include <trivance/cost.h>
+
+#include "tool/input.h"
+#include "tool/network.h"
+#include "tool/progress.h"
+#include "tool/select.h"
+#include "tool/table.h"
+
+#define CLI_COST_SIZES_MAX 32
+
+typedef struct cli_cost_options {
+    const char *command, *path;
+    bool paper, with_bytes, with_hop, limit, unchecked, patient; /* patient: --long */
+    bool of_torus, of_network; /* --algorithm or --collective, parameters were given */
+    cli_selection_t selection;
+    trv_collective_t collective;
+    uint64_t bytes[CLI_COST_SIZES_MAX];
+    int sizes;
+    trv_hockney_t network;
+    cli_network_t links; /* of it the links alone */
+    cli_format_t format;
+    cli_tori_t tori;
+    cli_progress_t *progress; /* of all schedules, in seconds as estimated */
+} cli_cost_options_t;
+
+typedef struct cli_cost_entry { /* one schedule of a torus */
+    trv_schedule_t *schedule;
+    trv_cost_t cost;
+    trv_paper_cost_t paper;
+    double time_ns[CLI_COST_SIZES_MAX];
+} cli_cost_entry_t;
+
+typedef struct cli_cost_column { /* one line of the user's list */
+    const char *label;
+    const cli_choice_t *choice;    /* NULL: what a file has */
+    int entry[CLI_COST_SIZES_MAX]; /* per size: of a family the fastest member, of `planned` the plan */
+} cli_cost_column_t;
+
+typedef struct cli_cost_result {
+    cli_cost_entry_t entry[3 * CLI_CHOICES_MAX];
+    cli_cost_column_t column[CLI_CHOICES_MAX];
+    int entries, columns;
+} cli_cost_result_t;
+
+/* For people: two tables, and the limits if they were asked for. */
+void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus, const cli_cost_result_t *result);
+
+/* For programs: one row per torus, algorithm and size. */
+void cli_cost_begin_rows(const cli_cost_options_t *options, cli_table_t *table);
+void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_t *result, cli_table_t *table);
+
+#endif

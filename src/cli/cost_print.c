@@ -1,0 +1,202 @@
+/*
+ * trivance cost: tables and rows.
+ */
+#include "cli/cost.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/names.h"
+#include "text/parse.h"
+#include "tool/tool.h"
+
+static double least_time(const cli_cost_result_t *result, int size)
+{
+    double least = INFINITY;
+    for (int c = 0; c < result->columns; c++)
+        least = fmin(least, result->entry[result->column[c].entry[size]].time_ns[size]);
+    return least;
+}
+
+/* ---- For people: two tables per torus ---------------------------------------------------------------------------- */
+
+static void print_factors(const cli_cost_result_t *result)
+{
+    static const cli_column_t column[] = {{NULL, "algorithm", false, 0}, {NULL, "steps", true, 0},
+                                          {NULL, "messages", true, 0},   {NULL, "Lambda", true, 8},
+                                          {NULL, "paper", true, 7},      {NULL, "Delta", true, 8},
+                                          {NULL, "paper", true, 7},      {NULL, "Theta", true, 8},
+                                          {NULL, "paper", true, 7},      {NULL, "limit", true, 7}};
+    cli_table_t table;
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
+                    cli_stdout_is_terminal());
+    for (int i = 0; i < result->entries; i++) {
+        const cli_cost_entry_t *e = &result->entry[i];
+        bool known = false; /* a family and its member may both be in the list */
+        for (int j = 0; j < i; j++)
+            known |= strcmp(trv_schedule_name(result->entry[j].schedule), trv_schedule_name(e->schedule)) == 0;
+        if (known)
+            continue;
+        cli_cell_text(&table, trv_schedule_name(e->schedule));
+        cli_cell_int(&table, e->cost.steps);
+        cli_cell_int(&table, (int64_t)e->cost.messages);
+        cli_cell_real(&table, e->cost.lambda, 3);
+        cli_cell_real(&table, e->paper.lambda, 3);
+        cli_cell_real(&table, e->cost.delta, 3);
+        cli_cell_real(&table, e->paper.delta, 3);
+        cli_cell_real(&table, e->cost.theta, 3);
+        cli_cell_real(&table, e->paper.theta, 3);
+        cli_cell_real(&table, e->paper.theta_limit, 3);
+        cli_row_end(&table);
+    }
+    cli_table_end(&table);
+}
+
+static void print_plans(const cli_cost_options_t *options, const cli_cost_result_t *result)
+{
+    const char *name[CLI_COST_SIZES_MAX];
+    for (int c = 0; c < result->columns; c++) {
+        if (!result->column[c].choice || !result->column[c].choice->planned)
+            continue;
+        for (int i = 0; i < options->sizes; i++)
+            name[i] = trv_schedule_name(result->entry[result->column[c].entry[i]].schedule);
+        cli_print_planned(name, options->bytes, options->sizes);
+        puts("planned by simulation, as by `trivance plan`");
+    }
+}
+
+static void print_times(const cli_cost_options_t *options, const cli_cost_result_t *result)
+{
+    cli_column_t column[CLI_COST_SIZES_MAX + 1] = {{NULL, "time in us", false, 0}};
+    char title[CLI_COST_SIZES_MAX][TRV_BYTES_TEXT_MAX + 2];
+    bool families = false;
+    cli_table_t table;
+    /* Two characters stay free behind every number for the marks. */
+    for (int i = 0; i < options->sizes; i++) {
+        trv_format_bytes(options->bytes[i], title[i]);
+        strcat(title[i], "  ");
+        column[i + 1] = (cli_column_t){NULL, title[i], true, 0};
+    }
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, options->sizes + 1, cli_stdout_is_terminal());
+    for (int c = 0; c < result->columns; c++) {
+        const cli_cost_column_t *line = &result->column[c];
+        bool family = line->choice && line->choice->members > 1;
+        families |= family;
+        cli_cell_text(&table, line->label);
+        for (int i = 0; i < options->sizes; i++) {
+            char cell[64];
+            const cli_cost_entry_t *e = &result->entry[line->entry[i]];
+            const char *name = trv_schedule_name(e->schedule);
+            bool best = e->time_ns[i] <= least_time(result, i);
+            snprintf(cell, sizeof cell, "%.2f%s%s", e->time_ns[i] / 1e3, best ? "*" : " ",
+                     family ? name + strlen(name) - 1 : " ");
+            cli_cell_text(&table, cell);
+        }
+        cli_row_end(&table);
+    }
+    cli_table_end(&table);
+    printf("by the Hockney model; * fastest%s\n", families ? "; l, b: the member of the family that it is" : "");
+    print_plans(options, result);
+}
+
+/* A step costs nothing but alpha in the Hockney model. */
+static int find_limit(const cli_cost_options_t *options, const trv_schedule_t *schedule, int size, trv_limit_t *limit)
+{
+    const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
+    return trv_limit_find(&on, &options->network, trv_schedule_collective(schedule), options->bytes[size], limit);
+}
+
+static void print_limits(const cli_cost_options_t *options, const cli_cost_result_t *result)
+{
+    puts("\nWhat no schedule beats, and the fastest against it");
+    for (int size = 0; size < options->sizes; size++) {
+        char bytes[TRV_BYTES_TEXT_MAX];
+        trv_limit_t limit;
+        if (find_limit(options, result->entry[0].schedule, size, &limit))
+            continue;
+        printf("%s: ", trv_format_bytes(options->bytes[size], bytes));
+        cli_limit_print(&limit, least_time(result, size), stdout);
+    }
+}
+
+void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus, const cli_cost_result_t *result)
+{
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
+    char shape[TRV_SHAPE_TEXT_MAX];
+    const char *collective = cli_collective_title(options->collective);
+    if (options->path)
+        collective = cli_collective_title(trv_schedule_collective(result->entry[0].schedule));
+    printf("%s on %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop\n\n", collective,
+           trv_shape_words(&network, shape), torus->ranks, torus->ranks == 1 ? "" : "s",
+           options->network.bandwidth_bps / 1e9, options->network.alpha_ns / 1e3, options->network.hop_ns);
+    print_factors(result);
+    putchar('\n');
+    print_times(options, result);
+    if (options->limit)
+        print_limits(options, result);
+}
+
+/* ---- For programs: one row per torus, algorithm and size --------------------------------------------------------- */
+
+void cli_cost_begin_rows(const cli_cost_options_t *options, cli_table_t *table)
+{
+    cli_column_t column[CLI_COLUMNS_MAX] = {{"torus", NULL, false, 0},
+                                            {"collective", NULL, false, 0},
+                                            {"algorithm", NULL, false, 0},
+                                            {"chosen_for", NULL, false, 0},
+                                            {"steps", NULL, true, 0},
+                                            {"messages", NULL, true, 0},
+                                            {"lambda", NULL, true, 0},
+                                            {"delta", NULL, true, 0},
+                                            {"theta", NULL, true, 0},
+                                            {"paper_lambda", NULL, true, 0},
+                                            {"paper_delta", NULL, true, 0},
+                                            {"paper_theta", NULL, true, 0},
+                                            {"paper_theta_limit", NULL, true, 0},
+                                            {"bytes", NULL, true, 0},
+                                            {"time_ns", NULL, true, 0},
+                                            {"best", NULL, false, 0},
+                                            {"limit_ns", NULL, true, 0},
+                                            {"limit_ratio", NULL, true, 0}};
+    int shown = options->limit ? 18 : 16;
+    if (options->links.links.count > 0)
+        column[shown++] = (cli_column_t){"slow_links", NULL, false, 0};
+    cli_table_begin(table, stdout, options->format, column, shown, false);
+}
+
+void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_t *result, cli_table_t *table)
+{
+    char text[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
+    cli_links_format(&options->links.links, links);
+    for (int c = 0; c < result->columns; c++)
+        for (int i = 0; i < options->sizes; i++) {
+            const cli_cost_entry_t *e = &result->entry[result->column[c].entry[i]];
+            cli_cell_text(table, trv_torus_format(trv_schedule_torus(e->schedule), text, sizeof text));
+            cli_cell_text(table, cli_collective_name(trv_schedule_collective(e->schedule)));
+            cli_cell_text(table, trv_schedule_name(e->schedule));
+            cli_cell_text(table, result->column[c].label);
+            cli_cell_int(table, e->cost.steps);
+            cli_cell_int(table, (int64_t)e->cost.messages);
+            cli_cell_real(table, e->cost.lambda, 6);
+            cli_cell_real(table, e->cost.delta, 6);
+            cli_cell_real(table, e->cost.theta, 6);
+            cli_cell_real(table, e->paper.lambda, 6);
+            cli_cell_real(table, e->paper.delta, 6);
+            cli_cell_real(table, e->paper.theta, 6);
+            cli_cell_real(table, e->paper.theta_limit, 6);
+            cli_cell_int(table, (int64_t)options->bytes[i]);
+            cli_cell_real(table, e->time_ns[i], 3);
+            cli_cell_bool(table, e->time_ns[i] <= least_time(result, i));
+            if (options->limit) {
+                trv_limit_t limit = {.time_ns = NAN};
+                (void)find_limit(options, e->schedule, i, &limit);
+                cli_cell_real(table, limit.time_ns, 3);
+                cli_cell_real(table, e->time_ns[i] / limit.time_ns, 6);
+            }
+            if (links[0])
+                cli_cell_text(table, links);
+            cli_row_end(table);
+        }
+}

@@ -1,0 +1,117 @@
+/*
+ * What no schedule beats: the arithmetic by hand, and that nothing simulated beats it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include <trivance/cost.h>
+#include <trivance/network.h>
+#include <trivance/planner.h>
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+/* A byte takes 1 ns, a step 1000 and a hop 10. */
+static const trv_hockney_t times = {.bandwidth_bps = 8e9, .alpha_ns = 1000, .hop_ns = 10};
+
+static trv_network_t network_of(const char *torus, const trv_slow_link_t *link, int links)
+{
+    trv_network_t network = {TRV_NETWORK, .slow_links = links, .slow_link = link};
+    assert_int_equal(trv_torus_parse(torus, &network.torus), TRV_OK);
+    return network;
+}
+
+static void expect(const char *torus, const trv_slow_link_t *link, int links, trv_collective_t collective,
+                   double startup_ns, double sets_ns, double links_ns)
+{
+    const trv_network_t network = network_of(torus, link, links);
+    trv_limit_t limit;
+    assert_int_equal(trv_limit_find(&network, &times, collective, 7200, &limit), TRV_OK);
+    assert_float_equal(limit.startup_ns, startup_ns, 1e-6);
+    assert_float_equal(limit.sets_ns, sets_ns, 1e-6);
+    assert_float_equal(limit.links_ns, links_ns, 1e-6);
+    assert_float_equal(limit.time_ns, fmax(startup_ns, fmax(sets_ns, links_ns)), 1e-6);
+}
+
+static void by_hand(void **state)
+{
+    const trv_slow_link_t cut[] = {{3, 0, INFINITY}, {4, 1, INFINITY}}, slow[] = {{3, 0, 4}}, one = {0, 0, INFINITY};
+    (void)state;
+    expect("1", NULL, 0, TRV_ALLREDUCE, 0, 0, 0);
+    /* A ring: two links leave every rank and every slice; 18 links for 2 * 8 crossings of each byte. */
+    expect("9", NULL, 0, TRV_ALLREDUCE, 2000 + 40, 7200 / 2, 7200 * 16 / 18.);
+    expect("10", NULL, 0, TRV_ALLREDUCE, 3000 + 50, 7200 / 2, 7200 * 18 / 20.);
+    expect("9", NULL, 0, TRV_REDUCE_SCATTER, 2000 + 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
+    expect("9", NULL, 0, TRV_ALLGATHER, 2000 + 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
+    /* A line: one link leaves the rank at the end; 16 links. A ring with a cut is one, too. */
+    expect("9m", NULL, 0, TRV_ALLREDUCE, 2000 + 80, 7200, 7200);
+    expect("9", cut, 2, TRV_ALLREDUCE, 2000 + 80, 7200, 7200);
+    /* One direction: 17 links; ranks 0 … 8, of which one has a link less to send, and one to receive. */
+    expect("9", &one, 1, TRV_ALLREDUCE, 2000 + 80, 7200, 7200 * 16 / 17.);
+    /* A slow link: 1 + 1/4 leave rank 3. */
+    expect("9", slow, 1, TRV_ALLREDUCE, 2000 + 40, 7200 / 1.25, 7200 * 16 / 17.25);
+    /* A torus of four ports, and a mesh, at whose corners two links leave. */
+    expect("4x4", NULL, 0, TRV_ALLREDUCE, 2000 + 40, 7200 / 4, 7200 * 30 / 64.);
+    expect("4mx4m", NULL, 0, TRV_ALLREDUCE, 2000 + 60, 7200 / 2, 7200 * 30 / 48.);
+    /* Half of the longer side: 2 * 2 links to it, as many as leave a rank. Two links join ranks in a dimension of 2. */
+    expect("16x2", NULL, 0, TRV_ALLREDUCE, 3000 + 90, 7200 / 4, 7200 * 62 / 128.);
+    expect("2", NULL, 0, TRV_ALLREDUCE, 1000 + 10, 7200 / 2, 7200 * 2 / 4.);
+    expect("2m", NULL, 0, TRV_ALLREDUCE, 1000 + 10, 7200, 7200);
+}
+
+static void bad_links(void **state)
+{
+    const trv_slow_link_t bad[] = {{9, 0, 2}, {0, 2, 2}, {0, 0, 0.5}, {-1, 0, 2}};
+    trv_limit_t limit;
+    (void)state;
+    for (int i = 0; i < COUNT(bad); i++) {
+        const trv_network_t network = network_of("9", &bad[i], 1);
+        assert_int_equal(trv_limit_find(&network, &times, TRV_ALLREDUCE, 1, &limit), TRV_ERR_ARGUMENT);
+    }
+}
+
+/* Plans, with packets that have arrived when their last byte has. */
+static void nothing_beats_it(void **state)
+{
+    static const struct {
+        const char *torus;
+        int links;
+        trv_slow_link_t link[2];
+    } cases[] = {{"9", 0, {{0}}},    {"9m", 0, {{0}}},  {"8x8", 0, {{0}}},      {"4x4x4", 0, {{0}}},
+                 {"8x8m", 0, {{0}}}, {"2x8", 0, {{0}}}, {"9", 1, {{3, 0, 10}}}, {"4x4", 1, {{5, 0, INFINITY}}}};
+    static const uint64_t bytes[] = {8, 1024, 64 << 10, 4 << 20, 256 << 20};
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int b = 0; b < COUNT(bytes); b++) {
+            const trv_network_t network = network_of(cases[i].torus, cases[i].link, cases[i].links);
+            trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            trv_planned_t plan;
+            trv_limit_t limit;
+            options.model = TRV_FIFO;
+            options.delivery = TRV_DELIVERY_TAIL;
+            options.slow_links = cases[i].links;
+            options.slow_link = cases[i].link;
+            const trv_hockney_t paper = {options.bandwidth_bps, options.alpha_ns + 300, 200};
+            assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, bytes[b], &options, NULL, &plan), TRV_OK);
+            assert_int_equal(trv_limit_find(&network, &paper, TRV_ALLREDUCE, bytes[b], &limit), TRV_OK);
+            if (plan.time_ns < limit.time_ns)
+                fail_msg("%s of %llu bytes: %s takes %.1f ns, the limit is %.1f", cases[i].torus,
+                         (unsigned long long)bytes[b], plan.algorithm, plan.time_ns, limit.time_ns);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(bad_links),
+        cmocka_unit_test(nothing_beats_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
