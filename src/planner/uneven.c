@@ -123,12 +123,65 @@ static int add_near(prospects_t *p)
     return plans < 0 ? plans : TRV_OK;
 }
 
-/* A single schedule: as on the torus without lines and links, if it is there and has a symmetry; else at least its
- * steps. */
+/* What the rank in the middle sends: messages, packet-hops for packets of two sizes, and bytes by its busiest port. */
+typedef struct sends {
+    double messages, hops[2], port_bytes;
+} sends_t;
+
+static int add_sends(const trv_planner_t *planner, const trv_schedule_t *schedule, uint64_t vector_bytes,
+                     sends_t *sends)
+{
+    double by_port[TRV_PORTS_MAX] = {0};
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    const double packet_bytes[2] = {planner->network.packet_bytes, 1 << 20};
+    trv_step_t step = TRV_STEP_INIT;
+    int middle[TRV_DIMS_MAX], rc = TRV_OK;
+    for (int d = 0; d < torus->dims; d++)
+        middle[d] = torus->size[d] / 2;
+    const int rank = trv_torus_rank(torus, middle);
+    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
+        for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
+            rc = trv_schedule_step(schedule, rank, stream, k, &step);
+            for (int i = 0; i < step.sends && !rc; i++) {
+                const double bytes = (double)trv_message_bytes(schedule, stream, &step.send[i], vector_bytes);
+                trv_route_t route;
+                trv_route_begin(&route, torus, rank, step.send[i].peer, step.send[i].port,
+                                trv_schedule_mirrored(schedule, stream));
+                for (int size = 0; size < 2; size++)
+                    sends->hops[size] += ceil(bytes / packet_bytes[size]) * trv_route_length(&route);
+                by_port[step.send[i].port] += bytes;
+                sends->port_bytes = fmax(sends->port_bytes, by_port[step.send[i].port]);
+                sends->messages++;
+            }
+        }
+    trv_step_clear(&step);
+    return rc;
+}
+
+/* About the work of a simulation, reading included, before anything but one rank is read, and the least time. */
+static int look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, double *work,
+                   double *least_ns)
+{
+    sends_t sends = {0};
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective);
+    if (!rc)
+        rc = add_sends(planner, schedule, vector_bytes, &sends);
+    const double ranks = planner->list.network.torus.ranks;
+    *work = ranks * sends.messages + fmax(ranks * sends.hops[1], fmin(ranks * sends.hops[0], planner->hops_max));
+    *least_ns = 8e9 * sends.port_bytes / planner->network.bandwidth_bps;
+    if (!rc)
+        *least_ns = fmax(*least_ns, trv_schedule_steps(schedule) * planner->network.alpha_ns);
+    trv_schedule_destroy(schedule);
+    return rc;
+}
+
+/* A single schedule: as on the torus without lines and links, if it is there and has a symmetry; else at least its steps,
+ * and what a rank sends. */
 static int add_single(prospects_t *p, const trv_candidate_t *candidate)
 {
     trv_planner_t *whole = p->ranking->planner->whole;
-    double estimate_ns = candidate->facts.steps * whole->network.alpha_ns;
+    double estimate_ns = NAN, work;
     for (int i = 0; i < whole->list.count; i++)
         if (strcmp(whole->list.candidate[i].name, candidate->name) == 0) {
             const double hops_max = whole->hops_max;
@@ -142,8 +195,12 @@ static int add_single(prospects_t *p, const trv_candidate_t *candidate)
                 estimate_ns = plan.time_ns;
             break;
         }
-    add_prospect(p, candidate->name, estimate_ns);
-    return TRV_OK;
+    int rc = TRV_OK;
+    if (isnan(estimate_ns))
+        rc = look_at(p->ranking->planner, candidate->name, p->ranking->vector_bytes, &work, &estimate_ns);
+    if (!rc)
+        add_prospect(p, candidate->name, estimate_ns);
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
 static int by_estimate(const void *a, const void *b)
@@ -234,49 +291,6 @@ static int find_candidate(trv_candidates_t *list, const char *name, int *index)
     return trv_candidates_add(list, &candidate);
 }
 
-/* What the rank in the middle sends: messages, and packet-hops for packets of two sizes. */
-static int add_work(const trv_planner_t *planner, const trv_schedule_t *schedule, uint64_t vector_bytes,
-                    double *messages, double hops[2])
-{
-    const trv_torus_t *torus = trv_schedule_torus(schedule);
-    const double packet_bytes[2] = {planner->network.packet_bytes, 1 << 20};
-    trv_step_t step = TRV_STEP_INIT;
-    int middle[TRV_DIMS_MAX], rc = TRV_OK;
-    for (int d = 0; d < torus->dims; d++)
-        middle[d] = torus->size[d] / 2;
-    const int rank = trv_torus_rank(torus, middle);
-    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
-        for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
-            rc = trv_schedule_step(schedule, rank, stream, k, &step);
-            for (int i = 0; i < step.sends && !rc; i++) {
-                const double bytes = (double)trv_message_bytes(schedule, stream, &step.send[i], vector_bytes);
-                trv_route_t route;
-                trv_route_begin(&route, torus, rank, step.send[i].peer, step.send[i].port,
-                                trv_schedule_mirrored(schedule, stream));
-                for (int size = 0; size < 2; size++)
-                    hops[size] += ceil(bytes / packet_bytes[size]) * trv_route_length(&route);
-                ++*messages;
-            }
-        }
-    trv_step_clear(&step);
-    return rc;
-}
-
-/* About the work of a simulation, reading included, before anything but one rank is read. */
-static int find_work(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
-                     double *work)
-{
-    double messages = 0, hops[2] = {0, 0};
-    trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &planner->list.network, candidate->name, planner->list.collective);
-    if (!rc)
-        rc = add_work(planner, schedule, vector_bytes, &messages, hops);
-    const double ranks = planner->list.network.torus.ranks;
-    trv_schedule_destroy(schedule);
-    *work = ranks * messages + fmax(ranks * hops[1], fmin(ranks * hops[0], planner->hops_max));
-    return rc;
-}
-
 /* Simulates one form of a prospect: where it may be slower than the slowest that is asked for, not at all. `must`: also
  * where it is too much work. */
 static int examine(prospects_t *p, const char *name, bool must)
@@ -285,7 +299,7 @@ static int examine(prospects_t *p, const char *name, bool must)
     trv_planner_t *planner = ranking->planner;
     bool keeps;
     int index;
-    double work = 0;
+    double work = 0, least_ns = 0;
     int rc = find_candidate(&planner->list, name, &index);
     if (rc || index < 0 || ranking->timed == TRV_UNEVEN_ENTRIES)
         return rc;
@@ -294,13 +308,13 @@ static int examine(prospects_t *p, const char *name, bool must)
     if (rc || !keeps)
         return rc;
     ranking->kept++;
-    rc = find_work(planner, &planner->list.candidate[index], ranking->vector_bytes, &work);
-    if (rc || (work > p->work && !must))
+    const double enough_ns = ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY;
+    rc = look_at(planner, name, ranking->vector_bytes, &work, &least_ns);
+    if (rc || least_ns > enough_ns || (work > p->work && !must))
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     p->work -= work;
     trv_entry_t entry = {.candidate = index};
-    rc = trv_ranking_examine(ranking, &entry,
-                             ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY);
+    rc = trv_ranking_examine(ranking, &entry, enough_ns);
     trv_candidate_t *candidate = &planner->list.candidate[index];
     const bool best = ranking->timed > 0 && ranking->best[0].candidate == index;
     if (!best && candidate->simulator && (double)candidate->simulator->sendings > KEPT_MAX) {
