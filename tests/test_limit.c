@@ -27,12 +27,14 @@ static trv_network_t network_of(const char *torus, const trv_slow_link_t *link, 
     return network;
 }
 
-static void expect(const char *torus, const trv_slow_link_t *link, int links, trv_collective_t collective,
-                   double startup_ns, double sets_ns, double links_ns)
+static void expect(const char *torus, const trv_slow_link_t *link, int links, trv_collective_t collective, int steps,
+                   double way_ns, double sets_ns, double links_ns)
 {
     const trv_network_t network = network_of(torus, link, links);
+    const double startup_ns = (steps > 0 ? 1000 : 0) + way_ns, steps_ns = steps * 1000 + way_ns;
     trv_limit_t limit;
     assert_int_equal(trv_limit_find(&network, &times, collective, 7200, &limit), TRV_OK);
+    assert_float_equal(limit.steps_ns, steps_ns, 1e-6);
     assert_float_equal(limit.startup_ns, startup_ns, 1e-6);
     assert_float_equal(limit.sets_ns, sets_ns, 1e-6);
     assert_float_equal(limit.links_ns, links_ns, 1e-6);
@@ -43,26 +45,26 @@ static void by_hand(void **state)
 {
     const trv_slow_link_t cut[] = {{3, 0, INFINITY}, {4, 1, INFINITY}}, slow[] = {{3, 0, 4}}, one = {0, 0, INFINITY};
     (void)state;
-    expect("1", NULL, 0, TRV_ALLREDUCE, 0, 0, 0);
+    expect("1", NULL, 0, TRV_ALLREDUCE, 0, 0, 0, 0);
     /* A ring: two links leave every rank and every slice; 18 links for 2 * 8 crossings of each byte. */
-    expect("9", NULL, 0, TRV_ALLREDUCE, 2000 + 40, 7200 / 2, 7200 * 16 / 18.);
-    expect("10", NULL, 0, TRV_ALLREDUCE, 3000 + 50, 7200 / 2, 7200 * 18 / 20.);
-    expect("9", NULL, 0, TRV_REDUCE_SCATTER, 2000 + 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
-    expect("9", NULL, 0, TRV_ALLGATHER, 2000 + 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
+    expect("9", NULL, 0, TRV_ALLREDUCE, 2, 40, 7200 / 2, 7200 * 16 / 18.);
+    expect("10", NULL, 0, TRV_ALLREDUCE, 3, 50, 7200 / 2, 7200 * 18 / 20.);
+    expect("9", NULL, 0, TRV_REDUCE_SCATTER, 2, 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
+    expect("9", NULL, 0, TRV_ALLGATHER, 2, 40, 7200 * 8 / 9. / 2, 7200 * 8 / 18.);
     /* A line: one link leaves the rank at the end; 16 links. A ring with a cut is one, too. */
-    expect("9m", NULL, 0, TRV_ALLREDUCE, 2000 + 80, 7200, 7200);
-    expect("9", cut, 2, TRV_ALLREDUCE, 2000 + 80, 7200, 7200);
+    expect("9m", NULL, 0, TRV_ALLREDUCE, 2, 80, 7200, 7200);
+    expect("9", cut, 2, TRV_ALLREDUCE, 2, 80, 7200, 7200);
     /* One direction: 17 links; ranks 0 … 8, of which one has a link less to send, and one to receive. */
-    expect("9", &one, 1, TRV_ALLREDUCE, 2000 + 80, 7200, 7200 * 16 / 17.);
+    expect("9", &one, 1, TRV_ALLREDUCE, 2, 80, 7200, 7200 * 16 / 17.);
     /* A slow link: 1 + 1/4 leave rank 3. */
-    expect("9", slow, 1, TRV_ALLREDUCE, 2000 + 40, 7200 / 1.25, 7200 * 16 / 17.25);
+    expect("9", slow, 1, TRV_ALLREDUCE, 2, 40, 7200 / 1.25, 7200 * 16 / 17.25);
     /* A torus of four ports, and a mesh, at whose corners two links leave. */
-    expect("4x4", NULL, 0, TRV_ALLREDUCE, 2000 + 40, 7200 / 4, 7200 * 30 / 64.);
-    expect("4mx4m", NULL, 0, TRV_ALLREDUCE, 2000 + 60, 7200 / 2, 7200 * 30 / 48.);
+    expect("4x4", NULL, 0, TRV_ALLREDUCE, 2, 40, 7200 / 4, 7200 * 30 / 64.);
+    expect("4mx4m", NULL, 0, TRV_ALLREDUCE, 2, 60, 7200 / 2, 7200 * 30 / 48.);
     /* Half of the longer side: 2 * 2 links to it, as many as leave a rank. Two links join ranks in a dimension of 2. */
-    expect("16x2", NULL, 0, TRV_ALLREDUCE, 3000 + 90, 7200 / 4, 7200 * 62 / 128.);
-    expect("2", NULL, 0, TRV_ALLREDUCE, 1000 + 10, 7200 / 2, 7200 * 2 / 4.);
-    expect("2m", NULL, 0, TRV_ALLREDUCE, 1000 + 10, 7200, 7200);
+    expect("16x2", NULL, 0, TRV_ALLREDUCE, 3, 90, 7200 / 4, 7200 * 62 / 128.);
+    expect("2", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200 / 2, 7200 * 2 / 4.);
+    expect("2m", NULL, 0, TRV_ALLREDUCE, 1, 10, 7200, 7200);
 }
 
 static void bad_links(void **state)
@@ -83,8 +85,11 @@ static void nothing_beats_it(void **state)
         const char *torus;
         int links;
         trv_slow_link_t link[2];
-    } cases[] = {{"9", 0, {{0}}},    {"9m", 0, {{0}}},  {"8x8", 0, {{0}}},      {"4x4x4", 0, {{0}}},
-                 {"8x8m", 0, {{0}}}, {"2x8", 0, {{0}}}, {"9", 1, {{3, 0, 10}}}, {"4x4", 1, {{5, 0, INFINITY}}}};
+    } cases[] = {{"9", 0, {{0}}},        {"9m", 0, {{0}}},
+                 {"8x8", 0, {{0}}},      {"4x4x4", 0, {{0}}},
+                 {"8mx8m", 0, {{0}}},    {"27m", 0, {{0}}},
+                 {"8x8m", 0, {{0}}},     {"2x8", 0, {{0}}},
+                 {"9", 1, {{3, 0, 10}}}, {"4x4", 1, {{5, 0, INFINITY}}}};
     static const uint64_t bytes[] = {8, 1024, 64 << 10, 4 << 20, 256 << 20};
     (void)state;
     for (int i = 0; i < COUNT(cases); i++)

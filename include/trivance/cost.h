@@ -59,11 +59,14 @@ TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t
 
 /* ---- What no schedule beats -------------------------------------------------------------------------------------- */
 
-/* Each is a lower bound: by steps and hops, where a rank sends one message by a port in a step; by what must leave and
- * enter sets of ranks; by what all links together carry. */
+/* Each is a lower bound: by a step and the hops of the farthest pair; by what must leave and enter sets of ranks; by what
+ * all links together carry. */
 typedef struct trv_limit {
     double startup_ns, sets_ns, links_ns;
     double time_ns; /* the largest of them */
+    double
+        steps_ns; /* start-up where a rank sends no more than one message by a port in a step: not so on every rank of
+                        line-l, which stays below */
 } trv_limit_t;
 
 /* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop

@@ -1,8 +1,9 @@
 /*
  * What no schedule beats on a network (docs/networks.md):
  *
- *   start-up   a rank that sends one message by each of its p ports in a step has reached (p + 1)^s ranks after s
- *              steps; and some message, or one after another, goes the way between the farthest pair
+ *   start-up   a step, and the way between the farthest pair, which some message goes, or several one after another. A
+ *              rank that sends one message by each of its p ports in a step has reached (p + 1)^s ranks after s steps;
+ *              but there may be several messages, so that these steps are told and not counted
  *   sets       what the others need of a set of ranks leaves it: of an AllReduce the whole vector, and as much enters.
  *              Looked at are all single ranks and, in every dimension, all slices between two gaps
  *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be spread to them
@@ -178,7 +179,9 @@ static int find(limits_t *l, const trv_network_t *network, const trv_hockney_t *
     int rc = find_capacity(l, network);
     if (rc)
         return rc;
-    limit->startup_ns = least_steps(l) * times->alpha_ns + farthest(l, network) * times->hop_ns;
+    const double way_ns = farthest(l, network) * times->hop_ns;
+    limit->startup_ns = times->alpha_ns + way_ns;
+    limit->steps_ns = least_steps(l) * times->alpha_ns + way_ns;
     look_at_ranks(l);
     for (int d = 0; d < l->torus->dims; d++)
         if (l->torus->size[d] > 1)

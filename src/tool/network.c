@@ -326,11 +326,13 @@ int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *netwo
 void cli_limit_print(const trv_limit_t *limit, double time_ns, FILE *out)
 {
     const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
-    char text[4][TRV_TIME_TEXT_MAX];
-    fprintf(out, "limit %s (start-up %s, sets of ranks %s, links %s): %.3f times that\n",
+    char text[5][TRV_TIME_TEXT_MAX];
+    fprintf(out,
+            "limit %s (start-up %s, %s with one message by a port in a step; sets of ranks %s, links %s): %.3f times "
+            "that\n",
             trv_format_time(limit->time_ns, unit, text[0]), trv_format_time(limit->startup_ns, unit, text[1]),
-            trv_format_time(limit->sets_ns, unit, text[2]), trv_format_time(limit->links_ns, unit, text[3]),
-            limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
+            trv_format_time(limit->steps_ns, unit, text[4]), trv_format_time(limit->sets_ns, unit, text[2]),
+            trv_format_time(limit->links_ns, unit, text[3]), limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */

@@ -59,8 +59,8 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
 /* "slow ranks, jitter": what the network has and plans leave out of account, "" for nothing. Returns `text`. */
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 
-/* "limit 5.1us (start-up; sets of ranks 3us, links 2us): 6.4us is 1.25 times that": what no schedule beats for the
- * simulator's options. */
+/* "limit 5.1us (start-up …; sets of ranks 3us, links 2us): 1.25 times that": what no schedule beats for the simulator's
+ * options, and by how much a time is above it. */
 int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
                    uint64_t vector_bytes, trv_limit_t *limit);
 void cli_limit_print(const trv_limit_t *limit, double time_ns, FILE *out);

@@ -202,9 +202,11 @@ static void test_limit(void **state)
 {
     (void)state;
     expect("cost 9 -a ring -b 900K --limit --alpha=0ns", 0, "links 8.192us): 1.000 times that\n");
-    expect("simulate 9 -a trivance-l -b 32 --limit --model=fifo", 0,
-           "32 B: limit 4.400us (start-up 4.400us, sets of ranks 0.000us, links 0.000us): 1.003 times that\n");
-    expect("plan 9 -b 32 --limit", 0, "\nlimit 4.400us (start-up 4.400us,");
+    expect(
+        "simulate 9 -a trivance-l -b 32 --limit --model=fifo", 0,
+        "32 B: limit 2.600us (start-up 2.600us, 4.400us with one message by a port in a step; sets of ranks 0.000us, "
+        "links 0.000us): 1.697 times that\n");
+    expect("plan 9 -b 32 --limit", 0, "\nlimit 2.600us (start-up 2.600us, 4.400us");
     json_t *rows = tool_json("simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --packet=1M -f json");
     const double ring_ns = json_real_value(json_object_get(json_array_get(rows, 0), "limit_ns"));
     const double line_ns = json_real_value(json_object_get(json_array_get(rows, 1), "limit_ns"));
