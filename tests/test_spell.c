@@ -17,15 +17,9 @@
 #include "algorithms/hybrid.h"
 #include "common/error.h"
 #include "planner/candidates.h"
+#include "sanitized.h"
 #include "stars/store.h"
 #include "stars_check.h"
-
-/* Sanitizers take six times as long: their build leaves the largest tori out, the same code. */
-#ifdef __SANITIZE_ADDRESS__
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
 
 #define ALL_RANKS 130 /* up to so many ranks all are compared, else RANDOM of them */
 #define RANDOM    12

@@ -15,12 +15,7 @@
 
 #include <trivance/trivance.h>
 
-/* Sanitizers take six times as long: their build goes through fewer sizes, the same code. */
-#ifdef __SANITIZE_ADDRESS__
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
+#include "sanitized.h"
 
 static const char *const collective_names[] = {"allreduce", "reduce-scatter", "allgather"};
 
