@@ -18,7 +18,7 @@ static const cli_choice_t planned = {.label = "planned", .planned = true};
 /* Only a choice of one algorithm may have parameters; its label has them. */
 const char *cli_member_name(const cli_choice_t *choice, int member)
 {
-    return strchr(choice->label, ':') ? choice->label : trv_algorithm_name(choice->member[member]);
+    return strpbrk(choice->label, ":@") ? choice->label : trv_algorithm_name(choice->member[member]);
 }
 
 bool cli_is_several(const cli_choice_t *choice) { return choice->planned || choice->members > 1; }

@@ -46,7 +46,7 @@ static int read_nodes(nodes_t *nodes, const char *list)
     const int ranks = nodes->ask->torus.ranks;
     int more, rc = TRV_OK;
     while (!rc && (more = trv_next_item(&list, "--nodes", item, sizeof item)) != 0) {
-        int from, to;
+        int from = 0, to = -1;
         rc = more < 0 ? more : read_range(item, ranks - 1, &from, &to);
         for (int n = from; !rc && n <= to; n++) {
             if (nodes->count == ranks)
