@@ -306,13 +306,29 @@ static void test_bad_file(void **state)
     }
 }
 
+/* A name says from which factor on links are left alone, with parameters or without. */
+static void test_left_alone(void **state)
+{
+    static const char *const line = "simulate 9 --slow-link=3:+0:10x -b 8K --model=fifo --format=json -a ";
+    char plain[128], alone[128];
+    (void)state;
+    snprintf(plain, sizeof plain, "%shybrid:3", line);
+    snprintf(alone, sizeof alone, "%shybrid:3@4", line);
+    assert_true(time_of(alone) < time_of(plain));
+    expect("plan 9 -a trivance-b@4", 0, "trivance-b@4 on a ring of 9");
+    tool_t tool = tool_run("plan 9 -a trivance-b@x", NULL);
+    assert_int_equal(tool.code, 2);
+    assert_non_null(strstr(tool.err, "after @ stands how many times as slow"));
+    tool_clear(&tool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_links), cmocka_unit_test(test_many_links), cmocka_unit_test(test_cut),
         cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),       cmocka_unit_test(test_export),
         cmocka_unit_test(test_sweep),     cmocka_unit_test(test_why),        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),
+        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),   cmocka_unit_test(test_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }
