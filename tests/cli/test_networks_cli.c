@@ -309,7 +309,7 @@ static void test_bad_file(void **state)
 /* A name says from which factor on links are left alone, with parameters or without. */
 static void test_left_alone(void **state)
 {
-    static const char *const line = "simulate 9 --slow-link=3:+0:10x -b 8K --model=fifo --format=json -a ";
+    static const char *const line = "simulate 9 --slow-link=3:+0:10x -b 1M --model=fifo --format=json -a ";
     char plain[128], alone[128];
     (void)state;
     snprintf(plain, sizeof plain, "%shybrid:3", line);
