@@ -175,8 +175,10 @@ static bool same_layout(const trv_star_t *star, int streams, const trv_star_layo
     trv_star_layout_t other;
     counted.streams = streams;
     trv_star_lay_out(&counted, &other);
-    return other.streams == layout->streams && other.plain == layout->plain &&
-           memcmp(other.image, layout->image, (size_t)other.streams * sizeof other.image[0]) == 0;
+    bool same = other.streams == layout->streams && other.plain == layout->plain;
+    for (int i = 0; same && i < other.streams; i++) /* beyond the torus's dimensions nothing is set */
+        same = memcmp(other.image[i], layout->image[i], (size_t)star->chain.torus.dims * sizeof(int)) == 0;
+    return same;
 }
 
 static void write_streams(const trv_star_t *star, char *text, size_t size)

@@ -126,8 +126,8 @@ static int add_numbers(reader_t *reader, const char *prefix, int prefix_length, 
     int rc = TRV_OK;
     if (digits == 0 || *end || last < first || last - first >= HOSTS_MAX)
         return fail(reader, "'%.40s' is no range of nodes, as 00-07", range);
-    for (long number = first; number <= last && !rc; number++) {
-        snprintf(host, sizeof host, "%.*s%0*ld%s", prefix_length, prefix, digits, number, suffix);
+    for (long i = 0; i <= last - first && !rc; i++) { /* `last` may be the largest number that there is */
+        snprintf(host, sizeof host, "%.*s%0*ld%s", prefix_length, prefix, digits, first + i, suffix);
         rc = add_member(reader, host);
     }
     return rc;
