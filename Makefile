@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all demo check check-programs soak bench fuzz install uninstall dist clean help
+.PHONY: all demo explorer check check-programs check-torch soak bench fuzz install uninstall dist clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -16,15 +16,30 @@ demo:
 	@$(MAKE) --no-print-directory all
 	@scripts/demo.sh $(BUILD)
 
+# The explorer, one HTML file: build/bin/explorer.html, which `trivance explore` gives away.
+explorer:
+	@scripts/dependencies.sh build explorer
+	@cmake -S . -B $(BUILD) -G Ninja > /dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target explorer trivance
+	@$(BUILD)/bin/trivance explore -o trivance-explorer.html
+
 # Every test: normal build, sanitizers, valgrind, both MPIs, fuzzers.
 check:
 	@scripts/dependencies.sh build check testbed
+	@scripts/dependencies.sh explorer browser || echo "Without these the tests of the explorer are skipped."
 	@JOBS=$(JOBS) scripts/check.sh $(BUILD)
 
 # Programs of Debian without and with the preload libraries.
 check-programs: all
 	@scripts/dependencies.sh build check programs
 	@scripts/programs.sh $(BUILD)
+
+# The backend of torch.distributed: PyTorch is a large download, so that `make check` tests it only where it is there.
+check-torch:
+	@scripts/dependencies.sh build check torch
+	@cmake -S . -B $(BUILD) -G Ninja > /dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@ctest --test-dir $(BUILD) -L torch --output-on-failure
 
 # Random programs under both MPIs, every result compared; CALLS for each. A tenth of it is in `make check`.
 CALLS ?= 200000
@@ -68,8 +83,10 @@ clean:
 
 help:
 	@echo "make demo               AllReduce on 9 MPI ranks by every algorithm, then a drawn plan"
+	@echo "make explorer           trivance-explorer.html: look at networks, schedules and times in a browser"
 	@echo "make check              every test: both MPIs, sanitizers, valgrind, fuzzers"
 	@echo "make check-programs     mpi4py, NetPIPE, HPCC, LAMMPS and MUMPS without and with Trivance"
+	@echo "make check-torch        installs PyTorch, tests the backend of torch.distributed"
 	@echo "make soak CALLS=200000  random MPI programs with Trivance, every result compared"
 	@echo "make                    build everything into $(BUILD)/"
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"

@@ -8,7 +8,7 @@ string(REGEX REPLACE "/$" "" pkgconfig_to_prefix "${pkgconfig_to_prefix}")
 
 # ---- Core: headers, both libraries, pkg-config, CMake package ------------------------------------------------------
 install(DIRECTORY include/trivance DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN "trivance_mpi.h" EXCLUDE)
+  FILES_MATCHING PATTERN "*.h" PATTERN "trivance_mpi.h" EXCLUDE PATTERN "net.h" EXCLUDE)
 install(TARGETS trivance_shared trivance_static EXPORT trivance-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 configure_file(cmake/trivance.pc.in trivance.pc @ONLY)
@@ -42,6 +42,17 @@ if(mpis)
   install(FILES include/trivance/trivance_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trivance)
 endif()
 
+# ---- Connections of our own: libtrivance_net ----------------------------------------------------------------------------
+if(TARGET trivance_net)
+  set_target_properties(trivance_net PROPERTIES INSTALL_RPATH $ORIGIN)
+  install(TARGETS trivance_net trivance_net_static EXPORT trivance-net-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES include/trivance/net.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trivance)
+  configure_file(cmake/trivance-net.pc.in trivance-net.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/trivance-net.pc DESTINATION ${pkgconfig_dir})
+  install(EXPORT trivance-net-targets NAMESPACE trivance:: DESTINATION ${package_dir})
+endif()
+
 # ---- The component of Open MPI: OMPI_MCA_mca_base_component_path=<libdir>/trivance/openmpi:SYSTEM_DEFAULT -----------
 if(TARGET mca_coll_trivance)
   install(TARGETS mca_coll_trivance LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/trivance/openmpi)
@@ -66,6 +77,9 @@ if(TARGET trivance-torusnet) # what `trivance testbed` starts
   endforeach()
   install(TARGETS ${testbed}
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance)
+endif()
+if(TARGET explorer)
+  install(FILES ${PROJECT_BINARY_DIR}/bin/explorer.html DESTINATION ${CMAKE_INSTALL_DATADIR}/trivance)
 endif()
 if(TARGET man)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

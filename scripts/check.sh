@@ -50,14 +50,17 @@ normal() { compile "$build" && run_tests "$build"; }
 
 address() {
     compile build-address -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_WERROR=ON \
-        -DTRIVANCE_BENCH=OFF || return
-    # MPI libraries keep memory until the process ends; what is ours is reported all the same.
+        -DTRIVANCE_BENCH=OFF -DTRIVANCE_EXPLORER=OFF || return
+    # MPI libraries keep memory until the process ends; what is ours is reported all the same. Of the ranks for every
+    # algorithm those stay that differ in kind: one, primes, powers of two and of three, products.
     LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
-        run_tests build-address -LE 'large|install|readme' -E '(openmpi|mpich)\.(1.|27)$'
+        run_tests build-address -LE 'large|install|readme' \
+        -E '^collectives\.(openmpi|mpich)\.([257]|1.|27)$|^collectives\.mpich\.8$'
 }
 
 thread() {
-    cmake -S . -B build-thread -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_BENCH=OFF &&
+    cmake -S . -B build-thread -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_BENCH=OFF \
+        -DTRIVANCE_EXPLORER=OFF &&
         cmake --build build-thread -j "$jobs" --target \
             test_execute_threads test_planner_threads test_reports_threads embed soak_threaded || return
     run_tests build-thread -R threads --no-tests=error && build-thread/examples/embed
@@ -65,14 +68,11 @@ thread() {
 
 # The programs that are quick enough; together they make, prove, cost and run schedules.
 memcheck() {
-    local program code=0
-    for program in examples/schedule examples/embed tests/test_{torus,schedule,windows,execute,reject,cost} \
-        tests/cli/test_parse; do
-        echo "valgrind $program"
-        valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite \
-            "$build/$program" > "$logs/program" 2>&1 || { code=1; cat "$logs/program"; }
-    done
-    return $code
+    printf '%s\n' examples/schedule examples/embed tests/test_{cost,windows,schedule,torus,execute,reject} \
+        tests/cli/test_parse | xargs -P "$jobs" -I {} bash -c '
+            echo "valgrind {}"
+            said=$(valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite \
+                "$0/{}" 2>&1) || { echo "valgrind {} fails:"; echo "$said"; exit 1; }' "$build"
 }
 
 stage normal normal

@@ -4,12 +4,19 @@
 # On a system without dpkg it says what is needed and leaves the rest to CMake.
 set -eu
 
-build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev
+build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
        libopenmpi-dev openmpi-bin libmpich-dev mpich"
-check="valgrind clang clang-format-14 clang-tidy-14 libclang-rt-dev llvm mandoc gnuplot-nox
+check="libfabric-bin valgrind clang clang-format-14 clang-tidy-14 libclang-rt-dev llvm mandoc gnuplot-nox
        gfortran spin python3 python3-mpi4py netpipe-openmpi netpipe-mpich2 debhelper"
 testbed="iproute2"
+# For the explorer, which is built where all of these are: clang for WebAssembly, and what its page is tested with.
+explorer="clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 esbuild nodejs"
+browser="chromium npm node-typescript"
+# Those who have node and npm from elsewhere cannot have Debian's beside them.
+command -v node > /dev/null && explorer=${explorer/ nodejs/}
+command -v npm > /dev/null && browser=${browser/ npm/}
 programs="hpcc lammps mumps-test"
+torch="python3-torch libtorch-dev pybind11-dev"
 
 wanted=""
 for group in "$@"; do
@@ -18,7 +25,10 @@ for group in "$@"; do
     check) wanted="$wanted $check" ;;
     testbed) wanted="$wanted $testbed" ;;
     programs) wanted="$wanted $programs" ;;
-    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check, testbed and programs" >&2; exit 2 ;;
+    explorer) wanted="$wanted $explorer" ;;
+    browser) wanted="$wanted $browser" ;;
+    torch) wanted="$wanted $torch" ;;
+    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check, testbed, programs, explorer, browser and torch" >&2; exit 2 ;;
     esac
 done
 

@@ -11,7 +11,7 @@ import re
 import sys
 
 # The rooms whose public headers these are.
-PUBLIC = {"algorithms": "algorithms", "common": "common", "cost": "cost", "execute": "execute", "planner": "planner",
+PUBLIC = {"algorithms": "algorithms", "common": "common", "cost": "cost", "execute": "execute", "net": "net/front", "planner": "planner",
           "reduce": "execute", "schedule": "schedule", "simulate": "simulate", "torus": "torus",
           "trivance_mpi": "mpi/front", "verify": "verify"}
 

@@ -16,6 +16,7 @@
 
 #include <trivance/trivance.h>
 
+#include "common/advance.h"
 #include "cost/measure.h"
 #include "schedule/schedule.h"
 
@@ -321,9 +322,9 @@ static double time_of(const char *algorithm, const char *text, uint64_t bytes, t
     return time_ns;
 }
 
-static void add_share(void *context, double share) { *(double *)context += share; }
+static void keep_share(void *context, double done) { *(double *)context = done; }
 
-/* All sizes at once are what each is alone, watched or not; who watches hears of no more than all of it. */
+/* All sizes at once are what each is alone, watched or not; who listens hears of no more than all of it. */
 static void sizes_at_once(void **state)
 {
     static const uint64_t bytes[] = {1, 1000, 100003};
@@ -331,10 +332,11 @@ static void sizes_at_once(void **state)
     trv_schedule_t *schedule = make("recdoub-b", "12x20");
     trv_cost_t alone, cost;
     double time_ns[COUNT(bytes)], share = 0, seconds = 0, alone_ns;
-    const trv_cost_watch_t watch = {&share, add_share};
     (void)state;
     assert_int_equal(trv_cost_measure(schedule, &alone), TRV_OK);
-    assert_int_equal(trv_cost_sizes(schedule, NULL, &network, bytes, COUNT(bytes), &watch, &cost, time_ns), TRV_OK);
+    trv_advance_listen(keep_share, &share);
+    assert_int_equal(trv_cost_sizes(schedule, NULL, &network, bytes, COUNT(bytes), &cost, time_ns), TRV_OK);
+    trv_advance_listen(NULL, NULL);
     assert_same_cost(&alone, &cost);
     for (size_t i = 0; i < COUNT(bytes); i++) {
         assert_int_equal(trv_cost_time_ns(schedule, &network, bytes[i], &alone_ns), TRV_OK);

@@ -10,25 +10,16 @@ static void every_count(const trv_schedule_t *schedule)
         world_try(schedule, counts[c], 0);
 }
 
-static void every_ring(trv_collective_t collective)
-{
-    for (int n = 2; n <= 64; n++) {
-        trv_torus_t torus;
-        assert_int_equal(trv_torus_init(&torus, 1, &n), 0);
-        assert_true(world_every(&torus, collective, every_count) >= 3);
-    }
-}
-
 static void test_reduce_scatter(void **state)
 {
     (void)state;
-    every_ring(TRV_REDUCE_SCATTER);
+    world_rings(TRV_REDUCE_SCATTER, 3, every_count);
 }
 
 static void test_allgather(void **state)
 {
     (void)state;
-    every_ring(TRV_ALLGATHER);
+    world_rings(TRV_ALLGATHER, 3, every_count);
 }
 
 int main(void)

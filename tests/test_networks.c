@@ -323,6 +323,49 @@ static void plans_for_a_set_of_nodes(void **state)
     trv_schedule_destroy(placed);
 }
 
+/* What knows nothing of the network takes longer where ranks are scattered; a ring of many is told by its steps. */
+static void times_on_a_set_of_nodes(void **state)
+{
+    const trv_torus_t torus = torus_of("32x32"), small = torus_of("3x3");
+    const trv_slow_link_t cut[] = {{0, trv_port(0, 1), INFINITY}};
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    trv_node_plan_t plan;
+    double ns, other_ns;
+    bool least;
+    int node[1023];
+    (void)state;
+    for (int i = 0; i < 1023; i++)
+        node[i] = i;
+    assert_int_equal(trv_planner_nodes_time(&torus, 8, node, TRV_ALLREDUCE, 32, &network, "recdoub-l", &ns, &least), 0);
+    assert_false(least);
+    node[1] = 500;
+    assert_int_equal(trv_planner_nodes_time(&torus, 8, node, TRV_ALLREDUCE, 32, &network, "recdoub-l", &other_ns,
+                                            &least),
+                     0);
+    assert_true(other_ns > ns);
+    node[1] = 1;
+    assert_int_equal(trv_planner_nodes_time(&torus, 1023, node, TRV_ALLREDUCE, 32, &network, "ring", &ns, &least), 0);
+    assert_true(least && fabs(ns - 2 * 1022 * network.alpha_ns) < 1);
+    assert_int_equal(trv_planner_nodes_time(&torus, 3, node, TRV_ALLREDUCE, 32, &network, "no", &ns, &least),
+                     TRV_ERR_ARGUMENT);
+
+    /* 0 and 3 of a column whose link between them is cut: the long way round; nothing else differs. */
+    const int pair[] = {0, 3};
+    assert_int_equal(trv_planner_nodes_time(&small, 2, pair, TRV_ALLREDUCE, 32, &network, "ring", &ns, &least), 0);
+    network.slow_links = 1;
+    network.slow_link = cut;
+    assert_int_equal(trv_planner_nodes_time(&small, 2, pair, TRV_ALLREDUCE, 32, &network, "ring", &other_ns, &least),
+                     0);
+    assert_true(other_ns > ns);
+
+    /* Work is limited: a machine on which a single step of all nodes is more than that. */
+    const trv_torus_t larger = torus_of("8192x8192");
+    network.slow_links = 0;
+    assert_int_equal(trv_planner_nodes(&larger, 3, node, TRV_ALLREDUCE, 32, &network, NULL, 1, &plan),
+                     TRV_ERR_UNSUPPORTED);
+    assert_non_null(strstr(trv_last_error(), "3 nodes of 8192x8192 are too many to simulate"));
+}
+
 static void refuses_sets_that_are_none(void **state)
 {
     const trv_torus_t torus = torus_of("4x4");
@@ -333,7 +376,7 @@ static void refuses_sets_that_are_none(void **state)
     trv_node_plan_t plan;
     (void)state;
     assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_SNAKE, 3, twice), TRV_ERR_ARGUMENT);
-    assert_non_null(strstr(trv_last_error(), "node 1 is there twice"));
+    assert_non_null(strstr(trv_last_error(), "node 1 is listed twice"));
     assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_THIRDS, 1, beyond), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_order_nodes(&torus, TRV_ORDER_THIRDS, 0, beyond), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_planner_nodes(&torus, 3, twice, TRV_ALLREDUCE, 32, &network, NULL, 1, &plan),
@@ -359,16 +402,18 @@ static void refuse(const char *torus, const char *name, const trv_slow_link_t *l
 static void refuses_networks_that_are_none(void **state)
 {
     const trv_slow_link_t two_cuts[] = {{0, 0, INFINITY}, {4, 0, INFINITY}}, in_line = {3, 0, INFINITY},
-                          end_of_line = {8, 0, 2}, no_rank = {9, 0, 2}, no_port = {0, 2, 2}, fast = {0, 0, 0.5};
+                          end_of_line = {8, 0, 2}, no_rank = {9, 0, 2}, no_port = {0, 2, 2}, fast = {0, 0, 0.5},
+                          slug = {0, 0, 1e18};
     trv_torus_t torus;
     (void)state;
-    refuse("9", "line-l", two_cuts, 2, "is in two parts, because of two cuts");
-    refuse("9m", "line-l", &in_line, 1, "a cut in a line");
+    refuse("9", "line-l", two_cuts, 2, "is cut in two places; a ring may have one cut, one-way or not");
+    refuse("9m", "line-l", &in_line, 1, "splits the row of rank 0 along dimension 0 of 9m in two");
     refuse("9m", "line-l", &end_of_line, 1, "last of its line");
     refuse("9", "trivance-b", &no_rank, 1, "the ranks of 9 are 0 to 8");
-    refuse("9", "trivance-b", &no_port, 1, "not so many dimensions");
+    refuse("9", "trivance-b", &no_port, 1, "9 has fewer dimensions");
     refuse("9x1", "trivance-b", &no_port, 1, "one rank along that dimension");
-    refuse("9", "trivance-b", &fast, 1, "the factor is 1 or more");
+    refuse("9", "trivance-b", &fast, 1, "a factor from 1 to 1000000");
+    refuse("9", "trivance-b", &slug, 1, "a factor from 1 to 1000000");
     refuse("9", "line-l", NULL, 0, "all dimensions of 9 are rings");
     refuse("9", "trivance-b@", NULL, 0, "after @ stands how many times as slow");
     refuse("9", "trivance-b@1", NULL, 0, "after @ stands how many times as slow");
@@ -401,6 +446,7 @@ int main(void)
         cmocka_unit_test(orders_are_orders),
         cmocka_unit_test(the_snake_goes_from_neighbour_to_neighbour),
         cmocka_unit_test(plans_for_a_set_of_nodes),
+        cmocka_unit_test(times_on_a_set_of_nodes),
         cmocka_unit_test(refuses_sets_that_are_none),
         cmocka_unit_test(refuses_networks_that_are_none),
         cmocka_unit_test(refuses_hybrids_where_rows_differ),

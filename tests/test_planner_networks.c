@@ -35,6 +35,7 @@ static const case_t cases[] = {
     {"4mx4m", 0, {{0}}},
     {"9x9", 1, {{40, 2, 10}}},
     {"4x4", 2, {{5, 0, INFINITY}, {2, 3, INFINITY}}},
+    {"9x9", 2, {{0, 0, INFINITY}, {10, 0, INFINITY}}}, /* rows that begin at different coordinates */
     {"4x4x4", 1, {{21, 4, INFINITY}}},
     {"2x3", 1, {{0, 0, INFINITY}}},
 };
@@ -177,12 +178,12 @@ static void refused(void **state)
         case_t network;
         const char *words;
     } bad[] = {
-        {{"9", 2, {{0, 0, INFINITY}, {4, 0, INFINITY}}}, "in two parts"},
-        {{"9m", 1, {{0, 0, INFINITY}}}, "in two parts"},
+        {{"9", 2, {{0, 0, INFINITY}, {4, 0, INFINITY}}}, "is cut in two places"},
+        {{"9m", 1, {{0, 0, INFINITY}}}, "splits the row of rank 0 along dimension 0 of 9m in two"},
         {{"9", 1, {{9, 0, 2}}}, "no link leaves rank 9"},
-        {{"9", 1, {{0, 2, 2}}}, "not so many dimensions"},
+        {{"9", 1, {{0, 2, 2}}}, "9 has fewer dimensions"},
         {{"9m", 1, {{8, 0, 2}}}, "the last of its line"},
-        {{"9", 1, {{0, 0, 0.5}}}, "the factor is 1 or more"},
+        {{"9", 1, {{0, 0, 0.5}}}, "a factor from 1 to 1000000"},
     };
     (void)state;
     for (int i = 0; i < COUNT(bad); i++) {

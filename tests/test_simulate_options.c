@@ -355,6 +355,38 @@ static void messages_cannot_pass_a_link_that_is_cut(void **state)
     trv_schedule_destroy(all);
 }
 
+/* Times are counted in 64 bits of femtoseconds: what does not fit is refused, and never wraps round. */
+static void more_than_an_hour_is_refused(void **state)
+{
+    (void)state;
+    int fit = 0, refused = 0;
+    trv_schedule_t *schedule = single_message("4", 1, 0);
+    trv_simulator_t *simulator;
+    assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+    for (int packets = 1; packets <= 10000; packets *= 100)
+        for (double bps = 1e3; bps <= 1e9; bps *= 10)
+            for (double factor = 1; factor <= 1e6; factor *= 1000) {
+                const trv_slow_link_t slow = {0, 0, factor};
+                trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+                trv_simulation_t result = {0};
+                options.bandwidth_bps = bps;
+                options.slow_links = factor > 1;
+                options.slow_link = &slow;
+                /* up to the start of the last packet */
+                const double least_ns = 32 * flit_ns(bps / factor) * (packets - 1);
+                const int rc = trv_simulate(simulator, &options, 8192 * (uint64_t)packets, &result);
+                if (rc == TRV_OK)
+                    assert_true(result.time_ns >= least_ns && result.time_ns <= 3600e9);
+                else
+                    assert_true(rc == TRV_ERR_UNSUPPORTED && least_ns + 32 * flit_ns(bps / factor) > 0.2 * 3600e9);
+                fit += rc == TRV_OK;
+                refused += rc != TRV_OK;
+            }
+    assert_true(fit > 20 && refused > 20);
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(schedule);
+}
+
 /* A message that only its sender, or only its receiver, knows of ends the simulation instead of hanging it. */
 static void messages_with_one_side_are_refused(void **state)
 {
@@ -398,6 +430,7 @@ int main(void)
         cmocka_unit_test(options_out_of_range_are_refused),
         cmocka_unit_test(slow_ranks_and_links_must_be_there),
         cmocka_unit_test(messages_cannot_pass_a_link_that_is_cut),
+        cmocka_unit_test(more_than_an_hour_is_refused),
         cmocka_unit_test(messages_with_one_side_are_refused),
         cmocka_unit_test(one_rank_is_done_at_once),
     };

@@ -5,6 +5,8 @@
  */
 #include "simulate_check.h"
 
+#include <math.h>
+
 #include "simulate/simulator.h"
 
 static void add_hops(void *context, uint64_t hops) { *(uint64_t *)context += hops; }
@@ -78,25 +80,34 @@ static trv_simulate_options_t random_options(void)
     return options;
 }
 
-/* Compares the algorithm on the torus for `sizes` random sizes; returns whether it has a symmetry there. */
-static bool check(const trv_torus_t *torus, const char *algorithm, int sizes, int bytes_max)
+/* Compares the algorithm on the network for `sizes` random sizes; returns whether it has a symmetry there. */
+static bool check_on(const trv_network_t *network, const char *algorithm, int sizes, int bytes_max)
 {
+    const trv_torus_t *torus = &network->torus;
     trv_schedule_t *schedule;
     trv_simulator_t *simulator;
-    assert_int_equal(trv_schedule_create(&schedule, torus, algorithm, TRV_ALLREDUCE), TRV_OK);
     bool symmetric = false;
+    if (trv_schedule_create_on(&schedule, network, algorithm, TRV_ALLREDUCE) == TRV_ERR_UNSUPPORTED)
+        return false;
     for (int d = 0; d < torus->dims; d++)
         symmetric = symmetric || trv_schedule_period(schedule, d) < torus->size[d];
     if (symmetric) {
         assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
         for (int i = 0; i < sizes; i++) {
             trv_simulate_options_t options = random_options();
+            options.slow_links = network->slow_links;
+            options.slow_link = network->slow_link;
             assert_same(simulator, schedule, &options, (uint64_t)(1 + random_below(bytes_max)));
         }
         trv_simulator_destroy(simulator);
     }
     trv_schedule_destroy(schedule);
     return symmetric;
+}
+
+static bool check(const trv_torus_t *torus, const char *algorithm, int sizes, int bytes_max)
+{
+    return check_on(&(trv_network_t){TRV_NETWORK, .torus = *torus}, algorithm, sizes, bytes_max);
 }
 
 static bool takes(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
@@ -137,6 +148,60 @@ static void equals_the_full_simulation_where_queues_form(void **state)
         }
 }
 
+/* Dimensions that are rings keep their symmetry where others are lines, also behind a cut, which no message passes, and
+ * beside a slow link that is left alone. */
+static void equals_the_full_simulation_beside_lines(void **state)
+{
+    static const struct {
+        const char *torus, *ending;
+        int links;
+        trv_slow_link_t link[2];
+    } cases[] = {{"8x8m", "", 0, {{0}}},
+                 {"5mx3", "", 0, {{0}}},
+                 {"3x4mx5", "", 0, {{0}}},
+                 {"4mx4x2m", "", 0, {{0}}},
+                 {"9x9", "", 1, {{40, 0, INFINITY}}},
+                 {"4x8", "", 2, {{5, 2, INFINITY}, {6, 3, INFINITY}}},
+                 {"3x3x3", "", 1, {{13, 5, INFINITY}}},
+                 {"5x5m", "", 1, {{7, 1, INFINITY}}},
+                 {"8x8", "@4", 1, {{9, 0, 4}}},
+                 {"8x4", "@2", 2, {{9, 0, 4}, {13, 1, 2}}}};
+    int compared = 0;
+    (void)state;
+    for (size_t c = 0; c < COUNT(cases); c++)
+        for (int i = 0; i < trv_algorithms_count(); i++) {
+            const trv_network_t network = {TRV_NETWORK, .torus = torus_of(cases[c].torus), .slow_links = cases[c].links,
+                                           .slow_link = cases[c].link};
+            const char *algorithm = trv_algorithm_name(trv_algorithm_at(i));
+            char name[TRV_ALGORITHM_NAME_MAX];
+            if (strncmp(algorithm, "star", 4) == 0 && cases[c].links > 0)
+                continue; /* its messages go round corners, and over the link */
+            snprintf(name, sizeof name, "%s%s", algorithm, cases[c].ending);
+            compared += check_on(&network, name, 1, 3000);
+            compared += check_on(&network, name, 1, 5000000 / network.torus.ranks);
+        }
+    assert_true(compared > 150);
+}
+
+/* Whatever passes a slow link counts: nothing is left out that matters. */
+static void links_that_messages_pass_stay(void **state)
+{
+    (void)state;
+    for (int port = 0; port < 4; port++)
+        for (int rank = 0; rank < 12; rank++) {
+            trv_schedule_t *schedule = single_message("3x4", 7, 0); /* two hops: by +0 and -0, or along dimension 1 */
+            const trv_slow_link_t link = {rank, port, 1000};
+            trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            const uint64_t plain_fs = simulated_fs(schedule, &options, 100000);
+            options.slow_links = 1;
+            options.slow_link = &link;
+            const uint64_t time_fs = simulated_fs(schedule, &options, 100000);
+            options.full = true;
+            assert_true(time_fs == simulated_fs(schedule, &options, 100000) && time_fs >= plain_fs);
+            trv_schedule_destroy(schedule);
+        }
+}
+
 /* The point of it: the cost does not grow with the torus. */
 static void few_ranks_stand_for_all(void **state)
 {
@@ -145,7 +210,8 @@ static void few_ranks_stand_for_all(void **state)
         const char *algorithm, *torus;
         int ranks_max;
     } expected[] = {{"trivance-b", "64x64", 64}, {"trivance-l", "27x27", 64}, {"swing-b", "32x32", 64},
-                    {"bucket", "8x8x8", 64},     {"bruck-b", "27x27", 64},    {"trivance-l-grouped", "32x32", 64}};
+                    {"bucket", "8x8x8", 64},     {"bruck-b", "27x27", 64},    {"trivance-l-grouped", "32x32", 64},
+                    {"line-l", "64x8m", 8},      {"swing-b", "8mx64", 64}};
     for (size_t i = 0; i < COUNT(expected); i++) {
         trv_schedule_t *schedule = schedule_of(expected[i].algorithm, expected[i].torus);
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
@@ -201,6 +267,8 @@ int main(void)
         cmocka_unit_test(watched_is_the_same),
         cmocka_unit_test(equals_the_full_simulation_on_every_torus_up_to_8x8x8),
         cmocka_unit_test(equals_the_full_simulation_where_queues_form),
+        cmocka_unit_test(equals_the_full_simulation_beside_lines),
+        cmocka_unit_test(links_that_messages_pass_stay),
         cmocka_unit_test(few_ranks_stand_for_all),
         cmocka_unit_test(what_breaks_the_symmetry_turns_it_off),
     };

@@ -43,7 +43,7 @@ TRV_API bool trv_algorithm_baseline(const trv_algorithm_t *algorithm);
 TRV_API int trv_algorithm_colour(const trv_algorithm_t *algorithm);
 
 /* The paper's closed forms of what trivance/cost.h measures: the exact sums of appendix B on this torus (given for square
- * tori whose sides are powers of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none,
+ * tori, without lines, whose sides are powers of the algorithm's radix), and the limits of tables 1 and 2. NAN where the paper has none,
  * and where the algorithm is NULL. */
 typedef struct trv_paper_cost {
     double lambda, delta, theta; /* exact sums of appendix B */

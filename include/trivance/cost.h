@@ -70,9 +70,10 @@ typedef struct trv_limit {
 } trv_limit_t;
 
 /* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop
- * `times->hop_ns`. TRV_ERR_ARGUMENT for links that do not exist. */
+ * `times->hop_ns`. Of what a link carries the last `unpaid_bytes` need not be through at the end: one packet in a
+ * simulation with TRV_DELIVERY_HEAD (trivance/simulate.h), else 0. TRV_ERR_ARGUMENT for links that do not exist. */
 TRV_API int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv_collective_t collective,
-                           uint64_t vector_bytes, trv_limit_t *limit);
+                           uint64_t vector_bytes, uint64_t unpaid_bytes, trv_limit_t *limit);
 
 #ifdef __cplusplus
 }

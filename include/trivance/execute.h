@@ -46,6 +46,9 @@ typedef struct trv_transport {
     int (*test)(void *context, int base, int slot);
     int (*cancel)(void *context, int base, int slot);
     int (*refuse)(void *context, int base, int peer, int tag); /* may be NULL */
+    /* May be NULL. Else called before every send and receive of a schedule's message: the sender's port (trv_port) by
+     * which it leaves, for transports that have a connection for each. */
+    void (*port)(void *context, int base, int port);
 } trv_transport_t;
 
 /* The in-process transport: n ranks of one process, one thread or many. The hub must outlive its endpoints. */

@@ -23,7 +23,9 @@
 extern "C" {
 #endif
 
-/* The directed link that leaves `rank` by `port`: its bandwidth is divided by `factor` (>= 1); INFINITY cuts it. */
+/* The directed link that leaves `rank` by `port`: its bandwidth is divided by `factor`, 1 to TRV_SLOW_FACTOR_MAX;
+ * INFINITY cuts it. */
+#define TRV_SLOW_FACTOR_MAX 1e6
 typedef struct trv_slow_link {
     int rank, port;
     double factor;
@@ -38,7 +40,7 @@ typedef struct trv_network {
 } trv_network_t;
 #define TRV_NETWORK .size = sizeof(trv_network_t)
 
-/* Whether there is such a network: TRV_ERR_ARGUMENT for links that do not exist, factors below 1, and a row that is cut
+/* Whether there is such a network: TRV_ERR_ARGUMENT for links that do not exist, factors out of range, and a row that is cut
  * in two. */
 TRV_API int trv_network_check(const trv_network_t *network);
 

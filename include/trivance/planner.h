@@ -54,7 +54,7 @@ typedef struct trv_planned {
  * slow ranks are ignored. Slow and cut links are copied. With one queue per link (TRV_FIFO) planning takes milliseconds; with two
  * channels (TRV_DATELINE) the best few candidates are simulated on the whole torus, which takes seconds on thousands
  * of ranks; so does planning with lines and links: about a second on 1,024 ranks. constraints may be NULL. Plans are cached, so a repeated question is answered in microseconds.
- * Thread-safe. TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency, a row in two parts);
+ * Thread-safe. TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency, a row with two cuts);
  * TRV_ERR_UNSUPPORTED if no schedule satisfies the constraints, with a sentence that states which of them excludes
  * what. */
 TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
@@ -88,12 +88,19 @@ typedef struct trv_node_plan {
 
 /* The fastest plans for a set of nodes of `machine`, best first: writes at most `room` of them and returns how many, or
  * an error. Simulated, on the whole machine with its slow and cut links (`network`), are in every order the best of the
- * line's and of the ring's candidates and all that Trivance is compared with, so that no plan is slower than these.
- * `constraints` may be NULL. Takes milliseconds for tens of nodes, seconds for thousands. Thread-safe.
- * TRV_ERR_UNSUPPORTED if no schedule is possible. */
+ * line's and of the ring's candidates and all that Trivance is compared with, until a fixed amount of work is done: less
+ * than a second on 1,024 nodes, where algorithms of as many steps as there are nodes are left out. `constraints` may be
+ * NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or simulating one would be too much work. */
 TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                               uint64_t vector_bytes, const trv_simulate_options_t *network,
                               const trv_planner_constraints_t *constraints, int room, trv_node_plan_t *plan);
+
+/* The time of one algorithm there, without constraints, on a ring of which rank i is node[i], in the order given: that
+ * of a library which does not know the network. Where simulating it would be too much work *least says so, and the time
+ * is what its steps, or its bytes, take at least. INFINITY if messages pass a link that is cut. */
+TRV_API int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
+                                   uint64_t vector_bytes, const trv_simulate_options_t *network, const char *algorithm,
+                                   double *time_ns, bool *least);
 
 #ifdef __cplusplus
 }

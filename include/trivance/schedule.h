@@ -184,10 +184,11 @@ TRV_API int trv_schedule_registers(const trv_schedule_t *schedule);
 TRV_API const trv_torus_t *trv_schedule_space(const trv_schedule_t *schedule);
 TRV_API int trv_schedule_halves(const trv_schedule_t *schedule);
 TRV_API int64_t trv_schedule_units(const trv_schedule_t *schedule);
+/* That of all dimensions: TRV_SYMMETRY_NONE if one is a line. */
 TRV_API trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule);
 /* The number of ranks along `dimension` by which a translation maps the messages onto themselves: 1 for
  * TRV_SYMMETRY_TRANSLATION, 2 (1 on an odd ring, where translations by 2 reach every rank) for TRV_SYMMETRY_PARITY, the
- * dimension's size for TRV_SYMMETRY_NONE. */
+ * dimension's size for TRV_SYMMETRY_NONE. On a mesh or behind a cut, dimensions that are rings may have a symmetry. */
 TRV_API int trv_schedule_period(const trv_schedule_t *schedule, int dimension);
 TRV_API trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule);
 /* Whether all ranks end with bitwise identical results, also for floating point. Proved by the verifier. */

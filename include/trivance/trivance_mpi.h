@@ -111,7 +111,7 @@ TRV_API int TRV_Request_free(TRV_Request *request);
 /* Sets both for all later calls and plans on `comm`. Collective: the same values on all ranks.
  *
  * torus: "3x3", with as many ranks as the communicator, numbered row-major with the last dimension fastest. NULL:
- * TRIVANCE_TORUS, else the communicator's topology if it is Cartesian and periodic in every dimension, else a ring.
+ * TRIVANCE_TORUS, else the communicator's topology if it is Cartesian (what is not periodic is a line), else a ring.
  *
  * algorithm: a name or a family of `trivance list` ("trivance-b", "hybrid:4x8/3", "swing"); "planned", the planner's
  * (trivance/planner.h) fastest that is correct for the type and the operation; or "auto", the same unless a rules file

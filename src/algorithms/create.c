@@ -38,6 +38,8 @@ static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
     trv_torus_t torus = schedule->torus;
     torus.lines = schedule->rows->lines; /* opened rings are used as lines */
     int rc = colon ? TRV_OK : trv_algorithm_supports(algorithm, &torus, schedule->collective);
+    if (rc && torus.lines != schedule->torus.lines)
+        return trv_fail(rc, "%s (m: a dimension that is used as lines, because a link is cut)", trv_last_error());
     if (rc)
         return rc;
     schedule->parameters = colon ? colon + 1 : NULL;
@@ -50,13 +52,14 @@ static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
     return rc;
 }
 
-/* On lines no translation maps the messages onto themselves, and those that would have gone round the ring leave by the
- * port of the others. */
+/* On lines those messages that would have gone round the ring leave by the port of the others; and where lines begin at
+ * different coordinates, no translation maps messages onto themselves. */
 static void adapt(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
     if (!schedule->rows->lines)
         return;
-    schedule->symmetry = TRV_SYMMETRY_NONE;
+    if (schedule->rows->uneven)
+        schedule->symmetry = TRV_SYMMETRY_NONE;
     if (!algorithm->lines)
         schedule->messages_per_port *= 2;
 }

@@ -15,7 +15,7 @@
  * stream i scatters over its own dimension i only (or i and i + 1, …) and does the others whole, in its stage: fewer
  * steps, and no two streams in one dimension.
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
- * Consistent: if the middle is: where h = 1 everywhere, or in groups.
+ * Consistent: if the middle is: where h = 1 everywhere, in groups, or along lines.
  * Along lines (line.h): the line's levels instead of a ring's distances, its whole vectors instead of windows, in
  * intervals of g places. Where the rows of a dimension begin at different coordinates g is 1 or a: else neighbours would
  * hold sums over different intervals.
@@ -166,17 +166,19 @@ static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid,
     return rc;
 }
 
-/* Of two stages one after the other, the second adds up sums that all ranks of a row agree on in the order of its own
- * row's places: so all must begin at one coordinate for all ranks to agree. */
+/* Along a line all add from left to right, as in groups; windows are added as they come. Of two stages one after the
+ * other, the second adds up sums that all ranks of a row agree on in the order of its own row's places: so all must
+ * begin at one coordinate for all ranks to agree. */
 static bool is_consistent(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
-    int stages = 0, uneven = 0;
+    int stages = 0, uneven = 0, windows = 0;
     for (int d = 0; d < schedule->torus.dims; d++)
-        if (hybrid->own || hybrid->dimension[d].g < schedule->torus.size[d]) {
+        if (schedule->torus.size[d] > 1 && (hybrid->own || hybrid->dimension[d].g < schedule->torus.size[d])) {
             stages++;
             uneven += schedule->rows->uneven >> d & 1;
+            windows += hybrid->form == TRV_HYBRID_WINDOWS && !trv_rows_are_lines(schedule->rows, d);
         }
-    return stages == 0 || (hybrid->form == TRV_HYBRID_GROUPED && (stages == 1 || uneven == 0));
+    return windows == 0 && (stages <= 1 || uneven == 0);
 }
 
 /* What a rank sends by one port: in the line's levels more than on a ring. */

@@ -150,8 +150,8 @@ static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *
 static int check_factor(const trv_torus_t *torus, int d, int g, int steps)
 {
     if (torus->size[d] % g != 0)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%d is no factor of dimension %d, whose size is %d; " EXAMPLE, g, d,
-                        torus->size[d]);
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%d is no factor of dimension %d, whose size is %d; %d is one", g, d,
+                        torus->size[d], middle_divisor(torus->size[d]));
     if (g == 1 && steps > 0)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "a hybrid with the factor 1 has no reduce-scatter in that dimension, and so no "

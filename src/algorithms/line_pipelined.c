@@ -138,7 +138,7 @@ static int find_units(const work_t *work, int l, int chunk, int owner, trv_block
     int *coordinate = trv_step_alloc(work->out, TRV_DIMS_MAX * sizeof *coordinate);
     if (!coordinate)
         return TRV_ERR_MEMORY;
-    *blocks = trv_blocks_whole(&schedule->space, schedule->halves);
+    trv_blocks_all(schedule, blocks);
     trv_product_t *units = &blocks->term[0];
     trv_torus_coordinates(torus, rank, coordinate);
     units->count[last] = torus->size[last];

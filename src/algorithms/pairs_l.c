@@ -35,7 +35,7 @@ static int add_message(const trv_schedule_t *schedule, trv_step_t *out, int rank
     if (!part)
         return TRV_ERR_MEMORY;
     part->reg = reg;
-    part->blocks = trv_blocks_all(schedule);
+    trv_blocks_all(schedule, &part->blocks);
     return TRV_OK;
 }
 
@@ -63,7 +63,8 @@ static int pairs_l_step(const trv_schedule_t *schedule, int rank, int stream, in
     if (!rc && (exchange || even == unfold))
         rc = add_message(schedule, out, rank, false, own, other, pairs, unfold ? 0 : 1);
     if (!rc && out->receives > 0 && !unfold) {
-        trv_blocks_t all = trv_blocks_all(schedule);
+        trv_blocks_t all;
+        trv_blocks_all(schedule, &all);
         rc = trv_step_combine(out, 0, 2, (int[]){0, 1}, 0, &all);
     }
     return rc;

@@ -5,11 +5,14 @@
 
 #include "algorithms/algorithm.h"
 
-/* The side of a square torus and its dimensions, those of size 1 left out; 0 if it is not square or has one rank. */
+/* The side of a square torus and its dimensions, those of size 1 left out; 0 if it is not square, has lines or one
+ * rank. */
 static int square_side(const trv_torus_t *torus, int *dims)
 {
     int side = 0;
     *dims = 0;
+    if (torus->lines)
+        return 0;
     for (int d = 0; d < torus->dims; d++) {
         if (torus->size[d] == 1)
             continue;

@@ -149,26 +149,22 @@ static int find_edges(const view_t *view, bool outgoing, trv_edge_t *edge)
 /* ---- Block sets of the torus ------------------------------------------------------------------------------------- */
 
 /* `along` (per half) in the step's dimension, times what the rank holds in the others. */
-static trv_blocks_t widen(const view_t *view, const trv_residues_t *along)
+static void widen(const view_t *view, const trv_residues_t *along, trv_blocks_t *blocks)
 {
     const trv_schedule_t *schedule = view->schedule;
     const tables_t *tables = view->tables;
-    trv_blocks_t blocks = {.space = &schedule->space, .halves = schedule->halves};
+    trv_blocks_begin(blocks, &schedule->space, schedule->halves);
     for (int h = 0; h < schedule->halves; h++) {
-        trv_product_t product = {.halves = 1 << h};
+        trv_product_t *product = trv_blocks_add(blocks, 1 << h);
         bool empty = false;
-        for (int d = 0; d < schedule->torus.dims; d++)
-            product.count[d] = 1; /* dimensions of one rank */
         for (int i = 0; i < tables->active; i++) {
             const trv_residues_t *set = i == view->place.turn ? &along[h] : &view->held[i][h];
-            product.count[tables->dimension[i]] = set->count;
-            product.value[tables->dimension[i]] = set->value;
+            product->count[tables->dimension[i]] = set->count;
+            product->value[tables->dimension[i]] = set->value;
             empty = empty || set->count == 0;
         }
-        if (!empty)
-            blocks.term[blocks.terms++] = product;
+        blocks->terms -= empty;
     }
-    return blocks;
 }
 
 /* A pattern whose halves travel alike gives one set; a torus with halves needs it twice. */
@@ -242,7 +238,8 @@ static int travel(const trv_edge_t *edge, int size)
  * Returns 1 if it was added, 0 if not, or an error. */
 static int add_message(const view_t *view, bool send, int e, int delta, int sign, int reg, const trv_residues_t *along)
 {
-    trv_blocks_t blocks = widen(view, along);
+    trv_blocks_t blocks;
+    widen(view, along, &blocks);
     if (blocks.terms == 0)
         return 0;
     int dimension = view->out->dimension;
@@ -258,7 +255,8 @@ static int add_message(const view_t *view, bool send, int e, int delta, int sign
 
 static int add_combine(const view_t *view, const trv_residues_t *along, int sources, const int *source)
 {
-    trv_blocks_t blocks = widen(view, along);
+    trv_blocks_t blocks;
+    widen(view, along, &blocks);
     return blocks.terms == 0 ? TRV_OK : trv_step_combine(view->out, 0, sources, source, 0, &blocks);
 }
 
@@ -357,7 +355,8 @@ static int stage_step(const trv_schedule_t *schedule, int rank, int stream, int 
 {
     const tables_t *tables = schedule->tables;
     const trv_stage_t *stage = tables->stream[stream].stage;
-    trv_blocks_t blocks = trv_blocks_all(schedule);
+    trv_blocks_t blocks;
+    trv_blocks_all(schedule, &blocks);
     int *own = trv_step_alloc(out, TRV_DIMS_MAX * sizeof *own);
     if (!own)
         return TRV_ERR_MEMORY;

@@ -22,7 +22,8 @@ trv_lattice_t trv_lattice_whole(const trv_torus_t *torus)
 static int whole_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const trv_stage_t *stage = schedule->tables;
-    const trv_blocks_t all = trv_blocks_all(schedule);
+    trv_blocks_t all;
+    trv_blocks_all(schedule, &all);
     return stage->step(stage, schedule, rank, stream, step, &all, out);
 }
 

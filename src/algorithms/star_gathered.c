@@ -56,7 +56,7 @@ static int add_first(const trv_schedule_t *schedule, trv_step_t *out, bool send,
     if (!part)
         return TRV_ERR_MEMORY;
     part->reg = send ? 0 : SLOTS + peer;
-    part->blocks = trv_blocks_all(schedule);
+    trv_blocks_all(schedule, &part->blocks);
     return TRV_OK;
 }
 
@@ -65,7 +65,7 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
     (void)stream; /* there is one only */
     const tables_t *tables = schedule->tables;
     const trv_star_step_t *star = &tables->chain.step[step];
-    const trv_blocks_t all = trv_blocks_all(schedule);
+    trv_blocks_t all;
     int rc = trv_step_reserve(out, star->vectors, star->vectors, 2);
     for (int i = 0; i < 2 * star->vectors && !rc; i++) {
         const bool send = i < star->vectors;
@@ -77,6 +77,7 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
         else if (brought->count > 0)
             rc = add_message(schedule, out, send, peer, send ? peer : rank, star->vector[v].port, brought);
     }
+    trv_blocks_all(schedule, &all);
     if (!rc && step == 0)
         rc = trv_step_combine(out, SLOTS + rank, 1, NULL, 0, &all);
     if (!rc && step == schedule->steps - 1)

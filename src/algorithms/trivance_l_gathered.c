@@ -52,13 +52,13 @@ static int add_message(const view_t *view, const trv_gather_message_t *message)
         begun = begun || view->place.done[i] > 0;
     if (!begun) { /* the sender's own vector, which it has in register 0 */
         part->reg = message->send ? 0 : SLOTS + peer;
-        part->blocks = trv_blocks_all(view->schedule);
+        trv_blocks_all(view->schedule, &part->blocks);
         return TRV_OK;
     }
     trv_product_t *product = &part->blocks.term[0];
     part->reg = SLOTS;
     part->slots = true;
-    part->blocks = trv_blocks_whole(torus, 1);
+    trv_blocks_whole(torus, 1, &part->blocks);
     for (int i = 0; i < tables->active; i++) {
         int d = tables->dimension[i];
         bool current = i == view->place.turn;
@@ -84,7 +84,8 @@ static int gathered_step(const trv_schedule_t *schedule, int rank, int stream, i
     int rc = trv_step_reserve(out, 2, 2, 2);
     for (int i = 0; i < messages && !rc; i++)
         rc = add_message(&view, &message[i]);
-    trv_blocks_t all = trv_blocks_all(schedule);
+    trv_blocks_t all;
+    trv_blocks_all(schedule, &all);
     if (!rc && step == 0)
         rc = trv_step_combine(out, SLOTS + rank, 1, NULL, 0, &all);
     if (!rc && step == schedule->steps - 1)

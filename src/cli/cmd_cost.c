@@ -38,8 +38,8 @@ enum {
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
-      "names, with their parameters if they have some, families or planned, separated by commas, or all (default); a "
-      "family's time is that of its better member, planned is what `trivance plan` chooses",
+      "names, with parameters where they take any, families or planned, separated by commas, or all (default); a "
+      "family's time is that of its fastest member, planned is what `trivance plan` chooses",
       "ALGORITHM all"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST",
@@ -73,31 +73,19 @@ const cli_command_t cli_cost_command = {
                 "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n",
 };
 
-typedef struct advance { /* of one schedule */
-    cli_progress_t *progress;
-    double seconds;
-} advance_t;
-
-static void moved(void *context, double share)
-{
-    const advance_t *advance = context;
-    cli_progress_step(advance->progress, share * advance->seconds);
-}
-
 static int measure(const cli_cost_options_t *options, trv_schedule_t *schedule, cli_cost_entry_t *entry)
 {
     const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
-    advance_t advance = {options->progress, 0};
-    const trv_cost_watch_t watch = {&advance, moved};
+    double seconds = 0;
     memset(entry, 0, sizeof *entry);
     entry->schedule = schedule;
-    trv_algorithm_paper_cost(trv_algorithm_find(trv_schedule_name(schedule)), trv_schedule_torus(schedule),
+    /* The paper's tori are whole. */
+    trv_algorithm_paper_cost(on.slow_links ? NULL : trv_algorithm_find(trv_schedule_name(schedule)), &on.torus,
                              &entry->paper);
-    int rc = options->progress->running
-                 ? trv_cost_seconds(schedule, &on, options->bytes, options->sizes, &advance.seconds)
-                 : TRV_OK;
+    int rc = trv_cost_seconds(schedule, &on, options->bytes, options->sizes, &seconds);
+    cli_progress_watch(options->progress, seconds);
     return rc ? rc
-              : trv_cost_sizes(schedule, &on, &options->network, options->bytes, options->sizes, &watch, &entry->cost,
+              : trv_cost_sizes(schedule, &on, &options->network, options->bytes, options->sizes, &entry->cost,
                                entry->time_ns);
 }
 
@@ -252,7 +240,7 @@ static int run(cli_cost_options_t *options)
     int count = options->path ? 1 : options->tori.count, rc = estimate(options, &seconds);
     if (!rc)
         rc = cli_patience(options->command, seconds, options->patient,
-                          "schedules that are the same for all ranks, as Trivance's, take no time");
+                          "symmetric schedules such as Trivance's take almost no time");
     options->progress = &progress;
     if (!rc)
         cli_progress_begin(&progress, "cost", seconds);
@@ -314,7 +302,7 @@ static const char *find_conflict(const cli_cost_options_t *options)
     if (options->paper)
         return options->path || options->tori.count || options->of_torus || options->of_network ||
                        options->with_bytes || options->patient || options->limit
-                   ? "--paper has tori of its own, algorithms and sizes, too; give it alone, or with --format"
+                   ? "--paper has its own tori, algorithms and sizes; combine it only with --format"
                    : NULL;
     if (!options->path == !options->tori.count)
         return "give either a torus or --schedule=FILE, for example `trivance cost 27`";

@@ -23,13 +23,13 @@ static const cli_option_t option[] = {
      "execution plan for MSCCL++)",
      "goal msccl mscclpp"},
     {"algorithm", 'a', "A",
-     "planned (default: the fastest for the size), a name, with its parameters if it has some (hybrid:4x8), or a "
-     "family, whose better member for the size is taken",
+     "planned (default: the fastest for the size), a name, with parameters where it takes any (hybrid:4x8), or a "
+     "family: the member that is fastest for the size",
      "ALGORITHM"},
     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
     {"bytes", 'b', "M",
-     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. Programs of GPUs serve all "
-     "sizes: there it only decides between algorithms",
+     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs serve all "
+     "sizes, so there the size only selects the algorithm",
      NULL},
     {"alpha", OPTION_ALPHA, "T",
      "what a rank calculates at the entry of every step, in whole ns (default 1.5us); 0ns: nothing, and the messages "
@@ -38,7 +38,8 @@ static const cli_option_t option[] = {
     {"schedule", 's', "FILE",
      "a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL only",
      "FILE"},
-    {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
+    {"unchecked", OPTION_UNCHECKED, NULL,
+     CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
     CLI_OPTIONS_END};
 
@@ -117,6 +118,10 @@ static int run(options_t *options)
         if (!rc)
             rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective,
                             &options->network.options, NULL, bytes, &schedule);
+        if (!rc && !options->unchecked && cli_check_routes(schedule, &options->network.options)) {
+            trv_schedule_destroy(schedule);
+            return trv_fail(TRV_ERR_UNSUPPORTED, "%s; --unchecked writes it as it is", trv_last_error());
+        }
     }
     if (!rc)
         rc = write_schedule(options, schedule, bytes);
@@ -155,7 +160,7 @@ int cli_export(int argc, char **argv)
         return code;
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
-    if (options.unchecked && !options.schedule)
+    if (options.unchecked && !options.schedule && !options.network.links.count)
         return cli_bad(argv[0], CLI_UNCHECKED_ALONE);
     if (options.schedule && options.network.links.count)
         return cli_bad(argv[0], "--cut and --slow-link are for a torus; a file says itself what is sent");

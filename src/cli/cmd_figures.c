@@ -26,7 +26,7 @@ enum { OPTION_ONLY = CLI_NO_LETTER, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY 
 
 static const cli_option_t option[] =
     {{"output", 'o', "DIR", "the folder (default: evaluation); made where it is missing", "DIR"},
-     {"only", OPTION_ONLY, "LIST", "these figures only, numbers from 6 to 29 separated by commas", NULL},
+     {"only", OPTION_ONLY, "LIST", "these figures only, numbers from 6 to 33 separated by commas", NULL},
      {"quick", OPTION_QUICK, NULL,
       "every second size and, without --only, tori of at most 64 ranks only: seconds instead of minutes", NULL},
      {"model", OPTION_MODEL, "M",
@@ -43,12 +43,12 @@ const cli_command_t cli_figures_command = {
     .name = "figures",
     .summary = "the figures and tables of the paper's evaluation, recomputed",
     .usage = "[OPTIONS]",
-    .about =
-        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what the "
-        "paper says. Figures 21 to 29, beyond the paper, show what planned schedules (`trivance plan`) gain over "
-        "all of its algorithms. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
-        "claim), tables.csv, and in figures/ every figure as CSV and gnuplot script and, where gnuplot is "
-        "installed, as SVG and PDF.",
+    .about = "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with what the "
+             "paper says. Figures 21 to 32, beyond the paper, show what planned schedules (`trivance plan`) gain over "
+             "all of its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 what they lose as links fail. The "
+             "folder then has index.html (all of it, opens offline), evaluation.md (claim by "
+             "claim), tables.csv, and in figures/ every figure as CSV and gnuplot script and, where gnuplot is "
+             "installed, as SVG and PDF.",
     .option = option,
     .examples = "trivance figures --output evaluation\n"
                 "trivance figures --quick --only 6,17\n"
@@ -252,7 +252,7 @@ static void keep_command(fig_result_t *result, const options_t *options)
                  cli_delivery_name(network->delivery));
 }
 
-/* The figures that were chosen; the sizes, 32 B to 128 MiB. */
+/* The figures that were chosen; the sizes, 32 B to 128 MiB, on meshes to 512 MiB. */
 static int choose(options_t *options)
 {
     fig_result_t *result = &options->result;
@@ -264,8 +264,11 @@ static int choose(options_t *options)
         if (options->with_only ? options->chosen[i] : !result->quick || torus.ranks <= QUICK_RANKS_MAX)
             result->figure[result->figures++].spec = &fig_spec[i];
     }
-    for (uint64_t bytes = 32; bytes <= UINT64_C(128) << 20; bytes *= result->quick ? 4 : 2)
-        result->bytes[result->sizes++] = bytes;
+    for (uint64_t bytes = 32; bytes <= UINT64_C(512) << 20; bytes *= result->quick ? 4 : 2) {
+        int *count = bytes <= UINT64_C(128) << 20 ? &result->sizes : &result->larger;
+        result->bytes[result->sizes + result->larger] = bytes;
+        ++*count;
+    }
     keep_command(result, options);
     return TRV_OK;
 }

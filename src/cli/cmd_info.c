@@ -21,7 +21,8 @@ const cli_command_t cli_info_command = {
     .name = "info",
     .summary = "the variables of the environment and their values, and the build",
     .usage = "[--format=table|json|csv]",
-    .about = "The environment variables that the MPI layer reads: meaning, allowed values, default, present value; and "
+    .about = "The environment variables that the MPI layer and libtrivance_net read: meaning, allowed values, default, "
+             "present value; and "
              "how this Trivance was built, and for which MPIs. An invalid value is reported with the reason, and "
              "the exit status is 2.",
     .option = option,
@@ -75,6 +76,8 @@ static void look(const trv_setting_t *setting, variable_t *variable)
     *variable = (variable_t){.setting = setting, .value = value && *value ? value : NULL};
     if (variable->value && trv_settings_check(setting, value) < 0)
         snprintf(variable->fault, sizeof variable->fault, "%s", trv_last_error());
+    if (variable->value && trv_settings_is_secret(setting))
+        variable->value = "(set)";
 }
 
 /* ---- As text ----------------------------------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ const cli_command_t cli_list_command = {
     .notes =
         "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal "
         "(reduce-scatter, then allgather; also each of the two alone). A family name, as trivance or swing, means "
-        "the better of its members for the vector at hand; `planned` (or auto) the fastest of all for torus, size "
+        "the fastest of its members for the vector at hand; `planned` (or auto) the fastest of all for torus, size "
         "and network, with any parameters (`trivance plan`); `all` means every algorithm that takes the torus, and "
         "planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, AND, OR "
         "only). consistent: all ranks get the same bits for floating point.",
@@ -94,7 +94,7 @@ static void print_families(void)
                          trv_algorithm_name(trv_algorithm_at(j)));
             }
         if (count > 1)
-            printf("%s%s = the better of %s", families++ ? "; " : "\nFamilies: ", family, members);
+            printf("%s%s = the fastest of %s", families++ ? "; " : "\nFamilies: ", family, members);
     }
     if (families)
         puts(".");

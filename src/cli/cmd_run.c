@@ -47,6 +47,8 @@ static const cli_option_t *setting_options(void)
     option[rows++].text = "Variables of `trivance info`";
     for (int i = 0; i < trv_settings_count() && i < OPTIONS_MAX; i++) {
         const trv_setting_t *setting = trv_settings_at(i);
+        if (trv_settings_of_net(setting))
+            continue;
         option_name(setting, name[i]);
         option[rows++] = (cli_option_t){name[i], SETTING + i,
                                         setting->kind == TRV_SETTING_FLAG    ? "[0|1]"
@@ -59,7 +61,7 @@ static const cli_option_t *setting_options(void)
     return option;
 }
 
-static const cli_option_t option[] = {{"mpi", MPI, "M", "openmpi or mpich, where it cannot be found out",
+static const cli_option_t option[] = {{"mpi", MPI, "M", "openmpi or mpich; needed only if the MPI cannot be detected",
                                        "openmpi mpich"},
                                       CLI_OPTIONS_END};
 
@@ -67,10 +69,9 @@ const cli_command_t cli_run_command = {
     .name = "run",
     .summary = "an MPI program, unchanged, with Trivance preloaded",
     .usage = "[OPTIONS] [--] LAUNCHER [ARGUMENTS]",
-    .about =
-        "Starts an MPI program, unchanged, with its AllReduce, Reduce-Scatter and AllGather served by Trivance: "
-        "finds out which MPI it is by looking at the program, or at the launcher, preloads the library for it, and "
-        "says so. What Trivance does not serve goes to the MPI library as ever. Without a torus nothing is served.",
+    .about = "Starts an MPI program, unchanged, with its AllReduce, Reduce-Scatter and AllGather served by Trivance: "
+             "detects the MPI from the program or the launcher, preloads the matching library and reports it. What "
+             "Trivance does not serve goes to the MPI library as usual. Without a torus nothing is served.",
     .option = option,
     .more = setting_options,
     .examples = "trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"

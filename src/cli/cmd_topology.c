@@ -146,7 +146,9 @@ static int show(const char *path, const trv_topology_t *topology)
     count_places(topology, &places, &least, &most);
     printf("%s: torus %s, %d %s%s at %d coordinate%s", path, trv_torus_format(&topology->torus, text, sizeof text),
            topology->count, what, topology->count == 1 ? "" : "s", places, places == 1 ? "" : "s");
-    if (least == most)
+    if (topology->count == 1)
+        putchar('\n');
+    else if (least == most)
         printf(", %d at each\n", most);
     else
         printf(", %d to %d at each%s\n", least, most,

@@ -23,13 +23,13 @@ const cli_command_t cli_tune_command = {
     .usage = "mpirun -n N trivance tune [OPTIONS]",
     .about =
         "Measures, on N MPI ranks, the network between them and, for every size, the MPI library's own collective, "
-        "every algorithm of Trivance that gives all ranks the same bits, and the four plans that should be the "
-        "fastest there, turn by turn; then writes rules in which an algorithm stands only where it was faster than "
-        "the library by more than noise, twice.",
+        "every algorithm of Trivance that gives all ranks the same bits, and the four most promising plans, in "
+        "alternation; then writes rules that name an algorithm only where it was faster than the library by more than "
+        "noise, twice.",
     .option = option,
     .notes =
-        "Times are medians over the runs of the slowest rank. Where the time does not suffice, what was slow at first "
-        "is left out, then the last sizes. Exit status: 0 good, 2 bad input.",
+        "Times are medians over the runs of the slowest rank. If time runs short, slow candidates are dropped first, "
+        "then the last sizes. Exit status: 0 good, 2 bad input.",
     .examples = "mpirun -n 9 trivance tune --torus 3x3 -o rules.json\n"
                 "TRIVANCE_TORUS=3x3 TRIVANCE_RULES_FILE=rules.json mpirun -n 9 ./program\n",
 };

@@ -9,10 +9,11 @@
 
 #include "cli/subcommands.h"
 #include "tool/tool.h"
-#include "export/msccl_program.h"
+#include "export/mscclpp_program.h"
 #include "text/whole_file.h"
 #include "tool/input.h"
 #include "tool/patience.h"
+#include "tool/progress.h"
 #include "text/parse.h"
 #include "tool/network.h"
 #include "tool/select.h"
@@ -22,25 +23,25 @@
 
 enum { OPTION_METHOD = CLI_NO_LETTER, OPTION_LONG };
 
-static const cli_option_t option[] = {
-    {"algorithm", 'a', "LIST",
-     "names, with their parameters if they have some, families or planned, separated by commas, or all (default); of a "
-     "family every member is verified",
-     "ALGORITHM all"},
-    {"bytes", 'b', "M", "size of the vector that planned is for (default 64K)", NULL},
-    {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
-     "allreduce reduce-scatter allgather all"},
-    {"schedule", 's', "FILE",
-     "a schedule in the format trivance-schedule-1, which must say which blocks its messages have, or a program in "
-     "MSCCL's XML instead (- is stdin)",
-     "FILE"},
-    {"method", OPTION_METHOD, "M",
-     "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
-     "probability below 2^-60; auto (default): exhaustive while that is affordable",
-     "auto exhaustive random"},
-    {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
-    {"format", 'f', "F", "table (default), json or csv", "table json csv"},
-    CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"algorithm", 'a', "LIST",
+      "names, with parameters where they take any, families or planned, separated by commas, or all (default); of a "
+      "family every member is verified",
+      "ALGORITHM all"},
+     {"bytes", 'b', "M", "size of the vector that planned is for (default 64K)", NULL},
+     {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
+      "allreduce reduce-scatter allgather all"},
+     {"schedule", 's', "FILE",
+      "a schedule in the format trivance-schedule-1, which must state the blocks each message carries, a program in "
+      "MSCCL's XML or an execution plan of MSCCL++ instead (- is stdin)",
+      "FILE"},
+     {"method", OPTION_METHOD, "M",
+      "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
+      "probability below 2^-60; auto (default): exhaustive while that is affordable",
+      "auto exhaustive random"},
+     {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
+     {"format", 'f', "F", "table (default), json or csv", "table json csv"},
+     CLI_OPTIONS_END};
 
 const cli_command_t cli_verify_command = {
     .name = "verify",
@@ -78,7 +79,12 @@ typedef struct options {
 static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
                      trv_planned_t *plan)
 {
-    return trv_planner_best(torus, collective, options->bytes, &options->network.options, NULL, plan);
+    cli_progress_t progress;
+    cli_progress_begin_planning(&progress, torus, 1);
+    cli_progress_watch(&progress, 1);
+    int rc = trv_planner_best(torus, collective, options->bytes, &options->network.options, NULL, plan);
+    cli_progress_end(&progress);
+    return rc;
 }
 
 typedef struct tally {
@@ -151,11 +157,11 @@ static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, cons
 }
 
 /* A program of GPUs, which has no torus. */
-static int verify_program(cli_table_t *table, const trv_msccl_t *program, tally_t *tally)
+static int verify_program(cli_table_t *table, const trv_msccl_t *program, const trv_mscclpp_t *plan, tally_t *tally)
 {
     trv_msccl_verdict_t verdict;
     char gpus[32], time[32];
-    int rc = trv_msccl_verify(program, &verdict);
+    int rc = program == &plan->head ? trv_mscclpp_verify(plan, &verdict) : trv_msccl_verify(program, &verdict);
     if (rc)
         return rc;
     snprintf(gpus, sizeof gpus, "%d GPUs", program->gpus);
@@ -204,20 +210,27 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
 }
 
 /* A member of the choice, or its plan. */
+static int make_member(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice, int member,
+                       trv_collective_t collective, trv_schedule_t **schedule)
+{
+    const trv_network_t network = cli_network_on(torus, &options->network.options);
+    trv_planned_t plan;
+    const char *name = choice->planned ? plan.algorithm : cli_member_name(choice, member);
+    *schedule = NULL;
+    int rc = choice->planned ? find_plan(options, torus, collective, &plan) : TRV_OK;
+    return rc ? rc : trv_schedule_create_on(schedule, &network, name, collective);
+}
+
 static int verify_member(cli_table_t *table, const options_t *options, const trv_torus_t *torus,
                          const cli_choice_t *choice, int member, trv_collective_t collective, tally_t *tally)
 {
-    const trv_network_t network = cli_network_on(torus, &options->network.options);
-    trv_schedule_t *schedule = NULL;
-    trv_planned_t plan;
-    const char *name = choice->planned ? plan.algorithm : cli_member_name(choice, member);
-    int rc = TRV_OK;
-    if (choice->planned)
-        rc = find_plan(options, torus, collective, &plan);
-    if (!rc)
-        rc = trv_schedule_create_on(&schedule, &network, name, collective);
+    trv_schedule_t *schedule;
+    int rc = make_member(options, torus, choice, member, collective, &schedule);
+    if (!rc && options->selection.all) /* what nobody named need not keep off what is cut */
+        rc = cli_check_routes(schedule, &options->network.options);
     if (rc == TRV_ERR_UNSUPPORTED && !options->selection.single) {
-        add_skipped(table, torus, choice->planned ? "" : name, choice->label, collective);
+        trv_schedule_destroy(schedule);
+        add_skipped(table, torus, choice->planned ? "" : cli_member_name(choice, member), choice->label, collective);
         tally->skipped++;
         return TRV_OK;
     }
@@ -243,7 +256,7 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
 static void warn(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
 
 /* The schedule, or the MSCCL program that the file is. */
-static int read_file(const options_t *options, trv_schedule_file_t *file, trv_msccl_t *program)
+static int read_file(const options_t *options, trv_schedule_file_t *file, trv_msccl_t *program, trv_mscclpp_t *plan)
 {
     const char *name;
     char *text;
@@ -253,6 +266,11 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_ms
         return rc;
     if (text[strspn(text, " \t\r\n")] == '<') {
         rc = trv_msccl_read(text, name, program);
+        free(text);
+        return rc;
+    }
+    if (strstr(text, "\"threadblocks\"")) { /* which a schedule has not */
+        rc = trv_mscclpp_read(text, length, name, plan);
         free(text);
         return rc;
     }
@@ -335,25 +353,32 @@ static int check_links(options_t *options, const trv_schedule_file_t *file)
     return rc;
 }
 
-/* What all of it takes but what is planned; over an hour only with --long. */
+/* Of a member of the choice, or its plan; nothing where there is none. */
+static int estimate_member(const options_t *options, const trv_torus_t *torus, const cli_choice_t *choice, int member,
+                           trv_collective_t collective, double *seconds)
+{
+    trv_schedule_t *schedule;
+    double own = 0;
+    int rc = make_member(options, torus, choice, member, collective, &schedule);
+    if (!rc)
+        rc = trv_verify_seconds(schedule, options->method, &own);
+    trv_schedule_destroy(schedule);
+    *seconds += own;
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+}
+
+/* What all of it takes; over an hour only with --long. */
 static int have_patience(const options_t *options)
 {
-    double seconds = 0, own;
+    double seconds = 0;
     int rc = TRV_OK;
     for (int t = 0; t < options->tori.count; t++)
         for (int c = 0; c < 3; c++)
-            for (int i = 0; options->collective[c] && i < options->selection.choices; i++)
-                for (int m = 0; m < options->selection.choice[i].members && !rc; m++) {
-                    trv_schedule_t *schedule = NULL;
-                    own = 0;
-                    rc = trv_schedule_create(&schedule, &options->tori.torus[t],
-                                             cli_member_name(&options->selection.choice[i], m), (trv_collective_t)c);
-                    if (!rc)
-                        rc = trv_verify_seconds(schedule, options->method, &own);
-                    trv_schedule_destroy(schedule);
-                    seconds += own;
-                    rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-                }
+            for (int i = 0; options->collective[c] && i < options->selection.choices; i++) {
+                const cli_choice_t *choice = &options->selection.choice[i];
+                for (int m = 0; m < choice->members + choice->planned && !rc; m++)
+                    rc = estimate_member(options, &options->tori.torus[t], choice, m, (trv_collective_t)c, &seconds);
+            }
     return rc ? rc
               : cli_patience(options->command, seconds, options->patient,
                              "a smaller torus of the same kind shows most faults");
@@ -374,33 +399,37 @@ static int run(options_t *options)
     trv_schedule_file_t file = {0};
     tally_t tally = {0};
     cli_table_t table;
-    trv_msccl_t program = {.gpus = 0};
-    int rc = options->path ? read_file(options, &file, &program) : TRV_OK;
-    if (!rc && program.gpus && options->network.links.count) {
-        trv_msccl_clear(&program);
+    trv_msccl_t xml = {.gpus = 0};
+    trv_mscclpp_t plan = {.blocks = 0};
+    int rc = options->path ? read_file(options, &file, &xml, &plan) : TRV_OK;
+    const trv_msccl_t *program = plan.head.gpus ? &plan.head : &xml;
+    if (!rc && program->gpus && options->network.links.count) {
+        trv_msccl_clear(&xml);
+        trv_mscclpp_clear(&plan);
         rc = trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about links, which a program of GPUs does not know");
-    } else if (!rc && !program.gpus) {
+    } else if (!rc && !program->gpus) {
         rc = check_links(options, &file);
     }
     if (rc)
         return cli_bad_last(options->command);
     set_widths(options, file.schedule, column);
-    if (program.gpus) {
+    if (program->gpus) {
         column[0].width = (int)strlen("1024 GPUs");
-        column[1].width = cli_text_width(program.name);
+        column[1].width = cli_text_width(program->name);
     }
     if (!options->path && (check_single(options) || have_patience(options)))
         return cli_bad_last(options->command);
     cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
     cli_table_stream(&table);
-    if (program.gpus)
-        rc = verify_program(&table, &program, &tally);
+    if (program->gpus)
+        rc = verify_program(&table, program, &plan, &tally);
     else
         rc = file.schedule ? verify_one(&table, options, file.schedule, trv_schedule_name(file.schedule), &tally)
                            : verify_tori(&table, options, &tally);
     trv_schedule_destroy(file.schedule);
-    trv_msccl_clear(&program);
+    trv_msccl_clear(&xml);
+    trv_mscclpp_clear(&plan);
     int end = cli_table_end(&table);
     if (rc || end)
         return cli_bad_last(options->command);

@@ -88,16 +88,15 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
         for (int i = 0; i < options->sizes; i++) {
             char cell[64];
             const cli_cost_entry_t *e = &result->entry[line->entry[i]];
-            const char *name = trv_schedule_name(e->schedule);
             bool best = e->time_ns[i] <= least_time(result, i);
-            snprintf(cell, sizeof cell, "%.2f%s%s", e->time_ns[i] / 1e3, best ? "*" : " ",
-                     family ? name + strlen(name) - 1 : " ");
+            snprintf(cell, sizeof cell, "%.2f%s%.1s", e->time_ns[i] / 1e3, best ? "*" : " ",
+                     family ? cli_member_letter(trv_schedule_name(e->schedule)) : " ");
             cli_cell_text(&table, cell);
         }
         cli_row_end(&table);
     }
     cli_table_end(&table);
-    printf("by the Hockney model; * fastest%s\n", families ? "; l, b: the member of the family that it is" : "");
+    printf("by the Hockney model; * fastest%s\n", families ? "; " CLI_MEMBER_LETTERS : "");
     print_plans(options, result);
 }
 
@@ -105,32 +104,34 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
 static int find_limit(const cli_cost_options_t *options, const trv_schedule_t *schedule, int size, trv_limit_t *limit)
 {
     const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
-    return trv_limit_find(&on, &options->network, trv_schedule_collective(schedule), options->bytes[size], limit);
+    return trv_limit_find(&on, &options->network, trv_schedule_collective(schedule), options->bytes[size], 0, limit);
 }
 
 static void print_limits(const cli_cost_options_t *options, const cli_cost_result_t *result)
 {
-    puts("\nWhat no schedule beats, and the fastest against it");
+    puts("\nA lower bound on the time of any schedule, and the fastest against it");
     for (int size = 0; size < options->sizes; size++) {
         char bytes[TRV_BYTES_TEXT_MAX];
         trv_limit_t limit;
         if (find_limit(options, result->entry[0].schedule, size, &limit))
             continue;
         printf("%s: ", trv_format_bytes(options->bytes[size], bytes));
-        cli_limit_print(&limit, least_time(result, size), stdout);
+        cli_limit_print(&limit, "the fastest", least_time(result, size), stdout);
     }
 }
 
 void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus, const cli_cost_result_t *result)
 {
-    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
-    char shape[TRV_SHAPE_TEXT_MAX];
+    const trv_network_t network = cli_network_on(torus, &options->links.options);
+    char shape[TRV_SHAPE_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
     const char *collective = cli_collective_title(options->collective);
     if (options->path)
         collective = cli_collective_title(trv_schedule_collective(result->entry[0].schedule));
-    printf("%s on %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop\n\n", collective,
+    cli_links_format(&options->links.links, "link ", links);
+    printf("%s on %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop%s%s\n\n", collective,
            trv_shape_words(&network, shape), torus->ranks, torus->ranks == 1 ? "" : "s",
-           options->network.bandwidth_bps / 1e9, options->network.alpha_ns / 1e3, options->network.hop_ns);
+           options->network.bandwidth_bps / 1e9, options->network.alpha_ns / 1e3, options->network.hop_ns,
+           links[0] ? ", " : "", links);
     print_factors(result);
     putchar('\n');
     print_times(options, result);
@@ -169,7 +170,7 @@ void cli_cost_begin_rows(const cli_cost_options_t *options, cli_table_t *table)
 void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_t *result, cli_table_t *table)
 {
     char text[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
-    cli_links_format(&options->links.links, links);
+    cli_links_format(&options->links.links, "", links);
     for (int c = 0; c < result->columns; c++)
         for (int i = 0; i < options->sizes; i++) {
             const cli_cost_entry_t *e = &result->entry[result->column[c].entry[i]];

@@ -15,10 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/clock.h"
 #include "common/error.h"
 
-#define TELL_RANKS    4096 /* between two calls of a watch: some 10 ms */
+#define TELL_RANKS    4096 /* between two words on how far it is: some 10 ms */
 #define RANKS_SAMPLED 16
 #define STEPS_SAMPLED 256
 
@@ -48,8 +49,7 @@ typedef struct meter {
     int64_t largest; /* shares of one message */
     int64_t messages;
     int hops;
-    const trv_cost_watch_t *watch; /* or NULL */
-    int untold;                    /* ranks whose part of the step it has not been told of */
+    int64_t done; /* ranks of all steps so far */
 } meter_t;
 
 /* ---- Set-up ---------------------------------------------------------------------------------------------------- */
@@ -188,11 +188,10 @@ static int meter_rank(meter_t *meter, int stream, int step, int class)
 }
 
 /* All streams of all steps are the whole. */
-static void tell(meter_t *meter)
+static void tell(const meter_t *meter)
 {
     double parts = (double)trv_schedule_steps(meter->schedule) * trv_schedule_streams(meter->schedule);
-    meter->watch->moved(meter->watch->context, meter->untold / (parts * meter->classes));
-    meter->untold = 0;
+    trv_advance((double)meter->done / (parts * meter->classes));
 }
 
 /* Routes all messages of a step, all streams together. */
@@ -206,7 +205,7 @@ static int meter_step(meter_t *meter, int step)
             int rc = meter_rank(meter, stream, step, class);
             if (rc)
                 return rc;
-            if (meter->watch && ++meter->untold >= TELL_RANKS)
+            if (++meter->done % TELL_RANKS == 0)
                 tell(meter);
         }
     return TRV_OK;
@@ -239,11 +238,11 @@ static double busiest_bytes(const meter_t *meter, int size)
 static int check_cuts(const meter_t *meter, int step)
 {
     const int ports = 2 * meter->torus->dims;
+    char port[TRV_PORT_TEXT_MAX];
     for (size_t l = 0; meter->slowness && l < meter->links; l++)
         if (isinf(meter->slowness[l]) && meter->link[l].messages > 0)
-            return trv_fail(TRV_ERR_UNSUPPORTED,
-                            "a message of step %d of %s needs the link that leaves rank %d by port %d, which is cut",
-                            step, trv_schedule_name(meter->schedule), (int)l / ports, (int)l % ports);
+            return trv_fail(TRV_ERR_UNSUPPORTED, "a message of step %d of %s needs the link %d:%s, which is cut", step,
+                            trv_schedule_name(meter->schedule), (int)l / ports, trv_port_format((int)l % ports, port));
     return TRV_OK;
 }
 
@@ -304,8 +303,7 @@ static int check_network(const trv_hockney_t *network)
 }
 
 int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, const trv_hockney_t *network,
-                   const uint64_t *vector_bytes, int sizes, const trv_cost_watch_t *watch, trv_cost_t *cost,
-                   double *time_ns)
+                   const uint64_t *vector_bytes, int sizes, trv_cost_t *cost, double *time_ns)
 {
     meter_t meter;
     memset(cost, 0, sizeof *cost);
@@ -315,7 +313,6 @@ int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, cons
     if (rc)
         return rc;
     rc = meter_open(&meter, schedule, on, vector_bytes, sizes);
-    meter.watch = watch;
     cost->steps = trv_schedule_steps(schedule);
     cost->step = calloc((size_t)cost->steps + 1, sizeof *cost->step);
     if (!rc && !cost->step)
@@ -348,14 +345,14 @@ int trv_cost_seconds(const trv_schedule_t *schedule, const trv_network_t *on, co
 
 int trv_cost_measure(const trv_schedule_t *schedule, trv_cost_t *cost)
 {
-    return trv_cost_sizes(schedule, NULL, NULL, NULL, 0, NULL, cost, NULL);
+    return trv_cost_sizes(schedule, NULL, NULL, NULL, 0, cost, NULL);
 }
 
 int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t *network, uint64_t vector_bytes,
                      double *time_ns)
 {
     trv_cost_t cost;
-    int rc = trv_cost_sizes(schedule, NULL, network, &vector_bytes, 1, NULL, &cost, time_ns);
+    int rc = trv_cost_sizes(schedule, NULL, network, &vector_bytes, 1, &cost, time_ns);
     if (rc)
         *time_ns = 0;
     trv_cost_clear(&cost);

@@ -7,20 +7,13 @@
 #include <trivance/cost.h>
 #include <trivance/network.h>
 
-/* Told now and then which share of a schedule's work was done since the last time. */
-typedef struct trv_cost_watch {
-    void *context;
-    void (*moved)(void *context, double share);
-} trv_cost_watch_t;
-
 /* About how long trv_cost_sizes will take: by the clock, with a sample of the ranks and steps. */
 int trv_cost_seconds(const trv_schedule_t *schedule, const trv_network_t *on, const uint64_t *vector_bytes, int sizes,
                      double *seconds);
 
-/* trv_cost_measure, and trv_cost_time_ns of each of the sizes; `watch` may be NULL. The bytes of a slow link of `on`
+/* trv_cost_measure, and trv_cost_time_ns of each of the sizes; The bytes of a slow link of `on`
  * (NULL: there is none) take as much longer; TRV_ERR_UNSUPPORTED where a cut one would have to carry some. */
 int trv_cost_sizes(const trv_schedule_t *schedule, const trv_network_t *on, const trv_hockney_t *network,
-                   const uint64_t *vector_bytes, int sizes, const trv_cost_watch_t *watch, trv_cost_t *cost,
-                   double *time_ns);
+                   const uint64_t *vector_bytes, int sizes, trv_cost_t *cost, double *time_ns);
 
 #endif

@@ -16,12 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/error.h"
 #include "distances/distances.h"
+
+#define TELLS 1024 /* times that it says how far it is */
 
 typedef struct search {
     int size, steps, words;
     int64_t work, limit;
+    int64_t tell;                          /* the work at which it says next how far it is */
     int distance[TRV_DISTANCES_STEPS_MAX]; /* the ones at hand */
     trv_distances_t best;                  /* hops: INT64_MAX while there are none */
     uint64_t *set;                         /* of displacements: after k steps those at set + k * words */
@@ -89,6 +93,10 @@ static int extend(search_t *search, int step, int distance)
     for (int w = 0; w < words; w++)
         count += __builtin_popcountll(to[w]);
     search->work += words;
+    if (search->work >= search->tell) {
+        trv_advance((double)search->work / (double)search->limit);
+        search->tell += search->limit / TELLS;
+    }
     return count;
 }
 

@@ -11,7 +11,7 @@
 
 #include "common/error.h"
 #include "execute/program.h"
-#include "execute/room.h"
+#include "common/room.h"
 
 /* What the functions below share. */
 typedef struct walk {
@@ -55,13 +55,8 @@ static int add_part(walk_t *walk, int64_t reg, int cover)
 static int collect_registers(walk_t *walk, const trv_part_t *part)
 {
     const int64_t count = trv_blocks_count(&part->blocks);
-    if (count > walk->slot_room) {
-        int64_t *grown = realloc(walk->slot, (size_t)count * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        walk->slot = grown;
-        walk->slot_room = count;
-    }
+    if (trv_room(&walk->slot, &walk->slot_room, 0, count, sizeof *walk->slot))
+        return TRV_ERR_MEMORY;
     trv_blocks_list(&part->blocks, walk->slot);
     int rc = 0;
     for (int64_t i = 0; !rc && i < count; i++)
@@ -83,7 +78,7 @@ static int collect_message(walk_t *walk, const trv_message_t *message, bool rece
                  : add_part(walk, part->reg, trv_partition_cover(&flow->partition, &part->blocks, &walk->again));
     }
     if (!rc && flow->parts > first)
-        (*messages)[(*count)++] = (trv_flow_message_t){message->peer, first, flow->parts - first};
+        (*messages)[(*count)++] = (trv_flow_message_t){message->peer, message->port, first, flow->parts - first};
     return rc;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "execute/room.h"
+#include "common/room.h"
 
 static bool same_place(trv_place_t a, trv_place_t b) { return a.base == b.base && a.container == b.container; }
 

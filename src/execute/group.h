@@ -20,8 +20,8 @@ typedef struct trv_group {
     struct trv_entry {
         int product, tuple;
     } * entry;
-    int tuples, tuple_room, atoms, entries, entry_room;
-    int work_room, piece_room, source_room, walk_room;
+    int tuples, atoms, entries;
+    int64_t tuple_room, entry_room, work_room, piece_room, source_room, walk_room;
 } trv_group_t;
 
 enum { TRV_WALK_PRODUCTS_MAX = 128, TRV_PIECE_PRODUCTS_MAX = 64, TRV_CONTAINER_PRODUCTS_MAX = 16 };

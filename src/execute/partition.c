@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "execute/program.h"
-#include "execute/room.h"
+#include "common/room.h"
 #include "execute/space.h"
 
 static const int *sets_of(const trv_partition_t *p, int product)
@@ -181,13 +181,8 @@ static int ascending(const void *x, const void *y)
 static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
 {
     const int64_t count = trv_blocks_count(blocks);
-    if (count > p->unit_room) {
-        int64_t *grown = realloc(p->unit, (size_t)count * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        p->unit = grown;
-        p->unit_room = count;
-    }
+    if (trv_room(&p->unit, &p->unit_room, 0, count, sizeof *p->unit))
+        return TRV_ERR_MEMORY;
     trv_blocks_list(blocks, p->unit);
     int ranges = 0;
     for (int64_t i = 0; i < count; i++) {

@@ -18,7 +18,7 @@
 #include "common/error.h"
 #include "execute/group.h"
 #include "execute/program.h"
-#include "execute/room.h"
+#include "common/room.h"
 
 typedef struct placing {
     trv_program_t *program;
@@ -27,9 +27,9 @@ typedef struct placing {
     trv_collective_t collective;
     int rank;
     int *busy; /* by atom: last tick in which its place in the output is needed so far */
-    int send_room, receive_room, container_room, area_room;
+    int64_t send_room, receive_room, container_room, area_room;
     trv_place_t *place; /* of one atom's sources */
-    int place_room;
+    int64_t place_room;
 } placing_t;
 
 static const trv_place_t output = {TRV_AT_OUTPUT, -1};
@@ -155,7 +155,7 @@ static int place_receive(placing_t *p, const trv_flow_step_t *step, const trv_fl
     int rc = trv_room(&program->receive, &p->receive_room, program->receives, 1, sizeof *program->receive);
     if (rc)
         return rc;
-    trv_extent_t receive = {.peer = message->peer, .place = output};
+    trv_extent_t receive = {.peer = message->peer, .port = message->port, .place = output};
     if (fits_output(p, message, now) == FITS) {
         is_stretch(p, part->cover, &receive.first, &receive.units);
         for (int i = 0; i < part->values; i++) {
@@ -267,7 +267,7 @@ static int place_sends(placing_t *p, const trv_flow_step_t *step, trv_stage_t *s
     stage->send = program->sends;
     for (int i = 0; !rc && i < step->sends; i++) {
         const trv_flow_message_t *message = &p->flow.send[step->send + i];
-        trv_extent_t send = {.peer = message->peer};
+        trv_extent_t send = {.peer = message->peer, .port = message->port};
         rc = trv_room(&program->send, &p->send_room, program->sends, 1, sizeof *program->send);
         if (!rc && !find_extent(p, message, &send))
             rc = pack(p, message, step->tick, &send);

@@ -45,7 +45,7 @@ typedef struct trv_area {
 /* A message: `units` positions from `first` on, at a place; or, with containers > 0, that many containers from the
  * place's on. A send may need work that puts it together first (packing). */
 typedef struct trv_extent {
-    int peer;
+    int peer, port; /* the sender's port */
     trv_place_t place;
     int containers;
     int64_t first, units;
@@ -139,7 +139,7 @@ typedef struct trv_flow_part {
 } trv_flow_part_t;
 
 typedef struct trv_flow_message {
-    int peer;
+    int peer, port;
     int part, parts; /* of flow->part, in the order of the wire */
 } trv_flow_message_t;
 
@@ -163,7 +163,7 @@ typedef struct trv_flow {
     trv_flow_combine_t *combine;
     int *list, *reg;
     int contributions, values, steps, sends, receives, parts, combines, listed, regs;
-    int value_room, step_room, send_room, receive_room, part_room, combine_room, list_room, reg_room;
+    int64_t value_room, step_room, send_room, receive_room, part_room, combine_room, list_room, reg_room;
     int end;        /* the tick after everything */
     int *result;    /* by atom: the final value, -1 where none is due */
     bool *in, *out; /* by atom: whether the rank contributes it; whether a result is due */

@@ -134,6 +134,8 @@ static char *address(const trv_plan_t *plan, const trv_lane_t *lane, const trv_e
 static int post_receive(trv_plan_t *plan, trv_lane_t *lane, int slot, const trv_extent_t *receive, size_t bytes)
 {
     const bool nowhere = !lane->base[receive->containers ? TRV_AT_SCRATCH : receive->place.base];
+    if (plan->transport.port)
+        plan->transport.port(plan->transport.context, plan->handle, receive->port);
     void *to = nowhere ? (void *)plan->nowhere : address(plan, lane, receive);
     return plan->transport.receive(plan->transport.context, plan->handle, slot, receive->peer, tag_of(plan, lane), to,
                                    nowhere ? 0 : bytes);
@@ -183,6 +185,8 @@ static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *st
         int rc = 0;
         if (bytes) {
             perform(plan, lane, send->work, send->works);
+            if (plan->transport.port)
+                plan->transport.port(plan->transport.context, plan->handle, send->port);
             rc = plan->transport.send(plan->transport.context, plan->handle, slot_of(plan, lane, i), send->peer,
                                       tag_of(plan, lane), address(plan, lane, send), bytes);
         }

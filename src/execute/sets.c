@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "execute/room.h"
+#include "common/room.h"
 
 enum { KNOWN = 1024, BUCKETS_FIRST = 256 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "execute/room.h"
+#include "common/room.h"
 
 static const int *product_at(const trv_space_t *space, int product)
 {

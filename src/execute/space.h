@@ -25,7 +25,8 @@ typedef struct trv_space {
     int64_t units;
     trv_sets_t sets;
     int *id;
-    int products, product_room;
+    int products;
+    int64_t product_room;
 } trv_space_t;
 
 /* Units of a product. */
@@ -64,17 +65,20 @@ typedef struct trv_partition {
     int schedule_axes;
     int64_t *position, *order; /* flat, where positions are no identity */
     trv_node_t *node;
-    int nodes, node_room, atoms;
-    int *list, listed, list_room;
+    int nodes, atoms;
+    int64_t node_room;
+    int *list, listed;
+    int64_t list_room;
     int *leaf;          /* [atom]: its node, in the end */
     int hot;            /* the node in which the next set is likely to lie */
     int *seen, buckets; /* covers by the hash of their first product */
     trv_cover_t *cover;
-    int covers, cover_room;
+    int covers;
+    int64_t cover_room;
     int64_t *unit;
     int64_t unit_room;
     int *bound;
-    int bound_room;
+    int64_t bound_room;
 } trv_partition_t;
 
 int trv_partition_begin(trv_partition_t *partition, trv_space_t *space, const trv_schedule_t *schedule, int stream,

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "execute/room.h"
+#include "common/room.h"
 #include "execute/walk.h"
 
 typedef struct unrolling {
     trv_program_t *program;
-    int room;
+    int64_t room;
 } unrolling_t;
 
 enum { TOO_MANY = 1 };

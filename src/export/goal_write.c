@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/advance.h"
 #include "common/error.h"
 #include "export/names.h"
 
@@ -49,7 +50,8 @@ static int measure(writer_t *writer)
     int ranks = trv_schedule_torus(s)->ranks, rc = TRV_OK;
     int64_t messages = 0;
     writer->multiplicity = 1;
-    for (int rank = 0; rank < ranks && !rc; rank++)
+    for (int rank = 0; rank < ranks && !rc; rank++) {
+        trv_advance(0.5 * rank / ranks);
         for (int stream = 0; stream < trv_schedule_streams(s) && !rc; stream++)
             for (int step = 0; step < trv_schedule_steps(s) && !rc; step++) {
                 rc = trv_schedule_step(s, rank, stream, step, &writer->step);
@@ -63,6 +65,7 @@ static int measure(writer_t *writer)
                     rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many messages for GOAL; up to 2^26 are "
                                                        "written");
             }
+    }
     int64_t tags = (int64_t)trv_schedule_streams(s) * trv_schedule_steps(s) * writer->multiplicity;
     if (!rc && tags > UINT32_MAX)
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has too many steps for GOAL, whose tags end at 2^32");
@@ -155,8 +158,10 @@ int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, d
                 writer.alpha_ns);
         fprintf(out, "num_ranks %d\n", torus->ranks);
     }
-    for (int rank = 0; rank < torus->ranks && !rc; rank++)
+    for (int rank = 0; rank < torus->ranks && !rc; rank++) {
+        trv_advance(0.5 + 0.5 * rank / torus->ranks);
         rc = put_rank(&writer, rank);
+    }
     trv_step_clear(&writer.step);
     return rc;
 }

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/error.h"
+#include "common/room.h"
 
 #define RANKS_MAX  128
 #define BOUND_MAX  (INT64_C(1) << 24) /* ranks * streams * registers * units of a slice */
@@ -102,22 +104,9 @@ static int append(lowering_t *l, int rank, trv_low_kind_t kind, int peer, int so
     if (out->cells + more > LISTED_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large for this format: its operations list more than "
                                              "2^26 chunks");
-    if (program->ops == program->room) {
-        int64_t room = program->room ? 2 * program->room : 64;
-        trv_low_op_t *grown = realloc(program->op, (size_t)room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        program->op = grown;
-        program->room = room;
-    }
-    if (out->cells + more > out->room) {
-        size_t room = 2 * (out->cells + more);
-        int32_t *grown = realloc(out->cell, room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        out->cell = grown;
-        out->room = room;
-    }
+    if (trv_room(&program->op, &program->room, program->ops, 1, sizeof *program->op) ||
+        trv_room(&out->cell, &out->room, (int64_t)out->cells, (int64_t)more, sizeof *out->cell))
+        return TRV_ERR_MEMORY;
     *op = &program->op[program->ops++];
     **op = (trv_low_op_t){kind, l->stream, l->step, peer, sources, count, out->cells};
     out->cells += more;
@@ -384,6 +373,7 @@ static int lower_stream(lowering_t *l)
     int64_t first[RANKS_MAX];
     begin_stream(l);
     for (l->step = 0; l->step < l->out->steps && !rc; l->step++) {
+        trv_advance((l->stream + (double)l->step / l->out->steps) / l->out->streams);
         for (int rank = 0; rank < l->ranks && !rc; rank++)
             rc = trv_schedule_step(l->schedule, rank, l->stream, l->step, &l->now[rank]);
         if (!rc)

@@ -46,7 +46,8 @@ typedef struct trv_lowered {
                               output and allgather's input */
     trv_low_rank_t *rank;
     int32_t *cell;
-    size_t cells, room;
+    size_t cells;
+    int64_t room;
 } trv_lowered_t;
 
 /* TRV_ERR_UNSUPPORTED where the schedule is too large, or not exact; TRV_ERR_INVALID where a message lacks a side. */

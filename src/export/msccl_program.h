@@ -50,6 +50,14 @@ typedef struct trv_msccl {
 int trv_msccl_read(char *text, const char *file, trv_msccl_t *program);
 void trv_msccl_clear(trv_msccl_t *program);
 
+/* What input and output of a GPU have; where a chunk of a buffer is in its memory, -1 where there is none (in place the
+ * shorter one of input and output is the GPU's part of the longer one); and whether the memory, which chunk of the vector
+ * and per GPU how often, is the result there. */
+int trv_msccl_input(const trv_msccl_t *program);
+int trv_msccl_output(const trv_msccl_t *program);
+int trv_msccl_cell(const trv_msccl_t *program, bool in_place, int gpu, char buffer, int at);
+bool trv_msccl_is_result(const trv_msccl_t *program, int gpu, int at, const int32_t *row, char fault[256]);
+
 typedef struct trv_msccl_verdict {
     bool valid;
     int64_t messages;

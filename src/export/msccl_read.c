@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/room.h"
 #include "export/xml.h"
 
 #define CHUNKS_MAX   (1 << 20)
@@ -18,22 +19,9 @@
 typedef struct reader {
     xml_t xml;
     trv_msccl_t *program;
-    int blocks, block_room, step_room;
+    int blocks;
+    int64_t block_room, step_room;
 } reader_t;
-
-/* Room for one more in an array. */
-static int grow(void **array, int count, int *room, size_t size)
-{
-    if (count < *room)
-        return TRV_OK;
-    const int more = *room ? 2 * *room : 64;
-    void *grown = realloc(*array, (size_t)more * size);
-    if (!grown)
-        return trv_fail_memory();
-    *array = grown;
-    *room = more;
-    return TRV_OK;
-}
 
 static int read_kind(const reader_t *reader, const xml_tag_t *tag, int *what)
 {
@@ -92,7 +80,7 @@ static int read_step(reader_t *reader, const xml_tag_t *tag, trv_msccl_block_t *
     }
     if (!rc && program->steps == STEPS_MAX)
         rc = xml_fail(&reader->xml, "there are more than %d steps", STEPS_MAX);
-    rc = rc ? rc : grow((void **)&program->step, program->steps, &reader->step_room, sizeof step);
+    rc = rc ? rc : trv_room(&program->step, &reader->step_room, program->steps, 1, sizeof step);
     if (!rc) {
         program->step[program->steps++] = step;
         block->steps++;
@@ -120,7 +108,7 @@ static int read_block(reader_t *reader, const xml_tag_t *head, int gpu)
         rc = more ? more : xml_fail(&reader->xml, "</tb> is missing");
     if (!rc && reader->blocks == BLOCKS_MAX)
         rc = xml_fail(&reader->xml, "there are more than %d threadblocks", BLOCKS_MAX);
-    rc = rc ? rc : grow((void **)&program->block, reader->blocks, &reader->block_room, sizeof block);
+    rc = rc ? rc : trv_room(&program->block, &reader->block_room, reader->blocks, 1, sizeof block);
     if (!rc)
         program->block[reader->blocks++] = block;
     return rc;

@@ -71,28 +71,31 @@ __attribute__((format(printf, 3, 4))) static int fault(run_t *run, int block, co
 
 static int part(const trv_msccl_t *program) { return program->chunks / program->gpus; }
 
-static int input_chunks(const trv_msccl_t *program)
+int trv_msccl_input(const trv_msccl_t *program)
 {
     return program->collective == TRV_ALLGATHER ? part(program) : program->chunks;
 }
 
-static int output_chunks(const trv_msccl_t *program)
+int trv_msccl_output(const trv_msccl_t *program)
 {
     return program->collective == TRV_REDUCE_SCATTER ? part(program) : program->chunks;
 }
 
-/* The cell of a chunk of a GPU's buffer; -1 where there is none. In place the shorter one of input and output is the
- * GPU's part of the longer one. */
+int trv_msccl_cell(const trv_msccl_t *program, bool in_place, int gpu, char buffer, int at)
+{
+    const int input = trv_msccl_input(program), output = trv_msccl_output(program);
+    const int whole = in_place ? program->chunks : input + output;
+    const int limit = buffer == 's' ? program->scratch[gpu] : buffer == 'i' ? input : output;
+    int first = buffer == 's' ? whole : buffer == 'o' && !in_place ? input : 0;
+    if (in_place && buffer != 's' && limit < program->chunks)
+        first = gpu * limit;
+    return at < 0 || at >= limit ? -1 : first + at;
+}
+
 static int cell_of(const run_t *run, int gpu, char buffer, int at)
 {
-    const trv_msccl_t *program = run->program;
-    const int input = input_chunks(program), output = output_chunks(program);
-    const int whole = run->in_place ? program->chunks : input + output;
-    const int limit = buffer == 's' ? program->scratch[gpu] : buffer == 'i' ? input : output;
-    int first = buffer == 's' ? whole : buffer == 'o' && !run->in_place ? input : 0;
-    if (run->in_place && buffer != 's' && limit < program->chunks)
-        first = gpu * limit;
-    return at < 0 || at >= limit ? -1 : run->first_cell[gpu] + first + at;
+    const int cell = trv_msccl_cell(run->program, run->in_place, gpu, buffer, at);
+    return cell < 0 ? -1 : run->first_cell[gpu] + cell;
 }
 
 static int32_t *row_of(const run_t *run, int cell) { return run->memory + (size_t)cell * (size_t)run->width; }
@@ -103,30 +106,38 @@ static void fill_inputs(const run_t *run)
     for (int cell = 0; cell < run->first_cell[program->gpus]; cell++)
         row_of(run, cell)[0] = -1;
     for (int gpu = 0; gpu < program->gpus; gpu++)
-        for (int i = 0; i < input_chunks(program); i++) {
+        for (int i = 0; i < trv_msccl_input(program); i++) {
             int32_t *row = row_of(run, cell_of(run, gpu, 'i', i));
             row[0] = program->collective == TRV_ALLGATHER ? gpu * part(program) + i : i;
             row[1 + gpu] = 1;
         }
 }
 
+bool trv_msccl_is_result(const trv_msccl_t *program, int gpu, int at, const int32_t *row, char fault[256])
+{
+    const int chunk = program->collective == TRV_REDUCE_SCATTER ? gpu * part(program) + at : at;
+    fault[0] = '\0';
+    if (row[0] < 0)
+        snprintf(fault, 256, "GPU %d ends without chunk %d of the result", gpu, chunk);
+    else if (row[0] != chunk)
+        snprintf(fault, 256, "GPU %d ends with chunk %d where chunk %d should be", gpu, row[0], chunk);
+    for (int from = 0; from < program->gpus && !fault[0]; from++) {
+        const int wanted = program->collective != TRV_ALLGATHER || chunk / part(program) == from;
+        if (row[1 + from] != wanted)
+            snprintf(fault, 256, "GPU %d ends with the contribution of GPU %d to chunk %d %d times", gpu, from, chunk,
+                     row[1 + from]);
+    }
+    return !fault[0];
+}
+
 static int check_outputs(run_t *run)
 {
     const trv_msccl_t *program = run->program;
     for (int gpu = 0; gpu < program->gpus; gpu++)
-        for (int i = 0; i < output_chunks(program); i++) {
-            const int32_t *row = row_of(run, cell_of(run, gpu, 'o', i));
-            const int chunk = program->collective == TRV_REDUCE_SCATTER ? gpu * part(program) + i : i;
-            if (row[0] < 0)
-                return fault(run, -1, "GPU %d ends without chunk %d of the result", gpu, chunk);
-            if (row[0] != chunk)
-                return fault(run, -1, "GPU %d ends with chunk %d where chunk %d should be", gpu, row[0], chunk);
-            for (int from = 0; from < program->gpus; from++) {
-                const int wanted = program->collective != TRV_ALLGATHER || chunk / part(program) == from;
-                if (row[1 + from] != wanted)
-                    return fault(run, -1, "GPU %d ends with the contribution of GPU %d to chunk %d %d times", gpu, from,
-                                 chunk, row[1 + from]);
-            }
+        for (int i = 0; i < trv_msccl_output(program); i++) {
+            char text[256];
+            if (!trv_msccl_is_result(program, gpu, i, row_of(run, cell_of(run, gpu, 'o', i)), text))
+                return fault(run, -1, "%s", text);
         }
     return 0;
 }
@@ -378,7 +389,7 @@ static int refuse_size(void)
 static int lay_out(run_t *run, uint64_t *reads)
 {
     const trv_msccl_t *program = run->program;
-    const int whole = run->in_place ? program->chunks : input_chunks(program) + output_chunks(program);
+    const int whole = run->in_place ? program->chunks : trv_msccl_input(program) + trv_msccl_output(program);
     uint64_t cells = 0;
     *reads = 0;
     for (int gpu = 0; gpu < program->gpus; gpu++) {

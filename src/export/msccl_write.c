@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/room.h"
 #include "export/lower.h"
 #include "export/names.h"
 
@@ -50,7 +51,8 @@ typedef struct gpu {
     int64_t cells; /* before temporary ones, which one threadblock uses alone */
     int blocks;
     block_t *block;
-    int needs, need_room;
+    int needs;
+    int64_t need_room;
     need_t *need;
     int32_t *used;         /* [cell][block]: its last step that used the cell, or -1 */
     need_t *wrote;         /* [cell]: the last step that wrote it; block -1: none */
@@ -128,14 +130,8 @@ static void have_used(gpu_t *gpu, int block, int32_t first, int64_t count, bool 
 
 static int add_need(gpu_t *gpu, int block, int step)
 {
-    if (gpu->needs == gpu->need_room) {
-        int room = gpu->need_room ? 2 * gpu->need_room : 256;
-        need_t *grown = realloc(gpu->need, (size_t)room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        gpu->need = grown;
-        gpu->need_room = room;
-    }
+    if (trv_room(&gpu->need, &gpu->need_room, gpu->needs, 1, sizeof *gpu->need))
+        return TRV_ERR_MEMORY;
     gpu->block[block].step[step].needed = true;
     gpu->need[gpu->needs++] = (need_t){block, step};
     return TRV_OK;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/room.h"
 #include "torus/torus.h"
 
 int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX])
@@ -36,15 +37,10 @@ int trv_middle_rank(const trv_torus_t *torus)
 
 /* ---- Arrows ------------------------------------------------------------------------------------------------------ */
 
-static int add_arrow(trv_panel_t *panel, int *room, const trv_arrow_t *arrow)
+static int add_arrow(trv_panel_t *panel, int64_t *room, const trv_arrow_t *arrow)
 {
-    if (panel->arrows == *room) {
-        *room = *room ? 2 * *room : 64;
-        trv_arrow_t *grown = realloc(panel->arrow, (size_t)*room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        panel->arrow = grown;
-    }
+    if (trv_room(&panel->arrow, room, panel->arrows, 1, sizeof *panel->arrow))
+        return TRV_ERR_MEMORY;
     panel->arrow[panel->arrows++] = *arrow;
     return TRV_OK;
 }
@@ -52,7 +48,8 @@ static int add_arrow(trv_panel_t *panel, int *room, const trv_arrow_t *arrow)
 static int collect_arrows(const trv_schedule_t *schedule, int step, int only_rank, int only_stream, trv_panel_t *panel)
 {
     trv_step_t out = TRV_STEP_INIT;
-    int rc = TRV_OK, room = 0, ranks = trv_schedule_torus(schedule)->ranks;
+    int rc = TRV_OK, ranks = trv_schedule_torus(schedule)->ranks;
+    int64_t room = 0;
     for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
         for (int rank = 0; rank < ranks && !rc; rank++) {
             if ((only_rank >= 0 && rank != only_rank) || (only_stream >= 0 && stream != only_stream))

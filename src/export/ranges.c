@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/room.h"
 
 /* How many numbers from `i` on follow each other at the same distance. */
 static int64_t run_length(const int64_t *number, int64_t count, int64_t i)
@@ -50,14 +51,8 @@ char *trv_ranges_format(const int64_t *number, int64_t count, int64_t limit)
 
 int trv_numbers_add(trv_numbers_t *numbers, int64_t number)
 {
-    if (numbers->count == numbers->room) {
-        int64_t room = numbers->room ? 2 * numbers->room : 256;
-        int64_t *grown = realloc(numbers->number, (size_t)room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        numbers->number = grown;
-        numbers->room = room;
-    }
+    if (trv_room(&numbers->number, &numbers->room, numbers->count, 1, sizeof *numbers->number))
+        return TRV_ERR_MEMORY;
     numbers->number[numbers->count++] = number;
     return TRV_OK;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/room.h"
 
 #define LISTED_FREE              (INT64_C(1) << 22)
 #define LISTED_PER_BYTE          64
@@ -119,14 +120,8 @@ int trv_reader_check_message(schedule_reader_t *reader, json_t *message)
             json_object_get(line.extra, "parts"))
             reader->with_blocks++;
     }
-    if (reader->messages == reader->bytes_room) {
-        int64_t room = reader->bytes_room ? 2 * reader->bytes_room : 1024;
-        int64_t *grown = realloc(reader->bytes, (size_t)room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        reader->bytes = grown;
-        reader->bytes_room = room;
-    }
+    if (trv_room(&reader->bytes, &reader->bytes_room, reader->messages, 1, sizeof *reader->bytes))
+        return TRV_ERR_MEMORY;
     reader->bytes[reader->messages++] = line.bytes;
     return TRV_OK;
 }

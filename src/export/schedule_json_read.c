@@ -60,9 +60,7 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     const json_place_t *place = &reader->place;
     const char *format = json_string_value(json_object_get(root, "format"));
     if (json_object_get(root, "gpus") && json_object_get(root, "collective"))
-        return trv_json_fail(place,
-                             "it is an execution plan of MSCCL++, which is written only; `trivance verify` takes "
-                             "MSCCL's XML");
+        return trv_json_fail(place, "it is an execution plan of MSCCL++, which `trivance verify` takes alone");
     if (!json_is_object(root) || !format || strcmp(format, "trivance-schedule-1") != 0)
         return trv_json_fail(place, "it is no schedule: \"format\" must be \"trivance-schedule-1\"");
     trv_json_check_keys(place, root, known);

@@ -10,7 +10,9 @@
 
 #include <jansson.h>
 
+#include "common/advance.h"
 #include "common/error.h"
+#include "common/room.h"
 #include "export/names.h"
 #include "export/ranges.h"
 #include "export/schedule_json_network.h"
@@ -72,13 +74,8 @@ static json_t *ranges_json(const int64_t *number, int64_t count, int64_t limit)
 static int list_blocks(const trv_blocks_t *blocks, trv_numbers_t *numbers)
 {
     int64_t count = trv_blocks_count(blocks);
-    if (count > numbers->room) {
-        int64_t *grown = realloc(numbers->number, (size_t)count * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        numbers->number = grown;
-        numbers->room = count;
-    }
+    if (trv_room(&numbers->number, &numbers->room, 0, count, sizeof *numbers->number))
+        return TRV_ERR_MEMORY;
     if (count > 0)
         trv_blocks_list(blocks, numbers->number);
     numbers->count = count;
@@ -246,6 +243,8 @@ static int put_steps(writer_t *writer, int stream, int (*put_step)(writer_t *, i
     int rc = TRV_OK, ranks = trv_schedule_torus(writer->schedule)->ranks;
     for (int step = 0; step < trv_schedule_steps(writer->schedule) && !rc; step++) {
         fputs(step ? ",\n  " : "\n  ", writer->out);
+        trv_advance((stream + (double)step / trv_schedule_steps(writer->schedule)) /
+                    trv_schedule_streams(writer->schedule));
         for (int rank = 0; rank < ranks && !rc; rank++)
             rc = trv_schedule_step(writer->schedule, rank, stream, step, &writer->step[rank]);
         if (!rc)

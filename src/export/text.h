@@ -54,5 +54,7 @@ void trv_canvas_text(trv_canvas_t *canvas, int x, int y, const char *text);
 bool trv_canvas_is_free(const trv_canvas_t *canvas, int x, int y, int length);
 /* Prints canvases beside each other, as many as the width allows in a row, with `gap` columns between them. */
 void trv_canvas_print(const trv_text_style_t *style, const trv_canvas_t *canvas, int count, int indent, int gap);
+/* The same of an array from malloc (NULL for none), which is then done with. */
+void trv_canvas_print_all(const trv_text_style_t *style, trv_canvas_t *canvas, int count, int indent, int gap);
 
 #endif

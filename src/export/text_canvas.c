@@ -124,3 +124,11 @@ void trv_canvas_print(const trv_text_style_t *style, const trv_canvas_t *canvas,
         print_row(style, canvas + first, next - first, indent, gap);
     }
 }
+
+void trv_canvas_print_all(const trv_text_style_t *style, trv_canvas_t *canvas, int count, int indent, int gap)
+{
+    trv_canvas_print(style, canvas, count, indent, gap);
+    for (int i = 0; i < count; i++)
+        trv_canvas_clear(&canvas[i]);
+    free(canvas);
+}

@@ -88,9 +88,5 @@ void trv_text_progress(const trv_text_style_t *style, const trv_picture_t *pictu
             break;
         made++;
     }
-    if (canvas)
-        trv_canvas_print(style, canvas, made, INDENT, 4);
-    for (int i = 0; i < made; i++)
-        trv_canvas_clear(&canvas[i]);
-    free(canvas);
+    trv_canvas_print_all(style, canvas, made, INDENT, 4);
 }

@@ -76,6 +76,8 @@ int fig_idealise(const fig_result_t *result, fig_result_t *ideal)
         const fig_spec_t *spec = ideal->figure[f].spec;
         double theta = 0, less = 0;
         trv_torus_t torus;
+        if (fig_is_beyond(spec)) /* no claim is about them */
+            continue;
         rc = fig_thetas(spec->torus, &theta, &less);
         if (!rc)
             rc = trv_torus_parse(spec->torus, &torus);

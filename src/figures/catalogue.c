@@ -35,9 +35,15 @@ const fig_spec_t fig_spec[FIG_COUNT] = {
     {27, "16x16", "Planned schedules on 16x16", NULL, {NULL}},
     {28, "4x4x4", "Planned schedules on 4x4x4", NULL, {NULL}},
     {29, "4x4x8", "Planned schedules on 4x4x8", NULL, {NULL}},
+    {30, "8mx8m", "Planned schedules on the mesh 8mx8m", NULL, {NULL}},
+    {31, "27mx27m", "Planned schedules on the mesh 27mx27m", NULL, {NULL}},
+    {32, "8mx8mx8m", "Planned schedules on the mesh 8mx8mx8m", NULL, {NULL}},
+    {33, "32x32", "Links of 32x32 fail one after another", "cut", {"32B", "1MiB", "64MiB", NULL}},
 };
 
 bool fig_is_beyond(const fig_spec_t *spec) { return spec->number > FIG_PAPER_LAST; }
+
+bool fig_is_about_cuts(const fig_spec_t *spec) { return spec->parameter && strcmp(spec->parameter, "cut") == 0; }
 
 /* Recursive Doubling, on powers of three. */
 bool fig_omits(const char *torus, const char *algorithm)

@@ -184,18 +184,22 @@ static const char *in_figure(const fig_claim_t *claim, int number, char text[FIG
 static void percents(const fig_claim_t *claim, const extent_t *extent, fig_finding_t *finding)
 {
     char least_at[FIG_TEXT_MAX], most_at[FIG_TEXT_MAX], least_in[FIG_TEXT_MAX], most_in[FIG_TEXT_MAX];
+    char least[FIG_TEXT_MAX], most[FIG_TEXT_MAX];
     in_figure(claim, extent->least_in, least_in);
     in_figure(claim, extent->most_in, most_in);
     fig_bytes(extent->least_at, least_at);
     fig_bytes(extent->most_at, most_at);
+    fig_percent(extent->least, least);
+    fig_percent(extent->most, most);
+    if (claim->test == FIG_SPREAD)
+        snprintf(most, sizeof most, "%.1f points", extent->most);
     if (claim->test == FIG_PEAK || claim->test == FIG_SPREAD || claim->test == FIG_FASTER)
-        snprintf(finding->measured, sizeof finding->measured, "%.1f %s at %s%s", extent->most,
-                 claim->test == FIG_SPREAD ? "points" : "%", most_at, most_in);
+        snprintf(finding->measured, sizeof finding->measured, "%s at %s%s", most, most_at, most_in);
     else if (extent->least_at == extent->most_at && extent->least_in == extent->most_in)
-        snprintf(finding->measured, sizeof finding->measured, "%.1f %%", extent->least);
+        snprintf(finding->measured, sizeof finding->measured, "%s", least);
     else
-        snprintf(finding->measured, sizeof finding->measured, "%.1f %% at %s%s to %.1f %% at %s%s", extent->least,
-                 least_at, least_in, extent->most, most_at, most_in);
+        snprintf(finding->measured, sizeof finding->measured, "%s at %s%s to %s at %s%s", least, least_at, least_in,
+                 most, most_at, most_in);
 }
 
 static void sizes(const fig_claim_t *claim, const extent_t *extent, fig_finding_t *finding)

@@ -1,9 +1,10 @@
 /*
  * The paper's evaluation, recomputed: figures 6 to 20 and what the paper says about them. And figures beyond the paper:
- * what the planner gains over all of its algorithms.
+ * what the planner gains over all of its algorithms, and what cut links cost.
  *
  * catalogue.c  which figures there are and what each one shows
  * run.c        every simulation they need, each one once, on all cores
+ * cuts.c       plans as links fail one after another
  * kept.c       what an interrupted run has simulated
  * measure.c    advantages, break-even sizes, switches from L to B
  * claims.c     what the paper says, as data; check.c decides whether we measure it, too
@@ -29,9 +30,9 @@
 #include "tool/network.h"
 #include "tool/progress.h"
 
-#define FIG_SIZES_MAX  24
+#define FIG_SIZES_MAX  25
 #define FIG_CURVES_MAX 8
-#define FIG_COUNT      24
+#define FIG_COUNT      28
 
 /* ---- Which figures there are ------------------------------------------------------------------------------------- */
 
@@ -39,7 +40,7 @@ typedef struct fig_spec {
     int number;
     const char *torus, *title;
     const char *parameter;             /* what the curves differ in, a name of cli_network_names; NULL: the algorithm */
-    const char *value[FIG_CURVES_MAX]; /* the parameter's values, as users type them */
+    const char *value[FIG_CURVES_MAX]; /* the parameter's values, as users type them; of "cut" the curves' sizes */
 } fig_spec_t;
 
 /* In the order of the paper, then those beyond it, which show `planned` against Trivance and the baselines; numbered
@@ -47,6 +48,8 @@ typedef struct fig_spec {
 extern const fig_spec_t fig_spec[FIG_COUNT];
 #define FIG_PAPER_LAST 20
 bool fig_is_beyond(const fig_spec_t *spec);
+/* Whether its axis has numbers of links that are cut, where the others have sizes. */
+bool fig_is_about_cuts(const fig_spec_t *spec);
 
 /* A family that has a curve, as the table of algorithms says. */
 typedef struct fig_algorithm {
@@ -79,10 +82,14 @@ typedef struct fig_curve {
     int colour;                       /* of an algorithm */
     fig_value_t other[FIG_SIZES_MAX]; /* the algorithm, or the fastest of all baselines */
     fig_value_t own[FIG_SIZES_MAX];   /* Trivance, or what the figure shows the advantage of (fig_own) */
+    /* Of cuts: `other` is the plan of the whole torus, `own` the median of the networks, and here is … */
+    fig_value_t worst[FIG_SIZES_MAX];
+    int served[FIG_SIZES_MAX]; /* … on how many the whole torus's plan passes no cut link */
 } fig_curve_t;
 
 typedef struct fig_figure {
     const fig_spec_t *spec;
+    int points; /* along the axis: the first of the result's sizes, or fig_cuts */
     int curves;
     fig_curve_t curve[FIG_CURVES_MAX];
 } fig_figure_t;
@@ -152,9 +159,10 @@ typedef struct fig_result {
     struct fig_result *variant[FIG_VARIANTS]; /* NULL: not there; owned by the caller */
     char command[256];                        /* that made all this */
     cli_network_t network;
-    int workers; /* 0: one per core */
-    int sizes;
-    uint64_t bytes[FIG_SIZES_MAX];
+    int workers;                   /* 0: one per core */
+    int sizes;                     /* of the paper's figures, … */
+    int larger;                    /* … and those behind them, on meshes */
+    uint64_t bytes[FIG_SIZES_MAX]; /* ascending */
     int figures;
     fig_figure_t figure[FIG_COUNT];
     fig_study_t study[FIG_STUDIES];
@@ -167,6 +175,19 @@ typedef struct fig_result {
 /* Runs all simulations of the figures listed in `result` (spec set, the rest empty) and of the studies that concern
  * their tori (none if symmetric_only). `what` stands before the progress bar. 0, or an error with its sentence. */
 int fig_run(const char *what, fig_result_t *result);
+
+/* ---- Links that fail --------------------------------------------------------------------------------------------- */
+
+/* Numbers of links that are cut, from the first to the last of a history: of each network some have failed in their
+ * order. All networks have the first number, none. */
+#define FIG_CUTS_POINTS   6
+#define FIG_CUTS_MAX      16
+#define FIG_CUTS_NETWORKS 20
+extern const int fig_cuts[FIG_CUTS_POINTS];
+int fig_cuts_networks(bool quick);
+
+/* Fills a figure about cuts: plans for every network, on all cores. */
+int fig_cuts_run(const char *what, fig_result_t *result, fig_figure_t *figure);
 
 /* ---- Reading it -------------------------------------------------------------------------------------------------- */
 
@@ -183,11 +204,13 @@ int fig_own_switch(const fig_figure_t *figure, const fig_curve_t *curve, int siz
  * INFINITY where it stays positive, 0 where it never is. curve NULL: the fastest of all. */
 double fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve);
 /* The axis of advantages: what lies outside leaves the frame. */
-void fig_range(const fig_result_t *result, const fig_figure_t *figure, double *low, double *high);
+void fig_range(const fig_figure_t *figure, double *low, double *high);
 
 /* "512 KiB" of a size that need not be whole, to two digits. */
 #define FIG_TEXT_MAX 48
 const char *fig_bytes(double bytes, char text[FIG_TEXT_MAX]);
+/* "12.5 %"; beyond 100 a ratio: of more time "2.1x", of an advantage that is none "2.5x as long". */
+const char *fig_percent(double percent, char text[FIG_TEXT_MAX]);
 
 /* Makes `ideal` a copy of `result` in which Trivance B sends the messages of the paper's simulation, 3^-(k+1) of the
  * vector in step k, instead of the blocks that there are: equal on powers of three, less elsewhere. The times are
@@ -249,6 +272,7 @@ const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, cha
 typedef int fig_write_t(const fig_result_t *result, const fig_figure_t *figure, FILE *out);
 
 fig_write_t fig_write_csv, fig_write_gnuplot;                   /* of a figure */
+fig_write_t fig_write_cuts_csv, fig_write_cuts_gnuplot;         /* of one about cuts, by the former */
 fig_write_t fig_write_tables, fig_write_page, fig_write_report; /* of the whole */
 
 /* Whether gnuplot can be run. */

@@ -12,6 +12,7 @@
 #include "tool/grid.h"
 #include "tool/network.h"
 #include "common/error.h"
+#include "common/hash.h"
 
 #define KEY_MAX (CLI_NETWORK_TEXT_MAX + 256 + CLI_CHOICES_MAX * TRV_ALGORITHM_NAME_MAX)
 
@@ -26,6 +27,11 @@ static void format_key(const cli_point_t *point, char key[KEY_MAX])
                         point->bytes, network, point->choice->label);
     for (int i = 0; i < point->choice->members; i++)
         used += snprintf(key + used, KEY_MAX - (size_t)used, " %s", cli_member_name(point->choice, i));
+    if (point->options.slow_links > 0) {
+        const size_t links = (size_t)point->options.slow_links * sizeof *point->options.slow_link;
+        snprintf(key + used, KEY_MAX - (size_t)used, " links %016" PRIx64,
+                 trv_hash(TRV_HASH_SEED, point->options.slow_link, links));
+    }
 }
 
 int fig_kept_open(fig_kept_t *kept, const char *path)

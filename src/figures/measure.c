@@ -63,21 +63,44 @@ double fig_break_even(const fig_result_t *result, const fig_figure_t *figure, co
     return (double)result->bytes[last] * pow(ratio, before / (before - after));
 }
 
+/* Times of the whole torus's: from 1 to a tenth above the worst. */
+static void range_of_cuts(const fig_figure_t *figure, double *low, double *high)
+{
+    *low = *high = 1;
+    for (int c = 0; c < figure->curves; c++)
+        for (int i = 0; i < figure->points; i++)
+            *high = fmax(*high, figure->curve[c].worst[i].time_ns / figure->curve[c].other[i].time_ns);
+    *high = ceil(10 * *high + 0.5) / 10;
+}
+
 /* Bucket on small vectors is so slow, and everything but Bucket on large ones, that the interesting part would be
  * flat: the frame ends at 60 %. */
-void fig_range(const fig_result_t *result, const fig_figure_t *figure, double *low, double *high)
+void fig_range(const fig_figure_t *figure, double *low, double *high)
 {
     const double limit = 60;
+    if (fig_is_about_cuts(figure->spec)) {
+        range_of_cuts(figure, low, high);
+        return;
+    }
     *low = 0;
     *high = 10;
     for (int c = 0; c < figure->curves; c++)
-        for (int i = 0; i < result->sizes; i++) {
+        for (int i = 0; i < figure->points; i++) {
             double value = fig_advantage(&figure->curve[c], i);
             *low = fmin(*low, fmax(value, -limit));
             *high = fmax(*high, fmin(value, limit));
         }
     *low = 10 * floor((*low - 2) / 10);
     *high = 10 * ceil((*high + 2) / 10);
+}
+
+const char *fig_percent(double percent, char text[FIG_TEXT_MAX])
+{
+    if (percent < -100)
+        snprintf(text, FIG_TEXT_MAX, "%.1fx as long", 1 - percent / 100);
+    else
+        snprintf(text, FIG_TEXT_MAX, percent > 100 ? "%.1fx" : "%.1f %%", percent > 100 ? 1 + percent / 100 : percent);
+    return text;
 }
 
 const char *fig_bytes(double bytes, char text[FIG_TEXT_MAX])

@@ -4,6 +4,6 @@
 #ifndef TRIVANCE_FIGURES_PAGE_H
 #define TRIVANCE_FIGURES_PAGE_H
 
-extern const char fig_page_html[], fig_page_css[], fig_page_js[];
+extern const char fig_page_html[], fig_theme_css[], fig_page_css[], fig_page_js[];
 
 #endif

@@ -31,12 +31,23 @@ function timeText(ns) {
   return (ns / scale).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 }) + '\u00a0' + unit;
 }
 
-const percentText = (value, digits = 1) => (value < 0 ? '−' : '') + Math.abs(value).toFixed(digits) + '\u00a0%';
+/* Beyond 100 a ratio: of more time, or of an advantage that is none. */
+const percentText = (value, digits = 1) =>
+  value > 100 ? (1 + value / 100).toFixed(1) + 'x'
+  : value < -100 ? (1 - value / 100).toFixed(1) + 'x as long'
+  : (value < 0 ? '−' : '') + Math.abs(value).toFixed(digits) + '\u00a0%';
+/* Along the axis: sizes, of which a figure has the first, or numbers of cut links, which stand at equal distances. */
+const axisOf = figure => figure.cuts ? figure.cuts.links : sizes.slice(0, figure.curves[0].other.length);
+const placeText = (figure, i) => !figure.cuts ? bytesText(sizes[i])
+  : `${figure.cuts.links[i]} link${figure.cuts.links[i] === 1 ? '' : 's'} cut`;
+const timesText = value => value.toFixed(2) + '×';
 const advantage = (curve, i) => (curve.other[i] - curve.own[i]) / curve.other[i] * 100;
 
 /* ---- Plots ------------------------------------------------------------------------------------------------------ */
 
-const frame = { width: 640, height: 380, left: 56, right: 14, top: 14, bottom: 46 };
+const frame = matchMedia('(max-width: 640px)').matches   // larger letters, page.css
+  ? { width: 640, height: 460, left: 92, right: 16, top: 16, bottom: 70, letter: 19 }
+  : { width: 640, height: 380, left: 56, right: 14, top: 14, bottom: 46, letter: 11.5 };
 const hidden = new Set();   // keys of algorithms are hidden in all figures, values of a parameter in their own
 const charts = [];
 let mode = 'relative';
@@ -60,14 +71,29 @@ function niceSteps(low, high) {
   return ticks;
 }
 
+function timesSteps(low, high) {
+  const step = [0.1, 0.2, 0.5].find(s => (high - low) / s <= 8) || 1, ticks = [];
+  for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(i * step);
+  return ticks;
+}
+
+/* The median, and dashed the worst of the networks. */
+function linesOfCuts(figure) {
+  const value = (curve, ns) => ns.map((one, i) => mode === 'relative' ? one / curve.other[i] : one / 1e3);
+  return figure.curves.flatMap((curve, c) => hidden.has(keyOf(figure, curve)) ? []
+    : [curve.own, curve.worst].map((ns, i) => ({ colour: colourOf(figure, c), marker: lookOf(figure, c), hollow: -1,
+                                                  dashed: i === 1, values: value(curve, ns) })));
+}
+
 /* The curves to draw: of a figure over parameters the absolute view has both times, the own one dashed. */
 function linesOf(figure) {
   const lines = [];
+  if (figure.cuts) return linesOfCuts(figure);
   figure.curves.forEach((curve, c) => {
     if (hidden.has(keyOf(figure, curve))) return;
     const line = { colour: colourOf(figure, c), marker: lookOf(figure, c), hollow: curve.switch };
     if (mode === 'relative') {
-      lines.push({ ...line, values: sizes.map((_, i) => advantage(curve, i)) });
+      lines.push({ ...line, values: curve.other.map((_, i) => advantage(curve, i)) });
     } else {
       lines.push({ ...line, values: curve.other.map(ns => ns / 1e3) });
       if (figure.parameter)
@@ -84,15 +110,16 @@ function linesOf(figure) {
 
 function scalesOf(figure) {
   const inner = frame.width - frame.left - frame.right, tall = frame.height - frame.top - frame.bottom;
-  const first = Math.log2(sizes[0]), last = Math.log2(sizes[sizes.length - 1]);
-  const x = bytes => frame.left + (Math.log2(bytes) - first) / (last - first) * inner;
+  const axis = axisOf(figure), first = Math.log2(axis[0]), last = Math.log2(axis[axis.length - 1]);
+  const x = figure.cuts ? i => frame.left + (i + 0.2) / (axis.length - 0.6) * inner
+    : i => frame.left + (Math.log2(axis[i]) - first) / (last - first) * inner;
   let [low, high] = figure.range, y, ticks, label;
   if (mode === 'relative') {
     y = value => frame.top + (high - value) / (high - low) * tall;
-    ticks = niceSteps(low, high);
-    label = value => value < 0 ? '−' + -value : String(value);
+    ticks = figure.cuts ? timesSteps(low, high) : niceSteps(low, high);
+    label = value => figure.cuts ? value.toFixed(1) : value < 0 ? '−' + -value : String(value);
   } else {
-    const all = figure.curves.flatMap(curve => [...curve.other, ...curve.own]);
+    const all = figure.curves.flatMap(curve => [...curve.other, ...curve.own, ...(curve.worst || [])]);
     low = Math.floor(Math.log10(Math.min(...all) / 1e3));
     high = Math.ceil(Math.log10(Math.max(...all) / 1e3));
     y = value => frame.top + (high - Math.log10(value)) / (high - low) * tall;
@@ -108,25 +135,29 @@ function drawAxes(svg, figure, { x, y, ticks, label }) {
     svg.append(shape('line', { class: 'grid', x1: frame.left, x2: right, y1: y(tick), y2: y(tick) }),
                shape('text', { x: frame.left - 8, y: y(tick) + 4, 'text-anchor': 'end' }, label(tick)));
   }
-  for (let bytes = sizes[0]; bytes <= sizes[sizes.length - 1]; bytes *= 16) {
-    const anchor = x(bytes) < frame.left + 5 ? 'start' : x(bytes) > right - 20 ? 'end' : 'middle';
-    svg.append(shape('line', { class: 'grid', x1: x(bytes), x2: x(bytes), y1: frame.top, y2: bottom }),
-               shape('text', { x: x(bytes), y: bottom + 17, 'text-anchor': anchor }, bytesText(bytes)));
-  }
-  const title = mode === 'relative' ? `(T_A − T_${figure.own.title}) / T_A  [%]` : 'T  [µs]';
+  axisOf(figure).forEach((value, i) => {
+    if (!figure.cuts && !Number.isInteger(Math.log2(value / sizes[0]) / 4)) return;
+    const anchor = x(i) < frame.left + 5 ? 'start' : x(i) > right - 20 ? 'end' : 'middle';
+    svg.append(shape('line', { class: 'grid', x1: x(i), x2: x(i), y1: frame.top, y2: bottom }),
+               shape('text', { x: x(i), y: bottom + 5.5 + frame.letter, 'text-anchor': anchor },
+                     figure.cuts ? String(value) : bytesText(value)));
+  });
+  const title = mode === 'relative' && figure.cuts ? 'T / T_whole' : mode === 'relative' ? `(T_A − T_${figure.own.title}) / T_A  [%]` : 'T  [µs]';
   const middle = (frame.top + bottom) / 2;
   const text = shape('text', { class: 'axis-title', x: 14, y: middle, 'text-anchor': 'middle',
                                transform: `rotate(-90 14 ${middle})` });
   title.split(/(_\w+)/).forEach(part => {   // subscripts
     if (part[0] !== '_') text.append(shape('tspan', {}, part));
-    else text.append(shape('tspan', { dy: 3, 'font-size': 9 }, part.slice(1)), shape('tspan', { dy: -3 }, '\u200b'));
+    else text.append(shape('tspan', { dy: 3, 'font-size': '.78em' }, part.slice(1)), shape('tspan', { dy: -3 }, '\u200b'));
   });
   svg.append(text, shape('text', { class: 'axis-title', x: (frame.left + right) / 2, y: frame.height - 8,
-                                   'text-anchor': 'middle' }, 'AllReduce size'));
-  if (mode === 'relative')
+                                   'text-anchor': 'middle' },
+                         figure.cuts ? `Cut links, both ways (${figure.cuts.networks} random networks each)`
+                           : 'AllReduce size'));
+  if (mode === 'relative' && !figure.cuts)
     svg.append(shape('line', { class: 'zero', x1: frame.left, x2: right, y1: y(0), y2: y(0),
                                stroke: ownColour(figure) }),
-               shape('text', { class: 'zero-text', x: frame.left + 6, y: y(0) + 14, fill: ownColour(figure) },
+               shape('text', { class: 'zero-text', x: frame.left + 6, y: y(0) + 2.5 + frame.letter, fill: ownColour(figure) },
                      figure.own.title));
 }
 
@@ -134,14 +165,14 @@ function drawSwitches(svg, figure, { x }) {
   figure.curves.forEach((curve, c) => {
     if (curve.ownSwitch < 0 || (!figure.parameter && c > 0)) return;
     if (figure.parameter && hidden.has(keyOf(figure, curve))) return;
-    const at = x(sizes[curve.ownSwitch]);
+    const at = x(curve.ownSwitch);
     svg.append(shape('line', { class: 'switch', x1: at, x2: at, y1: frame.top, y2: frame.height - frame.bottom,
                                stroke: figure.parameter ? colourOf(figure, c) : ownColour(figure) }));
   });
 }
 
 function drawLine(group, line, { x, y }) {
-  const points = line.values.map((value, i) => [x(sizes[i]), y(value)]);
+  const points = line.values.map((value, i) => [x(i), y(value)]);
   const path = points.map(([px, py], i) => `${i ? 'L' : 'M'}${px.toFixed(1)},${py.toFixed(1)}`).join('');
   group.append(shape('path', { class: 'curve', d: path, stroke: line.colour,
                                ...(line.dashed ? { 'stroke-dasharray': '5 4' } : {}) }));
@@ -178,8 +209,24 @@ function tipRow(colour, name, value, member) {
                  element('td', {}, name, ' ', element('small', {}, member)), element('td', {}, value));
 }
 
+function fillTipOfCuts(figure, i, table) {
+  figure.curves.forEach((curve, c) => {
+    if (hidden.has(keyOf(figure, curve))) return;
+    for (const [name, ns, member] of [['median', curve.own, curve.ownMember], ['worst', curve.worst, curve.worstMember]]) {
+      const row = tipRow(colourOf(figure, c), `${curve.title}, ${name}`, timeText(ns[i]), member[i]);
+      row.append(element('td', {}, element('strong', {}, timesText(ns[i] / curve.other[i]))));
+      table.append(row);
+    }
+  });
+}
+
 function fillTip(figure, i) {
-  const table = element('table', {}, element('caption', {}, bytesText(sizes[i])));
+  const table = element('table', {}, element('caption', {}, placeText(figure, i)));
+  if (figure.cuts) {
+    fillTipOfCuts(figure, i, table);
+    tip.replaceChildren(table);
+    return;
+  }
   if (!figure.parameter) {
     const own = figure.curves[0];
     table.append(tipRow(ownColour(figure), figure.own.title, timeText(own.own[i]), own.ownMember[i]));
@@ -194,7 +241,7 @@ function fillTip(figure, i) {
 }
 
 function showAt(chart, i, left, top) {
-  const at = chart.scales.x(sizes[i]);
+  const at = chart.scales.x(i);
   charts.forEach(other => other.cross.setAttribute('visibility', other === chart ? 'visible' : 'hidden'));
   chart.cross.setAttribute('x1', at);
   chart.cross.setAttribute('x2', at);
@@ -216,13 +263,13 @@ function watch(chart) {
   const { svg } = chart;
   const place = i => {
     const box = svg.getBoundingClientRect(), scale = box.width / frame.width;
-    showAt(chart, i, box.left + chart.scales.x(sizes[i]) * scale, box.top + box.height / 2);
+    showAt(chart, i, box.left + chart.scales.x(i) * scale, box.top + box.height / 2);
   };
   svg.addEventListener('pointermove', event => {
     const box = svg.getBoundingClientRect(), x = (event.clientX - box.left) * frame.width / box.width;
     let nearest = 0;
-    sizes.forEach((bytes, i) => {
-      if (Math.abs(chart.scales.x(bytes) - x) < Math.abs(chart.scales.x(sizes[nearest]) - x)) nearest = i;
+    axisOf(chart.figure).forEach((_, i) => {
+      if (Math.abs(chart.scales.x(i) - x) < Math.abs(chart.scales.x(nearest) - x)) nearest = i;
     });
     showAt(chart, nearest, event.clientX, event.clientY);
   });
@@ -230,11 +277,12 @@ function watch(chart) {
   svg.addEventListener('blur', () => hideTip(chart));
   svg.addEventListener('focus', () => { if (svg.matches(':focus-visible')) place(chart.at); });
   svg.addEventListener('keydown', event => {
-    const move = { ArrowLeft: -1, ArrowRight: 1, Home: -sizes.length, End: sizes.length }[event.key];
+    const last = axisOf(chart.figure).length - 1;
+    const move = { ArrowLeft: -1, ArrowRight: 1, Home: -last, End: last }[event.key];
     if (event.key === 'Escape') hideTip(chart);
     if (!move) return;
     event.preventDefault();
-    place(Math.max(0, Math.min(sizes.length - 1, chart.at + move)));
+    place(Math.max(0, Math.min(last, chart.at + move)));
   });
 }
 
@@ -257,6 +305,13 @@ function legendOf(figure) {
     });
     legend.append(button);
   });
+  if (figure.cuts) {
+    const served = figure.curves.reduce((sum, curve) => sum + curve.served.slice(1).reduce((a, b) => a + b, 0), 0);
+    const all = figure.curves.length * (figure.cuts.links.length - 1) * figure.cuts.networks;
+    legend.append(element('span', { class: 'note' }, 'solid: median, dashed: worst. A link whose row has failed already ' +
+      `is drawn again. Schedules that do not know the cuts serve ${served} of ${all}.`));
+    return legend;
+  }
   legend.append(element('span', { class: 'note' }, '○ goes from L to B' +
                         (figure.own.key === 'trivance' ? '   ┊ Trivance does' : '')));
   return legend;
@@ -279,7 +334,7 @@ function addFigure(figure) {
                       element('h3', {}, figure.title), toolsOf(figure, card)), svg, legendOf(figure));
   byId('grid').append(card);
   byId('chips').append(element('a', { href: `#figure-${figure.number}`, title: figure.title }, String(figure.number)));
-  const chart = { figure, svg, at: sizes.length >> 1 };
+  const chart = { figure, svg, at: axisOf(figure).length >> 1 };
   charts.push(chart);
   draw(chart);
   watch(chart);
@@ -315,32 +370,44 @@ function addTable(parent, caption, head, rows, dense) {
   return scroll;
 }
 
+const measured = data.claims.filter(claim => claim.verdict !== 'not measured');
 const badge = verdict => element('span', { class: 'badge ' + verdict }, verdict);
 
-function showClaims(verdict) {
-  const chosen = data.claims.filter(claim => !verdict || claim.verdict === verdict);
-  const table = byId('claim-table'), body = element('tbody', {});
+function fillClaims(table, chosen) {
+  const body = element('tbody', {});
   for (const claim of chosen) {
     const figures = element('span', {});
     claim.figures.forEach((number, i) =>
       figures.append(i ? ', ' : '', element('a', { href: `#figure-${number}` }, String(number))));
     const text = element('td', {}, claim.text);
     if (claim.verdict === 'differs' && claim.why) text.append(element('span', { class: 'why' }, claim.why.replaceAll('`', '')));
-    body.append(element('tr', {}, element('td', {}, claim.where), text, element('td', {}, figures),
-                        element('td', {}, claim.rule), element('td', {}, claim.measured),
-                        element('td', {}, badge(claim.verdict))));
+    const cell = (name, ...content) => element('td', { 'data-name': name }, ...content);
+    text.dataset.name = '';
+    body.append(element('tr', {}, cell('Section', claim.where), text, cell('Figure', figures), cell('Rule', claim.rule),
+                        cell('Measured', claim.measured), cell('', badge(claim.verdict))));
   }
   const head = ['Section', 'The paper', 'Figure', 'Rule', 'Measured', ''];
   const titles = head.map(name => element('th', { scope: 'col' }, name));
   table.replaceChildren(element('thead', {}, element('tr', {}, ...titles)), body);
 }
 
+function showClaims(verdict) {
+  fillClaims(byId('claim-table'), measured.filter(claim => !verdict || claim.verdict === verdict));
+}
+
+function addUnmeasured(claims) {
+  const table = element('table', { class: 'claims' });
+  fillClaims(table, claims);
+  byId('claims').append(element('details', {},
+    element('summary', {}, `${claims.length} claims are about figures that are not measured in this run`),
+    element('div', { class: 'scroll', tabindex: 0 }, table)));
+}
+
 function addClaims() {
   byId('assumptions').textContent = data.assumptions.replaceAll('`', '');
   const count = verdict => data.claims.filter(claim => claim.verdict === verdict).length;
-  const kinds = [['', `All ${data.claims.length}`], ['agrees', `${count('agrees')} agree`],
+  const kinds = [['', `All ${measured.length}`], ['agrees', `${count('agrees')} agree`],
                  ['differs', `${count('differs')} differ`]];
-  if (count('not measured')) kinds.push(['not measured', `${count('not measured')} not measured`]);
   for (const [verdict, name] of kinds) {
     const button = element('button', { type: 'button', 'aria-pressed': String(!verdict) }, name);
     button.addEventListener('click', () => {
@@ -351,6 +418,8 @@ function addClaims() {
     byId('claim-filter').append(button);
   }
   showClaims('');
+  if (measured.length < data.claims.length)
+    addUnmeasured(data.claims.filter(claim => claim.verdict === 'not measured'));
 }
 
 function addStudies() {
@@ -363,7 +432,7 @@ function addStudies() {
                   'Advantage of Trivance', 'with the second'];
     const scroll = addTable(box, '', head, rows.map(row => [element('span', {}, row.torus), row.algorithm,
       bytesText(row.bytes), timeText(row.time[0]), timeText(row.time[1]),
-      (change(row) >= 0 ? '+' : '') + percentText(change(row)),
+      (change(row) >= 0 && change(row) <= 100 ? '+' : '') + percentText(change(row)),
       percentText(row.advantage[0]), percentText(row.advantage[1])]), true);
     if (rows.length < study.rows.length)
       scroll.append(element('div', { class: 'more' }, `The other ${study.rows.length - rows.length} of the ` +
@@ -389,14 +458,13 @@ function addTables() {
 
 function addHead() {
   const agree = data.claims.filter(claim => claim.verdict === 'agrees').length;
-  const measured = data.claims.filter(claim => claim.verdict !== 'not measured').length;
   const others = new Intl.ListFormat('en-GB').format(data.baselines);
   byId('lead').textContent = `How much faster is AllReduce by Trivance than by ${others}? Every point below is a ` +
     'packet-level simulation, every claim of the paper stands beside what came out.';
-  const facts = [['figures', data.figures.length], ['simulations', data.simulations.toLocaleString('en')],
+  const facts = [[data.figures.length === 1 ? 'figure' : 'figures', data.figures.length], ['simulations', data.simulations.toLocaleString('en')],
                  ['packet-hops', (data.packetHops / 1e6).toLocaleString('en', { maximumFractionDigits: 0 }) + ' M'],
                  ['seconds', data.seconds.toFixed(data.seconds < 10 ? 1 : 0)],
-                 ['claims agree', `${agree} of ${measured}`]];
+                 ['claims agree', `${agree} of ${measured.length}`]];
   for (const [name, value] of facts)
     byId('facts').append(element('div', {}, element('dt', {}, name), element('dd', {}, String(value))));
   byId('made').append('Made by ', element('code', {}, data.command),
@@ -418,3 +486,7 @@ setMode('relative');
 addClaims();
 addStudies();
 addTables();
+if (!data.studies.some(study => study.rows.length)) {   // a run of some figures has none
+  byId('studies').hidden = true;
+  document.querySelector('nav a[href="#studies"]').hidden = true;
+}

@@ -138,8 +138,9 @@ static int vary(const fig_result_t *result, const char *name, const char *value,
     return rc;
 }
 
-static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_spec_t *spec, fig_curve_t *curve)
+static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_figure_t *figure, fig_curve_t *curve)
 {
+    const fig_spec_t *spec = figure->spec;
     const cli_choice_t *other, *own;
     trv_simulate_options_t options;
     int rc = spec->parameter ? find_best(plan, result->symmetric_only, &other) : find_choice(plan, curve->key, &other);
@@ -147,7 +148,7 @@ static int ask_curve(plan_t *plan, const fig_result_t *result, const fig_spec_t 
         rc = find_choice(plan, fig_own(spec).key, &own);
     if (!rc)
         rc = vary(result, spec->parameter, curve->key, &options);
-    for (int i = 0; i < result->sizes && !rc; i++) {
+    for (int i = 0; i < figure->points && !rc; i++) {
         rc = ask(plan, spec->torus, other, &options, result->bytes[i], &curve->other[i]);
         if (!rc)
             rc = ask(plan, spec->torus, own, &options, result->bytes[i], &curve->own[i]);
@@ -184,10 +185,14 @@ static void list_curves(fig_figure_t *figure, bool symmetric_only)
 
 static int ask_figure(plan_t *plan, const fig_result_t *result, fig_figure_t *figure)
 {
-    int rc = TRV_OK;
+    trv_torus_t torus;
+    int rc = trv_torus_parse(figure->spec->torus, &torus);
+    if (rc)
+        return rc;
+    figure->points = result->sizes + (torus.lines ? result->larger : 0);
     list_curves(figure, result->symmetric_only);
     for (int c = 0; c < figure->curves && !rc; c++)
-        rc = ask_curve(plan, result, figure->spec, &figure->curve[c]);
+        rc = ask_curve(plan, result, figure, &figure->curve[c]);
     return rc;
 }
 
@@ -333,7 +338,7 @@ static int ask_figures(plan_t *plan, fig_result_t *result, bool beyond)
 {
     int rc = TRV_OK;
     for (int f = 0; f < result->figures && !rc; f++)
-        if (fig_is_beyond(result->figure[f].spec) == beyond)
+        if (fig_is_beyond(result->figure[f].spec) == beyond && !fig_is_about_cuts(result->figure[f].spec))
             rc = ask_figure(plan, result, &result->figure[f]);
     return rc;
 }
@@ -354,6 +359,9 @@ int fig_run(const char *what, fig_result_t *result)
         rc = simulate(what, plan, result);
     if (!rc)
         take_results(plan, result);
+    for (int f = 0; f < result->figures && !rc; f++)
+        if (fig_is_about_cuts(result->figure[f].spec))
+            rc = fig_cuts_run("links that fail", result, &result->figure[f]);
     if (plan) {
         cli_points_clear(plan->point, plan->points);
         free(plan->point);

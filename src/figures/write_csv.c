@@ -26,6 +26,8 @@ static void add_row(const fig_result_t *result, const fig_figure_t *figure, cons
 
 int fig_write_csv(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
 {
+    if (fig_is_about_cuts(figure->spec))
+        return fig_write_cuts_csv(result, figure, out);
     const char *own_time = fig_is_beyond(figure->spec) ? "planned_time_ns" : "trivance_time_ns";
     const cli_column_t column[] = {{"figure", NULL, true, 0},     {"torus", NULL, false, 0},
                                    {"parameter", NULL, false, 0}, {"value", NULL, false, 0},
@@ -36,9 +38,9 @@ int fig_write_csv(const fig_result_t *result, const fig_figure_t *figure, FILE *
     cli_table_begin(&table, out, CLI_FORMAT_CSV, column, sizeof column / sizeof column[0], false);
     for (int c = 0; c < figure->curves; c++) {
         bool own = c == 0 || figure->spec->parameter; /* one for all algorithms, one per value */
-        for (int i = 0; i < result->sizes && own; i++)
+        for (int i = 0; i < figure->points && own; i++)
             add_row(result, figure, &figure->curve[c], true, i, &table);
-        for (int i = 0; i < result->sizes; i++)
+        for (int i = 0; i < figure->points; i++)
             add_row(result, figure, &figure->curve[c], false, i, &table);
     }
     return cli_table_end(&table);

@@ -58,7 +58,7 @@ static const char *own_colour(const fig_figure_t *figure) { return colours[fig_o
 static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
 {
     double low, high;
-    fig_range(result, figure, &low, &high);
+    fig_range(figure, &low, &high);
     fputs("set encoding utf8\n", out);
     fprintf(out, "set title \"Figure %d: %s\"\n", figure->spec->number, figure->spec->title);
     fputs("set logscale x 2\nset border 3 lc rgb '#6b7785'\nset tics nomirror textcolor rgb '#1f2933'\n"
@@ -67,8 +67,8 @@ static void axes(const fig_result_t *result, const fig_figure_t *figure, FILE *o
           out);
     fprintf(out, "set ylabel '(T_{A} - T_{%s}) / T_{A} [%%]'\n", fig_own(figure->spec).title);
     fprintf(out, "set yrange [%g:%g]\nset xrange [%" PRIu64 ":%" PRIu64 "]\n", low, high, result->bytes[0],
-            result->bytes[result->sizes - 1]);
-    for (uint64_t bytes = 32; bytes <= result->bytes[result->sizes - 1]; bytes *= 16) {
+            result->bytes[figure->points - 1]);
+    for (uint64_t bytes = 32; bytes <= result->bytes[figure->points - 1]; bytes *= 16) {
         char text[TRV_BYTES_TEXT_MAX];
         fprintf(out, "%s'%s' %" PRIu64, bytes == 32 ? "set xtics (" : ", ", trv_format_bytes(bytes, text), bytes);
     }
@@ -79,15 +79,15 @@ static void data(const fig_result_t *result, const fig_figure_t *figure, FILE *o
 {
     for (int c = 0; c < figure->curves; c++) {
         const fig_curve_t *curve = &figure->curve[c];
-        int at_b = fig_switch(curve->other, result->sizes);
+        int at_b = fig_switch(curve->other, figure->points);
         fprintf(out, "$curve%d << EOD\n", c); /* bytes, advantage, advantage where filled, where hollow */
-        for (int i = 0; i < result->sizes; i++) {
+        for (int i = 0; i < figure->points; i++) {
             double value = fig_advantage(curve, i);
             fprintf(out, i == at_b ? "%" PRIu64 " %.4f NaN %.4f\n" : "%" PRIu64 " %.4f %.4f NaN\n", result->bytes[i],
                     value, value);
         }
         fputs("EOD\n", out);
-        int own_at_b = fig_own_switch(figure, curve, result->sizes);
+        int own_at_b = fig_own_switch(figure, curve, figure->points);
         if (own_at_b >= 0 && (c == 0 || figure->spec->parameter))
             fprintf(out, "set arrow from %" PRIu64 ", graph 0 to %" PRIu64 ", graph 1 nohead dt 3 lw 1.5 lc rgb '%s'\n",
                     result->bytes[own_at_b], result->bytes[own_at_b],
@@ -97,6 +97,8 @@ static void data(const fig_result_t *result, const fig_figure_t *figure, FILE *o
 
 int fig_write_gnuplot(const fig_result_t *result, const fig_figure_t *figure, FILE *out)
 {
+    if (fig_is_about_cuts(figure->spec))
+        return fig_write_cuts_gnuplot(result, figure, out);
     axes(result, figure, out);
     data(result, figure, out);
     fprintf(out, "plot 0 with lines lw 2 lc rgb '%s' title '%s'", own_colour(figure), fig_own(figure->spec).title);

@@ -36,25 +36,54 @@ static json_t *members(const fig_value_t *value, int count)
     return array;
 }
 
+/* Numbers of cuts along the axis, with how many networks each; null where it has sizes. */
+static json_t *cuts_data(const fig_result_t *result, const fig_figure_t *figure)
+{
+    json_t *cuts = json_array();
+    if (!fig_is_about_cuts(figure->spec)) {
+        json_decref(cuts);
+        return json_null();
+    }
+    for (int i = 0; i < figure->points; i++)
+        cuts = append(cuts, json_integer(fig_cuts[i]));
+    return json_pack("{so, si}", "links", cuts, "networks", fig_cuts_networks(result->quick));
+}
+
+static json_t *served_data(const fig_curve_t *curve, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++)
+        array = append(array, json_integer(curve->served[i]));
+    return array;
+}
+
 static json_t *figure_data(const fig_result_t *result, const fig_figure_t *figure)
 {
     double low, high;
     json_t *curves = json_array();
-    fig_range(result, figure, &low, &high);
+    fig_range(figure, &low, &high);
     for (int c = 0; c < figure->curves; c++) {
         const fig_curve_t *curve = &figure->curve[c];
-        int n = result->sizes;
+        const int n = figure->points;
         json_t *data = json_pack("{ss, ss, si, so, so, si, so, so, si}", "key", curve->key, "title", curve->title,
                                  "colour", curve->colour, "other", numbers(curve->other, n), "member",
                                  members(curve->other, n), "switch", fig_switch(curve->other, n), "own",
                                  numbers(curve->own, n), "ownMember", members(curve->own, n), "ownSwitch",
                                  fig_own_switch(figure, curve, n));
+        if (data && fig_is_about_cuts(figure->spec) &&
+            (json_object_set_new(data, "worst", numbers(curve->worst, n)) ||
+             json_object_set_new(data, "worstMember", members(curve->worst, n)) ||
+             json_object_set_new(data, "served", served_data(curve, n)))) {
+            json_decref(data);
+            data = NULL;
+        }
         curves = append(curves, data);
     }
     const fig_algorithm_t own = fig_own(figure->spec);
-    return json_pack("{si, ss, ss, ss?, s[ff], s{ss, ss, si}, so}", "number", figure->spec->number, "title",
-                     figure->spec->title, "torus", figure->spec->torus, "parameter", figure->spec->parameter, "range",
-                     low, high, "own", "key", own.key, "title", own.title, "colour", own.colour, "curves", curves);
+    return json_pack("{si, ss, ss, ss?, so, s[ff], s{ss, ss, si}, so}", "number", figure->spec->number, "title",
+                     figure->spec->title, "torus", figure->spec->torus, "parameter", figure->spec->parameter, "cuts",
+                     cuts_data(result, figure), "range", low, high, "own", "key", own.key, "title", own.title, "colour",
+                     own.colour, "curves", curves);
 }
 
 static json_t *claim_data(const fig_result_t *result, const fig_claim_t *claim)
@@ -97,7 +126,11 @@ static json_t *page_data(const fig_result_t *result)
     json_t *baselines = json_array();
     for (int b = 0; b < count; b++)
         baselines = append(baselines, json_string(baseline[b].title));
-    for (int i = 0; i < result->sizes; i++)
+    int most = result->sizes;
+    for (int f = 0; f < result->figures; f++)
+        if (!fig_is_about_cuts(result->figure[f].spec) && result->figure[f].points > most)
+            most = result->figure[f].points;
+    for (int i = 0; i < most; i++)
         sizes = append(sizes, json_integer((json_int_t)result->bytes[i]));
     for (int f = 0; f < result->figures; f++)
         figures = append(figures, figure_data(result, &result->figure[f]));
@@ -127,6 +160,7 @@ int fig_write_page(const fig_result_t *result, const fig_figure_t *figure, FILE 
     if (!data)
         return trv_fail_memory();
     const char *rest = print_until(fig_page_html, "/* page.css */", out);
+    fputs(fig_theme_css, out);
     fputs(fig_page_css, out);
     rest = print_until(rest, "{\"data\": \"of the figures\"}", out);
     int failed = json_dumpf(data, out, JSON_COMPACT | JSON_ESCAPE_SLASH | JSON_REAL_PRECISION(12));

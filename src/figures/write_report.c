@@ -45,6 +45,8 @@ static void write_figures(const fig_result_t *result, FILE *out)
 
 /* ---- Claims ------------------------------------------------------------------------------------------------------ */
 
+#define CLAIMS_HEAD "| section | the paper | figure | rule | measured | |\n|---|---|---|---|---|---|\n"
+
 static void write_claim(const fig_claim_t *claim, const fig_finding_t *finding, FILE *out)
 {
     fprintf(out, "| %s | %s | ", claim->where, claim->text);
@@ -52,6 +54,19 @@ static void write_claim(const fig_claim_t *claim, const fig_finding_t *finding, 
         fprintf(out, "%s%d", f ? ", " : "", claim->figure[f]);
     fprintf(out, " | %s | %s | %s |\n", finding->rule, finding->measured,
             finding->verdict == FIG_DIFFERS ? "**differs**" : fig_verdict_name[finding->verdict]);
+}
+
+/* One line, which opens on those that are asked for. */
+static void write_unmeasured(const fig_result_t *result, int claims, FILE *out)
+{
+    fig_finding_t finding;
+    fprintf(out, "\n<details><summary>%d claims about figures that this run has not</summary>\n\n" CLAIMS_HEAD, claims);
+    for (int c = 0; c < fig_claims; c++) {
+        fig_check(result, &fig_claim[c], &finding);
+        if (finding.verdict == FIG_NOT_MEASURED)
+            write_claim(&fig_claim[c], &finding, out);
+    }
+    fputs("\n</details>\n", out);
 }
 
 static void write_claims(const fig_result_t *result, FILE *out)
@@ -67,13 +82,16 @@ static void write_claims(const fig_result_t *result, FILE *out)
             count[FIG_DIFFERS]);
     if (count[FIG_NOT_MEASURED])
         fprintf(out, ", %d were not measured in this run", count[FIG_NOT_MEASURED]);
-    fputs(". The rule decides the verdict: \"about 15 %\" allows 5 points either way, a size a factor of two.\n\n"
-          "| section | the paper | figure | rule | measured | |\n|---|---|---|---|---|---|\n",
+    fputs(". The rule decides the verdict: \"about 15 %\" allows 5 points either way, a size a factor of two.\n\n",
           out);
+    fputs(CLAIMS_HEAD, out);
     for (int c = 0; c < fig_claims; c++) {
         fig_check(result, &fig_claim[c], &finding);
-        write_claim(&fig_claim[c], &finding, out);
+        if (finding.verdict != FIG_NOT_MEASURED)
+            write_claim(&fig_claim[c], &finding, out);
     }
+    if (count[FIG_NOT_MEASURED])
+        write_unmeasured(result, count[FIG_NOT_MEASURED], out);
     fprintf(out, "\n### Where they differ, and why\n\n%s\n\n", fig_assumptions);
     for (int c = 0; c < fig_claims; c++) {
         fig_check(result, &fig_claim[c], &finding);
@@ -95,14 +113,14 @@ static void write_claims(const fig_result_t *result, FILE *out)
 /* The advantage over the fastest at the largest size, and the break-even with it. */
 static void write_fastest(const fig_result_t *result, int number, FILE *out)
 {
-    char text[FIG_TEXT_MAX];
+    char text[FIG_TEXT_MAX], percent[FIG_TEXT_MAX];
     const fig_figure_t *figure = result ? fig_find(result, number) : NULL;
     if (!figure) {
         fputs("| | ", out);
         return;
     }
     double bytes = fig_break_even(result, figure, NULL);
-    fprintf(out, "| %.1f %% | %s ", fig_advantage_best(figure, result->sizes - 1),
+    fprintf(out, "| %s | %s ", fig_percent(fig_advantage_best(figure, result->sizes - 1), percent),
             isfinite(bytes) ? fig_bytes(bytes, text) : "later");
 }
 
@@ -151,16 +169,17 @@ static void write_study(const fig_study_t *study, FILE *out)
     for (int r = 0; r < study->rows; r++) {
         const fig_study_row_t *row = &study->row[r];
         const fig_value_t *other = row->other, *trivance = row->trivance;
-        char bytes[TRV_BYTES_TEXT_MAX];
+        char bytes[TRV_BYTES_TEXT_MAX], percent[3][FIG_TEXT_MAX];
         double change = 100 * (other[1].time_ns / other[0].time_ns - 1);
         if (fabs(change) < spec->threshold) {
             left++;
             continue;
         }
-        fprintf(out, "| %s | %s | %s | %.2f us | %.2f us | %+.1f %% | %.1f %% | %.1f %% |\n", row->torus,
-                row->algorithm, trv_format_bytes(row->bytes, bytes), other[0].time_ns / 1e3, other[1].time_ns / 1e3,
-                change, fig_advantage_of(other[0].time_ns, trivance[0].time_ns),
-                fig_advantage_of(other[1].time_ns, trivance[1].time_ns));
+        fprintf(out, "| %s | %s | %s | %.2f us | %.2f us | %s%s | %s | %s |\n", row->torus, row->algorithm,
+                trv_format_bytes(row->bytes, bytes), other[0].time_ns / 1e3, other[1].time_ns / 1e3,
+                change >= 0 && change <= 100 ? "+" : "", fig_percent(change, percent[0]),
+                fig_percent(fig_advantage_of(other[0].time_ns, trivance[0].time_ns), percent[1]),
+                fig_percent(fig_advantage_of(other[1].time_ns, trivance[1].time_ns), percent[2]));
     }
     fputc('\n', out);
     if (spec->threshold > 0)

@@ -34,7 +34,7 @@ static void print_help(void)
                    "  trivance cost 16x16x16 --bytes 32K,8M\n"
                    "  trivance simulate 8x8              how long it takes, packet by packet\n"
                    "  mpirun -n 9 trivance bench --torus 3x3\n\n"
-                   "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ.\n"
+                   "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ, and an m marks a line: 8x8m.\n"
                    "Exit status: 0 good, 1 a schedule is not what it claims, 2 bad input.\n");
 }
 

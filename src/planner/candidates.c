@@ -7,17 +7,12 @@
 #include <stdlib.h>
 
 #include "common/error.h"
+#include "common/room.h"
 
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
 {
-    if (list->count == list->room) {
-        int room = 2 * list->room + 32;
-        trv_candidate_t *grown = realloc(list->candidate, (size_t)room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        list->candidate = grown;
-        list->room = room;
-    }
+    if (trv_room(&list->candidate, &list->room, list->count, 1, sizeof *list->candidate))
+        return TRV_ERR_MEMORY;
     list->candidate[list->count++] = *candidate;
     return TRV_OK;
 }

@@ -31,7 +31,8 @@ typedef struct trv_candidate {
 typedef struct trv_candidates {
     trv_network_t network; /* its links are borrowed */
     trv_collective_t collective;
-    int count, room;
+    int count;
+    int64_t room;
     trv_candidate_t *candidate;
 } trv_candidates_t;
 

@@ -41,9 +41,12 @@ static bool (*const is_broken[RULES])(const question_t *) = {is_inexact, is_inco
 static void name_rule(const trv_planner_constraints_t *asked, int rule, char *text, size_t room)
 {
     switch (rule) {
-    case INEXACT: snprintf(text, room, "to be exact"); break;
-    case INCONSISTENT: snprintf(text, room, "to be consistent"); break;
-    case LARGE: snprintf(text, room, "scratch memory of at most %" PRIu64 " bytes", asked->memory_bytes); break;
+    case INEXACT: snprintf(text, room, "exactness"); break;
+    case INCONSISTENT: snprintf(text, room, "consistency"); break;
+    case LARGE:
+        snprintf(text, room, "scratch memory of at most %" PRIu64 " byte%s", asked->memory_bytes,
+                 asked->memory_bytes == 1 ? "" : "s");
+        break;
     case CROWDED:
         snprintf(text, room, "at most %d message%s per port", asked->messages_per_port,
                  asked->messages_per_port == 1 ? "" : "s");
@@ -118,7 +121,7 @@ static int say_excluded(sentence_t *sentence, const trv_planner_constraints_t *c
         if (list->candidate[i].guest || !(broken >> rule & 1))
             continue;
         if (excluded == 0)
-            say(sentence, "%s%s excludes ", sentence->used ? "; " : "", name);
+            say(sentence, "%s%s rules out ", sentence->used ? "; " : "", name);
         if (excluded < NAMES_MAX)
             say(sentence, "%s%s", excluded ? ", " : "", list->candidate[i].name);
         excluded++;
@@ -140,9 +143,9 @@ int trv_constraints_refuse(const trv_planner_constraints_t *constraints, const t
     for (int rule = 0; rule < RULES; rule++)
         if (broken >> rule & 1) {
             name_rule(constraints, rule, name, sizeof name);
-            say(&sentence, "%s%s", sentence.used ? ", nor " : "", name);
+            say(&sentence, "%s%s", sentence.used ? ", " : "", name);
         }
-    return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not keep to what is asked for: %s", candidate->name, sentence.text);
+    return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not meet what is asked for: %s", candidate->name, sentence.text);
 }
 
 int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
@@ -155,6 +158,6 @@ int trv_constraints_refuse_all(const trv_planner_constraints_t *constraints, con
         if (rc)
             return rc;
     }
-    return trv_fail(TRV_ERR_UNSUPPORTED, "no schedule on %s keeps to all constraints: %s",
+    return trv_fail(TRV_ERR_UNSUPPORTED, "no schedule on %s meets all constraints: %s",
                     trv_torus_format(&list->network.torus, torus, sizeof torus), sentence.text);
 }

@@ -1,8 +1,14 @@
 /*
- * Plans for any set of nodes: a line or a ring of ranks is laid along the nodes in several orders. What the planner
- * thinks best for such a line or ring by itself, and what Trivance is compared with, is simulated on the machine.
+ * Plans for any set of nodes: a line or a ring of ranks is laid along the nodes in several orders, and simulated on the
+ * machine.
+ *
+ * Prospects are what the planner thinks best for such a ring by itself and, in turn, what is best of what is made for
+ * lines, by its model; at last what Trivance is compared with. They are simulated until the work is done that is allowed
+ * for one answer. What has as many steps as there are nodes, and so sends their square of messages, is too much of it on
+ * some hundreds of nodes, and left out.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +16,29 @@
 #include <trivance/network.h>
 #include <trivance/planner.h>
 
+#include "algorithms/algorithm.h"
+#include "common/advance.h"
 #include "common/error.h"
+#include "planner/constraints.h"
+#include "planner/ranking.h"
 #include "planner/timing.h"
 
-#define NAMES_MAX 64
-#define BEST      8   /* of the line, and of the ring */
-#define HOPS_MAX  1e6 /* of packets in one simulation */
+#define PROSPECTS_MAX 64
+#define BEST          8     /* of the ring's plans */
+#define TURNS         100   /* from one of these to the next */
+#define COLLECT_MAX   512   /* nodes: for more, offering what is made for lines takes longer than simulating it */
+#define LINES_MAX     8     /* candidates of algorithms that are made for lines */
+#define WORK          1.5e6 /* of one answer, in packet-hops and messages read: about half a second */
+#define HOPS_MAX      1e5   /* of packets in one simulation, … */
+#define NEAR_HOPS_MAX 3e4   /* … and for an estimate on the ring */
+#define IDLE_STEP     0.1   /* work of a step that sends nothing, as most of a large machine's are */
+#define ALONE_WORK    5e5   /* of a simulation that is asked for by name */
+
+typedef struct prospect {
+    char name[TRV_ALGORITHM_NAME_MAX];
+    bool line;
+    int turn; /* of no other */
+} prospect_t;
 
 typedef struct question {
     const trv_torus_t *machine;
@@ -23,146 +46,313 @@ typedef struct question {
     trv_collective_t collective;
     uint64_t vector_bytes;
     trv_simulate_options_t network;
+    trv_planner_t *ring;   /* of so many ranks by themselves */
+    trv_candidates_t line; /* the same, with what is made for lines; no ranks: there is one node */
+    double work;           /* that is left */
+    bool too_much;         /* for some prospect it was not enough */
+    int prospects;
+    prospect_t prospect[PROSPECTS_MAX];
     int room, plans;
     trv_node_plan_t *plan; /* the best so far, the fastest first */
 } question_t;
 
-typedef struct names {
-    int count;
-    trv_planned_t name[NAMES_MAX];
-} names_t;
+/* ---- Prospects --------------------------------------------------------------------------------------------------- */
 
-static void add_name(names_t *names, const trv_planned_t *plan)
+static void add_prospect(question_t *question, const char *name, bool line, int turn)
 {
-    for (int i = 0; i < names->count; i++)
-        if (strcmp(names->name[i].algorithm, plan->algorithm) == 0)
+    for (int i = 0; i < question->prospects; i++)
+        if (question->prospect[i].line == line && strcmp(question->prospect[i].name, name) == 0)
             return;
-    if (names->count < NAMES_MAX)
-        names->name[names->count++] = *plan;
-}
-
-/* Those whose time on the line or ring itself is best, and all that Trivance is compared with. */
-static int find_names(const question_t *question, const trv_torus_t *torus,
-                      const trv_planner_constraints_t *constraints, names_t *names)
-{
-    trv_planner_t *planner;
-    trv_planned_t best[BEST];
-    names->count = 0;
-    int rc = trv_planner_create(&planner, torus, question->collective, &question->network, constraints);
-    if (rc)
-        return rc;
-    int found = trv_planner_rank(planner, question->vector_bytes, BEST, best);
-    for (int i = 0; i < found; i++)
-        add_name(names, &best[i]);
-    for (int i = 0; i < trv_algorithms_count() && found >= 0; i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (trv_algorithm_baseline(algorithm) &&
-            trv_planner_time(planner, question->vector_bytes, trv_algorithm_name(algorithm), best) == TRV_OK)
-            add_name(names, best);
-    }
-    trv_planner_destroy(planner);
-    return found < 0 ? found : TRV_OK;
-}
-
-/* The schedule on the machine. */
-static int place(const question_t *question, const trv_torus_t *torus, const char *name, trv_simulator_t **simulator)
-{
-    trv_schedule_t *schedule, *placed;
-    *simulator = NULL;
-    int rc = trv_schedule_create(&schedule, torus, name, question->collective);
-    const trv_network_t network = {TRV_NETWORK, .torus = *question->machine, .slow_links = question->network.slow_links,
-                                   .slow_link = question->network.slow_link};
-    if (!rc)
-        rc = trv_schedule_place(&placed, schedule, &network, question->node);
-    if (rc)
-        return rc;
-    rc = trv_simulator_create(simulator, placed);
-    trv_schedule_destroy(placed);
-    return rc;
-}
-
-static void insert(question_t *question, const trv_node_plan_t *plan)
-{
-    int at = question->plans;
-    if (at == question->room && question->plan[--at].plan.time_ns <= plan->plan.time_ns)
+    if (question->prospects == PROSPECTS_MAX)
         return;
-    for (; at > 0 && question->plan[at - 1].plan.time_ns > plan->plan.time_ns; at--)
-        question->plan[at] = question->plan[at - 1];
-    question->plan[at] = *plan;
-    question->plans += question->plans < question->room;
+    prospect_t *prospect = &question->prospect[question->prospects++];
+    snprintf(prospect->name, sizeof prospect->name, "%s", name);
+    prospect->line = line;
+    prospect->turn = turn;
 }
 
-/* A schedule whose messages would pass a cut link is none here. */
-static int try_plan(question_t *question, trv_order_t order, const trv_torus_t *torus, const trv_planned_t *name)
+static int by_turn(const void *a, const void *b)
 {
-    trv_simulator_t *simulator;
-    trv_simulation_t result, empty;
-    trv_node_plan_t plan = {.order = order, .torus = *torus, .plan = *name};
-    int rc = place(question, torus, name->algorithm, &simulator);
-    if (rc)
-        return rc;
-    const trv_simulate_options_t network = trv_timing_packets(simulator, &question->network, question->vector_bytes,
-                                                              HOPS_MAX);
-    rc = trv_simulate(simulator, &network, question->vector_bytes, &result);
-    if (!rc)
-        rc = trv_simulate(simulator, &network, 1, &empty);
-    trv_simulator_destroy(simulator);
-    if (rc)
-        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    plan.plan.time_ns = result.time_ns;
-    plan.plan.hops_ns = empty.time_ns - plan.plan.alpha_ns;
-    plan.plan.transmission_ns = result.time_ns - empty.time_ns;
-    insert(question, &plan);
+    return ((const prospect_t *)a)->turn - ((const prospect_t *)b)->turn;
+}
+
+/* What is fastest on the ring by itself, and at last all that Trivance is compared with. */
+static int add_ring(question_t *question)
+{
+    trv_planned_t best[BEST];
+    question->ring->hops_max = NEAR_HOPS_MAX;
+    const int found = trv_planner_rank(question->ring, question->vector_bytes, BEST, best);
+    for (int i = 0; i < found; i++)
+        add_prospect(question, best[i].algorithm, false, TURNS * i);
+    for (int i = 0; i < trv_algorithms_count(); i++)
+        if (trv_algorithm_baseline(trv_algorithm_at(i)))
+            add_prospect(question, trv_algorithm_name(trv_algorithm_at(i)), false, TURNS * PROSPECTS_MAX + i);
+    return found < 0 && found != TRV_ERR_UNSUPPORTED ? found : TRV_OK;
+}
+
+typedef struct estimate {
+    const trv_candidate_t *candidate;
+    double ns;
+} estimate_t;
+
+static int by_estimate(const void *a, const void *b)
+{
+    const estimate_t *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return strcmp(x->candidate->name, y->candidate->name);
+}
+
+static int add_lines(question_t *question)
+{
+    trv_candidates_t *list = &question->line;
+    if (question->nodes <= COLLECT_MAX) {
+        int rc = trv_candidates_collect_lines(list, 1, question->ring->constraints.consistent);
+        if (rc)
+            return rc;
+    }
+    estimate_t *made = malloc(((size_t)list->count + 1) * sizeof *made);
+    int count = 0;
+    if (!made)
+        return trv_fail_memory();
+    for (int i = 0; i < trv_algorithms_count(); i++)
+        if (trv_algorithm_at(i)->lines)
+            add_prospect(question, trv_algorithm_name(trv_algorithm_at(i)), true, TURNS - 1 - i);
+    for (int i = 0; i < list->count; i++)
+        if (list->candidate[i].model.steps > 0)
+            made[count++] = (estimate_t){&list->candidate[i],
+                                         trv_planner_estimate(question->ring, &list->candidate[i].model,
+                                                              question->vector_bytes)};
+    qsort(made, (size_t)count, sizeof *made, by_estimate);
+    for (int i = 0; i < count && i < LINES_MAX; i++)
+        add_prospect(question, made[i].candidate->name, true, TURNS * i + 1);
+    free(made);
     return TRV_OK;
 }
 
 /* What makes links differ is of the machine: the line or ring by itself has only equal ones. */
-static int try_shape(question_t *question, unsigned lines, const trv_planner_constraints_t *constraints)
+static int find_prospects(question_t *question, const trv_planner_constraints_t *constraints)
 {
     trv_torus_t torus;
-    names_t *names = malloc(sizeof *names);
-    int rc = names ? trv_torus_init(&torus, 1, &question->nodes) : trv_fail_memory();
+    trv_simulate_options_t alone = trv_timing_network(&question->network);
+    alone.slow_links = 0;
+    alone.slow_link = NULL;
+    int rc = trv_torus_init(&torus, 1, &question->nodes);
     if (!rc)
-        rc = trv_torus_set_lines(&torus, lines);
-    question_t alone = *question;
-    alone.network = trv_timing_network(&question->network);
-    alone.network.slow_links = 0;
-    alone.network.slow_link = NULL;
+        rc = trv_planner_create(&question->ring, &torus, question->collective, &alone, constraints);
+    if (!rc && question->nodes > 1)
+        rc = trv_torus_set_lines(&torus, 1);
+    question->line = (trv_candidates_t){.network = {TRV_NETWORK, .torus = torus}, .collective = question->collective};
     if (!rc)
-        rc = find_names(&alone, &torus, constraints, names);
-    for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++) {
-        rc = trv_order_nodes(question->machine, (trv_order_t)order, question->nodes, question->node);
-        for (int i = 0; !rc && i < names->count; i++)
-            rc = try_plan(question, (trv_order_t)order, &torus, &names->name[i]);
-    }
-    free(names);
+        rc = add_ring(question);
+    if (!rc && question->nodes > 1)
+        rc = add_lines(question);
+    qsort(question->prospect, (size_t)question->prospects, sizeof *question->prospect, by_turn);
     return rc;
+}
+
+/* ---- On the machine ---------------------------------------------------------------------------------------------- */
+
+/* The work of a step in which a machine does nothing: as much is placing something there. */
+static double idle_work(const question_t *question) { return IDLE_STEP * question->machine->ranks; }
+
+static int place(const question_t *question, const trv_torus_t *torus, const char *name, trv_schedule_t **placed)
+{
+    trv_schedule_t *schedule;
+    const trv_network_t network = {TRV_NETWORK, .torus = *question->machine, .slow_links = question->network.slow_links,
+                                   .slow_link = question->network.slow_link};
+    *placed = NULL;
+    int rc = trv_schedule_create(&schedule, torus, name, question->collective);
+    return rc ? rc : trv_schedule_place(placed, schedule, &network, question->node);
+}
+
+/* About the work of simulating it, as the node in the middle says for all, and the least time. */
+static int look_at(const question_t *question, const trv_schedule_t *placed, double *work, double *least_ns)
+{
+    const trv_simulate_options_t *n = &question->network;
+    const double steps = trv_schedule_steps(placed), nodes = question->nodes;
+    trv_timing_sends_t sends = {0};
+    int rc = trv_timing_sends(placed, question->node[question->nodes / 2], n, question->vector_bytes, &sends);
+    *work = nodes * sends.messages + fmax(nodes * sends.hops[1], fmin(nodes * sends.hops[0], HOPS_MAX)) +
+            steps * trv_schedule_streams(placed) * idle_work(question);
+    *least_ns = fmax(steps * n->alpha_ns, 8e9 * sends.port_bytes / n->bandwidth_bps);
+    return rc;
+}
+
+static double enough_ns(const question_t *question)
+{
+    return question->plans < question->room ? INFINITY : question->plan[question->plans - 1].plan.time_ns;
+}
+
+static void insert(question_t *question, const trv_node_plan_t *plan)
+{
+    int at = question->plans < question->room ? question->plans++ : question->plans - 1;
+    for (; at > 0 && question->plan[at - 1].plan.time_ns > plan->plan.time_ns; at--)
+        question->plan[at] = question->plan[at - 1];
+    question->plan[at] = *plan;
+}
+
+/* A schedule whose messages would pass a cut link is none here. */
+static int time_placed(question_t *question, const trv_schedule_t *placed, trv_node_plan_t *plan)
+{
+    trv_simulator_t *simulator;
+    trv_simulation_t result, empty;
+    double bound_ns = 0;
+    int rc = trv_simulator_create(&simulator, placed);
+    if (rc)
+        return rc;
+    const trv_simulate_options_t network = trv_timing_packets(simulator, &question->network, question->vector_bytes,
+                                                              HOPS_MAX);
+    rc = trv_simulate_bound_ns(simulator, &network, question->vector_bytes, &bound_ns);
+    const bool hopeless = !rc && bound_ns > enough_ns(question);
+    if (!rc && !hopeless)
+        rc = trv_simulate(simulator, &network, question->vector_bytes, &result);
+    const bool wins = !rc && !hopeless && result.time_ns < enough_ns(question);
+    if (wins)
+        rc = trv_simulate(simulator, &network, 1, &empty);
+    trv_simulator_destroy(simulator);
+    if (rc || !wins)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    plan->plan.time_ns = result.time_ns;
+    plan->plan.hops_ns = empty.time_ns - plan->plan.alpha_ns;
+    plan->plan.transmission_ns = result.time_ns - empty.time_ns;
+    insert(question, plan);
+    return TRV_OK;
+}
+
+/* Along the nodes in their present order. */
+static int try_plan(question_t *question, trv_order_t order, const prospect_t *prospect)
+{
+    const trv_candidates_t *list = prospect->line ? &question->line : &question->ring->list;
+    const trv_torus_t *torus = &list->network.torus;
+    trv_candidate_t guest = {.guest = true};
+    trv_schedule_t *placed;
+    double work = 0, least_ns = 0;
+    bool keeps = false;
+    question->too_much = question->too_much || idle_work(question) > question->work;
+    if (idle_work(question) > question->work)
+        return TRV_OK;
+    question->work -= idle_work(question);
+    memcpy(guest.name, prospect->name, sizeof guest.name);
+    int rc = place(question, torus, prospect->name, &placed);
+    if (!rc)
+        rc = look_at(question, placed, &work, &least_ns);
+    question->too_much = question->too_much || (!rc && work > question->work);
+    if (!rc && work <= question->work && least_ns <= enough_ns(question))
+        rc = trv_constraints_keep(&question->ring->constraints, list, &guest, question->vector_bytes, &keeps);
+    if (!rc && keeps) {
+        trv_node_plan_t plan = {.order = order, .torus = *torus};
+        memcpy(plan.plan.algorithm, prospect->name, sizeof plan.plan.algorithm);
+        plan.plan.steps = trv_schedule_steps(placed);
+        plan.plan.consistent = trv_schedule_consistent(placed);
+        plan.plan.alpha_ns = plan.plan.steps * question->network.alpha_ns;
+        question->work -= work;
+        rc = time_placed(question, placed, &plan);
+    }
+    trv_schedule_destroy(placed);
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+}
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+static int begin(question_t *question, const trv_torus_t *machine, int nodes, const int *node,
+                 const trv_simulate_options_t *network)
+{
+    question->machine = machine;
+    question->nodes = nodes;
+    question->network = trv_timing_network(network);
+    question->node = malloc((size_t)nodes * sizeof *question->node);
+    if (!question->node)
+        return trv_fail_memory();
+    memcpy(question->node, node, (size_t)nodes * sizeof *node);
+    return TRV_OK;
+}
+
+static int try_orders(question_t *question)
+{
+    int rc = TRV_OK, *ordered[2] = {question->node, malloc((size_t)question->nodes * sizeof **ordered)};
+    if (!ordered[1])
+        return trv_fail_memory();
+    memcpy(ordered[1], ordered[0], (size_t)question->nodes * sizeof **ordered);
+    for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++)
+        rc = trv_order_nodes(question->machine, (trv_order_t)order, question->nodes, ordered[order]);
+    for (int i = 0; i < question->prospects && !rc; i++)
+        for (int order = TRV_ORDER_SNAKE; order <= TRV_ORDER_THIRDS && !rc; order++) {
+            trv_advance((2.0 * i + order) / (2.0 * question->prospects));
+            question->node = ordered[order];
+            rc = try_plan(question, (trv_order_t)order, &question->prospect[i]);
+        }
+    question->node = ordered[0];
+    free(ordered[1]);
+    return rc;
+}
+
+static int refuse(const question_t *question)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    trv_torus_format(question->machine, text, sizeof text);
+    if (question->too_much)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%d nodes of %s are too many to simulate", question->nodes, text);
+    return trv_fail(TRV_ERR_UNSUPPORTED, "between some of the %d nodes every message would pass a link that is cut",
+                    question->nodes);
 }
 
 int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                       uint64_t vector_bytes, const trv_simulate_options_t *network,
                       const trv_planner_constraints_t *constraints, int room, trv_node_plan_t *plan)
 {
-    question_t question = {machine, nodes, NULL, collective, vector_bytes, *network, room, 0, plan};
     if (room < 1 || nodes < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "a plan for %d nodes, %d of them: it takes one at least of either", nodes,
                         room);
-    question.node = malloc((size_t)nodes * sizeof *question.node);
-    if (!question.node)
+    question_t *question = calloc(1, sizeof *question);
+    if (!question)
         return trv_fail_memory();
-    memcpy(question.node, node, (size_t)nodes * sizeof *node);
-    question.network.model = TRV_FIFO;
-    question.network.buffer_bytes = 0;
-    question.network.full = question.network.link_loads = false;
-    question.network.observer = NULL;
-    int rc = trv_order_nodes(machine, TRV_ORDER_SNAKE, nodes, question.node);
-    if (!rc && nodes > 1)
-        rc = try_shape(&question, 1, constraints);
+    question->collective = collective;
+    question->vector_bytes = vector_bytes;
+    question->work = WORK;
+    question->room = room;
+    question->plan = plan;
+    int rc = begin(question, machine, nodes, node, network);
     if (!rc)
-        rc = try_shape(&question, 0, constraints);
+        rc = trv_order_nodes(machine, TRV_ORDER_SNAKE, nodes, question->node);
+    if (!rc)
+        rc = find_prospects(question, constraints);
+    if (!rc)
+        rc = try_orders(question);
+    if (!rc)
+        rc = question->plans > 0 ? question->plans : refuse(question);
+    trv_candidates_clear(&question->line);
+    trv_planner_destroy(question->ring);
+    free(question->node);
+    free(question);
+    return rc;
+}
+
+int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
+                           uint64_t vector_bytes, const trv_simulate_options_t *network, const char *algorithm,
+                           double *time_ns, bool *least)
+{
+    trv_torus_t ring;
+    trv_schedule_t *placed = NULL;
+    question_t question = {.collective = collective, .vector_bytes = vector_bytes};
+    double work = 0;
+    *time_ns = 0;
+    int rc = trv_torus_init(&ring, 1, &nodes);
+    if (!rc)
+        rc = begin(&question, machine, nodes, node, network);
+    if (!rc)
+        rc = place(&question, &ring, algorithm, &placed);
+    if (!rc)
+        rc = look_at(&question, placed, &work, time_ns);
+    *least = work > ALONE_WORK;
+    if (!rc && !*least) {
+        trv_node_plan_t plan = {.order = TRV_ORDER_SNAKE};
+        question.room = 1;
+        question.plan = &plan;
+        rc = time_placed(&question, placed, &plan);
+        *time_ns = question.plans > 0 ? plan.plan.time_ns : INFINITY;
+    }
+    trv_schedule_destroy(placed);
     free(question.node);
-    if (!rc && question.plans == 0)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "between some of the %d nodes every message would pass a link that is cut",
-                        nodes);
-    return rc ? rc : question.plans;
+    return rc;
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/error.h"
 #include "planner/constraints.h"
 #include "planner/ranking.h"
@@ -164,8 +165,10 @@ static int examine_all(trv_ranking_t *ranking, int entries)
         if (!entry->always && near++ == 0)
             near_ns = NEAR * entry->estimate_ns;
         ranking->kept++;
+        const trv_advance_t all = trv_advance_begin((double)i / entries, 1.0 / entries);
         rc = trv_ranking_examine(ranking, entry,
                                  ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY);
+        trv_advance_end(all);
     }
     return rc;
 }
@@ -197,9 +200,11 @@ static int settle(trv_ranking_t *ranking)
     int count = 0, rc = TRV_OK;
     for (int i = 0; i < ranking->timed && count < SETTLE_MAX && !rc; i++)
         if (is_to_settle(ranking, i)) {
+            const trv_advance_t all = trv_advance_begin(0.1 + 0.9 * count / SETTLE_MAX, 0.9 / SETTLE_MAX);
             settled[count] = ranking->best[i];
             rc = find_dateline_time(planner, &planner->list.candidate[settled[count].candidate], ranking->vector_bytes,
                                     &settled[count].time_ns);
+            trv_advance_end(all);
             count++;
         }
     ranking->timed = 0;
@@ -221,7 +226,10 @@ static int rank_even(trv_ranking_t *ranking)
                                                                                           ranking->vector_bytes)};
     }
     qsort(ranking->entry, (size_t)entries, sizeof *ranking->entry, by_estimate);
+    /* With one queue per link it takes next to no time beside that with two. */
+    const trv_advance_t all = trv_advance_begin(0, planner->dateline ? 0.1 : 1);
     int rc = examine_all(ranking, entries);
+    trv_advance_end(all);
     return !rc && ranking->timed > 0 && planner->dateline ? settle(ranking) : rc;
 }
 

@@ -13,7 +13,7 @@ int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_
                            uint64_t vector_bytes, double *time_ns)
 {
     trv_simulation_t result;
-    int rc = trv_simulate(candidate->simulator, network, vector_bytes, &result);
+    int rc = trv_timing_simulate(candidate->simulator, network, vector_bytes, &result);
     *time_ns = rc ? INFINITY : result.time_ns;
     return rc;
 }

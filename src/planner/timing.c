@@ -6,13 +6,14 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "common/advance.h"
 #include "simulate/simulator.h"
 
 #define PACKET_BYTES_MAX (1u << 20)
 #define HOPS_MAX         3e7
 #define UNEVEN_LEAST     6e5
 #define UNEVEN_PER_RANK  400
-#define UNEVEN_MOST      4e6
+#define UNEVEN_MOST      1.6e6
 
 trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network)
 {
@@ -43,10 +44,56 @@ trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, cons
                                           uint64_t vector_bytes, double hops_max)
 {
     trv_simulate_options_t larger = *network;
+    (void)trv_simulator_drop_links(simulator, &larger); /* without memory they stay */
     while (larger.packet_bytes <= PACKET_BYTES_MAX / 2 &&
            trv_simulate_hops(simulator, &larger, vector_bytes) > hops_max)
         larger.packet_bytes *= 2;
     return larger;
+}
+
+typedef struct hops {
+    double done, all;
+} hops_t;
+
+static void moved(void *context, uint64_t more)
+{
+    hops_t *hops = context;
+    hops->done += (double)more;
+    trv_advance(hops->done / hops->all);
+}
+
+int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t vector_bytes,
+                        trv_simulation_t *result)
+{
+    hops_t hops = {0, fmax(1, trv_simulate_hops(simulator, network, vector_bytes))};
+    const trv_watch_t watch = {&hops, moved};
+    return trv_simulate_watched(simulator, network, vector_bytes, &watch, result);
+}
+
+int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
+                     uint64_t vector_bytes, trv_timing_sends_t *sends)
+{
+    double by_port[TRV_PORTS_MAX] = {0};
+    const double packet_bytes[2] = {network->packet_bytes, PACKET_BYTES_MAX};
+    trv_step_t step = TRV_STEP_INIT;
+    int rc = TRV_OK;
+    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
+        for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
+            rc = trv_schedule_step(schedule, rank, stream, k, &step);
+            for (int i = 0; i < step.sends && !rc; i++) {
+                const double bytes = (double)trv_message_bytes(schedule, stream, &step.send[i], vector_bytes);
+                trv_route_t route;
+                trv_route_begin(&route, trv_schedule_torus(schedule), rank, step.send[i].peer, step.send[i].port,
+                                trv_schedule_mirrored(schedule, stream));
+                for (int size = 0; size < 2; size++)
+                    sends->hops[size] += ceil(bytes / packet_bytes[size]) * trv_route_length(&route);
+                by_port[step.send[i].port] += bytes;
+                sends->port_bytes = fmax(sends->port_bytes, by_port[step.send[i].port]);
+                sends->messages++;
+            }
+        }
+    trv_step_clear(&step);
+    return rc;
 }
 
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
@@ -62,7 +109,7 @@ int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t
     const trv_simulate_options_t options = trv_timing_packets(simulator, &plain, vector_bytes,
                                                               trv_timing_hops_max(trv_schedule_torus(schedule),
                                                                                   &plain));
-    rc = trv_simulate(simulator, &options, vector_bytes, &result);
+    rc = trv_timing_simulate(simulator, &options, vector_bytes, &result);
     trv_simulator_destroy(simulator);
     if (!rc)
         *time_ns = result.time_ns;

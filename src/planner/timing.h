@@ -22,6 +22,18 @@ bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
                                           uint64_t vector_bytes, double hops_max);
 
+/* trv_simulate, which says how far it is (common/advance.h). */
+int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t vector_bytes,
+                        trv_simulation_t *result);
+
+/* What a rank sends: messages, packet-hops for packets of the network's size and of 1 MiB, and bytes by its busiest port.
+ * With what the rank in the middle sends the work of a simulation is estimated before anything else is read. */
+typedef struct trv_timing_sends {
+    double messages, hops[2], port_bytes;
+} trv_timing_sends_t;
+int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
+                     uint64_t vector_bytes, trv_timing_sends_t *sends);
+
 /* Any schedule's time, which for a plan is its trv_planned_t.time_ns. */
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
                     double *time_ns);

@@ -1,6 +1,6 @@
 /*
- * Networks whose ranks are not alike. No symmetry makes a few ranks stand for all there, so that every simulation is of
- * the whole network, and dear.
+ * Networks whose ranks are not alike: where a slow link is used no rank stands for others, and on lines those of a line
+ * differ, so that simulations are dear.
  *
  * What is worth one is said by the torus without lines and links, for which a planner of its own plans as usual: what
  * is cut or slow makes nothing faster, so that a time there is about the least that it takes here. In this order the
@@ -16,20 +16,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/error.h"
 #include "planner/constraints.h"
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-#define NEAR          32  /* plans for the torus without lines and links … */
-#define NEAR_HOPS_MAX 3e4 /* … simulated in so many packet-hops at most, … */
-#define ALIKE         4   /* … of one algorithm at most so many */
-#define LINES_MAX     24  /* candidates of algorithms that are made for lines */
-#define PROSPECTS_MAX 128 /* with the algorithms that are single schedules */
-#define FACTORS_MAX   3
-#define FACTOR_LEAST  1.5 /* times as slow: what is less is not worth an opened row */
-#define WORK          10  /* of one plan: simulations of the planner's hops_max, reading included */
-#define KEPT_MAX      2e5 /* messages of a simulator that is kept for the next size */
+#define NEAR           32  /* plans for the torus without lines and links … */
+#define NEAR_HOPS_MAX  3e4 /* … simulated in so many packet-hops at most, … */
+#define ALIKE          4   /* … of one algorithm at most so many */
+#define LINES_MAX      48  /* candidates of algorithms that are made for lines, … */
+#define MODEL_SLACK    0.8 /* … whose times may be so much of what their models say */
+#define PROSPECTS_MAX  256 /* with the algorithms that are single schedules */
+#define FACTORS_MAX    3
+#define FACTOR_LEAST   1.5  /* times as slow: what is less is not worth an opened row */
+#define WORK           10   /* of one plan: simulations of the planner's hops_max, reading included */
+#define PROSPECTS_PART 0.25 /* finding the prospects is about so much of all the time */
+#define KEPT_MAX       2e5  /* messages of a simulator that is kept for the next size */
 
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
@@ -123,52 +126,37 @@ static int add_near(prospects_t *p)
     return plans < 0 ? plans : TRV_OK;
 }
 
-/* What the rank in the middle sends: messages, packet-hops for packets of two sizes, and bytes by its busiest port. */
-typedef struct sends {
-    double messages, hops[2], port_bytes;
-} sends_t;
-
-static int add_sends(const trv_planner_t *planner, const trv_schedule_t *schedule, uint64_t vector_bytes,
-                     sends_t *sends)
+/* Whether there are slow links that the schedule of this name does not leave alone. */
+static bool uses_slow(const trv_network_t *network, const char *name)
 {
-    double by_port[TRV_PORTS_MAX] = {0};
-    const trv_torus_t *torus = trv_schedule_torus(schedule);
-    const double packet_bytes[2] = {planner->network.packet_bytes, 1 << 20};
-    trv_step_t step = TRV_STEP_INIT;
-    int middle[TRV_DIMS_MAX], rc = TRV_OK;
-    for (int d = 0; d < torus->dims; d++)
-        middle[d] = torus->size[d] / 2;
-    const int rank = trv_torus_rank(torus, middle);
-    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
-        for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
-            rc = trv_schedule_step(schedule, rank, stream, k, &step);
-            for (int i = 0; i < step.sends && !rc; i++) {
-                const double bytes = (double)trv_message_bytes(schedule, stream, &step.send[i], vector_bytes);
-                trv_route_t route;
-                trv_route_begin(&route, torus, rank, step.send[i].peer, step.send[i].port,
-                                trv_schedule_mirrored(schedule, stream));
-                for (int size = 0; size < 2; size++)
-                    sends->hops[size] += ceil(bytes / packet_bytes[size]) * trv_route_length(&route);
-                by_port[step.send[i].port] += bytes;
-                sends->port_bytes = fmax(sends->port_bytes, by_port[step.send[i].port]);
-                sends->messages++;
-            }
-        }
-    trv_step_clear(&step);
-    return rc;
+    const char *at = strchr(name, '@');
+    const double avoid = at ? strtod(at + 1, NULL) : INFINITY;
+    for (int i = 0; i < network->slow_links; i++)
+        if (network->slow_link[i].factor < avoid)
+            return true;
+    return false;
 }
 
-/* About the work of a simulation, reading included, before anything but one rank is read, and the least time. */
-static int look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, double *work,
-                   double *least_ns)
+/* About the work of reading a schedule and of simulating it, before anything but one rank is read, and the least time. */
+static int look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, double *reading,
+                   double *simulating, double *least_ns)
 {
-    sends_t sends = {0};
+    trv_timing_sends_t sends = {0};
     trv_schedule_t *schedule;
+    const trv_torus_t *torus = &planner->list.network.torus;
+    int middle[TRV_DIMS_MAX];
+    for (int d = 0; d < torus->dims; d++)
+        middle[d] = torus->size[d] / 2;
     int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective);
     if (!rc)
-        rc = add_sends(planner, schedule, vector_bytes, &sends);
-    const double ranks = planner->list.network.torus.ranks;
-    *work = ranks * sends.messages + fmax(ranks * sends.hops[1], fmin(ranks * sends.hops[0], planner->hops_max));
+        rc = trv_timing_sends(schedule, trv_torus_rank(torus, middle), &planner->network, vector_bytes, &sends);
+    double classes = rc ? 0 : 1;
+    for (int d = 0; d < torus->dims && !rc; d++)
+        classes *= trv_schedule_period(schedule, d);
+    /* What is slow tells all ranks apart; what is cut is not passed. */
+    const double ranks = uses_slow(&planner->list.network, name) ? torus->ranks : classes;
+    *reading = classes * sends.messages;
+    *simulating = fmax(ranks * sends.hops[1], fmin(ranks * sends.hops[0], planner->hops_max));
     *least_ns = 8e9 * sends.port_bytes / planner->network.bandwidth_bps;
     if (!rc)
         *least_ns = fmax(*least_ns, trv_schedule_steps(schedule) * planner->network.alpha_ns);
@@ -181,7 +169,7 @@ static int look_at(const trv_planner_t *planner, const char *name, uint64_t vect
 static int add_single(prospects_t *p, const trv_candidate_t *candidate)
 {
     trv_planner_t *whole = p->ranking->planner->whole;
-    double estimate_ns = NAN, work;
+    double estimate_ns = NAN, reading, simulating;
     for (int i = 0; i < whole->list.count; i++)
         if (strcmp(whole->list.candidate[i].name, candidate->name) == 0) {
             const double hops_max = whole->hops_max;
@@ -197,7 +185,8 @@ static int add_single(prospects_t *p, const trv_candidate_t *candidate)
         }
     int rc = TRV_OK;
     if (isnan(estimate_ns))
-        rc = look_at(p->ranking->planner, candidate->name, p->ranking->vector_bytes, &work, &estimate_ns);
+        rc = look_at(p->ranking->planner, candidate->name, p->ranking->vector_bytes, &reading, &simulating,
+                     &estimate_ns);
     if (!rc)
         add_prospect(p, candidate->name, estimate_ns);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
@@ -211,13 +200,13 @@ static int by_estimate(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Of those that are made for lines the best by their models. */
+/* Of those that are made for lines, and are there on this network, the best by their models. */
 static int add_lines(prospects_t *p)
 {
     const trv_planner_t *planner = p->ranking->planner;
     const trv_candidates_t *list = &planner->list;
     prospect_t *line = malloc(((size_t)list->count + 1) * sizeof *line);
-    int lines = 0;
+    int lines = 0, added = 0, rc = TRV_OK;
     if (!line)
         return trv_fail_memory();
     for (int i = 0; i < list->count; i++)
@@ -227,10 +216,17 @@ static int add_lines(prospects_t *p)
                                                              p->ranking->vector_bytes);
         }
     qsort(line, (size_t)lines, sizeof *line, by_estimate);
-    for (int i = 0; i < lines && i < LINES_MAX; i++)
-        add_prospect(p, line[i].name, line[i].estimate_ns);
+    for (int i = 0; i < lines && added < LINES_MAX && !rc; i++) {
+        trv_candidate_t candidate = {0};
+        memcpy(candidate.name, line[i].name, sizeof candidate.name);
+        rc = trv_candidate_facts(list, &candidate, false);
+        if (!rc)
+            add_prospect(p, line[i].name, MODEL_SLACK * line[i].estimate_ns);
+        added += !rc;
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc; /* rows of a dimension that begin at different coordinates */
+    }
     free(line);
-    return TRV_OK;
+    return rc;
 }
 
 static int add_prospects(prospects_t *p)
@@ -247,27 +243,46 @@ static int add_prospects(prospects_t *p)
     return rc;
 }
 
+static int descending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Whether links that are so slow can be left alone: not where that would split a row. */
+static bool can_avoid(const trv_network_t *network, double factor)
+{
+    char name[TRV_ALGORITHM_NAME_MAX];
+    snprintf(name, sizeof name, "%s@%.10g", trv_algorithm_name(trv_algorithm_at(0)), factor);
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE);
+    trv_schedule_destroy(schedule);
+    return rc != TRV_ERR_ARGUMENT;
+}
+
 /* The factors of slow links, rounded down so that a name can have them; of many the largest, the least and one between
  * them. */
 static int find_factors(prospects_t *p)
 {
     const trv_network_t *network = &p->ranking->planner->list.network;
     double *all = malloc(((size_t)network->slow_links + 1) * sizeof *all);
-    int count = 0;
+    int factors = 0, count = 0;
     if (!all)
         return trv_fail_memory();
     for (int i = 0; i < network->slow_links; i++) {
         const double factor = floor(100 * network->slow_link[i].factor) / 100;
-        int at = 0;
-        while (at < count && all[at] > factor)
-            at++;
-        if (!isfinite(factor) || factor < FACTOR_LEAST || (at < count && all[at] <= factor))
-            continue;
-        memmove(&all[at + 1], &all[at], (size_t)(count++ - at) * sizeof *all);
-        all[at] = factor;
+        if (isfinite(factor) && factor >= FACTOR_LEAST)
+            all[factors++] = factor;
     }
-    for (int i = 0; i < count && i < FACTORS_MAX; i++)
-        p->factor[p->factors++] = all[count <= FACTORS_MAX ? i : i * (count - 1) / (FACTORS_MAX - 1)];
+    qsort(all, (size_t)factors, sizeof *all, descending);
+    for (int i = 0; i < factors; i++)
+        if (count == 0 || all[count - 1] != all[i])
+            all[count++] = all[i];
+    for (int i = 0; i < count && i < FACTORS_MAX; i++) {
+        const double factor = all[count <= FACTORS_MAX ? i : i * (count - 1) / (FACTORS_MAX - 1)];
+        if (can_avoid(network, factor))
+            p->factor[p->factors++] = factor;
+    }
     free(all);
     return TRV_OK;
 }
@@ -291,6 +306,14 @@ static int find_candidate(trv_candidates_t *list, const char *name, int *index)
     return trv_candidates_add(list, &candidate);
 }
 
+/* The part of all the time that so much of the work that is left is. */
+static trv_advance_t begin_work(const prospects_t *p, double work)
+{
+    const double limit = p->ranking->planner->hops_max * WORK;
+    return trv_advance_begin(PROSPECTS_PART + (1 - PROSPECTS_PART) * (1 - p->work / limit),
+                             (1 - PROSPECTS_PART) * fmin(work / limit, 1));
+}
+
 /* Simulates one form of a prospect: where it may be slower than the slowest that is asked for, not at all. `must`: also
  * where it is too much work. */
 static int examine(prospects_t *p, const char *name, bool must)
@@ -299,22 +322,25 @@ static int examine(prospects_t *p, const char *name, bool must)
     trv_planner_t *planner = ranking->planner;
     bool keeps;
     int index;
-    double work = 0, least_ns = 0;
+    double reading = 0, simulating = 0, least_ns = 0;
     int rc = find_candidate(&planner->list, name, &index);
     if (rc || index < 0 || ranking->timed == TRV_UNEVEN_ENTRIES)
         return rc;
     rc = trv_constraints_keep(&planner->constraints, &planner->list, &planner->list.candidate[index],
                               ranking->vector_bytes, &keeps);
     if (rc || !keeps)
-        return rc;
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->kept++;
     const double enough_ns = ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY;
-    rc = look_at(planner, name, ranking->vector_bytes, &work, &least_ns);
-    if (rc || least_ns > enough_ns || (work > p->work && !must))
+    rc = look_at(planner, name, ranking->vector_bytes, &reading, &simulating, &least_ns);
+    if (rc || least_ns > enough_ns || (reading + simulating > p->work && !must))
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    p->work -= work;
+    const trv_advance_t all = begin_work(p, reading + simulating);
     trv_entry_t entry = {.candidate = index};
     rc = trv_ranking_examine(ranking, &entry, enough_ns);
+    trv_advance_end(all);
+    /* What passes a cut link, or cannot win, was only read. */
+    p->work -= reading + (isfinite(entry.time_ns) ? simulating : 0);
     trv_candidate_t *candidate = &planner->list.candidate[index];
     const bool best = ranking->timed > 0 && ranking->best[0].candidate == index;
     if (!best && candidate->simulator && (double)candidate->simulator->sendings > KEPT_MAX) {
@@ -344,8 +370,10 @@ int trv_uneven_rank(trv_ranking_t *ranking)
     p->ranking = ranking;
     p->work = ranking->planner->hops_max * WORK;
     int rc = find_factors(p);
+    const trv_advance_t all = trv_advance_begin(0, PROSPECTS_PART);
     if (!rc)
         rc = add_prospects(p);
+    trv_advance_end(all);
     for (int i = 0; i < p->count && !rc; i++) {
         const bool full = ranking->timed >= ranking->room;
         if (full && p->prospect[i].estimate_ns > ranking->best[ranking->room - 1].time_ns)

@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "mpi/front/library.h"
-#include "mpi/selection/planned.h"
+#include "settings/model.h"
 #include "mpi/transport/error.h"
 #include "programs/tune.h"
 #include "mpi/transport/wait.h"
@@ -238,8 +238,8 @@ static int add_candidate(job_t *job, const char *name)
 static int add_plans(job_t *job, uint64_t bytes)
 {
     const trv_hockney_t *measured = &job->tune->network;
-    trv_simulate_options_t network = trv_mpi_network(measured->alpha_ns, measured->bandwidth_bps, measured->hop_ns,
-                                                     job->tune->overhead_ns);
+    trv_simulate_options_t network = trv_model_network(measured->alpha_ns, measured->bandwidth_bps, measured->hop_ns,
+                                                       job->tune->overhead_ns);
     const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS,
                                                    .consistent = job->collective != TRV_ALLGATHER};
     trv_planner_t *planner = NULL;

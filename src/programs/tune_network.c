@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "common/error.h"
-#include "mpi/selection/planned.h"
+#include "settings/model.h"
 #include "mpi/transport/error.h"
 #include "programs/tune.h"
 #include "mpi/transport/wait.h"
@@ -153,7 +153,7 @@ static int measure_overhead(tune_t *tune, char *data)
 /* From one node to its neighbour: the message's overhead, both hosts, two routers, a link. */
 static double beside_alpha_ns(double hop_ns, double overhead_ns)
 {
-    trv_simulate_options_t network = trv_mpi_network(0, 1e9, hop_ns, overhead_ns);
+    trv_simulate_options_t network = trv_model_network(0, 1e9, hop_ns, overhead_ns);
     return network.message_overhead_ns + 2 * network.host_latency_ns +
            2 * (network.router_in_ns + network.router_out_ns) + network.link_latency_ns;
 }

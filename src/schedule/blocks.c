@@ -151,16 +151,15 @@ void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit)
         qsort(unit, (size_t)written, sizeof *unit, compare_unit);
 }
 
-trv_blocks_t trv_blocks_whole(const trv_torus_t *space, int halves)
+void trv_blocks_whole(const trv_torus_t *space, int halves, trv_blocks_t *blocks)
 {
-    trv_blocks_t blocks = {.space = space, .halves = halves, .terms = 1};
-    blocks.term[0].halves = (1 << halves) - 1;
+    trv_blocks_begin(blocks, space, halves);
+    trv_product_t *product = trv_blocks_add(blocks, (1 << halves) - 1);
     for (int d = 0; d < space->dims; d++)
-        blocks.term[0].count[d] = space->size[d];
-    return blocks;
+        product->count[d] = space->size[d];
 }
 
-trv_blocks_t trv_blocks_all(const trv_schedule_t *schedule)
+void trv_blocks_all(const trv_schedule_t *schedule, trv_blocks_t *blocks)
 {
-    return trv_blocks_whole(&schedule->space, schedule->halves);
+    trv_blocks_whole(&schedule->space, schedule->halves, blocks);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/room.h"
 #include "schedule/schedule.h"
 
 typedef struct copier {
@@ -18,14 +19,8 @@ typedef struct copier {
 static int list_units(copier_t *copier, const trv_blocks_t *blocks, int64_t offset)
 {
     int64_t count = trv_blocks_count(blocks);
-    if (offset + count > copier->room) {
-        int64_t room = 2 * (offset + count);
-        int64_t *grown = realloc(copier->unit, (size_t)room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        copier->unit = grown;
-        copier->room = room;
-    }
+    if (trv_room(&copier->unit, &copier->room, offset, count, sizeof *copier->unit))
+        return TRV_ERR_MEMORY;
     trv_blocks_list(blocks, copier->unit + offset);
     return TRV_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "torus/torus.h"
 
 trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective)
 {
@@ -74,12 +75,24 @@ int trv_schedule_steps(const trv_schedule_t *schedule) { return schedule->steps;
 int trv_schedule_registers(const trv_schedule_t *schedule) { return schedule->registers; }
 const trv_torus_t *trv_schedule_space(const trv_schedule_t *schedule) { return &schedule->space; }
 int trv_schedule_halves(const trv_schedule_t *schedule) { return schedule->halves; }
-trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule) { return schedule->symmetry; }
+
+static bool is_line(const trv_schedule_t *schedule, int dimension)
+{
+    return trv_torus_is_line(&schedule->torus, dimension) || trv_rows_are_lines(schedule->rows, dimension);
+}
+
+trv_symmetry_t trv_schedule_symmetry(const trv_schedule_t *schedule)
+{
+    for (int d = 0; d < schedule->torus.dims; d++)
+        if (is_line(schedule, d))
+            return TRV_SYMMETRY_NONE;
+    return schedule->symmetry;
+}
 
 int trv_schedule_period(const trv_schedule_t *schedule, int dimension)
 {
     int size = schedule->torus.size[dimension];
-    switch (schedule->symmetry) {
+    switch (is_line(schedule, dimension) ? TRV_SYMMETRY_NONE : schedule->symmetry) {
     case TRV_SYMMETRY_TRANSLATION: return 1;
     case TRV_SYMMETRY_PARITY: return size % 2 ? 1 : 2;
     default: return size;

@@ -12,6 +12,7 @@
 #include <trivance/algorithms.h>
 
 #include "common/error.h"
+#include "common/room.h"
 #include "text/parse.h"
 #include "torus/torus.h"
 
@@ -58,14 +59,8 @@ int trv_rules_set_algorithm(trv_rule_t *rule, const char *name)
 
 int trv_rules_add(trv_rules_t *rules, const trv_rule_t *rule)
 {
-    if (rules->count == rules->room) {
-        int room = rules->room ? 2 * rules->room : 16;
-        trv_rule_t *grown = realloc(rules->rule, (size_t)room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        rules->rule = grown;
-        rules->room = room;
-    }
+    if (trv_room(&rules->rule, &rules->room, rules->count, 1, sizeof *rules->rule))
+        return TRV_ERR_MEMORY;
     rules->rule[rules->count++] = *rule;
     return TRV_OK;
 }

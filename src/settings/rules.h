@@ -38,7 +38,8 @@ typedef struct trv_rule {
 } trv_rule_t;
 
 typedef struct trv_rules {
-    int count, room;
+    int count;
+    int64_t room;
     trv_rule_t *rule;
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns; /* of "network"; below 0 where the file does not say */
 } trv_rules_t;

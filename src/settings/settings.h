@@ -13,6 +13,7 @@
 
 typedef enum trv_debug { TRV_DEBUG_OFF, TRV_DEBUG_WARN, TRV_DEBUG_INFO, TRV_DEBUG_TRACE } trv_debug_t;
 typedef enum trv_fallback { TRV_FALLBACK_SILENT, TRV_FALLBACK_PRINT, TRV_FALLBACK_ERROR } trv_fallback_t;
+typedef enum trv_transport_way { TRV_TRANSPORT_MPI, TRV_TRANSPORT_OFI } trv_transport_way_t;
 typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_timeout_t;
 
 /* What the environment says. Texts are NULL where a variable is not set, or empty, or wrong; the rest has its default
@@ -23,6 +24,7 @@ typedef struct trv_settings {
     int debug;                                                       /* trv_debug_t */
     int fallback;                                                    /* trv_fallback_t */
     int on_timeout;                                                  /* trv_on_timeout_t */
+    int transport;                                                   /* trv_transport_way_t */
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns, timeout_ns; /* timeout 0: never */
     uint64_t piece_bytes;                                            /* of a message; 0: all of it */
     uint64_t memory_bytes; /* for plans and their scratch, of the whole process */
@@ -31,6 +33,11 @@ typedef struct trv_settings {
     char *fault;     /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
     bool file_fault; /* it is in the rules file, which other ranks may see differently */
     uint64_t hash;   /* trv_settings_hash's */
+    char *provider, *ports; /* of libfabric */
+    /* Of libtrivance_net alone; the last members (trv_settings_of_net). */
+    char *secret, *master_port;
+    bool listen_everywhere;
+    double start_timeout_ns;
 } trv_settings_t;
 
 typedef enum trv_setting_kind {
@@ -59,6 +66,10 @@ typedef struct trv_setting {
 /* The table, in the order in which it is shown. */
 int trv_settings_count(void);
 const trv_setting_t *trv_settings_at(int index);
+/* Whether it is for libtrivance_net alone: MPI programs have no use for it. */
+bool trv_settings_of_net(const trv_setting_t *setting);
+/* Whether its value is nobody else's business. */
+bool trv_settings_is_secret(const trv_setting_t *setting);
 
 typedef void trv_settings_warn_t(void *context, const char *sentence);
 

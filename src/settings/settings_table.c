@@ -37,6 +37,12 @@ static int check_kernels(const char *text)
     return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of plain, avx2 and avx512", text);
 }
 
+static int check_port(const char *text)
+{
+    int port;
+    return trv_parse_int(text, "the port", 1, 65535, &port);
+}
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 #define AT(field)       offsetof(trv_settings_t, field)
@@ -53,7 +59,7 @@ static const trv_setting_t table[] = {
      "precedence over TRIVANCE_TORUS.",
      NULL, true},
     {"TRIVANCE_CART", TRV_SETTING_FLAG, AT(cart), true, "0", "0 or 1", "1",
-     "Whether a periodic Cartesian communicator defines how its ranks are wired.", NULL, true},
+     "Whether a Cartesian communicator defines how its ranks are wired.", NULL, true},
     {"TRIVANCE_ALGORITHM", TRV_SETTING_TEXT, AT(algorithm), true, "auto",
      "auto, planned, a name or a family of `trivance list`", "trivance-b",
      "The algorithm: auto takes the planner's fastest where a torus is known, unless a rules file overrides it; "
@@ -115,8 +121,36 @@ static const trv_setting_t table[] = {
      false},
     {"TRIVANCE_KERNELS", TRV_SETTING_TEXT, AT(kernels), false, "the best available", "plain, avx2 or avx512", "avx2",
      "The most advanced instruction set that reductions may use.", check_kernels, false},
+    {"TRIVANCE_TRANSPORT", TRV_SETTING_WORD, AT(transport), true, "mpi", "mpi|ofi", "ofi",
+     "What carries the messages of schedules in MPI programs: MPI, or libfabric, whose addresses MPI exchanges.", NULL,
+     true},
+    {"TRIVANCE_PROVIDER", TRV_SETTING_TEXT, AT(provider), false, "the first that serves", "a provider of libfabric",
+     "tcp",
+     "The provider of libfabric that messages take, of libtrivance_net and with TRIVANCE_TRANSPORT=ofi; rank 0's "
+     "holds.",
+     NULL, false},
+    {"TRIVANCE_PORTS", TRV_SETTING_TEXT, AT(ports), false, "one interface for all",
+     "PORT=INTERFACE, separated by commas", "+0=eth1,-0=eth2",
+     "Likewise: which network interface of this host leads which way on the torus; ways that are not named "
+     "go by the first.",
+     NULL, false},
+    {"TRIVANCE_SECRET", TRV_SETTING_TEXT, AT(secret), false, "none", "any text", "a-long-random-text",
+     "For libtrivance_net: what a job's ranks know and strangers do not; `trivance launch` makes one at random.", NULL,
+     false},
+    {"TRIVANCE_START_TIMEOUT", TRV_SETTING_TIME, AT(start_timeout_ns), false, "30s", NUMBER_AND_UNIT, "2s",
+     "For libtrivance_net: how long a rank waits for the others at the start and at the end.", NULL, false},
+    {"TRIVANCE_MASTER_PORT", TRV_SETTING_TEXT, AT(master_port), false, "MASTER_PORT", "a port, 1 to 65535", "29600",
+     "For libtrivance_net: the port on which rank 0 meets the others, if MASTER_PORT is somebody else's.", check_port,
+     false},
+    {"TRIVANCE_LISTEN_EVERYWHERE", TRV_SETTING_FLAG, AT(listen_everywhere), false, "0", "0 or 1", "1",
+     "For libtrivance_net: whether rank 0 listens on all addresses of its host, instead of MASTER_ADDR alone.", NULL,
+     false},
 };
 
 int trv_settings_count(void) { return (int)(sizeof table / sizeof table[0]); }
 
 const trv_setting_t *trv_settings_at(int index) { return &table[index]; }
+
+bool trv_settings_of_net(const trv_setting_t *setting) { return setting->offset >= AT(secret); }
+
+bool trv_settings_is_secret(const trv_setting_t *setting) { return setting->offset == AT(secret); }

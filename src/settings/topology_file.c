@@ -113,7 +113,7 @@ static int read_wrap(const trv_json_file_t *file, trv_torus_t *torus)
 
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
 
-#define SPEED_LEAST 1e-6
+#define SPEED_LEAST (1 / TRV_SLOW_FACTOR_MAX)
 
 /* The same link the other way. */
 static trv_slow_link_t reverse(const trv_torus_t *torus, const trv_slow_link_t *link)
@@ -179,15 +179,35 @@ static int read_link(const trv_json_file_t *file, json_t *entry, const trv_torus
     return trv_network_check(&alone) < 0 ? trv_json_file_fail(file, entry, NULL, "%s", trv_last_error()) : TRV_OK;
 }
 
-static int add_link(const trv_json_file_t *file, const json_t *entry, trv_topology_t *topology,
-                    const trv_slow_link_t *link)
+/* A link and the entry of the list that it is from. */
+typedef struct listed {
+    const trv_slow_link_t *link;
+    size_t entry;
+} listed_t;
+
+static int compare_links(const void *left, const void *right)
 {
-    for (int i = 0; i < topology->slow_links; i++)
-        if (topology->slow_link[i].rank == link->rank && topology->slow_link[i].port == link->port)
-            return trv_json_file_fail(
-                file, entry, NULL, "the link is there twice; it stands for both ways unless it has \"one_way\": true");
-    topology->slow_link[topology->slow_links++] = *link;
-    return TRV_OK;
+    const listed_t *a = left, *b = right;
+    if (a->link->rank != b->link->rank)
+        return a->link->rank < b->link->rank ? -1 : 1;
+    if (a->link->port != b->link->port)
+        return a->link->port - b->link->port;
+    return (a->entry > b->entry) - (a->entry < b->entry);
+}
+
+/* Fails at the first entry whose link another one before it has. Sorts the links. */
+static int check_twice(const trv_json_file_t *file, const json_t *list, listed_t *listed, int links)
+{
+    size_t again = SIZE_MAX;
+    qsort(listed, (size_t)links, sizeof *listed, compare_links);
+    for (int i = 1; i < links; i++)
+        if (listed[i].link->rank == listed[i - 1].link->rank && listed[i].link->port == listed[i - 1].link->port &&
+            listed[i].entry < again)
+            again = listed[i].entry;
+    return again == SIZE_MAX ? TRV_OK
+                             : trv_json_file_fail(file, json_array_get(list, again), NULL,
+                                                  "the link is there twice; it stands for both ways unless it has "
+                                                  "\"one_way\": true");
 }
 
 /* Every link both ways, unless it says otherwise. */
@@ -201,20 +221,25 @@ static int read_links(const trv_json_file_t *file, trv_topology_t *topology)
     if (!json_is_array(list) || json_array_size(list) > 1 << 29)
         return trv_json_file_fail(file, file->root, "links", "\"links\" must be a list of those that are slow or down");
     topology->slow_link = calloc(2 * json_array_size(list) + 1, sizeof *topology->slow_link);
-    if (!topology->slow_link)
-        return trv_fail_memory();
+    listed_t *listed = calloc(2 * json_array_size(list) + 1, sizeof *listed);
+    int code = topology->slow_link && listed ? TRV_OK : trv_fail_memory();
     json_array_foreach(list, i, entry)
     {
-        trv_slow_link_t link;
-        int code = read_link(file, entry, &topology->torus, &link);
-        if (code == TRV_OK)
-            code = add_link(file, entry, topology, &link);
-        link = code == TRV_OK ? reverse(&topology->torus, &link) : link;
-        if (code == TRV_OK && !json_is_true(json_object_get(entry, "one_way")))
-            code = add_link(file, entry, topology, &link);
+        trv_slow_link_t *link = code == TRV_OK ? &topology->slow_link[topology->slow_links] : NULL;
+        code = link ? read_link(file, entry, &topology->torus, link) : code;
         if (code < 0)
-            return code;
+            break;
+        listed[topology->slow_links++] = (listed_t){link, i};
+        if (!json_is_true(json_object_get(entry, "one_way"))) {
+            link[1] = reverse(&topology->torus, link);
+            listed[topology->slow_links++] = (listed_t){link + 1, i};
+        }
     }
+    if (code == TRV_OK)
+        code = check_twice(file, list, listed, topology->slow_links);
+    free(listed);
+    if (code < 0)
+        return code;
     const trv_network_t all = {TRV_NETWORK, .torus = topology->torus, .slow_links = topology->slow_links,
                                .slow_link = topology->slow_link};
     return trv_network_check(&all) < 0 ? trv_json_file_fail(file, file->root, "links", "%s", trv_last_error()) : TRV_OK;

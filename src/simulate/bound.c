@@ -51,8 +51,8 @@ static int64_t stage_time(const bound_t *b, const stage_t *stage)
     if (stage->receives == 0)
         return b->alpha;
     uint64_t flits = flits_of(b, stage->incoming_shares, &last);
-    int64_t way = b->net->entry_delay + b->net->exit_delay + stage->incoming_hops * b->net->hop;
-    return plus(plus(b->alpha + way, b->overhead), times(flits - last, b->net->flit));
+    int64_t way = plus(b->net->entry_delay + b->net->exit_delay, times((uint64_t)stage->incoming_hops, b->net->hop));
+    return plus(plus(plus(b->alpha, way), b->overhead), times(flits - last, b->net->flit));
 }
 
 static int64_t chain(const bound_t *b)
@@ -113,7 +113,7 @@ static int64_t busiest_link(bound_t *b)
         longest_last = b->net->packet_flits;
     most -= most < longest_last ? most : longest_last;
     int64_t way = b->net->entry_delay + b->net->exit_delay + b->net->hop;
-    return plus(plus(b->alpha + way, b->overhead), times(most, b->net->flit));
+    return plus(plus(plus(b->alpha, way), b->overhead), times(most, b->net->flit));
 }
 
 static int64_t busiest_processor(const bound_t *b)

@@ -2,6 +2,7 @@
  * The slow parts of events.h: growing lanes, and the heap.
  */
 #include "simulate/events.h"
+#include "common/room.h"
 
 #include <string.h>
 
@@ -60,14 +61,8 @@ static bool before(const due_t *a, const due_t *b) { return a->time != b->time ?
 
 int trv_due_push(due_heap_t *heap, int64_t time, uint64_t key)
 {
-    if (heap->count == heap->room) {
-        size_t room = heap->room ? 2 * heap->room : FIRST_ROOM;
-        due_t *at = realloc(heap->at, room * sizeof *at);
-        if (!at)
-            return trv_fail_memory();
-        heap->at = at;
-        heap->room = room;
-    }
+    if (trv_room(&heap->at, &heap->room, (int64_t)heap->count, 1, sizeof *heap->at))
+        return TRV_ERR_MEMORY;
     due_t due = {time, key};
     size_t i = heap->count++;
     for (; i > 0 && before(&due, &heap->at[(i - 1) / 2]); i = (i - 1) / 2)

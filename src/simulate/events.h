@@ -46,7 +46,8 @@ typedef struct due {
 
 typedef struct due_heap {
     due_t *at;
-    size_t count, room;
+    size_t count;
+    int64_t room;
 } due_heap_t;
 
 #define TRV_NEVER INT64_MAX

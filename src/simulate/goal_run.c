@@ -7,12 +7,15 @@
  */
 #include "simulate/goal_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
 #include "simulate/goal_program.h"
 #include "simulate/network.h"
+#include "torus/rows.h"
+#include "torus/torus.h"
 
 typedef struct slot { /* a message of a channel */
     uint32_t send, receive;
@@ -22,6 +25,7 @@ typedef struct slot { /* a message of a channel */
 typedef struct run {
     goal_program_t program;
     const trv_torus_t *torus;
+    trv_rows_t *rows; /* in which messages keep off what is cut */
     trv_net_t *net;
     int64_t alpha, overhead;
     double *slowness; /* per rank */
@@ -82,27 +86,50 @@ static int match(run_t *run, uint32_t op)
     return slot->send != TRV_GOAL_NONE && slot->receive != TRV_GOAL_NONE ? check_sizes(run, slot) : TRV_OK;
 }
 
-/* Whether a message between these coordinates may go by `port` on a shortest way. */
-static bool is_short(const trv_torus_t *torus, const int *from, const int *to, int port)
+/* How far up its row, or down it, `rank` is from the coordinate of `peer`, along a row that is a line. */
+static int ahead(const run_t *run, int rank, int peer, int d)
 {
-    int d = trv_port_dimension(port);
-    if (d >= torus->dims || from[d] == to[d])
+    const int there = trv_torus_move(run->torus, rank, d, trv_torus_coordinate(run->torus, peer, d));
+    return trv_row_place(run->rows, there, d) - trv_row_place(run->rows, rank, d);
+}
+
+/* Whether a message between these ranks may go by `port` on a shortest way. */
+static bool is_short(const run_t *run, int rank, int peer, int port)
+{
+    const trv_torus_t *torus = run->torus;
+    const int d = trv_port_dimension(port), size = d < torus->dims ? torus->size[d] : 0;
+    if (size == 0 || trv_torus_coordinate(torus, rank, d) == trv_torus_coordinate(torus, peer, d))
         return false;
-    int up = (to[d] - from[d] + torus->size[d]) % torus->size[d];
-    return trv_port_sign(port) > 0 ? 2 * up <= torus->size[d] : 2 * up >= torus->size[d];
+    if (trv_rows_are_lines(run->rows, d))
+        return ahead(run, rank, peer, d) * trv_port_sign(port) > 0;
+    int up = (trv_torus_coordinate(torus, peer, d) - trv_torus_coordinate(torus, rank, d) + size) % size;
+    return trv_port_sign(port) > 0 ? 2 * up <= size : 2 * up >= size;
 }
 
 /* The port of the dimension-order way, or `wanted` if that leads a way as short. */
-static int port_of(const trv_torus_t *torus, int rank, int peer, int wanted)
+static int port_of(const run_t *run, int rank, int peer, int wanted)
 {
-    int from[TRV_DIMS_MAX], to[TRV_DIMS_MAX], port = 0;
-    trv_torus_coordinates(torus, rank, from);
-    trv_torus_coordinates(torus, peer, to);
-    if (wanted >= 0 && is_short(torus, from, to, wanted))
+    int port = 0;
+    if (wanted >= 0 && is_short(run, rank, peer, wanted))
         return wanted;
-    while (!is_short(torus, from, to, port))
+    while (!is_short(run, rank, peer, port))
         port++;
     return port;
+}
+
+/* By that port first; in rows that are lines the one way there is. */
+static trv_legs_t legs_of(const run_t *run, int rank, int peer, int wanted)
+{
+    trv_legs_t legs = trv_legs(run->torus, rank, peer, port_of(run, rank, peer, wanted), false);
+    for (int l = 0; l < legs.count; l++) {
+        const int d = trv_port_dimension((int)legs.leg[l].port);
+        if (trv_rows_are_lines(run->rows, d)) {
+            const int hops = ahead(run, rank, peer, d);
+            legs.leg[l] = (trv_leg_t){(uint32_t)trv_port(d, hops), (uint32_t)abs(hops)};
+        }
+        rank = trv_torus_move(run->torus, rank, d, trv_torus_coordinate(run->torus, peer, d));
+    }
+    return legs;
 }
 
 static int send_now(run_t *run, uint32_t op)
@@ -116,8 +143,7 @@ static int send_now(run_t *run, uint32_t op)
     if (o->nic >= ports && o->nic < ports * (ports + 1))
         interface = o->nic / ports - 1;
     if (o->peer != o->rank)
-        legs = trv_legs(run->torus, o->rank, o->peer,
-                        port_of(run->torus, o->rank, o->peer, o->nic < 0 ? -1 : o->nic % ports), false);
+        legs = legs_of(run, o->rank, o->peer, o->nic < 0 ? -1 : o->nic % ports);
     return trv_net_send(run->net, o->rank, interface, &legs, o->amount > 0 ? o->amount : 1, op);
 }
 
@@ -132,11 +158,13 @@ static int receive_now(run_t *run, uint32_t op)
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
+static double slowness(const run_t *run, int rank) { return run->slowness ? run->slowness[rank] : 1.0; }
+
 static int calculate(run_t *run, uint32_t op)
 {
     const trv_goal_op_t *o = op_of(run, op);
     int64_t time;
-    int rc = trv_net_fs((double)o->amount * run->slowness[o->rank], "the time of a calculation", &time);
+    int rc = trv_net_fs((double)o->amount * slowness(run, o->rank), "the time of a calculation", &time);
     tell(run, op, true);
     if (!rc && time > 0)
         return trv_net_timer(run->net, trv_net_now(run->net) + time, op);
@@ -152,8 +180,8 @@ static int send(run_t *run, uint32_t op)
         return send_now(run, op);
     int rank = op_of(run, op)->rank;
     int64_t now = trv_net_now(run->net), *booked = &run->booked[rank];
-    *booked = (now > *booked ? now : *booked) + (int64_t)((double)run->overhead * run->slowness[rank] + 0.5);
-    return trv_net_timer(run->net, *booked, op);
+    *booked = (now > *booked ? now : *booked) + (int64_t)((double)run->overhead * slowness(run, rank) + 0.5);
+    return *booked > TRV_HORIZON_FS ? trv_net_fail_horizon() : trv_net_timer(run->net, *booked, op);
 }
 
 /* Begins all operations of a group. */
@@ -179,7 +207,7 @@ static int drain(run_t *run)
         const goal_group_t *group = &run->program.group[g];
         int64_t pause = group->after_messages ? TRV_STEP_GAP_FS : 0;
         if (group->messages)
-            pause += (int64_t)((double)run->alpha * run->slowness[op_of(run, group->first)->rank] + 0.5);
+            pause += (int64_t)((double)run->alpha * slowness(run, op_of(run, group->first)->rank) + 0.5);
         if (pause > 0)
             rc = trv_net_timer(run->net, trv_net_now(run->net) + pause, run->program.goal->ops + g);
         else
@@ -230,23 +258,20 @@ static int prepare(run_t *run, const trv_goal_t *goal, const trv_simulate_option
     rc = rc ? rc : trv_net_fs(options->message_overhead_ns, "the overhead of a message", &run->overhead);
     if (rc)
         return rc;
-    run->slowness = malloc((size_t)goal->ranks * sizeof *run->slowness);
+    rc = trv_net_slowness(options, goal->ranks, &run->slowness);
+    if (rc)
+        return rc;
     run->booked = calloc((size_t)goal->ranks, sizeof *run->booked);
     run->slot = malloc(ops * sizeof *run->slot);
     run->slot_of = malloc(ops * sizeof *run->slot_of);
     run->complete = calloc(ops, sizeof *run->complete);
     run->ready = malloc(ops * sizeof *run->ready);
-    if (!run->slowness || !run->booked || !run->slot || !run->slot_of || !run->complete || !run->ready)
+    if (!run->booked || !run->slot || !run->slot_of || !run->complete || !run->ready)
         return trv_fail_memory();
     for (size_t i = 0; i < ops; i++) {
         run->slot[i] = (slot_t){TRV_GOAL_NONE, TRV_GOAL_NONE, false};
         run->slot_of[i] = TRV_GOAL_NONE;
     }
-    for (int r = 0; r < goal->ranks; r++)
-        run->slowness[r] = 1.0;
-    for (int i = 0; i < options->slow_ranks; i++)
-        if (options->slow_rank[i].rank >= 0 && options->slow_rank[i].rank < goal->ranks)
-            run->slowness[options->slow_rank[i].rank] = options->slow_rank[i].factor;
     return TRV_OK;
 }
 
@@ -313,7 +338,11 @@ int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const tr
 {
     run_t run = {.torus = torus};
     memset(result, 0, sizeof *result);
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
+                                   .slow_link = options->slow_link};
     int rc = check(goal, torus);
+    if (!rc)
+        rc = trv_rows_create(&run.rows, &network, INFINITY);
     if (!rc)
         rc = prepare(&run, goal, options);
     if (!rc)
@@ -325,6 +354,7 @@ int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const tr
         rc = trv_net_results(run.net, result);
     }
     trv_net_destroy(run.net);
+    trv_rows_destroy(run.rows);
     trv_goal_program_clear(&run.program);
     free(run.slowness);
     free(run.booked);

@@ -14,7 +14,8 @@
  * receive for it gets, in the order in which they are begun.
  *
  * A send goes the dimension-order way: ascending dimensions, each the shorter way, half way round in direction +. Where
- * there are several shortest ways, `nic` chooses: the message leaves by that port (trv_port) if one of them does. With
+ * there are several shortest ways, `nic` chooses: the message leaves by that port (trv_port) if one of them does. Along
+ * lines, and in a dimension in which a link is cut (trv_rows_t), it goes the one way there is. With
  * P ports, `nic` P * (1 + i) + p is port p and injection by the interface of port i (trv_message_t.nic). A message to
  * its own rank arrives at once. `cpu` is not used: dependencies alone order a rank's operations.
  *

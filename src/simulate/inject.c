@@ -8,19 +8,9 @@
 
 #include "simulate/net.h"
 #include "torus/torus.h"
+#include "common/room.h"
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
-
-static int grow(void **at, uint32_t *room, size_t size)
-{
-    uint32_t wanted = *room ? 2 * *room : 256;
-    void *grown = wanted < *room || wanted > INT32_MAX ? NULL : realloc(*at, wanted * size);
-    if (!grown)
-        return trv_fail_memory();
-    *at = grown;
-    *room = wanted;
-    return TRV_OK;
-}
 
 static uint32_t new_message(trv_net_t *net)
 {
@@ -29,9 +19,7 @@ static uint32_t new_message(trv_net_t *net)
         net->message_free = net->message[index].next;
         return index;
     }
-    void *at = net->message;
-    int rc = net->messages == net->message_room ? grow(&at, &net->message_room, sizeof *net->message) : TRV_OK;
-    net->message = at;
+    int rc = trv_room(&net->message, &net->message_room, net->messages, 1, sizeof *net->message);
     return rc ? TRV_NONE : net->messages++;
 }
 
@@ -41,10 +29,7 @@ uint32_t trv_net_packet(trv_net_t *net, uint32_t from, uint32_t number)
     if (index != TRV_NONE) {
         net->packet_free = net->packet[index].number;
     } else {
-        void *at = net->packet;
-        int rc = net->packets == net->packet_room ? grow(&at, &net->packet_room, sizeof *net->packet) : TRV_OK;
-        net->packet = at;
-        if (rc)
+        if (trv_room(&net->packet, &net->packet_room, net->packets, 1, sizeof *net->packet))
             return TRV_NONE;
         index = net->packets++;
     }
@@ -58,11 +43,8 @@ int trv_net_park(trv_net_t *net, const flight_t *flight)
     if (index != TRV_NONE) {
         net->parked_free = net->parked[index].link;
     } else {
-        void *at = net->parked;
-        int rc = net->parked_count == net->parked_room ? grow(&at, &net->parked_room, sizeof *net->parked) : TRV_OK;
-        net->parked = at;
-        if (rc)
-            return rc;
+        if (trv_room(&net->parked, &net->parked_room, net->parked_count, 1, sizeof *net->parked))
+            return TRV_ERR_MEMORY;
         index = net->parked_count++;
     }
     net->parked[index] = *flight;
@@ -191,6 +173,8 @@ static int send_now(trv_net_t *net, uint32_t index, uint32_t link)
     nic_t *nic = &net->nic[m->nic];
     bool free = nic->free_at <= net->now;
     int64_t begin = free ? net->now : nic->free_at;
+    if (begin > TRV_HORIZON_FS || (double)message_flits(net, m) * (double)net->nic_flit > TRV_HORIZON_FS / 4)
+        return trv_net_fail_horizon();
     nic->free_at = begin + message_flits(net, m) * net->nic_flit;
     m->first = begin + net->entry_delay;
     m->injected = 0;
@@ -205,9 +189,9 @@ int trv_net_send(trv_net_t *net, int node, int nic, const trv_legs_t *legs, uint
     int rc = check_route(net, node, legs, &slowest);
     if (rc)
         return rc;
-    if (bytes / net->options.packet_bytes >= UINT32_MAX / 8192)
+    if (bytes / net->options.packet_bytes >= TRV_PACKETS_MAX)
         return trv_fail(TRV_ERR_UNSUPPORTED, "a message of %llu bytes is more than %u packets of %u bytes",
-                        (unsigned long long)bytes, UINT32_MAX / 8192, net->options.packet_bytes);
+                        (unsigned long long)bytes, TRV_PACKETS_MAX, net->options.packet_bytes);
     uint32_t index = new_message(net);
     if (index == TRV_NONE)
         return TRV_ERR_MEMORY;

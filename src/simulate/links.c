@@ -285,6 +285,8 @@ void trv_net_watch(trv_net_t *net, const trv_watch_t *watch)
 INLINE int loop(trv_net_t *net, const bool tracked)
 {
     for (int64_t time; (time = next_time(net)) != TRV_NEVER;) {
+        if (time > TRV_HORIZON_FS)
+            return trv_net_fail_horizon();
         net->now = time;
         int rc = moment(net, tracked);
         if (rc)

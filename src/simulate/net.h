@@ -109,13 +109,17 @@ struct trv_net {
     uint32_t *waiting;     /* packets in the queues of a link, tracked */
 
     entry_t *entry;
-    uint32_t entries, entry_room, entry_free;
+    uint32_t entries, entry_free;
+    int64_t entry_room;
     message_t *message;
-    uint32_t messages, message_room, message_free;
+    uint32_t messages, message_free;
+    int64_t message_room;
     packet_t *packet;
-    uint32_t packets, packet_room, packet_free;
+    uint32_t packets, packet_free;
+    int64_t packet_room;
     flight_t *parked; /* flights in the heap */
-    uint32_t parked_count, parked_room, parked_free;
+    uint32_t parked_count, parked_free;
+    int64_t parked_room;
 
     flight_lane_t flying, entering, injecting;
     tick_lane_t leaving;           /* messages on their way from router to node */

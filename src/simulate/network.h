@@ -52,6 +52,9 @@ typedef struct trv_watch {
  * simulator. */
 #define TRV_STEP_GAP_FS 80000
 
+/* Of one message. */
+#define TRV_PACKETS_MAX (UINT32_MAX / 8192)
+
 /* Checks the options. The torus, the options and the driver are copied; the arrays and the observer they point to are
  * not. */
 int trv_net_create(trv_net_t **net, const trv_torus_t *torus, const trv_simulate_options_t *options,
@@ -61,8 +64,16 @@ void trv_net_watch(trv_net_t *net, const trv_watch_t *watch);
 
 /* The present, in fs. */
 int64_t trv_net_now(const trv_net_t *net);
+/* No run goes beyond an hour, and nothing that is added to a time is longer: two of them fit in 64 bits, with room for a
+ * quarter, which is the most for a packet on a link and for a message at an interface. */
+#define TRV_HORIZON_FS INT64_C(3600000000000000000)
+
 /* ns to fs; TRV_ERR_ARGUMENT if negative or more than an hour. `what` names it. */
 int trv_net_fs(double ns, const char *what, int64_t *fs);
+/* TRV_ERR_UNSUPPORTED: the run would go beyond the horizon. */
+int trv_net_fail_horizon(void);
+/* By how much each rank is slower than it should be, from malloc; NULL where none is. */
+int trv_net_slowness(const trv_simulate_options_t *options, int ranks, double **slowness);
 
 /* Calls driver->timer(id) at `at` >= now. */
 int trv_net_timer(trv_net_t *net, int64_t at, uint32_t id);

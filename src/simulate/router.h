@@ -7,29 +7,20 @@
 #ifndef TRIVANCE_SIMULATE_ROUTER_H
 #define TRIVANCE_SIMULATE_ROUTER_H
 
+#include "common/room.h"
 #include "simulate/net.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
-static int grow_entries(trv_net_t *net)
-{
-    uint32_t room = net->entry_room ? 2 * net->entry_room : 1024;
-    entry_t *entry = room < net->entry_room ? NULL : realloc(net->entry, room * sizeof *entry);
-    if (!entry)
-        return trv_fail_memory();
-    net->entry = entry;
-    net->entry_room = room;
-    return TRV_OK;
-}
-
 INLINE uint32_t entry_new(trv_net_t *net, uint32_t message, uint32_t packets, uint32_t info)
 {
     uint32_t e = net->entry_free;
     if (e != TRV_NONE)
         net->entry_free = net->entry[e].next;
-    else if (net->entries == net->entry_room && grow_entries(net))
+    else if (net->entries == net->entry_room &&
+             trv_room(&net->entry, &net->entry_room, net->entries, 1, sizeof *net->entry))
         return TRV_NONE;
     else
         e = net->entries++;

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "simulate/net.h"
+#include "torus/rows.h"
 #include "torus/torus.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
 int trv_net_fs(double ns, const char *what, int64_t *fs)
 {
-    const double hour_ns = 3600e9;
-    if (!(ns >= 0) || ns > hour_ns)
+    if (!(ns >= 0) || ns > TRV_HORIZON_FS / 1e6)
         return trv_fail(TRV_ERR_ARGUMENT, "%s is %g ns; it is a time from 0 to an hour, for example 100 ns", what, ns);
     *fs = llround(ns * 1e6);
     return TRV_OK;
@@ -31,15 +31,30 @@ static int flit_time(double bandwidth_bps, const char *what, int64_t *fs)
  * simulator takes besides (0.40 ns: its crossbar's tick and flits of the interface). */
 static const int64_t host_extra_fs = 200000;
 
+/* A packet takes a quarter of an hour at the most. */
+static int check_packet(const trv_net_t *net, double bandwidth_bps)
+{
+    if (net->packet_flits * (TRV_FLIT_BYTES * 8e15 / bandwidth_bps) <= TRV_HORIZON_FS / 4)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_UNSUPPORTED,
+                    "a packet of %u bytes takes more than a quarter of an hour at %g b/s; the simulator wants smaller "
+                    "packets or faster links",
+                    net->options.packet_bytes, bandwidth_bps);
+}
+
 static int set_times(trv_net_t *net, const trv_simulate_options_t *o)
 {
-    int64_t in = 0, out = 0, link = 0, host = 0;
+    int64_t in = 0, out = 0, link = 0, host = 0, all;
     int rc = flit_time(o->bandwidth_bps, "the bandwidth", &net->flit);
     rc = rc ? rc : flit_time(o->nic_bandwidth_bps, "the bandwidth of the interfaces", &net->nic_flit);
     rc = rc ? rc : trv_net_fs(o->link_latency_ns, "the latency of a link", &link);
     rc = rc ? rc : trv_net_fs(o->host_latency_ns, "the latency between node and router", &host);
     rc = rc ? rc : trv_net_fs(o->router_in_ns, "the router's input latency", &in);
     rc = rc ? rc : trv_net_fs(o->router_out_ns, "the router's output latency", &out);
+    rc = rc ? rc
+            : trv_net_fs(o->link_latency_ns + 2 * (o->host_latency_ns + o->router_in_ns + o->router_out_ns),
+                         "the latency of the way over one link", &all);
+    rc = rc ? rc : check_packet(net, fmin(o->bandwidth_bps, o->nic_bandwidth_bps));
     if (rc)
         return rc;
     net->hop = in + out + link + net->nic_flit; /* the crossbar is as fast as an interface */
@@ -107,9 +122,12 @@ static int slow_links(trv_net_t *net, const trv_simulate_options_t *o)
                             "there is no link of rank %d by port %d on a torus of %d ranks and %d "
                             "ports",
                             slow->rank, slow->port, net->torus.ranks, net->ports);
-        if (!(slow->factor >= 1) || (slow->factor > 1e6 && !isinf(slow->factor)))
+        if (!trv_slow_factor_is_valid(slow->factor))
             return trv_fail(TRV_ERR_ARGUMENT, "a slow link is slower by a factor from 1 to 10^6, or cut, not by %g",
                             slow->factor);
+        int rc = isinf(slow->factor) ? TRV_OK : check_packet(net, o->bandwidth_bps / slow->factor);
+        if (rc)
+            return rc;
         net->link_flit[(uint32_t)slow->rank << net->shift | (uint32_t)slow->port] = isinf(slow->factor)
                                                                                         ? TRV_NEVER
                                                                                         : llround(TRV_FLIT_BYTES *
@@ -259,4 +277,39 @@ int trv_net_results(const trv_net_t *net, trv_simulation_t *result)
         memcpy(&result->link[node * net->ports], &net->load[(uint32_t)node << net->shift],
                (size_t)net->ports * sizeof *result->link);
     return TRV_OK;
+}
+
+int trv_net_slowness(const trv_simulate_options_t *o, int ranks, double **slowness)
+{
+    int64_t longest;
+    *slowness = NULL;
+    if (o->slow_ranks == 0)
+        return TRV_OK;
+    double *factor = *slowness = malloc((size_t)ranks * sizeof *factor);
+    if (!factor)
+        return trv_fail_memory();
+    for (int r = 0; r < ranks; r++)
+        factor[r] = 1.0;
+    for (int i = 0; i < o->slow_ranks; i++) {
+        const trv_slow_rank_t *slow = &o->slow_rank[i];
+        if (slow->rank < 0 || slow->rank >= ranks)
+            return trv_fail(TRV_ERR_ARGUMENT, "there is no rank %d to be slow; ranks are 0 to %d", slow->rank,
+                            ranks - 1);
+        if (!(slow->factor >= 1 && slow->factor <= 1e6))
+            return trv_fail(TRV_ERR_ARGUMENT, "a slow rank is slower by a factor from 1 to 10^6, not by %g",
+                            slow->factor);
+        int rc = trv_net_fs(o->alpha_ns * (1 + o->jitter) * slow->factor, "alpha of a slow rank", &longest);
+        rc = rc ? rc : trv_net_fs(o->message_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
+        if (rc)
+            return rc;
+        factor[slow->rank] = slow->factor;
+    }
+    return TRV_OK;
+}
+
+int trv_net_fail_horizon(void)
+{
+    return trv_fail(TRV_ERR_UNSUPPORTED,
+                    "it takes more than an hour on this network, which is as long as the simulator "
+                    "counts in femtoseconds; take a smaller size or a faster network");
 }

@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/room.h"
 
 typedef struct reading {
     trv_simulator_t *simulator;
     const trv_schedule_t *schedule;
-    size_t sending_room, leg_room;
+    int64_t sending_room, leg_room;
     trv_step_t step;
 } reading_t;
 
@@ -25,19 +26,6 @@ int trv_simulator_class(const trv_simulator_t *simulator, int rank)
     for (int d = 0; d < simulator->torus.dims; d++)
         coordinates[d] %= simulator->fold.size[d];
     return trv_torus_rank(&simulator->fold, coordinates);
-}
-
-static int room_for(void **at, size_t *room, size_t count, size_t size)
-{
-    if (count <= *room)
-        return TRV_OK;
-    size_t wanted = 2 * *room > count ? 2 * *room : count + 64;
-    void *grown = realloc(*at, wanted * size);
-    if (!grown)
-        return trv_fail_memory();
-    *at = grown;
-    *room = wanted;
-    return TRV_OK;
 }
 
 static int check_message(const trv_torus_t *torus, int rank, const trv_message_t *m)
@@ -59,16 +47,11 @@ static int read_send(reading_t *reading, int rank, int stream, const trv_message
         return rc;
     trv_legs_t legs = trv_legs(&s->torus, rank, message->peer, message->port,
                                trv_schedule_mirrored(reading->schedule, stream));
-    void *sending = s->sending, *leg = s->leg;
-    rc = room_for(&sending, &reading->sending_room, s->sendings + 1, sizeof *s->sending);
-    s->sending = sending;
-    if (!rc)
-        rc = room_for(&leg, &reading->leg_room, s->legs + (size_t)legs.count, sizeof *s->leg);
-    s->leg = leg;
-    if (rc)
-        return rc;
-    if (s->sendings >= UINT32_MAX - 1 || s->legs >= UINT32_MAX - TRV_DIMS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than 4 billion messages");
+    if (s->sendings >= TRV_ROOM_MAX - 1 || s->legs >= TRV_ROOM_MAX - TRV_DIMS_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than a billion messages, or parts of their routes");
+    if (trv_room(&s->sending, &reading->sending_room, (int64_t)s->sendings, 1, sizeof *s->sending) ||
+        trv_room(&s->leg, &reading->leg_room, (int64_t)s->legs, legs.count, sizeof *s->leg))
+        return TRV_ERR_MEMORY;
     s->sending[s->sendings++] = (sending_t){.shares = trv_message_units(reading->schedule, message) *
                                                       trv_schedule_weight(reading->schedule, stream),
                                             .first_leg = (uint32_t)s->legs,

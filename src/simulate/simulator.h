@@ -25,7 +25,8 @@ typedef struct stage { /* one rank's step of one stream */
 struct trv_simulator {
     char name[64];
     trv_torus_t torus;
-    trv_torus_t fold; /* the ranks that differ: the torus itself, 1 x 1 x … under translation, 2 x 2 x … by parity */
+    trv_torus_t fold; /* the ranks that differ: the torus itself, 1 x 1 x … under translation, 2 x 2 x … by parity; all
+                         ranks of a dimension that is a line */
     int streams, steps;
     uint64_t shares; /* of the whole vector, all streams */
     stage_t *stage;  /* (rank of fold * streams + stream) * steps + step */
@@ -43,6 +44,9 @@ double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_byte
 /* The same for what trv_simulate would do with these options: of the fold where it may, else of the torus. */
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                          uint64_t vector_bytes);
+
+/* Leaves the slow and cut links out of the options if no message of the schedule passes one. */
+int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options);
 
 /* trv_simulate, watched unless `watch` is NULL: which changes no result. */
 int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,

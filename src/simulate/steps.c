@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/room.h"
 #include "simulate/simulator.h"
 #include "torus/torus.h"
 
@@ -45,7 +46,8 @@ typedef struct run {
     double *slowness;  /* per rank, or NULL */
     int64_t *booked;   /* per rank: the end of the overheads that its processor has promised so far, fs */
     post_t *post;
-    uint32_t posts, post_room, post_free;
+    uint32_t posts, post_free;
+    int64_t post_room;
     uint32_t done; /* walkers */
     int64_t end;
 } run_t;
@@ -142,17 +144,8 @@ static uint32_t new_post(run_t *run)
         run->post_free = run->post[index].step;
         return index;
     }
-    if (run->posts == run->post_room) {
-        uint32_t room = run->post_room ? 2 * run->post_room : 256;
-        post_t *post = room > INT32_MAX ? NULL : realloc(run->post, room * sizeof *post);
-        if (!post) {
-            trv_fail_memory();
-            return NO_POST;
-        }
-        run->post = post;
-        run->post_room = room;
-    }
-    return run->posts++;
+    int rc = trv_room(&run->post, &run->post_room, run->posts, 1, sizeof *run->post);
+    return rc ? NO_POST : run->posts++;
 }
 
 /* The next message of the walker's step. */
@@ -179,12 +172,14 @@ static int send_one(run_t *run, uint32_t w, const stage_t *stage)
 
 /* ---- What the network tells -------------------------------------------------------------------------------------- */
 
-/* Books `time` of the walker's processor, behind what it has promised before; returns when it begins. */
-static int64_t book(run_t *run, uint32_t w, int64_t time)
+/* Books the walker's processor `count` times for `each`, behind what it has promised before; returns when it begins. What
+ * is beyond the horizon will not happen. */
+static int64_t book(run_t *run, uint32_t w, uint32_t count, int64_t each)
 {
     int64_t *booked = &run->booked[w / (uint32_t)run->simulator->streams];
     int64_t begin = trv_net_now(run->net) > *booked ? trv_net_now(run->net) : *booked;
-    *booked = begin + time;
+    bool beyond = (double)begin + (double)count * (double)each > TRV_HORIZON_FS;
+    *booked = beyond ? TRV_HORIZON_FS + 1 : begin + count * each;
     return begin;
 }
 
@@ -193,7 +188,7 @@ static int send_next(run_t *run, uint32_t w, const stage_t *stage)
 {
     walker_t *walker = &run->walker[w];
     int64_t each = (int64_t)((double)run->overhead * slowness(run, w) + 0.5);
-    int64_t from = walker->phase == SENDING ? trv_net_now(run->net) : book(run, w, stage->sendings * each);
+    int64_t from = walker->phase == SENDING ? trv_net_now(run->net) : book(run, w, stage->sendings, each);
     int rc = walker->phase == SENDING ? send_one(run, w, stage) : TRV_OK;
     walker->phase = SENDING;
     return rc || walker->sent == stage->sendings ? rc : trv_net_timer(run->net, from + each, w);
@@ -260,29 +255,9 @@ static int on_arrived(void *context, uint32_t index)
 
 /* ---- A run ------------------------------------------------------------------------------------------------------- */
 
-static int slow_ranks(run_t *run)
-{
-    const trv_simulate_options_t *o = run->options;
-    int ranks = run->torus->ranks;
-    run->slowness = o->slow_ranks ? malloc((size_t)ranks * sizeof *run->slowness) : NULL;
-    if (o->slow_ranks && !run->slowness)
-        return trv_fail_memory();
-    for (int r = 0; r < ranks && o->slow_ranks; r++)
-        run->slowness[r] = 1.0;
-    for (int i = 0; i < o->slow_ranks; i++) {
-        if (o->slow_rank[i].rank < 0 || o->slow_rank[i].rank >= ranks)
-            return trv_fail(TRV_ERR_ARGUMENT, "there is no rank %d to be slow; ranks are 0 to %d", o->slow_rank[i].rank,
-                            ranks - 1);
-        if (!(o->slow_rank[i].factor >= 1 && o->slow_rank[i].factor <= 1e6))
-            return trv_fail(TRV_ERR_ARGUMENT, "a slow rank is slower by a factor from 1 to 10^6, not by %g",
-                            o->slow_rank[i].factor);
-        run->slowness[o->slow_rank[i].rank] = o->slow_rank[i].factor;
-    }
-    return TRV_OK;
-}
-
 static int check(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *run)
 {
+    int64_t longest;
     int rc = trv_net_fs(o->alpha_ns, "alpha", &run->alpha);
     rc = rc ? rc : trv_net_fs(o->message_overhead_ns, "the overhead of a message", &run->overhead);
     if (!rc && !(o->gamma_ns >= 0 && o->gamma_ns <= 1e6))
@@ -291,6 +266,8 @@ static int check(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *
     if (!rc && !(o->jitter >= 0 && o->jitter <= 1))
         rc = trv_fail(TRV_ERR_ARGUMENT, "the jitter is %g; it is a share of alpha from 0 to 1, for example 0.1",
                       o->jitter);
+    if (!rc)
+        rc = trv_net_fs(o->alpha_ns * (1 + o->jitter), "alpha with its jitter", &longest);
     if (!rc && vector_bytes > (uint64_t)1 << 50)
         rc = trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; it has at most 2^50",
                       (unsigned long long)vector_bytes);
@@ -313,7 +290,7 @@ static int start(run_t *run)
     const trv_simulator_t *s = run->simulator;
     trv_driver_t driver = {run, on_timer, on_sent, on_arrived};
     size_t walkers = (size_t)run->torus->ranks * (size_t)s->streams;
-    int rc = slow_ranks(run);
+    int rc = trv_net_slowness(run->options, run->torus->ranks, &run->slowness);
     if (!rc)
         rc = trv_net_create(&run->net, run->torus, run->options, &driver);
     if (rc)
@@ -377,14 +354,19 @@ int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t 
 int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                          const trv_watch_t *watch, trv_simulation_t *result)
 {
+    trv_simulate_options_t needed = *options;
     run_t run = {.simulator = simulator,
-                 .options = options,
+                 .options = &needed,
                  .watch = watch,
                  .vector_bytes = vector_bytes,
                  .post_free = NO_POST,
-                 .torus = may_fold(options) ? &simulator->fold : &simulator->torus};
+                 .torus = &simulator->torus};
     memset(result, 0, sizeof *result);
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
+    if (!rc && !options->full && !options->observer)
+        rc = trv_simulator_drop_links(simulator, &needed);
+    if (may_fold(&needed))
+        run.torus = &simulator->fold;
     if (!rc)
         rc = check(options, vector_bytes, &run);
     if (!rc)

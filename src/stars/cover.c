@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/error.h"
 #include "common/radix.h"
 #include "stars/search.h"
@@ -355,8 +356,10 @@ static void search_steps(cover_t *cover, int steps, int64_t work)
     cover->best_hops = 2 * diameter + 1;
     cover->random = SEED;
     cover->work = 0;
-    for (int tries = 0; cover->work < work && cover->best_hops > diameter && !cover->rc; tries++)
+    for (int tries = 0; cover->work < work && cover->best_hops > diameter && !cover->rc; tries++) {
         attempt(cover, diameter + draw(cover, cover->best_hops - diameter), tries % 2);
+        trv_advance((double)cover->work / (double)work);
+    }
 }
 
 int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *direct, int64_t work,
@@ -372,8 +375,11 @@ int trv_star_cover_search(const trv_torus_t *torus, const trv_star_chain_t *dire
     if (!cover)
         return trv_fail_memory();
     rc = cover_begin(cover, torus);
+    const int first = steps, count = chain->steps - steps; /* at most: one that covers is the last */
     for (; !rc && steps < chain->steps; steps++) {
+        const trv_advance_t all = trv_advance_begin((double)(steps - first) / count, 1.0 / count);
         search_steps(cover, steps, work);
+        trv_advance_end(all);
         rc = cover->rc;
         if (cover->best.steps)
             *chain = cover->best;

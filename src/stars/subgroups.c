@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/error.h"
+#include "common/room.h"
 #include "stars/search.h"
 
 #define SYMMETRIES_MAX 64   /* where there are more, none is used: finding out would cost more than it saves */
@@ -22,10 +24,12 @@
 
 typedef struct builder {
     trv_star_graph_t *graph;
-    int node_room, edge_room;
+    int node_room;
+    int64_t edge_room;
     int *bucket, *next; /* of nodes by their lattice; -1: none */
     trv_star_members_t members;
     trv_star_work_t work;
+    int64_t all_work; /* its limit, of which parts are shared out */
 } builder_t;
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
@@ -226,13 +230,8 @@ static int add_edge(builder_t *builder, int from, const trv_star_edge_t *edge)
     if (is_no_better(graph, node, edge))
         return TRV_OK;
     to->cost = cost < to->cost ? cost : to->cost;
-    if (graph->edges == builder->edge_room) {
-        trv_star_edge_t *edges = realloc(graph->edge, 2 * (size_t)builder->edge_room * sizeof *edges);
-        if (!edges)
-            return trv_fail_memory();
-        graph->edge = edges;
-        builder->edge_room *= 2;
-    }
+    if (trv_room(&graph->edge, &builder->edge_room, graph->edges, 1, sizeof *graph->edge))
+        return TRV_ERR_MEMORY;
     graph->edge[graph->edges++] = *edge;
     node->edges++;
     return TRV_OK;
@@ -308,6 +307,7 @@ static int expand_level(builder_t *builder, int ranks)
         if (best < 0)
             break;
         builder->work.done += nodes / NODES_A_UNIT;
+        trv_advance((double)builder->work.done / (double)builder->all_work);
         rc = expand(builder, best);
     }
     return rc;
@@ -328,7 +328,7 @@ static int expand_all(builder_t *builder, const trv_torus_t *torus, int64_t work
 
 int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int64_t work)
 {
-    builder_t builder = {.graph = graph, .node_room = 64, .edge_room = 256};
+    builder_t builder = {.graph = graph, .node_room = 64, .all_work = work};
     static const int unit[TRV_DIMS_MAX][TRV_DIMS_MAX] = {{1},
                                                          {0, 1},
                                                          {0, 0, 1},
@@ -344,12 +344,11 @@ int trv_star_graph_create(trv_star_graph_t *graph, const trv_torus_t *torus, int
     if (!rc)
         rc = find_symmetries(graph);
     graph->node = malloc((size_t)builder.node_room * sizeof *graph->node);
-    graph->edge = malloc((size_t)builder.edge_room * sizeof *graph->edge);
     builder.next = malloc((size_t)builder.node_room * sizeof *builder.next);
     builder.bucket = malloc(BUCKETS * sizeof *builder.bucket);
     builder.members.displacement = malloc(ranks * sizeof *builder.members.displacement);
     builder.members.multiple = malloc(ranks * sizeof *builder.members.multiple);
-    if (!rc && (!graph->node || !graph->edge || !builder.next || !builder.bucket || !builder.members.displacement ||
+    if (!rc && (!graph->node || !builder.next || !builder.bucket || !builder.members.displacement ||
                 !builder.members.multiple))
         rc = trv_fail_memory();
     if (!rc) {

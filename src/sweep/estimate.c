@@ -61,10 +61,12 @@ int cli_sweep_estimate(const cli_sweep_grid_t *grid)
     if (rc)
         return rc;
     printf("%" PRIu64 " point%s", cli_sweep_points(grid), cli_sweep_points(grid) == 1 ? "" : "s");
-    if (cli_sweep_grid_format(grid, axes, sizeof axes)[0])
+    cli_sweep_grid_format(grid, axes, sizeof axes);
+    if (axes[0] && grid->left_out > 0)
+        printf(" (%s, less %" PRIu64 " whose algorithm does not serve the torus or the collective)", axes,
+               grid->left_out);
+    else if (axes[0])
         printf(" (%s)", axes);
-    if (grid->left_out > 0)
-        printf(", without %" PRIu64 " whose algorithm does not serve the torus or the collective", grid->left_out);
     printf("\n%.2g packet-hops: ", packet_hops);
     print_duration(packet_hops / PACKET_HOPS_PER_S);
     printf(" on one core\n");

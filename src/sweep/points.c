@@ -48,7 +48,7 @@ static int read_tori(cli_values_t *values, const char *list)
     char text[TRV_TORUS_TEXT_MAX], item[TRV_TORUS_TEXT_MAX];
     trv_torus_t torus;
     int more, rc = TRV_OK;
-    while (!rc && (more = trv_next_item(&list, "torus", item, sizeof item)) != 0)
+    while (!rc && (more = trv_next_item(&list, "--torus", item, sizeof item)) != 0)
         if (more < 0) /* 9m is a line, and no 9 MiB */
             rc = more;
         else
@@ -124,39 +124,74 @@ static void forget_usual(int axis, cli_values_t *values)
 
 /* ---- What algorithms serve --------------------------------------------------------------------------------------- */
 
-static bool serves(const cli_sweep_grid_t *grid, int torus, int algorithm, int collective)
+/* What decides it. */
+static int serving_axis(int i)
 {
-    const cli_choice_t *choice = &grid->selection.choice[algorithm];
-    const cli_values_t *collectives = &grid->axis[CLI_AXIS_COLLECTIVE].values;
-    trv_collective_t what = TRV_ALLREDUCE;
-    trv_torus_t on;
-    if (!grid->selection.all || choice->planned)
+    static const char *const name[] = {"torus", "algorithm", "collective", "slow-link", "cut"};
+    return i < (int)(sizeof name / sizeof name[0]) ? cli_axis_find(name[i]) : -1;
+}
+
+/* The torus of the values with these numbers, what cuts have opened as lines; an error is for a row to say. */
+static int find_served(const cli_sweep_grid_t *grid, const int *digit, trv_collective_t *collective,
+                       trv_torus_t *served)
+{
+    cli_network_t network;
+    trv_torus_t torus;
+    int rc = TRV_OK;
+    cli_network_init(&network);
+    *collective = TRV_ALLREDUCE;
+    for (int i = 0, axis; (axis = serving_axis(i)) >= 0 && !rc; i++) {
+        const cli_values_t *values = &grid->axis[axis].values;
+        const char *text = values->count > 0 ? values->text[digit[axis]] : NULL;
+        if (axis == CLI_AXIS_TORUS)
+            rc = trv_torus_parse(text, &torus);
+        else if (text && axis == CLI_AXIS_COLLECTIVE)
+            rc = cli_parse_collective(text, collective);
+        else if (text && axis >= CLI_AXIS_NETWORK)
+            rc = set_parameter(&network, axis, text);
+    }
+    if (!rc)
+        rc = cli_network_finish(&network, &torus);
+    return rc ? rc : cli_network_served(&torus, &network.options, served);
+}
+
+static bool serves(const cli_sweep_grid_t *grid, const int *digit)
+{
+    const cli_choice_t *choice = &grid->selection.choice[digit[CLI_AXIS_ALGORITHM]];
+    trv_collective_t collective;
+    trv_torus_t served;
+    if (!grid->selection.all || choice->planned || find_served(grid, digit, &collective, &served))
         return true;
-    if (trv_torus_parse(grid->axis[CLI_AXIS_TORUS].values.text[torus], &on) ||
-        (collectives->count > 0 && cli_parse_collective(collectives->text[collective], &what)))
-        return true; /* a row that says so */
     for (int i = 0; i < choice->members; i++)
-        if (trv_algorithm_supports(choice->member[i], &on, what) == TRV_OK)
+        if (trv_algorithm_supports(choice->member[i], &served, collective) == TRV_OK)
             return true;
     return false;
 }
 
 bool cli_sweep_has(const cli_sweep_grid_t *grid, uint64_t index)
 {
-    return serves(grid, cli_sweep_digit(grid, index, CLI_AXIS_TORUS), cli_sweep_digit(grid, index, CLI_AXIS_ALGORITHM),
-                  cli_sweep_digit(grid, index, CLI_AXIS_COLLECTIVE));
+    int digit[CLI_AXES];
+    for (int i = 0, axis; (axis = serving_axis(i)) >= 0; i++)
+        digit[axis] = cli_sweep_digit(grid, index, axis);
+    return serves(grid, digit);
 }
 
+/* Through all combinations of what decides it. */
 static uint64_t count_left_out(const cli_sweep_grid_t *grid)
 {
-    int tori = grid->axis[CLI_AXIS_TORUS].values.count, algorithms = grid->axis[CLI_AXIS_ALGORITHM].values.count;
-    int collectives = grid->axis[CLI_AXIS_COLLECTIVE].values.count;
-    collectives = collectives > 0 ? collectives : 1;
-    uint64_t count = 0, combinations = (uint64_t)tori * (uint64_t)algorithms * (uint64_t)collectives;
-    for (int t = 0; t < tori; t++)
-        for (int a = 0; a < algorithms; a++)
-            for (int c = 0; c < collectives; c++)
-                count += !serves(grid, t, a, c);
+    int digit[CLI_AXES] = {0}, carry = 0;
+    uint64_t count = 0, combinations = 0;
+    while (carry >= 0) {
+        combinations++;
+        count += !serves(grid, digit);
+        for (carry = 0; carry >= 0 && serving_axis(carry) >= 0; carry++) {
+            const int axis = serving_axis(carry);
+            if (++digit[axis] < grid->axis[axis].values.count)
+                break;
+            digit[axis] = 0;
+        }
+        carry = serving_axis(carry) >= 0 ? carry : -1;
+    }
     return count * (grid->points / combinations);
 }
 
@@ -166,7 +201,7 @@ int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
 {
     static const char *const usual[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
     if (!grid->list[CLI_AXIS_TORUS])
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no torus; give some, for example --torus=8,8x8");
+        return trv_fail(TRV_ERR_ARGUMENT, "name at least one torus, for example --torus=8,8x8");
     grid->points = 1;
     for (int i = 0; i < CLI_AXES; i++) {
         if (!grid->list[i] && usual[i] && !(grid->list[i] = strdup(usual[i])))
@@ -196,12 +231,17 @@ void cli_sweep_grid_clear(cli_sweep_grid_t *grid)
 
 char *cli_sweep_grid_format(const cli_sweep_grid_t *grid, char *text, size_t size)
 {
+    static const char *const several[] = {[CLI_AXIS_TORUS] = "tori",
+                                          [CLI_AXIS_ALGORITHM] = "algorithms",
+                                          [CLI_AXIS_BYTES] = "sizes",
+                                          [CLI_AXIS_COLLECTIVE] = "collectives"};
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < CLI_AXES && used < size; i++)
         if (grid->axis[i].values.count > 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%d of %s", used ? ", " : "",
-                                     grid->axis[i].values.count, cli_axis_name(i));
+            used += (size_t)snprintf(text + used, size - used, "%s%d %s%s", used ? " × " : "",
+                                     grid->axis[i].values.count, i < CLI_AXIS_NETWORK ? several[i] : "values of ",
+                                     i < CLI_AXIS_NETWORK ? "" : cli_axis_name(i));
     return text;
 }
 

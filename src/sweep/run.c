@@ -33,15 +33,19 @@ int cli_sweep_end(cli_sweep_t *sweep, int rc)
 {
     cli_progress_end(&sweep->progress);
     int code = rc < 0 ? cli_bad_last(sweep->command) : CLI_OK;
+    char failed[32] = "none";
+    if (sweep->failed > 0)
+        snprintf(failed, sizeof failed, "%" PRIu64, sweep->failed);
     if (cli_sweep_rows_close(&sweep->rows) < 0 && code == CLI_OK)
         code = cli_bad_last(sweep->command);
     if (sweep->begun && sweep->path && code == CLI_OK)
-        printf("%s has all %" PRIu64 " points, %" PRIu64 " of them new, %" PRIu64 " of these with an error\n",
-               sweep->path, cli_sweep_points(&sweep->grid), sweep->added, sweep->failed);
+        printf("%s has all %" PRIu64 " points, %" PRIu64 " new, %s with an error\n", sweep->path,
+               cli_sweep_points(&sweep->grid), sweep->added, failed);
     if (sweep->begun && code == CLI_OK && sweep->grid.left_out > 0)
         fprintf(stderr,
-                "trivance %s: left out: %" PRIu64 " of %" PRIu64 " points, whose algorithm does not serve the "
-                "torus or the collective\n",
+                "trivance %s: %" PRIu64 " of %" PRIu64
+                " points left out: their algorithm does not serve the torus or the "
+                "collective\n",
                 sweep->command, sweep->grid.left_out, sweep->grid.points);
     if (sweep->begun && code == CLI_OK && (code = cli_sweep_verdict(sweep)) != CLI_OK)
         cli_bad(sweep->command, "no point has a result; the column error says why");

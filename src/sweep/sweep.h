@@ -73,7 +73,7 @@ int cli_axis_find(const char *name);
  * than 2^62 points. */
 int cli_sweep_grid_finish(cli_sweep_grid_t *grid);
 void cli_sweep_grid_clear(cli_sweep_grid_t *grid);
-/* "2 of torus, 14 of algorithm, 12 of bytes": the axes with more than one value. Returns `text`. */
+/* "2 tori × 14 algorithms × 12 sizes × 3 values of alpha": the axes with more than one value. Returns `text`. */
 char *cli_sweep_grid_format(const cli_sweep_grid_t *grid, char *text, size_t size);
 /* The lists as JSON, freed by the caller, and back (then call _finish); `source` stands in the sentence where it can
  * not be read. A list that is there already stays. */

@@ -138,9 +138,10 @@ static int add_range(cli_values_t *values, const char *what, const char *item)
 
 int cli_values_read(cli_values_t *values, const char *what, const char *list, bool ranges)
 {
-    char item[ITEM_MAX];
+    char item[ITEM_MAX], option[48];
     int more, rc = TRV_OK;
-    while (!rc && (more = trv_next_item(&list, what, item, sizeof item)) != 0) {
+    snprintf(option, sizeof option, "--%s", what);
+    while (!rc && (more = trv_next_item(&list, option, item, sizeof item)) != 0) {
         if (more < 0)
             return more;
         quantity_t quantity = parse_quantity(item);

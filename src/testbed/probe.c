@@ -126,8 +126,8 @@ static int receive(struct pollfd *wait, const int *packets, int sockets, double 
     free(missing);
     return !missing      ? trv_fail_memory()
            : interrupted ? trv_fail(TRV_ERR_STATE, "interrupted")
-           : left        ? trv_fail(TRV_ERR_STATE, "%d packets have not arrived after %.1f s; is a link cut?", left,
-                                    patience_ns / 1e9)
+           : left        ? trv_fail(TRV_ERR_STATE, "%d packet%s not arrived after %.1f s; is a link cut?", left,
+                             left == 1 ? " has" : "s have", patience_ns / 1e9)
                          : TRV_OK;
 }
 

@@ -96,22 +96,40 @@ static int read_links(char *lines, double bandwidth_bps, trv_slow_link_t *link)
     return links;
 }
 
-int trv_testbed_settle(const tb_network_t *network)
+/* What is cut or slow now, in *link, which is to be freed. */
+static int read_now(const tb_network_t *network, trv_network_t *now, trv_slow_link_t **link)
 {
     char *lines;
     int code = trv_testbed_ask("links", &lines);
     if (code < 0)
         return code;
-    trv_slow_link_t *link = calloc((size_t)network->torus.ranks * TRV_PORTS_MAX, sizeof *link);
-    if (link) {
-        const trv_network_t now = {TRV_NETWORK, .torus = network->torus,
-                                   .slow_links = read_links(lines, network->bandwidth_bps, link), .slow_link = link};
-        code = write_file(TB_TOPOLOGY, write_topology, &now);
-    } else {
-        code = trv_fail_memory();
-    }
-    free(link);
+    *link = calloc((size_t)network->torus.ranks * TRV_PORTS_MAX, sizeof **link);
+    if (*link)
+        *now = (trv_network_t){TRV_NETWORK, .torus = network->torus,
+                               .slow_links = read_links(lines, network->bandwidth_bps, *link), .slow_link = *link};
     free(lines);
+    return *link ? TRV_OK : trv_fail_memory();
+}
+
+int trv_testbed_whole(const tb_network_t *network)
+{
+    trv_network_t now;
+    trv_slow_link_t *link = NULL;
+    int code = read_now(network, &now, &link);
+    if (code == TRV_OK)
+        code = trv_network_check(&now);
+    free(link);
+    return code;
+}
+
+int trv_testbed_settle(const tb_network_t *network)
+{
+    trv_network_t now;
+    trv_slow_link_t *link = NULL;
+    int code = read_now(network, &now, &link);
+    if (code == TRV_OK)
+        code = write_file(TB_TOPOLOGY, write_topology, &now);
+    free(link);
     return code < 0 ? code : trv_testbed_ask("route", NULL);
 }
 

@@ -35,6 +35,10 @@ int trv_testbed_up(const tb_network_t *network, const char *emulator);
  * another way. */
 int trv_testbed_settle(const tb_network_t *network);
 
+/* TRV_ERR_ARGUMENT with the sentence where what is cut now leaves a row in two parts: packets between them are lost, and
+ * a job on all nodes would wait for ever. */
+int trv_testbed_whole(const tb_network_t *network);
+
 /* Ends every process in the testbed's namespaces, and removes them and all files, also of a testbed that is half made
  * or half gone. *nodes (may be NULL): how many there were, 0 where there was no testbed. */
 int trv_testbed_down(int *nodes);

@@ -32,6 +32,7 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
     };
     uint64_t value = 0;
     const char *p = text;
+    bool known = false;
     for (; isdigit((unsigned char)*p) && value <= BYTES_MAX; p++)
         value = value * 10 + (uint64_t)(*p - '0');
     if (p == text)
@@ -39,19 +40,21 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
                         "'%.40s' is not a byte count: it is a whole number, bare or with K, M, G or T "
                         "(powers of 1024), for example 4096 or 64KiB",
                         text);
-    for (size_t i = 0; i < sizeof suffix / sizeof suffix[0]; i++)
-        if (strcmp(p, suffix[i].name) == 0 && value <= BYTES_MAX >> suffix[i].shift) {
+    for (size_t i = 0; i < sizeof suffix / sizeof suffix[0] && !known; i++) {
+        known = strcmp(p, suffix[i].name) == 0;
+        if (known && value <= BYTES_MAX >> suffix[i].shift) {
             *bytes = value << suffix[i].shift;
             return TRV_OK;
         }
-    if (value > BYTES_MAX || strspn(p, "kKmMgGtTiB") == strlen(p))
+    }
+    if (value > BYTES_MAX || known)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a byte count that fits: at most 2^50, with K, M, G or T "
-                        "(also KiB, MiB, GiB, TiB; powers of 1024), for example 64KiB",
+                        "'%.40s' is too large a byte count: at most 2^50, with K, M, G or T (also KiB, MiB, GiB, TiB; "
+                        "powers of 1024), for example 64KiB",
                         text);
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "'%.40s' is not a byte count: after the number comes nothing, B, K, M, G, T, KiB, "
-                    "MiB, GiB or TiB (powers of 1024), for example 64KiB",
+                    "'%.40s' is not a byte count: the number may be followed by B, K, M, G, T, KiB, MiB, GiB or TiB "
+                    "(powers of 1024), for example 64KiB",
                     text);
 }
 
@@ -215,7 +218,8 @@ int trv_parse_int(const char *text, const char *what, int min, int max, int *val
     if (*text == '-')
         number = -number;
     if (digits == 0 || p[digits] != '\0' || number < min || number > max)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s '%.40s' is not a whole number from %d to %d", what, text, min, max);
+        return trv_fail(TRV_ERR_ARGUMENT, "%s%s '%.40s' is not a whole number from %d to %d", what,
+                        *what == '-' && !strchr(what, ' ') ? ":" : "", text, min, max);
     *value = (int)number;
     return TRV_OK;
 }
@@ -228,9 +232,8 @@ int trv_next_item(const char **rest, const char *what, char *item, size_t item_s
     size_t length = strcspn(start, ",");
     if (length == 0)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "the list of %s has an empty entry; entries are separated by single commas, as in "
-                        "a,b,c",
-                        what);
+                        "%s%s has an empty entry; entries are separated by single commas, as in a,b,c",
+                        *what == '-' ? "" : "the list of ", what);
     if (length >= item_size)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long an entry for the list of %s", start, what);
     memcpy(item, start, length);
@@ -249,19 +252,22 @@ char *trv_format_bytes(uint64_t bytes, char text[TRV_BYTES_TEXT_MAX])
     return text;
 }
 
+static const trv_time_unit_t time_unit[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+
 const trv_time_unit_t *trv_time_unit(double time_ns)
 {
-    static const trv_time_unit_t unit[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
     for (int i = 0; i < 3; i++)
-        if (time_ns >= unit[i].ns)
-            return &unit[i];
-    return &unit[3];
+        if (time_ns >= time_unit[i].ns)
+            return &time_unit[i];
+    return &time_unit[3];
 }
 
 char *trv_format_time(double time_ns, const trv_time_unit_t *unit, char text[TRV_TIME_TEXT_MAX])
 {
     double value = time_ns / unit->ns;
-    snprintf(text, TRV_TIME_TEXT_MAX, "%.*f%s",
+    if (value >= 1e6)
+        unit = trv_time_unit(time_ns), value = time_ns / unit->ns;
+    snprintf(text, TRV_TIME_TEXT_MAX, "%.*f %s",
              value < 10     ? 3
              : value < 100  ? 2
              : value < 1000 ? 1

@@ -56,7 +56,8 @@ const trv_time_unit_t *trv_time_unit(double time_ns);
 
 #define TRV_TIME_TEXT_MAX 32
 
-/* "12.34us": four digits or a little more, in the unit. Returns `text`. */
+/* "12.34us": four digits or a little more, in the unit, or where they would be more than six
+ * before the point in a larger one. Returns `text`. */
 char *trv_format_time(double time_ns, const trv_time_unit_t *unit, char text[TRV_TIME_TEXT_MAX]);
 
 #endif

@@ -111,10 +111,7 @@ static int refuse_value(const char *command, const cli_option_t *option)
         snprintf(name, sizeof name, "--%s", option->name);
     else
         snprintf(name, sizeof name, "-%c", letter_of(option));
-    const size_t bare = strlen(option->name);
     const char *sentence = trv_last_error();
-    if (bare && strncmp(sentence, option->name, bare) == 0 && strncmp(sentence + bare, ": ", 2) == 0)
-        sentence += bare + 2; /* a parameter that is no option elsewhere */
     return strstr(sentence, name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, sentence);
 }
 
@@ -244,6 +241,8 @@ static void print_options(const cli_command_t *command, FILE *out)
 static void print_usage(const cli_command_t *command, FILE *out)
 {
     const char *lead = "Usage: ";
+    if (!*command->usage)
+        fprintf(out, "Usage: trivance %s\n", command->name);
     for (const char *line = command->usage; *line; lead = "       ") {
         size_t length = strcspn(line, "\n");
         bool launched = strncmp(line, "mpirun ", 7) == 0;

@@ -10,16 +10,17 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/clock.h"
+#include "common/advance.h"
 #include "common/error.h"
+#include "common/room.h"
 #include "tool/network.h"
+#include "tool/parallel.h"
 #include "tool/simulators.h"
 
 #define HOPS_PER_SECOND 8e6 /* of one core, 2024 */
@@ -43,6 +44,7 @@ typedef struct run {
     cli_simulator_t *simulators;
     group_t *group;
     size_t groups;
+    int64_t group_room;
     double work, dearest; /* packet-hops of all points; of one */
     cli_point_done_t *done;
     void *context;
@@ -94,19 +96,14 @@ static double estimate_work(const group_t *group, const cli_point_t *point)
         const cli_simulator_t *entry = group->member[i];
         double hops = entry->message_hops + entry->byte_hops * (double)point->bytes / options->packet_bytes;
         double work = 1 + hops * (reduced ? entry->ranks_reduced : point->torus.ranks);
-        if (!entry->rc && (least == 0 || work < least))
+        if (!entry->rc && !cli_simulator_check(entry, point->bytes, options->packet_bytes) &&
+            (least == 0 || work < least))
             least = work;
     }
     return least;
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
-
-/* The array with room for one more, its room being the power of two at or above `count`; NULL without memory. */
-static void *grow(void *array, size_t count, size_t size)
-{
-    return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * size);
-}
 
 static trv_network_t network_of(const cli_point_t *point) { return cli_network_on(&point->torus, &point->options); }
 
@@ -125,11 +122,9 @@ static int find_group(run_t *run, const cli_point_t *point, size_t *index)
             *index = i;
             return TRV_OK;
         }
-    group_t *group = grow(run->group, run->groups, sizeof *group);
-    if (!group)
-        return trv_fail_memory();
-    run->group = group;
-    group += run->groups;
+    if (trv_room(&run->group, &run->group_room, (int64_t)run->groups, 1, sizeof *run->group))
+        return TRV_ERR_MEMORY;
+    group_t *group = &run->group[run->groups];
     *group = (group_t){.like = point};
     const trv_network_t network = network_of(point);
     int rc = TRV_OK;
@@ -161,6 +156,8 @@ static int list_candidates(const group_t *group, const cli_point_t *point, candi
         cli_simulator_t *entry = group->member[i];
         double bound_ns = 0;
         int rc = cli_simulator_acquire(entry);
+        if (!rc)
+            rc = cli_simulator_check(entry, point->bytes, point->options.packet_bytes);
         if (!rc && members(point) > 1)
             rc = trv_simulate_bound_ns(entry->simulator, &point->options, point->bytes, &bound_ns);
         if (!rc)
@@ -267,8 +264,9 @@ static void report(run_t *run, const cli_point_t *point, int rc)
 }
 
 /* From both ends of the list, whose takers are counted together, so they never meet in a point. */
-static void work(run_t *run, bool cheapest)
+static void work(void *context, bool cheapest)
 {
+    run_t *run = context;
     size_t cheap = 0;
     while (!atomic_load(&run->rc) && atomic_fetch_add(&run->taken, 1) < run->points) {
         const order_t *order = &run->order[cheapest ? run->points - ++cheap : atomic_fetch_add(&run->dear, 1)];
@@ -276,36 +274,13 @@ static void work(run_t *run, bool cheapest)
     }
 }
 
-static void *work_on_dearest(void *context)
-{
-    work(context, false);
-    return NULL;
-}
-
-static int cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return CPU_COUNT(&set);
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
 double cli_grid_seconds(double hops) { return hops / HOPS_PER_SECOND; }
 
-/* This thread is one of the workers; where another cannot be had, those that there are do the work. */
-static int work_together(run_t *run, size_t most)
+static int work_on_points(run_t *run, size_t workers)
 {
-    pthread_t *thread = most > 1 ? malloc((most - 1) * sizeof *thread) : NULL;
-    size_t threads = 0;
     pthread_mutex_init(&run->lock, NULL);
-    while (thread && threads < most - 1 && pthread_create(&thread[threads], NULL, work_on_dearest, run) == 0)
-        threads++;
-    work(run, true);
-    for (size_t i = 0; i < threads; i++)
-        pthread_join(thread[i], NULL);
+    cli_work_together(workers, work, run);
     pthread_mutex_destroy(&run->lock);
-    free(thread);
     int rc = atomic_load(&run->rc);
     return rc ? trv_fail(rc, "%s", run->sentence ? run->sentence : "out of memory") : TRV_OK;
 }
@@ -368,8 +343,11 @@ static int prepare(run_t *run, size_t workers)
     int rc = TRV_OK;
     for (int planned = 0; planned < 2 && !rc; planned++) {
         for (size_t i = 0; i < run->points && !rc; i++)
-            if (run->point[i].choice->planned == (planned == 1))
+            if (run->point[i].choice->planned == (planned == 1)) {
+                const trv_advance_t all = trv_advance_begin((double)i / (double)run->points, 1.0 / (double)run->points);
                 rc = prepare_point(run, i);
+                trv_advance_end(all);
+            }
         if (!rc)
             rc = announce(run, workers, planned == 0);
     }
@@ -392,14 +370,14 @@ static void clear(run_t *run)
 
 static int run_grid(run_t *run, int workers)
 {
-    size_t most = (size_t)(workers > 0 ? workers : cores());
+    size_t most = (size_t)(workers > 0 ? workers : cli_cores());
     most = most < run->points ? most : run->points;
     if (run->points == 0)
         return TRV_OK;
     run->order = malloc(run->points * sizeof *run->order);
     int rc = run->order ? prepare(run, most) : trv_fail_memory();
     if (!rc)
-        rc = work_together(run, most);
+        rc = work_on_points(run, most);
     clear(run);
     return rc;
 }

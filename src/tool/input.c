@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cost/measure.h"
 #include "text/parse.h"
 #include "common/error.h"
+#include "tool/network.h"
 #include "tool/progress.h"
 #include "tool/tool.h"
 
@@ -68,6 +70,21 @@ int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const t
     trv_fail(TRV_ERR_INVALID, "%.200s is not what it claims: %s", strcmp(path, "-") == 0 ? "stdin" : path,
              verdict.fault);
     return CLI_WRONG;
+}
+
+int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_t *options)
+{
+    const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), options);
+    const trv_hockney_t times = TRV_HOCKNEY_PAPER;
+    const uint64_t bytes = 1;
+    trv_cost_t cost;
+    double time_ns;
+    if (on.slow_links == 0)
+        return TRV_OK;
+    int rc = trv_cost_sizes(schedule, &on, &times, &bytes, 1, &cost, &time_ns);
+    if (!rc)
+        trv_cost_clear(&cost);
+    return rc;
 }
 
 int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file)

@@ -5,6 +5,7 @@
 #ifndef TRIVANCE_TOOL_INPUT_H
 #define TRIVANCE_TOOL_INPUT_H
 
+#include <trivance/simulate.h>
 #include <trivance/torus.h>
 #include <trivance/verify.h>
 
@@ -25,7 +26,8 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori);
 int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file);
 
 /* What --unchecked means, and the sentence for it without a file. */
-#define CLI_UNCHECKED_HELP  "take the file as it is; else one that is not what it claims is refused with exit status 1"
+#define CLI_UNCHECKED_HELP                                                                                             \
+    "accept the file unverified; otherwise a schedule that does not hold its claims is refused with exit status 1"
 #define CLI_UNCHECKED_ALONE "--unchecked is about a file, for example --schedule=FILE --unchecked"
 
 /* The sentence for options beside a file that are about a torus. */
@@ -33,6 +35,9 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
 
 /* CLI_WRONG, with the fault as the sentence, where a schedule that was read from `path` is not what it claims. */
 int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const trv_network_t *network);
+
+/* TRV_ERR_UNSUPPORTED, with a sentence, where a message of the schedule needs a link that the options have cut. */
+int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_t *options);
 
 /* trv_verify_on with a progress bar. */
 int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,

@@ -9,7 +9,6 @@
 
 #include "common/error.h"
 #include "text/parse.h"
-#include "torus/rows.h"
 #include "torus/torus.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -71,24 +70,26 @@ static int add(cli_links_t *links, const cli_link_t *link)
 
 int cli_links_add_slow(cli_links_t *links, const char *text)
 {
-    cli_link_t link = {.option = "slow-link"};
+    cli_link_t link = {.option = "--slow-link"};
     int rc = cli_parse_slow_link(text, &link.slow);
     return rc ? rc : add(links, &link);
 }
 
 int cli_links_add_cut(cli_links_t *links, const char *text)
 {
-    cli_link_t link = {.option = "cut"};
+    cli_link_t link = {.option = "--cut"};
     int rc = parse_cut(text, &link);
     return rc ? rc : add(links, &link);
 }
+
+static const char of_file[] = "links";
 
 int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int count)
 {
     if (count > 2 * CLI_LINKS_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "the file has more than %d slow or cut links", 2 * CLI_LINKS_MAX);
     for (int i = 0; i < count; i++)
-        links->link[links->count++] = (cli_link_t){.option = "links", .slow = link[i]};
+        links->link[links->count++] = (cli_link_t){.option = of_file, .slow = link[i]};
     return TRV_OK;
 }
 
@@ -120,51 +121,58 @@ static trv_slow_link_t opposite(const trv_slow_link_t *link, const trv_torus_t *
     return (trv_slow_link_t){trv_torus_shift(torus, link->rank, d, sign), trv_port(d, -sign), link->factor};
 }
 
-static int check_twice(const cli_links_t *links, int count, const char *option)
+/* Says of a link that is given twice by what it was given before: on the command line, or, which comes last, in a
+ * schedule's file. */
+static int refuse_twice(const cli_link_t *before, const cli_link_t *link, const trv_slow_link_t *twice)
 {
-    const trv_slow_link_t *last = &links->directed[count - 1];
-    char port[TRV_PORT_TEXT_MAX];
-    for (int i = 0; i < count - 1; i++)
-        if (links->directed[i].rank == last->rank && links->directed[i].port == last->port)
-            return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is given twice", option, last->rank,
-                            trv_port_format(last->port, port));
+    char port[TRV_PORT_TEXT_MAX], port_before[TRV_PORT_TEXT_MAX];
+    const char *is = isinf(before->slow.factor) ? "cut" : "slow";
+    trv_port_format(twice->port, port);
+    if (link->option == of_file)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is already %s in the file; leave %s out", before->option,
+                        twice->rank, port, isinf(link->slow.factor) ? "cut" : "slow", before->option);
+    return trv_fail(TRV_ERR_ARGUMENT, "%s: the link %d:%s is already %s by %s=%d:%s%s; leave one out", link->option,
+                    twice->rank, port, is, before->option, before->slow.rank,
+                    trv_port_format(before->slow.port, port_before), before->both_ways ? ", which cuts both ways" : "");
+}
+
+/* `from` is the link that each of the directed ones comes from. */
+static int add_directed(cli_links_t *links, int *count, int *from, int index, trv_slow_link_t link)
+{
+    for (int i = 0; i < *count; i++)
+        if (links->directed[i].rank == link.rank && links->directed[i].port == link.port)
+            return refuse_twice(&links->link[from[i]], &links->link[index], &link);
+    from[*count] = index;
+    links->directed[(*count)++] = link;
     return TRV_OK;
 }
 
 int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
 {
-    int rc = TRV_OK, n = 0;
+    int rc = TRV_OK, n = 0, from[4 * CLI_LINKS_MAX];
     for (int i = 0; i < links->count && !rc; i++) {
         const cli_link_t *link = &links->link[i];
         rc = check_place(link, torus);
-        if (rc)
-            return rc;
-        links->directed[n++] = link->slow;
-        rc = check_twice(links, n, link->option);
-        if (!rc && link->both_ways) {
-            links->directed[n++] = opposite(&link->slow, torus);
-            rc = check_twice(links, n, link->option);
-        }
+        if (!rc)
+            rc = add_directed(links, &n, from, i, link->slow);
+        if (!rc && link->both_ways)
+            rc = add_directed(links, &n, from, i, opposite(&link->slow, torus));
     }
     *count = n;
     const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = n, .slow_link = links->directed};
-    trv_rows_t *rows = NULL;
-    if (!rc)
-        rc = trv_rows_create(&rows, &network, INFINITY);
-    trv_rows_destroy(rows);
-    return rc;
+    return rc ? rc : trv_network_check(&network);
 }
 
-char *cli_links_format(const cli_links_t *links, char text[CLI_LINKS_TEXT_MAX])
+char *cli_links_format(const cli_links_t *links, const char *before, char text[CLI_LINKS_TEXT_MAX])
 {
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < links->count && used < CLI_LINKS_TEXT_MAX; i++) {
         const cli_link_t *link = &links->link[i];
         char port[TRV_PORT_TEXT_MAX], factor[32];
-        snprintf(factor, sizeof factor, "%gx", link->slow.factor);
-        used += (size_t)snprintf(text + used, CLI_LINKS_TEXT_MAX - used, "%s%d:%s %s", i ? ", " : "", link->slow.rank,
-                                 trv_port_format(link->slow.port, port),
+        snprintf(factor, sizeof factor, "%.10gx", link->slow.factor);
+        used += (size_t)snprintf(text + used, CLI_LINKS_TEXT_MAX - used, "%s%s%d:%s %s", i ? ", " : "", before,
+                                 link->slow.rank, trv_port_format(link->slow.port, port),
                                  !isinf(link->slow.factor) ? factor
                                  : link->both_ways         ? "cut"
                                                            : "down");
@@ -187,9 +195,9 @@ void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, doubl
         if (isinf(link->factor))
             fprintf(out, "is cut: its row is a line from %d\n", find_start(link, torus));
         else if (link->factor >= avoided)
-            fprintf(out, "is %g times as slow and left alone: its row is a line from %d\n", link->factor,
+            fprintf(out, "is %.10g times as slow and left alone: its row is a line from %d\n", link->factor,
                     find_start(link, torus));
         else
-            fprintf(out, "is %g times as slow, and used\n", link->factor);
+            fprintf(out, "is %.10g times as slow, and used\n", link->factor);
     }
 }

@@ -33,9 +33,9 @@ int cli_links_add_cut(cli_links_t *links, const char *text);
 /* Adds those of a schedule's file, each in its own direction, at most 2 * CLI_LINKS_MAX. */
 int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int count);
 
-/* "3:+0 cut, 0:+1 4x", "" where there are none. Returns `text`. */
+/* "3:+0 cut, 0:+1 4x", with `before` before each ("link "), "" where there are none. Returns `text`. */
 #define CLI_LINKS_TEXT_MAX 4096
-char *cli_links_format(const cli_links_t *links, char text[CLI_LINKS_TEXT_MAX]);
+char *cli_links_format(const cli_links_t *links, const char *before, char text[CLI_LINKS_TEXT_MAX]);
 
 /* Makes the directed links, and sets *count to their number. TRV_ERR_ARGUMENT for links that the torus does not have,
  * those that are given twice, and a row that is cut in two. */

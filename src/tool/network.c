@@ -12,6 +12,7 @@
 
 #include "text/parse.h"
 #include "common/error.h"
+#include "torus/rows.h"
 
 enum parameter {
     MODEL,
@@ -60,12 +61,12 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
 static const cli_option_t network_option[] = {
     {NULL, 0, NULL, "Network (the paper's by default)", NULL},
     {"model", ROW(MODEL), "M",
-     "queues of a link: dateline, two channels that take turns, of which a packet changes to the second where it "
-     "passes "
-     "coordinate 0, as torus routers do to be free of deadlock (default); or fifo, one queue, the ideal router",
+     "queues of a link: dateline, two channels that take turns, where a packet changes to the second as it passes "
+     "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
      "dateline fifo"},
     {"delivery", ROW(DELIVERY), "D",
-     "a packet has arrived with its head, as in the paper's simulator (default), or with its tail, as on a real link",
+     "when a packet counts as arrived: with its head, as in the paper's simulator (default), or with its tail, as on a "
+     "real link",
      "head tail"},
     {"bandwidth", ROW(BANDWIDTH), "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
     {"nic-bandwidth", ROW(NIC_BANDWIDTH), "RATE",
@@ -85,10 +86,9 @@ static const cli_option_t network_option[] = {
      "bytes of its result (default 0ns)",
      NULL},
     {"message-overhead", ROW(MESSAGE_OVERHEAD), "TIME",
-     "that a rank's processor is busy with each message before it is sent (default 0ns)", NULL},
+     "for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
     {"jitter", ROW(JITTER), "SHARE",
-     "every alpha is stretched by a random share of up to this, for example 10% (default 0%); planned ignores it",
-     NULL},
+     "stretch every alpha by a random share of up to this, for example 10% (default 0%); planned ignores it", NULL},
     {"seed", ROW(SEED), "N", "of the random numbers; the same seed gives the same times (default 1)", NULL},
     {"slow-rank", ROW(SLOW_RANK), "R:Fx",
      "what rank R does itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to 64 "
@@ -246,7 +246,7 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
             if (!rc)
                 return TRV_OK;
             snprintf(reason, sizeof reason, "%s", trv_last_error());
-            return trv_fail(rc, "%s: %s", name, reason);
+            return trv_fail(rc, "--%s: %s", name, reason); /* a file's keys are called like the options */
         }
     return trv_fail(TRV_ERR_ARGUMENT, "the network has no parameter '%.40s'; `trivance simulate --help` lists them",
                     name);
@@ -260,11 +260,12 @@ static int check_slow_ranks(const cli_network_t *network, const trv_torus_t *tor
     for (int i = 0; i < network->options.slow_ranks; i++) {
         int rank = network->slow_rank[i].rank;
         if (rank >= torus->ranks)
-            return trv_fail(TRV_ERR_ARGUMENT, "slow-rank: there is no rank %d on the torus %s, whose ranks are 0 to %d",
-                            rank, trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "--slow-rank: there is no rank %d on the torus %s, whose ranks are 0 to %d", rank,
+                            trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
         for (int j = 0; j < i; j++)
             if (network->slow_rank[j].rank == rank)
-                return trv_fail(TRV_ERR_ARGUMENT, "slow-rank: rank %d is given twice", rank);
+                return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice", rank);
     }
     return TRV_OK;
 }
@@ -276,10 +277,10 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
     options->slow_link = network->links.directed;
     if (options->buffer_bytes && options->model == TRV_FIFO)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "buffer: a ring with one queue per link and full buffers deadlocks; finite buffers need the "
+                        "--buffer: a ring with one queue per link and full buffers deadlocks; finite buffers need the "
                         "model dateline");
     if (options->buffer_bytes && options->buffer_bytes < options->packet_bytes)
-        return trv_fail(TRV_ERR_ARGUMENT, "buffer: a packet of %u bytes does not fit in a buffer of %llu bytes",
+        return trv_fail(TRV_ERR_ARGUMENT, "--buffer: a packet of %u bytes does not fit in a buffer of %llu bytes",
                         (unsigned)options->packet_bytes, (unsigned long long)options->buffer_bytes);
     int rc = check_slow_ranks(network, torus);
     return rc ? rc : cli_links_finish(&network->links, torus, &options->slow_links);
@@ -295,6 +296,18 @@ trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_option
 {
     return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
                            .slow_link = options->slow_link};
+}
+
+int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served)
+{
+    const trv_network_t on = cli_network_on(torus, options);
+    trv_rows_t *rows;
+    int rc = trv_rows_create(&rows, &on, INFINITY);
+    *served = *torus;
+    if (!rc)
+        served->lines = rows->lines;
+    trv_rows_destroy(rows);
+    return rc;
 }
 
 double cli_hop_ns(const trv_simulate_options_t *network)
@@ -320,19 +333,21 @@ int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *netwo
     const trv_network_t on = cli_network_on(torus, network);
     const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
     const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
-    return trv_limit_find(&on, &times, collective, vector_bytes, limit);
+    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
+    return trv_limit_find(&on, &times, collective, vector_bytes, unpaid_bytes, limit);
 }
 
-void cli_limit_print(const trv_limit_t *limit, double time_ns, FILE *out)
+void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out)
 {
     const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
     char text[5][TRV_TIME_TEXT_MAX];
     fprintf(out,
-            "limit %s (start-up %s, %s with one message by a port in a step; sets of ranks %s, links %s): %.3f times "
-            "that\n",
+            "lower bound %s (start-up %s, %s if each port sends one message per step; sets of ranks %s; links %s): %s "
+            "takes "
+            "%.3f times as long\n",
             trv_format_time(limit->time_ns, unit, text[0]), trv_format_time(limit->startup_ns, unit, text[1]),
             trv_format_time(limit->steps_ns, unit, text[4]), trv_format_time(limit->sets_ns, unit, text[2]),
-            trv_format_time(limit->links_ns, unit, text[3]), limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
+            trv_format_time(limit->links_ns, unit, text[3]), what, limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
@@ -349,17 +364,11 @@ static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...)
 
 static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
 {
+    char links[CLI_LINKS_TEXT_MAX];
     for (int i = 0; i < network->options.slow_ranks; i++)
-        append(text, ", rank %d %gx", network->slow_rank[i].rank, network->slow_rank[i].factor);
-    for (int i = 0; i < network->links.count; i++) {
-        const cli_link_t *link = &network->links.link[i];
-        char port[TRV_PORT_TEXT_MAX];
-        append(text, ", link %d:%s ", link->slow.rank, trv_port_format(link->slow.port, port));
-        if (isinf(link->slow.factor))
-            append(text, link->both_ways ? "cut" : "down");
-        else
-            append(text, "%gx", link->slow.factor);
-    }
+        append(text, ", rank %d %.10gx", network->slow_rank[i].rank, network->slow_rank[i].factor);
+    cli_links_format(&network->links, "link ", links);
+    append(text, "%s%s", links[0] ? ", " : "", links);
 }
 
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
@@ -397,7 +406,7 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     if (options->message_overhead_ns > 0)
         append(text, ", messages %g ns", options->message_overhead_ns);
     if (options->jitter > 0)
-        append(text, ", jitter %g%% (seed %llu)", 100 * options->jitter, (unsigned long long)options->seed);
+        append(text, ", jitter %g %% (seed %llu)", 100 * options->jitter, (unsigned long long)options->seed);
     append_slow(network, text);
     return text;
 }

@@ -43,6 +43,9 @@ int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *f
 /* The torus with the links of the options, which are borrowed. */
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options);
 
+/* The torus with the rings that cuts have opened as lines: what algorithms serve, or not. */
+int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served);
+
 /* The names as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a plan
  * depends on, and slow-link and cut alone. */
 #define CLI_NETWORK_COUNT  18
@@ -59,12 +62,12 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
 /* "slow ranks, jitter": what the network has and plans leave out of account, "" for nothing. Returns `text`. */
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
 
-/* "limit 5.1us (start-up …; sets of ranks 3us, links 2us): 1.25 times that": what no schedule beats for the simulator's
+/* "lower bound 5.1us (start-up …; sets of ranks 3us; links 2us): this takes 1.250 times as long": for the simulator's
  * options, and by how much a time is above it. */
 int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
                    uint64_t vector_bytes, trv_limit_t *limit);
-void cli_limit_print(const trv_limit_t *limit, double time_ns, FILE *out);
-#define CLI_LIMIT_HELP "what no schedule beats, by start-up, sets of ranks and links, and how many times that it takes"
+void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out);
+#define CLI_LIMIT_HELP "a lower bound on the time of any schedule, and how many times as long this one takes"
 
 /* What a hop takes: along a link and through both sides of a router. Setting it keeps their proportions. */
 double cli_hop_ns(const trv_simulate_options_t *network);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
+#include "tool/tool.h"
 
 enum { LINKS_MAX = 16, TEMPORARIES_MAX = 8 };
 
@@ -110,10 +111,9 @@ static int open_beside(cli_output_t *output, const struct stat *old)
     return output->stream ? TRV_OK : trv_fail_memory();
 }
 
-int cli_output_begin(cli_output_t *output, const char *path)
+static int open_output(cli_output_t *output, const char *path)
 {
     struct stat status;
-    *output = (cli_output_t){.stream = stdout};
     if (!path || strcmp(path, "-") == 0)
         return TRV_OK;
     const bool is_there = stat(path, &status) == 0;
@@ -134,9 +134,21 @@ int cli_output_begin(cli_output_t *output, const char *path)
     return rc;
 }
 
+int cli_output_begin(cli_output_t *output, const char *path)
+{
+    *output = (cli_output_t){.stream = stdout};
+    int rc = open_output(output, path);
+    if (!rc && (output->path || !cli_stdout_is_terminal())) {
+        cli_progress_begin(&output->progress, "writing", 1);
+        cli_progress_watch(&output->progress, 1);
+    }
+    return rc;
+}
+
 int cli_output_end(cli_output_t *output, int code)
 {
     int rc = code;
+    cli_progress_end(&output->progress);
     if (!output->path) {
         if ((fflush(stdout) || ferror(stdout)) && !code)
             rc = trv_fail(TRV_ERR_ARGUMENT, "the output could not be written: %s", strerror(errno));

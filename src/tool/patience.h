@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#define CLI_LONG_HELP "do what will take more than an hour, too"
+#define CLI_LONG_HELP "run even what is expected to take more than an hour"
 
 /* For work that will take about `seconds`: over a minute a warning on stderr, over an hour TRV_ERR_ARGUMENT unless
  * `allowed` (--long). `cheaper` is a way to have it sooner, or NULL. */

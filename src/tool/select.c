@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "text/nearest.h"
+#include "tool/progress.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "common/error.h"
@@ -22,6 +23,8 @@ const char *cli_member_name(const cli_choice_t *choice, int member)
 }
 
 bool cli_is_several(const cli_choice_t *choice) { return choice->planned || choice->members > 1; }
+
+const char *cli_member_letter(const char *algorithm) { return strrchr(algorithm, '-') + 1; }
 
 static bool already_chosen(const cli_selection_t *selection, const char *label)
 {
@@ -205,11 +208,15 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
                uint64_t vector_bytes, trv_schedule_t **schedule)
 {
     trv_planned_t plan;
+    cli_progress_t progress;
     *schedule = NULL;
     if (!choice->planned)
         return choose_member(choice, torus, collective, network, vector_bytes, schedule);
     const trv_network_t on = cli_network_on(torus, network);
+    cli_progress_begin_planning(&progress, torus, 1);
+    cli_progress_watch(&progress, 1);
     int rc = trv_planner_best(torus, collective, vector_bytes, network, constraints, &plan);
+    cli_progress_end(&progress);
     return rc ? rc : trv_schedule_create_on(schedule, &on, plan.algorithm, collective);
 }
 

@@ -1,6 +1,6 @@
 /*
  * Which algorithms the user means: a name, with its parameters where it has some ("hybrid:4x8"), a family ("trivance":
- * the better of its L and B), `planned` (what the planner chooses), `all`, or a list of these.
+ * the fastest of its members), `planned` (what the planner chooses), `all`, or a list of these.
  */
 #ifndef TRIVANCE_TOOL_SELECT_H
 #define TRIVANCE_TOOL_SELECT_H
@@ -25,6 +25,10 @@ typedef struct cli_choice {
 const char *cli_member_name(const cli_choice_t *choice, int member);
 /* Whether its results must say what it became: a family or `planned`. */
 bool cli_is_several(const cli_choice_t *choice);
+
+/* A family's member in a table, by the first letter of what distinguishes it: l, b, p. */
+const char *cli_member_letter(const char *algorithm);
+#define CLI_MEMBER_LETTERS "l, b, p: the fastest of the family's members, -l, -b and -pipelined"
 
 typedef struct cli_selection {
     bool all;    /* the user said `all`: algorithms that do not take the torus are no error */

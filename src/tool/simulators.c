@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "simulate/network.h"
 #include "torus/torus.h"
 
 #define STEPS_SAMPLED 1024
@@ -24,7 +25,9 @@ static int add_hops(const trv_schedule_t *schedule, int stream, int step, double
                         trv_schedule_mirrored(schedule, stream));
         double hops = times * trv_route_length(&route);
         entry->message_hops += hops;
-        entry->byte_hops += hops * part * (double)trv_message_units(schedule, message);
+        const double share = part * (double)trv_message_units(schedule, message);
+        entry->byte_hops += hops * share;
+        entry->largest = share > entry->largest ? share : entry->largest;
     }
     return rc;
 }
@@ -98,6 +101,16 @@ void cli_simulators_clear(cli_simulator_t *newest)
         pthread_mutex_destroy(&entry->lock);
         free(entry);
     }
+}
+
+int cli_simulator_check(const cli_simulator_t *entry, uint64_t vector_bytes, uint32_t packet_bytes)
+{
+    const double bytes = entry->largest * (double)vector_bytes;
+    if (bytes / packet_bytes < TRV_PACKETS_MAX)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_UNSUPPORTED,
+                    "a message of %.0f bytes is more than %u packets of %u bytes; take larger ones, up to --packet=1M",
+                    bytes, TRV_PACKETS_MAX, packet_bytes);
 }
 
 int cli_simulator_acquire(cli_simulator_t *entry)

@@ -10,6 +10,7 @@
 
 #include "tool/tool.h"
 #include "common/error.h"
+#include "common/room.h"
 
 int cli_parse_format(const char *text, cli_format_t *format)
 {
@@ -100,7 +101,7 @@ void cli_cell_both(cli_table_t *table, const char *text, json_t *value)
     } else if (value && table->column[c].key) {
         if (!table->object)
             table->object = json_object();
-        /* CSV keeps the text beside the value: it has the decimals that were asked for. */
+        /* CSV keeps the text beside the value: a number's has the decimals that were asked for. */
         json_t *entry = table->format == CLI_FORMAT_CSV ? json_pack("[s%, O]", text, strlen(text), value)
                                                         : json_incref(value);
         if (json_object_set_new(table->object, table->column[c].key, entry))
@@ -156,6 +157,14 @@ static void print_csv_cell(FILE *out, const char *text)
     fputc('"', out);
 }
 
+/* No unit or word behind it, as people like to have. */
+static bool is_number(const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
 static void print_csv(cli_table_t *table)
 {
     const char *key;
@@ -166,10 +175,11 @@ static void print_csv(cli_table_t *table)
         const json_t *value = json_array_get(entry, 1);
         if (shown++)
             fputc(',', table->out);
-        if (json_is_boolean(value))
-            fputs(json_is_true(value) ? "true" : "false", table->out);
+        const char *text = json_string_value(json_array_get(entry, 0));
+        if (json_is_boolean(value) || (json_is_number(value) && !is_number(text)))
+            json_dumpf(value, table->out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
         else
-            print_csv_cell(table->out, json_string_value(json_array_get(entry, 0)));
+            print_csv_cell(table->out, text);
     }
     fputc('\n', table->out);
 }
@@ -177,15 +187,9 @@ static void print_csv(cli_table_t *table)
 /* Keeps the row until all widths are known. */
 static void keep_text(cli_table_t *table)
 {
-    if (table->rows == table->room) {
-        int room = table->room ? 2 * table->room : 64;
-        char **grown = realloc(table->row, (size_t)room * (size_t)table->columns * sizeof *grown);
-        if (!grown) {
-            table->failed = true;
-            return;
-        }
-        table->row = grown;
-        table->room = room;
+    if (trv_room(&table->row, &table->room, table->rows, 1, (size_t)table->columns * sizeof *table->row)) {
+        table->failed = true;
+        return;
     }
     for (int c = 0; c < table->columns; c++) {
         int width = table->text[c] ? cli_text_width(table->text[c]) : 0;

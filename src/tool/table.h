@@ -33,7 +33,8 @@ typedef struct cli_table {
     FILE *out;
     cli_format_t format;
     bool stream, bold, failed;
-    int columns, cells, rows, room;
+    int columns, cells, rows;
+    int64_t room;
     cli_column_t column[CLI_COLUMNS_MAX];
     json_t *object;              /* the row under construction, JSON and CSV */
     char *text[CLI_COLUMNS_MAX]; /* the row under construction, text */
@@ -54,7 +55,8 @@ void cli_cell_int(cli_table_t *table, int64_t value);
 void cli_cell_real(cli_table_t *table, double value, int decimals);
 void cli_cell_bool(cli_table_t *table, bool value);
 void cli_cell_none(cli_table_t *table);
-/* Text for people that differs from the JSON value, which it takes over. */
+/* Text for people that differs from the JSON value, which it takes over; CSV has a number or truth as JSON does, and the
+ * text of all else. */
 void cli_cell_both(cli_table_t *table, const char *text, json_t *value);
 
 void cli_row_end(cli_table_t *table);

@@ -141,7 +141,7 @@ int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nodes, int 
         qsort(place, (size_t)nodes, sizeof *place, by_snake);
         for (int i = 1; i < nodes && !rc; i++)
             if (place[i].node == place[i - 1].node)
-                rc = trv_fail(TRV_ERR_ARGUMENT, "node %d is there twice; a node has one rank", place[i].node);
+                rc = trv_fail(TRV_ERR_ARGUMENT, "node %d is listed twice; each node takes one rank", place[i].node);
     }
     if (!rc && order == TRV_ORDER_THIRDS)
         divide(place, nodes);

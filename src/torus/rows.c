@@ -3,7 +3,6 @@
  */
 #include "torus/rows.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "common/error.h"
@@ -16,25 +15,25 @@ static int row_of(const trv_torus_t *torus, int rank, int dimension)
 
 static int check_link(const trv_torus_t *torus, const trv_slow_link_t *link)
 {
-    char text[TRV_TORUS_TEXT_MAX];
+    char text[TRV_TORUS_TEXT_MAX], port[TRV_PORT_TEXT_MAX];
     const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
     trv_torus_format(torus, text, sizeof text);
     if (link->rank < 0 || link->rank >= torus->ranks)
         return trv_fail(TRV_ERR_ARGUMENT, "no link leaves rank %d: the ranks of %s are 0 to %d", link->rank, text,
                         torus->ranks - 1);
     if (link->port < 0 || d >= torus->dims || torus->size[d] == 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "no link leaves rank %d by port %d: %s has %s", link->rank, link->port, text,
-                        d < torus->dims ? "one rank along that dimension" : "not so many dimensions");
+        return trv_fail(TRV_ERR_ARGUMENT, "no link leaves rank %d by port %s: %s has %s", link->rank,
+                        trv_port_format(link->port, port), text,
+                        d < torus->dims ? "one rank along that dimension" : "fewer dimensions");
     if (trv_torus_is_line(torus, d) &&
         trv_torus_coordinate(torus, link->rank, d) == (sign > 0 ? torus->size[d] - 1 : 0))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "no link leaves rank %d in direction %c of dimension %d: it is the last of its line on %s",
-                        link->rank, sign > 0 ? '+' : '-', d, text);
-    if (!(link->factor >= 1))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "a link %g times as slow is none: the factor is 1 or more, for example 4, or INFINITY for a "
-                        "link that is cut",
-                        link->factor);
+        return trv_fail(TRV_ERR_ARGUMENT, "no link leaves rank %d by port %s: it is the last of its line on %s",
+                        link->rank, trv_port_format(link->port, port), text);
+    if (!trv_slow_factor_is_valid(link->factor))
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "a link is slower by a factor from 1 to %.0f, for example 4, or it is down (INFINITY); not by %g",
+            TRV_SLOW_FACTOR_MAX, link->factor);
     return TRV_OK;
 }
 
@@ -57,11 +56,15 @@ static trv_row_t open_row(const trv_torus_t *torus, const trv_slow_link_t *cut)
 static int refuse_two_cuts(const trv_torus_t *torus, const trv_row_t *row)
 {
     char text[TRV_TORUS_TEXT_MAX];
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "the row of rank %d along dimension %d of %s is in two parts, because of %s: no message in that "
-                    "dimension reaches all of it",
-                    row->row, row->dimension, trv_torus_format(torus, text, sizeof text),
-                    trv_torus_is_line(torus, row->dimension) ? "a cut in a line" : "two cuts");
+    trv_torus_format(torus, text, sizeof text);
+    if (trv_torus_is_line(torus, row->dimension))
+        return trv_fail(TRV_ERR_ARGUMENT, "the cut splits the row of rank %d along dimension %d of %s in two", row->row,
+                        row->dimension, text);
+    return trv_fail(
+        TRV_ERR_ARGUMENT,
+        "the row of rank %d along dimension %d of %s is cut in two places; a ring may have one cut, one-way "
+        "or not",
+        row->row, row->dimension, text);
 }
 
 /* Sorts the opened rows, each of which may be there twice: by both directions of one link. */
@@ -95,14 +98,36 @@ static void find_starts(trv_rows_t *rows)
     }
 }
 
-/* If a link has several entries, the last counts. */
-static bool is_last(const trv_network_t *network, int i)
+typedef struct entry {
+    const trv_slow_link_t *link; /* entries are of one array: the later one counts */
+} entry_t;
+
+static int compare_entries(const void *left, const void *right)
 {
-    const trv_slow_link_t *link = &network->slow_link[i];
-    for (int k = i + 1; k < network->slow_links; k++)
-        if (network->slow_link[k].rank == link->rank && network->slow_link[k].port == link->port)
-            return false;
-    return true;
+    const trv_slow_link_t *a = ((const entry_t *)left)->link, *b = ((const entry_t *)right)->link;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->port != b->port ? a->port - b->port : (a > b) - (a < b);
+}
+
+/* The rows of all links that are `avoid` times as slow or slower. */
+static int open_rows(trv_rows_t *rows, const trv_network_t *network, double avoid)
+{
+    const int links = network->slow_links;
+    entry_t *entry = malloc(((size_t)links + 1) * sizeof *entry);
+    if (!entry)
+        return trv_fail_memory();
+    for (int i = 0; i < links; i++)
+        entry[i].link = &network->slow_link[i];
+    qsort(entry, (size_t)links, sizeof *entry, compare_entries);
+    for (int i = 0; i < links; i++) {
+        const trv_slow_link_t *link = entry[i].link, *next = i + 1 < links ? entry[i + 1].link : NULL;
+        const bool last = !next || next->rank != link->rank || next->port != link->port;
+        if (last && link->factor >= avoid)
+            rows->opened[rows->open++] = open_row(&network->torus, link);
+    }
+    free(entry);
+    return TRV_OK;
 }
 
 int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid)
@@ -115,11 +140,10 @@ int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid
     rows->lines = network->torus.lines;
     rows->opened = malloc(((size_t)network->slow_links + 1) * sizeof *rows->opened);
     int rc = rows->opened ? TRV_OK : trv_fail_memory();
-    for (int i = 0; i < network->slow_links && !rc; i++) {
+    for (int i = 0; i < network->slow_links && !rc; i++)
         rc = check_link(&network->torus, &network->slow_link[i]);
-        if (!rc && network->slow_link[i].factor >= avoid && is_last(network, i))
-            rows->opened[rows->open++] = open_row(&network->torus, &network->slow_link[i]);
-    }
+    if (!rc && network->slow_links > 0)
+        rc = open_rows(rows, network, avoid);
     if (!rc)
         rc = merge(rows);
     if (rc) {

@@ -8,6 +8,7 @@
 #ifndef TRIVANCE_TORUS_ROWS_H
 #define TRIVANCE_TORUS_ROWS_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include <trivance/network.h>
@@ -37,6 +38,12 @@ int trv_row_start(const trv_rows_t *rows, int rank, int dimension);
 /* Where on its row, counted from the beginning, `rank` is, and who is at another place of the same row. */
 int trv_row_place(const trv_rows_t *rows, int rank, int dimension);
 int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place);
+
+/* A link's: 1 to TRV_SLOW_FACTOR_MAX, or INFINITY. */
+static inline bool trv_slow_factor_is_valid(double factor)
+{
+    return factor >= 1 && (factor <= TRV_SLOW_FACTOR_MAX || isinf(factor));
+}
 
 static inline bool trv_rows_are_lines(const trv_rows_t *rows, int dimension)
 {

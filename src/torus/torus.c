@@ -56,8 +56,8 @@ int trv_torus_set_lines(trv_torus_t *torus, unsigned lines)
                        ? trv_fail(TRV_ERR_ARGUMENT, "there is no dimension %d to be a line: they are 0 to %d", d,
                                   torus->dims - 1)
                        : trv_fail(TRV_ERR_ARGUMENT,
-                                  "dimension %d has size 1 and no links at all, so that it cannot be a line (m): "
-                                  "leave the m out, for example 1x8m",
+                                  "dimension %d has size 1, and so no links: it cannot be a line; leave out the m, for "
+                                  "example 1x8m",
                                   d);
     torus->lines = lines;
     return TRV_OK;
@@ -102,8 +102,8 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
         if (*p != 'x' && *p != 'X')
             return trv_fail(
                 TRV_ERR_ARGUMENT,
-                "'%.40s' is not a torus: only digits and x are allowed, and m after a size whose ends no link "
-                "joins, for example 9, 4x4x4 or 8x8m",
+                "'%.40s' is not a torus: write sizes separated by x, and m after the size of a dimension without "
+                "wrap-around, for example 9, 4x4x4 or 8x8m",
                 text);
         p++;
     }

@@ -89,7 +89,7 @@ static bool leads_away(const place_t *at, const trv_message_t *message, bool sen
 /* `port` is the sender's in both sides. */
 static bool check_port(const place_t *at, const trv_message_t *message, bool send)
 {
-    char text[200];
+    char text[200], port[TRV_PORT_TEXT_MAX];
     const trv_torus_t *torus = at->v->torus;
     const char *verb = send ? "sends to" : "receives from";
     int d = trv_port_dimension(message->port);
@@ -102,11 +102,11 @@ static bool check_port(const place_t *at, const trv_message_t *message, bool sen
         snprintf(text, sizeof text, "%s rank %d by port %d, which does not exist (ports are 0 to %d)", verb,
                  message->peer, message->port, 2 * torus->dims - 1);
     else if (at->v->coordinate[at->rank * torus->dims + d] == at->v->coordinate[message->peer * torus->dims + d])
-        snprintf(text, sizeof text, "%s rank %d by port %d (dimension %d), in which the two do not differ", verb,
-                 message->peer, message->port, d);
+        snprintf(text, sizeof text, "%s rank %d by port %s, in whose dimension the two do not differ", verb,
+                 message->peer, trv_port_format(message->port, port));
     else if (leads_away(at, message, send))
-        snprintf(text, sizeof text, "%s rank %d by port %d, which leads away from it along a line (dimension %d)", verb,
-                 message->peer, message->port, d);
+        snprintf(text, sizeof text, "%s rank %d by port %s, which leads away from it along a line", verb, message->peer,
+                 trv_port_format(message->port, port));
     else
         return true;
     return fault(at, -1, text);
@@ -122,11 +122,9 @@ static bool check_route(const place_t *at, const trv_message_t *message)
                     trv_schedule_mirrored(at->v->schedule, at->stream));
     while ((port = trv_route_next(&route, &node)) >= 0)
         if (at->v->cut[node * 2 * torus->dims + port]) {
-            char text[200];
-            snprintf(text, sizeof text,
-                     "sends to rank %d, and the message's route passes the link that leaves rank %d by port %d "
-                     "(dimension %d, %c), which is cut",
-                     message->peer, node, port, trv_port_dimension(port), trv_port_sign(port) > 0 ? '+' : '-');
+            char text[200], name[TRV_PORT_TEXT_MAX];
+            snprintf(text, sizeof text, "sends to rank %d over the link %d:%s, which is cut", message->peer, node,
+                     trv_port_format(port, name));
             return fault(at, -1, text);
         }
     return true;
@@ -153,15 +151,14 @@ static bool check_port_load(const place_t *at)
     const trv_step_t *step = &at->v->step[at->rank];
     int allowed = trv_schedule_messages_per_port(at->v->schedule);
     int load[TRV_PORTS_MAX] = {0};
-    char text[160];
+    char text[160], name[TRV_PORT_TEXT_MAX];
     for (int i = 0; i < step->sends; i++)
         load[step->send[i].port]++;
     for (int port = 0; port < 2 * at->v->torus->dims; port++)
         if (load[port] > allowed) {
             snprintf(text, sizeof text,
-                     "sends %d messages by port %d (dimension %d, %c), but the schedule declares at most "
-                     "%d per port and step",
-                     load[port], port, trv_port_dimension(port), trv_port_sign(port) > 0 ? '+' : '-', allowed);
+                     "sends %d messages by port %s, but the schedule declares at most %d per port and step", load[port],
+                     trv_port_format(port, name), allowed);
             return fault(at, -1, text);
         }
     return true;
@@ -198,10 +195,10 @@ static int64_t differing_unit(const trv_verifier_t *v, const trv_blocks_t *a, co
 /* `at` is the receiving rank. */
 static bool check_same_units(const place_t *at, const trv_message_t *receive, const trv_message_t *send)
 {
-    char text[256], name[TRV_UNIT_NAME_MAX];
+    char text[256], name[TRV_UNIT_NAME_MAX], port[2][TRV_PORT_TEXT_MAX];
     if (receive->port != send->port) {
-        snprintf(text, sizeof text, "receives a message from rank %d by port %d, which sends it by port %d",
-                 receive->peer, receive->port, send->port);
+        snprintf(text, sizeof text, "receives a message from rank %d by port %s, which sends it by port %s",
+                 receive->peer, trv_port_format(receive->port, port[0]), trv_port_format(send->port, port[1]));
         return fault(at, -1, text);
     }
     bool same = receive->parts == send->parts;

@@ -48,20 +48,22 @@ static void test_bad_links(void **state)
     static const struct {
         const char *options, *words;
     } bad[] = {
-        {"9 --cut=9:+0", "cut: there is no rank 9 on the torus 9, whose ranks are 0 to 8"},
-        {"9 --cut=0:+1", "cut: no link leaves by port +1 on the torus 9, where dimensions count from 0"},
+        {"9 --cut=9:+0", "--cut: there is no rank 9 on the torus 9, whose ranks are 0 to 8"},
+        {"9 --cut=0:+1", "--cut: no link leaves by port +1 on the torus 9, where dimensions count from 0"},
         {"9x1 --cut=0:-1", "that dimension has size 1"},
-        {"8m --cut=7:+0", "cut: no link leaves rank 7 by port +0 on 8m: its line ends there"},
-        {"3x8m --slow-link=8:-1:2x", "slow-link: no link leaves rank 8 by port -1 on 3x8m: its line ends there"},
+        {"8m --cut=7:+0", "--cut: no link leaves rank 7 by port +0 on 8m: its line ends there"},
+        {"3x8m --slow-link=8:-1:2x", "--slow-link: no link leaves rank 8 by port -1 on 3x8m: its line ends there"},
         {"9 --cut=0", "'0' is not a rank and a port, for example 3:+0"},
         {"9 --cut=0:+0:both", "for example 3:+0; 3:+0:one-way for one direction only"},
         {"9 --cut=0:0", "'0' is not a port"},
-        {"9 --cut=0:+0 --cut=1:-0", "cut: the link 1:-0 is given twice"},
-        {"9 --slow-link=1:-0:2x --cut=0:+0", "cut: the link 1:-0 is given twice"},
+        {"9 --cut=0:+0 --cut=1:-0",
+         "--cut: the link 1:-0 is already cut by --cut=0:+0, which cuts both ways; leave one out"},
+        {"9 --slow-link=1:-0:2x --cut=0:+0", "--cut: the link 1:-0 is already slow by --slow-link=1:-0; leave one out"},
+        {"9 --cut=0:+0:one-way --slow-link=0:+0:4x", "--slow-link: the link 0:+0 is already cut by --cut=0:+0; leave"},
         {"9 --slow-link=0:+0:0x", "'0x' is not a factor"},
         {"9 --slow-link=0:+0:-2x", "'-2x' is not a factor"},
-        {"9 --cut=0:+0 --cut=4:+0", "the row of rank 0 along dimension 0 of 9 is in two parts, because of two cuts"},
-        {"3x8m --cut=9:+1", "the row of rank 8 along dimension 1 of 3x8m is in two parts, because of a cut in a line"},
+        {"9 --cut=0:+0 --cut=4:+0", "the row of rank 0 along dimension 0 of 9 is cut in two places"},
+        {"3x8m --cut=9:+1", "the cut splits the row of rank 8 along dimension 1 of 3x8m in two"},
     };
     static const char *const command[] = {"plan",
                                           "plan --why",
@@ -120,9 +122,14 @@ static void test_verify(void **state)
     expect_without("verify 9 --cut=3:+0", "WRONG");
     expect_without("verify 4x4 -a trivance,ring,bucket,recdoub,swing,bruck,hybrid --cut=5:+1 --cut=2:+0", "WRONG");
     expect("verify 4x4 -a star --cut=1:-0:one-way", 1,
-           "step 1 of stream 0: rank 3 sends to rank 13, and the message's route passes the link that leaves rank 1 by "
-           "port 1 (dimension 0, -), which is cut");
+           "step 1 of stream 0: rank 3 sends to rank 13 over the link 1:-0, which is cut");
     expect("verify 4x4 -a star --slow-link=1:-0:4x", 0, "exact");
+    expect("verify 4x4 --cut=0:+0", 0, "step 1 of star needs the link 0:+0, which is cut"); /* nobody asked for it … */
+    expect_without("verify 4x4 --cut=0:+0", "WRONG");
+    expect("verify 4x4 -a star --cut=0:+0", 1, "WRONG"); /* … by name */
+    tool_refuses("verify 9x9 -a ring --cut=40:+1",
+                 "not the torus 9x9m; bucket is the same idea for tori (m: a dimension "
+                 "that is used as lines, because a link is cut)");
     /* A file is what it is: on the whole ring it is right. */
     char path[256], line[512];
     snprintf(path, sizeof path, "%s/nine.json", tool_folder());
@@ -134,6 +141,8 @@ static void test_verify(void **state)
     expect(line, 1, "which is cut");
     snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
     tool_refuses(line, "needs the link 3:+0, which is cut");
+    expect("verify 9 -a ring -f csv", 0, ",exhaustive,0.0");
+    expect_without("verify 9 -a ring -f csv", " ms");
 }
 
 /* A slow link's bytes count as so many more; nothing goes over a cut one. Ring's 16 steps send a ninth of half the
@@ -146,8 +155,15 @@ static void test_cost(void **state)
                        4 * (plain_ns - 16 * 1500), 1e-3);
     assert_float_equal(time_of("cost 9 -a trivance-b -b 1M -f json --cut=3:+0"),
                        time_of("cost 9m -a trivance-b -b 1M -f json"), 1e-9);
-    tool_refuses("cost 4x4 -a star -b 1K --cut=1:-0", "needs the link that leaves rank 1 by port 1, which is cut");
+    tool_refuses("cost 4x4 -a star -b 1K --cut=1:-0", "needs the link 1:-0, which is cut");
     expect_without("cost 4x4 -b 1K --cut=1:-0", "\nstar ");
+    expect("cost 9 -a trivance-b -b 1K --cut=3:+0", 0, "AllReduce on a ring of 9 with a cut (9 ranks)");
+    expect("cost 9 -a trivance-b -b 1K --slow-link=0:+0:1000000x", 0, "ns per hop, link 0:+0 1000000x\n");
+    expect("cost 9 -a trivance-l -b 1K -f csv", 0, "1.000000,2.000000,4.000000,1.000000,2.000000,4.000000,4.500000,");
+    expect("cost 9 -a trivance-l -b 1K -f csv --cut=3:+0", 0, "1.000000,2.000000,8.000000,,,,,"); /* not the paper's */
+    expect("cost 9m -a trivance-l -b 1K -f csv", 0, "1.000000,2.000000,8.000000,,,,,");
+    expect("cost 9m -a line -b 1K,1G", 0, "*l");
+    expect("cost 9m -a line -b 1K,1G", 0, "*p\n");
 }
 
 /* What is exported is routed round the cut, too. */
@@ -162,11 +178,31 @@ static void test_export(void **state)
     tool_clear(&whole);
     tool_clear(&cut);
     expect("export 9 -a planned --format=goal --cut=3:+0", 0, "num_ranks 9");
+    tool_refuses("export 4x4 -a star --format=goal --cut=1:-0",
+                 "needs the link 1:-0, which is cut; --unchecked writes");
+    tool_refuses("export 4x4 -a star --format=msccl --cut=1:-0",
+                 "needs the link 1:-0, which is cut; --unchecked writes");
+    expect("export 4x4 -a star --format=goal --cut=1:-0 --unchecked", 0, "num_ranks 16");
+    tool_t tool = tool_run("plan 4x4 -a star --cut=1:-0", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.err, "warning: a message of step 1 of star needs the link 1:-0, which is cut"));
+    tool_clear(&tool);
+    tool = tool_run("plan 4x4 -a trivance-b --cut=1:-0", NULL);
+    assert_string_equal(tool.err, "");
+    tool_clear(&tool);
 }
 
 static void test_sweep(void **state)
 {
     (void)state;
+    expect("simulate 9 -a all -b 1K --cut=3:+0", 0, "\nline-l ");
+    expect_without("simulate 9 -a all -b 1K", "\nline-l ");
+    json_t *all = tool_json("sweep --torus=9 -b 1K --cut=none,3:+0 -f json"), *each;
+    size_t n, lines = 0;
+    json_array_foreach(all, n, each)
+        lines += strcmp(json_string_value(json_object_get(each, "chosen_for")), "line-l") == 0;
+    assert_int_equal(lines, 1); /* where the ring is cut */
+    json_decref(all);
     json_t *rows = tool_json("sweep --torus=9,9m -a trivance-b -b 1K --cut=none,3:+0 --model=fifo -f json"), *row;
     double line_ns = 0, cut_ns = 1;
     size_t i, errors = 0;
@@ -177,7 +213,7 @@ static void test_sweep(void **state)
         const bool line = strcmp(json_string_value(json_object_get(row, "torus")), "9m") == 0;
         const bool cut = strcmp(json_string_value(json_object_get(row, "cut")), "none") != 0;
         assert_int_equal(line && cut, error != NULL);
-        errors += error && strstr(error, "in two parts, because of a cut in a line");
+        errors += error && strstr(error, "the cut splits the row of rank");
         if (line != cut)
             *(line ? &line_ns : &cut_ns) = json_real_value(json_object_get(row, "time_ns"));
     }
@@ -201,21 +237,22 @@ static void test_why(void **state)
 static void test_limit(void **state)
 {
     (void)state;
-    expect("cost 9 -a ring -b 900K --limit --alpha=0ns", 0, "links 8.192us): 1.000 times that\n");
-    expect(
-        "simulate 9 -a trivance-l -b 32 --limit --model=fifo", 0,
-        "32 B: limit 2.600us (start-up 2.600us, 4.400us with one message by a port in a step; sets of ranks 0.000us, "
-        "links 0.000us): 1.697 times that\n");
-    expect("plan 9 -b 32 --limit", 0, "\nlimit 2.600us (start-up 2.600us, 4.400us");
-    json_t *rows = tool_json("simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --packet=1M -f json");
+    expect("cost 9 -a ring -b 900K --limit --alpha=0ns", 0, "links 8.192 us): the fastest takes 1.000 times as long\n");
+    expect("simulate 9 -a trivance-l -b 32 --limit --model=fifo", 0,
+           "32 B: lower bound 2.600 us (start-up 2.600 us, 4.400 us if each port sends one message per step; sets of "
+           "ranks "
+           "0.000 us; links 0.000 us): the fastest takes 1.697 times as long\n");
+    expect("plan 9 -b 32 --limit", 0, "\nlower bound 2.600 us (start-up 2.600 us, 4.400 us");
+    json_t *rows = tool_json(
+        "simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --delivery=tail --packet=1M -f json");
     const double ring_ns = json_real_value(json_object_get(json_array_get(rows, 0), "limit_ns"));
     const double line_ns = json_real_value(json_object_get(json_array_get(rows, 1), "limit_ns"));
     assert_float_equal(ring_ns / line_ns, 8 / 9., 1e-6);
     assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "limit_ratio")) > 1);
     json_decref(rows);
-    tool_refuses("plan 9 --limit --why", "--limit belongs to the text of one plan");
-    tool_refuses("plan 9 --limit --format=json", "--limit belongs to the text of one plan");
-    tool_refuses("cost --paper --limit", "give it alone");
+    tool_refuses("plan 9 --limit --why", "--limit works only with the text output of a single plan");
+    tool_refuses("plan 9 --limit --format=json", "--limit works only with the text output of a single plan");
+    tool_refuses("cost --paper --limit", "combine it only with --format");
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -259,7 +296,7 @@ static void test_file(void **state)
     snprintf(line, sizeof line, "simulate --schedule=%s -f csv", path);
     expect(line, 0, ",\"3:+0 down, 4:-0 down, 0:+0 4x\"\n");
     snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
-    tool_refuses(line, "the link 3:+0 is given twice");
+    tool_refuses(line, "--cut: the link 3:+0 is already cut in the file; leave --cut out");
 }
 
 /* A file whose messages pass what it says is cut is not what it claims; and what is wrong in it is said. */
@@ -279,6 +316,7 @@ static void test_bad_file(void **state)
         {"\"links\": [{\"from\": 0, \"port\": \"+0\"}]", "either a \"factor\""},
         {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"factor\": 2, \"down\": true}]", "either a \"factor\""},
         {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"factor\": 0.5}]", "0.5"},
+        {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"factor\": 1e308}]", "1000000"},
         {"\"links\": [{\"from\": 3, \"port\": \"+0\", \"factor\": 2}]", "no link leaves rank 3"},
         {"\"wrap\": [false], \"links\": [{\"from\": 2, \"port\": \"+0\", \"factor\": 2}]", "the last of its line"},
         {"\"links\": [{\"from\": 0, \"port\": \"+0\", \"factor\": 2}, {\"from\": 0, \"port\": \"+0\", \"factor\": 3}]",

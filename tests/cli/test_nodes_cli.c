@@ -43,22 +43,57 @@ static void test_map(void **state)
     (void)state;
     expect("plan 4x4 --nodes 0-1,4-5 --bytes 32", 0, "     0    1    .    .\n");
     expect("plan 3x3x3 --nodes 0,13 --bytes 32", 0, "nodes 0, 13\n");
-    expect("plan 8mx8 --nodes 0-3,8-11 --cut 9:+1 --bytes 1K", 0, "8 of its nodes");
-    expect("plan 9 --nodes 4", 0, "1 of its nodes");
+    expect("plan 8mx8 --nodes 0-3,8-11 --cut 9:+1 --bytes 1K", 0, "a job on 8 of its nodes");
+    expect("plan 9 --nodes 4", 0, "a job on 1 of its nodes");
+}
+
+/* For programs: numbers are numbers, and which node each rank is stands in every plan's own order. */
+static void test_rows(void **state)
+{
+    json_t *rows = tool_json("plan 4x4 --nodes 0-1,4-5 --bytes 32 --format=json"), *row;
+    size_t i, chosen = 0;
+    (void)state;
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *nodes = json_object_get(row, "nodes");
+        int sum = 0;
+        assert_int_equal(json_array_size(nodes), 4);
+        for (size_t n = 0; n < 4; n++)
+            sum += (int)json_integer_value(json_array_get(nodes, n));
+        assert_int_equal(sum, 0 + 1 + 4 + 5);
+    }
+    json_decref(rows);
+    tool_t tool = tool_run("plan 4x4 --nodes 0-1,4-5 --bytes 32 --format=csv", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, ",slower,nodes\n"));
+    assert_non_null(strstr(tool.out, ",1.0,0 1 5 4\n"));
+    assert_null(strstr(tool.out, "us,"));
+    tool_clear(&tool);
+    tool = tool_run("plan 4x4 --nodes 5,6", NULL);
+    for (const char *at = tool.out; (at = strstr(at, "chosen\n")) != NULL; at++)
+        chosen++;
+    assert_int_equal(chosen, 1);
+    assert_non_null(strstr(tool.out, "as fast\n"));
+    tool_clear(&tool);
+    tool = tool_run("plan 4x4 --nodes 5", NULL);
+    assert_non_null(strstr(tool.out, "chosen\n\nranks on the machine"));
+    tool_clear(&tool);
 }
 
 static void test_bad_lists(void **state)
 {
     static const char *const bad[][2] = {
-        {"plan 4x4 --nodes 5,5", "node 5 is there twice"},
-        {"plan 4x4 --nodes 0-15,0", "one is there twice"},
+        {"plan 4x4 --nodes 5,5", "node 5 is listed twice; each node takes one rank"},
+        {"plan 4x4 --nodes 0-15,0", "one is listed twice"},
         {"plan 4x4 --nodes 9-3", "ends before it begins"},
-        {"plan 4x4 --nodes 16", "a whole number from 0 to 15"},
-        {"plan 4x4 --nodes 1-2-3", "a whole number from 0 to 15"},
+        {"plan 4x4 --nodes 16", "--nodes: '16' is not a node from 0 to 15"},
+        {"plan 4x4 --nodes=-1", "--nodes: '-1' is not a node"},
+        {"plan 4x4 --nodes 1-2-3", "'1-2-3' is not a node"},
         {"plan 4x4 --nodes=", "empty entry"},
         {"plan 4x4 --nodes 1,,2", "empty entry"},
-        {"plan 4x4 --nodes 0-3 --why", "--nodes shows its own plans"},
-        {"plan 4x4 --nodes 0-3 -a ring", "ask the planner"},
+        {"plan 4x4 --nodes 0-3 --why", "--nodes shows its own plans, for example"},
+        {"plan 4x4 --nodes 0-3 -a ring", "--nodes asks the planner about a torus, for example `trivance plan 8x8 "
+                                         "--nodes=0-9`; leave out --algorithm"},
         {"plan --nodes 0-3", "give either a torus"},
     };
     (void)state;
@@ -69,6 +104,6 @@ static void test_bad_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_map),
-                                       cmocka_unit_test(test_bad_lists)};
+                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_bad_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,10 @@ static void test_formats(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_string_equal(trv_format_bytes(good[i].bytes, text), good[i].text);
+    const trv_time_unit_t *us = trv_time_unit(1e3); /* of a column: what is far beyond the others changes the unit */
+    assert_string_equal(trv_format_time(35940, us, text), "35.94 us");
+    assert_string_equal(trv_format_time(999999e3, us, text), "999999 us");
+    assert_string_equal(trv_format_time(9331202e3, us, text), "9.331 s");
 }
 
 static void test_nearest(void **state)

@@ -240,7 +240,7 @@ static void test_bad_input(void **state)
     static const struct {
         const char *line, *words;
     } bad[] = {
-        {"", "there is no torus"},
+        {"", "name at least one torus"},
         {"8x8", "tori are given as --torus=8x8"},
         {"/nonexistent/grid.json", "/nonexistent/grid.json"},
         {"a.json b.json", "two files"},
@@ -264,7 +264,7 @@ static void test_bad_input(void **state)
         {"--torus=8 -o /nonexistent/out.csv", "'/nonexistent/out.csv' cannot be written: No such file"},
         {"--torus=8 -j 0", "--workers"},
         {"--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 -a ring",
-         "1,000,000,000,000 points (10000 of torus, 10000 of bytes, 10000 of seed); give --yes"},
+         "1,000,000,000,000 points (10000 tori × 10000 sizes × 10000 values of seed); give --yes"},
         {"--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 --alpha=1ns:9us:+1ns --gamma=1ns:9us:+1ns --yes",
          "more than 2^62 points"},
     };
@@ -306,7 +306,7 @@ static void test_formats(void **state)
         fail_msg("the key %s is not in the man page", key);
     tool_t lines = sweep("%s -j 1 -o %s", grid, in_folder("formats.jsonl"));
     assert_int_equal(lines.code, 0);
-    assert_non_null(strstr(lines.out, "all 16 points, 16 of them new, 4 of these with an error"));
+    assert_non_null(strstr(lines.out, "all 16 points, 16 new, 4 with an error"));
     char *text = tool_read_file(path), *lines_rest = text;
     for (size_t i = 0; i < 16; i++) {
         json_t *object = json_loads(strtok_r(lines_rest, "\n", &lines_rest), 0, NULL);
@@ -401,7 +401,7 @@ static void test_left_out(void **state)
     tool_t all = sweep("--torus=8x8,8 -b 64,1K -f csv"), named = sweep("--torus=8x8,8 -b 64,1K -a ring -f csv");
     assert_null(strstr(all.out, ",ring,\"ring serves"));
     assert_non_null(strstr(all.out, "\n8,ring,64,"));
-    assert_non_null(strstr(all.err, "trivance sweep: left out: 10 of "));
+    assert_non_null(strstr(all.err, "trivance sweep: 10 of "));
     assert_non_null(strstr(named.out, "\n8x8,ring,64,,,,ring,\"ring serves"));
     assert_string_equal(named.err, "");
     expect_code(all, 0, NULL);
@@ -424,13 +424,13 @@ static void test_dry_run(void **state)
     double few = 0, many = 0;
     (void)state;
     tool_t tool = sweep("%s -a ring,trivance -o %s", grid, in_folder("dry.csv"));
-    assert_non_null(strstr(tool.out, "16 points (2 of torus, 2 of algorithm, 2 of bytes, 2 of alpha)\n"));
+    assert_non_null(strstr(tool.out, "16 points (2 tori × 2 algorithms × 2 sizes × 2 values of alpha)\n"));
     assert_non_null(strstr(tool.out, "less than a second on one core"));
     assert_int_equal(sscanf(strchr(tool.out, '\n'), "%lf packet-hops", &few), 1);
     assert_int_equal(access(path, F_OK), -1);
     expect_code(tool, 0, NULL);
     tool = sweep("%s", grid);
-    assert_non_null(strstr(tool.out, ", without 20 whose algorithm"));
+    assert_non_null(strstr(tool.out, ", less 20 whose algorithm"));
     expect_code(tool, 0, NULL);
     /* Of which a sample is taken. */
     tool = sweep("%s -a ring,trivance --seed=1:10000:+1", grid);

@@ -120,8 +120,11 @@ static void test_bad_input(void **state)
         {"plan --search=30 --format=c", "--search=2-128"},
         {"plan --search=30 30", "takes its ring or torus itself"},
         {"plan 30 --steps=4", "--steps belongs to --search"},
+        {"plan 30 --long", "--long is for --search"},
+        {"plan --search=2-3000", "takes about 36 hours; --long"}, /* at once */
         {"verify", "give either a torus"},
         {"verify 1024x1024 -a trivance-b", "--long"}, /* at once */
+        {"verify 1024x1024 1024x1022 1024x1020 1024x1018 1024x1016 1024x1014 1024x1012 1024x1010 -a planned", "--long"},
         {"simulate 9 --seed=x", "simulate: --seed: the seed 'x'"},
         {"verify 3x", "is not a torus"},
         {"verify 9 3x3 0", "size 0"},
@@ -143,9 +146,9 @@ static void test_bad_input(void **state)
         {"cost 9 -b 16:8", "must not be the larger one"},
         {"cost 9 -b 8:16:", "is no range of sizes"},
         {"cost 9 -b 0", "at least 1 byte"},
-        {"cost --paper -b 8", "tori of its own"},
-        {"cost --paper -a ring", "tori of its own"},
-        {"cost --paper --hop=1us", "tori of its own"},
+        {"cost --paper -b 8", "--paper has its own tori, algorithms and sizes"},
+        {"cost --paper -a ring", "--paper has its own tori, algorithms and sizes"},
+        {"cost --paper --hop=1us", "--paper has its own tori, algorithms and sizes"},
         {"cost --schedule=- -a ring", "are for a torus"},
         {"cost --schedule=- -c allgather", "are for a torus"},
         {"verify --schedule=- -a ring", "are for a torus"},
@@ -155,7 +158,7 @@ static void test_bad_input(void **state)
         {"plan --search=9 --alpha=1us", "--search is about distances"},
         {"export --schedule=- -c allgather --format=goal", "are for a torus"},
         {"testbed set link 0:+0 --down --up", "give one of them"},
-        {"cost 9 --paper", "tori of its own"},
+        {"cost 9 --paper", "--paper has its own tori, algorithms and sizes"},
         {"cost 3x3 -a ring", "ring"},
         {"cost 9 -b 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 32"},
         {"bench", "mpirun -n 9 trivance bench"},
@@ -306,7 +309,7 @@ static void test_list(void **state)
     tool_t tool = tool_run("list", NULL);
     for (int k = 0; k < trv_algorithms_count(); k++)
         assert_non_null(strstr(tool.out, trv_algorithm_name(trv_algorithm_at(k))));
-    assert_non_null(strstr(tool.out, "trivance = the better of trivance-l, trivance-b"));
+    assert_non_null(strstr(tool.out, "trivance = the fastest of trivance-l, trivance-b"));
     assert_null(strchr(tool.out, '\033'));
     tool_clear(&tool);
 }

@@ -54,7 +54,7 @@ static void drawings(void **state)
     expect_out(HEAD
                "\"torus\": [2, 3], \"wrap\": [true, false], \"links\": [{\"from\": [0,1], \"port\": \"+1\", \"speed\": "
                "0.25}, {\"from\": [1,0], \"port\": \"-0\", \"down\": true, \"one_way\": true}], \"ranks\": [[0,0]]}",
-               "torus 2x3m, 1 rank at 1 coordinate, 1 at each\n"
+               "torus 2x3m, 1 rank at 1 coordinate\n"
                "dimension 1: no wrap-around\n"
                "link [0, 1] +1: 0.25 of the bandwidth\n"
                "link [0, 2] -1: 0.25 of the bandwidth\n"
@@ -116,14 +116,17 @@ static void sentences(void **state)
         {MESH "\n" AT_01 ", \"speed\": \"half\"}]}", ":3:31: the speed of a link"},
         {MESH "\n" AT_01 ", \"speed\": 0.5, \"one_way\": 1}]}", ":3:45: \"one_way\" must be true or false"},
         {MESH "\n" AT_01 ", \"speed\": 0.5, \"oneway\": true}]}", ":3:45: a link has no \"oneway\""},
-        {MESH "\n{\"from\": [0,2], \"port\": \"+1\", \"down\": true}]}", ":3:1: no link leaves rank 2 in direction +"},
-        {MESH "\n{\"from\": [0,1], \"port\": \"+2\", \"down\": true}]}", ":3:1: no link leaves rank 1 by port 4"},
+        {MESH "\n{\"from\": [0,2], \"port\": \"+1\", \"down\": true}]}",
+         ":3:1: no link leaves rank 2 by port +1: it is the last of its line"},
+        {MESH "\n{\"from\": [0,1], \"port\": \"+2\", \"down\": true}]}",
+         ":3:1: no link leaves rank 1 by port +2: 2x3m has fewer dimensions"},
         {MESH AT_01 ", \"speed\": 0.5},\n{\"from\": [0,2], \"port\": \"-1\", \"speed\": 0.25}]}",
          ":3:1: the link is there"},
-        {MESH "\n" AT_01 ", \"down\": true}]}", ":3:1: the row of rank 0 along dimension 1 of 2x3m is in two parts"},
+        {MESH "\n" AT_01 ", \"down\": true}]}",
+         ":3:1: the cut splits the row of rank 0 along dimension 1 of 2x3m in two"},
         {HEAD "\n \"torus\": [4], \"ranks\": [[0]],\n \"links\": [{\"from\": [0], \"port\": \"+0\", \"down\": true}, "
               "{\"from\": [2], \"port\": \"+0\", \"down\": true}]}",
-         ":3:2: the row of rank 0 along dimension 0 of 4 is in two parts, because of two cuts"},
+         ":3:2: the row of rank 0 along dimension 0 of 4 is cut in two places"},
         {HEAD "\n \"torus\": [2]}", ":1:1: there must be either \"ranks\" or \"hosts\""},
         {HEAD "\n \"torus\": [2], \"ranks\": [[0]], \"hosts\": {\"a\": [0]}}", ":2:32: there must be either"},
         {HEAD "\n \"torus\": [2], \"ranks\": []}", ":2:16: \"ranks\" must be a list of coordinates"},

@@ -31,12 +31,14 @@ compare() { # LIBRARY HEADER…
 core=$build/src/libtrivance.so
 headers=()
 for header in "$source"/include/trivance/*.h; do
-    [ "$(basename "$header")" = trivance_mpi.h ] || headers+=("$header")
+    case $(basename "$header") in trivance_mpi.h | net.h) ;; *) headers+=("$header") ;; esac
 done
 compare "$core" "${headers[@]}"
 for library in "$build"/src/mpi/libtrivance_mpi_*.so; do
     [ ! -e "$library" ] || compare "$library" "$source"/include/trivance/trivance_mpi.h
 done
+net=$build/src/net/libtrivance_net.so
+[ ! -e "$net" ] || compare "$net" "$source"/include/trivance/net.h
 
 # What is preloaded shows MPI's names alone, and calls the PMPI_ ones alone.
 for library in "$build"/src/preload/libtrivance_pmpi_*.so; do

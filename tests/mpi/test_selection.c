@@ -109,14 +109,14 @@ static void test_comm_set(void)
     MPI_Comm_free(&comm);
 }
 
-/* Three of four ranks are no part of 2x2 that is a torus: only what is asked for by name serves them. */
+/* Three of four ranks are no part of 2x2 that is a torus: what a rule names serves them, else a plan along their nodes. */
 static void test_parts(void)
 {
     MPI_Comm part;
     MPI_Comm_split(MPI_COMM_WORLD, test_rank == 3, 0, &part);
     if (test_rank != 3) {
         expect_name(allreduce(part, 128, MPI_FLOAT, MPI_SUM), "ring", "512 bytes on three ranks");
-        expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi", "2 KiB on three ranks");
+        expect(strcmp(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "mpi") != 0, "2 KiB on three ranks go to the library");
     }
     MPI_Comm_free(&part);
 }

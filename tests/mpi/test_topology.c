@@ -363,6 +363,27 @@ static void grids(void)
     MPI_Comm_free(&grid);
 }
 
+/* Grids that are not periodic, or in one dimension only: their dimensions are lines. */
+static void try_grid(int rows, int columns, const int periodic[2], const char *torus)
+{
+    MPI_Comm grid;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){rows, columns}, periodic, 0, &grid);
+    if (grid == MPI_COMM_NULL)
+        return;
+    expect_torus(grid, torus, 1, torus);
+    try_results(grid, torus);
+    try_algorithms(grid, torus);
+    MPI_Comm_free(&grid);
+}
+
+static void meshes(void)
+{
+    try_grid(3, 3, (int[]){0, 0}, "3mx3m");
+    try_grid(2, 3, (int[]){0, 1}, "2mx3");
+    try_grid(2, 3, (int[]){1, 0}, "2x3m");
+    try_grid(1, 3, (int[]){0, 0}, "1x3m");
+}
+
 /* A coordinate per node: MPICH takes even and odd ranks for two nodes when it is told to; elsewhere there is one. */
 #ifdef MPICH_VERSION
 enum { NODES = 2 };
@@ -413,12 +434,13 @@ static void cut_ring(void)
     try_linked_part(0, "9", "7:+0 10, 8:-0 10, 3:+0 inf, 4:-0 inf", "a ring with a cut");
     try_linked_part(test_rank % 3 == 0 ? 0 : -1, "3", "0:-0 10, 2:+0 10, 1:+0 inf, 2:-0 inf", "every third");
     try_linked_part(test_rank > 3 ? 0 : -1, "5m", "3:+0 10, 4:-0 10", "those behind the cut");
+    try_linked_part(test_rank > 6 || test_rank < 2 ? 0 : -1, "4m", "0:+0 10, 1:-0 10", "four across the ring's end");
     MPI_Comm_split(MPI_COMM_WORLD, test_rank > 1 && test_rank < 6 ? 0 : MPI_UNDEFINED, 0, &part);
     if (part == MPI_COMM_NULL)
         return;
     expect_torus(part, "4", 1, "both sides of the cut: a ring in the order of ranks");
     if (trv_mpi_state_find(part, &state) == MPI_SUCCESS)
-        expect(strstr(state->why, "is in two parts") != NULL, "both sides of the cut: %s", state->why);
+        expect(strstr(state->why, "in two") != NULL, "both sides of the cut: %s", state->why);
     try_results(part, "both sides of the cut");
     MPI_Comm_free(&part);
 }
@@ -477,12 +499,13 @@ static const struct test_case {
      cut_mesh, NULL},
     {"drop-in", "2x2", NULL, drop_in, NULL},
     {"grids", NULL, NULL, grids, NULL},
+    {"meshes", NULL, NULL, meshes, NULL},
     {"outside", NULL, HEAD "\n\"ranks\": [[0,0], [0,1], [1,0], [1,2]]}", NULL,
      "2:35: the coordinate in dimension 1 must be a whole number from 0 to 1"},
     {"two-parts", NULL,
      HEAD "\"wrap\": [false, true], \n\"links\": [{\"from\": [0,1], \"port\": \"+0\", \"down\": true}], "
           "\"ranks\": [[0,0],[0,1],[1,0],[1,1]]}",
-     NULL, "2:11: the row of rank 1 along dimension 0 of 2mx2 is in two parts"},
+     NULL, "2:11: the cut splits the row of rank 1 along dimension 0 of 2mx2 in two"},
     {"few", NULL, HEAD "\"ranks\": [[0,0], [0,1], [1,0]]}", NULL, "coordinates for 3 ranks, and MPI_COMM_WORLD has 4"},
     {"hosts", NULL, HEAD "\"hosts\": {\"no-such-host\": [0,0]}}", NULL, "no coordinate for the host"},
 };

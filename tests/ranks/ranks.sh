@@ -170,6 +170,14 @@ files)
     echo "$begin"'{"from": [2], "port": "+0", "down": true}]}' > "$work/there/links.json"
     run 2 @there -- -- TRIVANCE_TOPOLOGY_FILE=links.json $loud -- "$program"
     served
+    # Nor other places: the file of rank 0 makes them a set of nodes, that of rank 2 would be a square.
+    echo '{"format": "trivance-topology-1", "torus": [3, 3], "ranks": [[0, 1], [1, 0], [1, 2], [2, 1]]}' > nodes.json
+    cp torus.json "$work/there/nodes.json"
+    run 2 @there -- -- TRIVANCE_TOPOLOGY_FILE=nodes.json $loud -- "$program"
+    served
+    says 'along 4 nodes of 3x3'
+    run 0 -- @there -- TRIVANCE_TOPOLOGY_FILE=nodes.json $loud -- "$program"
+    served
     ;;
 nothing)
     # One rank has no variable at all: rank 2, and rank 0.
@@ -266,8 +274,12 @@ memory)
     start 1 LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- TRIVANCE_TORUS=3 -- "$memory" 1 $stride
     [ $code = 0 ] || fail "exit code $code"
     says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
-    for mode in stays first; do
-        start 1 LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- TRIVANCE_TORUS=3 -- "$memory" $mode $stride
+    # On a set of nodes, too, where a plan is laid along them.
+    echo '{"format": "trivance-topology-1", "torus": [2, 2], "ranks": [[0, 1], [0, 0], [1, 0]]}' > nodes.json
+    for mode in stays first nodes; do
+        wiring=TRIVANCE_TORUS=3
+        [ $mode = nodes ] && mode=1 wiring=TRIVANCE_TOPOLOGY_FILE=nodes.json
+        start 1 LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- $wiring -- "$memory" $mode $stride
         [ $code = 0 ] || fail "exit code $code: $mode"
         says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
     done

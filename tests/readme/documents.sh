@@ -40,7 +40,7 @@ grep -q "#define TRV_VERSION  *\"$version\"" include/trivance/common.h ||
     fault "common.h has another version than $version"
 grep -q "^trivance ($version) " <(head -1 debian/changelog) || fault "debian/changelog has another version than $version"
 
-for file in $(find src include bench examples tests -name '*.[ch]'); do
+for file in $(find src include python bench examples tests -name '*.[ch]' -o -name '*.[ch]pp'); do
     lines=$(wc -l < "$file")
     [ "$lines" -le 550 ] || fault "$file has $lines lines; 500 is the aim"
     head -1 "$file" | grep -q '^/\*' || fault "$file does not open with a comment"

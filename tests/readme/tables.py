@@ -25,7 +25,7 @@ def families(algorithms):
         if one["exact"]:
             members.setdefault(one["family"], []).append(one["name"])
     names = [f"`{family}`" for family, of in members.items() if len(of) > 1]
-    return f"{', '.join(names[:-1])} and {names[-1]} mean the better of L and B.\n"
+    return f"{', '.join(names[:-1])} and {names[-1]} mean the fastest of their members.\n"
 
 
 def readme(algorithms, _source):

@@ -76,7 +76,7 @@ ours=1
 refuse "is there already" up 3
 refuse "one node" up 1x1 # said before anything is looked at
 refuse "fit on this machine" up 100x100
-refuse "wants a link" set link 0+0 --down
+refuse "name a link" set link 0+0 --down
 refuse "at least one of" set node 1
 refuse "there is no node 3" set node 3 --down
 refuse "there is no port -1" set link 0:-1 --down
@@ -96,6 +96,14 @@ expect 0 '"node": 2, "port": "-0", "state": "up"' "$tool" testbed status --forma
 "$tool" testbed set link 1:+0 --bandwidth=1Mb/s --latency=7ms --down || fail "set"
 expect 0 '^1,+0,down,1.000,7.000,' "$tool" testbed status --format=csv
 "$tool" testbed set link 1:+0 --bandwidth=20Mb/s --latency=5ms --up || fail "set"
+
+"$tool" testbed set link 0:+0 --down --both-ways > "$work/out" 2>&1 || fail "set"
+[ ! -s "$work/out" ] || fail "a ring with one cut is whole"
+expect 0 "warning: no job can now start on all nodes: the row of rank 0 .* is cut in two places" "$tool" testbed set link 1:+0 --down --both-ways
+for mpi in "$@"; do
+    refuse "is cut in two places" run -- "$build/examples/conjugate_gradient.$mpi"
+done
+"$tool" testbed set link 0:+0 --up --both-ways && "$tool" testbed set link 1:+0 --up --both-ways || fail "set"
 
 for mpi in "$@"; do
     program=$build/examples/conjugate_gradient.$mpi
@@ -174,14 +182,14 @@ refuse "multiples of 8" bench --bytes=7
 refuse "none of on, off and both" bench --rendezvous=maybe
 refuse "is not a rank, a port and a factor" bench --slow-link=0:+0
 refuse "no link leaves rank 2 by port +0 on 3m" bench --torus=3m --cut=2:+0
-refuse "is in two parts" bench --torus=9 --cut=2:+0 --cut=5:+0
+refuse "is cut in two places" bench --torus=9 --cut=2:+0 --cut=5:+0
 for mpi in "$@"; do
     (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --mpi=$mpi --bytes=8,4K --iterations=2 \
         --rendezvous=off --compare --out=results --slow-link=0:+0:2x > out 2>&1)
     [ $? -le 1 ] || fail "bench"
     grep -q "During the job deliveries were late by" "$work/out" || fail "no lateness of the job"
     grep -q "TRIVANCE_BANDWIDTH=50Mb/s.* TRIVANCE_HOP_LATENCY=2ms" "$work/out" || fail "no readable settings"
-    grep -q "rendezvous off" "$work/out" && grep -q "within 15% of the prediction" "$work/out" || fail "no table"
+    grep -q "rendezvous off" "$work/out" && grep -q "within 15 % of the prediction" "$work/out" || fail "no table"
     # Two sizes by all of the library's and nine of ours; every one of ours is known and predicted.
     awk -F, -v mpi=$mpi 'NR > 1 && $4 == mpi && $13 > 0 { rows++ }
         NR > 1 && $4 == mpi && $8 == "trivance" && $11 != "" && $16 > 0 && $18 > 0 { ours++ }

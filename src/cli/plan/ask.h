@@ -16,7 +16,8 @@ typedef struct cli_plan_ask {
     cli_network_t network; /* finished for the torus */
     trv_planner_constraints_t constraints;
     cli_format_t format;
-    const char *output; /* a path; NULL: stdout */
+    const char *command, *output; /* output: a path; NULL: stdout */
+    bool patient;                 /* --long */
 } cli_plan_ask_t;
 
 /* Prints the ranges of sizes from 32 B to 1 GiB, the plan for each, and how much faster it is than the named

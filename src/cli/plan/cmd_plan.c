@@ -7,6 +7,8 @@
 
 #include "cli/subcommands.h"
 #include "tool/output.h"
+#include "tool/patience.h"
+#include "tool/progress.h"
 #include "tool/tool.h"
 #include "tool/input.h"
 #include "text/parse.h"
@@ -14,6 +16,7 @@
 #include "cli/plan/ask.h"
 #include "cli/plan/search.h"
 #include "tool/select.h"
+#include "common/advance.h"
 #include "common/error.h"
 #include "export/names.h"
 #include "export/svg.h"
@@ -32,16 +35,18 @@ enum {
     OPTION_CONSISTENT,
     OPTION_IDEMPOTENT,
     OPTION_MEMORY,
-    OPTION_MESSAGES
+    OPTION_MESSAGES,
+    OPTION_LONG
 };
 
 static const cli_option_t option[] = {
     {"algorithm", 'a', "A",
-     "planned (default), a name, with its parameters if it has some (hybrid:4x8), or a family, whose better member for "
-     "the size is taken",
+     "planned (default), a name, with parameters where it takes any (hybrid:4x8), or a family: the member that is "
+     "fastest for the size",
      "ALGORITHM"},
     {"chain", OPTION_CHAIN, "CHAIN",
-     "star:l, or the star that -a names, with this chain: coordinates separated by ., vectors of a step by /, steps by "
+     "use this chain for star:l, or for the star that -a names: coordinates separated by ., vectors of a step by /, "
+     "steps by "
      "_ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)",
      NULL},
     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
@@ -58,15 +63,16 @@ static const cli_option_t option[] = {
     {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
     {"all-sizes", OPTION_ALL_SIZES, NULL, "the plan for every size from 32 B to 1 GiB, and its gains", NULL},
     {"why", OPTION_WHY, NULL,
-     "the plans that came near, what their times are made of, and on which network they would have won", NULL},
+     "the plans that came close, what their times are made of, and on which network they would have won", NULL},
     {"nodes", OPTION_NODES, "LIST",
-     "a job on these nodes of the torus or mesh only (0-9,16-25,32-40): the best orders and plans", NULL},
+     "the best orders and plans for a job on these nodes of the torus or mesh only (0-9,16-25,32-40)", NULL},
     {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
     {"search", OPTION_SEARCH, "WHAT",
      "distances for a ring (32) or all rings of a range (2-64), star chains for tori (8x8 or 4x4,4x4x8) or all of the "
      "built-in table (stars) instead",
      NULL},
-    {"steps", OPTION_STEPS, "K", "of the search on rings: distances for K steps per phase only", NULL},
+    {"steps", OPTION_STEPS, "K", "search rings for distances of K steps per phase only", NULL},
+    {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
     {"format", 'f', "F",
      "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
      "table, json or csv; of --search also c (the source of a built-in table)",
@@ -88,13 +94,14 @@ const cli_command_t cli_plan_command = {
              "TORUS --all-sizes | --why | --nodes=LIST [OPTIONS]\n"
              "--search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
              "--search=TORUS[,TORUS…] [--format=table|json|csv|c]",
-    .about = "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share "
-             "the busiest link; and draws it. Text shows the messages of one rank and a picture of the steps. The "
-             "schedule is the fastest for the torus, the size and the network (planned), or that of the algorithm that "
-             "is named.\n\n"
-             "Or shows what would be planned for every size, or why just this. Or searches: on a ring the distances "
-             "with which bandwidth-optimal phases transmit least, with a line for each number of steps that gains "
-             "something; on a torus the vectors of star schedules, which use all ports of a rank at once.",
+    .about =
+        "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share "
+        "the busiest link; and draws it. Text shows the messages of one rank and a picture of the steps. The "
+        "schedule is the fastest for the torus, the size and the network (planned), or that of the named "
+        "algorithm.\n\n"
+        "Can also show what would be planned for every size, or why this plan was chosen; or search: on a ring the "
+        "distances with which bandwidth-optimal phases transmit least, with a line for each number of steps that "
+        "gains something; on a torus the vectors of star schedules, which use all ports of a rank at once.",
     .option = option,
     .more = cli_network_plan_options,
     .examples = "trivance plan 9\n"
@@ -150,7 +157,7 @@ void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
                          trv_schedule_exactness(plan->schedule) == TRV_EXACT ? "every contribution exactly once"
                                                                              : "every contribution at least once",
                          trv_schedule_consistent(plan->schedule) ? "the same bits on every rank"
-                                                                 : "ranks add in different orders");
+                                                                 : "ranks may add in different orders");
     if (!isnan(plan->time_ns))
         snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %s simulated at %g Gb/s, alpha %g us, hops %g ns",
                  trv_format_time(plan->time_ns, trv_time_unit(plan->time_ns), time), network->bandwidth_bps / 1e9,
@@ -211,7 +218,7 @@ static int write_limit(const cli_shown_t *plan, FILE *out)
     if (rc)
         return rc;
     fputc('\n', out);
-    cli_limit_print(&limit, plan->time_ns, out);
+    cli_limit_print(&limit, "this plan", plan->time_ns, out);
     return TRV_OK;
 }
 
@@ -255,9 +262,17 @@ static int show(const options_t *options, cli_shown_t *plan)
         rc = trv_parse_int(options->stream, "--stream", 0, trv_schedule_streams(plan->schedule) - 1, &plan->stream);
     if (rc)
         return rc;
+    if (cli_check_routes(plan->schedule, plan->network) == TRV_ERR_UNSUPPORTED)
+        cli_warn(plan->command, "%s; it is shown as it is", trv_last_error());
+    cli_progress_t progress;
+    cli_progress_begin(&progress, "measuring", 1);
+    cli_progress_watch(&progress, 1);
+    const trv_advance_t all = trv_advance_begin(0, 0.5);
     if (options->format != JSON)
         (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time_ns);
+    trv_advance_end(all);
     rc = trv_cost_measure(plan->schedule, &plan->cost);
+    cli_progress_end(&progress);
     if (rc)
         return rc;
     rc = try_json(options, plan);
@@ -347,7 +362,9 @@ static int read_format(const char *text, plan_format_t *format)
 /* What the planner itself is asked. */
 static int ask(const options_t *options)
 {
-    cli_plan_ask_t ask = {.torus = options->tori.torus[0],
+    cli_plan_ask_t ask = {.command = options->command,
+                          .patient = options->search.patient,
+                          .torus = options->tori.torus[0],
                           .collective = options->collective,
                           .network = options->network,
                           .constraints = options->constraints,
@@ -364,6 +381,20 @@ static int ask(const options_t *options)
     return options->why ? cli_plan_why(&ask) : cli_plan_sizes(&ask);
 }
 
+/* The same for what the planner is asked; names what was typed. */
+static const char *refuse_beside(const options_t *options)
+{
+    static char text[200];
+    const char *question = options->nodes ? "--nodes" : options->why ? "--why" : "--all-sizes";
+    const char *other = options->schedule ? "--schedule"
+                        : options->named  ? "--algorithm"
+                        : options->rank   ? "--rank"
+                                          : "--stream";
+    snprintf(text, sizeof text, "%s asks the planner about a torus, for example `trivance plan 8x8 %s%s`; leave out %s",
+             question, question, options->nodes ? "=0-9" : "", other);
+    return text;
+}
+
 /* The sentence for options that do not go together, or NULL. */
 static const char *find_conflict(const options_t *options)
 {
@@ -374,6 +405,8 @@ static const char *find_conflict(const options_t *options)
         return "--search takes its ring or torus itself, for example `trivance plan --search=32`";
     if (options->search.steps && !options->search.what)
         return "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`";
+    if (options->search.patient && !options->search.what && !options->all_sizes)
+        return "--long is for --search and --all-sizes; a single plan is never refused";
     if (options->search.what)
         return options->named || options->with_collective || options->bytes || options->rank || options->stream ||
                        options->constrained || options->with_network || options->limit
@@ -389,18 +422,17 @@ static const char *find_conflict(const options_t *options)
     if (!options->selection.single)
         return "one algorithm at a time, for example --algorithm=trivance-b";
     if (options->all_sizes && (options->why || options->bytes))
-        return "--all-sizes is about all sizes; leave --bytes and --why out";
+        return "--all-sizes is about all sizes; leave out --bytes and --why";
     if (options->nodes && (options->all_sizes || options->why))
-        return "--nodes shows its own plans; leave --all-sizes and --why out";
+        return "--nodes shows its own plans, for example `trivance plan 16x16 --nodes=0-9`; leave out --all-sizes and "
+               "--why";
     if (asked && (options->schedule || options->named || options->rank || options->stream))
-        return "--all-sizes, --why and --nodes ask the planner about a torus, for example `trivance plan 8x8 "
-               "--all-sizes`; "
-               "leave --schedule, --algorithm, --rank and --stream out";
+        return refuse_beside(options);
     if (options->limit && (asked || (options->format_name && strcmp(options->format_name, "text") != 0)))
-        return "--limit belongs to the text of one plan, for example `trivance plan 8x64 --limit`";
+        return "--limit works only with the text output of a single plan, for example `trivance plan 8x64 --limit`";
     if (options->constrained && (options->schedule || !options->selection.choice[0].planned))
-        return "--consistent, --idempotent, --memory and --messages-per-port say what a plan must keep to; "
-               "an algorithm that is named is what it is";
+        return "--consistent, --idempotent, --memory and --messages-per-port say what a plan must meet; a named "
+               "algorithm is what it is";
     return NULL;
 }
 
@@ -457,6 +489,7 @@ static int read_option(void *context, int key)
     case OPTION_CHAIN: options->chain = optarg; return TRV_OK;
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
+    case OPTION_LONG: options->search.patient = true; return TRV_OK;
     case OPTION_SEARCH: options->search.what = optarg; return TRV_OK;
     case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
@@ -497,6 +530,7 @@ int cli_plan(int argc, char **argv)
     if (conflict)
         return cli_bad(argv[0], "%s", conflict);
     if (options.search.what) {
+        options.search.command = argv[0];
         options.search.format = options.format_name;
         options.search.output = options.output;
         rc = cli_plan_search(&options.search);

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "text/parse.h"
 #include "tool/output.h"
+#include "tool/progress.h"
 #include "tool/select.h"
 #include "tool/tool.h"
 
@@ -31,13 +32,15 @@ static int read_range(const char *item, int last, int *from, int *to)
     const char *dash = strchr(item, '-');
     const size_t length = dash ? (size_t)(dash - item) : strlen(item);
     snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : sizeof first - 1), item);
-    int rc = trv_parse_int(first, "a node of --nodes", 0, last, from);
+    int rc = trv_parse_int(first, "--nodes", 0, last, from);
     *to = *from;
     if (!rc && dash)
-        rc = trv_parse_int(dash + 1, "a node of --nodes", 0, last, to);
-    if (!rc && *to < *from)
+        rc = trv_parse_int(dash + 1, "--nodes", 0, last, to);
+    if (rc)
+        return trv_fail(rc, "--nodes: '%.40s' is not a node from 0 to %d, or a range of them", item, last);
+    if (*to < *from)
         return trv_fail(TRV_ERR_ARGUMENT, "--nodes: %.40s ends before it begins; for example 0-9,16-25", item);
-    return rc;
+    return TRV_OK;
 }
 
 static int read_nodes(nodes_t *nodes, const char *list)
@@ -51,7 +54,7 @@ static int read_nodes(nodes_t *nodes, const char *list)
         for (int n = from; !rc && n <= to; n++) {
             if (nodes->count == ranks)
                 return trv_fail(TRV_ERR_ARGUMENT,
-                                "--nodes has more than the %d nodes that there are: one is there twice", ranks);
+                                "--nodes lists more than the %d nodes that there are: one is listed twice", ranks);
             nodes->node[nodes->count++] = n;
         }
     }
@@ -66,28 +69,43 @@ static void add_time(cli_table_t *table, double time_ns)
     cli_cell_both(table, trv_format_time(time_ns, trv_time_unit(time_ns), text), json_real(time_ns));
 }
 
-static void add_slower(cli_table_t *table, double ratio)
+static void add_slower(cli_table_t *table, int row, double ratio)
 {
     char text[32];
-    snprintf(text, sizeof text, ratio > 1 ? "%.2fx" : "chosen", ratio);
-    cli_cell_both(table, text, json_real(ratio));
+    snprintf(text, sizeof text, "%.2fx", ratio);
+    cli_cell_both(table, row == 0 ? "chosen" : ratio > 1 ? text : "as fast", json_real(ratio));
+}
+
+/* Which node each rank is, in the plan's own order. */
+static int add_nodes(cli_table_t *table, const nodes_t *nodes, trv_order_t order)
+{
+    int rc = trv_order_nodes(&nodes->ask->torus, order, nodes->count, nodes->node);
+    json_t *list = rc ? NULL : json_array();
+    char *text = malloc((size_t)nodes->count * 12 + 1), *end = text;
+    for (int i = 0; !rc && text && i < nodes->count; i++) {
+        end += sprintf(end, "%s%d", i ? " " : "", nodes->node[i]);
+        json_array_append_new(list, json_integer(nodes->node[i]));
+    }
+    if (!rc && !text)
+        rc = trv_fail_memory();
+    cli_cell_both(table, text ? text : "", list);
+    free(text);
+    return rc;
 }
 
 static int print_plans(const nodes_t *nodes, FILE *out)
 {
-    static const cli_column_t column[] = {{"plan", "plan", false, 0},
-                                          {"shape", "shape", false, 0},
-                                          {"order", "order", false, 0},
-                                          {"steps", "steps", true, 0},
-                                          {"time_ns", "time", true, 0},
-                                          {"alpha_ns", "alpha", true, 0},
-                                          {"hops_ns", "hops", true, 0},
-                                          {"transmission_ns", "transmission", true, 0},
-                                          {"slower", "times as long", true, 0}};
+    static const cli_column_t column[] =
+        {{"plan", "plan", false, 0},           {"shape", "shape", false, 0},
+         {"order", "order", false, 0},         {"steps", "steps", true, 0},
+         {"time_ns", "time", true, 0},         {"alpha_ns", "alpha", true, 0},
+         {"hops_ns", "hops", true, 0},         {"transmission_ns", "transmission", true, 0},
+         {"slower", "times as long", true, 0}, {"nodes", NULL, false, 0}};
     cli_table_t table;
+    int rc = TRV_OK;
     cli_table_begin(&table, out, nodes->ask->format, column, sizeof column / sizeof column[0],
                     nodes->ask->format == CLI_FORMAT_TABLE && out == stdout && cli_stdout_is_terminal());
-    for (int i = 0; i < nodes->plans; i++) {
+    for (int i = 0; i < nodes->plans && !rc; i++) {
         const trv_node_plan_t *plan = &nodes->plan[i];
         cli_cell_text(&table, plan->plan.algorithm);
         cli_cell_text(&table, plan->torus.lines ? "line" : "ring");
@@ -98,16 +116,21 @@ static int print_plans(const nodes_t *nodes, FILE *out)
         add_time(&table, plan->plan.hops_ns);
         add_time(&table, plan->plan.transmission_ns);
         const double best_ns = nodes->plan[0].plan.time_ns; /* 0 for a single node */
-        add_slower(&table, best_ns > 0 ? plan->plan.time_ns / best_ns : 1);
+        add_slower(&table, i, best_ns > 0 ? plan->plan.time_ns / best_ns : 1);
+        rc = add_nodes(&table, nodes, plan->order);
         cli_row_end(&table);
     }
-    return cli_table_end(&table);
+    const int ended = cli_table_end(&table);
+    return rc ? rc : ended;
 }
 
 /* Which rank is where: a row of the machine's last dimension in a line, . where there is none. */
 static int print_map(const nodes_t *nodes, FILE *out)
 {
     const trv_torus_t *torus = &nodes->ask->torus;
+    int rc = trv_order_nodes(torus, nodes->plan[0].order, nodes->count, nodes->node);
+    if (rc)
+        return rc;
     const int columns = torus->size[torus->dims - 1];
     fprintf(out, "\nranks on the machine, in the order of the plan\n");
     if (columns > MAP_COLUMNS || torus->dims > 2) {
@@ -140,7 +163,7 @@ static int print(const nodes_t *nodes, FILE *out)
     const bool text = nodes->ask->format == CLI_FORMAT_TABLE;
     if (text) {
         cli_plan_ask_header(nodes->ask, out);
-        fprintf(out, "%d of its nodes\n\n", nodes->count);
+        fprintf(out, "a job on %d of its nodes\n\n", nodes->count);
     }
     int rc = print_plans(nodes, out);
     return rc || !text ? rc : print_map(nodes, out);
@@ -149,14 +172,18 @@ static int print(const nodes_t *nodes, FILE *out)
 static int plan(nodes_t *nodes)
 {
     const cli_plan_ask_t *ask = nodes->ask;
+    cli_progress_t progress;
+    cli_progress_begin_planning(&progress, &ask->torus, 1);
+    cli_progress_watch(&progress, 1);
     nodes->plans = trv_planner_nodes(&ask->torus, nodes->count, nodes->node, ask->collective, ask->bytes,
                                      &ask->network.options, &ask->constraints, PLANS_MAX, nodes->plan);
+    cli_progress_end(&progress);
     if (nodes->plans < 0)
         return nodes->plans;
-    int rc = trv_order_nodes(&ask->torus, nodes->plan[0].order, nodes->count, nodes->node);
+    if (nodes->count == 1)
+        nodes->plans = 1; /* nothing is sent: all are alike */
     cli_output_t output;
-    if (!rc)
-        rc = cli_output_begin(&output, ask->output);
+    int rc = cli_output_begin(&output, ask->output);
     if (rc)
         return rc;
     rc = print(nodes, output.stream);

@@ -11,19 +11,23 @@
 #include "tool/output.h"
 #include "tool/tool.h"
 #include "text/parse.h"
+#include "tool/patience.h"
 #include "tool/progress.h"
 #include "tool/table.h"
 #include "common/error.h"
+#include "common/room.h"
 #include "distances/distances.h"
 
 /* Work of one search: complete up to rings of some hundreds; ten seconds for larger ones. */
 #define SEARCH_WORK (INT64_C(1) << 30)
+#define SEARCH_S    10.0
 
 typedef struct found {
     int first, last; /* rings */
     int steps;       /* 0: the front */
     bool at_once;    /* with the rows that composing needs, too */
-    int count, room;
+    int count;
+    int64_t room;
     cli_format_t format;
     bool source; /* as the C source of the table */
     trv_distances_t *row;
@@ -48,27 +52,31 @@ static int parse_rings(const char *text, int *first, int *last)
 
 static int add(found_t *found, const trv_distances_t *distances)
 {
-    if (found->count == found->room) {
-        int room = found->room ? 2 * found->room : 64;
-        trv_distances_t *row = realloc(found->row, (size_t)room * sizeof *row);
-        if (!row)
-            return trv_fail_memory();
-        found->row = row;
-        found->room = room;
-    }
+    if (trv_room(&found->row, &found->room, found->count, 1, sizeof *found->row))
+        return TRV_ERR_MEMORY;
     found->row[found->count++] = *distances;
     return TRV_OK;
 }
 
 /* One ring: all step counts of its front, those left out that gain nothing; or the one that was asked for. */
+static void find_steps(const found_t *found, int size, int *first, int *last)
+{
+    *first = *last = found->steps;
+    if (!found->steps)
+        trv_distances_front_steps(size, first, last);
+}
+
+/* About what one number of steps takes, which grows fast until the search stops at its work. */
+static double seconds_of(int size) { return fmin(SEARCH_S, 0.2 * pow(size / 500.0, 6)); }
+
 static int search_ring(found_t *found, int size, cli_progress_t *progress)
 {
-    int first = found->steps, last = found->steps, rc = TRV_OK;
+    int first, last, rc = TRV_OK;
     int64_t least = INT64_MAX;
-    if (!first)
-        trv_distances_front_steps(size, &first, &last);
+    find_steps(found, size, &first, &last);
     for (int steps = first; steps <= last && !rc; steps++) {
         trv_distances_t distances, at_once;
+        cli_progress_watch(progress, seconds_of(size));
         rc = trv_distances_search(size, steps, SEARCH_WORK, &distances, &at_once);
         if (!rc && distances.hops < least) {
             least = distances.hops;
@@ -76,16 +84,24 @@ static int search_ring(found_t *found, int size, cli_progress_t *progress)
         }
         if (!rc && found->at_once && at_once.hops > least)
             rc = add(found, &at_once);
-        cli_progress_step(progress, (double)size / (last - first + 1));
     }
     return rc;
 }
 
-static int search_rings(found_t *found)
+static int search_rings(found_t *found, const cli_plan_search_t *search)
 {
     cli_progress_t progress;
-    int rc = TRV_OK;
-    cli_progress_begin(&progress, "distances", 0.5 * (found->last - found->first + 1) * (found->last + found->first));
+    double seconds = 0;
+    for (int size = found->first; size <= found->last; size++) {
+        int first, last;
+        find_steps(found, size, &first, &last);
+        seconds += (last - first + 1) * seconds_of(size);
+    }
+    int rc = cli_patience(search->command, seconds, search->patient,
+                          "--steps=K searches for one number of steps, and smaller rings take less");
+    if (rc)
+        return rc;
+    cli_progress_begin(&progress, "distances", seconds);
     for (int size = found->first; size <= found->last && !rc; size++)
         rc = search_ring(found, size, &progress);
     cli_progress_end(&progress);
@@ -185,7 +201,7 @@ int cli_plan_search(const cli_plan_search_t *search)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--format=c is for the planner's own table: --search=2-%d without --steps",
                       TRV_DISTANCES_TABLE_MAX);
     if (!rc)
-        rc = search_rings(&found);
+        rc = search_rings(&found, search);
     if (!rc)
         rc = cli_output_write(search->output, write_found, &found);
     free(found.row);

@@ -4,8 +4,12 @@
 #ifndef TRIVANCE_CLI_PLAN_SEARCH_H
 #define TRIVANCE_CLI_PLAN_SEARCH_H
 
+#include <stdbool.h>
+
 /* As typed; NULL where not given. */
 typedef struct cli_plan_search {
+    const char *command;
+    bool patient;       /* --long */
     const char *what;   /* rings: "32" or "2-64"; tori: "8x8" or "4x4,8x8"; "stars": those of the built-in table */
     const char *steps;  /* one step count; of rings */
     const char *format; /* table, json, csv or c */

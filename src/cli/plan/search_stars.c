@@ -11,7 +11,9 @@
 #include "cli/plan/search.h"
 #include "tool/progress.h"
 #include "tool/table.h"
+#include "common/advance.h"
 #include "common/error.h"
+#include "common/room.h"
 #include "stars/cover.h"
 #include "stars/search.h"
 #include "stars/stars.h"
@@ -34,7 +36,8 @@ static const char *const table_tori[] = {
 
 typedef struct found {
     trv_star_chain_t *chain;
-    int count, room;
+    int count;
+    int64_t room;
     cli_format_t format;
     bool source; /* as the C source of the table */
 } found_t;
@@ -43,14 +46,8 @@ typedef struct found {
 
 static int add(found_t *found, const trv_star_chain_t *chain)
 {
-    if (found->count == found->room) {
-        int room = found->room ? 2 * found->room : 32;
-        trv_star_chain_t *grown = realloc(found->chain, (size_t)room * sizeof *grown);
-        if (!grown)
-            return trv_fail_memory();
-        found->chain = grown;
-        found->room = room;
-    }
+    if (trv_room(&found->chain, &found->room, found->count, 1, sizeof *found->chain))
+        return TRV_ERR_MEMORY;
     found->chain[found->count++] = *chain;
     return TRV_OK;
 }
@@ -59,7 +56,10 @@ static int add(found_t *found, const trv_star_chain_t *chain)
 static int search_torus(found_t *found, const trv_torus_t *torus, bool wanted)
 {
     trv_star_chain_t *chain = malloc((TRV_STAR_FOUND_MAX + 1) * sizeof *chain), *cover = chain + TRV_STAR_FOUND_MAX;
+    trv_advance_t all = trv_advance_begin(0, 0.1); /* coverings, where they are looked for, take the time */
     int count = chain ? trv_star_search(torus, SEARCH_WORK, chain) : trv_fail_memory();
+    trv_advance_end(all);
+    all = trv_advance_begin(0.1, 0.9);
     int rc = count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
     for (int i = 0; wanted && i < count && !rc; i++)
         rc = add(found, &chain[i]);
@@ -67,6 +67,7 @@ static int search_torus(found_t *found, const trv_torus_t *torus, bool wanted)
         rc = trv_star_cover_search(torus, count > 0 ? chain : NULL, COVER_WORK, cover);
     else
         cover = chain;
+    trv_advance_end(all);
     if (!rc && !cover->direct)
         rc = add(found, cover);
     free(chain);
@@ -89,11 +90,20 @@ static int search_list(found_t *found, const char *list, cli_progress_t *progres
     for (const char *rest = list; !rc && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0;) {
         trv_torus_t torus;
         rc = more < 0 ? more : parse_torus(item, &torus);
-        if (!rc)
+        if (!rc) {
+            cli_progress_watch(progress, 1);
             rc = search_torus(found, &torus, true);
-        cli_progress_step(progress, 1);
+        }
     }
     return rc;
+}
+
+static int count_items(const char *list)
+{
+    int items = 1;
+    for (; *list; list++)
+        items += *list == ',';
+    return items;
 }
 
 static bool is_in_table(const trv_torus_t *torus)
@@ -113,9 +123,9 @@ static int search_for_table(found_t *found, cli_progress_t *progress)
     int rc = TRV_OK;
     for (int t = 0; t < TABLE_TORI && !rc; t++) {
         rc = trv_torus_parse(table_tori[t], &torus);
+        cli_progress_watch(progress, 1);
         if (!rc)
             rc = search_torus(found, &torus, true);
-        cli_progress_step(progress, 1);
     }
     for (int dims = 2; dims <= 3; dims++)
         for (int a = dims == 2 ? 1 : 2; a <= (dims == 2 ? 1 : 8) && !rc; a++)
@@ -123,9 +133,9 @@ static int search_for_table(found_t *found, cli_progress_t *progress)
                 for (int c = b; c <= (dims == 2 ? 16 : 8) && !rc; c++) {
                     int size[] = {a, b, c};
                     rc = trv_torus_init(&torus, dims, size + 3 - dims);
+                    cli_progress_watch(progress, 1);
                     if (!rc && !is_in_table(&torus))
                         rc = search_torus(found, &torus, false);
-                    cli_progress_step(progress, 1);
                 }
     return rc;
 }
@@ -267,7 +277,8 @@ int cli_plan_search_stars(const cli_plan_search_t *search)
                                         "chains with the fewest steps come first");
     if (rc)
         return rc;
-    cli_progress_begin(&progress, "stars", table ? TABLE_TORI + 120 + 84 : 1);
+    cli_progress_begin(&progress, "searching", table ? TABLE_TORI + 120 + 84 : count_items(search->what));
+    cli_progress_cheaper(&progress, "fewer tori at a time take less; 10 to 20 seconds each");
     rc = table ? search_for_table(&found, &progress) : search_list(&found, search->what, &progress);
     cli_progress_end(&progress);
     if (!rc)

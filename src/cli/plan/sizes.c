@@ -11,8 +11,11 @@
 #include "tool/output.h"
 #include "tool/tool.h"
 #include "text/parse.h"
+#include "tool/patience.h"
 #include "tool/progress.h"
 #include "tool/select.h"
+#include "common/advance.h"
+#include "common/clock.h"
 #include "common/error.h"
 
 #define FIRST   UINT64_C(32)
@@ -77,11 +80,13 @@ static int find_ranges(sizes_t *sizes)
     if (!rc)
         begin_range(sizes, FIRST, &low);
     for (uint64_t bytes = FIRST; bytes < LAST && !rc; bytes *= 2) {
+        cli_progress_watch(&sizes->progress, 1);
+        const trv_advance_t octave = trv_advance_begin(0, 0.5);
         rc = plan_at(sizes, 2 * bytes, &high);
+        trv_advance_end(octave);
         if (!rc)
             rc = refine(sizes, bytes, &low, 2 * bytes, &high, bytes / PARTS);
         low = high;
-        cli_progress_step(&sizes->progress, 1);
     }
     return rc;
 }
@@ -101,14 +106,16 @@ static uint64_t middle_of(const range_t *range)
 static int measure(sizes_t *sizes, range_t *range)
 {
     range->at = middle_of(range);
+    cli_progress_watch(&sizes->progress, log2((double)range->to / (double)range->from));
     int rc = trv_planner_time(sizes->planner, range->at, range->plan.algorithm, &range->plan);
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
         trv_planned_t named;
+        const trv_advance_t all = trv_advance_begin((double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
         rc = trv_planner_time(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), &named);
+        trv_advance_end(all);
         range->gain[i] = rc ? NAN : named.time_ns / range->plan.time_ns;
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     }
-    cli_progress_step(&sizes->progress, log2((double)range->to / (double)range->from));
     return rc;
 }
 
@@ -190,7 +197,7 @@ static int print_text(const sizes_t *sizes, FILE *out)
         cli_row_end(&table);
     }
     rc = cli_table_end(&table);
-    fputs("\nx: how many times as long the algorithm takes, of a family its better member\n", out);
+    fputs("\nx: how many times as long the algorithm takes, of a family its fastest member\n", out);
     return rc;
 }
 
@@ -214,7 +221,7 @@ static int print_rows(const sizes_t *sizes, FILE *out)
         column[own + i] = (cli_column_t){key[i], NULL, true, 0};
     }
     trv_torus_format(&sizes->ask->torus, torus, sizeof torus);
-    cli_links_format(&sizes->ask->network.links, links);
+    cli_links_format(&sizes->ask->network.links, "", links);
     if (links[0])
         column[own + algorithms] = (cli_column_t){"slow_links", NULL, false, 0};
     cli_table_begin(&table, out, sizes->ask->format, column, own + algorithms + (links[0] != '\0'), false);
@@ -238,6 +245,21 @@ static int print_rows(const sizes_t *sizes, FILE *out)
     return cli_table_end(&table);
 }
 
+/* By the clock: the largest size is the dearest, some sizes are between two octaves, and times cost as much as plans. */
+static int have_patience(sizes_t *sizes)
+{
+    trv_planned_t plan;
+    const double begun_ns = trv_now_ns();
+    cli_progress_begin_planning(&sizes->progress, &sizes->ask->torus, OCTAVES);
+    cli_progress_watch(&sizes->progress, 1);
+    int rc = plan_at(sizes, LAST, &plan);
+    cli_progress_end(&sizes->progress);
+    const double seconds = 1e-9 * (trv_now_ns() - begun_ns) * OCTAVES;
+    return rc ? rc
+              : cli_patience(sizes->ask->command, seconds, sizes->ask->patient,
+                             "--bytes=M without --all-sizes plans for one");
+}
+
 int cli_plan_sizes(const cli_plan_ask_t *ask)
 {
     cli_output_t output;
@@ -245,9 +267,11 @@ int cli_plan_sizes(const cli_plan_ask_t *ask)
     if (!sizes)
         return trv_fail_memory();
     sizes->ask = ask;
-    cli_progress_begin(&sizes->progress, "planning", 2 * OCTAVES);
     int rc = trv_planner_create(&sizes->planner, &ask->torus, ask->collective, &ask->network.options,
                                 &ask->constraints);
+    if (!rc)
+        rc = have_patience(sizes);
+    cli_progress_begin(&sizes->progress, "planning", 2 * OCTAVES);
     if (!rc)
         rc = find_ranges(sizes);
     for (int r = 0; r < sizes->ranges && !rc; r++)

@@ -139,8 +139,9 @@ static int print_messages(const cli_shown_t *plan, int rank, FILE *out)
 
 static void print_program_message(const cli_shown_t *plan, const trv_message_t *message, bool send, FILE *out)
 {
-    fprintf(out, "    %s %4d  port %c%d", send ? "send    to  " : "receive from", message->peer,
-            trv_port_sign(message->port) > 0 ? '+' : '-', trv_port_dimension(message->port));
+    char port[TRV_PORT_TEXT_MAX];
+    fprintf(out, "    %s %4d  by %s port %s", send ? "send    to  " : "receive from", message->peer,
+            send ? "own" : "its", trv_port_format(message->port, port));
     for (int p = 0; p < message->parts; p++) {
         const trv_part_t *part = &message->part[p];
         int64_t limit = part->slots ? 0 : trv_schedule_units(plan->schedule);
@@ -308,7 +309,7 @@ int cli_plan_text(const cli_shown_t *plan, FILE *out)
     if (plan->chosen_for && strcmp(plan->chosen_for, "planned") == 0)
         fputs(" (planned: the fastest at this size)", out);
     else if (plan->chosen_for)
-        fprintf(out, " (the better of %s at this size)", plan->chosen_for);
+        fprintf(out, " (the fastest of %s at this size)", plan->chosen_for);
     cli_plan_subtitle(plan, text);
     fprintf(out, "\n%s\nLambda %.3f, Delta %.3f, Theta %.3f; %llu messages in all\n\n", text, plan->cost.lambda,
             plan->cost.delta, plan->cost.theta, (unsigned long long)plan->cost.messages);

@@ -19,6 +19,7 @@
 #include "text/parse.h"
 #include "tool/progress.h"
 #include "tool/select.h"
+#include "common/advance.h"
 #include "common/error.h"
 #include "export/names.h"
 #include "planner/timing.h"
@@ -77,6 +78,7 @@ static bool has_equal(const why_t *why, const trv_planned_t *plan)
 static int add_named(why_t *why)
 {
     for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_advance_t all = trv_advance_begin((double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
         const char *family = trv_algorithm_family(trv_algorithm_at(i));
         trv_planned_t best = {.time_ns = INFINITY}, plan;
         bool known = false;
@@ -94,22 +96,27 @@ static int add_named(why_t *why)
         }
         if (!known && isfinite(best.time_ns) && why->rows < ROWS_MAX)
             add_row(why, &best);
+        trv_advance_end(all);
     }
     return TRV_OK;
 }
 
 static int find_rows(why_t *why)
 {
+    cli_progress_t progress;
+    cli_progress_begin_planning(&progress, &why->ask->torus, 2);
+    cli_progress_watch(&progress, 1);
     int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, &why->ask->network.options,
                                 &why->ask->constraints);
     trv_planned_t near[4 * NEAREST];
     int plans = rc ? rc : trv_planner_rank(why->planner, why->ask->bytes, sizeof near / sizeof near[0], near);
-    if (plans < 0)
-        return plans;
     for (int i = 0; i < plans && why->rows < NEAREST; i++)
         if (!has_equal(why, &near[i]))
             add_row(why, &near[i]);
-    return add_named(why);
+    cli_progress_watch(&progress, 1);
+    rc = plans < 0 ? plans : add_named(why);
+    cli_progress_end(&progress);
+    return rc;
 }
 
 /* ---- Where a row would win --------------------------------------------------------------------------------------- */
@@ -178,7 +185,9 @@ static int walk(why_t *why, int parameter, int sign)
     for (int step = 1; step <= VALUES && !rc; step++) {
         const double value = value_at(why, parameter, sign * step);
         trv_planned_t chosen;
+        const trv_advance_t all = trv_advance_begin((step - 1.0) / VALUES, 1.0 / VALUES);
         rc = choose_at(why, parameter, value, &chosen);
+        trv_advance_end(all);
         for (int i = 1; i < why->rows && !rc; i++)
             note(&why->row[i], parameter, sign, step, value, is_row(&why->row[i], &chosen));
     }
@@ -214,16 +223,20 @@ static int find_wins(why_t *why)
 {
     cli_progress_t progress;
     int rc = TRV_OK;
-    cli_progress_begin(&progress, "planning", 2 * PARAMETERS);
+    cli_progress_begin_planning(&progress, &why->ask->torus, 2 * PARAMETERS + 1);
     for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
         for (int sign = -1; sign <= 1 && !rc && value_now(why, parameter) > 0; sign += 2) {
+            cli_progress_watch(&progress, 1);
             rc = walk(why, parameter, sign);
-            cli_progress_step(&progress, 1);
         }
-    for (int i = 1; i < why->rows && !rc; i++)
+    cli_progress_watch(&progress, 1);
+    for (int i = 1; i < why->rows && !rc; i++) {
+        const trv_advance_t all = trv_advance_begin((i - 1.0) / why->rows, 1.0 / why->rows);
         for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
             if (why->row[i].win[parameter].side != NEVER)
                 rc = refine(why, &why->row[i], parameter);
+        trv_advance_end(all);
+    }
     cli_progress_end(&progress);
     return rc;
 }
@@ -372,7 +385,7 @@ static int print_rows(const why_t *why, FILE *out)
     char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
     cli_table_t table;
     trv_torus_format(&why->ask->torus, torus, sizeof torus);
-    cli_links_format(&why->ask->network.links, links);
+    cli_links_format(&why->ask->network.links, "", links);
     cli_table_begin(&table, out, why->ask->format, column, with_links ? columns : columns - 1, false);
     for (int i = 0; i < why->rows; i++) {
         const row_t *row = &why->row[i];

@@ -29,8 +29,8 @@ enum {
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
-      "names, with their parameters if they have some, families or planned, separated by commas, or all; a family's "
-      "time is that of its better member, planned means the fastest for the size and the network; default: those that "
+      "names, with parameters where they take any, families or planned, separated by commas, or all; a family's time "
+      "is that of its fastest member, planned means the fastest for the size and the network; default: those that "
       "take the torus of " ALGORITHMS,
       "ALGORITHM all"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
@@ -157,7 +157,7 @@ static void warn(const cli_simulate_t *job)
     for (int i = 0; i < job->selection.choices && !job->schedule && !job->goal; i++)
         planned |= job->selection.choice[i].planned;
     if (planned && cli_network_unplanned(&job->network, text)[0])
-        cli_warn(job->command, "planned is chosen for a network without %s", text);
+        cli_warn(job->command, "the planner ignores %s", text);
 }
 
 static int simulate(cli_simulate_t *job)

@@ -116,7 +116,7 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     if (job->links)
         add_links(group, index, table);
     if (job->network.links.count > 0)
-        cli_cell_text(table, cli_links_format(&job->network.links, slow));
+        cli_cell_text(table, cli_links_format(&job->network.links, "", slow));
     cli_row_end(table);
 }
 

@@ -64,10 +64,11 @@ double cli_group_relative(const cli_group_t *group, int line, int size)
 /* Under `all`, algorithms that do not take the torus are left out; what was named stays, and gets its reason. */
 static bool takes(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
 {
-    if (choice->planned)
+    trv_torus_t served;
+    if (choice->planned || !job->selection.all || cli_network_served(torus, &job->network.options, &served))
         return true;
     for (int i = 0; i < choice->members; i++)
-        if (!job->selection.all || trv_algorithm_supports(choice->member[i], torus, job->collective) == 0)
+        if (trv_algorithm_supports(choice->member[i], &served, job->collective) == 0)
             return true;
     return false;
 }
@@ -131,11 +132,12 @@ static int begin(void *context, double seconds, bool at_least)
     seconds *= rounds(view->job);
     if (at_least && !cli_is_refused(seconds, view->job->patient))
         return TRV_OK;
-    cli_progress_pause(view->progress);
+    cli_progress_end(view->progress);
     int rc = cli_patience(view->job->command, seconds, view->job->patient,
                           cheaper ? "--model=fifo is much quicker: the ranks of an ideal router are mostly alike"
                                   : NULL);
-    cli_progress_name(view->progress, "simulating");
+    if (!rc)
+        cli_progress_begin(view->progress, "simulating", rounds(view->job));
     return rc;
 }
 
@@ -171,7 +173,8 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, cli_progr
         return rc;
     view_t view = {job, progress, 0};
     cli_grid_watch_t watch = {&view, begin, advance};
-    cli_progress_begin(progress, "planning", rounds(job));
+    cli_progress_begin(progress, "planning", 1);
+    cli_progress_watch(progress, 1);
     return cli_grid_run_watched(outcome->point, outcome->points, 0, &watch);
 }
 
@@ -310,7 +313,7 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
         rc = trv_goal_file_read(job->goal, &goal);
     if (rc)
         return rc;
-    set_label(outcome, slash ? slash + 1 : job->goal);
+    set_label(outcome, strcmp(job->goal, "-") == 0 ? "the GOAL program" : slash ? slash + 1 : job->goal);
     job->network.options.link_loads = job->links;
     job->sizes = 1;
     rc = allocate(outcome, 1, 1);
@@ -353,7 +356,7 @@ static int add_cost(const trv_schedule_t *schedule, const cli_point_t *point, cl
     const trv_network_t on = cli_network_on(&point->torus, options);
     const trv_hockney_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
     trv_cost_t cost;
-    int rc = trv_cost_sizes(schedule, &on, &network, &point->bytes, 1, NULL, &cost, &detail->cost_ns);
+    int rc = trv_cost_sizes(schedule, &on, &network, &point->bytes, 1, &cost, &detail->cost_ns);
     trv_cost_clear(&cost);
     return rc;
 }

@@ -74,7 +74,7 @@ static void time_cell(const cli_group_t *group, int line, int size, char text[CE
     char time[TRV_TIME_TEXT_MAX];
     bool best = group->lines > 1 && point->time_ns <= cli_group_best_ns(group, size);
     bool bold = best && cli_stdout_is_terminal();
-    char member = point->choice->members > 1 ? point->algorithm[strlen(point->algorithm) - 1] : ' ';
+    char member = point->choice->members > 1 ? *cli_member_letter(point->algorithm) : ' ';
     trv_format_time(point->time_ns, column_unit(group, size), time);
     snprintf(text, CELL_MAX, "%s%s%s%c%c", bold ? "\033[1m" : "", time, bold ? "\033[0m" : "",
              best && !bold ? '*' : ' ', member);
@@ -122,7 +122,7 @@ static int print_times(const cli_simulate_t *job, const cli_group_t *group)
     if (group->lines > 1)
         printf("%s%s", cli_stdout_is_terminal() ? "bold: fastest" : "* fastest", families ? "; " : "\n");
     if (families)
-        puts("l, b: the member of the family that it is");
+        puts(CLI_MEMBER_LETTERS);
     print_plans(group);
     for (int line = 0; line < group->lines; line++)
         for (int size = 0; size < group->sizes; size++)
@@ -153,7 +153,7 @@ static int print_costs(const cli_simulate_t *job, const cli_group_t *group)
 /* Of the fastest at each size. */
 static int print_limits(const cli_group_t *group)
 {
-    puts("\nWhat no schedule beats, and the fastest against it");
+    puts("\nA lower bound on the time of any schedule, and the fastest against it");
     for (int size = 0; size < group->sizes; size++) {
         const cli_point_t *point = point_at(group, 0, size);
         char bytes[TRV_BYTES_TEXT_MAX];
@@ -162,7 +162,7 @@ static int print_limits(const cli_group_t *group)
         if (rc)
             return rc;
         printf("%s: ", trv_format_bytes(point->bytes, bytes));
-        cli_limit_print(&limit, cli_group_best_ns(group, size), stdout);
+        cli_limit_print(&limit, "the fastest", cli_group_best_ns(group, size), stdout);
     }
     return TRV_OK;
 }

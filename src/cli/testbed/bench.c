@@ -55,7 +55,7 @@ const cli_command_t cli_testbed_bench_command = {
         "Makes a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI "
         "libraries and by Trivance as the preload library serves it: in one job, in turns, from a common start to "
         "the end of the last rank. Prints tables; writes rows (testbed.csv), scripts of gnuplot and plots. Needs "
-        "root and, as it is, three hours of a machine that does nothing else.\n\n"
+        "root and, with the defaults, three hours of an otherwise idle machine.\n\n"
         "Does your own program gain? With a PROGRAM, which is any that uses MPI, unchanged, it starts that instead, "
         "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
         "it is spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",

@@ -117,7 +117,7 @@ int cli_bench_predict(cli_bench_job_t *job);
 /* The fastest of the MPI library's own for a size; -1 where none was measured. */
 int cli_bench_best_own(const cli_bench_job_t *job, int size);
 /* "MPICH, torus 9 of 50 Mb/s and 2 ms, rendezvous off": heads the job's table and its plot. Returns `text`. */
-#define CLI_BENCH_TITLE_MAX (TRV_TORUS_TEXT_MAX + 600)
+#define CLI_BENCH_TITLE_MAX (TRV_TORUS_TEXT_MAX + CLI_LINKS_TEXT_MAX + 200)
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX]);
 
 /* The job as a table, how late the emulator was, and measured against predicted where `compare`. */

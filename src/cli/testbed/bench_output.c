@@ -115,41 +115,21 @@ static void print_agreement(const cli_bench_job_t *job)
                 least_share = fmin(least_share, cell->core_ns / cell->median_ns);
             }
         }
-    printf("%d of %d within %.0f%% of the prediction.\n", close, cells, 100 * CLOSE);
+    printf("%d of %d within %.0f %% of the prediction.\n", close, cells, 100 * CLOSE);
     if (busy)
         printf(
-            "%d more took longer by less than the ranks' cores were busy, at least %.0f%% of the time: the prediction "
+            "%d more took longer by less than the ranks' cores were busy, at least %.0f %% of the time: the prediction "
             "is without what MPI libraries and ranks compute.\n",
             busy, 100 * least_share);
 }
 
-#define LINKS_TEXT_MAX 400
-
-/* "0:+0:2x 3:+0:cut": as many as there is room for. Returns `text`. */
-static char *write_links(const cli_bench_job_t *job, char text[LINKS_TEXT_MAX])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < job->links.count && used < LINKS_TEXT_MAX; i++) {
-        const cli_link_t *link = &job->links.link[i];
-        char port[TRV_PORT_TEXT_MAX], factor[32];
-        snprintf(factor, sizeof factor, "%gx", link->slow.factor);
-        used += (size_t)snprintf(text + used, LINKS_TEXT_MAX - used, "%s%d:%s:%s", i ? " " : "", link->slow.rank,
-                                 trv_port_format(link->slow.port, port),
-                                 !isinf(link->slow.factor) ? factor
-                                 : link->both_ways         ? "cut"
-                                                           : "down");
-    }
-    return text;
-}
-
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX])
 {
-    char torus[TRV_TORUS_TEXT_MAX], links[LINKS_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
     snprintf(text, CLI_BENCH_TITLE_MAX, "%s, torus %s of %g Mb/s and %g ms, rendezvous %s%s%s", cli_mpi_title(job->mpi),
              trv_torus_format(&job->network.torus, torus, sizeof torus), job->network.bandwidth_bps / 1e6,
              job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off", job->links.count ? ", links " : "",
-             write_links(job, links));
+             cli_links_format(&job->links, "", links));
     return text;
 }
 
@@ -208,7 +188,7 @@ void cli_bench_print_unfaithful(const cli_bench_job_t *job, int jobs)
             printf("%s%s", wrong++ ? ", " : "\nNOT faithful, by the check before or the lateness during the job: ",
                    cli_bench_label(&job[j], label));
     if (wrong)
-        printf(".\n%d of %d jobs; slower links and a machine that does nothing else help.\n", wrong, jobs);
+        printf(".\n%d of %d jobs; slower links or an otherwise idle machine help.\n", wrong, jobs);
 }
 
 int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
@@ -236,13 +216,13 @@ static const char *const last_key[] = {"faithful", "check_worst", "lateness_p99_
 
 void cli_bench_row_begin(cli_table_t *table, const cli_bench_job_t *job)
 {
-    char torus[TRV_TORUS_TEXT_MAX], links[LINKS_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
     cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
     cli_cell_real(table, job->network.bandwidth_bps / 1e6, 3);
     cli_cell_real(table, job->network.latency_ns / 1e6, 3);
     cli_cell_text(table, job->mpi);
     cli_cell_bool(table, job->rendezvous);
-    cli_cell_text(table, write_links(job, links));
+    cli_cell_text(table, cli_links_format(&job->links, "", links));
 }
 
 void cli_bench_row_end(cli_table_t *table, const cli_bench_job_t *job)

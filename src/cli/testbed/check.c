@@ -56,7 +56,7 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out)
     char torus[TRV_TORUS_TEXT_MAX];
     const tb_status_t *status = &verdict->status;
     fprintf(out,
-            "%s: torus %s, %g Mb/s, %g ms: %d of %d tests within %.0f%% of theory (worst %.3f); deliveries late "
+            "%s: torus %s, %g Mb/s, %g ms: %d of %d tests within %.0f %% of theory (worst %.3f); deliveries late "
             "by %.0f us at the 99th percentile (allowed %.0f), %.0f us at most.\n",
             verdict->faithful ? "Faithful" : "NOT faithful",
             trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
@@ -102,8 +102,8 @@ int cli_testbed_check(int argc, char **argv)
         putchar('\n');
         cli_testbed_verdict_print(&verdict, stdout);
         if (!verdict.faithful)
-            puts("Slower links and longer latencies are easier to keep up with, and so they are on a machine that does "
-                 "nothing else.");
+            puts("Slower links and longer latencies are easier to keep up with, and so they are on an otherwise "
+                 "idle machine.");
     }
     return verdict.faithful ? CLI_OK : CLI_WRONG;
 }

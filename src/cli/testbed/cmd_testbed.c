@@ -32,9 +32,9 @@ static const cli_option_t up_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE",
 static const cli_option_t set_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE", "of the link from now on", NULL},
                                           {"latency", OPTION_LATENCY, "TIME", "of the link from now on", NULL},
                                           {"down", OPTION_DOWN, NULL,
-                                           "cut it: what is sent over it is lost, until a job begins that keeps off it",
+                                           "cut it: packets on it are lost until a job starts that routes around it",
                                            NULL},
-                                          {"up", OPTION_UP, NULL, "mend it", NULL},
+                                          {"up", OPTION_UP, NULL, "restore it", NULL},
                                           {"both-ways", OPTION_BOTH_WAYS, NULL, "the link that comes back, too", NULL},
                                           CLI_OPTIONS_END};
 static const cli_option_t no_option[] = {CLI_OPTIONS_END};
@@ -55,9 +55,9 @@ static const cli_command_t up_command = {
 };
 static const cli_command_t down_command = {
     .name = "testbed down",
-    .summary = "ends everything on the testbed and removes it, whatever state it is in",
+    .summary = "removes the testbed in any state, and ends everything on it",
     .usage = "",
-    .about = "Ends everything on the testbed and removes it, whatever state it is in.",
+    .about = "Removes the testbed in any state, and ends everything on it.",
     .option = no_option,
     .examples = "trivance testbed down\n",
 };
@@ -326,7 +326,7 @@ static int read_place(char **argv, int words, bool both_ways, char *request, siz
     else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%9d%c", &node, &rest) == 1)
         snprintf(request, size, "node %d", node);
     else
-        return cli_bad("testbed set", "it wants a link, as `link 0:+0` (the one that leaves node 0 in dimension 0 "
+        return cli_bad("testbed set", "name a link, as `link 0:+0` (the one that leaves node 0 in dimension 0 "
                                       "upwards), or a node, as `node 3`");
     return CLI_OK;
 }
@@ -362,6 +362,14 @@ static int take_order(void *context, int key)
     return code;
 }
 
+/* A row in two parts is a good order, while a job runs at least; the next job would be refused. */
+static void warn_of_parts(const char *command)
+{
+    tb_status_t now;
+    if (trv_testbed_status(&now) == TRV_OK && trv_testbed_whole(&now.network) == TRV_ERR_ARGUMENT)
+        cli_warn(command, "no job can now start on all nodes: %s", trv_last_error());
+}
+
 static int set(int argc, char **argv)
 {
     orders_t orders = {.count = 0};
@@ -373,14 +381,16 @@ static int set(int argc, char **argv)
     if (code != CLI_OK)
         return code;
     if (orders.count == 0)
-        return cli_bad(argv[0], "it wants at least one of --bandwidth, --latency, --down and --up");
+        return cli_bad(argv[0], "give at least one of --bandwidth, --latency, --down and --up");
     if (orders.down && orders.up)
-        return cli_bad(argv[0], "--down cuts it and --up mends it; give one of them");
+        return cli_bad(argv[0], "--down cuts it and --up restores it; give one of them");
     for (int i = 0; i < orders.count; i++) {
         snprintf(line, sizeof line, "%s %.60s", request, orders.text[i]);
         if (trv_testbed_ask(line, NULL) < 0)
             return cli_bad_last(argv[0]);
     }
+    if (orders.down)
+        warn_of_parts(argv[0]);
     return CLI_OK;
 }
 

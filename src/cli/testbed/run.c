@@ -318,6 +318,8 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
                        cli_mpi_title(job->mpi), job->mpi);
     if (trv_testbed_status(&status) < 0)
         return cli_bad_last(command);
+    if (job->ranks == status.network.torus.ranks && trv_testbed_whole(&status.network) < 0)
+        return cli_bad_last(command);
     int lock = trv_testbed_lock_job();
     if (lock < 0 || trv_testbed_end_processes(status.network.torus.ranks, false) < 0 ||
         trv_testbed_settle(&status.network) < 0 || (counts && trv_testbed_ask("reset", NULL) < 0))

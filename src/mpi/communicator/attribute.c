@@ -20,6 +20,7 @@
 #include "common/error.h"
 #include "mpi/communicator/adopt.h"
 #include "mpi/communicator/compare.h"
+#include "mpi/communicator/job_fabric.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
@@ -71,6 +72,7 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
         trv_mpi_upstairs()->end();
     trv_mpi_job_set(NULL);
     trv_mpi_domain_release(job);
+    trv_mpi_job_fabric_end();
     trv_mpi_log_end();
     return MPI_SUCCESS;
 }
@@ -95,6 +97,7 @@ static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *pa
     child->shared_port = parent->shared_port;
     child->member = parent->member;
     child->name = parent->name;
+    child->site = parent->site;
     child->place = parent->place;
     child->named = parent->named;
     child->left = parent->left;

@@ -17,7 +17,7 @@
 #include "mpi/reports/settings.h"
 
 /* Raised when what ranks say to each other changes: exchanges, tags, the wire of a decision. */
-#define PROTOCOL "2"
+#define PROTOCOL "3"
 
 #ifndef TRIVANCE_BUILD /* a build of its own says so: tests have one */
 #define TRIVANCE_BUILD TRV_VERSION

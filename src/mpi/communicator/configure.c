@@ -2,7 +2,8 @@
  * The torus and the algorithm of a communicator: TRV_Comm_set, then what the environment and MPI know (wiring.h).
  *
  * Where no torus is known, or the communicator is no part of it that is a torus, the API takes a ring and the drop-in
- * leaves the communicator to the MPI library unless an algorithm is asked for by name. What the environment asks for
+ * leaves the communicator to the MPI library unless an algorithm is asked for by name. For AllReduce on a set of nodes
+ * both look for a plan first (selection/nodes.h). What the environment asks for
  * must fit communicators as large as MPI_COMM_WORLD; a smaller one that it does not fit is served as if nothing were
  * set, and TRIVANCE_DEBUG=info says so.
  */
@@ -48,7 +49,7 @@ static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
     snprintf(state->why, sizeof state->why, "the torus is set");
     state->shared_port = 0;
     state->member = state->members->of;
-    state->name = NULL;
+    state->name = state->site = NULL;
     state->place = state->rank;
     state->node = NULL;
 }
@@ -60,12 +61,13 @@ static void take_wiring(trv_mpi_state_t *state, const trv_torus_t *torus)
     state->serves = wiring->known == TRV_MPI_FITS || !trv_mpi_is_drop_in();
     state->unable = wiring->known == TRV_MPI_FAILED;
     snprintf(state->why, sizeof state->why, "%s", wiring->why);
-    if (wiring->known != TRV_MPI_FITS)
+    if (!trv_mpi_wiring_has_fit(wiring))
         return;
     state->network = wiring->fit.network;
     state->shared_port = wiring->fit.shared_port;
     state->member = wiring->member;
     state->name = wiring->in_order ? NULL : wiring->fit.member;
+    state->site = wiring->fit.site;
     state->place = wiring->place;
     state->node = wiring->node;
 }
@@ -74,7 +76,7 @@ static void take_wiring(trv_mpi_state_t *state, const trv_torus_t *torus)
 static int default_torus(const trv_mpi_state_t *state, trv_torus_t *torus)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
-    if (wiring->known == TRV_MPI_FITS) {
+    if (trv_mpi_wiring_has_fit(wiring)) {
         *torus = wiring->fit.network.torus;
         return TRV_OK;
     }

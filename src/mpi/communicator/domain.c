@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "mpi/communicator/exchange.h"
+#include "mpi/communicator/job_fabric.h"
 #include "mpi/reports/log.h"
 #include "mpi/transport/error.h"
 
@@ -61,6 +62,13 @@ static int make_comm(trv_mpi_domain_t *domain, MPI_Comm comm)
     return TRV_OK;
 }
 
+static int give_up(trv_mpi_domain_t **created)
+{
+    trv_mpi_domain_release(*created);
+    *created = NULL;
+    return MPI_ERR_OTHER;
+}
+
 int trv_mpi_domain_create(trv_mpi_domain_t **created, MPI_Comm comm)
 {
     trv_mpi_domain_t spare = {.comm = MPI_COMM_NULL}, *domain = calloc(1, sizeof *domain);
@@ -79,7 +87,7 @@ int trv_mpi_domain_create(trv_mpi_domain_t **created, MPI_Comm comm)
         atomic_init(&domain->burnt, false);
         pthread_mutex_init(&domain->lock, NULL);
         *created = domain;
-        return MPI_SUCCESS;
+        return trv_mpi_job_fabric_open(domain->comm, domain->rank, domain->ranks) < 0 ? give_up(created) : MPI_SUCCESS;
     }
     if (code == TRV_OK && domain && taken)
         trv_fail(TRV_ERR_MEMORY, "another rank could not make the library's own communicator");
@@ -100,6 +108,7 @@ void trv_mpi_domain_release(trv_mpi_domain_t *domain)
 {
     if (!domain || atomic_fetch_sub_explicit(&domain->references, 1, memory_order_acq_rel) > 1)
         return;
+    trv_mpi_job_fabric_leave(domain->comm);
     if (!atomic_load(&domain->burnt))
         PMPI_Comm_free(&domain->comm);
     pthread_mutex_destroy(&domain->lock);

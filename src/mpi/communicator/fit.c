@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <trivance/torus.h>
@@ -13,6 +14,7 @@
 
 typedef struct seat {
     int place, rank;
+    int site; /* the place before dimensions were turned */
 } seat_t;
 
 static int by_place(const void *a, const void *b)
@@ -59,20 +61,35 @@ static int distinct(int *value, int count)
     return kept;
 }
 
-/* Whether the coordinates, ascending, of a dimension of `size` follow each other the shorter way all round. */
-static bool closes(const int *value, int count, int size)
+/* Whether the coordinates, ascending, of a dimension of `size` follow each other the shorter way all round; *first is the
+ * one behind the widest gap. */
+static bool closes(const int *value, int count, int size, int *first)
 {
     int widest = size - value[count - 1] + value[0];
+    *first = value[0];
     for (int i = 1; i < count; i++)
-        if (value[i] - value[i - 1] > widest)
+        if (value[i] - value[i - 1] > widest) {
             widest = value[i] - value[i - 1];
+            *first = value[i];
+        }
     return 2 * widest < size || (count == 2 && 2 * widest == size); /* two opposite ones: both ways are as long */
 }
 
+/* The place as many coordinates further back along each dimension. */
+static int turn_back(const trv_torus_t *base, const int turn[TRV_DIMS_MAX], int place)
+{
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(base, place, at);
+    for (int d = 0; d < base->dims; d++)
+        at[d] = (at[d] + base->size[d] - turn[d]) % base->size[d];
+    return trv_torus_rank(base, at);
+}
+
 /* The sets of coordinates per dimension, and the torus that they make; its dimension for each of `base`, or -1. `value`
- * has room for all places. */
-static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, const seat_t *seat, int places,
-                      int *value, int dimension[TRV_DIMS_MAX])
+ * has room for all places. Where a ring's coordinates do not go all round they are a line that begins behind the widest
+ * gap: the ring is turned so that this is at its end. */
+static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, seat_t *seat, int places,
+                      int *value, int dimension[TRV_DIMS_MAX], int turn[TRV_DIMS_MAX])
 {
     int dims = 0, size[TRV_DIMS_MAX], at[TRV_DIMS_MAX];
     unsigned lines = 0;
@@ -88,15 +105,23 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shar
         if (product > places) /* of all combinations, which the places are some of */
             return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks form no torus, no plane and no row");
         dimension[d] = count == 1 && !whole ? -1 : dims;
+        turn[d] = 0;
         if (dimension[d] < 0)
             continue;
-        if (((base->lines >> d) & 1 || !closes(value, count, base->size[d])) && count > 1)
+        int first = 0;
+        const bool line = (base->lines >> d) & 1, ring = !line && closes(value, count, base->size[d], &first);
+        if (!ring && count > 1)
             lines |= 1u << dims;
+        if (!ring && !line)
+            turn[d] = first;
         fit->shared_port |= ((shared_port >> d) & 1) << dims;
         size[dims++] = count;
     }
     if (dims == 0)
         size[dims++] = 1;
+    for (int i = 0; i < places; i++)
+        seat[i].place = turn_back(base, turn, seat[i].site);
+    qsort(seat, (size_t)places, sizeof *seat, by_place);
     int code = trv_torus_init(&fit->network.torus, dims, size);
     return code < 0 ? code : trv_torus_set_lines(&fit->network.torus, lines);
 }
@@ -109,11 +134,12 @@ static int by_place_alone(const void *a, const void *b)
 }
 
 /* Which place's hop passes the link: the last one before it. -1: it is in a row without any. */
-static int find_origin(const trv_torus_t *base, const seat_t *seat, int places, const trv_slow_link_t *link)
+static int find_origin(const trv_torus_t *base, const seat_t *seat, int places, const int turn[TRV_DIMS_MAX],
+                       const trv_slow_link_t *link)
 {
     const int d = trv_port_dimension(link->port), size = base->size[d];
     int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(base, link->rank, at);
+    trv_torus_coordinates(base, turn_back(base, turn, link->rank), at);
     for (int i = 0; i < size; i++) {
         const seat_t key = {.place = trv_torus_rank(base, at)};
         const seat_t *found = bsearch(&key, seat, (size_t)places, sizeof key, by_place_alone);
@@ -141,7 +167,7 @@ static int by_factor(const void *a, const void *b)
 
 /* Of several entries of a link the last counts: the slowest. */
 static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_t *seat, int places,
-                      const int dimension[TRV_DIMS_MAX])
+                      const int dimension[TRV_DIMS_MAX], const int turn[TRV_DIMS_MAX])
 {
     fit->slow_link = malloc(((size_t)base->slow_links + 1) * sizeof *fit->slow_link);
     if (!fit->slow_link)
@@ -150,7 +176,7 @@ static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_
     for (int i = 0; i < base->slow_links; i++) {
         const trv_slow_link_t *link = &base->slow_link[i];
         const int d = dimension[trv_port_dimension(link->port)], sign = trv_port_sign(link->port);
-        const int from = d < 0 ? -1 : find_origin(&base->torus, seat, places, link);
+        const int from = d < 0 ? -1 : find_origin(&base->torus, seat, places, turn, link);
         if (from >= 0 && !leaves_line(&fit->network.torus, from, d, sign))
             fit->slow_link[links++] = (trv_slow_link_t){from, trv_port(d, sign), link->factor};
     }
@@ -161,21 +187,47 @@ static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_
     return code == TRV_ERR_ARGUMENT ? trv_fail(TRV_ERR_UNSUPPORTED, "%s", trv_last_error()) : code;
 }
 
-/* ---- Both -------------------------------------------------------------------------------------------------------- */
+/* ---- Sets of nodes ----------------------------------------------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b)
+{
+    return by_value(&((const seat_t *)a)->rank, &((const seat_t *)b)->rank);
+}
+
+/* Both ways of its ring share a port where those of any dimension do. */
+static int take_set(trv_mpi_fit_t *fit, unsigned shared_port, seat_t *seat, int places)
+{
+    snprintf(fit->why, sizeof fit->why, "%s", trv_last_error());
+    free(fit->slow_link);
+    fit->slow_link = NULL;
+    fit->network = (trv_network_t){TRV_NETWORK};
+    fit->shared_port = shared_port != 0;
+    fit->site = malloc((size_t)places * sizeof *fit->site);
+    if (!fit->site)
+        return trv_fail_memory();
+    qsort(seat, (size_t)places, sizeof *seat, by_rank);
+    for (int p = 0; p < places; p++)
+        fit->site[p] = seat[p].site;
+    return trv_torus_init(&fit->network.torus, 1, &places);
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *place, int ranks)
 {
     *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}, .ranks_per_place = 1};
-    int dimension[TRV_DIMS_MAX];
+    int dimension[TRV_DIMS_MAX], turn[TRV_DIMS_MAX];
     seat_t *seat = malloc((size_t)ranks * sizeof *seat);
     int *value = malloc((size_t)ranks * sizeof *value);
     int code = seat && value ? TRV_OK : trv_fail_memory();
     for (int r = 0; code == TRV_OK && r < ranks; r++)
-        seat[r] = (seat_t){place[r], r};
+        seat[r] = (seat_t){place[r], r, place[r]};
     int places = code == TRV_OK ? gather_places(seat, ranks, &fit->ranks_per_place) : code;
-    code = places < 0 ? places : find_torus(fit, &base->torus, shared_port, seat, places, value, dimension);
+    code = places < 0 ? places : find_torus(fit, &base->torus, shared_port, seat, places, value, dimension, turn);
     if (code == TRV_OK)
-        code = find_links(fit, base, seat, places, dimension);
+        code = find_links(fit, base, seat, places, dimension, turn);
+    if (code == TRV_ERR_UNSUPPORTED && places > 0)
+        code = take_set(fit, shared_port, seat, places);
     for (int p = 0; code == TRV_OK && p < places; p++)
         value[p] = seat[p].rank;
     free(seat);
@@ -192,5 +244,6 @@ void trv_mpi_fit_clear(trv_mpi_fit_t *fit)
 {
     free(fit->member);
     free(fit->slow_link);
+    free(fit->site);
     *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}};
 }

@@ -3,6 +3,7 @@
  */
 #include "mpi/communicator/state.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,9 +36,13 @@ const trv_mpi_upstairs_t *trv_mpi_upstairs(void) { return &upstairs; }
 const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
 {
     char torus[TRV_TORUS_TEXT_MAX];
+    int cuts = 0;
+    for (int i = 0; i < state->network.slow_links; i++)
+        cuts += isinf(state->network.slow_link[i].factor) != 0;
     trv_torus_format(&state->network.torus, torus, sizeof torus);
-    snprintf(text, TRV_MPI_WHERE_MAX, "comm %d (%d rank%s%s%s)", state->number, state->ranks,
-             state->ranks == 1 ? "" : "s", state->serves ? ", " : "", state->serves ? torus : "");
+    snprintf(text, TRV_MPI_WHERE_MAX, "comm %d (%d rank%s%s%s%s)", state->number, state->ranks,
+             state->ranks == 1 ? "" : "s", state->serves ? ", " : "", state->serves ? torus : "",
+             state->serves && cuts ? " with a cut" : "");
     return text;
 }
 

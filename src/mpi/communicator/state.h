@@ -63,6 +63,7 @@ typedef struct trv_mpi_state {
     unsigned shared_port;      /* bit d: both directions of dimension d share one port */
     const int *member;         /* the rank in the domain at every place of the torus; NULL: the place's number */
     const int *name;           /* the rank in the communicator at every place; NULL: the place's number */
+    const int *site;           /* the node of the world at every place, where they form no torus; NULL: they do */
     int place;                 /* this rank's place */
     struct trv_mpi_node *node; /* several ranks share every place, which member[place] leads; NULL: one at each */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* a name, a family, planned or auto */
@@ -123,7 +124,7 @@ trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state);
 void trv_mpi_state_break(trv_mpi_state_t *state);
 
 /* "comm 4 (64 ranks, 8x8m)" */
-#define TRV_MPI_WHERE_MAX (64 + TRV_TORUS_TEXT_MAX)
+#define TRV_MPI_WHERE_MAX (80 + TRV_TORUS_TEXT_MAX)
 const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX]);
 
 /* MPI's error class for a code of the core. */

@@ -163,9 +163,11 @@ static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
                  : code == TRV_ERR_STATE || code == TRV_ERR_UNSUPPORTED ? TRV_MPI_MISFITS
                                                                         : TRV_MPI_WRONG,
                  "%s", trv_last_error());
+    else if (!*wiring->why && wiring->fit.site)
+        conclude(wiring, TRV_MPI_SET, "%s", wiring->fit.why);
     else if (!*wiring->why)
         conclude(wiring, TRV_MPI_FITS, "the torus is by %s", trv_mpi_world()->source);
-    if (wiring->known != TRV_MPI_FITS) {
+    if (!trv_mpi_wiring_has_fit(wiring)) {
         trv_mpi_node_destroy(wiring->node);
         wiring->node = NULL;
     }
@@ -173,7 +175,7 @@ static void by_places(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members
 
 /* ---- By the communicator ----------------------------------------------------------------------------------------- */
 
-/* Stencil codes make periodic grids on any network, so the drop-in believes them only when it is told to. */
+/* Stencil codes make grids on any network, so the drop-in believes them only when it is told to. */
 static bool believes_cartesian(void)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
@@ -181,8 +183,8 @@ static bool believes_cartesian(void)
     return !trv_mpi_is_drop_in() || settings->cart || by_name;
 }
 
-/* The communicator's own topology, if it is Cartesian and periodic all round. Open MPI 4.1 hands a communicator's on to what
- * MPI_Comm_create_group makes of a part of it, so it has to be of as many ranks. */
+/* The communicator's own topology, if it is Cartesian: dimensions that are not periodic are lines. Open MPI 4.1 hands a
+ * communicator's on to what MPI_Comm_create_group makes of a part of it, so it has to be of as many ranks. */
 static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, MPI_Comm user)
 {
     int kind = MPI_UNDEFINED, dims = 0;
@@ -191,12 +193,14 @@ static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
         return;
     int size[TRV_DIMS_MAX], periodic[TRV_DIMS_MAX], place[TRV_DIMS_MAX];
     trv_torus_t torus;
+    unsigned lines = 0;
     if (PMPI_Cart_get(user, dims, size, periodic, place) != MPI_SUCCESS)
         return;
     for (int d = 0; d < dims; d++)
-        if (!periodic[d] && size[d] > 2)
-            return;
-    if (trv_torus_init(&torus, dims, size) == TRV_OK && torus.ranks == members->ranks)
+        if (!periodic[d] && size[d] > 1)
+            lines |= 1u << d;
+    if (trv_torus_init(&torus, dims, size) == TRV_OK && torus.ranks == members->ranks &&
+        trv_torus_set_lines(&torus, lines) == TRV_OK)
         take_in_order(wiring, members, &torus, "the Cartesian communicator");
 }
 
@@ -226,7 +230,7 @@ void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
         by_places(wiring, members, seat, tag);
     if (wiring->known == TRV_MPI_UNKNOWN || (wiring->known == TRV_MPI_MISFITS && !trv_mpi_is_drop_in()))
         by_cartesian(wiring, members, user);
-    if (wiring->known == TRV_MPI_FITS)
+    if (trv_mpi_wiring_has_fit(wiring))
         translate(wiring, members);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The network of a communicator, as far as the environment and MPI know it: the part of TRIVANCE_TOPOLOGY_FILE's or
- * TRIVANCE_TORUS's that its ranks form, or the dimensions of a periodic Cartesian communicator.
+ * TRIVANCE_TORUS's that its ranks form, their nodes there where that is no torus, or a Cartesian communicator's dimensions.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_WIRING_H
 #define TRIVANCE_MPI_COMMUNICATOR_WIRING_H
@@ -15,7 +15,8 @@
 
 typedef enum trv_mpi_known {
     TRV_MPI_FITS,    /* the torus is known */
-    TRV_MPI_MISFITS, /* one is known, and the communicator is no part of it that is a torus */
+    TRV_MPI_SET,     /* its nodes are known, and form none: the fit is of a set of nodes */
+    TRV_MPI_MISFITS, /* one is known, and the communicator has not the same number of ranks at all its coordinates */
     TRV_MPI_UNKNOWN, /* nothing says */
     TRV_MPI_WRONG,   /* what is said is wrong, or does not fit MPI_COMM_WORLD */
     TRV_MPI_FAILED   /* this rank has no memory for it, or its node has not; the others may not know */
@@ -24,7 +25,7 @@ typedef enum trv_mpi_known {
 typedef struct trv_mpi_wiring {
     trv_mpi_known_t known;
     char why[TRV_MPI_WHY_MAX]; /* who says so; or what is wrong */
-    trv_mpi_fit_t fit;         /* valid where the torus is known */
+    trv_mpi_fit_t fit;         /* valid where the torus, or the set of nodes, is known */
     int place;
     bool in_order;        /* place p has rank p */
     bool shared;          /* several ranks share a place: known on all ranks, also where this one's node has failed */
@@ -46,6 +47,11 @@ typedef struct trv_mpi_seat {
 void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat,
                          MPI_Comm user, int tag);
 void trv_mpi_wiring_clear(trv_mpi_wiring_t *wiring);
+
+static inline bool trv_mpi_wiring_has_fit(const trv_mpi_wiring_t *wiring)
+{
+    return wiring->known == TRV_MPI_FITS || wiring->known == TRV_MPI_SET;
+}
 
 /* ---- Members, which own their wiring ----------------------------------------------------------------------------- */
 

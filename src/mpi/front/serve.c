@@ -253,7 +253,7 @@ static void look(const trv_mpi_state_t *state, given_t *given, const char *algor
                                "the torus %.80s has %d ranks, the communicator has %d; the product of "
                                "the sizes must be the number of ranks",
                                given->torus, torus->ranks, state->ranks);
-    else if (given->code == TRV_OK && !given->has_torus && state->members->wiring->known == TRV_MPI_FITS)
+    else if (given->code == TRV_OK && !given->has_torus && trv_mpi_wiring_has_fit(state->members->wiring))
         network = state->members->wiring->fit.network;
     else if (given->code == TRV_OK && !given->has_torus)
         trv_torus_init(torus, 1, &state->ranks);

@@ -60,7 +60,10 @@ static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_recipe_t *rec
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
                            const trv_mpi_recipe_t *recipe, bool shared, int tag)
 {
-    *operation = (trv_mpi_operation_t){.want = *want, .state = state, .algorithm = recipe->algorithm};
+    *operation = (trv_mpi_operation_t){.want = *want,
+                                       .state = state,
+                                       .algorithm = recipe->algorithm,
+                                       .name = recipe->name};
     if (!recipe->schedule)
         return TRV_OK;
     operation->steps = trv_schedule_steps(recipe->schedule);
@@ -93,21 +96,19 @@ static int model_open(void *context, int requests, int tags, int *base)
 
 static void model_close(void *context, int base) { (void)context, (void)base; }
 
-int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                         const trv_schedule_t *schedule, size_t chunk_bytes)
+int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe)
 {
     static const trv_transport_t nothing = {.open = model_open, .close = model_close};
-    const trv_mpi_recipe_t recipe = {.chunk_bytes = chunk_bytes};
-    trv_plan_options_t options = options_of(&recipe);
+    trv_plan_options_t options = options_of(recipe);
     trv_elements_t elements = {.type = want->elements.type,
                                .op = want->elements.op,
                                .element_size = want->elements.size};
     if (want->elements.way == TRV_MPI_LOCAL)
         elements.reduce = trv_mpi_local_reduce;
     *model = NULL;
-    if (state->node && !trv_mpi_node_leads(state->node))
+    if (recipe->node && !trv_mpi_node_leads(recipe->node))
         return TRV_OK;
-    int code = trv_plan_create(model, schedule, state->place, want->count, &elements, &nothing, &options);
+    int code = trv_plan_create(model, recipe->schedule, recipe->place, want->count, &elements, &nothing, &options);
     if (code == TRV_OK)
         trv_mpi_memory_count((int64_t)trv_plan_memory_bytes(*model));
     return code;
@@ -223,9 +224,9 @@ void trv_mpi_operation_count(trv_mpi_operation_t *operation)
 static void describe_progress(const trv_mpi_operation_t *operation, char *text, size_t size)
 {
     if (operation->run)
-        trv_mpi_node_run_describe(operation->run, operation->state->name, text, size);
+        trv_mpi_node_run_describe(operation->run, operation->name, text, size);
     else
-        trv_plan_describe_as(operation->plan, operation->state->name, text, size);
+        trv_plan_describe_as(operation->plan, operation->name, text, size);
 }
 
 void trv_mpi_operation_describe(const void *context, char *text, size_t size)

@@ -24,6 +24,7 @@ typedef struct trv_mpi_recipe {
     size_t chunk_bytes, piece_bytes;
     int place;                 /* of this rank on the torus */
     const int *member;         /* the rank in the domain at every place; NULL: the place's number */
+    const int *name;           /* the rank in the communicator at every place; NULL: the place's number */
     struct trv_mpi_node *node; /* that shares every place; NULL: one rank at each */
     const trv_plan_t *model;   /* whose compiled program operations share; NULL: each compiles its own */
 } trv_mpi_recipe_t;
@@ -36,6 +37,7 @@ typedef struct trv_mpi_operation {
     trv_mpi_channel_t *channel;
     trv_mpi_local_t local;
     const char *algorithm;
+    const int *name;   /* the rank in the communicator at every place; NULL: the place's number */
     trv_torus_t torus; /* of the schedule */
     int steps;
     trv_mpi_tally_t *tally; /* where its runs are counted; NULL: nowhere */
@@ -49,9 +51,8 @@ int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *stat
                            const trv_mpi_recipe_t *recipe, bool shared, int tag);
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
 
-/* The plan that operations of a schedule share the program of: it is never run. Counted as kept memory. */
-int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                         const trv_schedule_t *schedule, size_t chunk_bytes);
+/* The plan that operations of a recipe share the program of: it is never run. Counted as kept memory. */
+int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe);
 void trv_mpi_model_destroy(trv_plan_t *model);
 
 /* Whether the operation is ours; otherwise the MPI library's own function serves, and the ones below are not called. */

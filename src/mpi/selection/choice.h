@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <trivance/algorithms.h>
+#include <trivance/network.h>
 
 #include "mpi/communicator/state.h"
 #include "mpi/operations/want.h"
@@ -15,8 +16,11 @@
 typedef struct trv_mpi_choice {
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* "": the MPI library serves */
     bool meant;                             /* which is what the user wanted */
-    char why[TRV_MPI_WHY_MAX];              /* for the log */
-    uint64_t bytes_min, bytes_max;          /* vectors that the same is chosen for */
+    bool laid;                              /* along the nodes of a set, in an … */
+    trv_order_t order;
+    trv_torus_t torus;             /* … as a line or ring of so many; else on the communicator's own */
+    char why[TRV_MPI_WHY_MAX];     /* for the log */
+    uint64_t bytes_min, bytes_max; /* vectors that the same is chosen for */
 } trv_mpi_choice_t;
 
 #endif

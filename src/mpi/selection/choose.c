@@ -23,6 +23,7 @@
 #include "common/error.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
+#include "mpi/selection/nodes.h"
 #include "mpi/selection/planned.h"
 
 /* The form that adds all contributions in rank order; it moves n vectors, so it serves small ones only. */
@@ -243,13 +244,17 @@ static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want
                  choice->meant ? " leaves it to the MPI library" : "");
     if (choice->meant)
         return TRV_OK;
-    if (is_auto(request.algorithm) && !state->serves && trv_mpi_is_drop_in())
+    const bool laid = state->site && want->collective == TRV_ALLREDUCE; /* commutative, as all that comes here is */
+    const bool must_win = is_auto(request.algorithm) && !state->serves && trv_mpi_is_drop_in();
+    if (must_win && !laid)
         return leave(choice, state->why);
     if (is_family(request.algorithm))
         code = trv_mpi_planned(state, want, request.algorithm, choice);
     else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)
         code = choose_named(state, want, &request, choice);
-    return code == TRV_OK && !*choice->algorithm ? trv_mpi_planned(state, want, NULL, choice) : code;
+    if (code == TRV_OK && !*choice->algorithm && laid)
+        code = trv_mpi_planned_on_nodes(state, want, must_win, choice);
+    return code == TRV_OK && !*choice->algorithm && !must_win ? trv_mpi_planned(state, want, NULL, choice) : code;
 }
 
 int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice)

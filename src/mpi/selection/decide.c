@@ -22,6 +22,7 @@ static const char WHAT[] = "make the same call";
 typedef struct wire {
     int32_t code; /* TRV_OK, or why there is no choice: `why` is the sentence */
     int32_t meant;
+    int32_t laid, order, lines; /* along a set of nodes, in that order, as a line rather than a ring */
     uint64_t bytes_min, bytes_max, chunk_bytes, piece_bytes;
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* as it is called; "": the MPI library serves */
     char spelled[TRV_SPELLED_MAX];          /* as it is made */
@@ -153,6 +154,7 @@ static void destroy(trv_mpi_decision_t *decision)
         free_spare(spare);
     trv_mpi_model_destroy(decision->model);
     trv_schedule_destroy(decision->schedule);
+    trv_mpi_layout_clear(&decision->layout);
     pthread_mutex_destroy(&decision->lock);
     free(decision);
 }
@@ -181,18 +183,22 @@ bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_wan
 
 static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, wire_t *wire)
 {
-    trv_mpi_choice_t choice;
+    trv_mpi_choice_t choice = {.laid = false};
     int code = state->unable ? trv_fail(TRV_ERR_MEMORY, "%s", state->members->wiring->why)
                              : trv_mpi_choose(state, want, &choice);
+    const trv_network_t laid = {TRV_NETWORK, .torus = choice.torus};
     if (code == TRV_OK && *choice.algorithm)
-        code = trv_schedule_spell_on(&state->network, choice.algorithm, want->collective, wire->spelled,
-                                     sizeof wire->spelled);
+        code = trv_schedule_spell_on(choice.laid ? &laid : &state->network, choice.algorithm, want->collective,
+                                     wire->spelled, sizeof wire->spelled);
     wire->code = code;
     if (code < 0) {
         snprintf(wire->why, sizeof wire->why, "%s", trv_last_error());
         return;
     }
     wire->meant = choice.meant;
+    wire->laid = choice.laid;
+    wire->order = (int32_t)choice.order;
+    wire->lines = choice.laid && choice.torus.lines != 0;
     wire->bytes_min = choice.bytes_min;
     wire->bytes_max = choice.bytes_max;
     wire->piece_bytes = trv_mpi_settings()->piece_bytes;
@@ -201,6 +207,34 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, wire_t *w
 }
 
 /* ---- Carrying it out --------------------------------------------------------------------------------------------- */
+
+/* The schedule, and where this rank and the others are in it. */
+static int make_recipe(trv_mpi_decision_t *decision, const trv_mpi_state_t *state, const wire_t *wire)
+{
+    trv_network_t network = state->network;
+    trv_mpi_recipe_t *recipe = &decision->recipe;
+    *recipe = (trv_mpi_recipe_t){.algorithm = decision->algorithm,
+                                 .chunk_bytes = wire->chunk_bytes,
+                                 .piece_bytes = wire->piece_bytes,
+                                 .place = state->place,
+                                 .member = state->member,
+                                 .name = state->name,
+                                 .node = state->node};
+    if (wire->laid) {
+        trv_mpi_layout_t *layout = &decision->layout;
+        int code = trv_mpi_layout_init(layout, state, (trv_order_t)wire->order);
+        if (code == TRV_OK)
+            code = trv_torus_set_lines(&network.torus, wire->lines ? 1 : 0);
+        if (code < 0)
+            return code;
+        recipe->place = layout->place;
+        recipe->member = layout->member;
+        recipe->name = layout->name;
+    }
+    int code = trv_schedule_create_on(&decision->schedule, &network, wire->spelled, decision->kind.collective);
+    recipe->schedule = decision->schedule;
+    return code;
+}
 
 /* What a rank needs; NULL with the sentence where it cannot have it. */
 static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t *want, const wire_t *wire)
@@ -220,17 +254,10 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
     decision->mpi = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
     if (!*wire->algorithm)
         return decision;
-    int code = trv_schedule_create_on(&decision->schedule, &state->network, wire->spelled, want->collective);
+    int code = make_recipe(decision, state, wire);
     if (code == TRV_OK)
-        code = trv_mpi_model_create(&decision->model, state, want, decision->schedule, wire->chunk_bytes);
-    decision->recipe = (trv_mpi_recipe_t){.schedule = decision->schedule,
-                                          .algorithm = decision->algorithm,
-                                          .chunk_bytes = wire->chunk_bytes,
-                                          .piece_bytes = wire->piece_bytes,
-                                          .place = state->place,
-                                          .member = state->member,
-                                          .node = state->node,
-                                          .model = decision->model};
+        code = trv_mpi_model_create(&decision->model, want, &decision->recipe);
+    decision->recipe.model = decision->model;
     trv_mpi_spare_t *spare = code == TRV_OK ? make_spare(decision, state) : NULL;
     if (spare)
         trv_mpi_decision_give(&spare->operation);
@@ -251,6 +278,7 @@ static void take_back(trv_mpi_decision_t *decision, wire_t *wire, const char *wh
     trv_schedule_destroy(decision->schedule);
     decision->model = NULL;
     decision->schedule = NULL;
+    trv_mpi_layout_clear(&decision->layout);
     snprintf(decision->algorithm, sizeof decision->algorithm, "mpi");
     snprintf(wire->why, sizeof wire->why, "%s", why);
     wire->algorithm[0] = '\0';

@@ -17,6 +17,7 @@
 
 #include "mpi/operations/operation.h"
 #include "mpi/operations/request.h"
+#include "mpi/selection/layout.h"
 
 typedef struct trv_mpi_spare trv_mpi_spare_t;
 
@@ -34,6 +35,7 @@ typedef struct trv_mpi_decision {
     trv_mpi_recipe_t recipe;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     trv_schedule_t *schedule; /* NULL: the MPI library serves */
+    trv_mpi_layout_t layout;  /* of a set of nodes */
     trv_plan_t *model;
     trv_mpi_tally_t *tally;
     trv_mpi_operation_t mpi; /* counts the calls that the MPI library serves */

@@ -4,6 +4,7 @@
 #include "mpi/selection/planned.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 #include "common/size_class.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
+#include "settings/model.h"
 
 #define TRV_SIZE_CLASS_MIN 8
 #define LONG_MS            1.0 /* planning that took as long is told */
@@ -32,33 +34,26 @@ void trv_mpi_class_bounds(uint64_t bytes, uint64_t *least, uint64_t *most)
     *most = (uint64_t)(sqrt(2) * (double)size);
 }
 
-trv_simulate_options_t trv_mpi_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns)
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+
+trv_simulate_options_t trv_mpi_network_as_set(const trv_network_t *links)
 {
-    const trv_simulate_options_t standard = TRV_SIMULATE_DEFAULTS;
-    trv_simulate_options_t network = standard;
-    network.model = TRV_FIFO;
-    network.delivery = TRV_DELIVERY_TAIL; /* a message is there when all of it is */
-    network.alpha_ns = alpha_ns;
-    network.message_overhead_ns = overhead_ns;
-    network.bandwidth_bps = bandwidth_bps;
-    network.nic_bandwidth_bps *= bandwidth_bps / standard.bandwidth_bps;
-    /* A way of one hop passes two routers, so what a hop takes beyond the standard is the link's alone. */
-    double routers_ns = fmin(standard.router_out_ns + standard.router_in_ns, hop_ns / 2);
-    network.router_out_ns = network.router_in_ns = routers_ns / 2;
-    network.link_latency_ns = hop_ns - routers_ns;
+    const trv_mpi_settings_t *settings = trv_mpi_settings();
+    trv_simulate_options_t network = trv_model_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns,
+                                                       settings->overhead_ns);
+    network.slow_links = links->slow_links;
+    network.slow_link = links->slow_link;
     return network;
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------------------------ */
-
-static trv_simulate_options_t network_as_set(const trv_mpi_state_t *state)
+trv_planner_constraints_t trv_mpi_constraints(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
-    const trv_mpi_settings_t *settings = trv_mpi_settings();
-    trv_simulate_options_t network = trv_mpi_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns,
-                                                     settings->overhead_ns);
-    network.slow_links = state->network.slow_links;
-    network.slow_link = state->network.slow_link;
-    return network;
+    const bool reduces = want->collective != TRV_ALLGATHER;
+    return (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS,
+                                       .consistent = reduces && !want->elements.exact &&
+                                                     !trv_mpi_settings()->allow_inconsistent,
+                                       .idempotent = reduces && want->elements.idempotent,
+                                       .narrow = state->shared_port};
 }
 
 /* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason where none will do. */
@@ -83,13 +78,13 @@ static int plan_of_family(trv_planner_t *planner, const question_t *question, tr
 
 static int make_planner(const trv_mpi_state_t *state, const question_t *question, trv_planner_t **planner)
 {
-    trv_simulate_options_t network = network_as_set(state);
+    trv_simulate_options_t network = trv_mpi_network_as_set(&state->network);
     return trv_planner_create(planner, &state->network.torus, question->collective, &network, &question->constraints);
 }
 
 static int find_plan(const trv_mpi_state_t *state, const question_t *question, trv_planned_t *best)
 {
-    trv_simulate_options_t network = network_as_set(state);
+    trv_simulate_options_t network = trv_mpi_network_as_set(&state->network);
     if (!question->family)
         return trv_planner_best(&state->network.torus, question->collective, question->bytes, &network,
                                 &question->constraints, best);
@@ -103,68 +98,74 @@ static int find_plan(const trv_mpi_state_t *state, const question_t *question, t
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------- */
 
-typedef struct unit {
-    double ns;
-    const char *name;
-} unit_t;
-
-/* The one in which a time is read best. */
-static unit_t unit_for(double time_ns)
+/* The unit in which a time is read best. */
+static trv_mpi_unit_t unit_for(double time_ns)
 {
-    static const unit_t unit[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+    static const trv_mpi_unit_t unit[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
     return time_ns >= unit[0].ns ? unit[0] : time_ns >= unit[1].ns ? unit[1] : unit[2];
 }
 
-/* "; trivance-b would take 25 us", where it is heard: nothing depends on it. */
-static void append_second(const trv_mpi_state_t *state, const question_t *question, unit_t unit,
-                          trv_mpi_choice_t *choice)
+void trv_mpi_append(trv_mpi_choice_t *choice, const char *format, ...)
 {
-    trv_planner_t *planner;
-    trv_planned_t plan[2];
-    if (question->family || !trv_mpi_heard(TRV_DEBUG_INFO, state->rank) || make_planner(state, question, &planner) < 0)
-        return;
-    size_t used = strlen(choice->why);
-    if (trv_planner_rank(planner, question->bytes, 2, plan) == 2)
-        snprintf(choice->why + used, sizeof choice->why - used, "; %s would take %.4g %s", plan[1].algorithm,
-                 plan[1].time_ns / unit.ns, unit.name);
-    trv_planner_destroy(planner);
+    const size_t used = strlen(choice->why);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(choice->why + used, sizeof choice->why - used, format, arguments);
+    va_end(arguments);
 }
 
-static double now_ms(void)
+trv_mpi_unit_t trv_mpi_describe_plan(trv_mpi_choice_t *choice, const char *how, const trv_planned_t *plan)
+{
+    const trv_mpi_unit_t unit = unit_for(plan->time_ns);
+    trv_mpi_append(choice, "%s%s: %.4g %s expected, of which %d step%s %.3g, hops %.3g, bytes %.3g",
+                   *choice->why ? "; " : "", how, plan->time_ns / unit.ns, unit.name, plan->steps,
+                   plan->steps == 1 ? "" : "s", plan->alpha_ns / unit.ns, plan->hops_ns / unit.ns,
+                   plan->transmission_ns / unit.ns);
+    return unit;
+}
+
+double trv_mpi_clock_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
+void trv_mpi_describe_time(trv_mpi_choice_t *choice, double took_ms)
+{
+    if (took_ms >= LONG_MS)
+        trv_mpi_append(choice, "; planning took %.0f ms", took_ms);
+}
+
+/* "; trivance-b would take 25 us", where it is heard: nothing depends on it. */
+static void append_second(const trv_mpi_state_t *state, const question_t *question, trv_mpi_unit_t unit,
+                          trv_mpi_choice_t *choice)
+{
+    trv_planner_t *planner;
+    trv_planned_t plan[2];
+    if (question->family || !trv_mpi_heard(TRV_DEBUG_INFO, state->rank) || make_planner(state, question, &planner) < 0)
+        return;
+    if (trv_planner_rank(planner, question->bytes, 2, plan) == 2)
+        trv_mpi_append(choice, "; %s would take %.4g %s", plan[1].algorithm, plan[1].time_ns / unit.ns, unit.name);
+    trv_planner_destroy(planner);
+}
+
 static void describe(const trv_mpi_state_t *state, const question_t *question, const trv_planned_t *best,
                      double took_ms, trv_mpi_choice_t *choice)
 {
-    const unit_t unit = unit_for(best->time_ns);
-    size_t used = strlen(choice->why);
-    snprintf(choice->why + used, sizeof choice->why - used,
-             "%s%s: %.4g %s expected, of which %d step%s %.3g, hops %.3g, bytes %.3g", used ? "; " : "",
-             question->family ? "the fastest of its family" : "planned", best->time_ns / unit.ns, unit.name,
-             best->steps, best->steps == 1 ? "" : "s", best->alpha_ns / unit.ns, best->hops_ns / unit.ns,
-             best->transmission_ns / unit.ns);
+    const trv_mpi_unit_t unit = trv_mpi_describe_plan(choice,
+                                                      question->family ? "the fastest of its family" : "planned", best);
     append_second(state, question, unit, choice);
-    used = strlen(choice->why);
-    if (took_ms >= LONG_MS)
-        snprintf(choice->why + used, sizeof choice->why - used, "; planning took %.0f ms", took_ms);
+    trv_mpi_describe_time(choice, took_ms);
 }
 
 /* ---- Asking, and being told -------------------------------------------------------------------------------------- */
 
 static question_t question_of(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family)
 {
-    bool reduces = want->collective != TRV_ALLGATHER;
     return (question_t){.collective = want->collective,
                         .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
-                        .constraints = {TRV_PLANNER_CONSTRAINTS,
-                                        .consistent = reduces && !want->elements.exact &&
-                                                      !trv_mpi_settings()->allow_inconsistent,
-                                        .idempotent = reduces && want->elements.idempotent,
-                                        .narrow = state->shared_port},
+                        .constraints = trv_mpi_constraints(state, want),
                         .family = family};
 }
 
@@ -173,16 +174,15 @@ int trv_mpi_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, co
 {
     trv_planned_t best;
     const question_t question = question_of(state, want, family);
-    double began_ms = now_ms();
+    double began_ms = trv_mpi_clock_ms();
     int code = find_plan(state, &question, &best);
     if (code == TRV_ERR_UNSUPPORTED) {
-        size_t used = strlen(choice->why);
-        snprintf(choice->why + used, sizeof choice->why - used, "%s%.300s", used ? "; " : "", trv_last_error());
+        trv_mpi_append(choice, "%s%.300s", *choice->why ? "; " : "", trv_last_error());
         return TRV_OK;
     }
     if (code == TRV_OK) {
         snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best.algorithm);
-        describe(state, &question, &best, now_ms() - began_ms, choice);
+        describe(state, &question, &best, trv_mpi_clock_ms() - began_ms, choice);
     }
     return code;
 }

@@ -74,9 +74,10 @@ struct trv_mpi_channel {
     unsigned looks;
     unsigned long posted;
     bool deaf;
-    char reason[320];     /* the sentence of the first error */
-    int ranks;            /* of the communicator */
-    unsigned char *knows; /* bit r % 8 of byte r / 8: messages to or from rank r were posted */
+    struct trv_mpi_over *over; /* messages go over the fabric (over_fabric.c), not by the requests above */
+    char reason[320];          /* the sentence of the first error */
+    int ranks;                 /* of the communicator */
+    unsigned char *knows;      /* bit r % 8 of byte r / 8: messages to or from rank r were posted */
 };
 
 /* Posts the slot's pending request, for `due` of the `bytes` that there is room for. */

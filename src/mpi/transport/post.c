@@ -26,6 +26,7 @@
 
 #include "common/error.h"
 #include "mpi/transport/error.h"
+#include "mpi/transport/over_fabric.h"
 #include "mpi/transport/wait.h"
 
 /* ---- Opening and closing ----------------------------------------------------------------------------------------- */
@@ -345,6 +346,7 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t pi
                                            .test = trv_mpi_channel_test,
                                            .cancel = channel_cancel,
                                            .refuse = channel_refuse};
+    trv_mpi_channel_over(channel);
     *created = channel;
     return TRV_OK;
 }
@@ -357,8 +359,10 @@ const int *trv_mpi_channel_members(const trv_mpi_channel_t *channel) { return ch
 
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel)
 {
-    if (channel)
+    if (channel && !channel->over)
         channel_close(channel, 0);
+    if (channel)
+        free(channel->over);
     free(channel);
 }
 

@@ -1,0 +1,231 @@
+/*
+ * Trivance without MPI: processes find each other through an address that all know, and run AllReduce, Reduce-Scatter,
+ * AllGather, broadcasts and plain messages over libfabric, each message by the network interface of the port that the
+ * schedule sends it by. Link libtrivance_net (pkg-config trivance-net, CMake trivance::net).
+ *
+ *     trv_net_t *net;
+ *     if (trv_net_init(&net, NULL) != 0 ||             // MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE, TRIVANCE_SECRET
+ *         trv_net_allreduce(trv_net_world(net), gradient, gradient, count, TRV_FLOAT, TRV_SUM) != 0)
+ *         fprintf(stderr, "%s\n", trv_last_error());
+ *     trv_net_finalize(&net);
+ *
+ * Return values: 0 or a negative TRV_ERR_*, with the reason as a sentence in trv_last_error() of the calling thread.
+ * TRV_ERR_ARGUMENT, TRV_ERR_UNSUPPORTED, TRV_ERR_STATE and TRV_ERR_MEMORY of a call that starts something: nothing was
+ * sent, and the next call may succeed. TRV_ERR_TRANSPORT and TRV_ERR_INVALID: the net is *broken*. A net breaks on all
+ * its ranks together, and for good: when a rank dies, aborts, gets a message that is not the one due, or waits for longer
+ * than the timeout. Then every call, waiting ones included, returns the same sentence on every rank, buffers belong to
+ * the caller again, and all that is left is trv_net_finalize (after which a new net may be made).
+ *
+ * Order: on one communicator all ranks call collectives (blocking, started, of plans' creation, splits) in the same
+ * order, MPI's rule. Those of different communicators may be in any order if they are started and not blocking.
+ *
+ * Progress: any call that tests or waits makes progress with everything that this process has started, whoever started
+ * it. Between such calls nothing moves but what the provider moves by itself.
+ *
+ * Threads: any function may be called by any number of threads at the same time, except that a request, a plan, or a
+ * communicator is not freed while another thread uses it; that one request or plan is tested and waited for by one
+ * thread at a time; and that threads which share a communicator agree on the order of its collectives. trv_net_abort may
+ * be called at any time, also while other threads wait. Nets are independent of each other; a process may have several.
+ * Of a net that was made before fork(), the child may use nothing.
+ *
+ * Results are bitwise identical on all ranks, whatever the type, unless an algorithm is named that is not consistent
+ * (trivance-l adds floating-point numbers in a different order on every rank).
+ *
+ * Stability: experimental.
+ */
+#ifndef TRIVANCE_NET_H
+#define TRIVANCE_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <trivance/common.h>
+#include <trivance/execute.h>
+#include <trivance/reduce.h>
+#include <trivance/schedule.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct trv_net trv_net_t;                  /* a job, as this process belongs to it */
+typedef struct trv_net_comm trv_net_comm_t;        /* some ranks of it, in an order: a communicator */
+typedef struct trv_net_plan trv_net_plan_t;        /* a prepared collective */
+typedef struct trv_net_request *trv_net_request_t; /* something that was started */
+#define TRV_NET_REQUEST_NULL ((trv_net_request_t)0)
+
+/* ---- Start and end ----------------------------------------------------------------------------------------------- */
+
+/* What is NULL, 0 or negative is taken from the environment. Texts are copied. Rank 0's provider, torus, algorithm and
+ * timeout hold for all ranks. */
+typedef struct trv_net_options {
+    size_t size;            /* of this struct, as the caller knows it: begin with {TRV_NET_OPTIONS} */
+    int rank;               /* 0 … ranks - 1; negative: RANK */
+    int ranks;              /* 0: WORLD_SIZE */
+    const char *address;    /* of rank 0: a name or a number, which rank 0 listens on; NULL: MASTER_ADDR */
+    int port;               /* of rank 0, TCP; 0: MASTER_PORT, or the next one where torchrun itself has that */
+    const char *secret;     /* shared by the job's ranks, any text; NULL: TRIVANCE_SECRET. See docs/connections.md for
+                              what holds without any */
+    const char *provider;   /* of libfabric, "tcp" for example; NULL: TRIVANCE_PROVIDER, else the first that serves */
+    const char *ports;      /* which interface leads which way, "+0=eth1,-0=eth2"; NULL: TRIVANCE_PORTS, else one
+                              interface for all */
+    const char *torus;      /* how the ranks are wired, "3x3"; NULL: TRIVANCE_TORUS, else a ring */
+    const char *algorithm;  /* a name of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's choice */
+    double start_timeout_s; /* until all ranks have met; 0: 30 */
+    double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else it may take for ever */
+    bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
+    /* Another way to meet, for launchers and frameworks that have one: `meet` copies rank 0's `bytes` bytes at `data` to
+     * all ranks' (a broadcast; MPI_Bcast, or set and get of a key-value store), once. Rank 0 then listens on a free port
+     * of `address` (NULL: of the interface that its messages take), and makes a secret at random; all ranks learn both
+     * from the broadcast. Returns 0, or a negative code, which trv_net_init returns. NULL: the environment. */
+    int (*meet)(void *context, void *data, size_t bytes);
+    void *meet_context;
+    /* Hears of what is not an error of this process: strangers that are refused, for example. May be called by a thread
+     * of the library. NULL: stderr, with TRIVANCE_DEBUG other than off. */
+    void (*log)(void *context, const char *sentence);
+    void *log_context;
+} trv_net_options_t;
+#define TRV_NET_OPTIONS .size = sizeof(trv_net_options_t), .rank = -1
+
+/* Joins the job: returns when all ranks have met, or with an error within start_timeout_s. options may be NULL. */
+TRV_API int trv_net_init(trv_net_t **net, const trv_net_options_t *options);
+/* Leaves the job and frees everything, communicators, plans and requests included; sets *net to NULL. Waits until all
+ * ranks leave (for up to start_timeout_s), unless the net is broken. Nothing may be pending. */
+TRV_API int trv_net_finalize(trv_net_t **net);
+/* Breaks the net on all ranks: their calls fail with "rank 3 has aborted: REASON". */
+TRV_API void trv_net_abort(trv_net_t *net, const char *reason);
+/* 0, or, of a broken net, what its calls return. Makes progress, waits for nothing. */
+TRV_API int trv_net_progress(trv_net_t *net);
+
+/* ---- Communicators ----------------------------------------------------------------------------------------------- */
+
+/* All ranks of the job; lives as long as the net. */
+TRV_API trv_net_comm_t *trv_net_world(trv_net_t *net);
+TRV_API int trv_net_rank(const trv_net_comm_t *comm); /* of this process, 0 … size - 1 */
+TRV_API int trv_net_size(const trv_net_comm_t *comm);
+/* The rank in the world of a rank of the communicator; negative where there is none. */
+TRV_API int trv_net_world_rank(const trv_net_comm_t *comm, int rank);
+
+/* Collective over `comm`: the ranks of the same color make a communicator, in the order of key, then of rank. With a
+ * negative color a rank takes part in none, and *made is NULL. */
+TRV_API int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **made);
+/* Not collective. Plans of the communicator are to be freed before; nothing may be pending. The world is not freed. */
+TRV_API void trv_net_comm_free(trv_net_comm_t **comm);
+/* Collective, the same values on all ranks: how the communicator's ranks are wired, numbered row-major with the last
+ * dimension fastest, and the algorithm of later collectives. NULL leaves either as it is; "" makes it a ring, and the
+ * planner's choice. */
+TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algorithm);
+
+/* ---- Collectives ------------------------------------------------------------------------------------------------- */
+
+/* Counts are elements: AllReduce of the whole vector; of Reduce-Scatter and AllGather of one rank's block (input, or
+ * output, has size * count). input == output means in place: of Reduce-Scatter the result lies at the start of the
+ * buffer, of AllGather rank r's block is taken from block r of the output. Otherwise the two must not overlap.
+ *
+ * In the first call of a kind (collective, type, operation) and class of sizes on a communicator rank 0 of it decides
+ * for an algorithm and tells the others; later calls of any count in the class neither decide nor allocate. */
+TRV_API int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                              trv_op_t op);
+TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                                   trv_op_t op);
+TRV_API int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type);
+/* Returns when all ranks have called it. */
+TRV_API int trv_net_barrier(trv_net_comm_t *comm);
+/* Copies root's buffer to all others'. */
+TRV_API int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, int root);
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+/* Messages between two ranks with the same tag (0 … TRV_NET_TAG_MAX) on the same communicator match in order. The
+ * receiver states the exact length; another one breaks the net. 0 bytes are allowed; a rank may send to itself if it does
+ * not wait for that before it receives. A send may end before its receiver has asked for it, or not. */
+#define TRV_NET_TAG_MAX 0x7fffff
+TRV_API int trv_net_send(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag);
+TRV_API int trv_net_receive(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag);
+
+/* ---- Non-blocking ------------------------------------------------------------------------------------------------ */
+
+/* The same, without waiting. Buffers belong to the library until the request is complete. If a start fails, *request is
+ * TRV_NET_REQUEST_NULL. Any number may be pending. */
+TRV_API int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,
+                                    trv_type_t type, trv_op_t op, trv_net_request_t *request);
+TRV_API int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,
+                                         trv_type_t type, trv_op_t op, trv_net_request_t *request);
+TRV_API int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,
+                                    trv_type_t type, trv_net_request_t *request);
+TRV_API int trv_net_barrier_start(trv_net_comm_t *comm, trv_net_request_t *request);
+TRV_API int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, int root,
+                                    trv_net_request_t *request);
+TRV_API int trv_net_send_start(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag,
+                               trv_net_request_t *request);
+TRV_API int trv_net_receive_start(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag,
+                                  trv_net_request_t *request);
+
+/* Makes progress; *done says whether the request is complete, and was freed and set to TRV_NET_REQUEST_NULL, which it is
+ * also after an error. TRV_NET_REQUEST_NULL is complete. */
+TRV_API int trv_net_test(trv_net_request_t *request, bool *done);
+TRV_API int trv_net_wait(trv_net_request_t *request);
+/* Waits for about that long; where nothing moves at all, for up to 0.1 s longer. *done as trv_net_test says it. */
+TRV_API int trv_net_wait_for(trv_net_request_t *request, double seconds, bool *done);
+/* All of them, also after an error, of which the first is returned. */
+TRV_API int trv_net_wait_all(trv_net_request_t *request, int requests);
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+/* One prepared collective: create it once, run it on any buffers, any number of times, at the count it was created for.
+ * Runs of a plan follow each other; different plans may run at the same time, started in any order. After its first run a
+ * plan allocates nothing. */
+typedef struct trv_net_plan_options {
+    size_t size;                    /* of this struct, as the caller knows it: begin with {TRV_NET_PLAN_OPTIONS} */
+    const char *algorithm;          /* NULL: the communicator's, else the planner's choice */
+    const trv_schedule_t *schedule; /* one of your own, the same on all ranks, which must outlive the plan and should
+                                       have passed trv_verify; or NULL */
+    const trv_elements_t *elements; /* elements and a reduction of your own, which then hold instead of type and op; it
+                                       must be commutative and associative; or NULL */
+} trv_net_plan_options_t;
+#define TRV_NET_PLAN_OPTIONS .size = sizeof(trv_net_plan_options_t)
+
+/* Collective; options may be NULL. */
+TRV_API int trv_net_plan_create(trv_net_plan_t **plan, trv_net_comm_t *comm, trv_collective_t collective, size_t count,
+                                trv_type_t type, trv_op_t op, const trv_net_plan_options_t *options);
+/* TRV_ERR_STATE if the plan is running. */
+TRV_API int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output);
+/* *done is true, too, of a plan that was never started. */
+TRV_API int trv_net_plan_test(trv_net_plan_t *plan, bool *done);
+TRV_API int trv_net_plan_wait(trv_net_plan_t *plan);
+TRV_API int trv_net_plan_run(trv_net_plan_t *plan, const void *input, void *output); /* starts and waits */
+/* Not collective; sets *plan to NULL. TRV_ERR_STATE if it is running. */
+TRV_API int trv_net_plan_free(trv_net_plan_t **plan);
+
+typedef struct trv_net_plan_info {
+    size_t size;           /* of this struct, as the caller knows it: begin with {TRV_NET_PLAN_INFO} */
+    const char *algorithm; /* valid as long as the plan */
+    char torus[96];        /* "3x3" */
+    int steps;
+    size_t bytes_sent;    /* payload that this rank sends in a run */
+    size_t scratch_bytes; /* memory that the plan holds in addition to the user's buffers */
+} trv_net_plan_info_t;
+#define TRV_NET_PLAN_INFO .size = sizeof(trv_net_plan_info_t)
+TRV_API int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info);
+
+/* ---- Ports ------------------------------------------------------------------------------------------------------- */
+
+/* An interface that messages leave by, with what has left and arrived by it so far (payload of schedules, broadcasts and
+ * messages). */
+typedef struct trv_net_port {
+    size_t size;        /* of this struct, as the caller knows it: begin with {TRV_NET_PORT} */
+    char interface[64]; /* "eth1", as the provider calls it */
+    char provider[64];  /* "tcp;ofi_rxm" */
+    char address[128];  /* of this end, as libfabric prints it */
+    char ways[128]; /* the ports of the torus that it serves: "+0,-1"; "" of one that serves all that no other does */
+    uint64_t bytes_sent, bytes_received, messages_sent, messages_received;
+} trv_net_port_t;
+#define TRV_NET_PORT .size = sizeof(trv_net_port_t)
+TRV_API int trv_net_ports(const trv_net_t *net); /* how many there are */
+TRV_API int trv_net_port(const trv_net_t *net, int index, trv_net_port_t *port);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

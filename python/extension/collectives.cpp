@@ -1,0 +1,277 @@
+/*
+ * The collectives that run Trivance's schedules.
+ */
+#include "group.hpp"
+
+#include <cstring>
+
+namespace trivance
+{
+
+/* ---- AllReduce --------------------------------------------------------------------------------------------------- */
+
+/* Several tensors are reduced as one. Where `keeps`, they stay as they are: another rank is to have the result. */
+WorkPtr Group::reduce_to(const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
+                         Milliseconds timeout, bool keeps)
+{
+    at::NoGradGuard guard;
+    for (const at::Tensor &tensor : tensors) {
+        require_dense(call, tensor);
+        require(tensor.scalar_type() == tensors[0].scalar_type(), call, "the tensors of one call have the same type");
+    }
+    const Reduction reduction = reduction_of(call, op, tensors[0].scalar_type(), narrow_);
+    at::Tensor flat;
+    if (tensors.size() == 1) {
+        flat = flat_of(tensors[0], reduction.dtype);
+    } else {
+        Tensors parts;
+        for (const at::Tensor &tensor : tensors)
+            parts.push_back(flat_of(tensor, reduction.dtype).view(-1));
+        flat = at::cat(parts);
+    }
+    at::Tensor result = keeps ? flat_like(flat, flat.numel(), reduction.dtype) : flat;
+    auto operation = make(call, type, timeout, tensors);
+    operation->hold(flat);
+    operation->hold(result);
+    if (!keeps && (reduction.mean || !result.is_same(tensors[0])))
+        operation->finish_with = [reduction, tensors, result, ranks = size_]() mutable {
+            finish_mean(reduction, result, ranks);
+            int64_t at = 0;
+            for (at::Tensor &tensor : tensors) {
+                put(tensor, tensors.size() == 1 ? result : result.narrow(0, at, tensor.numel()));
+                at += tensor.numel();
+            }
+        };
+    check(operation, call,
+          trv_net_allreduce_start(engine_->world(), flat.data_ptr(), result.data_ptr(),
+                                  static_cast<size_t>(flat.numel()), reduction.type, reduction.op, operation->add()));
+    return begin(operation);
+}
+
+WorkPtr Group::allreduce(Tensors &tensors, const c10d::AllreduceOptions &options)
+{
+    only("all_reduce", tensors);
+    return reduce_to("all_reduce", c10d::OpType::ALLREDUCE, tensors, options.reduceOp, options.timeout, false);
+}
+
+WorkPtr Group::allreduce_coalesced(Tensors &tensors, const c10d::AllreduceCoalescedOptions &options)
+{
+    require(!tensors.empty(), "all_reduce_coalesced", "the list of tensors is empty");
+    return reduce_to("all_reduce_coalesced", c10d::OpType::ALLREDUCE_COALESCED, tensors, options.reduceOp,
+                     options.timeout, false);
+}
+
+WorkPtr Group::reduce(Tensors &tensors, const c10d::ReduceOptions &options)
+{
+    only("reduce", tensors);
+    require_rank("reduce", options.rootRank);
+    return reduce_to("reduce", c10d::OpType::REDUCE, tensors, options.reduceOp, options.timeout,
+                     rank_ != options.rootRank);
+}
+
+/* ---- Reduce-Scatter ---------------------------------------------------------------------------------------------- */
+
+WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, at::Tensor &output, const at::Tensor &whole,
+                           const Reduction &reduction, Milliseconds timeout)
+{
+    auto operation = make(call, type, timeout, {output});
+    at::Tensor place = place_for(output);
+    if (place.scalar_type() != reduction.dtype || overlap(place, whole))
+        place = flat_like(output, output.numel(), reduction.dtype);
+    operation->hold(whole);
+    operation->hold(place);
+    operation->finish_with = [reduction, output, place, ranks = size_]() mutable {
+        finish_mean(reduction, place, ranks);
+        put(output, place);
+    };
+    check(operation, call,
+          trv_net_reduce_scatter_start(engine_->world(), whole.data_ptr(), place.data_ptr(),
+                                       static_cast<size_t>(output.numel()), reduction.type, reduction.op,
+                                       operation->add()));
+    return begin(operation);
+}
+
+WorkPtr Group::reduce_scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10d::ReduceScatterOptions &options)
+{
+    static const char *const call = "reduce_scatter";
+    at::NoGradGuard guard;
+    at::Tensor &output = only(call, outputs);
+    require(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), call, "a process passes a list of ",
+            size_, " tensors, one for each rank");
+    const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
+    Tensors parts;
+    for (const at::Tensor &input : inputs[0]) {
+        require_alike(call, input, output);
+        parts.push_back(flat_of(input, reduction.dtype).view(-1));
+    }
+    return scatter_sum(call, c10d::OpType::REDUCE_SCATTER, output, at::cat(parts), reduction, options.timeout);
+}
+
+WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const c10d::ReduceScatterOptions &options)
+{
+    static const char *const call = "reduce_scatter_tensor";
+    at::NoGradGuard guard;
+    require_dense(call, output);
+    require_dense(call, input);
+    require(input.numel() == output.numel() * size_ && input.scalar_type() == output.scalar_type(), call,
+            "the input has the output's type and ", size_, " times its elements, and here are ", input.scalar_type(),
+            " of ", input.sizes(), " and ", output.scalar_type(), " of ", output.sizes());
+    const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
+    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, output, flat_of(input, reduction.dtype), reduction,
+                       options.timeout);
+}
+
+/* ---- AllGather, of bytes ----------------------------------------------------------------------------------------- */
+
+static int gather_bytes(Engine &engine, const at::Tensor &flat, const at::Tensor &whole, trv_net_request_t *request)
+{
+    const auto ranks = static_cast<size_t>(trv_net_size(engine.world())), bytes = bytes_of(whole) / ranks;
+    return trv_net_allgather_start(engine.world(), flat.data_ptr(), whole.data_ptr(), bytes, TRV_UINT8, request);
+}
+
+WorkPtr Group::allgather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::AllgatherOptions &options)
+{
+    static const char *const call = "all_gather";
+    at::NoGradGuard guard;
+    only(call, inputs);
+    require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), call, "a process passes a list of ",
+            size_, " tensors, one for each rank");
+    const at::Tensor flat = flat_of(inputs[0]), whole = flat_like(flat, flat.numel() * size_, flat.scalar_type());
+    for (const at::Tensor &output : outputs[0])
+        require_alike(call, output, inputs[0]);
+    auto operation = make(call, c10d::OpType::ALLGATHER, options.timeout, outputs[0]);
+    operation->hold(flat);
+    operation->hold(whole);
+    operation->finish_with = [list = outputs[0], whole]() mutable {
+        for (size_t r = 0; r < list.size(); r++)
+            put(list[r], whole.narrow(0, static_cast<int64_t>(r) * list[r].numel(), list[r].numel()));
+    };
+    check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
+    return begin(operation);
+}
+
+/* The input may be this rank's part of the output, where it belongs, as sharded models have it. */
+WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options)
+{
+    static const char *const call = "all_gather_into_tensor";
+    at::NoGradGuard guard;
+    require_dense(call, output);
+    require_dense(call, input);
+    require(output.numel() == input.numel() * size_ && output.scalar_type() == input.scalar_type(), call,
+            "the output has the input's type and ", size_, " times its elements, and here are ", output.scalar_type(),
+            " of ", output.sizes(), " and ", input.scalar_type(), " of ", input.sizes());
+    at::Tensor flat = flat_of(input), whole = place_for(output);
+    if (static_cast<char *>(whole.data_ptr()) + static_cast<size_t>(rank_) * bytes_of(flat) == flat.data_ptr())
+        flat = whole;
+    else if (overlap(whole, flat))
+        flat = flat.clone();
+    auto operation = make(call, c10d::OpType::_ALLGATHER_BASE, options.timeout, {output});
+    operation->hold(flat);
+    operation->hold(whole);
+    operation->finish_with = [output, whole]() mutable { put(output, whole); };
+    check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
+    return begin(operation);
+}
+
+WorkPtr Group::allgather_coalesced(std::vector<Tensors> &outputs, Tensors &inputs,
+                                   const c10d::AllgatherOptions &options)
+{
+    static const char *const call = "all_gather_coalesced";
+    at::NoGradGuard guard;
+    require(outputs.size() == static_cast<size_t>(size_) && !inputs.empty(), call, "a process passes a list for each ",
+            "of the ", size_, " ranks, and inputs that are not empty");
+    Tensors results;
+    int64_t bytes = 0;
+    for (const at::Tensor &input : inputs) {
+        require_dense(call, input);
+        bytes += static_cast<int64_t>(input.nbytes());
+    }
+    const at::Tensor flat = flat_like(inputs[0], bytes, at::kByte), whole = flat_like(flat, bytes * size_, at::kByte);
+    auto *to = static_cast<uint8_t *>(flat.data_ptr());
+    for (const at::Tensor &input : inputs) {
+        std::memcpy(to, flat_of(input).data_ptr(), input.nbytes());
+        to += input.nbytes();
+    }
+    for (const Tensors &list : outputs) {
+        require(list.size() == inputs.size(), call, "each list has as many tensors as the inputs, ", inputs.size());
+        for (size_t i = 0; i < list.size(); i++)
+            require_alike(call, list[i], inputs[i]);
+        results.insert(results.end(), list.begin(), list.end());
+    }
+    auto operation = make(call, c10d::OpType::ALLGATHER_COALESCED, options.timeout, results);
+    operation->hold(flat);
+    operation->hold(whole);
+    operation->finish_with = [results, whole]() mutable {
+        const auto *from = static_cast<const uint8_t *>(whole.data_ptr());
+        for (at::Tensor &result : results) {
+            const at::Tensor part = flat_like(result, result.numel(), result.scalar_type());
+            std::memcpy(part.data_ptr(), from, part.nbytes());
+            put(result, part);
+            from += part.nbytes();
+        }
+    };
+    check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
+    return begin(operation);
+}
+
+/* ---- Barriers ---------------------------------------------------------------------------------------------------- */
+
+WorkPtr Group::barrier(const c10d::BarrierOptions &options)
+{
+    auto operation = make("barrier", c10d::OpType::BARRIER, options.timeout, {});
+    check(operation, "barrier", trv_net_barrier_start(engine_->world(), operation->add()));
+    return begin(operation);
+}
+
+/* Rank 0 hears of each rank, then tells all; of those that it has not heard of in time it tells the names, to all that
+ * wait, as the net breaks. */
+void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_ranks)
+{
+    static const char *const call = "monitored_barrier";
+    const Milliseconds timeout = options.timeout.count() > 0 ? options.timeout : Milliseconds(30000);
+    const auto end = Clock::now() + timeout;
+    const int tag = next_tag();
+    trv_net_comm_t *world = engine_->world();
+    const auto check_now = [](int code) {
+        if (code < 0)
+            throw_last_error(call, code);
+    };
+    calls_ += rank_ == 0;
+    if (rank_ != 0) {
+        check_now(trv_net_send(world, nullptr, 0, 0, tag));
+        auto answer = make(call, c10d::OpType::BARRIER, kNoTimeout, {});
+        check(answer, call, trv_net_receive_start(world, nullptr, 0, 0, tag, answer->add()));
+        begin(answer)->wait(timeout + Milliseconds(1000)); // rank 0 knows more, and speaks first
+        return;
+    }
+    std::vector<trv_net_request_t> heard(static_cast<size_t>(size_), TRV_NET_REQUEST_NULL);
+    for (int r = 1; r < size_; r++)
+        check_now(trv_net_receive_start(world, nullptr, 0, r, tag, &heard[r]));
+    std::string missing;
+    for (;;) {
+        missing.clear();
+        int failure = TRV_OK;
+        for (int r = 1; r < size_; r++) {
+            bool done;
+            const int code = trv_net_test(&heard[r], &done);
+            failure = failure < 0 ? failure : code;
+            if (!done && (missing.empty() || wait_all_ranks))
+                missing += c10::str(missing.empty() ? "" : ", ", r);
+        }
+        check_now(failure);
+        if (missing.empty() || Clock::now() >= end)
+            break;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    if (!missing.empty()) {
+        const std::string sentence = c10::str("monitored_barrier: rank ", missing, " did not come within ",
+                                              static_cast<double>(timeout.count()) / 1e3, " s");
+        trv_net_abort(engine_->net(), sentence.c_str());
+        trv_net_wait_all(heard.data(), size_);
+        throw std::runtime_error(sentence);
+    }
+    for (int r = 1; r < size_; r++)
+        check_now(trv_net_send(world, nullptr, 0, r, tag));
+}
+
+} // namespace trivance

@@ -1,0 +1,293 @@
+/*
+ * Operations, and the thread that drives those that nobody waits for.
+ */
+#include "engine.hpp"
+
+#include <algorithm>
+#include <pthread.h>
+#include <set>
+
+namespace trivance
+{
+
+using namespace std::chrono_literals;
+
+static constexpr auto PATIENCE = 1ms;    // before the engine drives what somebody may wait for next
+static constexpr double WAIT_S = 0.0005; // for one operation, before the others are looked at
+static constexpr auto WATCHFUL = 1000ms; // after the last operation; then the thread sleeps until it is woken
+
+void throw_last_error(const char *call, int code)
+{
+    const std::string sentence = c10::str(call, ": ", trv_last_error());
+    if (code == TRV_ERR_ARGUMENT || code == TRV_ERR_UNSUPPORTED)
+        throw std::invalid_argument(sentence);
+    throw std::runtime_error(sentence);
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+Operation::Operation(std::shared_ptr<Engine> engine, const char *call, c10d::OpType type, int rank,
+                     std::vector<at::Tensor> results)
+    : Work(rank, type, call, results), engine_(std::move(engine)), call_(call), results_(std::move(results))
+{
+}
+
+trv_net_request_t *Operation::add()
+{
+    requests_.push_back(TRV_NET_REQUEST_NULL);
+    return &requests_.back();
+}
+
+bool Operation::started() const
+{
+    return std::any_of(requests_.begin(), requests_.end(), [](trv_net_request_t at) { return at != nullptr; });
+}
+
+void Operation::limit(std::chrono::milliseconds timeout)
+{
+    if (timeout.count() <= 0)
+        return;
+    limit_ = timeout;
+    deadline_ = (Clock::now() + timeout).time_since_epoch().count();
+}
+
+void Operation::check_deadline(Clock::time_point now)
+{
+    const Clock::rep deadline = deadline_;
+    if (deadline == 0 || now.time_since_epoch().count() < deadline || over_)
+        return;
+    deadline_ = 0;
+    trv_net_abort(engine_->net(),
+                  c10::str(call_, " took longer than ", static_cast<double>(limit_.count()) / 1e3, " s").c_str());
+}
+
+/* Also after an error it goes on to the last request, so that no buffer is in use when it is over. */
+void Operation::advance(bool waits, double seconds)
+{
+    for (trv_net_request_t &request : requests_) {
+        bool done = true;
+        const int rc = waits ? trv_net_wait(&request) : trv_net_wait_for(&request, seconds, &done);
+        if (rc < 0 && failure_.empty())
+            failure_ = c10::str(call_, ": ", trv_last_error());
+        if (!done)
+            return;
+    }
+    complete();
+}
+
+void Operation::complete()
+{
+    std::exception_ptr error;
+    if (!failure_.empty())
+        error = std::make_exception_ptr(std::runtime_error(failure_));
+    else if (finish_with) {
+        try {
+            at::NoGradGuard guard;
+            finish_with();
+        } catch (...) {
+            error = std::current_exception();
+        }
+    }
+    finish_with = nullptr;
+    held_.clear();
+    const OperationPtr self = OperationPtr::unsafe_reclaim_from_nonowning(this);
+    engine_->forget(this);
+    c10::intrusive_ptr<c10::ivalue::Future> future;
+    {
+        std::lock_guard<std::mutex> lock(ends_);
+        finish(error);
+        over_ = true;
+        future = future_;
+    }
+    if (future && error)
+        future->setError(error);
+    else if (future)
+        future->markCompleted(c10::IValue(results_));
+}
+
+bool Operation::wanted(Clock::time_point now) const { return has_future_ || now - began_ > PATIENCE; }
+
+bool Operation::poke(double seconds)
+{
+    std::unique_lock<std::mutex> lock(drive_, std::try_to_lock);
+    if (lock.owns_lock() && !over_)
+        advance(false, seconds);
+    return over_;
+}
+
+bool Operation::isCompleted() { return over_ || poke(); }
+
+bool Operation::isSuccess() const
+{
+    std::lock_guard<std::mutex> lock(mutex_);
+    return completed_ && !exception_;
+}
+
+bool Operation::wait(std::chrono::milliseconds timeout)
+{
+    limit(timeout);
+    if (!over_) {
+        claimed_ = true;
+        std::lock_guard<std::mutex> lock(drive_);
+        if (!over_)
+            advance(true);
+    }
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (exception_)
+        std::rethrow_exception(exception_);
+    return true;
+}
+
+void Operation::abort() { trv_net_abort(engine_->net(), c10::str(call_, " was given up").c_str()); }
+
+std::vector<at::Tensor> Operation::result() { return results_; }
+
+c10::intrusive_ptr<c10::ivalue::Future> Operation::getFuture()
+{
+    std::unique_lock<std::mutex> lock(ends_);
+    if (future_)
+        return future_;
+    future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+    has_future_ = true;
+    const bool over = over_;
+    lock.unlock();
+    if (!over)
+        engine_->hurry();
+    else if (isSuccess())
+        future_->markCompleted(c10::IValue(results_));
+    else
+        future_->setError(exception());
+    return future_;
+}
+
+/* ---- The engine -------------------------------------------------------------------------------------------------- */
+
+static std::mutex all_mutex;
+static std::set<Engine *> &all()
+{
+    static auto *engines = new std::set<Engine *>; // never freed: threads may outlive static objects
+    return *engines;
+}
+
+Engine::Engine(trv_net_t *net) : net_(net)
+{
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), "trivance-torch");
+    std::lock_guard<std::mutex> lock(all_mutex);
+    all().insert(this);
+}
+
+Engine::~Engine() { close(); }
+
+void Engine::begin(const OperationPtr &operation)
+{
+    std::lock_guard<std::mutex> lock(mutex_);
+    pending_.push_back(operation);
+    if (asleep_)
+        changed_.notify_one();
+}
+
+void Engine::forget(const Operation *operation)
+{
+    OperationPtr kept; // freed without the lock
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                    [operation](const OperationPtr &at) { return at.get() == operation; });
+    if (found == pending_.end())
+        return;
+    kept = std::move(*found);
+    pending_.erase(found);
+}
+
+void Engine::hurry()
+{
+    std::lock_guard<std::mutex> lock(mutex_);
+    hurried_ = true;
+    changed_.notify_one();
+}
+
+/* Drives what is wanted and nobody waits for; waits a little for the oldest of it, and what moves meanwhile moves all.
+ * Returns whether there is more. */
+bool Engine::round()
+{
+    bool more = false;
+    const Clock::time_point now = Clock::now();
+    for (const OperationPtr &operation : round_) {
+        operation->check_deadline(now);
+        if (!operation->claimed_ && operation->wanted(now))
+            more = !operation->poke(more ? 0 : WAIT_S) || more;
+    }
+    return more;
+}
+
+void Engine::run()
+{
+    Clock::time_point last = Clock::now();
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!stop_) {
+        const bool empty = pending_.empty();
+        hurried_ = false;
+        round_ = pending_;
+        lock.unlock();
+        const bool more = round();
+        round_.clear();
+        lock.lock();
+        if (more)
+            continue;
+        const Clock::time_point now = Clock::now();
+        last = empty ? last : now;
+        asleep_ = now - last > WATCHFUL;
+        if (asleep_)
+            changed_.wait(lock, [this] { return stop_ || hurried_ || !pending_.empty(); });
+        else
+            changed_.wait_for(lock, PATIENCE, [this] { return stop_ || hurried_; });
+        asleep_ = false;
+    }
+}
+
+void Engine::close()
+{
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (closed_)
+            return;
+        closed_ = stop_ = true;
+        changed_.notify_all();
+    }
+    {
+        std::lock_guard<std::mutex> lock(all_mutex);
+        all().erase(this);
+    }
+    if (thread_.get_id() == std::this_thread::get_id())
+        thread_.detach(); // the last reference went in a callback of a future
+    else
+        thread_.join();
+    const std::vector<OperationPtr> left = pending_;
+    for (const OperationPtr &operation : left)
+        if (!operation->isCompleted())
+            trv_net_abort(net_, c10::str("it left while ", operation->call_, " was under way").c_str());
+    for (const OperationPtr &operation : left)
+        try {
+            operation->wait();
+        } catch (...) { // whoever holds it hears of it
+        }
+    trv_net_finalize(&net_);
+}
+
+void close_all(const std::string &reason)
+{
+    std::vector<std::shared_ptr<Engine>> left;
+    {
+        std::lock_guard<std::mutex> lock(all_mutex);
+        for (Engine *engine : all())
+            if (auto kept = engine->weak_from_this().lock())
+                left.push_back(kept);
+    }
+    for (const auto &engine : left) {
+        if (!reason.empty())
+            trv_net_abort(engine->net(), reason.c_str());
+        engine->close();
+    }
+}
+
+} // namespace trivance

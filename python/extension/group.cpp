@@ -1,0 +1,322 @@
+/*
+ * Start and end of a group, and what all calls share.
+ */
+#include "group.hpp"
+
+#include <cstring>
+
+#include <Python.h>
+
+namespace trivance
+{
+
+static constexpr int TAG_COLLECTIVE = (TRV_NET_TAG_MAX + 1) / 2; // above the tags of users
+static constexpr Milliseconds MEETING_MAX{30000};
+
+/* ---- Start and end ----------------------------------------------------------------------------------------------- */
+
+// PyTorch's own exceptions carry many lines of where they come from.
+static std::string sentence_of(const std::exception &error)
+{
+    const auto *own = dynamic_cast<const c10::Error *>(&error);
+    return own ? own->what_without_backtrace() : error.what();
+}
+
+// Rank 0 begins when all have come, who may be late by as much as the group's timeout.
+static void gather_round(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout)
+{
+    static const std::string here = "trivance/here/";
+    std::vector<std::string> keys;
+    for (int r = 1; r < size; r++)
+        keys.push_back(here + std::to_string(r));
+    try {
+        if (rank > 0)
+            store->set(keys[static_cast<size_t>(rank) - 1], {1});
+        else if (size > 1)
+            store->wait(keys, timeout);
+    } catch (const std::exception &error) {
+        throw std::runtime_error(
+            c10::str("init_process_group: the other ranks did not all come to the store: ", sentence_of(error)));
+    }
+}
+
+// Rank 0's word to all others, by the store.
+struct Meeting {
+    const c10::intrusive_ptr<c10d::Store> &store;
+    int rank;
+    std::string failure;
+};
+
+static int meet(void *context, void *data, size_t bytes)
+{
+    static const std::string key = "trivance/meeting";
+    auto *meeting = static_cast<Meeting *>(context);
+    auto *raw = static_cast<uint8_t *>(data);
+    try {
+        if (meeting->rank == 0) {
+            meeting->store->set(key, std::vector<uint8_t>(raw, raw + bytes));
+            return TRV_OK;
+        }
+        const std::vector<uint8_t> said = meeting->store->get(key);
+        if (said.size() == bytes) {
+            std::memcpy(data, said.data(), bytes);
+            return TRV_OK;
+        }
+        meeting->failure = "rank 0's word in the store has another length; all ranks need the same version";
+    } catch (const std::exception &error) {
+        meeting->failure = c10::str("the store does not answer: ", sentence_of(error));
+    }
+    return TRV_ERR_TRANSPORT;
+}
+
+static const char *or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
+
+Group::Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout,
+             const Settings &settings)
+    : Base(rank, size), narrow_(settings.narrow)
+{
+    gather_round(store, rank, size, timeout);
+    Meeting meeting{store, rank, {}};
+    trv_net_options_t wanted{};
+    wanted.size = sizeof wanted;
+    wanted.rank = rank;
+    wanted.ranks = size;
+    wanted.torus = or_null(settings.torus);
+    wanted.algorithm = or_null(settings.algorithm);
+    wanted.provider = or_null(settings.provider);
+    wanted.ports = or_null(settings.ports);
+    wanted.timeout_s = static_cast<double>(timeout.count()) / 1e3;
+    wanted.start_timeout_s = static_cast<double>(std::min(timeout, MEETING_MAX).count()) / 1e3;
+    wanted.meet = meet;
+    wanted.meet_context = &meeting;
+    trv_net_t *net = nullptr;
+    const int code = trv_net_init(&net, &wanted);
+    if (code < 0 && !meeting.failure.empty())
+        throw std::runtime_error("init_process_group: " + meeting.failure);
+    if (code < 0)
+        throw_last_error("init_process_group", code);
+    engine_ = std::make_shared<Engine>(net);
+}
+
+/* Python frees groups with its lock, which callbacks of futures may want meanwhile. */
+Group::~Group()
+{
+    if (!engine_)
+        return;
+    PyThreadState *state = Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+    engine_->close();
+    if (state)
+        PyEval_RestoreThread(state);
+}
+
+std::vector<trv_net_port_t> Group::ports() const
+{
+    std::vector<trv_net_port_t> list(static_cast<size_t>(trv_net_ports(engine_->net())));
+    for (size_t i = 0; i < list.size(); i++) {
+        list[i].size = sizeof list[i];
+        trv_net_port(engine_->net(), static_cast<int>(i), &list[i]);
+    }
+    return list;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+OperationPtr Group::make(const char *call, c10d::OpType type, Milliseconds timeout, Tensors results)
+{
+    auto made = c10::make_intrusive<Operation>(engine_, call, type, rank_, std::move(results));
+    made->limit(timeout);
+    if (!c10d::isP2POp(type))
+        calls_++;
+    return made;
+}
+
+/* A start that fails after others were made leaves these to be driven to their end, whatever that is. */
+void Group::check(const OperationPtr &operation, const char *call, int code)
+{
+    if (code == TRV_OK)
+        return;
+    try {
+        throw_last_error(call, code);
+    } catch (...) {
+        if (operation->started())
+            begin(operation);
+        throw;
+    }
+}
+
+WorkPtr Group::begin(const OperationPtr &operation)
+{
+    engine_->begin(operation);
+    return operation;
+}
+
+int Group::next_tag() { return TAG_COLLECTIVE + static_cast<int>(tags_++ % TAG_COLLECTIVE); }
+
+void Group::require_rank(const char *call, int64_t rank) const
+{
+    require(rank >= 0 && rank < size_, call, "the group has no rank ", rank, "; its ranks are 0 … ", size_ - 1);
+}
+
+void Group::post(const OperationPtr &operation, const char *call, bool sends, const at::Tensor &flat, int peer, int tag)
+{
+    operation->hold(flat);
+    trv_net_request_t *request = operation->add();
+    check(operation, call,
+          sends ? trv_net_send_start(engine_->world(), flat.data_ptr(), bytes_of(flat), peer, tag, request)
+                : trv_net_receive_start(engine_->world(), flat.data_ptr(), bytes_of(flat), peer, tag, request));
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+WorkPtr Group::send(Tensors &tensors, int peer, int tag)
+{
+    at::NoGradGuard guard;
+    at::Tensor &tensor = only("send", tensors);
+    require_rank("send", peer);
+    require(tag >= 0 && tag < TAG_COLLECTIVE, "send", "tags are 0 … ", TAG_COLLECTIVE - 1, ", and this is ", tag);
+    auto operation = make("send", c10d::OpType::SEND, kNoTimeout, {tensor});
+    post(operation, "send", true, flat_of(tensor), peer, tag);
+    return begin(operation);
+}
+
+WorkPtr Group::recv(Tensors &tensors, int peer, int tag)
+{
+    at::NoGradGuard guard;
+    at::Tensor tensor = only("recv", tensors);
+    require_rank("recv", peer);
+    require(tag >= 0 && tag < TAG_COLLECTIVE, "recv", "tags are 0 … ", TAG_COLLECTIVE - 1, ", and this is ", tag);
+    auto operation = make("recv", c10d::OpType::RECV, kNoTimeout, {tensor});
+    const at::Tensor place = place_for(tensor);
+    operation->source = peer;
+    operation->finish_with = [tensor, place]() mutable { put(tensor, place); };
+    post(operation, "recv", false, place, peer, tag);
+    return begin(operation);
+}
+
+WorkPtr Group::recvAnysource(Tensors &, int)
+{
+    require(false, "recv", "messages from any rank are not served; say the source, as in recv(tensor, src=0)");
+    return {};
+}
+
+WorkPtr Group::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options)
+{
+    at::NoGradGuard guard;
+    at::Tensor tensor = only("broadcast", tensors);
+    require_rank("broadcast", options.rootRank);
+    auto operation = make("broadcast", c10d::OpType::BROADCAST, options.timeout, {tensor});
+    const at::Tensor place = rank_ == options.rootRank ? flat_of(tensor) : place_for(tensor);
+    operation->hold(place);
+    if (rank_ != options.rootRank)
+        operation->finish_with = [tensor, place]() mutable { put(tensor, place); };
+    check(operation, "broadcast",
+          trv_net_broadcast_start(engine_->world(), place.data_ptr(), bytes_of(place),
+                                  static_cast<int>(options.rootRank), operation->add()));
+    return begin(operation);
+}
+
+/* What all the others hold is exchanged: inputs[r] goes to rank r, outputs[r] comes from there; undefined ones neither. */
+WorkPtr Group::exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout)
+{
+    auto operation = make(call, type, timeout, outputs);
+    const int tag = next_tag();
+    Tensors places;
+    for (const at::Tensor &output : outputs)
+        places.push_back(output.defined() ? place_for(output) : output);
+    operation->finish_with = [outputs, places]() mutable {
+        for (size_t r = 0; r < outputs.size(); r++)
+            if (outputs[r].defined())
+                put(outputs[r], places[r]);
+    };
+    operation->expect(2 * static_cast<size_t>(size_));
+    for (int step = 0; step < size_; step++) {
+        const int from = (rank_ - step + size_) % size_, to = (rank_ + step) % size_;
+        if (static_cast<size_t>(from) < outputs.size() && outputs[from].defined())
+            post(operation, call, false, places[from], from, tag);
+        if (static_cast<size_t>(to) < inputs.size() && inputs[to].defined())
+            post(operation, call, true, flat_of(inputs[to]), to, tag);
+    }
+    return begin(operation);
+}
+
+WorkPtr Group::gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::GatherOptions &options)
+{
+    at::NoGradGuard guard;
+    const at::Tensor &input = only("gather", inputs);
+    const auto root = options.rootRank;
+    require_rank("gather", root);
+    Tensors from, to(size_);
+    to[root] = input;
+    if (rank_ == root) {
+        require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), "gather",
+                "the destination passes a list of ", size_, " tensors, one for each rank");
+        for (const at::Tensor &output : outputs[0])
+            require_alike("gather", output, input);
+        from = outputs[0];
+    } else {
+        require(outputs.empty(), "gather", "only the destination, rank ", root, ", passes tensors for the results");
+    }
+    return exchange("gather", c10d::OpType::GATHER, from, to, options.timeout);
+}
+
+WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10d::ScatterOptions &options)
+{
+    at::NoGradGuard guard;
+    const at::Tensor &output = only("scatter", outputs);
+    const auto root = options.rootRank;
+    require_rank("scatter", root);
+    Tensors from(size_), to;
+    from[root] = output;
+    if (rank_ == root) {
+        require(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), "scatter",
+                "the source passes a list of ", size_, " tensors, one for each rank");
+        for (const at::Tensor &input : inputs[0])
+            require_alike("scatter", input, output);
+        to = inputs[0];
+    } else {
+        require(inputs.empty(), "scatter", "only the source, rank ", root, ", passes tensors to scatter");
+    }
+    return exchange("scatter", c10d::OpType::SCATTER, from, to, options.timeout);
+}
+
+WorkPtr Group::alltoall(Tensors &outputs, Tensors &inputs, const c10d::AllToAllOptions &options)
+{
+    at::NoGradGuard guard;
+    require(outputs.size() == static_cast<size_t>(size_) && inputs.size() == static_cast<size_t>(size_), "all_to_all",
+            "both lists have ", size_, " tensors, one for each rank, and here are ", inputs.size(), " inputs and ",
+            outputs.size(), " outputs");
+    for (const Tensors *list : {&outputs, &inputs})
+        for (const at::Tensor &tensor : *list)
+            require_dense("all_to_all", tensor);
+    return exchange("all_to_all", c10d::OpType::ALLTOALL, outputs, inputs, options.timeout);
+}
+
+// Parts of a tensor along its first dimension; without sizes all the same.
+static Tensors parts_of(const at::Tensor &tensor, const std::vector<int64_t> &sizes, int ranks)
+{
+    static const char *const call = "all_to_all_single";
+    require_dense(call, tensor);
+    const int64_t length = tensor.dim() > 0 ? tensor.size(0) : 1;
+    require(tensor.dim() > 0, call, "the tensor is divided along its first dimension, and a scalar has none");
+    if (sizes.empty())
+        require(length % ranks == 0, call, "the first dimension, ", length, ", is not a multiple of the ", ranks,
+                " ranks; pass the sizes of the parts");
+    std::vector<int64_t> part = sizes.empty() ? std::vector<int64_t>(ranks, length / ranks) : sizes;
+    int64_t sum = 0;
+    for (const int64_t size : part)
+        sum += size;
+    require(part.size() == static_cast<size_t>(ranks) && sum == length, call, "the ", part.size(),
+            " sizes of the parts make ", sum, "; there are ", ranks, " ranks, and the first dimension is ", length);
+    return tensor.split_with_sizes(part, 0);
+}
+
+WorkPtr Group::alltoall_base(at::Tensor &output, at::Tensor &input, std::vector<int64_t> &output_sizes,
+                             std::vector<int64_t> &input_sizes, const c10d::AllToAllOptions &options)
+{
+    at::NoGradGuard guard;
+    Tensors outputs = parts_of(output, output_sizes, size_), inputs = parts_of(input, input_sizes, size_);
+    require(output.scalar_type() == input.scalar_type(), "all_to_all_single", "input and output have the same type");
+    return exchange("all_to_all_single", c10d::OpType::ALLTOALL_BASE, outputs, inputs, options.timeout);
+}
+
+} // namespace trivance

@@ -1,0 +1,96 @@
+/*
+ * The process group: PyTorch's collectives over libtrivance_net. AllReduce, Reduce-Scatter, AllGather and barriers run
+ * Trivance's schedules, broadcasts a binomial tree; the others are plain messages.
+ *
+ * PyTorch 2 calls what a backend derives from c10d::Backend, 1.13 c10d::ProcessGroup.
+ */
+#pragma once
+
+#include <torch/version.h>
+#if TORCH_VERSION_MAJOR >= 2
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#else
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#endif
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "engine.hpp"
+#include "tensors.hpp"
+
+namespace trivance
+{
+
+#if TORCH_VERSION_MAJOR >= 2
+using Base = c10d::Backend;
+#else
+using Base = c10d::ProcessGroup;
+#endif
+using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+using Tensors = std::vector<at::Tensor>;
+using Milliseconds = std::chrono::milliseconds;
+
+// Empty texts: the environment's, as trv_net_options_t says.
+struct Settings {
+    std::string torus, algorithm, provider, ports;
+    bool narrow = false; // half and bfloat16 are summed as such
+};
+
+class Group : public Base
+{
+  public:
+    Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout,
+          const Settings &settings);
+    ~Group() override;
+
+    const std::string getBackendName() const override { return "trivance"; }
+
+    WorkPtr allreduce(Tensors &tensors, const c10d::AllreduceOptions &options = {}) override;
+    WorkPtr allreduce_coalesced(Tensors &tensors, const c10d::AllreduceCoalescedOptions &options = {}) override;
+    WorkPtr reduce(Tensors &tensors, const c10d::ReduceOptions &options = {}) override;
+    WorkPtr reduce_scatter(Tensors &outputs, std::vector<Tensors> &inputs,
+                           const c10d::ReduceScatterOptions &options = {}) override;
+    WorkPtr _reduce_scatter_base(at::Tensor &output, at::Tensor &input,
+                                 const c10d::ReduceScatterOptions &options = {}) override;
+    WorkPtr allgather(std::vector<Tensors> &outputs, Tensors &inputs,
+                      const c10d::AllgatherOptions &options = {}) override;
+    WorkPtr _allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options = {}) override;
+    WorkPtr allgather_coalesced(std::vector<Tensors> &outputs, Tensors &inputs,
+                                const c10d::AllgatherOptions &options = {}) override;
+    WorkPtr barrier(const c10d::BarrierOptions &options = {}) override;
+    void monitoredBarrier(const c10d::BarrierOptions &options = {}, bool wait_all_ranks = false) override;
+
+    WorkPtr broadcast(Tensors &tensors, const c10d::BroadcastOptions &options = {}) override;
+    WorkPtr gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::GatherOptions &options = {}) override;
+    WorkPtr scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10d::ScatterOptions &options = {}) override;
+    WorkPtr alltoall(Tensors &outputs, Tensors &inputs, const c10d::AllToAllOptions &options = {}) override;
+    WorkPtr alltoall_base(at::Tensor &output, at::Tensor &input, std::vector<int64_t> &output_sizes,
+                          std::vector<int64_t> &input_sizes, const c10d::AllToAllOptions &options = {}) override;
+    WorkPtr send(Tensors &tensors, int peer, int tag) override;
+    WorkPtr recv(Tensors &tensors, int peer, int tag) override;
+    WorkPtr recvAnysource(Tensors &tensors, int tag) override;
+
+    void setSequenceNumberForGroup() override {}
+    uint64_t getSequenceNumberForGroup() override { return calls_; }
+
+    std::vector<trv_net_port_t> ports() const;
+
+  private:
+    OperationPtr make(const char *call, c10d::OpType type, Milliseconds timeout, Tensors results);
+    // Checks what a start has returned; after the last of an operation's starts, it is under way.
+    void check(const OperationPtr &operation, const char *call, int code);
+    WorkPtr begin(const OperationPtr &operation);
+    int next_tag(); // of messages that belong to a collective
+    void require_rank(const char *call, int64_t rank) const;
+    void post(const OperationPtr &operation, const char *call, bool sends, const at::Tensor &flat, int peer, int tag);
+    WorkPtr reduce_to(const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
+                      Milliseconds timeout, bool keeps);
+    WorkPtr scatter_sum(const char *call, c10d::OpType type, at::Tensor &output, const at::Tensor &whole,
+                        const Reduction &reduction, Milliseconds timeout);
+    WorkPtr exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout);
+
+    std::shared_ptr<Engine> engine_;
+    std::atomic<uint64_t> calls_{0}, tags_{0}; // the same on all ranks
+    bool narrow_;
+};
+
+} // namespace trivance

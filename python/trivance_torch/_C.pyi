@@ -1,0 +1,9 @@
+from datetime import timedelta
+from typing import Any, Dict, List
+
+version: str
+
+def make_group(store: Any, rank: int, size: int, timeout: timedelta, torus: str, algorithm: str, provider: str,
+               ports: str, narrow: bool) -> Any: ...
+def ports_of(group: Any) -> List[Dict[str, Any]]: ...
+def close_all(reason: str) -> None: ...

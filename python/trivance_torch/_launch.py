@@ -1,0 +1,36 @@
+"""Ranks under mpirun, which says them in words of its own; torchrun says them in PyTorch's."""
+
+import os
+import zlib
+from typing import Optional
+
+# Rank, ranks, rank on the host, ranks on the host: Open MPI, MPICH, Slurm.
+_LAUNCHERS = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+)
+
+
+def _job() -> Optional[int]:
+    """A number that all ranks of an mpirun on one host know, and other jobs do not: its namespace, or its process."""
+    name = os.environ.get("PMIX_NAMESPACE") or os.environ.get("PMI_ID_JOB") or str(os.getppid())
+    return zlib.crc32(name.encode())
+
+
+def fill_environment() -> None:
+    """Sets RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE where mpirun has started this process, and on a single host
+    MASTER_ADDR and MASTER_PORT too, so that init_process_group("trivance") serves without more. Keeps what is set."""
+    if "RANK" in os.environ:
+        return
+    for rank, ranks, local_rank, local_ranks in _LAUNCHERS:
+        if rank not in os.environ or ranks not in os.environ:
+            continue
+        os.environ["RANK"] = os.environ[rank]
+        os.environ.setdefault("WORLD_SIZE", os.environ[ranks])
+        for name, value in (("LOCAL_RANK", local_rank), ("LOCAL_WORLD_SIZE", local_ranks)):
+            if value in os.environ:
+                os.environ.setdefault(name, os.environ[value])
+        if os.environ.get(local_ranks) == os.environ[ranks]:
+            os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+            os.environ.setdefault("MASTER_PORT", str(20000 + _job() % 12000))
+        return

@@ -1,0 +1,84 @@
+/*
+ * trivance explore: gives away the explorer, a page that the build made (src/explore) and that lies beside the tool.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/subcommands.h"
+#include "common/error.h"
+#include "text/whole_file.h"
+#include "tool/handover.h"
+#include "tool/output.h"
+#include "tool/tool.h"
+
+#define PAGE         "explorer.html"
+#define USUAL_OUTPUT "trivance-explorer.html"
+
+static const cli_option_t option[] = {{"output", 'o', "FILE", "write there instead of to " USUAL_OUTPUT "; - is stdout",
+                                       "FILE"},
+                                      CLI_OPTIONS_END};
+
+const cli_command_t cli_explore_command = {
+    .name = "explore",
+    .summary = "a page to look at networks, schedules and times",
+    .usage = "[-o FILE]",
+    .about = "Writes the explorer, one HTML file that works in any browser without a network: it draws rings, tori and "
+             "meshes, plays schedules step by step, simulates completion times and explains plans. This tool's core is "
+             "inside, so that its numbers are the tool's.",
+    .option = option,
+    .notes = "The file can be put on any web server, and all that it shows is in its address.",
+    .examples = "trivance explore\n"
+                "trivance explore -o torus.html\n",
+};
+
+typedef struct page {
+    char *text;
+    size_t length;
+} page_t;
+
+static int read_page(page_t *page)
+{
+    static const char *const place[] = {"", TRIVANCE_DATA_PLACE "/", NULL};
+    char path[4608];
+    const char *name;
+    if (!cli_find_beside(place, PAGE, R_OK, path, sizeof path))
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "the explorer was not built with this tool: it takes clang for WebAssembly and esbuild; run "
+                        "`scripts/dependencies.sh explorer` in the sources, then `make explorer`");
+    return trv_whole_file_read(path, &name, &page->text, &page->length);
+}
+
+static int write_page(void *context, FILE *out)
+{
+    const page_t *page = context;
+    return fwrite(page->text, 1, page->length, out) == page->length
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT, "the page could not be written; is the disk full?");
+}
+
+static int read_option(void *context, int key)
+{
+    (void)key;
+    *(const char **)context = optarg;
+    return TRV_OK;
+}
+
+int cli_explore(int argc, char **argv)
+{
+    const char *path = USUAL_OUTPUT;
+    page_t page = {0};
+    int code = cli_read_options(&cli_explore_command, argc, argv, read_option, &path);
+    if (code >= 0)
+        return code;
+    if (optind < argc)
+        return cli_bad(argv[0], "'%.60s' is no option; the torus is chosen in the page, for example `trivance explore`",
+                       argv[optind]);
+    int rc = read_page(&page);
+    if (!rc)
+        rc = cli_output_write(path, write_page, &page);
+    free(page.text);
+    if (!rc && !(path[0] == '-' && !path[1]))
+        printf("%s: open it in a browser, for example with `xdg-open %s`\n", path, path);
+    return cli_finish(argv[0], rc);
+}

@@ -1,0 +1,379 @@
+/*
+ * The view Time: completion time against size, simulated packet by packet in workers. Small sizes of all algorithms come
+ * first, so that the form of the chart is there at once; what runs can be cancelled, and what is done is kept.
+ */
+import uPlot from '../vendor/uplot/uPlot.esm.js';
+import { complain, tip } from './app.js';
+import { byId, colour, element, segment } from './dom.js';
+import { bytesArgument, bytesText, timeText } from './format.js';
+import { Cancelled } from './pool.js';
+import { chartRange, chartSizes, networkOptions } from './state.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {{time: number, name: string, limit: number} | {error: string}} Point */
+
+const TOGETHER = 512 << 10; // sizes up to this are one question
+const WAIT_MS = 120;
+/** @type {Record<string, string>} */
+const COLOURS = { trivance: '--c5', bruck: '--c4', swing: '--c2', recdoub: '--c1', bucket: '--c3', ring: '--c6', planned: '--c0' };
+const OTHERS = ['--c7', '--c8', '--v4', '--v2', '--v0', '--v5'];
+const OFFERED = ['trivance', 'bruck', 'swing', 'recdoub', 'bucket', 'planned'];
+export const MOST = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
+
+/** @type {Map<string, Point>} by "algorithm bytes" */ let points = new Map();
+let context = '', timer = 0, drawnKey = '';
+/** @type {AbortController | null} */ let running = null;
+/** @type {uPlot | null} */ let plot = null;
+/** @type {{weight: number, done: number}[]} */ let work = [];
+
+/** @param {string} name */
+export function lineColour(name, index = 0) {
+  return COLOURS[name] ?? COLOURS[name.split('-')[0]] ?? OTHERS[index % OTHERS.length];
+}
+
+/**
+ * What is compared.
+ * @param {App} app
+ */
+const namesOf = app => (app.file ? [app.file.name] : app.state.chart);
+const pointOf = (/** @type {string} */ name, /** @type {number} */ bytes) => points.get(`${name} ${bytes}`);
+
+/** @param {App} app */
+export function makeChart(app) {
+  byId('most').append(...MOST.map(bytes => element('option', { value: bytes }, bytesText(bytes))));
+  byId('most').onchange = () => app.set({ most: Number(byId('most').value) });
+  byId('cancel').onclick = () => {
+    stop();
+    byId('running-text').textContent = 'cancelled; any change goes on';
+  };
+  new ResizeObserver(() => {
+    if (plot && byId('chart').clientWidth > 0) plot.setSize(sizeOf());
+  }).observe(byId('chart'));
+  app.views.push(() => update(app));
+}
+
+const sizeOf = () => ({ width: Math.max(280, byId('chart').clientWidth), height: Math.max(300, Math.min(480, innerHeight * .5)) });
+
+/** @param {App} app */
+function update(app) {
+  const { state } = app, shown = state.view === 'time';
+  byId('time').hidden = !shown;
+  if (!shown) {
+    stop();
+    return;
+  }
+  segment(byId('scale'), [{ key: 'time', text: 'Time' }, { key: 'limit', text: '× limit', title: 'as a multiple of what no schedule beats' },
+    { key: 'relative', text: `vs ${namesOf(app)[0] ?? ''}` }], state.scale, scale => app.set({ scale }));
+  segment(byId('model'), [{ key: 'fifo', text: 'fifo', title: 'one queue per link: the ideal router' }, { key: 'dateline', text: 'dateline', title: 'two channels, as torus routers have' }],
+    state.model, model => app.set({ model }));
+  const { most } = chartRange(state);
+  if (!byId('most').querySelector(`[value="${most}"]`)) byId('most').append(element('option', { value: most }, bytesText(most)));
+  byId('most').value = String(most);
+  drawChips(app);
+  const now = [app.file ? app.file.text.length + app.file.name : state.torus, state.model, ...networkOptions(state)].join(' ');
+  if (now !== context) {
+    context = now;
+    points = new Map();
+    complain('chart', null);
+    stop();
+  }
+  draw(app);
+  clearTimeout(timer);
+  timer = window.setTimeout(() => void simulate(app), points.size ? 0 : WAIT_MS);
+}
+
+/** @param {App} app */
+function drawChips(app) {
+  const { state } = app, offered = [...new Set([...OFFERED, ...state.chart, ...(state.algorithm ? [state.algorithm] : [])])];
+  if (app.file) {
+    byId('chips').replaceChildren(element('span', { class: 'chip', style: `--colour:var(${lineColour(app.file.name)})` }, element('i'), app.file.name));
+    return;
+  }
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.name : undefined;
+  byId('chips').replaceChildren(...offered.map((name, i) => element('button', { type: 'button', class: 'chip', 'data-name': name, 'aria-pressed': String(state.chart.includes(name)),
+    style: `--colour:var(${lineColour(name, i)})`,
+    onclick: () => app.set({ chart: state.chart.includes(name) ? state.chart.filter(other => other !== name) : [...state.chart, name] }) }, element('i'), name)));
+  if (focused) byId('chips').querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
+}
+
+/* ---- Simulating --------------------------------------------------------------------------------------------------- */
+
+function stop() {
+  running?.abort();
+  running = null;
+  byId('cancel').hidden = true;
+}
+
+function tell() {
+  const all = work.reduce((sum, one) => sum + one.weight, 0), done = work.reduce((sum, one) => sum + one.weight * one.done, 0);
+  const finished = work.every(one => one.done === 1);
+  byId('progress').value = all > 0 ? done / all : 1;
+  byId('progress').hidden = finished;
+  byId('cancel').hidden = finished;
+  byId('running-text').textContent = finished ? '' : `simulating ${work.filter(one => one.done < 1).length} of ${work.length}`;
+}
+
+/**
+ * Asks for all points that are missing.
+ * @param {App} app
+ */
+async function simulate(app) {
+  const { state } = app, sizes = chartSizes(state), together = chartRange(state).factor > 4 ? TOGETHER / 64 : TOGETHER;
+  const missing = (/** @type {string} */ name) => sizes.filter(bytes => !pointOf(name, bytes));
+  /** @type {{name: string, sizes: number[]}[]} */ const jobs = [];
+  for (const name of namesOf(app)) {
+    const some = missing(name), small = some.filter(bytes => bytes <= together);
+    if (small.length) jobs.push({ name, sizes: small });
+    for (const bytes of some.filter(one => one > together)) jobs.push({ name, sizes: [bytes] });
+  }
+  if (!jobs.length || (running && jobs.every(job => job.sizes.every(bytes => inWork.has(`${job.name} ${bytes}`))))) return;
+  stop();
+  const controller = running = new AbortController();
+  jobs.sort((a, b) => a.sizes[a.sizes.length - 1] - b.sizes[b.sizes.length - 1]);
+  inWork = new Set(jobs.flatMap(job => job.sizes.map(bytes => `${job.name} ${bytes}`)));
+  work = jobs.map(job => ({ weight: job.sizes.reduce((sum, bytes) => sum + bytes + 50000, 0), done: 0 }));
+  tell();
+  const began = performance.now();
+  await Promise.all(jobs.map((job, j) => simulateOne(app, job, controller.signal, work[j])));
+  if (running !== controller) return;
+  running = null;
+  byId('chart').dataset.took = String(Math.round(performance.now() - began));
+  byId('chart').dataset.done = context;
+  tell();
+  draw(app);
+}
+
+/** @type {Set<string>} */ let inWork = new Set();
+
+/** @param {App} app @param {{name: string, sizes: number[]}} job @param {AbortSignal} signal @param {{weight: number, done: number}} share */
+async function simulateOne(app, job, signal, share) {
+  const { state } = app, bytes = `--bytes=${job.sizes.map(bytesArgument).join(',')}`;
+  const question = ['simulate', ...(app.file ? [`--schedule=${app.file.name}`] : [state.torus, `--algorithm=${job.name}`]), bytes, `--model=${state.model}`,
+    ...(app.file ? [] : ['--limit']), ...(app.file ? networkOptions({ ...state, links: [] }) : networkOptions(state)), '--format=json'];
+  try {
+    const answer = await app.busy.ask(question, { files: app.files, signal, progress: fraction => {
+      share.done = Math.min(.99, fraction);
+      tell();
+    } });
+    if (signal.aborted) return;
+    share.done = 1;
+    if (answer.code) {
+      const error = answer.err.trim().split('\n').pop()?.replace(/^trivance simulate: /, '') ?? '';
+      for (const size of job.sizes) points.set(`${job.name} ${size}`, { error });
+    } else {
+      for (const row of JSON.parse(answer.out))
+        points.set(`${job.name} ${row.bytes}`, row.time_ns === null ? { error: row.error } : { time: row.time_ns, name: row.algorithm, limit: row.limit_ns ?? NaN });
+    }
+    tell();
+    drawSoon(app);
+  } catch (error) {
+    if (!(error instanceof Cancelled)) throw error;
+  }
+}
+
+let drawing = false;
+/**
+ * Draws what came since the last frame at once.
+ * @param {App} app
+ */
+function drawSoon(app) {
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    draw(app);
+  });
+}
+
+/* ---- Drawing ------------------------------------------------------------------------------------------------------ */
+
+/** @param {App} app */
+function draw(app) {
+  const { state } = app, sizes = chartSizes(state), names = namesOf(app);
+  const time = (/** @type {string} */ name, /** @type {number} */ bytes) => {
+    const point = pointOf(name, bytes);
+    return point && 'time' in point ? point.time : null;
+  };
+  const limits = sizes.map(bytes => names.map(name => pointOf(name, bytes)).map(point => (point && 'limit' in point ? point.limit : NaN)).find(Number.isFinite) ?? null);
+  const base = (/** @type {number} */ i) => (state.scale === 'limit' ? limits[i] : state.scale === 'relative' ? time(names[0], sizes[i]) : null);
+  const value = (/** @type {number | null} */ ns, /** @type {number} */ i) => {
+    if (ns === null || state.scale === 'time') return ns === null ? null : ns / 1e3;
+    const to = base(i);
+    return to ? (state.scale === 'limit' ? ns / to : 100 * (ns / to - 1)) : null;
+  };
+  const lines = names.map(name => sizes.map((bytes, i) => value(time(name, bytes), i)));
+  const limit = limits.map((ns, i) => value(ns, i));
+  const key = [names.join(), sizes.join(), state.scale, document.documentElement.dataset.theme].join(';');
+  if (key !== drawnKey || !plot) {
+    plot?.destroy();
+    plot = makePlot(app, names, state.scale);
+    drawnKey = key;
+  }
+  plot.setData(/** @type {any} */ ([sizes, ...lines, limit]));
+  drawTable(app, names, sizes, limits);
+  const errors = [...new Set(names.flatMap(name => sizes.map(bytes => pointOf(name, bytes)).flatMap(point => (point && 'error' in point ? [point.error] : []))))];
+  const none = names.length > 0 && names.every(name => sizes.every(bytes => { const point = pointOf(name, bytes); return point && 'error' in point; }));
+  complain('chart', none ? errors[0] : null);
+  byId('chart-text').textContent = none ? '' : [changesText(names, sizes), ...errors.map(error => `Left out: ${error}.`)].filter(Boolean).join(' ');
+}
+
+/**
+ * Where the plan, or the better member of a family, changes.
+ * @param {string} name
+ * @param {number[]} sizes
+ */
+function changesOf(name, sizes) {
+  const changes = [];
+  let before = '';
+  for (const bytes of sizes) {
+    const point = pointOf(name, bytes);
+    if (!point || !('name' in point)) continue;
+    if (point.name !== before) changes.push({ bytes, name: point.name });
+    before = point.name;
+  }
+  return changes;
+}
+
+/** @param {string[]} names @param {number[]} sizes */
+function changesText(names, sizes) {
+  const changes = names.includes('planned') ? changesOf('planned', sizes) : [];
+  return changes.length ? `The plan: ${changes.map(({ bytes, name }, i) => `${name}${i ? ` from ${bytesText(bytes)}` : ''}`).join(', ')}.` : '';
+}
+
+/** @param {App} app @param {string[]} names @param {string} scale */
+function makePlot(app, names, scale) {
+  const ink = colour('--muted'), grid = colour('--grid'), font = '12px system-ui, sans-serif', log = scale !== 'relative';
+  /** @type {any} */ const options = {
+    ...sizeOf(),
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { size: 9 } },
+    scales: { x: { distr: 3, log: 2, time: false }, y: { distr: log ? 3 : 1, log: 10 } },
+    axes: [
+      { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>
+        ticks.map(tick => (tick && (Math.round(Math.log2(tick)) - 5) % (innerWidth < 600 ? 6 : 2) === 0 ? bytesText(tick).replace('iB', '').replace(' B', '').replace(' ', '') : '')) },
+      { stroke: ink, font, size: 64, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>
+        ticks.map(tick => (tick === null ? '' : scale === 'time' ? (/^[125]/.test(tick.toExponential()) ? timeText(tick * 1e3) : '') : scale === 'limit' ? `${Number(tick.toPrecision(3))}×` : `${tick > 0 ? '+' : ''}${tick} %`)) },
+    ],
+    series: [{}, ...names.map((name, i) => ({ label: name, stroke: colour(lineColour(name, i)), width: 2.2, points: { show: true, size: 6, fill: colour('--card') } })),
+      { label: 'limit', stroke: ink, width: 1.4, dash: [3, 5], points: { show: false } }],
+    hooks: {
+      draw: [(/** @type {any} */ u) => drawChanges(u, names)],
+      setCursor: [(/** @type {any} */ u) => hover(u, names)],
+      ready: [(/** @type {any} */ u) => u.over.addEventListener('click', () => {
+        const found = nearestTo(u, names);
+        if (found) app.set({ timeline: `${names[found.line]}@${bytesArgument(u.data[0][found.i])}` });
+      })],
+    },
+  };
+  byId('chart').replaceChildren();
+  return new uPlot(options, /** @type {any} */ ([[], ...names.map(() => []), []]), byId('chart'));
+}
+
+/** @param {any} u @param {string[]} names */
+function drawChanges(u, names) {
+  if (!names.includes('planned')) return;
+  const changes = changesOf('planned', u.data[0]);
+  u.ctx.save();
+  u.ctx.strokeStyle = colour('--muted');
+  u.ctx.setLineDash([2 * devicePixelRatio, 5 * devicePixelRatio]);
+  for (const { bytes } of changes.slice(1)) {
+    const x = u.valToPos(bytes, 'x', true);
+    u.ctx.beginPath();
+    u.ctx.moveTo(x, u.bbox.top);
+    u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
+    u.ctx.stroke();
+  }
+  u.ctx.restore();
+}
+
+/** @param {any} u @param {string[]} names */
+function nearestTo(u, names) {
+  const { idx: i, top } = u.cursor;
+  if (i === null || i === undefined || top < 0) return null;
+  let best = null, nearest = Infinity;
+  names.forEach((_, line) => {
+    const y = u.data[line + 1][i];
+    if (y === null || y === undefined) return;
+    const distance = Math.abs(u.valToPos(y, 'y') - top);
+    if (distance < nearest) {
+      nearest = distance;
+      best = { line, i };
+    }
+  });
+  return /** @type {{line: number, i: number} | null} */ (best);
+}
+
+/** @param {any} u @param {string[]} names */
+function hover(u, names) {
+  const found = nearestTo(u, names);
+  if (!found || u.cursor.left < 0) {
+    tip(null);
+    return;
+  }
+  const bytes = u.data[0][found.i], box = u.over.getBoundingClientRect();
+  const rows = names.map(name => ({ name, point: pointOf(name, bytes) })).filter(row => row.point && 'time' in row.point)
+    .sort((a, b) => /** @type {any} */ (a.point).time - /** @type {any} */ (b.point).time)
+    .map(({ name, point }) => `${name === names[found.line] ? '▸ ' : '  '}${timeText(/** @type {any} */ (point).time)}  ${name}${/** @type {any} */ (point).name !== name ? ` (${/** @type {any} */ (point).name})` : ''}`);
+  tip({ x: box.left + u.cursor.left, y: box.top + u.cursor.top }, `${bytesText(bytes)}\n${rows.join('\n')}\nclick: its timeline`);
+}
+
+/**
+ * All numbers, each with the way to its timeline: the chart for those who do not use a pointer.
+ * @param {App} app
+ * @param {string[]} names
+ * @param {number[]} sizes
+ * @param {(number | null)[]} limits
+ */
+function drawTable(app, names, sizes, limits) {
+  if (!byId('table-box').open && byId('times').children.length && running) return;
+  const rows = sizes.map((bytes, i) => {
+    const times = names.map(name => pointOf(name, bytes)), best = Math.min(...times.map(point => (point && 'time' in point ? point.time : Infinity)));
+    return element('tr', {}, element('th', { scope: 'row' }, bytesText(bytes)), ...times.map((point, line) => element('td', { class: point && 'time' in point && point.time === best ? 'n best' : 'n' },
+      point && 'time' in point ? element('button', { type: 'button', title: `${point.name}: ${point.time} ns; show the timeline`, onclick: () => app.set({ timeline: `${names[line]}@${bytesArgument(bytes)}` }) }, timeText(point.time)) : point ? '–' : '')),
+    element('td', { class: 'n' }, limits[i] === null ? '' : timeText(/** @type {number} */ (limits[i]))));
+  });
+  byId('times').replaceChildren(element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, 'Size'), ...names.map(name => element('th', { class: 'n', scope: 'col' }, name)), element('th', { class: 'n', scope: 'col' }, 'limit'))),
+    element('tbody', {}, ...rows));
+}
+
+/* ---- For saving --------------------------------------------------------------------------------------------------- */
+
+/**
+ * All times as CSV.
+ * @param {App} app
+ */
+export function timesAsCsv(app) {
+  const lines = ['torus,algorithm,chosen_for,model,bytes,time_ns,limit_ns'];
+  for (const name of namesOf(app))
+    for (const bytes of chartSizes(app.state)) {
+      const point = pointOf(name, bytes);
+      if (point && 'time' in point)
+        lines.push([app.file ? '' : app.state.torus, point.name, name, app.state.model, bytes, point.time, Number.isFinite(point.limit) ? point.limit : ''].map(cell => (/[",]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(','));
+    }
+  return `${lines.join('\n')}\n`;
+}
+
+/** The chart as SVG: the plot's own lines, axes and names. */
+export function chartAsSvg() {
+  if (!plot) return '';
+  const u = /** @type {any} */ (plot), { width, height } = u, left = u.bbox.left / devicePixelRatio, top = u.bbox.top / devicePixelRatio;
+  const w = u.bbox.width / devicePixelRatio, h = u.bbox.height / devicePixelRatio, text = [];
+  const escape = (/** @type {string} */ some) => some.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  for (const [axis, horizontal] of /** @type {const} */ ([[u.axes[0], true], [u.axes[1], false]]))
+    axis._splits.forEach((/** @type {number} */ split, /** @type {number} */ i) => {
+      const label = axis._values[i];
+      if (!label || split === null) return;
+      const at = u.valToPos(split, horizontal ? 'x' : 'y') + (horizontal ? left : top);
+      text.push(horizontal ? `<path d="M${at} ${top}V${top + h}" stroke="${colour('--grid')}"/><text x="${at}" y="${top + h + 18}" text-anchor="middle">${escape(label)}</text>`
+        : `<path d="M${left} ${at}H${left + w}" stroke="${colour('--grid')}"/><text x="${left - 8}" y="${at + 4}" text-anchor="end">${escape(label)}</text>`);
+    });
+  for (let s = 1; s < u.series.length; s++) {
+    const series = u.series[s], places = u.data[0].map((/** @type {number} */ x, /** @type {number} */ i) => (u.data[s][i] === null || u.data[s][i] === undefined ? null : [left + u.valToPos(x, 'x'), top + u.valToPos(u.data[s][i], 'y')])).filter(Boolean);
+    if (!places.length) continue;
+    const stroke = series._stroke ?? series.stroke(), limit = series.label === 'limit';
+    text.push(`<polyline points="${places.map((/** @type {number[]} */ p) => p.map(v => v.toFixed(1)).join()).join(' ')}" fill="none" stroke="${stroke}" stroke-width="${limit ? 1.4 : 2.2}"${limit ? ' stroke-dasharray="3 5"' : ''}/>`);
+    text.push(`<text x="${left + w - 4}" y="${places[places.length - 1][1] - 6}" text-anchor="end" fill="${stroke}">${escape(series.label)}</text>`);
+  }
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="${colour('--muted')}"><rect width="100%" height="100%" fill="${colour('--card')}"/>${text.join('')}</svg>\n`;
+}
+

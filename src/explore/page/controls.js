@@ -1,0 +1,141 @@
+/*
+ * The controls: the torus typed or dragged, the network's parameters, the algorithm and the size.
+ */
+import { byId, element, segment } from './dom.js';
+import { bytesText, portText, rateText, timeText } from './format.js';
+import { readTorus, torusText } from './geometry.js';
+import { PRESETS } from './state.js';
+
+/** @typedef {import('./app.js').App} App */
+
+const nice = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number[]} */ steps) => {
+  const values = [];
+  for (let power = low; power < high; power *= 10) for (const step of steps) values.push(Number((power * step).toPrecision(3)));
+  return [...values, high];
+};
+
+/** @type {{key: 'bandwidth' | 'alpha' | 'latency' | 'overhead', text: string, values: number[], show: (value: number) => string}[]} */
+const SLIDERS = [
+  { key: 'bandwidth', text: 'Bandwidth of a link', values: nice(10e6, 10e12, [1, 2, 4, 5, 8]), show: rateText },
+  { key: 'alpha', text: 'Alpha, paid every step', values: [0, ...nice(10, 1e6, [1, 1.5, 2, 3, 5, 7])], show: timeText },
+  { key: 'latency', text: 'Latency of a link', values: [0, ...nice(10, 1e7, [1, 2, 3, 5, 7])], show: timeText },
+  { key: 'overhead', text: 'Overhead of a message', values: [0, ...nice(10, 1e5, [1, 2, 3, 5, 7])], show: timeText },
+];
+export const SIZES = Array.from({ length: 26 }, (_, i) => 32 * 2 ** i);
+
+const nearest = (/** @type {number[]} */ values, /** @type {number} */ value) =>
+  values.reduce((best, one, i) => (Math.abs(Math.log((one + 1) / (value + 1))) < Math.abs(Math.log((values[best] + 1) / (value + 1))) ? i : best), 0);
+
+/**
+ * A slider over some values.
+ * @param {string} id
+ * @param {string} text
+ * @param {number[]} values
+ * @param {(value: number) => string} show
+ * @param {(value: number) => void} change
+ */
+function slider(id, text, values, show, change) {
+  const output = element('output', { for: id });
+  const input = element('input', { type: 'range', id, min: 0, max: values.length - 1, step: 1, oninput: () => change(values[Number(input.value)]) });
+  return {
+    node: element('div', { class: 'slide' }, element('div', { class: 'line' }, element('label', { for: id }, text), output), input),
+    /** @param {number} value */
+    update(value) {
+      input.value = String(nearest(values, value));
+      input.setAttribute('aria-valuetext', show(value));
+      output.textContent = show(value);
+    },
+  };
+}
+
+/** @param {App} app */
+export function makeControls(app) {
+  const torus = byId('torus'), algorithm = byId('algorithm'), form = byId('form');
+  form.addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
+  torus.addEventListener('input', () => app.set({ torus: torus.value.trim(), links: [], rank: -1, step: 0, timeline: '' }));
+  algorithm.addEventListener('change', () => app.set({ algorithm: algorithm.value.trim() || 'planned', step: 0 }));
+  const sliders = SLIDERS.map(({ key, text, values, show }) => ({ key, ...slider(`slider-${key}`, text, values, show, value => app.set({ [key]: value })) }));
+  byId('sliders').append(...sliders.map(one => one.node));
+  const size = slider('slider-bytes', 'Size of the vector', SIZES, bytesText, bytes => app.set({ bytes }));
+  byId('size').append(size.node);
+  void app.ask('list', ['list', '--format=json']).then(answer => {
+    if (!answer || answer.code) return;
+    const list = JSON.parse(answer.out);
+    const families = [...new Set(list.map((/** @type {any} */ one) => one.family))];
+    const names = ['planned', ...new Set([...families, ...list.map((/** @type {any} */ one) => one.name)])];
+    byId('algorithms').replaceChildren(...names.map(value => element('option', { value })));
+    byId('algorithm').dataset.titles = JSON.stringify(Object.fromEntries(list.map((/** @type {any} */ one) => [one.name, one.title])));
+    app.draw();
+  });
+
+  app.views.push(() => {
+    const { state } = app, parsed = readTorus(state.torus);
+    if (document.activeElement !== torus) torus.value = app.file ? 'as in the file' : state.torus;
+    if (document.activeElement !== algorithm) algorithm.value = state.algorithm;
+    torus.setAttribute('aria-invalid', String(!parsed));
+    for (const one of sliders) one.update(state[one.key]);
+    size.update(state.bytes);
+    segment(byId('presets'), PRESETS.map(({ name, title }) => ({ key: name, text: name, title })),
+      PRESETS.find(preset => SLIDERS.every(({ key }) => preset[key] === state[key]) && preset.delivery === state.delivery)?.name ?? '',
+      key => {
+        const { bandwidth, alpha, latency, overhead, delivery } = PRESETS.find(preset => preset.name === key) ?? PRESETS[0];
+        app.set({ bandwidth, alpha, latency, overhead, delivery });
+      });
+    segment(byId('delivery'), [{ key: 'head', text: 'head', title: 'as in the paper’s simulator' }, { key: 'tail', text: 'tail', title: 'as on a real link' }],
+      state.delivery, delivery => app.set({ delivery }));
+    byId('controls-summary').textContent = `${state.torus} · ${rateText(state.bandwidth)} · ${state.algorithm} · ${bytesText(state.bytes)}`;
+    const titles = JSON.parse(algorithm.dataset.titles ?? '{}');
+    byId('algorithm-hint').textContent = titles[state.algorithm.split(':')[0]] ?? (state.algorithm === 'planned' ? 'what the planner finds fastest for this size and network' : '');
+    drawDimensions(app, app.file ? null : parsed);
+    drawLinkList(app);
+    for (const one of form.querySelectorAll('#torus, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file);
+  });
+}
+
+/**
+ * A slider and ring or line for each of the first dimensions.
+ * @param {App} app
+ * @param {import('./geometry.js').Torus | null} torus
+ */
+function drawDimensions(app, torus) {
+  const box = byId('dimensions');
+  if (!torus || torus.size.length > 4) {
+    box.replaceChildren();
+    return;
+  }
+  const most = torus.size.length === 1 ? 81 : torus.size.length === 2 ? 32 : 16;
+  if (box.children.length !== torus.size.length)
+    box.replaceChildren(...torus.size.map((_, d) => element('div', { class: 'dimension' }, element('span', {}, `d${d}`),
+      element('input', { type: 'range', min: 1, 'aria-label': `Size of dimension ${d}`, oninput: (/** @type {any} */ event) => change(d, Number(event.target.value)) }),
+      element('button', { type: 'button', class: 'quiet', onclick: () => change(d, null) }))));
+  /** @param {number} d @param {number | null} size null: a ring becomes a line, a line a ring */
+  const change = (d, size) => {
+    const now = readTorus(app.state.torus);
+    if (!now) return;
+    if (size) now.size[d] = size;
+    else now.lines ^= 1 << d;
+    if (now.size[d] === 1) now.lines &= ~(1 << d);
+    byId('torus').value = torusText(now);
+    app.set({ torus: torusText(now), links: [], rank: -1, step: 0, timeline: '' });
+  };
+  torus.size.forEach((n, d) => {
+    const [, input, button] = /** @type {any} */ (box.children[d].children), line = Boolean((torus.lines >> d) & 1);
+    input.max = String(Math.max(most, n));
+    input.value = String(n);
+    input.setAttribute('aria-valuetext', `${n} ranks`);
+    button.textContent = line ? 'line' : 'ring';
+    button.disabled = n === 1;
+    button.setAttribute('aria-label', `Dimension ${d} is a ${line ? 'line' : 'ring'}; make it a ${line ? 'ring' : 'line'}`);
+  });
+}
+
+/** @param {App} app */
+function drawLinkList(app) {
+  const { links } = app.state;
+  byId('links').replaceChildren(links.length
+    ? element('ul', {}, ...links.map(link => element('li', {}, `${link.rank}:${portText(link.port)} ${link.factor === Infinity ? 'is cut' : `is ${link.factor} times as slow`}`,
+      element('button', { type: 'button', class: 'quiet', 'aria-label': `Mend link ${link.rank}:${portText(link.port)}`,
+        onclick: () => app.set({ links: links.filter(other => other !== link) }) }, 'mend'))))
+    : element('p', { class: 'hint' }, 'All links are whole; in the view Network a click cuts or slows one.'));
+}
+

@@ -1,0 +1,79 @@
+/*
+ * Who holds what after a step: a row per rank, a column per contribution or block.
+ */
+import { byId, colour } from './dom.js';
+import { countText } from './format.js';
+
+/**
+ * @param {any} picture what the core told; null: nothing
+ * @param {number} step
+ * @param {number} selected a rank, or -1
+ */
+export function drawMatrix(picture, step, selected) {
+  const card = byId('matrix-card'), canvas = byId('matrix');
+  card.hidden = !picture || (!picture.held && !picture.held_reason);
+  if (card.hidden) return;
+  if (!picture.held) {
+    canvas.hidden = true;
+    byId('matrix-text').textContent = picture.held_reason;
+    return;
+  }
+  canvas.hidden = false;
+  const { columns } = picture.held, { ranks } = picture, now = picture.held.state[step + 1], before = picture.held.state[step];
+  const scale = Math.max(1, Math.min(14, Math.floor(560 / Math.max(columns, ranks)))), gap = scale > 3 ? 1 : 0;
+  const width = columns * scale;
+  canvas.width = width;
+  canvas.height = ranks * scale;
+  const context = canvas.getContext('2d'), image = context.createImageData(width, ranks * scale), pixels = new Uint32Array(image.data.buffer);
+  const empty = rgb('--grid');
+  const [old, fresh] = ['--c2', '--accent'].map(name => shadesOf(empty, rgb(name)));
+  let held = 0, complete = 0;
+  for (let rank = 0; rank < ranks; rank++) {
+    let mine = 0;
+    for (let c = 0; c < columns; c++) {
+      const value = digitAt(now, rank * columns + c), shade = (value > digitAt(before, rank * columns + c) ? fresh : old)[value];
+      mine += value;
+      for (let y = rank * scale; y < (rank + 1) * scale - gap; y++) pixels.fill(shade, y * width + c * scale, y * width + (c + 1) * scale - gap);
+    }
+    held += mine;
+    complete += mine === 35 * columns ? 1 : 0;
+  }
+  context.putImageData(image, 0, 0);
+  if (selected >= 0 && selected < ranks) {
+    context.strokeStyle = colour('--ink');
+    context.lineWidth = Math.max(1, scale / 5);
+    context.strokeRect(.5, selected * scale - .5, columns * scale - 1, scale);
+  }
+  const what = picture.held.by_block ? 'blocks, by what is in them' : 'contributions';
+  const text = `A row per rank, its ${what}; green is new in this step. ${Math.round(100 * held / (35 * columns * ranks))} % after it, ${countText(complete, 'rank')} of ${ranks} complete.`;
+  byId('matrix-text').textContent = text + (picture.streams.length > 1 ? ' Stream 0; the others are its images.' : '');
+  canvas.setAttribute('aria-label', text);
+}
+
+/**
+ * A character of a state as a number, 0 to 35.
+ * @param {string} text
+ * @param {number} i
+ */
+export function digitAt(text, i) {
+  const code = text.charCodeAt(i);
+  return code < 58 ? code - 48 : code - 87;
+}
+
+/**
+ * Pixels for 0 to 35, from nothing to all.
+ * @param {number[]} empty
+ * @param {number[]} full
+ */
+const shadesOf = (empty, full) => Uint32Array.from({ length: 36 }, (_, value) => {
+  const [r, g, b] = full.map((v, i) => Math.round(empty[i] + (value ? (v - empty[i]) * (.3 + .7 * value / 35) : 0)));
+  return (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+});
+
+/** @param {string} name */
+function rgb(name) {
+  const context = byId('matrix').getContext('2d');
+  context.fillStyle = colour(name);
+  const hex = parseInt(String(context.fillStyle).slice(1), 16);
+  return [hex >> 16, (hex >> 8) & 255, hex & 255];
+}

@@ -1,0 +1,462 @@
+/*
+ * The views Network and Schedule: the picture, its steps forward and back, and beside it one rank's messages and who holds
+ * what.
+ */
+import { complain, tip, toast } from './app.js';
+import { byId, element, isCalm, segment } from './dom.js';
+import { bytesArgument, bytesText, countText, portText } from './format.js';
+import { active, coordinates, layoutsOf, loadsOf, neighbour, rankAt, readMessage, readTorus } from './geometry.js';
+import { digitAt, drawMatrix } from './matrix.js';
+import { ARROWS_MAX, drawStage, findAt, streamColour } from './stage.js';
+import { networkOptions, subject } from './state.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./geometry.js').Message} Message */
+
+const ALL_AT_ONCE = 300, HELD_MAX = 256, DRAWN_MAX = 4096, PACE_MS = 1300, SLOW_MS = 500;
+
+/** @type {any} what the core told of the schedule that is shown */ let picture = null;
+/** @type {Message[][]} */ let messages = [];
+/** @type {any} the verdict about a file */ let verdict = null;
+/** @type {ReturnType<typeof drawStage> | null} */ let drawn = null;
+let playing = 0, asked = '', moved = false, waiting = false, busiest = 0;
+
+/** The schedule that is shown, for others. */
+export const shownPicture = () => picture;
+
+/** @param {App} app */
+export function makeSchedule(app) {
+  const svg = byId('svg');
+  app.views.push(() => update(app));
+  byId('first').onclick = () => go(app, 0);
+  byId('back').onclick = () => go(app, app.state.step - 1);
+  byId('forward').onclick = () => go(app, app.state.step + 1);
+  byId('play').onclick = () => (playing ? stop() : play(app));
+  byId('step').oninput = () => go(app, Number(byId('step').value));
+  svg.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => hover(app, event));
+  svg.addEventListener('pointerleave', () => tip(null));
+  svg.addEventListener('click', (/** @type {MouseEvent} */ event) => click(app, event));
+  svg.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => key(app, event));
+  document.addEventListener('visibilitychange', () => document.hidden && stop());
+}
+
+/**
+ * What the file or the torus is.
+ * @param {App} app
+ */
+const torusOf = app => (app.file ? (picture ? { size: picture.size, lines: picture.lines, ranks: picture.ranks } : null) : readTorus(app.state.torus));
+
+/** @param {App} app */
+function update(app) {
+  const { state } = app, shown = state.view === 'network' || state.view === 'schedule';
+  byId('stage').hidden = !shown;
+  const torus = readTorus(state.torus), ranks = torus?.ranks ?? 1;
+  const question = ['picture', ...subject(state, app.file?.name ?? null), ...(app.file ? [] : [`--bytes=${bytesArgument(state.bytes)}`, ...networkOptions(state)]),
+    ...(app.file || ranks <= ALL_AT_ONCE ? ['--step=-1'] : ranks <= DRAWN_MAX ? [`--step=${Math.max(0, state.step)}`] : []),
+    ...(app.file || ranks <= HELD_MAX ? ['--rank=-1'] : [])];
+  const now = question.join(' ') + (app.file?.text.length ?? '');
+  if (now !== asked) {
+    asked = now;
+    waiting = true;
+    setTimeout(() => waiting && asked === now && byId('said').replaceChildren('working … ',
+      element('button', { type: 'button', class: 'quiet', id: 'stop-picture', onclick: () => app.cancel('picture') }, 'Cancel')), SLOW_MS);
+    void app.ask('picture', question).then(answer => {
+      if (asked !== now) return;
+      if (!answer) {
+        waiting = false;
+        byId('said').textContent = 'cancelled; any change asks again';
+        return;
+      }
+      complain('picture', answer.code ? answer : null);
+      picture = answer.code ? null : JSON.parse(answer.out);
+      const form = picture && { size: picture.size, lines: picture.lines, ranks: picture.ranks };
+      messages = picture ? (picture.message ?? []).map((/** @type {any} */ step) => step.map((/** @type {any} */ entry) => readMessage(form, entry))) : [];
+      busiest = picture?.costs.length ? picture.bytes * Math.max(...picture.costs.map((/** @type {any} */ cost) => cost.link)) : messages.reduce((most, step) => (step.length ? loadsOf(form, step).bytes.reduce((a, b) => Math.max(a, b), most) : most), 0);
+      if (picture && state.step >= picture.steps) app.set({ step: Math.max(0, picture.steps - 1) });
+      waiting = false;
+      app.draw();
+    });
+  }
+  if (shown && (!waiting || state.view === 'network')) draw(app);
+}
+
+/* ---- Steps -------------------------------------------------------------------------------------------------------- */
+
+/** @param {App} app @param {number} step */
+function go(app, step) {
+  const last = (picture?.steps ?? 1) - 1;
+  moved = true;
+  app.set({ step: Math.max(0, Math.min(last, step)) });
+}
+
+function stop() {
+  clearTimeout(playing);
+  playing = 0;
+  byId('play').setAttribute('aria-label', 'Play');
+  byId('play').firstElementChild.firstElementChild.setAttribute('d', 'M5 3v10l8-5z');
+}
+
+/** @param {App} app */
+function play(app) {
+  const last = (picture?.steps ?? 1) - 1;
+  byId('play').setAttribute('aria-label', 'Pause');
+  byId('play').firstElementChild.firstElementChild.setAttribute('d', 'M4 3h3v10H4zM9 3h3v10H9z');
+  const next = () => {
+    playing = window.setTimeout(() => {
+      if (app.state.step >= last || app.state.view !== 'schedule') stop();
+      else {
+        go(app, app.state.step + 1);
+        next();
+      }
+    }, PACE_MS);
+  };
+  go(app, app.state.step >= last ? 0 : app.state.step);
+  next();
+}
+
+/* ---- Drawing ------------------------------------------------------------------------------------------------------ */
+
+/**
+ * How much a rank holds of all, after `after` steps.
+ * @param {number} after
+ */
+function shares(after) {
+  const { held, ranks } = picture;
+  if (!held) return null;
+  const text = held.state[after], { columns } = held;
+  const owned = picture.collective === 'reduce-scatter' ? 1 : columns;
+  return Array.from({ length: ranks }, (_, rank) => {
+    let sum = 0;
+    for (let c = 0; c < columns; c++) sum += digitAt(text, rank * columns + c);
+    return Math.min(1, sum / 35 / owned);
+  });
+}
+
+/**
+ * Directed links that are slow or cut.
+ * @param {App} app
+ * @param {import('./geometry.js').Torus} torus
+ */
+function marksOf(app, torus) {
+  if (app.file) return (picture?.links ?? []).map((/** @type {any} */ [rank, port, factor]) => ({ rank, port, factor: factor ?? Infinity }));
+  return app.state.links.flatMap(link => {
+    const other = link.rank < torus.ranks ? neighbour(torus, link.rank, link.port).rank : -1;
+    return link.factor === Infinity && other >= 0 ? [link, { rank: other, port: link.port ^ 1, factor: Infinity }] : [link];
+  });
+}
+
+/** @param {App} app */
+function draw(app) {
+  const { state } = app, torus = torusOf(app), isSchedule = state.view === 'schedule';
+  const kinds = torus ? layoutsOf(torus) : [], kind = kinds.includes(state.layout) ? state.layout : kinds[0];
+  const good = Boolean(torus && kind && torus.ranks <= DRAWN_MAX);
+  byId('svg').toggleAttribute('hidden', !good);
+  byId('text').hidden = good || !torus || !picture;
+  byId('transport').hidden = !isSchedule || !good;
+  /** @type {Record<string, string>} */ const names = { ring: 'Circle', row: 'Row', grid: 'Grid', iso: 'Isometric' };
+  byId('layouts').hidden = kinds.length < 2 || !good;
+  segment(byId('layouts'), kinds.map(key => ({ key, text: names[key] })), kind ?? '', layout => app.set({ layout }));
+  drawTitle(app, torus);
+  if (!good) {
+    byId('inspector').hidden = true;
+    if (torus && picture) showText(app, torus);
+    return;
+  }
+  byId('inspector').hidden = false;
+  const fits = picture && picture.size.join() === torus?.size.join();
+  const list = isSchedule && fits ? messages[state.step] ?? [] : [];
+  const share = isSchedule && fits ? shares(state.step + 1) : null;
+  const chosen = state.rank >= 0 && state.rank < /** @type {any} */ (torus).ranks ? state.rank : -1;
+  const rank = chosen < 0 && list.length > ARROWS_MAX ? middleRank(/** @type {any} */ (torus)) : chosen;
+  drawn = drawStage(byId('svg'), {
+    torus: /** @type {any} */ (torus), kind, messages: list, marks: marksOf(app, /** @type {any} */ (torus)), rank,
+    fault: verdict?.fault_rank ?? -1, scale: busiest, fill: share ? one => share[one] : null, play: isSchedule && !isCalm() && moved,
+  });
+  moved = false;
+  const last = (picture?.steps ?? 1) - 1;
+  byId('step').max = String(Math.max(0, last));
+  byId('step').value = String(state.step);
+  byId('step').setAttribute('aria-valuetext', `step ${state.step} of 0 to ${last}`);
+  byId('step-text').textContent = picture ? `step ${state.step} of 0–${last}` : '';
+  byId('back').disabled = byId('first').disabled = state.step <= 0;
+  byId('forward').disabled = state.step >= last;
+  say(app, list, rank);
+  drawRank(app, list);
+  drawMatrix(isSchedule && fits ? picture : null, state.step, state.rank);
+}
+
+/** @param {App} app @param {import('./geometry.js').Torus | null} torus */
+function drawTitle(app, torus) {
+  const isSchedule = app.state.view === 'schedule';
+  const badge = (/** @type {string} */ text, kind = '') => element('span', { class: `badge ${kind}` }, text);
+  if (!isSchedule || !picture) {
+    byId('title').textContent = torus ? `${shapeText(torus)}` : 'No network';
+    byId('badges').replaceChildren();
+    return;
+  }
+  byId('title').textContent = app.file ? `${picture.name} from ${app.file.name}` : picture.name;
+  const badges = [badge(countText(picture.steps, 'step'))];
+  if (!app.file) badges.push(badge(picture.exact ? 'exact' : 'covers'), badge(picture.consistent ? 'same bits everywhere' : 'bits differ by rank'));
+  else if (verdict) badges.push(badge(verdict.verdict === 'WRONG' ? 'wrong' : `${verdict.verdict}: proved`, verdict.verdict === 'WRONG' ? 'bad' : 'good'));
+  byId('badges').replaceChildren(...badges);
+}
+
+/** @param {import('./geometry.js').Torus} torus */
+function shapeText(torus) {
+  const dims = active(torus), lines = dims.filter(d => (torus.lines >> d) & 1).length;
+  const noun = dims.length <= 1 ? (lines ? 'Line' : 'Ring') : lines === 0 ? 'Torus' : lines === dims.length ? 'Mesh' : 'Network';
+  return `${noun} ${torus.size.join('×')}`;
+}
+
+/**
+ * The rank in the middle, which has the least to send round the edges.
+ * @param {import('./geometry.js').Torus} torus
+ */
+const middleRank = torus => rankAt(torus, torus.size.map(n => n >> 1));
+
+/**
+ * The picture in words, for those who do not see it and beside it.
+ * @param {App} app
+ * @param {Message[]} list
+ * @param {number} rank whose arrows there are, or -1: all
+ */
+function say(app, list, rank) {
+  const { state } = app;
+  if (state.view === 'network') {
+    byId('said').textContent = 'A click on a link slows it to a quarter, another cuts it, a third mends it. Arrow keys choose a rank.';
+    return;
+  }
+  if (verdict?.verdict === 'WRONG') {
+    byId('said').textContent = verdict.reason;
+    return;
+  }
+  if (!picture || !list.length) {
+    byId('said').textContent = '';
+    return;
+  }
+  const cost = picture.costs[state.step];
+  const hops = Math.max(...list.map(message => message.legs.reduce((sum, leg) => sum + leg.hops, 0)));
+  const most = /** @type {any} */ (drawn).loads.count.reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b), 0);
+  const largest = list.reduce((most, message) => Math.max(most, message.bytes), 0);
+  byId('said').textContent = `${countText(list.length, 'message')} of up to ${bytesText(largest)}, over up to ${countText(cost?.hops ?? hops, 'hop')}; ` +
+    `the busiest link carries ${countText(most, 'message')}, ${bytesText(/** @type {any} */ (drawn).largest)}.` +
+    (rank >= 0 && state.rank < 0 ? ` Arrows: those of rank ${rank}, for example.` : '');
+}
+
+/**
+ * What the tool draws with letters, where there is no picture.
+ * @param {App} app
+ * @param {import('./geometry.js').Torus} torus
+ */
+function showText(app, torus) {
+  const question = ['plan', ...subject(app.state, app.file?.name ?? null), ...(app.file ? [] : [`--bytes=${bytesArgument(app.state.bytes)}`, ...networkOptions(app.state)])];
+  if (torus.ranks > 1 << 20) {
+    byId('text').textContent = `${countText(picture.ranks, 'rank')}, ${countText(picture.steps, 'step')}, ${countText(picture.messages, 'message')}`;
+    return;
+  }
+  void app.ask('text', question).then(answer => {
+    if (!answer) return;
+    byId('text').textContent = answer.code ? '' : answer.out;
+    complain('text', answer.code ? answer : null);
+  });
+}
+
+/* ---- Beside the picture ------------------------------------------------------------------------------------------- */
+
+/** @param {App} app @param {Message[]} list */
+function drawRank(app, list) {
+  const { state } = app, torus = /** @type {import('./geometry.js').Torus} */ (torusOf(app)), { rank } = state, box = byId('rank-body');
+  if (rank < 0 || rank >= torus.ranks) {
+    byId('rank-title').textContent = 'The network';
+    const links = Array.from({ length: torus.ranks * 2 * torus.size.length }, (_, i) => neighbour(torus, Math.floor(i / (2 * torus.size.length)), i % (2 * torus.size.length)).rank >= 0).filter(Boolean).length;
+    const diameter = torus.size.reduce((sum, n, d) => sum + ((torus.lines >> d) & 1 ? n - 1 : Math.floor(n / 2)), 0);
+    const facts = [['Ranks', torus.ranks.toLocaleString('en')], ['Directed links', links.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
+    if (state.view === 'schedule' && picture && !app.file)
+      facts.push(['Messages in all', picture.messages.toLocaleString('en')], ['Steps / log₃ n', picture.lambda.toFixed(2)],
+        ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)], ['Scratch registers', String(picture.registers - 1)]);
+    box.replaceChildren(element('dl', { class: 'facts' }, ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
+      element('p', { class: 'hint' }, 'Choose a rank to see its links and messages.'));
+    return;
+  }
+  byId('rank-title').replaceChildren(`Rank ${rank}`, torus.size.length > 1 ? ` at ${coordinates(torus, rank).join(', ')} ` : ' ',
+    element('button', { type: 'button', class: 'quiet', onclick: () => app.set({ rank: -1 }) }, 'all ranks'));
+  if (state.view === 'network') {
+    box.replaceChildren(linkTable(app, torus, rank));
+    return;
+  }
+  const sends = list.filter(message => message.from === rank), receives = list.filter(message => message.to === rank);
+  const row = (/** @type {Message} */ message, out = true) => element('tr', {},
+    element('td', {}, element('span', { class: 'key', style: `margin-left:0;background:${streamColour(message.stream)}` }), out ? 'to' : 'from', ' ', String(out ? message.to : message.from)),
+    element('td', {}, message.legs.map(leg => `${portText(leg.port)}${leg.hops > 1 ? `·${leg.hops}` : ''}`).join(' ')), element('td', { class: 'n' }, bytesText(message.bytes)));
+  const ports = new Set(sends.map(message => message.legs[0]?.port)).size;
+  const all = 2 * active(torus).length;
+  box.replaceChildren(element('p', { class: 'hint' }, `${countText(ports, 'port')} of ${all} used in this step`),
+    element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Messages of rank ${rank}` }, element('table', {},
+      element('thead', {}, element('tr', {}, element('th', {}, 'Message'), element('th', {}, 'Way'), element('th', { class: 'n' }, 'Bytes'))),
+      element('tbody', {}, ...sends.map(message => row(message)), ...receives.map(message => row(message, false))))));
+}
+
+const STATES = [{ key: '1', text: 'whole' }, { key: '4', text: '4× slow' }, { key: '10', text: '10× slow' }, { key: 'Infinity', text: 'cut' }];
+
+/** @param {App} app @param {import('./geometry.js').Torus} torus @param {number} rank */
+function linkTable(app, torus, rank) {
+  const rows = [];
+  for (let port = 0; port < 2 * torus.size.length; port++) {
+    const to = neighbour(torus, rank, port).rank;
+    if (to < 0) continue;
+    const factor = linkAt(app, torus, rank, port)?.factor ?? 1;
+    rows.push(element('tr', {}, element('td', {}, portText(port)), element('td', {}, `rank ${to}`),
+      element('td', { class: 'n' }, element('select', { class: 'mini', disabled: Boolean(app.file), 'aria-label': `Link ${rank}:${portText(port)}`,
+        onchange: (/** @type {any} */ event) => setLink(app, torus, rank, port, Number(event.target.value)) },
+      ...STATES.map(({ key, text }) => element('option', { value: key, selected: String(factor) === key }, text))))));
+  }
+  return element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'Port'), element('th', {}, 'To'), element('th', { class: 'n' }, 'Link'))), element('tbody', {}, ...rows));
+}
+
+/**
+ * The entry about a link; a cut one may be named from its other end.
+ * @param {App} app
+ * @param {import('./geometry.js').Torus} torus
+ * @param {number} rank
+ * @param {number} port
+ */
+function linkAt(app, torus, rank, port) {
+  const other = neighbour(torus, rank, port).rank;
+  return app.state.links.find(link => (link.rank === rank && link.port === port) || (link.factor === Infinity && link.rank === other && link.port === (port ^ 1)));
+}
+
+/** @param {App} app @param {import('./geometry.js').Torus} torus @param {number} rank @param {number} port @param {number} factor */
+function setLink(app, torus, rank, port, factor) {
+  if (app.file) return;
+  const entry = linkAt(app, torus, rank, port), other = neighbour(torus, rank, port).rank;
+  const links = app.state.links.filter(link => link !== entry && !(factor === Infinity && link.rank === other && link.port === (port ^ 1)));
+  if (factor > 1) links.push({ rank, port, factor });
+  app.set({ links });
+  toast(`Link ${rank}:${portText(port)} is ${factor === 1 ? 'whole' : factor === Infinity ? 'cut, both ways' : `${factor} times as slow`}`);
+}
+
+/* ---- Pointer and keys --------------------------------------------------------------------------------------------- */
+
+/** @param {MouseEvent} event */
+function under(event) {
+  if (!drawn) return null;
+  const svg = byId('svg'), matrix = svg.getScreenCTM();
+  if (!matrix) return null;
+  const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+  return findAt(drawn.layout, point);
+}
+
+/** @param {App} app @param {{rank: number, port: number}} found */
+function describe(app, found) {
+  const torus = /** @type {import('./geometry.js').Torus} */ (torusOf(app)), { rank, port } = found;
+  if (port < 0) {
+    const at = torus.size.length > 1 ? ` at ${coordinates(torus, rank).join(', ')}` : '';
+    const list = app.state.view === 'schedule' ? messages[app.state.step] ?? [] : [];
+    const sends = list.filter(message => message.from === rank), receives = list.filter(message => message.to === rank);
+    const name = (/** @type {Message[]} */ some, /** @type {'from' | 'to'} */ end) => some.slice(0, 6).map(message => message[end]).join(', ') + (some.length > 6 ? ' …' : '');
+    return `Rank ${rank}${at}` + (sends.length ? `\nsends to ${name(sends, 'to')}` : '') + (receives.length ? `\nreceives from ${name(receives, 'from')}` : '');
+  }
+  const link = rank * 2 * torus.size.length + port, loads = drawn?.loads, entry = linkAt(app, torus, rank, port);
+  return `Link ${rank}:${portText(port)} to rank ${neighbour(torus, rank, port).rank}` +
+    (entry ? `\n${entry.factor === Infinity ? 'cut' : `${entry.factor} times as slow`}` : '') +
+    (loads?.count[link] ? `\n${countText(loads.count[link], 'message')}, ${bytesText(loads.bytes[link])}` : '');
+}
+
+/** @param {App} app @param {PointerEvent} event */
+function hover(app, event) {
+  const at = event.target instanceof Element ? event.target.getAttribute('data-message') : null, message = at === null ? null : drawn?.shown[Number(at)];
+  if (message) {
+    const way = message.legs.map(leg => `${portText(leg.port)}${leg.hops > 1 ? `·${leg.hops}` : ''}`).join(' ');
+    tip({ x: event.clientX, y: event.clientY }, `From rank ${message.from} to rank ${message.to}\n${bytesText(message.bytes)} by ${way}, stream ${message.stream}`);
+    return;
+  }
+  const found = under(event);
+  tip(found ? { x: event.clientX, y: event.clientY } : null, found ? describe(app, found) : '');
+}
+
+/** @param {App} app @param {MouseEvent} event */
+function click(app, event) {
+  const found = under(event), torus = torusOf(app);
+  if (!found || !torus) return;
+  if (found.port < 0) {
+    app.set({ rank: app.state.rank === found.rank ? -1 : found.rank });
+  } else if (app.state.view === 'network') {
+    const factor = linkAt(app, torus, found.rank, found.port)?.factor ?? 1;
+    setLink(app, torus, found.rank, found.port, factor === 1 ? 4 : factor === Infinity ? 1 : Infinity);
+  }
+}
+
+/**
+ * Arrow keys walk over the ranks, Page Up and Down over the outermost dimension, comma and point over the steps.
+ * @param {App} app
+ * @param {KeyboardEvent} event
+ */
+function key(app, event) {
+  const torus = torusOf(app);
+  if (!torus || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === ',' || event.key === '.') {
+    go(app, app.state.step + (event.key === '.' ? 1 : -1));
+    return;
+  }
+  if (event.key === 'Escape') {
+    app.set({ rank: -1 });
+    return;
+  }
+  const dims = active(torus).slice().reverse();
+  const ways = /** @type {Record<string, [number, number]>} */ ({ ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 1], ArrowUp: [1, -1], PageDown: [2, 1], PageUp: [2, -1] });
+  const way = ways[event.key];
+  if (!way) return;
+  event.preventDefault();
+  const [which, sign] = dims.length === 1 ? [0, way[1]] : way, d = dims[which];
+  if (d === undefined) return;
+  const at = coordinates(torus, Math.max(0, app.state.rank));
+  if (app.state.rank >= 0) at[d] = (at[d] + sign + torus.size[d]) % torus.size[d];
+  const rank = rankAt(torus, at);
+  app.set({ rank });
+  byId('said').textContent = describe(app, { rank, port: -1 }).replaceAll('\n', ', ');
+}
+
+/* ---- Files -------------------------------------------------------------------------------------------------------- */
+
+/**
+ * Verifies a file and shows it, with its first fault.
+ * @param {App} app
+ * @param {string} name
+ * @param {string} text
+ */
+export async function openFile(app, name, text) {
+  const plain = name.replace(/[^\w.-]/g, '_') || 'schedule.json';
+  app.file = { name: plain, text, bytes: new TextEncoder().encode(text) };
+  verdict = null;
+  app.set({ view: 'schedule', step: 0, rank: -1, timeline: '' });
+  const answer = await app.ask('verify', ['verify', `--schedule=${plain}`, '--format=json']);
+  if (!answer) return;
+  if (answer.code === 2) {
+    complain('file', answer);
+    app.file = null;
+  } else {
+    [verdict] = JSON.parse(answer.out);
+    const wrong = verdict.verdict === 'WRONG';
+    complain('file', wrong ? verdict.reason : null);
+    if (wrong) app.set({ step: Math.max(0, verdict.fault_step), rank: verdict.fault_rank });
+  }
+  drawFileCard(app);
+  app.draw();
+}
+
+/** @param {App} app */
+function drawFileCard(app) {
+  const card = byId('file-card');
+  card.hidden = !app.file;
+  if (!app.file) return;
+  card.replaceChildren(element('strong', {}, app.file.name), element('p', { class: 'hint' }, verdict?.verdict === 'WRONG' ? 'is not what it claims; the rank of its first fault is marked.'
+    : verdict ? `${verdict.verdict}, ${verdict.consistent ? 'and the same bits on every rank' : 'bits differ by rank'}: proved.` : ''),
+  element('button', { type: 'button', class: 'quiet', onclick: () => {
+    app.file = null;
+    verdict = null;
+    complain('file', null);
+    drawFileCard(app);
+    app.set({ step: 0, rank: -1, timeline: '' });
+  } }, 'Close the file'));
+}
+

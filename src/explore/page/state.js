@@ -1,0 +1,156 @@
+/*
+ * What the page shows, all of it in the address's hash, in the words of the tool's options; and the commands that it
+ * stands for.
+ */
+import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
+import { readTorus } from './geometry.js';
+
+/** @typedef {{rank: number, port: number, factor: number}} Slow factor Infinity: the link is cut, both ways */
+/**
+ * @typedef {object} State
+ * @property {string} torus as it is typed: "9x9", "8x8m"
+ * @property {string} algorithm
+ * @property {number} bytes
+ * @property {number} bandwidth bits per second
+ * @property {number} alpha ns
+ * @property {number} latency ns
+ * @property {number} overhead ns
+ * @property {string} delivery head or tail
+ * @property {string} model fifo or dateline
+ * @property {Slow[]} links
+ * @property {string} view network, schedule, time or why
+ * @property {string} layout auto, ring, row, grid or iso
+ * @property {number} step the one that is shown; -1: none is
+ * @property {number} rank whose messages are told; -1: nobody's
+ * @property {string[]} chart the algorithms that are compared
+ * @property {number} most the largest size of the chart, 0: as suits the torus
+ * @property {string} scale time, or relative to an algorithm of the chart
+ * @property {string} timeline "ALGORITHM@BYTES" or ""
+ */
+
+/** @type {Readonly<State>} */
+export const USUAL = Object.freeze({
+  torus: '9x9', algorithm: 'planned', bytes: 65536, bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head',
+  model: 'fifo', links: [], view: 'schedule', layout: 'auto', step: 0, rank: -1,
+  chart: ['trivance', 'bruck', 'swing', 'recdoub', 'bucket'], most: 0, scale: 'time', timeline: '',
+});
+
+/** Networks that one may begin with: the paper's, a cluster's, the emulated one of `trivance testbed`. */
+export const PRESETS = [
+  { name: 'Paper', title: '800 Gb/s, 1.5 µs a step: the paper’s evaluation', bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head' },
+  { name: 'Ethernet', title: '100 Gb/s, 10 µs a step, 500 ns a link: a cluster over Ethernet', bandwidth: 100e9, alpha: 10000, latency: 500, overhead: 500, delivery: 'tail' },
+  { name: 'Testbed', title: '50 Mb/s, 2 ms a hop: what trivance testbed emulates', bandwidth: 50e6, alpha: 500e3, latency: 2e6, overhead: 0, delivery: 'tail' },
+];
+
+/** @type {Record<string, {write: (state: State) => string, read: (state: State, text: string) => void}>} */
+const KEYS = {};
+for (const key of /** @type {const} */ (['torus', 'algorithm', 'delivery', 'model', 'view', 'layout', 'scale', 'timeline']))
+  KEYS[key] = { write: state => state[key], read: (state, text) => { state[key] = text; } };
+for (const key of /** @type {const} */ (['bytes', 'most']))
+  KEYS[key] = { write: state => bytesArgument(state[key]), read: (state, text) => { state[key] = parseBytes(text) ?? USUAL[key]; } };
+for (const key of /** @type {const} */ (['bandwidth', 'alpha', 'latency', 'overhead', 'step', 'rank']))
+  KEYS[key] = {
+    write: state => String(state[key]),
+    read: (state, text) => { state[key] = Number.isFinite(Number(text)) && text !== '' ? Number(text) : USUAL[key]; },
+  };
+KEYS.chart = { write: state => state.chart.join(','), read: (state, text) => { state.chart = text.split(',').filter(Boolean); } };
+KEYS.links = {
+  write: state => state.links.map(link => `${link.rank}:${portText(link.port)}:${link.factor === Infinity ? 'cut' : `${link.factor}x`}`).join(','),
+  read: (state, text) => {
+    state.links = [...text.matchAll(/(\d+):([+-])(\d):(?:cut|([\d.]+)x)/g)].map(([, rank, sign, dimension, factor]) => ({
+      rank: Number(rank), port: 2 * Number(dimension) + (sign === '-' ? 1 : 0), factor: factor ? Number(factor) : Infinity,
+    }));
+  },
+};
+
+/** @param {State} state */
+export function writeHash(state) {
+  const words = Object.keys(KEYS).filter(key => KEYS[key].write(state) !== KEYS[key].write(USUAL))
+    .map(key => `${key}=${KEYS[key].write(state).replaceAll('%', '%25').replaceAll('&', '%26').replaceAll('#', '%23').replaceAll(' ', '%20')}`);
+  return words.length ? `#${words.join('&')}` : '#';
+}
+
+/** @param {string} hash @returns {State} */
+export function readHash(hash) {
+  const state = { ...USUAL, links: [...USUAL.links], chart: [...USUAL.chart] };
+  for (const word of hash.replace(/^#/, '').split('&')) {
+    const at = word.indexOf('=');
+    const key = KEYS[word.slice(0, at)];
+    if (at < 0 || !key) continue;
+    try {
+      key.read(state, decodeURIComponent(word.slice(at + 1)));
+    } catch { /* not one of ours */ }
+  }
+  return state;
+}
+
+/* ---- Questions ---------------------------------------------------------------------------------------------------- */
+
+/**
+ * The network as options; what is as by default is left out.
+ * @param {State} state
+ */
+export function networkOptions(state) {
+  const options = [];
+  if (state.bandwidth !== USUAL.bandwidth) options.push(`--bandwidth=${rateArgument(state.bandwidth)}`);
+  if (state.alpha !== USUAL.alpha) options.push(`--alpha=${timeArgument(state.alpha)}`);
+  if (state.latency !== USUAL.latency) options.push(`--link-latency=${timeArgument(state.latency)}`);
+  if (state.overhead !== USUAL.overhead) options.push(`--message-overhead=${timeArgument(state.overhead)}`);
+  if (state.delivery !== USUAL.delivery) options.push(`--delivery=${state.delivery}`);
+  return [...options, ...linkOptions(state)];
+}
+
+/** @param {State} state */
+export function linkOptions(state) {
+  return state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}`
+    : `--slow-link=${link.rank}:${portText(link.port)}:${link.factor}x`);
+}
+
+/**
+ * What is asked about: a torus and an algorithm, or a file.
+ * @param {State} state
+ * @param {string | null} file
+ */
+export function subject(state, file) {
+  return file ? [`--schedule=${file}`] : [state.torus, `--algorithm=${state.algorithm}`];
+}
+
+/**
+ * The range of the chart's sizes, in the tool's words: fewer of them, and not so large ones, where a simulation takes
+ * seconds.
+ * @param {State} state
+ */
+export function chartRange(state) {
+  const large = (readTorus(state.torus)?.ranks ?? 1) > 1024;
+  return { most: state.most || (large ? 1 << 20 : 8 << 20), factor: large ? 16 : 4 };
+}
+
+/** @param {State} state */
+export function chartSizes(state) {
+  const { most, factor } = chartRange(state), sizes = [];
+  for (let bytes = 32; bytes < most; bytes *= factor) sizes.push(bytes);
+  return [...sizes, most];
+}
+
+/**
+ * The command that says in a terminal what is shown.
+ * @param {State} state
+ * @param {string | null} file
+ */
+export function commandFor(state, file) {
+  const network = networkOptions(state), bytes = `--bytes=${bytesArgument(state.bytes)}`;
+  const model = state.model === 'fifo' ? ['--model=fifo'] : [];
+  /** @type {string[]} */ let words;
+  if (state.view === 'time') {
+    const { most, factor } = chartRange(state), sizes = `--bytes=32:${bytesArgument(most)}:x${factor}`;
+    words = file ? ['simulate', `--schedule=${file}`, sizes, ...model, ...network]
+      : ['simulate', state.torus, `--algorithm=${state.chart.join(',')}`, sizes, ...model, '--limit', ...network];
+  } else if (state.view === 'why' && !file) {
+    words = ['plan', state.torus, bytes, '--why', ...network];
+  } else if (file) {
+    words = ['plan', `--schedule=${file}`];
+  } else {
+    words = ['plan', state.torus, `--algorithm=${state.algorithm}`, bytes, ...network];
+  }
+  return `trivance ${words.map(word => (/[^\w=+:.,/@-]/.test(word) ? `'${word}'` : word)).join(' ')}`;
+}

@@ -1,0 +1,16 @@
+/* What the build puts into the page. */
+declare module 'explorer:core' {
+  const bytes: Uint8Array;
+  export default bytes;
+}
+declare module 'explorer:worker' {
+  const text: string;
+  export default text;
+}
+
+/* Newer than the types of Debian's TypeScript. */
+declare class DecompressionStream {
+  constructor(format: string);
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<BufferSource>;
+}

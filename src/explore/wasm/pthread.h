@@ -1,0 +1,38 @@
+/*
+ * Threads where there are none: WebAssembly in a browser, where wasi-libc has no pthread.h. Locks are free, as nobody
+ * else is there, and no thread can be had; who asks for threads does the work alone.
+ */
+#ifndef TRIVANCE_EXPLORE_WASM_PTHREAD_H
+#define TRIVANCE_EXPLORE_WASM_PTHREAD_H
+
+#include <errno.h>
+#include <time.h>
+
+typedef int pthread_t, pthread_mutex_t, pthread_cond_t, pthread_attr_t;
+
+#define PTHREAD_MUTEX_INITIALIZER 0
+
+static inline int pthread_mutex_init(pthread_mutex_t *mutex, const void *attribute)
+{
+    (void)attribute;
+    return *mutex = 0;
+}
+
+static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) { return *mutex; }
+static inline int pthread_mutex_lock(pthread_mutex_t *mutex) { return *mutex; }
+static inline int pthread_mutex_unlock(pthread_mutex_t *mutex) { return *mutex; }
+
+static inline int pthread_create(pthread_t *thread, const pthread_attr_t *attribute, void *(*run)(void *),
+                                 void *context)
+{
+    (void)thread, (void)attribute, (void)run, (void)context;
+    return EAGAIN;
+}
+
+static inline int pthread_join(pthread_t thread, void **result)
+{
+    (void)result;
+    return (int)thread;
+}
+
+#endif

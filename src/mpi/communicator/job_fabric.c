@@ -1,0 +1,245 @@
+/*
+ * Opening a domain's fabric. The settings are the same on all ranks; which provider serves is rank 0's to say. Whatever
+ * fails on one rank ends all ranks' attempt.
+ */
+#include "mpi/communicator/job_fabric.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "mpi/communicator/exchange.h"
+#include "mpi/reports/settings.h"
+#include "mpi/transport/over_fabric.h"
+
+#ifdef TRIVANCE_LIBFABRIC
+
+#include "net/fabric/fabric.h"
+
+enum { PROVIDER_MAX = 64, HOST_MAX = 256, RECORD_MAX = 1 << 14 };
+
+/* One of a domain. It lives until MPI_Finalize: until then other ranks may wait for what is under way. */
+typedef struct job_fabric {
+    MPI_Comm comm; /* the domain's, as long as that lives */
+    MPI_Comm own;  /* the same ranks, for the end */
+    trv_fabric_t *fabric;
+    uint8_t *records; /* of all ranks, where the fabric looks addresses up */
+    char reason[512];
+    MPI_Request request;
+    struct job_fabric *next;
+} job_fabric_t;
+
+/* The domain it is made for. */
+typedef struct place {
+    MPI_Comm comm;
+    int rank, ranks;
+} place_t;
+
+static job_fabric_t *first;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static trv_fabric_t *find(MPI_Comm comm)
+{
+    trv_fabric_t *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (const job_fabric_t *at = first; at && !found; at = at->next)
+        if (at->comm == comm)
+            found = at->fabric;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void fail(void *context, const char *sentence)
+{
+    job_fabric_t *job = context;
+    if (!*job->reason)
+        snprintf(job->reason, sizeof job->reason, "%s", sentence);
+    trv_fabric_break(job->fabric);
+}
+
+static int give_reason(void *context)
+{
+    const job_fabric_t *job = context;
+    return trv_fail(TRV_ERR_TRANSPORT, "%s", job->reason);
+}
+
+/* Whether all ranks can go on; the last error is this rank's, or says that it is another's. */
+static int all_can(const place_t *domain, int code)
+{
+    int64_t word = code < 0;
+    const int exchanged = trv_mpi_greatest(domain->comm, &word, 1, "open libfabric");
+    if (code < 0)
+        return code;
+    return exchanged == MPI_SUCCESS && word == 0
+               ? TRV_OK
+               : trv_fail(TRV_ERR_TRANSPORT, "TRIVANCE_TRANSPORT=ofi: another rank cannot; its own line says why");
+}
+
+static int open_here(job_fabric_t *job, const place_t *domain, const char *provider)
+{
+    const char *ports = trv_mpi_settings()->ports;
+    const trv_fabric_options_t options = {.rank = domain->rank,
+                                          .ranks = domain->ranks,
+                                          .provider = *provider ? provider : NULL,
+                                          .ports = ports && *ports ? ports : NULL,
+                                          .remote = !*provider,
+                                          .fail = fail,
+                                          .reason = give_reason,
+                                          .context = job};
+    int rc = domain->ranks > 1 << TRV_RANKS_BITS
+                 ? trv_fail(TRV_ERR_UNSUPPORTED, "a job has at most %d ranks", 1 << TRV_RANKS_BITS)
+                 : trv_fabric_open(&job->fabric, &options);
+    return rc < 0 ? trv_fail(rc, "TRIVANCE_TRANSPORT=ofi: %s", trv_last_error()) : rc;
+}
+
+/* Rank 0 first, whose provider holds. */
+static int open_all(job_fabric_t *job, const place_t *domain)
+{
+    char provider[PROVIDER_MAX] = "";
+    int rc = TRV_OK;
+    if (domain->rank == 0) {
+        const char *wanted = trv_mpi_settings()->provider;
+        rc = open_here(job, domain, wanted ? wanted : "");
+        snprintf(provider, sizeof provider, "%s", rc == TRV_OK ? trv_fabric_provider(job->fabric) : "");
+    }
+    if (trv_mpi_tell(domain->comm, provider, sizeof provider, 0, "open libfabric") != MPI_SUCCESS)
+        rc = trv_fail(TRV_ERR_TRANSPORT, "rank 0 cannot tell the others which provider of libfabric serves");
+    if (domain->rank != 0 && *provider)
+        rc = open_here(job, domain, provider);
+    return all_can(domain, rc);
+}
+
+static int learn(job_fabric_t *job, int ranks, size_t room, const char *own)
+{
+    char host[HOST_MAX];
+    int rc = TRV_OK;
+    for (int r = 0; rc == TRV_OK && r < ranks; r++) {
+        trv_reader_t reader = trv_reader(job->records + (size_t)r * room, room);
+        trv_read_text(&reader, host, sizeof host);
+        rc = trv_fabric_learn(job->fabric, r, &reader);
+        if (rc == TRV_OK && trv_fabric_is_local(job->fabric) && strcmp(host, own) != 0)
+            rc = trv_fail(TRV_ERR_UNSUPPORTED,
+                          "TRIVANCE_TRANSPORT=ofi: libfabric's provider %s serves one host only, and rank %d is on %s",
+                          trv_fabric_provider(job->fabric), r, host);
+    }
+    return rc;
+}
+
+static int exchange(job_fabric_t *job, const place_t *domain)
+{
+    trv_writer_t writer = {.data = NULL};
+    char own[HOST_MAX] = "";
+    gethostname(own, sizeof own - 1);
+    trv_write_text(&writer, own);
+    trv_fabric_describe(job->fabric, &writer);
+    int64_t room = writer.failed || writer.used > RECORD_MAX ? RECORD_MAX : (int64_t)writer.used;
+    int rc = trv_mpi_greatest(domain->comm, &room, 1, "open libfabric") == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT;
+    uint8_t *mine = calloc(1, (size_t)room);
+    job->records = malloc((size_t)room * (size_t)domain->ranks);
+    if (rc == TRV_OK && (!mine || !job->records || writer.failed || writer.used > (size_t)room))
+        rc = trv_fail_memory();
+    if (rc == TRV_OK)
+        memcpy(mine, writer.data, writer.used);
+    rc = all_can(domain, rc);
+    if (rc == TRV_OK &&
+        trv_mpi_collect(domain->comm, mine, job->records, (size_t)room, "open libfabric") != MPI_SUCCESS)
+        rc = trv_fail(TRV_ERR_TRANSPORT, "the ranks cannot exchange their addresses");
+    if (rc == TRV_OK)
+        rc = learn(job, domain->ranks, (size_t)room, own);
+    trv_writer_clear(&writer);
+    free(mine);
+    return all_can(domain, rc);
+}
+
+static void clear(job_fabric_t *job)
+{
+    trv_fabric_close(job->fabric);
+    if (job->own != MPI_COMM_NULL)
+        PMPI_Comm_free(&job->own);
+    free(job->records);
+    free(job);
+}
+
+static void enlist(job_fabric_t *job)
+{
+    pthread_mutex_lock(&lock);
+    job->next = first;
+    first = job;
+    pthread_mutex_unlock(&lock);
+    trv_mpi_find_fabric(find);
+}
+
+int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
+{
+    const place_t place = {comm, rank, ranks}, *domain = &place;
+    if (trv_mpi_settings()->transport != TRV_TRANSPORT_OFI)
+        return TRV_OK;
+    job_fabric_t *job = calloc(1, sizeof *job);
+    int rc = all_can(domain, job ? TRV_OK : trv_fail_memory());
+    if (rc < 0) {
+        free(job);
+        return rc;
+    }
+    job->comm = domain->comm;
+    job->own = MPI_COMM_NULL;
+    rc = open_all(job, domain);
+    if (rc == TRV_OK)
+        rc = exchange(job, domain);
+    if (rc == TRV_OK && PMPI_Comm_split(domain->comm, 0, domain->rank, &job->own) != MPI_SUCCESS)
+        rc = trv_fail(TRV_ERR_TRANSPORT, "MPI has no communicator left");
+    rc = all_can(domain, rc);
+    if (rc == TRV_OK)
+        enlist(job);
+    else
+        clear(job);
+    return rc;
+}
+
+void trv_mpi_job_fabric_leave(MPI_Comm comm)
+{
+    pthread_mutex_lock(&lock);
+    for (job_fabric_t *at = first; at; at = at->next)
+        if (at->comm == comm)
+            at->comm = MPI_COMM_NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+/* What is under way moves while all ranks come. */
+void trv_mpi_job_fabric_end(void)
+{
+    int left = 0;
+    trv_mpi_find_fabric(NULL);
+    for (job_fabric_t *at = first; at; at = at->next)
+        left += PMPI_Ibarrier(at->own, &at->request) == MPI_SUCCESS;
+    while (left > 0)
+        for (job_fabric_t *at = first; at; at = at->next) {
+            int done = at->request != MPI_REQUEST_NULL;
+            trv_fabric_poll(at->fabric);
+            if (done && PMPI_Test(&at->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done)
+                left--;
+        }
+    while (first) {
+        job_fabric_t *next = first->next;
+        clear(first);
+        first = next;
+    }
+}
+
+#else
+
+int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
+{
+    (void)comm, (void)rank, (void)ranks;
+    return trv_mpi_settings()->transport != TRV_TRANSPORT_OFI
+               ? TRV_OK
+               : trv_fail(TRV_ERR_UNSUPPORTED, "TRIVANCE_TRANSPORT=ofi: this Trivance was built without libfabric");
+}
+
+void trv_mpi_job_fabric_leave(MPI_Comm comm) { (void)comm; }
+
+void trv_mpi_job_fabric_end(void) {}
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Laying out: the nodes of a set in an order, and the places of the communicator that they are.
+ */
+#include "mpi/selection/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "mpi/communicator/places.h"
+
+typedef struct seat {
+    int site, place;
+} seat_t;
+
+static int by_site(const void *a, const void *b) { return ((const seat_t *)a)->site - ((const seat_t *)b)->site; }
+
+/* `site` in the plan's order becomes the place that each node is of the communicator's own. */
+static void find_places(const int *own, int places, seat_t *seat, int *site)
+{
+    for (int p = 0; p < places; p++)
+        seat[p] = (seat_t){own[p], p};
+    qsort(seat, (size_t)places, sizeof *seat, by_site);
+    for (int i = 0; i < places; i++) {
+        const seat_t key = {.site = site[i]};
+        const seat_t *found = bsearch(&key, seat, (size_t)places, sizeof key, by_site);
+        site[i] = found->place;
+    }
+}
+
+int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, trv_order_t order)
+{
+    const trv_mpi_world_t *world = trv_mpi_world();
+    const int places = state->network.torus.ranks;
+    *layout = (trv_mpi_layout_t){.place = -1};
+    if (!state->site || !world) /* no rank comes here without, who is not unable */
+        return trv_fail(TRV_ERR_STATE, "the nodes of the communicator are not known");
+    seat_t *seat = malloc((size_t)places * sizeof *seat);
+    int *place = malloc((size_t)places * sizeof *place);
+    layout->member = malloc((size_t)places * sizeof *layout->member);
+    layout->name = malloc((size_t)places * sizeof *layout->name);
+    int code = seat && place && layout->member && layout->name ? TRV_OK : trv_fail_memory();
+    if (code == TRV_OK) {
+        memcpy(place, state->site, (size_t)places * sizeof *place);
+        code = trv_order_nodes(&world->network.torus, order, places, place);
+    }
+    if (code == TRV_OK)
+        find_places(state->site, places, seat, place);
+    for (int i = 0; i < places && code == TRV_OK; i++) {
+        layout->member[i] = state->member ? state->member[place[i]] : place[i];
+        layout->name[i] = state->name ? state->name[place[i]] : place[i];
+        if (place[i] == state->place)
+            layout->place = i;
+    }
+    free(seat);
+    free(place);
+    if (code < 0)
+        trv_mpi_layout_clear(layout);
+    return code;
+}
+
+void trv_mpi_layout_clear(trv_mpi_layout_t *layout)
+{
+    free(layout->member);
+    free(layout->name);
+    *layout = (trv_mpi_layout_t){.place = -1};
+}

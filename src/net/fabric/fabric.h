@@ -1,0 +1,124 @@
+/*
+ * Messages over libfabric: endpoints for connectionless, reliable, tagged messages (FI_EP_RDM), one for each interface
+ * that a port of the torus leads by. Whatever provider gives these serves; what it needs besides (registered memory,
+ * addresses in receives) is told by its capability bits.
+ *
+ * A message is an operation, which its owner keeps until it is over. Operations on the same (sender, receiver, tag, port)
+ * match in the order in which they are posted. Peers are connected when the first message is for them.
+ *
+ * Thread-safe, by one lock: providers need not be.
+ */
+#ifndef TRIVANCE_NET_FABRIC_FABRIC_H
+#define TRIVANCE_NET_FABRIC_FABRIC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rdma/fabric.h>
+
+#include <trivance/torus.h>
+
+#include "net/start/wire.h"
+
+enum {
+    TRV_WAYS = 2 * TRV_DIMS_MAX,
+    TRV_NO_WAY = -1,     /* of messages that no schedule sends: the first interface */
+    TRV_RANKS_BITS = 20, /* a tag's upper bits are the sender, where the provider has room for it */
+    TRV_TAG_BITS = 64 - TRV_RANKS_BITS
+};
+
+typedef struct trv_fabric trv_fabric_t;
+
+typedef struct trv_fabric_options {
+    int rank, ranks;
+    const char *provider; /* NULL: the first that serves */
+    const char *ports;    /* "+0=eth1,-0=eth2"; NULL: one interface for all */
+    const char *local;    /* the number of an address of this host, by which it reaches the others; NULL: any */
+    bool remote;          /* some ranks are on other hosts */
+    bool crowded;         /* see trv_fabric_crowd */
+    /* Called when messages fail for good, by whoever comes upon it; it is to end in trv_fabric_break. */
+    void (*fail)(void *context, const char *sentence);
+    int (*reason)(void *context); /* after a break: leaves the reason as the last error, and returns its code */
+    void *context;
+} trv_fabric_options_t;
+
+/* TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if no provider serves. */
+int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
+/* Nothing of it is used any more; pending operations are over. */
+void trv_fabric_close(trv_fabric_t *fabric);
+const char *trv_fabric_provider(const trv_fabric_t *fabric);
+/* Whether it reaches this host's ranks only. */
+bool trv_fabric_is_local(const trv_fabric_t *fabric);
+/* Ranks outnumber this host's cores: nobody polls for long. */
+void trv_fabric_crowd(trv_fabric_t *fabric);
+
+/* Where this rank is found, for the others; and where another is, which stays where it is in memory. */
+void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
+int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
+
+/* Memory that the provider knows, on every interface. */
+typedef struct trv_region {
+    struct fid_mr *on[TRV_WAYS];
+} trv_region_t;
+
+typedef enum trv_op_state { TRV_OP_FREE, TRV_OP_PENDING, TRV_OP_DONE, TRV_OP_WRONG } trv_op_state_t;
+
+typedef struct trv_fabric_op {
+    struct fi_context2 context; /* the provider's */
+    bool sends;
+    int way;  /* the sender's port */
+    int peer; /* in the job */
+    uint64_t tag;
+    void *data;
+    size_t bytes;
+    const trv_region_t *region; /* that has the data; NULL: it is registered for this operation alone, if it must be */
+    /* Ours: */
+    atomic_int state;
+    int port;
+    struct fid_mr *own;
+    size_t got;
+    struct trv_fabric_op *next;
+} trv_fabric_op_t;
+
+/* Posts an operation, whose fields above are set. */
+int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op);
+/* 1: complete; 0: not yet; negative: over, with the reason. Makes no progress. */
+int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op);
+/* Returns when the operation is over one way or the other. */
+void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op);
+
+/* Registers memory where the provider needs that, else does nothing; the region is empty (all 0) before and after. */
+int trv_fabric_register(trv_fabric_t *fabric, const void *data, size_t bytes, trv_region_t *region);
+void trv_fabric_unregister(trv_fabric_t *fabric, trv_region_t *region);
+/* Whether it does. */
+bool trv_fabric_registers(const trv_fabric_t *fabric);
+
+/* Makes progress, and says how much has happened so far: a number that grows. */
+uint64_t trv_fabric_poll(trv_fabric_t *fabric);
+/* After `polls` polls in vain, the last of which returned `seen`: returns when there may be more, or after a while;
+ * whether it has slept meanwhile. */
+bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls);
+/* Lets all that wait look again. */
+void trv_fabric_wake(trv_fabric_t *fabric);
+
+/* From now on every operation fails, and so do those that are pending, as soon as nobody but their owners has their
+ * buffers. Called at any time, by any thread. */
+void trv_fabric_break(trv_fabric_t *fabric);
+/* Not broken, or broken and nobody has those buffers any more. */
+bool trv_fabric_settled(const trv_fabric_t *fabric);
+
+/* Which of the peer's interfaces messages of that way arrive by. */
+int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way);
+
+typedef struct trv_fabric_port_info {
+    const char *interface, *provider;
+    char address[128];
+    unsigned ways;                  /* bit w: way w leaves by it */
+    uint64_t bytes[2], messages[2]; /* received, sent */
+} trv_fabric_port_info_t;
+int trv_fabric_ports(const trv_fabric_t *fabric);
+void trv_fabric_port_info(trv_fabric_t *fabric, int index, trv_fabric_port_info_t *info);
+
+#endif

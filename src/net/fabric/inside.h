@@ -1,0 +1,80 @@
+/*
+ * What the parts of the fabric share: ports.c (which interfaces), port.c (one of them), open.c (all of them),
+ * post.c (messages), wait.c (progress).
+ */
+#ifndef TRIVANCE_NET_FABRIC_INSIDE_H
+#define TRIVANCE_NET_FABRIC_INSIDE_H
+
+#include <pthread.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+
+#include "net/fabric/fabric.h"
+
+enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64 };
+
+/* An interface. */
+typedef struct trv_port_end {
+    char interface[TRV_INTERFACE_MAX];
+    unsigned ways;
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    int wait_fd; /* -1: it cannot be waited for */
+    uint8_t address[TRV_ADDRESS_BYTES_MAX];
+    size_t address_bytes;
+    uint64_t bytes[2], messages[2];      /* received, sent */
+    trv_fabric_op_t *first[2], **end[2]; /* what the provider had no room for: receives, sends */
+} trv_port_end_t;
+
+/* Another rank, or this one: where its interfaces are, and which way leads by which. */
+typedef struct trv_peer {
+    int ports;
+    const uint8_t *ways, **address;
+    size_t *address_bytes;
+    fi_addr_t *known; /* [ours * ports + theirs] */
+} trv_peer_t;
+
+struct trv_fabric {
+    trv_fabric_options_t options;
+    int ports;
+    trv_port_end_t port[TRV_WAYS];
+    uint8_t way[TRV_WAYS]; /* the port's index */
+    trv_peer_t *peer;
+    bool needs_regions, names_sender; /* from the capability bits */
+    uint64_t next_key;
+    pthread_mutex_t lock; /* of all that is the provider's */
+    atomic_bool broken;
+    bool shut; /* the endpoints are closed */
+    atomic_bool shut_too;
+    atomic_ullong events;
+    int wake;                /* an eventfd */
+    pthread_mutex_t waiting; /* of `leads` and `changed` */
+    pthread_cond_t changed;
+    bool leads;         /* somebody waits for the files */
+    atomic_int waiters; /* threads that may have to be woken */
+};
+
+/* ports.c: which provider and interfaces there are to be; fills in port[i].info. */
+int trv_fabric_choose(trv_fabric_t *fabric);
+/* port.c */
+int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port);
+/* Nothing is pending any more; and the rest, once no memory is registered. */
+void trv_port_shut(trv_port_end_t *port);
+void trv_port_close(trv_port_end_t *port);
+/* post.c, with the lock: what was put off is tried again. */
+void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port);
+/* An operation is over. */
+void trv_fabric_over(trv_fabric_op_t *op, trv_op_state_t state);
+/* open.c, with the lock. */
+void trv_fabric_shut(trv_fabric_t *fabric);
+
+#endif

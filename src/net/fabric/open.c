@@ -1,0 +1,160 @@
+/*
+ * Opening and closing, and who is where.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "net/fabric/inside.h"
+
+static int open_all(trv_fabric_t *fabric)
+{
+    int rc = trv_fabric_choose(fabric);
+    for (int p = 0; rc == TRV_OK && p < fabric->ports; p++)
+        rc = trv_port_open(fabric, &fabric->port[p]);
+    fabric->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return rc == TRV_OK && fabric->wake < 0 ? trv_fail(TRV_ERR_TRANSPORT, "no files are left to wait with") : rc;
+}
+
+int trv_fabric_open(trv_fabric_t **opened, const trv_fabric_options_t *options)
+{
+    pthread_condattr_t clock;
+    *opened = NULL;
+    trv_fabric_t *fabric = calloc(1, sizeof *fabric);
+    if (!fabric)
+        return trv_fail_memory();
+    fabric->options = *options;
+    fabric->wake = -1;
+    pthread_mutex_init(&fabric->lock, NULL);
+    pthread_mutex_init(&fabric->waiting, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&fabric->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    fabric->peer = calloc((size_t)options->ranks, sizeof *fabric->peer);
+    int rc = fabric->peer ? open_all(fabric) : trv_fail_memory();
+    fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* which may go */
+    if (rc < 0)
+        trv_fabric_close(fabric);
+    else
+        *opened = fabric;
+    return rc;
+}
+
+void trv_fabric_shut(trv_fabric_t *fabric)
+{
+    if (fabric->shut)
+        return;
+    for (int p = 0; p < fabric->ports; p++)
+        trv_port_shut(&fabric->port[p]);
+    fabric->shut = true;
+    atomic_store(&fabric->shut_too, true);
+}
+
+void trv_fabric_close(trv_fabric_t *fabric)
+{
+    if (!fabric)
+        return;
+    trv_fabric_shut(fabric);
+    for (int p = 0; p < TRV_WAYS; p++) {
+        trv_port_close(&fabric->port[p]);
+        fi_freeinfo(fabric->port[p].info);
+    }
+    for (int r = 0; fabric->peer && r < fabric->options.ranks; r++) {
+        free(fabric->peer[r].address);
+        free(fabric->peer[r].address_bytes);
+        free(fabric->peer[r].known);
+    }
+    if (fabric->wake >= 0)
+        close(fabric->wake);
+    pthread_cond_destroy(&fabric->changed);
+    pthread_mutex_destroy(&fabric->waiting);
+    pthread_mutex_destroy(&fabric->lock);
+    free(fabric->peer);
+    free(fabric);
+}
+
+bool trv_fabric_is_local(const trv_fabric_t *fabric)
+{
+    const uint64_t caps = fabric->port[0].info->caps;
+    return (caps & FI_LOCAL_COMM) && !(caps & FI_REMOTE_COMM);
+}
+
+void trv_fabric_crowd(trv_fabric_t *fabric) { fabric->options.crowded = true; }
+
+bool trv_fabric_settled(const trv_fabric_t *fabric)
+{
+    return !atomic_load(&fabric->broken) || atomic_load(&fabric->shut_too);
+}
+
+const char *trv_fabric_provider(const trv_fabric_t *fabric) { return fabric->port[0].info->fabric_attr->prov_name; }
+
+/* ---- Who is where ------------------------------------------------------------------------------------------------ */
+
+void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer)
+{
+    trv_write_block(writer, fabric->way, sizeof fabric->way);
+    trv_write_number(writer, (uint32_t)fabric->ports);
+    for (int p = 0; p < fabric->ports; p++)
+        trv_write_block(writer, fabric->port[p].address, fabric->port[p].address_bytes);
+}
+
+static int allocate_peer(const trv_fabric_t *fabric, trv_peer_t *peer)
+{
+    const size_t ports = (size_t)peer->ports, pairs = ports * (size_t)fabric->ports;
+    peer->address = calloc(ports, sizeof *peer->address);
+    peer->address_bytes = calloc(ports, sizeof *peer->address_bytes);
+    peer->known = malloc(pairs * sizeof *peer->known);
+    if (!peer->address || !peer->address_bytes || !peer->known)
+        return trv_fail_memory();
+    for (size_t i = 0; i < pairs; i++)
+        peer->known[i] = FI_ADDR_UNSPEC;
+    return TRV_OK;
+}
+
+int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader)
+{
+    trv_peer_t *peer = &fabric->peer[rank];
+    size_t ways;
+    peer->ways = trv_read_block(reader, TRV_WAYS, &ways);
+    const uint32_t ports = trv_read_number(reader);
+    bool right = !reader->bad && ways == TRV_WAYS && ports >= 1 && ports <= TRV_WAYS;
+    for (int w = 0; right && w < TRV_WAYS; w++)
+        right = peer->ways[w] < ports;
+    if (!right)
+        return trv_fail(TRV_ERR_INVALID, "the interfaces of rank %d came damaged", rank);
+    peer->ports = (int)ports;
+    int rc = allocate_peer(fabric, peer);
+    for (int p = 0; rc == TRV_OK && p < peer->ports; p++)
+        peer->address[p] = trv_read_block(reader, TRV_ADDRESS_BYTES_MAX, &peer->address_bytes[p]);
+    return rc == TRV_OK && reader->bad ? trv_fail(TRV_ERR_INVALID, "the addresses of rank %d came damaged", rank) : rc;
+}
+
+int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way) { return fabric->peer[peer].ways[way ^ 1]; }
+
+int trv_fabric_ports(const trv_fabric_t *fabric) { return fabric->ports; }
+
+void trv_fabric_port_info(trv_fabric_t *fabric, int index, trv_fabric_port_info_t *info)
+{
+    pthread_mutex_lock(&fabric->lock);
+    const trv_port_end_t *port = &fabric->port[index];
+    *info = (trv_fabric_port_info_t){port->interface, port->info->fabric_attr->prov_name, "", port->ways, {0}, {0}};
+    for (int sends = 0; sends < 2; sends++) {
+        info->bytes[sends] = port->bytes[sends];
+        info->messages[sends] = port->messages[sends];
+    }
+    size_t room = sizeof info->address;
+    if (port->av)
+        fi_av_straddr(port->av, port->address, info->address, &room);
+    info->address[sizeof info->address - 1] = '\0';
+    pthread_mutex_unlock(&fabric->lock);
+}
+
+void trv_fabric_break(trv_fabric_t *fabric)
+{
+    atomic_store(&fabric->broken, true);
+    trv_fabric_wake(fabric);
+}

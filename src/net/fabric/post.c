@@ -1,0 +1,230 @@
+/*
+ * Messages: posted at once, or put off while the provider has no room (or no connection yet), in the order of the calls.
+ */
+#include <stdio.h>
+
+#include "common/error.h"
+#include "net/fabric/inside.h"
+
+/* ---- Registered memory ------------------------------------------------------------------------------------------- */
+
+static int register_on(trv_fabric_t *fabric, const trv_port_end_t *port, const void *data, size_t bytes,
+                       struct fid_mr **region)
+{
+    const uint64_t key = port->info->domain_attr->mr_mode & FI_MR_PROV_KEY ? 0 : ++fabric->next_key;
+    int code = fi_mr_reg(port->domain, data, bytes, FI_SEND | FI_RECV, 0, key, 0, region, NULL);
+    if (code == 0 && (port->info->domain_attr->mr_mode & FI_MR_ENDPOINT)) {
+        code = fi_mr_bind(*region, &port->ep->fid, 0);
+        code = code ? code : fi_mr_enable(*region);
+    }
+    return code == 0 ? TRV_OK
+                     : trv_fail(TRV_ERR_TRANSPORT, "libfabric cannot register %zu bytes for %s: %s", bytes,
+                                port->interface, fi_strerror(-code));
+}
+
+bool trv_fabric_registers(const trv_fabric_t *fabric) { return fabric->needs_regions; }
+
+int trv_fabric_register(trv_fabric_t *fabric, const void *data, size_t bytes, trv_region_t *region)
+{
+    int rc = TRV_OK;
+    if (!fabric->needs_regions || bytes == 0)
+        return rc;
+    pthread_mutex_lock(&fabric->lock);
+    for (int p = 0; rc == TRV_OK && p < fabric->ports && !fabric->shut; p++)
+        rc = register_on(fabric, &fabric->port[p], data, bytes, &region->on[p]);
+    pthread_mutex_unlock(&fabric->lock);
+    if (rc < 0)
+        trv_fabric_unregister(fabric, region);
+    return rc;
+}
+
+void trv_fabric_unregister(trv_fabric_t *fabric, trv_region_t *region)
+{
+    if (!fabric->needs_regions)
+        return;
+    pthread_mutex_lock(&fabric->lock);
+    for (int p = 0; p < fabric->ports; p++)
+        if (region->on[p])
+            fi_close(&region->on[p]->fid);
+    pthread_mutex_unlock(&fabric->lock);
+    *region = (trv_region_t){{NULL}};
+}
+
+/* ---- Posting ----------------------------------------------------------------------------------------------------- */
+
+static int opposite(int way) { return way ^ 1; }
+
+/* A message leaves by the sender's interface of its way, and arrives by the receiver's of the opposite one. */
+static int our_port(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
+{
+    return op->way < 0 ? 0 : fabric->way[op->sends ? op->way : opposite(op->way)];
+}
+
+static int their_port(const trv_peer_t *peer, const trv_fabric_op_t *op)
+{
+    return op->way < 0 ? 0 : peer->ways[op->sends ? opposite(op->way) : op->way];
+}
+
+static int find_address(trv_fabric_t *fabric, const trv_fabric_op_t *op, fi_addr_t *address)
+{
+    const trv_peer_t *peer = &fabric->peer[op->peer];
+    const int theirs = their_port(peer, op);
+    fi_addr_t *known = &peer->known[op->port * peer->ports + theirs];
+    if (*known == FI_ADDR_UNSPEC &&
+        fi_av_insert(fabric->port[op->port].av, peer->address[theirs], 1, known, 0, NULL) != 1) {
+        *known = FI_ADDR_UNSPEC;
+        return trv_fail(TRV_ERR_TRANSPORT, "libfabric cannot find rank %d from %s", op->peer,
+                        fabric->port[op->port].interface);
+    }
+    *address = *known;
+    return TRV_OK;
+}
+
+void trv_fabric_over(trv_fabric_op_t *op, trv_op_state_t state)
+{
+    if (op->own)
+        fi_close(&op->own->fid);
+    op->own = NULL;
+    atomic_store_explicit(&op->state, state, memory_order_release);
+}
+
+/* Hands the operation to the provider: 0, or the provider's code; TRV_ERR_* are not among those. */
+static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    trv_port_end_t *port = &fabric->port[op->port];
+    const uint64_t sender = fabric->names_sender ? 0 : (uint64_t)(op->sends ? fabric->options.rank : op->peer);
+    const uint64_t tag = sender << TRV_TAG_BITS | op->tag;
+    struct fid_mr *known = op->region ? op->region->on[op->port] : op->own;
+    void *region = known ? fi_mr_desc(known) : NULL;
+    fi_addr_t address = FI_ADDR_UNSPEC;
+    if ((op->sends || fabric->names_sender) && find_address(fabric, op, &address) < 0)
+        return -FI_EHOSTUNREACH;
+    if (!op->sends)
+        return fi_trecv(port->ep, op->data, op->bytes, region, address, tag, 0, &op->context);
+    ssize_t code;
+    if (op->bytes <= port->info->tx_attr->inject_size) {
+        code = fi_tinject(port->ep, op->data, op->bytes, address, tag);
+        if (code == 0)
+            trv_fabric_over(op, TRV_OP_DONE);
+    } else {
+        code = fi_tsend(port->ep, op->data, op->bytes, region, address, tag, &op->context);
+    }
+    port->messages[1] += code == 0;
+    port->bytes[1] += code == 0 ? op->bytes : 0;
+    return code;
+}
+
+static int fail(trv_fabric_t *fabric, const trv_fabric_op_t *op, ssize_t code)
+{
+    char way[TRV_PORT_TEXT_MAX] = "";
+    if (op->way >= 0)
+        trv_port_format(op->way, way);
+    trv_fail(TRV_ERR_TRANSPORT, "rank %d cannot %s rank %d by %s%s%s%s: %s", fabric->options.rank,
+             op->sends ? "send to" : "receive from", op->peer, fabric->port[op->port].interface, *way ? " (port " : "",
+             way, *way ? ")" : "", fi_strerror((int)-code));
+    if (fabric->options.fail)
+        fabric->options.fail(fabric->options.context, trv_last_error());
+    return TRV_ERR_TRANSPORT;
+}
+
+void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port)
+{
+    for (int sends = 0; sends < 2; sends++)
+        while (port->first[sends]) {
+            trv_fabric_op_t *op = port->first[sends];
+            const ssize_t code = hand_over(fabric, op);
+            if (code == -FI_EAGAIN)
+                break;
+            port->first[sends] = op->next;
+            if (!op->next)
+                port->end[sends] = &port->first[sends];
+            if (code != 0) {
+                fail(fabric, op, code);
+                return;
+            }
+        }
+}
+
+static int post(trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    if (atomic_load(&fabric->broken))
+        return fabric->options.reason(fabric->options.context);
+    op->own = NULL;
+    op->got = 0;
+    op->next = NULL;
+    op->port = our_port(fabric, op);
+    trv_port_end_t *port = &fabric->port[op->port];
+    if (fabric->needs_regions && !op->region && op->bytes > 0) {
+        int rc = register_on(fabric, port, op->data, op->bytes, &op->own);
+        if (rc < 0)
+            return rc;
+    }
+    atomic_store_explicit(&op->state, TRV_OP_PENDING, memory_order_relaxed);
+    const ssize_t code = port->first[op->sends] ? -FI_EAGAIN : hand_over(fabric, op);
+    if (code == -FI_EAGAIN) {
+        *port->end[op->sends] = op;
+        port->end[op->sends] = &op->next;
+    }
+    return code == 0 || code == -FI_EAGAIN ? TRV_OK : fail(fabric, op, code);
+}
+
+int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    pthread_mutex_lock(&fabric->lock);
+    int rc = post(fabric, op);
+    pthread_mutex_unlock(&fabric->lock);
+    return rc;
+}
+
+static int wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
+{
+    char sent[32] = "more";
+    if (op->got != SIZE_MAX) /* which not every provider says */
+        snprintf(sent, sizeof sent, "%zu bytes", op->got);
+    return trv_fail(TRV_ERR_TRANSPORT,
+                    "rank %d sent %s to rank %d where %zu bytes are due: the ranks' counts or types differ", op->peer,
+                    sent, fabric->options.rank, op->bytes);
+}
+
+int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    switch (atomic_load_explicit(&op->state, memory_order_acquire)) {
+    case TRV_OP_DONE: return 1;
+    case TRV_OP_WRONG: return wrong_length(fabric, op);
+    default:
+        if (!atomic_load_explicit(&fabric->shut_too, memory_order_acquire))
+            return 0;
+        trv_fabric_over(op, TRV_OP_FREE);
+        return fabric->options.reason(fabric->options.context);
+    }
+}
+
+/* Takes it out of what was put off. */
+static bool take_back(trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    trv_port_end_t *port = &fabric->port[op->port];
+    for (trv_fabric_op_t **at = &port->first[op->sends]; *at; at = &(*at)->next)
+        if (*at == op) {
+            *at = op->next;
+            if (!*at)
+                port->end[op->sends] = at;
+            trv_fabric_over(op, TRV_OP_FREE);
+            return true;
+        }
+    return false;
+}
+
+void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    pthread_mutex_lock(&fabric->lock);
+    bool over = atomic_load(&op->state) != TRV_OP_PENDING || fabric->shut || take_back(fabric, op);
+    if (!over)
+        fi_cancel(&fabric->port[op->port].ep->fid, &op->context);
+    pthread_mutex_unlock(&fabric->lock);
+    for (unsigned polls = 1; !over; polls++) {
+        const uint64_t seen = trv_fabric_poll(fabric);
+        over = atomic_load(&op->state) != TRV_OP_PENDING || atomic_load(&fabric->shut_too);
+        if (!over)
+            trv_fabric_pause(fabric, seen, polls);
+    }
+}

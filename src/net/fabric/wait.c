@@ -1,0 +1,199 @@
+/*
+ * Progress, and waiting for more of it: after some polls one thread sleeps on the files of the queues, the others on that
+ * thread.
+ */
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "net/fabric/inside.h"
+
+enum { ENTRIES = 32, SPINS = 400, SPINS_CROWDED = 3, SLEEP_MS = 100, SHORT_SLEEP_NS = 20000 };
+
+/* ---- Completions ------------------------------------------------------------------------------------------------- */
+
+static void complete(trv_fabric_t *fabric, const struct fi_cq_tagged_entry *entry)
+{
+    trv_fabric_op_t *op = entry->op_context;
+    trv_port_end_t *port = &fabric->port[op->port];
+    if (op->sends) {
+        trv_fabric_over(op, TRV_OP_DONE);
+        return;
+    }
+    op->got = entry->len;
+    port->bytes[0] += op->got;
+    port->messages[0]++;
+    trv_fabric_over(op, op->got == op->bytes ? TRV_OP_DONE : TRV_OP_WRONG);
+}
+
+static void fail(trv_fabric_t *fabric, const trv_port_end_t *port, const trv_fabric_op_t *op, int code)
+{
+    char way[TRV_PORT_TEXT_MAX] = "", sentence[512];
+    if (op && op->way >= 0)
+        trv_port_format(op->way, way);
+    if (op)
+        snprintf(sentence, sizeof sentence, "rank %d lost rank %d, over %s%s%s%s: %s", fabric->options.rank, op->peer,
+                 port->interface, *way ? " (port " : "", way, *way ? ")" : "", fi_strerror(code));
+    else
+        snprintf(sentence, sizeof sentence, "rank %d cannot use %s any more: %s", fabric->options.rank, port->interface,
+                 fi_strerror(code));
+    fabric->options.fail(fabric->options.context, sentence);
+}
+
+static void take_error(trv_fabric_t *fabric, trv_port_end_t *port)
+{
+    struct fi_cq_err_entry entry = {.op_context = NULL};
+    if (fi_cq_readerr(port->cq, &entry, 0) < 1 || !entry.op_context)
+        return; /* of nothing of ours: who waits for more hears of it by another way */
+    trv_fabric_op_t *op = entry.op_context;
+    const int error = entry.err < 0 ? -entry.err : entry.err; /* providers differ in the sign */
+    if (!op->sends && (error == FI_ETRUNC || error == FI_ETOOSMALL)) {
+        op->got = entry.olen > 0 ? op->bytes + entry.olen : SIZE_MAX;
+        trv_fabric_over(op, TRV_OP_WRONG);
+        return;
+    }
+    if (error != FI_ECANCELED)
+        fail(fabric, port, op, error);
+    trv_fabric_over(op, TRV_OP_FREE);
+}
+
+/* Returns how many completions there were. */
+static int poll_port(trv_fabric_t *fabric, trv_port_end_t *port)
+{
+    struct fi_cq_tagged_entry entry[ENTRIES];
+    int events = 0;
+    for (;;) {
+        const ssize_t got = fi_cq_read(port->cq, entry, ENTRIES);
+        for (ssize_t i = 0; i < got; i++)
+            complete(fabric, &entry[i]);
+        events += got > 0 ? (int)got : 0;
+        if (got == -FI_EAVAIL) {
+            take_error(fabric, port);
+            events++;
+            continue;
+        }
+        if (got < 0 && got != -FI_EAGAIN && got != -FI_EINTR)
+            fail(fabric, port, NULL, (int)-got);
+        if (got < ENTRIES)
+            break;
+    }
+    if (port->first[0] || port->first[1])
+        trv_fabric_retry(fabric, port);
+    return events;
+}
+
+/* Closes everything, unless somebody sleeps on its files, who then comes here next. */
+static void shut(trv_fabric_t *fabric)
+{
+    pthread_mutex_lock(&fabric->waiting);
+    const bool sleeps = fabric->leads;
+    pthread_mutex_unlock(&fabric->waiting);
+    if (sleeps)
+        trv_fabric_wake(fabric);
+    else
+        trv_fabric_shut(fabric);
+}
+
+uint64_t trv_fabric_poll(trv_fabric_t *fabric)
+{
+    int events = 0;
+    if (pthread_mutex_trylock(&fabric->lock) != 0)
+        return atomic_load(&fabric->events);
+    if (atomic_load(&fabric->broken) && !fabric->shut)
+        shut(fabric);
+    for (int p = 0; p < fabric->ports && !fabric->shut; p++)
+        events += poll_port(fabric, &fabric->port[p]);
+    const uint64_t seen = atomic_fetch_add(&fabric->events, (unsigned)events) + (unsigned)events;
+    pthread_mutex_unlock(&fabric->lock);
+    if (events > 0 && atomic_load(&fabric->waiters) > 0)
+        trv_fabric_wake(fabric);
+    return seen;
+}
+
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+
+void trv_fabric_wake(trv_fabric_t *fabric)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(fabric->wake, &one, sizeof one);
+    (void)written; /* it is awake already */
+}
+
+/* Whether the files will tell of whatever comes next; asked while nobody can close them. */
+static bool may_sleep(trv_fabric_t *fabric)
+{
+    bool may = !atomic_load(&fabric->broken);
+    pthread_mutex_lock(&fabric->lock);
+    for (int p = 0; may && p < fabric->ports && !fabric->shut; p++) {
+        trv_port_end_t *port = &fabric->port[p];
+        struct fid *queue = &port->cq->fid;
+        may = !port->first[0] && !port->first[1] && fi_trywait(port->fabric, &queue, 1) == FI_SUCCESS;
+    }
+    pthread_mutex_unlock(&fabric->lock);
+    return may;
+}
+
+static void sleep_on_files(trv_fabric_t *fabric)
+{
+    struct pollfd file[TRV_WAYS + 1];
+    for (int p = 0; p < fabric->ports; p++)
+        file[p] = (struct pollfd){.fd = fabric->port[p].wait_fd, .events = POLLIN};
+    file[fabric->ports] = (struct pollfd){.fd = fabric->wake, .events = POLLIN};
+    if (!may_sleep(fabric))
+        return;
+    uint64_t count;
+    if (poll(file, (nfds_t)fabric->ports + 1, SLEEP_MS) > 0 && (file[fabric->ports].revents & POLLIN) &&
+        read(fabric->wake, &count, sizeof count) < 0)
+        return; /* another has read it */
+}
+
+static void sleep_a_little(pthread_cond_t *changed, pthread_mutex_t *lock)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += SLEEP_MS * 1000000L;
+    end.tv_sec += end.tv_nsec / 1000000000L;
+    end.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(changed, lock, &end);
+}
+
+static bool has_files(const trv_fabric_t *fabric)
+{
+    bool has = true;
+    for (int p = 0; p < fabric->ports; p++)
+        has = has && fabric->port[p].wait_fd >= 0;
+    return has;
+}
+
+bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls)
+{
+    const unsigned spins = fabric->options.crowded ? SPINS_CROWDED : SPINS;
+    if (polls <= spins)
+        return false;
+    if (!has_files(fabric)) {
+        if (polls <= 2 * spins)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = SHORT_SLEEP_NS}, NULL);
+        return true;
+    }
+    atomic_fetch_add(&fabric->waiters, 1);
+    pthread_mutex_lock(&fabric->waiting);
+    if (fabric->leads && atomic_load(&fabric->events) == seen && !atomic_load(&fabric->broken)) {
+        sleep_a_little(&fabric->changed, &fabric->waiting);
+    } else if (!fabric->leads && atomic_load(&fabric->events) == seen) {
+        fabric->leads = true;
+        pthread_mutex_unlock(&fabric->waiting);
+        sleep_on_files(fabric);
+        pthread_mutex_lock(&fabric->waiting);
+        fabric->leads = false;
+        pthread_cond_broadcast(&fabric->changed);
+    }
+    pthread_mutex_unlock(&fabric->waiting);
+    atomic_fetch_sub(&fabric->waiters, 1);
+    return true;
+}

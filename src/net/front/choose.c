@@ -1,0 +1,71 @@
+/*
+ * The choice of an algorithm, by rank 0 of a communicator: the one that was named, where it serves the collective; else
+ * the planner's fastest whose results are the same bits on all ranks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <trivance/planner.h>
+
+#include "common/error.h"
+#include "net/front/inside.h"
+#include "settings/model.h"
+
+static trv_simulate_options_t network_as_set(const trv_settings_t *settings)
+{
+    return trv_model_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns, settings->overhead_ns);
+}
+
+static trv_planner_constraints_t constraints_of(const trv_kind_t *kind)
+{
+    const trv_elements_t *elements = &kind->elements;
+    const bool reduces = kind->collective != TRV_ALLGATHER, own = elements->reduce;
+    return (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS,
+                                       .consistent = reduces && (own || !trv_op_exact(elements->op, elements->type)),
+                                       .idempotent = reduces && !own && trv_op_idempotent(elements->op)};
+}
+
+/* A name that serves: its schedule is made to see. One that serves the collective in no way is left for the planner's. */
+static int take_named(const trv_kind_t *kind, trv_decision_t *decision)
+{
+    trv_schedule_t *schedule = NULL;
+    int rc = trv_schedule_create(&schedule, &kind->comm->torus, kind->wanted, kind->collective);
+    const bool covers = rc == TRV_OK && trv_schedule_exactness(schedule) == TRV_COVERS;
+    trv_schedule_destroy(schedule);
+    if (rc == TRV_ERR_UNSUPPORTED && kind->collective != TRV_ALLREDUCE)
+        return TRV_OK;
+    if (rc < 0)
+        return rc;
+    if (!covers || kind->collective == TRV_ALLGATHER ||
+        (!kind->elements.reduce && trv_op_idempotent(kind->elements.op)))
+        snprintf(decision->algorithm, sizeof decision->algorithm, "%s", kind->wanted);
+    return TRV_OK;
+}
+
+static int take_planned(const trv_kind_t *kind, trv_decision_t *decision)
+{
+    const trv_planner_constraints_t constraints = constraints_of(kind);
+    const trv_simulate_options_t network = network_as_set(&kind->comm->net->settings);
+    trv_planned_t plan;
+    int rc = trv_planner_best(&kind->comm->torus, kind->collective, kind->bytes, &network, &constraints, &plan);
+    if (rc == TRV_OK)
+        snprintf(decision->algorithm, sizeof decision->algorithm, "%s", plan.algorithm);
+    return rc;
+}
+
+void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision)
+{
+    const char *wanted = kind->wanted;
+    int rc = TRV_OK;
+    *decision = (trv_decision_t){.code = TRV_OK};
+    if (*wanted && strcmp(wanted, "auto") != 0 && strcmp(wanted, "planned") != 0)
+        rc = take_named(kind, decision);
+    if (rc == TRV_OK && !*decision->algorithm)
+        rc = take_planned(kind, decision);
+    if (rc == TRV_OK)
+        rc = trv_schedule_spell(&kind->comm->torus, decision->algorithm, kind->collective, decision->spelled,
+                                sizeof decision->spelled);
+    decision->code = rc;
+    if (rc < 0)
+        snprintf(decision->why, sizeof decision->why, "%s", trv_last_error());
+}

@@ -1,0 +1,172 @@
+/*
+ * Collectives of a communicator, by the kinds it has had so far.
+ */
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/size_class.h"
+#include "net/front/inside.h"
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+int trv_elements_check(trv_collective_t collective, const trv_elements_t *elements)
+{
+    if (elements->reduce)
+        return elements->element_size > 0 ? TRV_OK
+                                          : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be reduced");
+    if (trv_type_size(elements->type) == 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no element type %d", (int)elements->type);
+    if (collective != TRV_ALLGATHER && (elements->op < 0 || elements->op >= TRV_OPS))
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no operation %d", (int)elements->op);
+    if (collective != TRV_ALLGATHER && !trv_op_supports(elements->op, elements->type))
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on elements of type %s",
+                        trv_op_name(elements->op), trv_type_name(elements->type));
+    return TRV_OK;
+}
+
+static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
+}
+
+int trv_buffers_check(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                      size_t count, const void *input, const void *output)
+{
+    const size_t size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
+    const size_t ranks = (size_t)comm->size, part = count * size;
+    if (count > SIZE_MAX / 4 / size / ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
+    if (count > 0 && (!input || !output))
+        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, and the count is %zu", input ? "output" : "input",
+                        count);
+    if (count > 0 && input != output &&
+        overlap(input, collective == TRV_REDUCE_SCATTER ? part * ranks : part, output,
+                collective == TRV_ALLGATHER ? part * ranks : part))
+        return trv_fail(TRV_ERR_ARGUMENT, "input and output overlap; they must lie apart, or be the same address for a "
+                                          "call in place");
+    return TRV_OK;
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+
+/* The kind; a new one is decided from now on. The one in use comes first. */
+static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
+                     trv_kind_t **found)
+{
+    const bool gathers = collective == TRV_ALLGATHER;
+    for (trv_kind_t **at = &comm->kind; *at; at = &(*at)->next) {
+        trv_kind_t *kind = *at;
+        if (kind->collective != collective || kind->bytes != bytes || kind->elements.type != elements->type ||
+            (!gathers && kind->elements.op != elements->op))
+            continue;
+        *at = kind->next;
+        kind->next = comm->kind;
+        comm->kind = kind;
+        *found = kind;
+        return TRV_OK;
+    }
+    int rc = trv_kind_make(found, comm, collective, elements, bytes, comm->algorithm);
+    if (rc < 0)
+        return trv_net_break(comm->net, rc); /* the others go on */
+    (*found)->next = comm->kind;
+    comm->kind = *found;
+    return trv_kind_decide(*found);
+}
+
+static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, size_t count,
+                 const void *input, void *output, trv_instance_t **started)
+{
+    trv_kind_t *kind = NULL;
+    int rc = trv_comm_check(comm);
+    if (rc == TRV_OK)
+        rc = trv_elements_check(collective, elements);
+    if (rc == TRV_OK)
+        rc = trv_buffers_check(comm, collective, elements, count, input, output);
+    if (rc < 0)
+        return rc;
+    const uint64_t bytes = trv_vector_bytes(comm, collective, count, trv_type_size(elements->type));
+    pthread_mutex_lock(&comm->lock);
+    rc = find_kind(comm, collective, elements, trv_size_class(bytes), &kind);
+    if (rc == TRV_OK)
+        rc = trv_instance_take(kind, started);
+    const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
+    pthread_mutex_unlock(&comm->lock);
+    if (rc < 0)
+        return trv_net_break(comm->net, rc);
+    trv_instance_begin(*started, inner, input, output, count);
+    return TRV_OK;
+}
+
+static int run(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op, size_t count,
+               const void *input, void *output)
+{
+    trv_instance_t *instance;
+    int rc = start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output, &instance);
+    return rc < 0 ? rc : trv_request_run(&instance->request);
+}
+
+static int run_later(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op, size_t count,
+                     const void *input, void *output, trv_net_request_t *request)
+{
+    trv_instance_t *instance;
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the request; pass the address of one");
+    *request = TRV_NET_REQUEST_NULL;
+    int rc = start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output, &instance);
+    if (rc == TRV_OK)
+        *request = &instance->request;
+    return rc;
+}
+
+/* ---- The functions of the header --------------------------------------------------------------------------------- */
+
+int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op)
+{
+    return run(comm, TRV_ALLREDUCE, type, op, count, input, output);
+}
+
+int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                           trv_op_t op)
+{
+    return run(comm, TRV_REDUCE_SCATTER, type, op, count, input, output);
+}
+
+int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
+{
+    return run(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output);
+}
+
+int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                            trv_op_t op, trv_net_request_t *request)
+{
+    return run_later(comm, TRV_ALLREDUCE, type, op, count, input, output, request);
+}
+
+int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                                 trv_op_t op, trv_net_request_t *request)
+{
+    return run_later(comm, TRV_REDUCE_SCATTER, type, op, count, input, output, request);
+}
+
+int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                            trv_net_request_t *request)
+{
+    return run_later(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output, request);
+}
+
+/* An allreduce of what nobody looks at: all that it says is that everybody came. */
+static uint8_t *nothing(void)
+{
+    static _Thread_local uint8_t byte;
+    return &byte;
+}
+
+int trv_net_barrier(trv_net_comm_t *comm)
+{
+    return run(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, nothing(), nothing());
+}
+
+int trv_net_barrier_start(trv_net_comm_t *comm, trv_net_request_t *request)
+{
+    return run_later(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, nothing(), nothing(), request);
+}

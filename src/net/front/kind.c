@@ -1,0 +1,235 @@
+/*
+ * A kind of collective: what rank 0 decides about it goes to all others in a broadcast of its own, which is part of the
+ * first request of the kind. Later ones find it decided, and take a plan that is free.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "net/front/inside.h"
+
+enum { ALIGNMENT = 64 };
+
+/* ---- Decisions --------------------------------------------------------------------------------------------------- */
+
+int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                  uint64_t bytes, const char *wanted)
+{
+    trv_kind_t *kind = calloc(1, sizeof *kind);
+    if (!kind)
+        return trv_fail_memory();
+    kind->comm = comm;
+    kind->collective = collective;
+    kind->elements = *elements;
+    kind->bytes = bytes;
+    snprintf(kind->wanted, sizeof kind->wanted, "%s", wanted);
+    pthread_mutex_init(&kind->lock, NULL);
+    *made = kind;
+    return TRV_OK;
+}
+
+int trv_kind_decide(trv_kind_t *kind)
+{
+    trv_net_comm_t *comm = kind->comm;
+    if (kind->schedule || comm->size == 1) {
+        kind->decided = true;
+        return TRV_OK;
+    }
+    if (comm->rank == 0)
+        trv_net_choose(kind, &kind->decision);
+    return trv_spread_begin(&kind->spread, comm, &kind->decision, sizeof kind->decision, 0,
+                            atomic_fetch_add(&comm->calls, 1));
+}
+
+static int carry_out(trv_kind_t *kind)
+{
+    trv_decision_t *decision = &kind->decision;
+    kind->decided = true;
+    decision->why[sizeof decision->why - 1] = decision->spelled[sizeof decision->spelled - 1] = '\0';
+    decision->algorithm[sizeof decision->algorithm - 1] = '\0';
+    kind->code = decision->code;
+    if (kind->code < 0)
+        return TRV_OK;
+    int rc = trv_schedule_create(&kind->made, &kind->comm->torus, decision->spelled, kind->collective);
+    kind->schedule = kind->made;
+    return rc < 0 ? trv_net_break(kind->comm->net, rc) : TRV_OK;
+}
+
+int trv_kind_advance(trv_kind_t *kind)
+{
+    pthread_mutex_lock(&kind->lock);
+    int rc = kind->decided ? 1 : trv_spread_advance(&kind->spread);
+    if (rc > 0 && !kind->decided) {
+        rc = carry_out(kind);
+        rc = rc < 0 ? rc : 1;
+    }
+    if (rc > 0 && kind->code < 0)
+        rc = trv_fail(kind->code, "%s", kind->decision.why);
+    pthread_mutex_unlock(&kind->lock);
+    return rc;
+}
+
+static void destroy_instance(trv_instance_t *instance)
+{
+    for (int i = 0; i < 3; i++)
+        trv_channel_unregister(&instance->channel, i);
+    trv_plan_destroy(instance->plan);
+    trv_request_clear(&instance->request);
+    free(instance->scratch);
+    free(instance);
+}
+
+void trv_kind_destroy(trv_kind_t *kind)
+{
+    while (kind->idle) {
+        trv_instance_t *next = kind->idle->next;
+        destroy_instance(kind->idle);
+        kind->idle = next;
+    }
+    trv_schedule_destroy(kind->made);
+    pthread_mutex_destroy(&kind->lock);
+    free(kind);
+}
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+/* Scratch stays with the instance, where the provider knows it. */
+static void *take_scratch(void *context, size_t bytes)
+{
+    trv_instance_t *instance = context;
+    if (bytes > instance->scratch_bytes) {
+        trv_channel_unregister(&instance->channel, 2);
+        free(instance->scratch);
+        instance->scratch = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        instance->scratch_bytes = instance->scratch ? bytes : 0;
+        if (instance->scratch && trv_channel_register(&instance->channel, 2, instance->scratch, bytes) < 0)
+            return NULL;
+    }
+    return instance->scratch;
+}
+
+static int make_plan(trv_instance_t *instance)
+{
+    const trv_kind_t *kind = instance->kind;
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_take = take_scratch, .scratch_context = instance};
+    return trv_plan_create(&instance->plan, kind->schedule, kind->comm->rank, instance->count, &kind->elements,
+                           &instance->channel.transport, &options);
+}
+
+uint64_t trv_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, size_t count, size_t size)
+{
+    return (uint64_t)count * size * (collective == TRV_ALLREDUCE ? 1 : (uint64_t)comm->size);
+}
+
+static size_t element_size(const trv_elements_t *elements)
+{
+    return elements->reduce ? elements->element_size : trv_type_size(elements->type);
+}
+
+/* Of a communicator of one. */
+static int copy(const trv_instance_t *instance)
+{
+    const size_t bytes = instance->count * element_size(&instance->kind->elements);
+    if (bytes > 0 && instance->output != instance->input)
+        memcpy(instance->output, instance->input, bytes);
+    return 1;
+}
+
+static int start(trv_instance_t *instance)
+{
+    const trv_kind_t *kind = instance->kind;
+    const size_t size = element_size(&kind->elements), part = instance->count * size,
+                 whole = part * (size_t)kind->comm->size;
+    int rc = instance->plan ? TRV_OK : make_plan(instance);
+    if (rc < 0 || instance->only_makes)
+        return rc;
+    instance->started = true;
+    instance->channel.inner = instance->inner;
+    rc = trv_channel_register(&instance->channel, 0, instance->input,
+                              kind->collective == TRV_REDUCE_SCATTER ? whole : part);
+    if (rc == TRV_OK)
+        rc = trv_channel_register(&instance->channel, 1, instance->output,
+                                  kind->collective == TRV_ALLGATHER ? whole : part);
+    return rc < 0 ? rc : trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
+}
+
+static int advance(struct trv_net_request *request)
+{
+    trv_instance_t *instance = (trv_instance_t *)request;
+    trv_net_t *net = request->comm->net;
+    int rc;
+    if (!instance->started) {
+        rc = trv_kind_advance(instance->kind);
+        if (rc <= 0)
+            return rc;
+        if (request->comm->size == 1)
+            return instance->only_makes ? 1 : copy(instance);
+        rc = start(instance);
+        if (rc < 0)
+            return trv_net_break(net, rc);
+        if (instance->only_makes)
+            return 1;
+    }
+    rc = trv_plan_test(instance->plan);
+    if (rc == 0)
+        return 0;
+    trv_channel_unregister(&instance->channel, 0);
+    trv_channel_unregister(&instance->channel, 1);
+    return rc < 0 ? trv_net_break(net, rc) : rc;
+}
+
+static void describe(const struct trv_net_request *request, char *text, size_t room)
+{
+    const trv_instance_t *instance = (const trv_instance_t *)request;
+    if (instance->started && instance->plan)
+        trv_plan_describe_as(instance->plan, request->comm->member, text, room);
+}
+
+static void done(struct trv_net_request *request) { trv_instance_give((trv_instance_t *)request); }
+
+static const char *name_of(trv_collective_t collective)
+{
+    return collective == TRV_ALLREDUCE   ? "an allreduce"
+           : collective == TRV_ALLGATHER ? "an allgather"
+                                         : "a reduce-scatter";
+}
+
+int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
+{
+    pthread_mutex_lock(&kind->lock);
+    trv_instance_t *instance = kind->idle;
+    if (instance)
+        kind->idle = instance->next;
+    pthread_mutex_unlock(&kind->lock);
+    if (!instance) {
+        instance = calloc(1, sizeof *instance);
+        if (!instance)
+            return trv_fail_memory();
+        instance->kind = kind;
+        trv_channel_init(&instance->channel, kind->comm);
+        trv_request_init(&instance->request, kind->comm, name_of(kind->collective), advance, done);
+        instance->request.describe = describe;
+    }
+    *taken = instance;
+    return TRV_OK;
+}
+
+void trv_instance_give(trv_instance_t *instance)
+{
+    trv_kind_t *kind = instance->kind;
+    pthread_mutex_lock(&kind->lock);
+    instance->next = kind->idle;
+    kind->idle = instance;
+    pthread_mutex_unlock(&kind->lock);
+}
+
+void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count)
+{
+    instance->inner = inner;
+    instance->started = instance->only_makes = false;
+    instance->input = input;
+    instance->output = output;
+    instance->count = count;
+    trv_request_begin(&instance->request);
+}

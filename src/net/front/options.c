@@ -1,0 +1,235 @@
+/*
+ * What holds: the options, else the environment, as launchers set it (torchrun, `trivance launch`).
+ */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/error.h"
+#include "net/front/inside.h"
+#include "text/parse.h"
+
+#define START_TIMEOUT_S 30.0
+enum { MEETING_BYTES = 256, RANKS_MAX = 1 << TRV_RANKS_BITS };
+
+static void warn(void *context, const char *sentence)
+{
+    const trv_net_t *net = context;
+    if (net->log)
+        net->log(net->log_context, sentence);
+}
+
+static void log_to_stderr(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "trivance: %s\n", sentence);
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static int number_of(const char *name, int min, int max, int *value)
+{
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%s is not set: start the program with `trivance launch` or torchrun, or set "
+                        "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
+                        name);
+    return trv_parse_int(text, name, min, max, value);
+}
+
+static int take_ranks(trv_net_t *net, const trv_net_options_t *options)
+{
+    int rc = TRV_OK;
+    net->ranks = options->ranks;
+    net->rank = options->rank;
+    if (net->ranks == 0)
+        rc = number_of("WORLD_SIZE", 1, RANKS_MAX, &net->ranks);
+    if (rc == TRV_OK && net->rank < 0)
+        rc = number_of("RANK", 0, INT_MAX, &net->rank);
+    if (rc == TRV_OK && (net->ranks < 1 || net->ranks > RANKS_MAX))
+        return trv_fail(TRV_ERR_ARGUMENT, "a job cannot have %d ranks; it has 1 to %d", net->ranks, RANKS_MAX);
+    if (rc == TRV_OK && net->rank >= net->ranks)
+        return trv_fail(TRV_ERR_ARGUMENT, "rank %d is none of a job of %d; its ranks are 0 … %d", net->rank, net->ranks,
+                        net->ranks - 1);
+    return rc;
+}
+
+/* ---- Where to meet ----------------------------------------------------------------------------------------------- */
+
+static int take_port(const trv_net_t *net, const trv_net_options_t *options, int *port)
+{
+    const char *store = getenv("TORCHELASTIC_USE_AGENT_STORE");
+    *port = options->port;
+    if (*port != 0)
+        return *port > 0 && *port <= 65535
+                   ? TRV_OK
+                   : trv_fail(TRV_ERR_ARGUMENT, "there is no port %d; ports are 1 … 65535", *port);
+    if (net->settings.master_port)
+        return trv_parse_int(net->settings.master_port, "TRIVANCE_MASTER_PORT", 1, 65535, port);
+    int rc = number_of("MASTER_PORT", 1, 65535, port);
+    if (rc == TRV_OK && store && strcmp(store, "True") == 0)
+        *port += *port < 65535 ? 1 : -1; /* torchrun has a store of its own on that one */
+    return rc;
+}
+
+static void hash_text(trv_sha256_t *hash, const char *text) { trv_sha256_add(hash, text, strlen(text) + 1); }
+
+/* The job's key: from its secret; without one, from what all its ranks know, and others can find out. */
+static void make_key(trv_net_t *net, const char *secret, const trv_meeting_options_t *meeting,
+                     uint8_t key[TRV_SHA256_BYTES])
+{
+    const char *run = getenv("TORCHELASTIC_RUN_ID");
+    char facts[64];
+    trv_sha256_t hash;
+    trv_sha256_begin(&hash);
+    hash_text(&hash, "trivance");
+    if (secret) {
+        hash_text(&hash, secret);
+    } else {
+        snprintf(facts, sizeof facts, "%d %d", meeting->port, net->ranks);
+        hash_text(&hash, facts);
+        hash_text(&hash, run ? run : "");
+        if (net->rank == 0 && net->ranks > 1)
+            warn(net,
+                 "there is no TRIVANCE_SECRET: whoever reaches rank 0's port may join the job; set one, the same on "
+                 "all ranks, where the network is not your own");
+    }
+    trv_sha256_end(&hash, key);
+}
+
+static int take_environment(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                            char address[256])
+{
+    const char *host = options->address ? options->address : getenv("MASTER_ADDR");
+    const char *secret = options->secret ? options->secret : net->settings.secret;
+    if (net->ranks == 1 && (!host || !*host))
+        host = "127.0.0.1";
+    if (!host || !*host)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "MASTER_ADDR is not set: it says where rank 0 is, as in MASTER_ADDR=10.0.0.1");
+    if (strlen(host) >= 256)
+        return trv_fail(TRV_ERR_ARGUMENT, "MASTER_ADDR has more than 255 characters");
+    snprintf(address, 256, "%s", host);
+    int rc = net->ranks == 1 ? TRV_OK : take_port(net, options, &meeting->port);
+    if (rc == TRV_OK)
+        make_key(net, secret && *secret ? secret : NULL, meeting, meeting->secret);
+    return rc;
+}
+
+/* An address of this host that others may reach: the first that is not its own loop. */
+static void find_address(char address[256])
+{
+    struct ifaddrs *list = NULL;
+    snprintf(address, 256, "127.0.0.1");
+    if (getifaddrs(&list) != 0)
+        return;
+    for (const struct ifaddrs *at = list; at; at = at->ifa_next) {
+        if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET || !(at->ifa_flags & IFF_UP) ||
+            (at->ifa_flags & IFF_LOOPBACK))
+            continue;
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)at->ifa_addr)->sin_addr, address, 256);
+        break;
+    }
+    freeifaddrs(list);
+}
+
+/* What the caller's broadcast carries. Rank 0 listens before it says where. */
+static int meet_otherwise(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                          char address[256])
+{
+    char said[MEETING_BYTES] = "";
+    int port = 0, rc = TRV_OK;
+    if (net->rank == 0) {
+        if (options->address)
+            snprintf(address, 256, "%s", options->address);
+        else
+            find_address(address);
+        if (getrandom(meeting->secret, sizeof meeting->secret, 0) != sizeof meeting->secret)
+            return trv_fail(TRV_ERR_TRANSPORT, "the system has no random numbers for a secret");
+        rc = trv_meeting_open(&net->meeting, meeting);
+        size_t used = (size_t)snprintf(said, sizeof said, "%d %d ", rc,
+                                       rc == TRV_OK ? trv_meeting_port(net->meeting) : 0);
+        for (int i = 0; i < TRV_SHA256_BYTES; i++)
+            used += (size_t)snprintf(said + used, sizeof said - used, "%02x", meeting->secret[i]);
+        snprintf(said + used, sizeof said - used, " %.128s", rc == TRV_OK ? address : trv_last_error());
+    }
+    int met = options->meet(options->meet_context, said, sizeof said);
+    if (met < 0 || rc < 0)
+        return met < 0 ? met : rc;
+    if (net->rank == 0)
+        return TRV_OK;
+    char key[2 * TRV_SHA256_BYTES + 1];
+    int at = 0;
+    said[sizeof said - 1] = '\0';
+    if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &port, key, &at) != 3 || at == 0 ||
+        strlen(key) != 2 * TRV_SHA256_BYTES)
+        return trv_fail(TRV_ERR_INVALID, "what rank 0 says of where to meet came damaged");
+    if (rc < 0)
+        return trv_fail(TRV_ERR_TRANSPORT, "%s", said + at);
+    for (int i = 0; i < TRV_SHA256_BYTES; i++) {
+        const char two[3] = {key[2 * i], key[2 * i + 1], '\0'};
+        meeting->secret[i] = (uint8_t)strtoul(two, NULL, 16);
+    }
+    snprintf(address, 256, "%s", said + at);
+    meeting->port = port;
+    return trv_meeting_open(&net->meeting, meeting);
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+static int take_texts(trv_net_t *net, const trv_net_options_t *options)
+{
+    const char *torus = options->torus ? options->torus : net->settings.torus;
+    const char *algorithm = options->algorithm ? options->algorithm : net->settings.algorithm;
+    const char *provider = options->provider ? options->provider : net->settings.provider;
+    trv_torus_t parsed;
+    char item[TRV_TORUS_TEXT_MAX] = "";
+    int more;
+    snprintf(net->algorithm, sizeof net->algorithm, "%s", algorithm ? algorithm : "");
+    snprintf(net->provider, sizeof net->provider, "%s", provider ? provider : "");
+    for (const char *rest = torus; rest && *rest && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0;) {
+        if (more < 0 || trv_torus_parse(item, &parsed) < 0)
+            return trv_fail(TRV_ERR_ARGUMENT, "the torus of the job: %s", trv_last_error());
+        if (parsed.ranks == net->ranks)
+            snprintf(net->torus, sizeof net->torus, "%s", item);
+    }
+    if (options->torus && *options->torus && !*net->torus)
+        return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has not %d ranks, as the job has", options->torus, net->ranks);
+    return TRV_OK;
+}
+
+int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                         char address[256])
+{
+    const char *debug = getenv("TRIVANCE_DEBUG");
+    net->log = options->log ? options->log : debug && strcmp(debug, "off") == 0 ? NULL : log_to_stderr;
+    net->log_context = options->log_context;
+    trv_settings_read(&net->settings, warn, net);
+    if (net->settings.fault)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s", net->settings.fault);
+    int rc = take_ranks(net, options);
+    if (rc == TRV_OK)
+        rc = take_texts(net, options);
+    net->start_timeout_ns = options->start_timeout_s > 0 ? 1e9 * options->start_timeout_s
+                                                         : net->settings.start_timeout_ns;
+    net->start_timeout_ns = net->start_timeout_ns > 0 ? net->start_timeout_ns : 1e9 * START_TIMEOUT_S;
+    net->timeout_ns = options->timeout_s > 0 ? 1e9 * options->timeout_s : net->settings.timeout_ns;
+    meeting->rank = net->rank;
+    meeting->ranks = net->ranks;
+    meeting->address = address;
+    meeting->everywhere = options->listen_everywhere || net->settings.listen_everywhere;
+    meeting->timeout_ns = net->start_timeout_ns;
+    if (rc < 0)
+        return rc;
+    if (options->meet)
+        return meet_otherwise(net, options, meeting, address);
+    rc = take_environment(net, options, meeting, address);
+    return rc < 0 ? rc : trv_meeting_open(&net->meeting, meeting);
+}

@@ -1,0 +1,276 @@
+/*
+ * Start and end of a job, and what breaks it.
+ *
+ * All ranks meet at rank 0's (net/start), hear what holds, open their interfaces, and learn each other's addresses. Who
+ * cannot says so to all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "net/front/inside.h"
+
+#define HOST_MAX 256
+
+/* ---- Breaking ---------------------------------------------------------------------------------------------------- */
+
+int trv_net_check(const trv_net_t *net)
+{
+    return net ? trv_meeting_state(net->meeting)
+               : trv_fail(TRV_ERR_ARGUMENT, "there is no net (NULL); trv_net_init makes "
+                                            "one");
+}
+
+int trv_net_break(trv_net_t *net, int code)
+{
+    char sentence[TRV_REASON_MAX];
+    if (trv_meeting_has_failed(net->meeting))
+        return trv_meeting_state(net->meeting);
+    const char *reason = trv_last_error();
+    if (strncmp(reason, "rank ", 5) == 0) /* it says whose */
+        snprintf(sentence, sizeof sentence, "%s", reason);
+    else
+        snprintf(sentence, sizeof sentence, "rank %d: %.*s", net->rank, TRV_REASON_MAX - 40, reason);
+    trv_meeting_fail(net->meeting, sentence);
+    trv_meeting_state(net->meeting);
+    return code;
+}
+
+static void failed_fabric(void *context, const char *sentence)
+{
+    trv_net_t *net = context;
+    trv_meeting_fail(net->meeting, sentence);
+}
+
+static int reason(void *context)
+{
+    const trv_net_t *net = context;
+    return trv_meeting_state(net->meeting);
+}
+
+/* The meeting's, by its thread: */
+
+static void log_meeting(void *context, const char *sentence)
+{
+    const trv_net_t *net = context;
+    if (net->log)
+        net->log(net->log_context, sentence);
+}
+
+static void failed_meeting(void *context)
+{
+    trv_net_t *net = context;
+    trv_fabric_t *fabric = atomic_load(&net->breakable);
+    if (fabric)
+        trv_fabric_break(fabric);
+}
+
+void trv_net_abort(trv_net_t *net, const char *why)
+{
+    char sentence[TRV_REASON_MAX];
+    if (!net)
+        return;
+    snprintf(sentence, sizeof sentence, "rank %d has aborted: %.*s", net->rank, TRV_REASON_MAX - 40,
+             why && *why ? why : "it gave no reason");
+    trv_meeting_fail(net->meeting, sentence);
+}
+
+int trv_net_progress(trv_net_t *net)
+{
+    int rc = trv_net_check(net);
+    if (rc < 0)
+        return rc;
+    trv_fabric_poll(net->fabric);
+    trv_requests_advance(net);
+    return trv_net_check(net);
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
+
+static int join(trv_net_t *net)
+{
+    trv_writer_t writer = {.data = NULL};
+    trv_settings_t *settings = &net->settings;
+    double *number[] = {&net->timeout_ns, &settings->alpha_ns, &settings->bandwidth_bps, &settings->hop_ns,
+                        &settings->overhead_ns};
+    trv_write_text(&writer, net->torus);
+    trv_write_text(&writer, net->algorithm);
+    trv_write_text(&writer, net->provider);
+    for (int i = 0; i < 5; i++)
+        trv_write_real(&writer, *number[i]);
+    int rc = writer.failed ? trv_fail_memory() : trv_meeting_join(net->meeting, writer.data, writer.used);
+    trv_writer_clear(&writer);
+    if (rc < 0 || net->rank == 0)
+        return rc;
+    size_t bytes;
+    const void *welcome = trv_meeting_welcome(net->meeting, &bytes);
+    trv_reader_t reader = trv_reader(welcome, bytes);
+    trv_read_text(&reader, net->torus, sizeof net->torus);
+    trv_read_text(&reader, net->algorithm, sizeof net->algorithm);
+    trv_read_text(&reader, net->provider, sizeof net->provider);
+    for (int i = 0; i < 5; i++)
+        *number[i] = trv_read_real(&reader);
+    return trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says came damaged");
+}
+
+static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
+{
+    const char *ports = options->ports ? options->ports : net->settings.ports, *local = trv_meeting_local(net->meeting);
+    const trv_fabric_options_t fabric = {.rank = net->rank,
+                                         .ranks = net->ranks,
+                                         .provider = *net->provider ? net->provider : NULL,
+                                         .ports = ports && *ports ? ports : NULL,
+                                         .local = *local ? local : NULL,
+                                         .remote = !*net->provider,
+                                         .fail = failed_fabric,
+                                         .reason = reason,
+                                         .context = net};
+    int rc = trv_fabric_open(&net->fabric, &fabric);
+    atomic_store(&net->breakable, net->fabric);
+    return rc;
+}
+
+static int read_hosts(trv_net_t *net, const char *own)
+{
+    char host[HOST_MAX];
+    int here = 0, rc = TRV_OK;
+    for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
+        size_t bytes;
+        const void *record = trv_meeting_record(net->meeting, r, &bytes);
+        trv_reader_t reader = trv_reader(record, bytes);
+        trv_read_text(&reader, host, sizeof host);
+        here += strcmp(host, own) == 0;
+        if (trv_fabric_is_local(net->fabric) && strcmp(host, own) != 0)
+            return trv_fail(TRV_ERR_UNSUPPORTED, "libfabric's provider %s serves one host only, and rank %d is on %s",
+                            trv_fabric_provider(net->fabric), r, host);
+        rc = trv_fabric_learn(net->fabric, r, &reader);
+    }
+    if (here > sysconf(_SC_NPROCESSORS_ONLN))
+        trv_fabric_crowd(net->fabric);
+    return rc;
+}
+
+static int exchange(trv_net_t *net)
+{
+    trv_writer_t writer = {.data = NULL};
+    char host[HOST_MAX] = "";
+    gethostname(host, sizeof host - 1);
+    trv_write_text(&writer, host);
+    trv_fabric_describe(net->fabric, &writer);
+    int rc = writer.failed                        ? trv_fail_memory()
+             : writer.used > TRV_RECORD_BYTES_MAX ? trv_fail(TRV_ERR_UNSUPPORTED, "the addresses of the interfaces are "
+                                                                                  "too long")
+                                                  : trv_meeting_exchange(net->meeting, writer.data, writer.used);
+    trv_writer_clear(&writer);
+    return rc < 0 ? rc : read_hosts(net, host);
+}
+
+static void destroy(trv_net_t *net)
+{
+    if (net->fabric && net->meeting)
+        atomic_store(&net->breakable, NULL);
+    trv_net_free_all(net);
+    trv_meeting_close(net->meeting); /* whose thread may break the fabric until then */
+    trv_fabric_close(net->fabric);
+    trv_settings_clear(&net->settings);
+    pthread_mutex_destroy(&net->lock);
+    free(net);
+}
+
+/* Tells the others, if there is a way. */
+static int fail_start(trv_net_t *net, int code)
+{
+    if (net->meeting)
+        trv_net_break(net, code);
+    destroy(net);
+    return code;
+}
+
+int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
+{
+    const trv_net_options_t none = {TRV_NET_OPTIONS};
+    trv_meeting_options_t meeting = {.failed = failed_meeting, .log = log_meeting};
+    char address[256] = "";
+    if (!made)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no place for the net; pass the address of a trv_net_t *");
+    *made = NULL;
+    if (options && options->size != sizeof *options)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "trv_net_options_t has the size %zu, and this library's has %zu; begin with "
+                        "TRV_NET_OPTIONS, and take the headers of this version (%s)",
+                        options->size, sizeof *options, TRV_VERSION);
+    options = options ? options : &none;
+    trv_net_t *net = calloc(1, sizeof *net);
+    if (!net)
+        return trv_fail_memory();
+    pthread_mutex_init(&net->lock, NULL);
+    meeting.context = net;
+    int rc = trv_net_take_options(net, options, &meeting, address);
+    if (rc == TRV_OK)
+        rc = join(net);
+    if (rc == TRV_OK)
+        rc = open_fabric(net, options);
+    if (rc == TRV_OK)
+        rc = exchange(net);
+    if (rc == TRV_OK)
+        rc = trv_comm_make(&net->world, net, net->rank, net->ranks);
+    if (rc < 0)
+        return fail_start(net, rc);
+    *made = net;
+    return TRV_OK;
+}
+
+/* ---- End --------------------------------------------------------------------------------------------------------- */
+
+static void keep_on(void *context)
+{
+    const trv_net_t *net = context;
+    trv_fabric_poll(net->fabric);
+}
+
+int trv_net_finalize(trv_net_t **net)
+{
+    if (!net || !*net)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no net (NULL); trv_net_init makes one");
+    int rc = trv_meeting_state((*net)->meeting);
+    if (rc == TRV_OK && atomic_load(&(*net)->requests) > 0)
+        return trv_fail(TRV_ERR_STATE, "%d requests are not complete; wait for them before the end",
+                        atomic_load(&(*net)->requests));
+    if (rc == TRV_OK)
+        rc = trv_meeting_leave((*net)->meeting, keep_on, *net);
+    destroy(*net);
+    *net = NULL;
+    return rc;
+}
+
+/* ---- Ports ------------------------------------------------------------------------------------------------------- */
+
+int trv_net_ports(const trv_net_t *net) { return net ? trv_fabric_ports(net->fabric) : 0; }
+
+int trv_net_port(const trv_net_t *net, int index, trv_net_port_t *port)
+{
+    trv_fabric_port_info_t info;
+    if (!net || !port || index < 0 || index >= trv_net_ports(net))
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no port %d; the net has %d", index, trv_net_ports(net));
+    if (port->size != sizeof *port)
+        return trv_fail(TRV_ERR_ARGUMENT, "trv_net_port_t has another size; begin with TRV_NET_PORT");
+    trv_fabric_port_info(net->fabric, index, &info);
+    *port = (trv_net_port_t){.size = sizeof *port,
+                             .bytes_sent = info.bytes[1],
+                             .bytes_received = info.bytes[0],
+                             .messages_sent = info.messages[1],
+                             .messages_received = info.messages[0]};
+    snprintf(port->interface, sizeof port->interface, "%s", info.interface);
+    snprintf(port->provider, sizeof port->provider, "%s", info.provider);
+    snprintf(port->address, sizeof port->address, "%s", info.address);
+    size_t used = 0;
+    for (int w = 0; w < TRV_WAYS; w++) {
+        char way[TRV_PORT_TEXT_MAX];
+        if (info.ways >> w & 1 && used < sizeof port->ways)
+            used += (size_t)snprintf(port->ways + used, sizeof port->ways - used, "%s%s", used ? "," : "",
+                                     trv_port_format(w, way));
+    }
+    return TRV_OK;
+}

@@ -1,0 +1,89 @@
+/*
+ * What the parts of a meeting share: the thread (thread.c), rank 0's end (serve.c), the others' (join.c).
+ */
+#ifndef TRIVANCE_NET_START_INSIDE_H
+#define TRIVANCE_NET_START_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "net/start/link.h"
+#include "net/start/meeting.h"
+
+enum { TRV_NUMERIC_MAX = 80, TRV_NOBODY = -1 };
+
+/* A connection. */
+typedef struct trv_end {
+    int fd;
+    int rank;            /* of the other side; TRV_NOBODY before it has said so */
+    bool writes, leaves; /* wants to write; has said that it leaves */
+    bool closing;        /* when all is written */
+    double since_ns;
+    char from[TRV_NUMERIC_MAX];
+    trv_link_t link;
+    struct trv_end *next; /* among those that are nobody's */
+} trv_end_t;
+
+typedef struct trv_saying {
+    uint8_t *data;
+    size_t bytes;
+    bool there;
+} trv_saying_t;
+
+struct trv_meeting {
+    trv_meeting_options_t options;
+    char address[256], local[TRV_NUMERIC_MAX];
+    int port;
+    int listener, epoll, wake;
+    pthread_t thread;
+    bool threaded;
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t changed;
+    bool stop;
+    atomic_bool failed;
+    char reason[TRV_REASON_MAX];
+    bool told; /* the failure, to the others */
+    /* Steps, as they are reached. */
+    bool joins, joined, spoke, exchanged, leaves, gone;
+    int come, spoken, left; /* of rank 0: how many ranks */
+    trv_saying_t welcome, *record;
+    trv_writer_t table; /* of rank 0: as it is sent */
+    trv_end_t **end;    /* of rank 0: by rank */
+    trv_end_t *stranger;
+    int strangers;
+    trv_end_t *up;       /* of the others: to rank 0 */
+    double next_try_ns;  /* to connect */
+    const char *why_not; /* the last try failed */
+    int refused;         /* so many strangers */
+};
+
+/* thread.c. The lock is held. */
+void trv_meeting_wake(const trv_meeting_t *meeting);
+void trv_meeting_fail_locked(trv_meeting_t *meeting, const char *sentence);
+void trv_meeting_log(trv_meeting_t *meeting, const char *format, ...) __attribute__((format(printf, 2, 3)));
+trv_end_t *trv_end_make(trv_meeting_t *meeting, int fd, bool serves);
+void trv_end_free(trv_meeting_t *meeting, trv_end_t *end);
+/* Writes what it can; false where the connection is over. */
+bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end);
+bool trv_saying_set(trv_saying_t *saying, const void *data, size_t bytes);
+/* Reads the records of a table; false if it is none. */
+bool trv_meeting_read_table(trv_meeting_t *meeting, const void *table, size_t bytes);
+
+/* serve.c: rank 0. */
+int trv_serve_listen(trv_meeting_t *meeting);
+void trv_serve_accept(trv_meeting_t *meeting);
+void trv_serve_frame(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *frame);
+/* The connection is over, or (wrong) the last error says what it has sent. */
+void trv_serve_over(trv_meeting_t *meeting, trv_end_t *end, bool wrong);
+/* Does what can be done now. */
+void trv_serve_step(trv_meeting_t *meeting, double now_ns);
+void trv_serve_tell(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes);
+void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t room);
+
+/* join.c: the others. */
+void trv_join_try(trv_meeting_t *meeting, double now_ns);
+void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame);
+void trv_join_over(trv_meeting_t *meeting, bool wrong);
+void trv_join_step(trv_meeting_t *meeting, double now_ns);
+
+#endif

@@ -1,0 +1,190 @@
+/*
+ * The end of a meeting of all ranks but 0: connects, again and again until somebody listens, and does as it is told.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/error.h"
+#include "net/start/inside.h"
+
+#define PAUSE_NS 50e6
+enum { CONNECT_MS = 2000 };
+
+/* ---- Connecting -------------------------------------------------------------------------------------------------- */
+
+static int connect_to(const struct addrinfo *at, int *error)
+{
+    const int one = 1;
+    socklen_t length = sizeof *error;
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        *error = errno;
+        return -1;
+    }
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    *error = connect(fd, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
+    if (*error == EINPROGRESS && poll(&ready, 1, CONNECT_MS) == 1)
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length);
+    if (*error == 0) {
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+/* Without the lock, which a name server must not hold. */
+static int connect_somewhere(trv_meeting_t *meeting, const char **why_not)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char port[16];
+    int error = 0, fd = -1;
+    snprintf(port, sizeof port, "%d", meeting->port);
+    pthread_mutex_unlock(&meeting->lock);
+    int code = getaddrinfo(meeting->address, port, &hints, &found);
+    for (const struct addrinfo *at = found; code == 0 && at && fd < 0; at = at->ai_next)
+        fd = connect_to(at, &error);
+    if (code == 0)
+        freeaddrinfo(found);
+    pthread_mutex_lock(&meeting->lock);
+    *why_not = fd >= 0 ? NULL : code != 0 ? "has an address that nobody knows" : "does not listen there";
+    return fd;
+}
+
+void trv_join_try(trv_meeting_t *meeting, double now_ns)
+{
+    if (now_ns < meeting->next_try_ns)
+        return;
+    struct sockaddr_storage local;
+    socklen_t length = sizeof local;
+    int fd = connect_somewhere(meeting, &meeting->why_not);
+    meeting->next_try_ns = trv_now_ns() + PAUSE_NS;
+    if (fd < 0)
+        return;
+    if (getsockname(fd, (struct sockaddr *)&local, &length) == 0)
+        getnameinfo((struct sockaddr *)&local, length, meeting->local, sizeof meeting->local, NULL, 0, NI_NUMERICHOST);
+    meeting->up = trv_end_make(meeting, fd, false);
+}
+
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
+
+static void fail(trv_meeting_t *meeting, const char *before, const char *why, size_t bytes)
+{
+    char sentence[TRV_REASON_MAX], text[TRV_REASON_MAX / 2];
+    snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text - 1), why);
+    for (char *at = text; *at; at++)
+        if (iscntrl((unsigned char)*at))
+            *at = '?';
+    snprintf(sentence, sizeof sentence, "%s%s", before, text);
+    trv_meeting_fail_locked(meeting, sentence);
+}
+
+/* A failure of rank 0's own end; the sentence goes on about what answers there. */
+static void fail_there(trv_meeting_t *meeting, const char *what, const char *why, size_t bytes)
+{
+    char before[TRV_REASON_MAX / 2];
+    snprintf(before, sizeof before, "%s at %.200s, port %d, ", what, meeting->address, meeting->port);
+    fail(meeting, before, why, bytes);
+}
+
+void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame)
+{
+    trv_link_t *link = &meeting->up->link;
+    if (frame->type == TRV_FRAME_REFUSED) {
+        fail_there(meeting, "rank 0",
+                   "refuses this rank, which it says does not know the job's secret: "
+                   "TRIVANCE_SECRET must be the same on all ranks",
+                   TRV_REASON_MAX);
+        meeting->told = true;
+    } else if (frame->type == TRV_FRAME_WELCOME && !meeting->joined) {
+        meeting->joined = trv_saying_set(&meeting->welcome, frame->content, frame->bytes);
+        link->frame_bytes_max = (size_t)meeting->options.ranks * (TRV_RECORD_BYTES_MAX + 4);
+    } else if (frame->type == TRV_FRAME_TABLE && meeting->joined && !meeting->exchanged) {
+        meeting->exchanged = trv_meeting_read_table(meeting, frame->content, frame->bytes);
+        if (!meeting->exchanged)
+            trv_meeting_fail_locked(meeting, "the addresses of the ranks came damaged from rank 0");
+        link->frame_bytes_max = TRV_RECORD_BYTES_MAX;
+    } else if (frame->type == TRV_FRAME_FAIL) {
+        meeting->told = true;
+        fail(meeting, "", (const char *)frame->content, frame->bytes);
+    } else if (frame->type == TRV_FRAME_GONE) {
+        meeting->gone = true;
+    } else {
+        trv_meeting_fail_locked(meeting, "rank 0 said something that was not its turn");
+    }
+    pthread_cond_broadcast(&meeting->changed);
+}
+
+void trv_join_over(trv_meeting_t *meeting, bool wrong)
+{
+    if (wrong)
+        fail_there(meeting, "what answers", trv_last_error(), TRV_REASON_MAX);
+    else if (meeting->joined && !meeting->gone)
+        fail_there(meeting, "rank 0", "has died, or left without a word: its connection was closed", TRV_REASON_MAX);
+    else
+        meeting->why_not = "closed the connection";
+    trv_end_free(meeting, meeting->up);
+    meeting->up = NULL;
+    meeting->next_try_ns = trv_now_ns() + PAUSE_NS;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
+static void send_frame(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes)
+{
+    if (trv_link_send(&meeting->up->link, type, content, bytes) < 0)
+        trv_meeting_fail_locked(meeting, "this rank is out of memory");
+    meeting->up->closing = type == TRV_FRAME_FAIL;
+    trv_end_write(meeting, meeting->up);
+}
+
+static void say_hello(trv_meeting_t *meeting)
+{
+    trv_writer_t writer = {.data = NULL};
+    trv_write_text(&writer, TRV_VERSION);
+    trv_write_number(&writer, (uint32_t)meeting->options.rank);
+    trv_write_number(&writer, (uint32_t)meeting->options.ranks);
+    meeting->up->link.frame_bytes_max = TRV_WELCOME_BYTES_MAX;
+    if (writer.failed)
+        trv_meeting_fail_locked(meeting, "this rank is out of memory");
+    else
+        send_frame(meeting, TRV_FRAME_HELLO, writer.data, writer.used);
+    trv_writer_clear(&writer);
+}
+
+void trv_join_step(trv_meeting_t *meeting, double now_ns)
+{
+    if (atomic_load(&meeting->failed)) {
+        if (meeting->up && !meeting->told && meeting->up->link.sent > 0)
+            send_frame(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
+        else if (meeting->up && !meeting->up->closing && meeting->up->fd >= 0)
+            shutdown(meeting->up->fd, SHUT_WR);
+        meeting->told = true;
+        return;
+    }
+    if (!meeting->up && !meeting->joined && meeting->joins)
+        trv_join_try(meeting, now_ns);
+    if (!meeting->up)
+        return;
+    if (meeting->up->link.greeted && meeting->up->link.sent == 0)
+        say_hello(meeting);
+    if (meeting->joined && meeting->spoke && meeting->up->link.sent == 1)
+        send_frame(meeting, TRV_FRAME_RECORD, meeting->record[meeting->options.rank].data,
+                   meeting->record[meeting->options.rank].bytes);
+    if (meeting->leaves && !meeting->up->leaves) {
+        meeting->up->leaves = true;
+        send_frame(meeting, TRV_FRAME_BYE, NULL, 0);
+    }
+}

@@ -1,0 +1,217 @@
+/*
+ * Execution plans of MSCCL++: ours, all of them, are exact; a plan from which anything is taken, and a broken file, is
+ * refused with a sentence.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include <trivance/trivance.h>
+
+#include "export/msccl.h"
+#include "export/mscclpp_program.h"
+#include "tool.h"
+
+/* NULL if the plan is exact, else the fault or the reader's sentence. */
+static const char *verify(const char *text)
+{
+    static char sentence[1024];
+    trv_mscclpp_t program;
+    trv_msccl_verdict_t verdict = {.valid = false};
+    int rc = trv_mscclpp_read(text, strlen(text), "test", &program);
+    if (!rc)
+        rc = trv_mscclpp_verify(&program, &verdict);
+    trv_mscclpp_clear(&program);
+    snprintf(sentence, sizeof sentence, "%s", rc ? trv_last_error() : verdict.fault);
+    return !rc && verdict.valid ? NULL : sentence;
+}
+
+static char *exported(const char *torus_text, const char *algorithm, trv_collective_t collective)
+{
+    trv_torus_t torus;
+    trv_schedule_t *schedule;
+    char *text = NULL;
+    size_t length;
+    assert_int_equal(trv_torus_parse(torus_text, &torus), 0);
+    if (trv_schedule_create(&schedule, &torus, algorithm, collective))
+        return NULL;
+    FILE *out = open_memstream(&text, &length);
+    int rc = trv_mscclpp_write(schedule, out);
+    fclose(out);
+    trv_schedule_destroy(schedule);
+    if (rc == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void test_ours(void **state)
+{
+    static const char *const tori[] = {"2", "3", "5", "2x4", "3x3"};
+    int plans = 0;
+    (void)state;
+    for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
+        for (int a = 0; a < trv_algorithms_count(); a++)
+            for (int c = 0; c < 3; c++) {
+                const char *name = trv_algorithm_name(trv_algorithm_at(a));
+                char *text = exported(tori[t], name, (trv_collective_t)c);
+                if (!text)
+                    continue;
+                if (verify(text))
+                    fail_msg("%s on %s: %s", name, tori[t], verify(text));
+                plans++;
+                free(text);
+            }
+    assert_true(plans > 60);
+}
+
+static json_t *ops_of(json_t *root, size_t gpu, size_t block)
+{
+    json_t *blocks = json_object_get(json_array_get(json_object_get(root, "gpus"), gpu), "threadblocks");
+    return json_object_get(json_array_get(blocks, block), "ops");
+}
+
+/* Each operation is needed, but for some nops: of those that stand last in a threadblock, and before what waits itself. */
+static void test_removed(void **state)
+{
+    char *text = exported("4", "trivance-b", TRV_ALLREDUCE);
+    json_t *root = json_loads(text, 0, NULL);
+    int nops = 0, needed = 0;
+    (void)state;
+    assert_non_null(root);
+    for (size_t gpu = 0; gpu < 4; gpu++)
+        for (size_t i = 0; i < json_array_size(ops_of(root, gpu, 0)); i++) {
+            json_t *copy = json_deep_copy(root);
+            const char *name = json_string_value(json_object_get(json_array_get(ops_of(root, gpu, 0), i), "name"));
+            json_array_remove(ops_of(copy, gpu, 0), i);
+            char *broken = json_dumps(copy, 0);
+            const char *said = verify(broken);
+            if (strcmp(name, "nop") != 0 && !said)
+                fail_msg("GPU %zu does without operation %zu, %s", gpu, i, name);
+            assert_true(!said || strlen(said) > 10);
+            nops += strcmp(name, "nop") == 0;
+            needed += strcmp(name, "nop") == 0 && said;
+            free(broken);
+            json_decref(copy);
+        }
+    assert_true(needed > nops / 2);
+    json_decref(root);
+    free(text);
+}
+
+static void test_changed(void **state)
+{
+    static const struct {
+        const char *old, *instead, *words;
+    } change[] = {
+        {"\"rlxsignal\"", "\"signal\"", NULL},
+        {"\"signal\"", "\"rlxsignal\"", "publishes nothing"},
+        {"\"name\": \"wait\"", "\"name\": \"signal\"", "has nothing yet"},
+        {"\"re\"", "\"redu\"", "the operation 'redu' is not known"},
+        {"\"sum\"", "\"max\"", "only sum is verified"},
+        {"\"memory\"", "\"port\"", "memory"},
+        {"\"Simple\"", "\"LL\"", "only Simple is verified"},
+        {"\"allreduce\"", "\"alltoall\"", "collective"},
+        {"\"index\": 1", "\"index\": 2", ""},
+        {"\"index\": 1", "\"index\": 4000000000", "index"},
+        {"\"size\": 1", "\"size\": -1", "size"},
+        {"\"size\": 1", "\"size\": 0", ""},
+        {"\"buffer_id\": 0", "\"buffer_id\": 77", "no remote buffer 77"},
+        {"\"input_chunks\": 3", "\"input_chunks\": 2", "input and 3 output chunks"},
+        {"\"id\": 1", "\"id\": 2", "id"},
+        {"\"threadblocks\"", "\"threads\"", "threadblocks is missing"},
+    };
+    char *text = exported("3", "trivance-b", TRV_ALLREDUCE);
+    (void)state;
+    assert_null(verify(text));
+    for (size_t i = 0; i < sizeof change / sizeof change[0]; i++) {
+        const char *at = strstr(text, change[i].old);
+        char *other = NULL;
+        if (!at)
+            fail_msg("there is no %s", change[i].old);
+        assert_true(
+            asprintf(&other, "%.*s%s%s", (int)(at - text), text, change[i].instead, at + strlen(change[i].old)) > 0);
+        const char *said = verify(other);
+        if (!said != !change[i].words || (said && !strstr(said, change[i].words)))
+            fail_msg("%s instead of %s: '%s', and not: %s", change[i].instead, change[i].old, said, change[i].words);
+        free(other);
+    }
+    for (size_t length = 0; length + 2 < strlen(text); length += 11) {
+        char *start = strndup(text, length);
+        assert_non_null(verify(start));
+        free(start);
+    }
+    free(text);
+}
+
+/* What others use, too: a sum that reads a peer's memory; at the end the peer must wait until it has been read. */
+static void test_others(void **state)
+{
+    static const char gpu[] =
+        "{\"id\": %d, \"input_chunks\": 1, \"output_chunks\": 1, \"scratch_chunks\": 1, \"threadblocks\": [{\"id\": 0, "
+        "\"ops\": [{\"name\": \"copy\", \"src_buff\": [%s], \"dst_buff\": [%s]}, {\"name\": \"nop\"}, "
+        "{\"name\": \"signal\", \"channel_ids\": [0], \"channel_type\": \"memory\"}, "
+        "{\"name\": \"wait\", \"channel_ids\": [0], \"channel_type\": \"memory\"}, {\"name\": \"nop\"}, "
+        "{\"name\": \"rre\", \"src_buff\": [%s, {\"buffer_id\": 0, \"index\": 0, \"size\": 1}], \"dst_buff\": [%s], "
+        "\"reduce_op\": \"sum\"}, {\"name\": \"nop\"}, "
+        "{\"name\": \"%s\", \"channel_ids\": [0], \"channel_type\": \"memory\"}, "
+        "{\"name\": \"%s\", \"channel_ids\": [0], \"channel_type\": \"memory\"}], "
+        "\"channels\": [{\"channel_type\": \"memory\", \"channel_ids\": [0]}], "
+        "\"remote_buffer_refs\": [{\"access_channel_type\": \"memory\", \"remote_buffer_ids\": [0]}]}], "
+        "\"channels\": [{\"channel_type\": \"memory\", \"connected_to\": [%d]}], "
+        "\"remote_buffers\": [{\"rank\": %d, \"type\": \"s\", \"access_channel_types\": [\"memory\"]}]}";
+    static const char input[] = "{\"type\": \"i\", \"index\": 0, \"size\": 1}",
+                      scratch[] = "{\"type\": \"s\", \"index\": 0, \"size\": 1}";
+    (void)state;
+    static const char *const last[][2] = {{"signal", "wait"}, {"rlxsignal", "rlxwait"}, {"nop", "nop"}};
+    for (int l = 0; l < 3; l++) {
+        char text[8192], *at = text;
+        at += sprintf(at, "{\"name\": \"pull\", \"collective\": \"allreduce\", \"protocol\": \"Simple\", "
+                          "\"inplace\": true, \"gpus\": [");
+        for (int g = 0; g < 2; g++) {
+            at += sprintf(at, gpu, g, input, scratch, input, input, last[l][0], last[l][1], 1 - g, 1 - g);
+            at += sprintf(at, "%s", g ? "]}" : ", ");
+        }
+        const char *said = verify(text);
+        if (l < 2 && said)
+            fail_msg("%s: %s", last[l][0], said);
+        if (l == 2 && (!said || !strstr(said, "nothing says which comes first")))
+            fail_msg("a peer is read when its launch may have ended: '%s'", said);
+    }
+}
+
+static void test_tool(void **state)
+{
+    char path[512], line[640];
+    char *text = exported("2x2", "trivance-l", TRV_ALLREDUCE);
+    (void)state;
+    snprintf(path, sizeof path, "%s/plan.json", tool_folder());
+    tool_write_file(path, text, 0600);
+    snprintf(line, sizeof line, "verify --schedule=%s", path);
+    tool_t tool = tool_run(line, NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "4 GPUs"));
+    assert_non_null(strstr(tool.out, "exact"));
+    tool_clear(&tool);
+    char *put = strstr(text, "\"re\"");
+    memcpy(put, "\"no\"", 4);
+    tool_write_file(path, text, 0600);
+    tool_refuses(line, "the operation 'no' is not known");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ours),   cmocka_unit_test(test_removed), cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_others), cmocka_unit_test(test_tool),
+    };
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
+}

@@ -1,0 +1,135 @@
+/*
+ * Faults: `faults WHAT` in a job in which rank 1 does what is wrong. All others must hear of it, in one sentence that names
+ * it, within seconds, and end in order.
+ *
+ *     killed    dies amid collectives, by SIGKILL: with one request that waits, and one that was only started
+ *     aborts    says that it gives up, while others wait
+ *     count     has another count in its allreduce, of the same class of sizes
+ *     length    sends a message of another length, which may also cost it its connection: the sentence is of either
+ *     leaves    ends without a word, while others use the net
+ *     sleeps    is not there for longer than TRIVANCE_TIMEOUT
+ *     pending   ends with a request that is not complete, which is refused; then does better
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <trivance/net.h>
+
+enum { COUNT = 100000 };
+
+static int rank, ranks;
+static double data[2][COUNT];
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "rank %d: %s (%s)\n", rank, what, trv_last_error());
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Rank 1's fault; the others use the net until it is noticed, or 10 s have passed. */
+static int use(trv_net_comm_t *world, const char *what, int round)
+{
+    const bool wrong = rank == 1 && round == 20;
+    trv_net_request_t request;
+    size_t count = round % 2 ? COUNT : 10;
+    int rc;
+    if (wrong && strcmp(what, "killed") == 0)
+        raise(SIGKILL);
+    if (wrong && strcmp(what, "leaves") == 0)
+        _exit(0);
+    if (wrong && strcmp(what, "sleeps") == 0)
+        usleep(1500000);
+    if (round == 20 && strcmp(what, "length") == 0 && rank < 2) {
+        rc = rank == 1 ? trv_net_send(world, data[0], 9, 0, 3) : trv_net_receive(world, data[1], 8, 1, 3);
+        if (rc < 0)
+            return rc;
+    }
+    if (wrong && strcmp(what, "count") == 0)
+        count++;
+    rc = trv_net_allreduce_start(world, data[0], data[1], count, TRV_DOUBLE, TRV_SUM, &request);
+    if (rc < 0)
+        return rc;
+    rc = trv_net_allreduce(world, data[0], data[0], 8, TRV_DOUBLE, TRV_MIN);
+    const int other = trv_net_wait(&request);
+    return rc < 0 ? rc : other;
+}
+
+static void expect_reason(const char *what)
+{
+    static const struct {
+        const char *what, *reason;
+    } expected[] = {{"killed", "rank 1"}, {"aborts", "rank 1 has aborted: enough"},
+                    {"count", "rank 1"},  {"length", "rank 1"},
+                    {"leaves", "rank 1"}, {"sleeps", "took longer than 0.5 s"}};
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        if (strcmp(expected[i].what, what) == 0 && !strstr(trv_last_error(), expected[i].reason))
+            fail("the reason is another");
+}
+
+static void *wait_in_vain(trv_net_comm_t *world)
+{
+    if (rank != 1 && trv_net_barrier(world) == TRV_OK)
+        fail("a barrier without rank 1");
+    return NULL;
+}
+
+static void leave_pending(trv_net_t *net)
+{
+    trv_net_comm_t *world = trv_net_world(net);
+    trv_net_request_t request;
+    if (trv_net_receive_start(world, data[0], 8, (rank + 1) % ranks, 0, &request) < 0 ||
+        trv_net_finalize(&net) != TRV_ERR_STATE || trv_net_send(world, data[1], 8, (rank + ranks - 1) % ranks, 0) < 0 ||
+        trv_net_wait(&request) < 0 || trv_net_finalize(&net) < 0)
+        fail("an end with a request that is not complete");
+}
+
+int main(int argc, char **argv)
+{
+    trv_net_t *net;
+    const char *what = argc == 2 ? argv[1] : "";
+    if (trv_net_init(&net, NULL) < 0)
+        fail("no start");
+    trv_net_comm_t *world = trv_net_world(net);
+    rank = trv_net_rank(world);
+    ranks = trv_net_size(world);
+    if (strcmp(what, "pending") == 0) {
+        leave_pending(net);
+        return 0;
+    }
+    const double start = now();
+    int rc = 0;
+    if (strcmp(what, "aborts") == 0) {
+        if (rank == 1) {
+            usleep(300000);
+            trv_net_abort(net, "enough");
+        }
+        wait_in_vain(world);
+    }
+    for (int round = 0; rc == 0 && now() - start < 10; round++)
+        rc = use(world, what, round);
+    if (rc == 0)
+        fail("nobody noticed");
+    if (rc != TRV_ERR_TRANSPORT)
+        fail("the code is another");
+    expect_reason(what);
+    if (now() - start > 5)
+        fail("it took long");
+    if (trv_net_barrier(world) != TRV_ERR_TRANSPORT)
+        fail("a broken net that serves");
+    expect_reason(what);
+    if (trv_net_finalize(&net) != TRV_ERR_TRANSPORT || net)
+        fail("an end that says nothing");
+    fprintf(stderr, "rank %d: %s\n", rank, trv_last_error());
+    return 0;
+}

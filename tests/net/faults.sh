@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# A job with a fault: faults.sh RANKS PROGRAM WHAT. All ranks but the one that dies end with 0, in time.
+set -u
+here=$(dirname "$0")
+[ "$3" != sleeps ] || export TRIVANCE_TIMEOUT=500ms
+output=$(timeout 30 "$here/launch.sh" "$@" 2>&1)
+code=$?
+echo "$output"
+expected=0
+[ "$3" != killed ] || expected=137
+[ $code -eq $expected ] || { echo "faults.sh: the exit status is $code, not $expected"; exit 1; }

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Starts the ranks of a job here: launch.sh RANKS PROGRAM [ARGUMENT…]. The exit status is that of the rank that fails
+# first. MASTER_PORT is a port that nobody has at the moment, unless it is set.
+set -u
+ranks=$1
+shift
+export MASTER_ADDR=${MASTER_ADDR-127.0.0.1} WORLD_SIZE=$ranks TRIVANCE_SECRET=${TRIVANCE_SECRET-$RANDOM$RANDOM$RANDOM}
+if [ -z "${MASTER_PORT-}" ]; then
+    while :; do
+        MASTER_PORT=$((20000 + RANDOM % 12000))
+        (exec 3<> "/dev/tcp/127.0.0.1/$MASTER_PORT") 2> /dev/null || break
+    done
+    export MASTER_PORT
+fi
+pids=()
+for ((rank = 0; rank < ranks; rank++)); do
+    RANK=$rank "$@" &
+    pids+=($!)
+done
+trap 'kill "${pids[@]}" 2> /dev/null' INT TERM
+code=0
+for pid in "${pids[@]}"; do
+    wait "$pid"
+    ended=$?
+    [ $code -ne 0 ] || code=$ended
+done
+exit $code

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# `trivance launch`: what each process sees, the exit status of one that fails or is killed, bad command lines.
+set -u
+trivance=$1
+expect() { # CODE TEXT COMMAND…: the exit status, and a part of what is said
+    local code=$1 text=$2 output ended
+    shift 2
+    output=$("$trivance" launch "$@" 2>&1)
+    ended=$?
+    [ $ended -eq "$code" ] && [[ $output == *"$text"* ]] ||
+        { echo "launch $*: exit status $ended, not $code, or not '$text' in: $output"; exit 1; }
+}
+expect 0 "127.0.0.1 4000 2 2" -n 2 --port=4000 sh -c 'echo $MASTER_ADDR $MASTER_PORT $WORLD_SIZE $LOCAL_WORLD_SIZE'
+expect 0 "rank 1 of 2" -n 2 sh -c 'echo rank $RANK of $WORLD_SIZE; [ ${#TRIVANCE_SECRET} -ge 32 ]'
+expect 3 "" -n 3 sh -c '[ $RANK != 1 ] || exit 3'
+expect 137 "rank 2 was ended by signal 9" -n 3 sh -c '[ $RANK != 2 ] || kill -9 $$'
+expect 127 "cannot be started" -n 1 /no/such/program
+expect 2 "how many processes" sh -c true
+expect 2 "which program" -n 2
+expect 2 "ranks" -n 0 true

@@ -1,0 +1,412 @@
+/*
+ * The start of a job: published vectors of the hash, ranks that meet (as threads of one process), a thousand of them, and
+ * those who do not belong: strangers, garbage, another secret, another number of ranks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <trivance/common.h>
+
+#include "common/clock.h"
+#include "net/start/meeting.h"
+
+/* ---- The hash ---------------------------------------------------------------------------------------------------- */
+
+static const char *hex(const uint8_t code[TRV_SHA256_BYTES])
+{
+    static char text[2 * TRV_SHA256_BYTES + 1];
+    for (int i = 0; i < TRV_SHA256_BYTES; i++)
+        snprintf(text + 2 * i, 3, "%02x", code[i]);
+    return text;
+}
+
+static const char *sha(const char *text, int times)
+{
+    uint8_t code[TRV_SHA256_BYTES];
+    trv_sha256_t hash;
+    trv_sha256_begin(&hash);
+    for (int i = 0; i < times; i++)
+        trv_sha256_add(&hash, text, strlen(text));
+    trv_sha256_end(&hash, code);
+    return hex(code);
+}
+
+/* FIPS 180-2, appendix B; the last is a million times "a", in pieces that fit no block. */
+static void test_sha256(void **state)
+{
+    (void)state;
+    assert_string_equal(sha("", 1), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    assert_string_equal(sha("abc", 1), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_string_equal(sha("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1),
+                        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    assert_string_equal(sha("aaaaa", 200000), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+static const char *hmac(const void *key, size_t key_bytes, const char *text)
+{
+    uint8_t code[TRV_SHA256_BYTES];
+    trv_hmac_t hash;
+    trv_hmac_begin(&hash, key, key_bytes);
+    trv_hmac_add(&hash, text, strlen(text));
+    trv_hmac_end(&hash, code);
+    return hex(code);
+}
+
+/* RFC 4231, test cases 1, 2 and 6. */
+static void test_hmac(void **state)
+{
+    uint8_t key[131];
+    (void)state;
+    memset(key, 0x0b, 20);
+    assert_string_equal(hmac(key, 20, "Hi There"), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    assert_string_equal(hmac("Jefe", 4, "what do ya want for nothing?"),
+                        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    memset(key, 0xaa, sizeof key);
+    assert_string_equal(hmac(key, sizeof key, "Test Using Larger Than Block-Size Key - Hash Key First"),
+                        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+/* ---- Meetings ---------------------------------------------------------------------------------------------------- */
+
+typedef struct place {
+    int rank, ranks, port;
+    const char *secret;
+    double timeout_s;
+    bool dies, fails;
+    int code;
+    char reason[TRV_REASON_MAX];
+    int logged;
+    pthread_t thread;
+} place_t;
+
+static void count_log(void *context, const char *sentence)
+{
+    place_t *place = context;
+    (void)sentence;
+    place->logged++;
+}
+
+static int meet(place_t *place, trv_meeting_t *meeting)
+{
+    char said[64], expected[64];
+    size_t bytes;
+    int rc = trv_meeting_join(meeting, "welcome", 8);
+    if (rc < 0)
+        return rc;
+    assert_string_equal(trv_meeting_welcome(meeting, &bytes), "welcome");
+    if (place->fails)
+        trv_meeting_fail(meeting, "this rank does not want to");
+    snprintf(said, sizeof said, "I am rank %d", place->rank);
+    rc = trv_meeting_exchange(meeting, said, strlen(said) + 1);
+    for (int r = 0; rc == TRV_OK && r < place->ranks; r++) {
+        snprintf(expected, sizeof expected, "I am rank %d", r);
+        assert_string_equal(trv_meeting_record(meeting, r, &bytes), expected);
+        assert_int_equal(bytes, strlen(expected) + 1);
+    }
+    return rc == TRV_OK && !place->dies ? trv_meeting_leave(meeting, NULL, NULL) : rc;
+}
+
+static trv_meeting_options_t options_of(place_t *place)
+{
+    trv_meeting_options_t options = {.rank = place->rank,
+                                     .ranks = place->ranks,
+                                     .address = "127.0.0.1",
+                                     .port = place->port,
+                                     .timeout_ns = 1e9 * place->timeout_s,
+                                     .log = count_log,
+                                     .context = place};
+    snprintf((char *)options.secret, sizeof options.secret, "%s", place->secret);
+    return options;
+}
+
+static void run(place_t *place, trv_meeting_t *meeting)
+{
+    const trv_meeting_options_t options = options_of(place);
+    place->code = meeting ? TRV_OK : trv_meeting_open(&meeting, &options);
+    if (place->code == TRV_OK)
+        place->code = meet(place, meeting);
+    snprintf(place->reason, sizeof place->reason, "%s", place->code < 0 ? trv_last_error() : "");
+    trv_meeting_close(meeting);
+}
+
+static void *run_thread(void *context)
+{
+    run(context, NULL);
+    return NULL;
+}
+
+/* Rank 0 opens first, to know the port. */
+static void start(place_t *place, int ranks, trv_meeting_t **meeting)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 18);
+    const trv_meeting_options_t options = options_of(&place[0]);
+    assert_int_equal(trv_meeting_open(meeting, &options), TRV_OK);
+    for (int r = 1; r < ranks; r++) {
+        place[r].port = trv_meeting_port(*meeting);
+        assert_int_equal(pthread_create(&place[r].thread, &attributes, run_thread, &place[r]), 0);
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+static place_t *make_places(int ranks, double timeout_s)
+{
+    place_t *place = calloc((size_t)ranks, sizeof *place);
+    for (int r = 0; r < ranks; r++)
+        place[r] = (place_t){.rank = r, .ranks = ranks, .secret = "pssst", .timeout_s = timeout_s};
+    return place;
+}
+
+static void finish(place_t *place, int ranks, trv_meeting_t *meeting)
+{
+    run(&place[0], meeting);
+    for (int r = 1; r < ranks; r++)
+        pthread_join(place[r].thread, NULL);
+}
+
+static void meet_all(int ranks)
+{
+    trv_meeting_t *meeting;
+    place_t *place = make_places(ranks, 60);
+    start(place, ranks, &meeting);
+    finish(place, ranks, meeting);
+    for (int r = 0; r < ranks; r++)
+        assert_string_equal(place[r].reason, "");
+    free(place);
+}
+
+static void test_few(void **state)
+{
+    (void)state;
+    for (int ranks = 1; ranks <= 5; ranks++)
+        meet_all(ranks);
+}
+
+/* All of them together take less than 2 s of processor time for each of two (rank 0 and one that has its core). */
+static void test_thousand(void **state)
+{
+    (void)state;
+    const double before_ns = trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    meet_all(1000);
+    const double took_s = (trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns) / 1e9;
+    print_message("1,000 ranks: %.2f s of processor time in all\n", took_s);
+}
+
+static void expect_all(place_t *place, int ranks, const char *part)
+{
+    for (int r = 0; r < ranks; r++) {
+        assert_int_not_equal(place[r].code, TRV_OK);
+        const bool late = r > 0 && strstr(place[r].reason, "does not listen there"); /* it came when all was over */
+        if (!strstr(place[r].reason, part) && !late)
+            fail_msg("rank %d says '%s', and not '%s'", r, place[r].reason, part);
+    }
+}
+
+static void test_missing(void **state)
+{
+    trv_meeting_t *meeting;
+    place_t *place = make_places(4, 0.3);
+    (void)state;
+    start(place, 3, &meeting);
+    finish(place, 3, meeting);
+    expect_all(place, 3, "missing are 3");
+    free(place);
+}
+
+static void test_other_secret(void **state)
+{
+    trv_meeting_t *meeting;
+    place_t *place = make_places(3, 0.5);
+    (void)state;
+    place[2].secret = "other";
+    start(place, 3, &meeting);
+    finish(place, 3, meeting);
+    expect_all(place, 2, "missing are 2; 1 connection was refused");
+    assert_non_null(strstr(place[2].reason, "TRIVANCE_SECRET must be the same"));
+    assert_int_equal(place[0].logged, 1);
+    free(place);
+}
+
+static void test_other_size(void **state)
+{
+    trv_meeting_t *meeting;
+    place_t *place = make_places(3, 2);
+    (void)state;
+    place[1].ranks = 5;
+    start(place, 3, &meeting);
+    finish(place, 3, meeting);
+    expect_all(place, 3, "counts 5 ranks (WORLD_SIZE), and rank 0 counts 3");
+    free(place);
+}
+
+static void test_twice(void **state)
+{
+    trv_meeting_t *meeting;
+    place_t *place = make_places(3, 2);
+    (void)state;
+    place[2].rank = 1;
+    start(place, 3, &meeting);
+    finish(place, 3, meeting);
+    expect_all(place, 3, "two processes are rank 1");
+    free(place);
+}
+
+static void test_one_dies(void **state)
+{
+    trv_meeting_t *meeting;
+    place_t *place = make_places(4, 10);
+    (void)state;
+    place[2].dies = true; /* it closes its connection without a word */
+    start(place, 4, &meeting);
+    finish(place, 4, meeting);
+    for (int r = 0; r < 4; r++)
+        if (r != 2)
+            assert_non_null(strstr(place[r].reason, "rank 2 at 127.0.0.1 has died"));
+    free(place);
+}
+
+static void test_rank_0_dies(void **state)
+{
+    trv_meeting_t *meeting;
+    place_t *place = make_places(3, 10);
+    (void)state;
+    place[0].dies = true;
+    start(place, 3, &meeting);
+    finish(place, 3, meeting);
+    for (int r = 1; r < 3; r++)
+        assert_non_null(strstr(place[r].reason, "has died"));
+    free(place);
+}
+
+static void test_one_fails(void **state)
+{
+    (void)state;
+    for (int who = 0; who < 3; who++) {
+        trv_meeting_t *meeting;
+        place_t *place = make_places(3, 10);
+        place[who].fails = true;
+        start(place, 3, &meeting);
+        finish(place, 3, meeting);
+        expect_all(place, 3, "this rank does not want to");
+        free(place);
+    }
+}
+
+static void test_port_in_use(void **state)
+{
+    trv_meeting_t *meeting, *second;
+    place_t *place = make_places(2, 1);
+    (void)state;
+    trv_meeting_options_t options = options_of(&place[0]);
+    assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
+    options.port = trv_meeting_port(meeting);
+    assert_int_equal(trv_meeting_open(&second, &options), TRV_ERR_TRANSPORT);
+    assert_non_null(strstr(trv_last_error(), "Address already in use"));
+    options.address = "192.0.2.77"; /* nobody's: it is for documentation */
+    assert_true(trv_meeting_open(&second, &options) < 0);
+    assert_non_null(strstr(trv_last_error(), "MASTER_ADDR is to be an address of rank 0's host"));
+    trv_meeting_close(meeting);
+    free(place);
+}
+
+/* ---- Strangers --------------------------------------------------------------------------------------------------- */
+
+static int call(int port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+    return fd;
+}
+
+/* Some say nothing, some garbage, some close at once; there are more of them than there is room for. The job starts. */
+static void test_strangers(void **state)
+{
+    enum { STRANGERS = 150 };
+    trv_meeting_t *meeting;
+    place_t *place = make_places(3, 20);
+    int fd[STRANGERS];
+    char garbage[4096];
+    (void)state;
+    const trv_meeting_options_t options = options_of(&place[0]);
+    assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
+    srand(1);
+    for (size_t i = 0; i < sizeof garbage; i++)
+        garbage[i] = (char)rand();
+    for (int i = 0; i < STRANGERS; i++) {
+        fd[i] = call(trv_meeting_port(meeting));
+        if (i % 3 == 0)
+            assert_true(send(fd[i], garbage, sizeof garbage, MSG_NOSIGNAL) > 0);
+        if (i % 3 == 1)
+            close(fd[i]);
+    }
+    for (int r = 1; r < 3; r++) {
+        place[r].port = trv_meeting_port(meeting);
+        pthread_create(&place[r].thread, NULL, run_thread, &place[r]);
+    }
+    finish(place, 3, meeting);
+    for (int r = 0; r < 3; r++)
+        assert_string_equal(place[r].reason, "");
+    assert_int_equal(place[0].logged, STRANGERS / 3);
+    for (int i = 0; i < STRANGERS; i++)
+        if (i % 3 != 1)
+            close(fd[i]);
+    free(place);
+}
+
+/* What answers at rank 0's port is something else. */
+static void *answer(void *context)
+{
+    int fd = accept(*(int *)context, NULL, NULL);
+    if (fd >= 0 && send(fd, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL) > 0)
+        usleep(100000);
+    close(fd);
+    return NULL;
+}
+
+static void test_something_else(void **state)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t length = sizeof at;
+    place_t place = {.rank = 1, .ranks = 2, .secret = "pssst", .timeout_s = 10};
+    pthread_t thread;
+    (void)state;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    getsockname(fd, (struct sockaddr *)&at, &length);
+    place.port = ntohs(at.sin_port);
+    pthread_create(&thread, NULL, answer, &fd);
+    run(&place, NULL);
+    pthread_join(thread, NULL);
+    assert_non_null(strstr(place.reason, "is no rank 0 of Trivance"));
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sha256),         cmocka_unit_test(test_hmac),         cmocka_unit_test(test_few),
+        cmocka_unit_test(test_missing),        cmocka_unit_test(test_other_secret), cmocka_unit_test(test_other_size),
+        cmocka_unit_test(test_twice),          cmocka_unit_test(test_one_dies),     cmocka_unit_test(test_rank_0_dies),
+        cmocka_unit_test(test_one_fails),      cmocka_unit_test(test_port_in_use),  cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_something_else), cmocka_unit_test(test_thousand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

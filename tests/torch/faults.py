@@ -1,0 +1,172 @@
+"""Faults: `faults.py WHAT` in a job of 3. All ranks get an exception, of one sentence that says what happened, within
+seconds; none hangs, and no thread of ours is left once the group is destroyed.
+
+    bad       what cannot be served is refused before anything is sent, and the group goes on
+    options   options that are wrong, or a torus of another size
+    shapes    the ranks' tensors differ
+    absent    rank 2 does not call for longer than the timeout
+    limit     a shorter timeout of one wait
+    missing   monitored_barrier names who did not come
+    left      a group is destroyed while something is under way
+    raises    rank 2 dies of an exception
+    killed    rank 2 is killed amid collectives
+    late      a program that ends without destroying its group, ranks one after another"""
+
+import datetime
+import os
+import signal
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+
+import trivance_torch
+
+WHAT = sys.argv[1]
+RANK, RANKS = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+TIMEOUT = 3.0
+store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), RANKS, RANK == 0, datetime.timedelta(seconds=60))
+begun = []
+
+
+def ours():
+    return [at for at in os.listdir("/proc/self/task") if "trivance" in open(f"/proc/self/task/{at}/comm").read()]
+
+
+def begin(seconds=TIMEOUT, **more):
+    """The timeouts begin when all are there: the first import takes some seconds."""
+    begun.append(len(begun))
+    dist.init_process_group("trivance", store=dist.PrefixStore(str(begun), store), rank=RANK, world_size=RANKS,
+                            timeout=datetime.timedelta(seconds=seconds), **more)
+    assert ours()
+
+
+def fails(call, *words, kind=RuntimeError, within=TIMEOUT + 5):
+    """The call ends in time, in an exception of one sentence with one of the words."""
+    start = time.monotonic()
+    try:
+        call()
+    except kind as error:
+        sentence = str(error)
+        assert "\n" not in sentence and any(word in sentence for word in words), f"another sentence: {sentence}"
+        assert time.monotonic() - start < within, f"it took {time.monotonic() - start:.1f} s"
+        print(f"rank {RANK}: {sentence}", file=sys.stderr)
+        return
+    raise AssertionError(f"{WHAT}: rank {RANK} did not fail")
+
+
+def again(tensor, rounds=1000000):
+    """AllReduces until one fails."""
+    end = time.monotonic() + 20
+    for _ in range(rounds):
+        dist.all_reduce(tensor)
+        if time.monotonic() > end:
+            return
+
+
+def bad():
+    begin()
+    one = torch.ones(4)
+    fails(lambda: dist.all_reduce(one.to_sparse()), "sparse tensors are not served", kind=ValueError)
+    fails(lambda: dist.all_reduce(one, dist.ReduceOp.BAND), "BAND is not defined on Float", kind=ValueError)
+    fails(lambda: dist.broadcast(torch.quantize_per_tensor(one, 1, 0, torch.qint8), 0), "quantized", kind=ValueError)
+    fails(lambda: dist.all_gather([one], one), "a list of 3 tensors", kind=ValueError)
+    fails(lambda: dist.reduce_scatter_tensor(one, one), "3 times its elements", kind=ValueError)
+    fails(lambda: dist.all_to_all_single(one, one), "not a multiple of the 3 ranks", kind=ValueError)
+    fails(lambda: dist.send(one, (RANK + 1) % 3, tag=1 << 30), "tags are 0 … ", kind=ValueError)
+    fails(lambda: dist.recv(one), "say the source", kind=ValueError)
+    dist.all_reduce(one)
+    assert one.tolist() == [3] * 4
+
+
+def options():
+    def start(**more):
+        begin(pg_options=trivance_torch.Options(**more))
+
+    fails(lambda: begin(pg_options=7), "takes trivance_torch.Options", kind=TypeError)
+    fails(lambda: start(half="quarter"), '"wide" or "narrow"', kind=ValueError)
+    fails(lambda: start(torus=3), "is a text", kind=TypeError)
+    fails(lambda: start(torus="2x2"), "2x2", kind=(ValueError, RuntimeError))
+    fails(lambda: start(provider="pigeons"), "pigeons", kind=(ValueError, RuntimeError))
+
+
+def shapes():
+    begin()
+    fails(lambda: again(torch.ones(30001 if RANK == 2 else 30000)), "rank", "took longer than")
+
+
+def absent():
+    begin()
+    dist.all_reduce(torch.ones(3))
+    if RANK == 2:
+        time.sleep(TIMEOUT + 1)
+    fails(lambda: dist.all_reduce(torch.ones(3)), "took longer than 3 s")
+
+
+def limit():
+    begin(60)
+    dist.barrier()
+    if RANK < 2:
+        work = dist.all_reduce(torch.ones(3), async_op=True)
+        fails(lambda: work.wait(datetime.timedelta(seconds=1)), "all_reduce took longer than 1 s")
+        assert work.is_completed() and not work.is_success()
+    else:
+        fails(lambda: (time.sleep(2), dist.all_reduce(torch.ones(3))), "took longer than 1 s")
+
+
+def missing():
+    begin(60)
+    seconds = datetime.timedelta(seconds=1)
+    trivance_torch.monitored_barrier(timeout=seconds)
+    if RANK > 0:
+        time.sleep(2)
+    fails(lambda: trivance_torch.monitored_barrier(timeout=seconds, wait_all_ranks=True),
+          "rank 1, 2 did not come within 1 s")
+
+
+def left():
+    begin(60)
+    tensor = torch.ones(3)
+    work = dist.irecv(tensor, (RANK + 1) % 3)
+    future = dist.all_reduce(torch.ones(5), async_op=True).get_future() if RANK > 0 else None
+    store.add("begun", 1)
+    while store.add("begun", 0) < RANKS:
+        time.sleep(0.01)
+    dist.destroy_process_group()
+    fails(work.wait, "left while", "rank")
+    if future is not None:
+        fails(future.wait, "left while", "rank")
+
+
+def raises():
+    begin(60)
+    if RANK == 2:
+        again(torch.ones(3), 20)
+        print("rank 2: what follows is meant", file=sys.stderr)
+        raise KeyError("rank 2 dies of this")
+    fails(lambda: again(torch.ones(3)), "rank 2")
+
+
+def killed():
+    begin(60)
+    if RANK == 2:
+        again(torch.ones(100000), 20)
+        os.kill(os.getpid(), signal.SIGKILL)
+    work = dist.irecv(torch.ones(3), 2, tag=1)
+    fails(lambda: again(torch.ones(100000)), "rank 2")
+    fails(work.wait, "rank 2")
+    fails(lambda: dist.barrier(), "rank 2")
+
+
+def late():
+    begin(60)
+    dist.all_reduce(torch.ones(3))
+    time.sleep(0.3 * RANK)
+    sys.exit(0)
+
+
+globals()[WHAT]()
+if dist.is_initialized():
+    dist.destroy_process_group()
+assert not ours(), f"{len(ours())} threads are left"
