@@ -8,6 +8,11 @@ source=$1
 
 skip() { echo "packages: skipped: $*"; exit 77; }
 command -v dpkg-buildpackage > /dev/null || skip "there is no dpkg-buildpackage"
+# The backend for PyTorch is packaged where PyTorch is there.
+if dpkg-query -W -f '${db:Status-Status}\n' python3-torch libtorch-dev pybind11-dev 2> /dev/null | sort -u | cmp -s - <(echo installed) &&
+   [ "$(dpkg-query -W python3-torch libtorch-dev pybind11-dev 2> /dev/null | wc -l)" = 3 ]; then
+    export DEB_BUILD_PROFILES=pkg.trivance.torch
+fi
 unmet=$(dpkg-checkbuilddeps "$source/debian/control" 2>&1) || skip "$unmet"
 
 work=$(mktemp -d)
@@ -61,6 +66,23 @@ for mpi in openmpi mpich; do
     "$root/usr/bin/trivance" run --torus 3 -- mpirun.$mpi -n 3 ./$mpi/allreduce_mpi.$mpi
     mpirun.$mpi -n 3 "$root/usr/bin/trivance" bench --bytes 8 --algorithm trivance
 done
+
+echo "== libtrivance-net0, libtrivance-net-dev"
+unpack libtrivance-net0 libtrivance-net-dev
+examples net
+"$root/usr/bin/trivance" launch -n 3 -- ./net/allreduce_net
+
+if [ -n "${DEB_BUILD_PROFILES:-}" ]; then
+    echo "== python3-trivance-torch"
+    unpack python3-trivance-torch
+    PYTHONWARNINGS=ignore PYTHONPATH=$root/usr/lib/python3/dist-packages "$root/usr/bin/trivance" launch -n 3 -- /usr/bin/python3 -c '
+import torch, torch.distributed as dist, trivance_torch
+dist.init_process_group("trivance")
+x = torch.ones(1000)
+dist.all_reduce(x)
+assert x.tolist() == [3] * 1000
+dist.destroy_process_group()'
+fi
 
 component=$libdir/trivance/openmpi
 if [ -e "$component" ]; then

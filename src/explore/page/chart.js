@@ -23,6 +23,7 @@ export const MOST = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 /** @type {Map<string, Point>} by "algorithm bytes" */ let points = new Map();
 let context = '', timer = 0, drawnKey = '';
 /** @type {AbortController | null} */ let running = null;
+let cancelled = ''; // what was wanted when the user cancelled it
 /** @type {uPlot | null} */ let plot = null;
 /** @type {{weight: number, done: number}[]} */ let work = [];
 
@@ -44,6 +45,8 @@ export function makeChart(app) {
   byId('most').onchange = () => app.set({ most: Number(byId('most').value) });
   byId('cancel').onclick = () => {
     stop();
+    clearTimeout(timer);
+    cancelled = wanted(app);
     byId('running-text').textContent = 'cancelled; any change goes on';
   };
   new ResizeObserver(() => {
@@ -60,6 +63,8 @@ function update(app) {
   byId('time').hidden = !shown;
   if (!shown) {
     stop();
+    clearTimeout(timer);
+    cancelled = '';
     return;
   }
   segment(byId('scale'), [{ key: 'time', text: 'Time' }, { key: 'limit', text: '× limit', title: 'as a multiple of what no schedule beats' },
@@ -79,8 +84,16 @@ function update(app) {
   }
   draw(app);
   clearTimeout(timer);
+  if (wanted(app) === cancelled) return; // drawn anew for another reason, an answer that came, say
+  cancelled = '';
   timer = window.setTimeout(() => void simulate(app), points.size ? 0 : WAIT_MS);
 }
+
+/**
+ * What the chart shall show, to tell a change from another drawing of the same.
+ * @param {App} app
+ */
+const wanted = app => [context, ...namesOf(app), ...chartSizes(app.state)].join(' ');
 
 /** @param {App} app */
 function drawChips(app) {
