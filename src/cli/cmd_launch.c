@@ -22,15 +22,18 @@
 
 enum { RANKS_MAX = 4096, SECRET_BYTES = 16 };
 
+enum { OPTION_ADDRESS = CLI_NO_LETTER };
+
 static const cli_option_t option[] = {{"ranks", 'n', "N", "so many processes, 1 to 4096", NULL},
-                                      {"port", 'p', "PORT", "where they meet, on 127.0.0.1 (default: one that is free)",
-                                       NULL},
+                                      {"port", 'p', "PORT", "where they meet (default: one that is free)", NULL},
+                                      {"address", OPTION_ADDRESS, "A",
+                                       "of rank 0, where PROGRAM takes the ranks elsewhere (default 127.0.0.1)", NULL},
                                       CLI_OPTIONS_END};
 
 const cli_command_t cli_launch_command = {
     .name = "launch",
     .summary = "a program without MPI, as several processes on this machine",
-    .usage = "-n N [--port=PORT] [--] PROGRAM [ARGUMENTS]",
+    .usage = "-n N [--port=PORT] [--address=A] [--] PROGRAM [ARGUMENTS]",
     .about =
         "Starts N processes of a program that uses libtrivance_net, here, each with RANK, LOCAL_RANK, WORLD_SIZE, "
         "LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them, and with TRIVANCE_SECRET, a random one "
@@ -43,11 +46,14 @@ const cli_command_t cli_launch_command = {
 
 typedef struct options {
     int ranks, port;
+    const char *address;
 } options_t;
 
 static int read_option(void *context, int key)
 {
     options_t *options = context;
+    if (key == OPTION_ADDRESS)
+        return options->address = optarg, TRV_OK;
     return key == 'n' ? trv_parse_int(optarg, "--ranks", 1, RANKS_MAX, &options->ranks)
                       : trv_parse_int(optarg, "--port", 1, 65535, &options->port);
 }
@@ -95,7 +101,7 @@ static int set_job(options_t *options)
     rc = rc < 0 ? rc : set_number("WORLD_SIZE", options->ranks);
     rc = rc < 0 ? rc : set_number("LOCAL_WORLD_SIZE", options->ranks);
     rc = rc < 0 ? rc : set_number("MASTER_PORT", options->port);
-    return rc < 0 || setenv("MASTER_ADDR", "127.0.0.1", 1) == 0 ? rc : trv_fail_memory();
+    return rc < 0 || setenv("MASTER_ADDR", options->address, 1) == 0 ? rc : trv_fail_memory();
 }
 
 /* ---- Processes --------------------------------------------------------------------------------------------------- */
@@ -162,7 +168,7 @@ static int wait_for_all(void)
 
 int cli_launch(int argc, char **argv)
 {
-    options_t options = {0};
+    options_t options = {.address = "127.0.0.1"};
     int code = cli_read_options(&cli_launch_command, argc, argv, read_option, &options);
     if (code >= 0)
         return code;

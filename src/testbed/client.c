@@ -104,6 +104,7 @@ int trv_testbed_status(tb_status_t *status)
     code = trv_torus_parse(torus, &status->network.torus);
     status->network.bandwidth_bps = number(text, "bandwidth_bps");
     status->network.latency_ns = number(text, "latency_ns");
+    status->network.ports = number(text, "ports") > 0;
     status->process = (int)number(text, "process");
     status->core = (int)number(text, "core");
     status->realtime = number(text, "realtime") > 0;

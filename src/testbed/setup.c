@@ -38,18 +38,13 @@ static int write_file(const char *path, void (*write_to)(FILE *out, const trv_ne
 
 static void write_nodes(FILE *out, const trv_network_t *network) { fprintf(out, "%d\n", network->torus.ranks); }
 
-static void write_address(FILE *out, unsigned address)
-{
-    fprintf(out, "%u.%u.%u.%u", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
-}
-
 static void write_hosts(FILE *out, const trv_network_t *network)
 {
     fputs("127.0.0.1 localhost\n", out);
-    write_address(out, TB_MANAGEMENT_PREFIX + 1);
+    trv_testbed_write_address(out, TB_MANAGEMENT_PREFIX + 1);
     fputs(" " TB_HEAD "\n", out);
     for (int i = 0; i < network->torus.ranks; i++) {
-        write_address(out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)i);
+        trv_testbed_write_address(out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)i);
         fprintf(out, " " TB_NODE "\n", i);
     }
 }
@@ -147,7 +142,7 @@ static int make_spaces(const trv_torus_t *torus)
     if (code < 0 || !trv_testbed_begin_batch(&batch))
         return code < 0 ? code : trv_fail_memory();
     fputs("link set lo up\nlink add " TB_BRIDGE " type bridge\nlink set " TB_BRIDGE " up\naddr add ", batch.out);
-    write_address(batch.out, TB_MANAGEMENT_PREFIX + 1);
+    trv_testbed_write_address(batch.out, TB_MANAGEMENT_PREFIX + 1);
     fputs("/16 dev " TB_BRIDGE "\n", batch.out);
     for (int i = 0; i < torus->ranks; i++)
         fprintf(batch.out,
@@ -158,7 +153,7 @@ static int make_spaces(const trv_torus_t *torus)
 
 /* Once the emulator has made the devices. Windows that are open from the start, and retransmissions only after what no
  * queue here takes: TCP then behaves as a network without loss deserves. */
-static int set_addresses(int node)
+static int set_addresses(const tb_network_t *network, int node)
 {
     char name[32];
     tb_batch_t batch;
@@ -166,13 +161,15 @@ static int set_addresses(int node)
     if (!trv_testbed_begin_batch(&batch))
         return trv_fail_memory();
     fputs("link set lo up\naddr add ", batch.out);
-    write_address(batch.out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)node);
+    trv_testbed_write_address(batch.out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)node);
     fputs("/16 dev mgmt\nlink set mgmt up\naddr add ", batch.out);
-    write_address(batch.out, TB_TORUS_PREFIX + 1 + (unsigned)node);
+    trv_testbed_write_address(batch.out, TB_TORUS_PREFIX + 1 + (unsigned)node);
     fputs("/16 dev " TB_TUN " noprefixroute\nlink set " TB_TUN
           " mtu 9000 txqueuelen 20000 up\nroute add " TB_TORUS_NETWORK " dev " TB_TUN
           " initcwnd 200 initrwnd 200 rto_min 3s\n",
           batch.out);
+    if (network->ports)
+        trv_testbed_write_ports(batch.out, &network->torus, node);
     return trv_testbed_run_batch(&batch, name);
 }
 
@@ -192,6 +189,8 @@ static void set_kernel(void)
         {"ipv6/conf/default/disable_ipv6", "1"},
         {"ipv4/tcp_rmem", "4096 4194304 16777216"},
         {"ipv4/tcp_wmem", "4096 4194304 16777216"},
+        {"ipv4/conf/all/rp_filter", "0"}, /* what comes in by one port may go back by another */
+        {"ipv4/conf/default/rp_filter", "0"},
     };
     for (size_t i = 0; i < sizeof setting / sizeof setting[0]; i++) {
         char path[128];
@@ -248,7 +247,7 @@ static void become_emulator(const tb_network_t *network, const char *emulator, i
     dup2(log, STDERR_FILENO);
     sigprocmask(SIG_SETMASK, &none, NULL);
     fcntl(lock, F_SETFD, FD_CLOEXEC);
-    execl(emulator, "trivance-torusnet", torus, bandwidth, latency, (char *)NULL);
+    execl(emulator, "trivance-torusnet", torus, bandwidth, latency, network->ports ? TB_WITH_PORTS : NULL, NULL);
     dprintf(STDERR_FILENO, "%s cannot be started: %s\n", emulator, strerror(errno));
     _exit(127);
 }
@@ -311,7 +310,7 @@ static int make(const tb_network_t *network, const char *emulator, int lock)
     if (code == TRV_OK)
         code = start_emulator(network, emulator, lock);
     for (int i = 0; i < torus->ranks && code == TRV_OK; i++)
-        code = set_addresses(i);
+        code = set_addresses(network, i);
     return code;
 }
 

@@ -19,6 +19,7 @@
 typedef struct tb_network {
     trv_torus_t torus;
     double bandwidth_bps, latency_ns; /* of a link, of a hop */
+    bool ports;                       /* a node has a card for each of its links, too */
 } tb_network_t;
 
 /* possible.c. TRV_ERR_UNSUPPORTED: not root; or the machine lets nobody make namespaces or TUN devices, or has no
@@ -42,6 +43,12 @@ int trv_testbed_whole(const tb_network_t *network);
 /* Ends every process in the testbed's namespaces, and removes them and all files, also of a testbed that is half made
  * or half gone. *nodes (may be NULL): how many there were, 0 where there was no testbed. */
 int trv_testbed_down(int *nodes);
+
+/* ---- ports.c: the cards of a node's ports ------------------------------------------------------------------------ */
+
+void trv_testbed_write_address(FILE *out, unsigned address);
+/* The commands of iproute2 for one node. */
+void trv_testbed_write_ports(FILE *out, const trv_torus_t *torus, int node);
 
 /* ---- client.c: asking the emulator ------------------------------------------------------------------------------- */
 

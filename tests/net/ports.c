@@ -1,18 +1,23 @@
 /*
- * Ports: a job on a torus whose + and - ways leave by two interfaces (TRIVANCE_PORTS, which ports.sh sets). What each
- * interface has sent and received must be what the schedule's messages are, port by port.
+ * Ports: a job on a torus whose ways leave by several interfaces (TRIVANCE_PORTS). What each interface has sent and
+ * received must be what the schedule's messages are, port by port; by the library's counts, and with `kernel` by those of
+ * the system, too, which are of real interfaces (the testbed's).
+ *
+ *     net_ports TORUS INTERFACES kernel|loop ALGORITHM…
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <trivance/algorithms.h>
 #include <trivance/net.h>
 #include <trivance/torus.h>
 
-enum { COUNT = 3 * 3 * 3 * 64 };
+enum { COUNT = 3 * 3 * 3 * 4096 };
 
-static int rank;
+static int rank, interfaces;
+static bool kernel;
 
 static void fail(const char *what)
 {
@@ -20,8 +25,8 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* Bytes that the schedule sends and receives by + and by -. What arrives by - has left its sender by +. */
-static void count_bytes(const trv_schedule_t *schedule, uint64_t sent[2], uint64_t received[2])
+/* Bytes that the schedule sends and receives by each way. What arrives by -0 has left its sender by +0. */
+static void count_bytes(const trv_schedule_t *schedule, uint64_t sent[TRV_PORTS_MAX], uint64_t received[TRV_PORTS_MAX])
 {
     trv_step_t step = TRV_STEP_INIT;
     for (int s = 0; s < trv_schedule_streams(schedule); s++)
@@ -29,22 +34,93 @@ static void count_bytes(const trv_schedule_t *schedule, uint64_t sent[2], uint64
             if (trv_schedule_step(schedule, rank, s, k, &step) < 0)
                 fail("no step");
             for (int i = 0; i < step.sends; i++)
-                sent[step.send[i].port % 2] += trv_message_bytes(schedule, s, &step.send[i], COUNT * sizeof(double));
+                sent[step.send[i].port] += trv_message_bytes(schedule, s, &step.send[i], COUNT * sizeof(double));
             for (int i = 0; i < step.receives; i++)
-                received[1 - step.receive[i].port % 2] += trv_message_bytes(schedule, s, &step.receive[i],
-                                                                            COUNT * sizeof(double));
+                received[step.receive[i].port ^ 1] += trv_message_bytes(schedule, s, &step.receive[i],
+                                                                        COUNT * sizeof(double));
         }
     trv_step_clear(&step);
 }
 
-static void read_ports(const trv_net_t *net, trv_net_port_t port[2])
+/* What an interface counts. */
+typedef struct counts {
+    trv_net_port_t port;
+    uint64_t kernel[2]; /* sent, received: packets with their headers */
+} counts_t;
+
+static uint64_t read_kernel(const char *interface, const char *what)
 {
-    if (trv_net_ports(net) != 2)
-        fail("there are not two interfaces");
-    for (int p = 0; p < 2; p++) {
-        port[p] = (trv_net_port_t){TRV_NET_PORT};
-        if (trv_net_port(net, p, &port[p]) < 0)
+    char path[256];
+    unsigned long long bytes;
+    snprintf(path, sizeof path, "/sys/class/net/%s/statistics/%s_bytes", interface, what);
+    FILE *file = fopen(path, "re");
+    if (!file || fscanf(file, "%llu", &bytes) != 1)
+        fail(path);
+    fclose(file);
+    return bytes;
+}
+
+static void read_ports(const trv_net_t *net, counts_t *counts)
+{
+    if (trv_net_ports(net) != interfaces)
+        fail("the number of interfaces is wrong");
+    for (int p = 0; p < interfaces; p++) {
+        counts[p].port = (trv_net_port_t){TRV_NET_PORT};
+        if (trv_net_port(net, p, &counts[p].port) < 0)
             fail("no port");
+        for (int in = 0; kernel && in < 2; in++)
+            counts[p].kernel[in] = read_kernel(counts[p].port.interface, in ? "rx" : "tx");
+    }
+}
+
+/* Of the ways that an interface serves. */
+static uint64_t sum_of_ways(const char *ways, const uint64_t *bytes)
+{
+    uint64_t sum = 0;
+    for (const char *at = ways; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        char name[8];
+        int way;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        if (trv_port_parse(name, &way) < 0)
+            fail("no way");
+        sum += bytes[way];
+    }
+    return sum;
+}
+
+/* Packets have headers, and are acknowledged: a few percent, and what it takes to connect. The last ones may be on their
+ * way yet. */
+static void check_kernel(const counts_t *before, const uint64_t wanted[2])
+{
+    const char *interface = before->port.interface;
+    for (int in = 0; in < 2; in++) {
+        uint64_t got = 0;
+        for (int tries = 0; tries < 500 && got < wanted[in]; tries++) {
+            got = read_kernel(interface, in ? "rx" : "tx") - before->kernel[in];
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        }
+        if (got < wanted[in] || got > wanted[in] + wanted[in] / 20 + wanted[!in] / 50 + 20000) {
+            fprintf(stderr, "rank %d: %s has %s %llu bytes for %llu\n", rank, interface, in ? "received" : "sent",
+                    (unsigned long long)got, (unsigned long long)wanted[in]);
+            exit(1);
+        }
+    }
+}
+
+static void check(const counts_t *before, const counts_t *after, const uint64_t *sent, const uint64_t *received)
+{
+    for (int p = 0; p < interfaces; p++) {
+        const trv_net_port_t *was = &before[p].port, *is = &after[p].port;
+        const uint64_t wanted[2] = {sum_of_ways(is->ways, sent), sum_of_ways(is->ways, received)};
+        const uint64_t out = is->bytes_sent - was->bytes_sent, in = is->bytes_received - was->bytes_received;
+        if (out != wanted[0] || in != wanted[1]) {
+            fprintf(stderr, "rank %d: %s (%s): %llu bytes sent for %llu, %llu received for %llu\n", rank, is->interface,
+                    is->ways, (unsigned long long)out, (unsigned long long)wanted[0], (unsigned long long)in,
+                    (unsigned long long)wanted[1]);
+            exit(1);
+        }
+        if (kernel)
+            check_kernel(&before[p], wanted);
     }
 }
 
@@ -52,8 +128,8 @@ static void run(trv_net_t *net, const char *algorithm, const char *tori)
 {
     trv_net_comm_t *world = trv_net_world(net);
     const trv_net_plan_options_t options = {TRV_NET_PLAN_OPTIONS, .algorithm = algorithm};
-    trv_net_port_t before[2], after[2];
-    uint64_t sent[2] = {0}, received[2] = {0};
+    counts_t before[TRV_PORTS_MAX], after[TRV_PORTS_MAX];
+    uint64_t sent[TRV_PORTS_MAX] = {0}, received[TRV_PORTS_MAX] = {0};
     static double data[COUNT];
     trv_net_plan_t *plan;
     trv_torus_t torus;
@@ -72,16 +148,7 @@ static void run(trv_net_t *net, const char *algorithm, const char *tori)
         if (data[i] != ranks * (ranks - 1) / 2 + (double)ranks * i)
             fail("a wrong sum");
     count_bytes(schedule, sent, received);
-    for (int p = 0; p < 2; p++) {
-        const uint64_t out = after[p].bytes_sent - before[p].bytes_sent;
-        const uint64_t in = after[p].bytes_received - before[p].bytes_received;
-        if (out != sent[p] || in != received[p]) {
-            fprintf(stderr, "rank %d: %s (%s): %llu bytes sent for %llu, %llu received for %llu\n", rank,
-                    after[p].interface, after[p].ways, (unsigned long long)out, (unsigned long long)sent[p],
-                    (unsigned long long)in, (unsigned long long)received[p]);
-            exit(1);
-        }
-    }
+    check(before, after, sent, received);
     trv_schedule_destroy(schedule);
     trv_net_plan_free(&plan);
 }
@@ -90,12 +157,14 @@ int main(int argc, char **argv)
 {
     trv_net_t *net;
     const trv_net_options_t options = {TRV_NET_OPTIONS, .torus = argc > 1 ? argv[1] : NULL};
-    if (argc < 3)
+    if (argc < 5)
         return 2;
+    interfaces = atoi(argv[2]);
+    kernel = strcmp(argv[3], "kernel") == 0;
     if (trv_net_init(&net, &options) < 0)
         fail("no start");
     rank = trv_net_rank(trv_net_world(net));
-    for (int i = 2; i < argc; i++)
+    for (int i = 4; i < argc; i++)
         run(net, argv[i], argv[1]);
     if (trv_net_finalize(&net) < 0)
         fail("no end");

@@ -34,6 +34,8 @@ static void enter(tn_net_t *net, tn_packet_t *packet, int from, int to, int64_t 
     packet->order = net->entered++;
     packet->node = from;
     packet->destination = to;
+    packet->leaves = packet->arrives = -1;
+    packet->through = false;
     packet->tail_ns = 0;
     packet->bytes = BYTES;
     assert_true(tn_timer_add(net, packet));
@@ -45,7 +47,7 @@ static int64_t run(tn_net_t *net, int *delivered)
     int64_t last_ns = 0;
     *delivered = 0;
     for (tn_packet_t *packet; (packet = tn_timer_take(net));)
-        if (packet->node == packet->destination) {
+        if (tn_is_there(packet)) {
             assert_true(packet->due_ns >= last_ns);
             last_ns = packet->due_ns;
             ++*delivered;
@@ -177,6 +179,52 @@ static void test_cut(void **state)
     tn_net_destroy(&net);
 }
 
+/* Between the cards of two ports: each is a queue of its own, as fast as a link. */
+static void test_cards(void **state)
+{
+    enum { UP, DOWN };
+    static tn_packet_t packet[6];
+    tn_net_t net;
+    int delivered;
+    (void)state;
+    make(&net, "9");
+    assert_int_equal(tn_net_add_cards(&net), TRV_OK);
+    for (int shared = 0; shared < 2; shared++) {
+        const int64_t start_ns = shared * (int64_t)1000000000;
+        /* Three each way. By one card they follow one another; by two they do not. */
+        for (int i = 0; i < 6; i++) {
+            enter(&net, &packet[i], 0, i % 2 ? 8 : 1, start_ns);
+            packet[i].leaves = i % 2 && !shared ? DOWN : UP;
+            packet[i].arrives = i % 2 ? UP : DOWN;
+        }
+        assert_int_equal(run(&net, &delivered) - start_ns, (shared ? 6 : 3) * TAKEN + LATENCY);
+        assert_int_equal(delivered, 6);
+    }
+    assert_int_equal(net.card[1][UP].count.bytes, 9 * BYTES);
+    assert_int_equal(net.card[1][DOWN].count.bytes, 3 * BYTES);
+    assert_int_equal(net.card[0][1 * net.ports + DOWN].count.bytes, 6 * BYTES);
+    /* Both ways end at one card. */
+    for (int i = 0; i < 6; i++) {
+        enter(&net, &packet[i], i % 2 ? 8 : 1, 0, 3000000000);
+        packet[i].leaves = i % 2 ? UP : DOWN;
+        packet[i].arrives = UP;
+    }
+    assert_int_equal(run(&net, &delivered) - 3000000000, 6 * TAKEN + LATENCY);
+    tn_net_destroy(&net);
+    /* Where both ways are as short, a packet arrives by the port that it is sent to. */
+    make(&net, "8");
+    assert_int_equal(tn_net_add_cards(&net), TRV_OK);
+    for (int port = UP; port <= DOWN; port++) {
+        enter(&net, &packet[0], 2, 6, 0);
+        packet[0].arrives = port;
+        run(&net, &delivered);
+        assert_int_equal(net.link[2 * net.ports + (port ^ 1)].count.packets, 1);
+        assert_int_equal(net.link[(port == UP ? 7 : 5) * net.ports + (port ^ 1)].count.packets, 1);
+        tn_reset(&net, 0);
+    }
+    tn_net_destroy(&net);
+}
+
 static void test_timer(void **state)
 {
     enum { COUNT = 5000 };
@@ -274,9 +322,9 @@ static void test_simulator(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_routes),   cmocka_unit_test(test_one_packet), cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_change),   cmocka_unit_test(test_cut),        cmocka_unit_test(test_timer),
-        cmocka_unit_test(test_lateness), cmocka_unit_test(test_simulator),
+        cmocka_unit_test(test_routes), cmocka_unit_test(test_one_packet), cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_change), cmocka_unit_test(test_cut),        cmocka_unit_test(test_cards),
+        cmocka_unit_test(test_timer),  cmocka_unit_test(test_lateness),   cmocka_unit_test(test_simulator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ refuse "program to start is missing" run
 refuse "is not a program that is linked" run -- /bin/true
 refuse "no program './not-there'" run --mpi=openmpi -- ./not-there
 refuse "each takes one rank" run --ranks=4 -- /bin/true
-refuse "none of openmpi and mpich" run --mpi=lam -- /bin/true
+refuse "none of openmpi, mpich and none" run --mpi=lam -- /bin/true
 
 echo "== check and status"
 "$tool" testbed check --format=csv > "$work/check"

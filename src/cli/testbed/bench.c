@@ -26,7 +26,8 @@ enum {
     OPTION_LATENCY,
     OPTION_SLOW_LINK,
     OPTION_CUT,
-    OPTION_COMPARE
+    OPTION_COMPARE,
+    OPTION_PORTS
 };
 
 static const cli_option_t option[] = {
@@ -44,6 +45,7 @@ static const cli_option_t option[] = {
     {"hop-latency", OPTION_LATENCY, "TIME", "default 2ms, on more than 16 nodes 5ms", NULL},
     {"slow-link", OPTION_SLOW_LINK, "L:Fx", "link L has 1/F of the bandwidth: 0:+0:2x; up to 64 times", NULL},
     {"cut", OPTION_CUT, "L", "link L is cut, both ways (3:+0) or one (3:+0:one-way); up to 64 times", NULL},
+    {"ports", OPTION_PORTS, NULL, "on testbeds with an interface for each link (testbed up --ports)", NULL},
     {"compare", OPTION_COMPARE, NULL, "with what the packet simulator predicts for each time", NULL},
     CLI_OPTIONS_END};
 
@@ -82,7 +84,7 @@ typedef struct options {
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
     double bandwidth_bps, latency_ns; /* 0, < 0: by the number of nodes */
     cli_links_t links;
-    bool compare;
+    bool compare, ports;
     char **word; /* the program to measure instead; NULL: none */
     int words;
 } options_t;
@@ -151,6 +153,7 @@ static int take_option(void *context, int key)
     case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->bandwidth_bps);
     case OPTION_LATENCY: return trv_parse_time_ns(optarg, &options->latency_ns);
     case OPTION_COMPARE: options->compare = true; return TRV_OK;
+    case OPTION_PORTS: options->ports = true; return TRV_OK;
     case 'b': return read_sizes(optarg, options);
     case 'i': return trv_parse_int(optarg, "--iterations", 1, CLI_BENCH_ROUNDS_MAX, &options->iterations);
     case 'a': options->algorithms = optarg; return TRV_OK;
@@ -304,7 +307,8 @@ static int plan_jobs(const options_t *options, results_t *results)
                                                                  : 50e6,
                                       options->latency_ns >= 0 ? options->latency_ns
                                       : large                  ? 5e6
-                                                               : 2e6};
+                                                               : 2e6,
+                                      options->ports};
         if (cli_links_finish(&job->links, torus, &job->slow_links) < 0)
             return cli_bad_last(options->command);
         job->word = options->word;

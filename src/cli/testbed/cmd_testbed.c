@@ -23,12 +23,13 @@
 
 /* ---- The commands ------------------------------------------------------------------------------------------------ */
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_DOWN, OPTION_UP, OPTION_BOTH_WAYS };
+enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_PORTS, OPTION_DOWN, OPTION_UP, OPTION_BOTH_WAYS };
 
-static const cli_option_t up_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE",
-                                          "of a link in each direction (default 50Mb/s)", NULL},
-                                         {"hop-latency", OPTION_LATENCY, "TIME", "of a link (default 2ms)", NULL},
-                                         CLI_OPTIONS_END};
+static const cli_option_t up_option[] =
+    {{"bandwidth", OPTION_BANDWIDTH, "RATE", "of a link in each direction (default 50Mb/s)", NULL},
+     {"hop-latency", OPTION_LATENCY, "TIME", "of a link (default 2ms)", NULL},
+     {"ports", OPTION_PORTS, NULL, "a node has a network interface for each of its links, too, as fast as those", NULL},
+     CLI_OPTIONS_END};
 static const cli_option_t set_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE", "of the link from now on", NULL},
                                           {"latency", OPTION_LATENCY, "TIME", "of the link from now on", NULL},
                                           {"down", OPTION_DOWN, NULL,
@@ -45,13 +46,14 @@ const cli_option_t cli_testbed_format_option[] = {{"format", 'f', "F", "table (d
 static const cli_command_t up_command = {
     .name = "testbed up",
     .summary = "makes the nodes and starts the emulator",
-    .usage = "TORUS [--bandwidth=RATE] [--hop-latency=TIME]",
+    .usage = "TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]",
     .about =
         "Makes a node for every rank of the torus, each in a network namespace of its own, and starts the emulator "
         "of the network. Needs root.",
     .option = up_option,
     .examples = "trivance testbed up 3x3\n"
-                "trivance testbed up 27 --bandwidth=20Mb/s --hop-latency=5ms\n",
+                "trivance testbed up 27 --bandwidth=20Mb/s --hop-latency=5ms\n"
+                "trivance testbed up 3x3 --ports\n",
 };
 static const cli_command_t down_command = {
     .name = "testbed down",
@@ -96,7 +98,7 @@ static const cli_command_t *const part[] = {&up_command,
 const cli_command_t cli_testbed_command = {
     .name = "testbed",
     .summary = "real MPI jobs over a torus that is emulated on this machine",
-    .usage = "up TORUS [--bandwidth=RATE] [--hop-latency=TIME]\n"
+    .usage = "up TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]\n"
              "run [--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
              "check | status | down\n"
              "set link NODE:PORT|node NODE ORDER…\n"
@@ -143,6 +145,8 @@ int cli_testbed_range(const char *command, double bandwidth_bps, double latency_
 static int take_up(void *context, int key)
 {
     tb_network_t *network = context;
+    if (key == OPTION_PORTS)
+        return network->ports = true, TRV_OK;
     return key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &network->bandwidth_bps)
                                    : trv_parse_time_ns(optarg, &network->latency_ns);
 }
@@ -171,10 +175,10 @@ static int up(int argc, char **argv)
         return CLI_BAD;
     if (trv_testbed_up(&network, emulator) < 0)
         return cli_bad_last(argv[0]);
-    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms. `trivance testbed run -- PROGRAM` starts a "
+    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms%s. `trivance testbed run -- PROGRAM` starts a "
            "job.\n",
            trv_torus_format(&network.torus, torus, sizeof torus), network.torus.ranks, network.bandwidth_bps / 1e6,
-           network.latency_ns / 1e6);
+           network.latency_ns / 1e6, network.ports ? ", an interface for each" : "");
     return CLI_OK;
 }
 

@@ -40,8 +40,10 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out);
 
 /* ---- Jobs -------------------------------------------------------------------------------------------------------- */
 
+#define TESTBED_NO_MPI "none"
+
 typedef struct cli_job {
-    const char *mpi; /* openmpi or mpich */
+    const char *mpi; /* openmpi or mpich, or TESTBED_NO_MPI: it uses libtrivance_net */
     int ranks;       /* on the first so many nodes */
     bool rendezvous; /* as the MPI library does it; false: large messages are sent without asking */
     bool drop_in;    /* under the preload library of `trivance run` */

@@ -88,9 +88,9 @@ static void set_mpich(bool rendezvous)
 
 /* What the job learns of the torus. MPI libraries ask the receiver before they send long messages, which costs a way
  * there and back; both send 16 KiB at once. */
-static void set_trivance(const tb_network_t *network, int core)
+static void set_trivance(const tb_network_t *network, int core, bool net)
 {
-    char bandwidth[48], latency[48], alpha[48], overhead[48];
+    char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48], alpha[48], overhead[48];
     long cores = sysconf(_SC_NPROCESSORS_ONLN) - (core >= 0);
     double sharers = network->torus.ranks / (double)(cores < 1 ? 1 : cores);
     snprintf(alpha, sizeof alpha, "%.0fus", STEP_US * sharers);
@@ -98,7 +98,8 @@ static void set_trivance(const tb_network_t *network, int core)
     const trv_time_unit_t *unit = trv_time_unit(network->latency_ns);
     snprintf(bandwidth, sizeof bandwidth, "%.12gMb/s", network->bandwidth_bps / 1e6);
     snprintf(latency, sizeof latency, "%.12g%s", network->latency_ns / unit->ns, unit->name);
-    const variable_t variable[] = {{"TRIVANCE_TOPOLOGY_FILE", TB_TOPOLOGY},
+    trv_torus_format(&network->torus, torus, sizeof torus);
+    const variable_t variable[] = {{net ? "TRIVANCE_TORUS" : "TRIVANCE_TOPOLOGY_FILE", net ? torus : TB_TOPOLOGY},
                                    {"TRIVANCE_BANDWIDTH", bandwidth},
                                    {"TRIVANCE_HOP_LATENCY", latency},
                                    {"TRIVANCE_ALPHA", alpha},
@@ -140,6 +141,30 @@ typedef struct line {
 } line_t;
 
 static void add(line_t *line, const char *word) { line->word[line->words++] = (char *)(uintptr_t)word; }
+
+static bool without_mpi(const cli_job_t *job) { return strcmp(job->mpi, TESTBED_NO_MPI) == 0; }
+
+/* `trivance launch`'s command line: the ranks meet on the management network, at node 0's. NULL: no memory. */
+static char **net_line(const cli_job_t *job, const char *agent, int *words)
+{
+    static char ranks[16], address[32];
+    const unsigned at = TB_MANAGEMENT_PREFIX + 2;
+    line_t line = {calloc((size_t)job->words + 8, sizeof *line.word), 0};
+    if (!line.word)
+        return NULL;
+    snprintf(ranks, sizeof ranks, "--ranks=%d", job->ranks);
+    snprintf(address, sizeof address, "--address=%u.%u.%u.%u", at >> 24, at >> 16 & 255, at >> 8 & 255, at & 255);
+    add(&line, "launch");
+    add(&line, ranks);
+    add(&line, address);
+    add(&line, "--");
+    add(&line, agent);
+    add(&line, "+");
+    for (int i = 0; i < job->words; i++)
+        add(&line, job->word[i]);
+    *words = line.words;
+    return line.word;
+}
 
 /* The launcher's command line; `trivance run`'s before it for the drop-in. NULL: no memory. */
 static char **command_line(const cli_job_t *job, const char *launcher, const char *agent, int *words)
@@ -194,25 +219,27 @@ static int become_launcher(const char *command, const cli_job_t *job, const tb_s
                            const char *agent)
 {
     int words;
-    char **line = command_line(job, launcher, agent, &words);
+    const bool net = without_mpi(job);
+    char **line = net ? net_line(job, agent, &words) : command_line(job, launcher, agent, &words);
     if (job->output && !redirect(job->output))
         return cli_bad(command, "%.3000s cannot be written: %s", job->output, strerror(errno));
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     trv_testbed_before_children(status->core);
     if (strcmp(job->mpi, "openmpi") == 0)
         set_openmpi(job->rendezvous, agent);
-    else
+    else if (!net)
         set_mpich(job->rendezvous);
-    set_trivance(&status->network, status->core);
+    set_trivance(&status->network, status->core, net);
     if (!line)
         return cli_bad(command, "there is no memory for the command line");
     if (trv_testbed_enter(TB_HEAD) < 0)
         return cli_bad_last(command);
     fflush(NULL);
-    if (job->drop_in) {
-        optind = 0;
+    optind = 0;
+    if (net)
+        return cli_launch(words, line);
+    if (job->drop_in)
         return cli_run(words, line);
-    }
     execvp(line[0], line);
     return cli_bad(command, "%.200s cannot be started: %s", line[0], strerror(errno));
 }
@@ -288,6 +315,8 @@ static int find_parts(const char *command, const cli_job_t *job, char agent[PATH
     char file[64], clock[PATH_BYTES] = "";
     snprintf(file, sizeof file, "libtrivance_testbed_clock.%s.so", job->mpi);
     int code = cli_testbed_program(command, "trivance-testbed-agent", agent, PATH_BYTES);
+    if (code == CLI_OK && without_mpi(job))
+        return *preload = '\0', CLI_OK;
     if (code == CLI_OK)
         code = cli_testbed_program(command, "libtrivance_testbed.so", preload, PATH_BYTES);
     if (code == CLI_OK && job->times)
@@ -312,7 +341,7 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
     int code = find_parts(command, job, agent, preload);
     if (code != CLI_OK)
         return code;
-    const char *launcher = find_launcher(job->mpi);
+    const char *launcher = without_mpi(job) ? "" : find_launcher(job->mpi);
     if (!launcher)
         return cli_bad(command, "there is no launcher of %s (mpirun.%s, mpirun or mpiexec) on this machine",
                        cli_mpi_title(job->mpi), job->mpi);
@@ -348,8 +377,9 @@ int cli_testbed_job(const char *command, const cli_job_t *job, tb_status_t *coun
 enum { OPTION_MPI = CLI_NO_LETTER, OPTION_RANKS, OPTION_DROP_IN, OPTION_NO_RENDEZVOUS };
 
 static const cli_option_t option[] =
-    {{"mpi", OPTION_MPI, "M", "openmpi or mpich, where the program does not show it (Python, a script)",
-      "openmpi mpich"},
+    {{"mpi", OPTION_MPI, "M",
+      "openmpi or mpich, where the program does not show it (Python, a script); none for one of libtrivance_net",
+      "openmpi mpich none"},
      {"ranks", OPTION_RANKS, "N", "on the first N nodes only", NULL},
      {"drop-in", OPTION_DROP_IN, NULL,
       "with Trivance preloaded, as by `trivance run`; TRIVANCE_… variables are handed on", NULL},
@@ -358,14 +388,15 @@ static const cli_option_t option[] =
 
 const cli_command_t cli_testbed_run_command = {
     .name = "testbed run",
-    .summary = "starts an MPI program, unchanged, one rank on every node; the job knows the torus by itself",
+    .summary = "starts a program, unchanged, one rank on every node; the job knows the torus by itself",
     .usage = "[--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]",
     .about =
-        "Starts an MPI program, unchanged, one rank on every node of the testbed that is up. With --drop-in the job "
-        "knows the torus by itself. The exit status is that of the program.",
+        "Starts an MPI program, unchanged, or one of libtrivance_net, one rank on every node of the testbed that is "
+        "up. With --drop-in the job knows the torus by itself. The exit status is that of the program.",
     .option = option,
     .examples = "trivance testbed run -- ./program\n"
-                "TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n",
+                "TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n"
+                "trivance testbed run --mpi=none -- ./allreduce_net\n",
     .passes_on = true,
 };
 
@@ -378,9 +409,9 @@ static int take_option(void *context, int key)
     case OPTION_RANKS: return trv_parse_int(optarg, "--ranks", 1, TB_NODES_MAX, &job->ranks);
     default:
         job->mpi = optarg;
-        if (strcmp(optarg, "openmpi") == 0 || strcmp(optarg, "mpich") == 0)
+        if (strcmp(optarg, "openmpi") == 0 || strcmp(optarg, "mpich") == 0 || strcmp(optarg, TESTBED_NO_MPI) == 0)
             return TRV_OK;
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of openmpi and mpich", optarg);
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is none of openmpi, mpich and none", optarg);
     }
 }
 
@@ -413,7 +444,8 @@ int cli_testbed_find_mpi(const char *command, cli_job_t *job)
     if (!job->mpi)
         return cli_bad(command,
                        "%.200s is not a program that is linked with Open MPI or MPICH; if it comes to use one "
-                       "as it runs (Python, a script), say --mpi=openmpi or --mpi=mpich",
+                       "as it runs (Python, a script), say --mpi=openmpi or --mpi=mpich, and --mpi=none if it uses "
+                       "libtrivance_net",
                        job->word[0]);
     return CLI_OK;
 }
@@ -431,6 +463,9 @@ int cli_testbed_run(int argc, char **argv)
         return cli_bad(argv[0], "--ranks: the testbed has %d nodes, and each takes one rank",
                        status.network.torus.ranks);
     job.ranks = job.ranks ? job.ranks : status.network.torus.ranks;
+    if (job.mpi && without_mpi(&job) && job.drop_in)
+        return cli_bad(argv[0],
+                       "--drop-in serves MPI programs, and --mpi=none is one without MPI; leave one of them out");
     code = cli_testbed_find_mpi(argv[0], &job);
     return code == CLI_OK ? cli_testbed_job(argv[0], &job, NULL) : code;
 }

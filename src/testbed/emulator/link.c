@@ -23,6 +23,15 @@ int tn_port(const trv_torus_t *torus, int node, int destination)
     return 0;
 }
 
+int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives)
+{
+    const int port = tn_port(torus, node, destination), d = trv_port_dimension(port), size = torus->size[d];
+    if (arrives < 0 || trv_port_dimension(arrives) != d || trv_torus_is_line(torus, d))
+        return port;
+    const int apart = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
+    return 2 * abs(apart) == size ? trv_port(d, -trv_port_sign(arrives)) : port;
+}
+
 int tn_neighbour(const trv_torus_t *torus, int node, int port)
 {
     return trv_torus_shift(torus, node, trv_port_dimension(port), trv_port_sign(port));
@@ -62,6 +71,7 @@ void tn_route(tn_net_t *net)
     bool cut = false;
     for (int i = 0; i < ranks * net->ports; i++)
         cut = cut || net->link[i].down;
+    net->cut = cut;
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
             const int port = cut ? find_way(net, from, to) : tn_port(&net->torus, from, to);
@@ -72,7 +82,7 @@ void tn_route(tn_net_t *net)
 int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps, int64_t latency_ns)
 {
     const size_t ranks = (size_t)torus->ranks;
-    *net = (tn_net_t){.torus = *torus, .ports = 2 * torus->dims};
+    *net = (tn_net_t){.torus = *torus, .ports = 2 * torus->dims, .bandwidth_bps = bandwidth_bps};
     net->link = calloc(ranks * (size_t)net->ports, sizeof *net->link);
     net->way = malloc(ranks * ranks);
     if (!net->link || !net->way) {
@@ -85,9 +95,24 @@ int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps,
     return TRV_OK;
 }
 
+int tn_net_add_cards(tn_net_t *net)
+{
+    const size_t cards = (size_t)net->torus.ranks * (size_t)net->ports;
+    for (int out = 0; out < 2; out++) {
+        net->card[out] = calloc(cards, sizeof *net->card[out]);
+        if (!net->card[out])
+            return trv_fail_memory();
+        for (size_t i = 0; i < cards; i++)
+            net->card[out][i].bandwidth_bps = net->bandwidth_bps;
+    }
+    return TRV_OK;
+}
+
 /* The packets themselves live as long as the process. */
 void tn_net_destroy(tn_net_t *net)
 {
+    free(net->card[0]);
+    free(net->card[1]);
     free(net->link);
     free(net->way);
     free(net->heap);
@@ -104,14 +129,9 @@ static void count(tn_link_t *link, const tn_packet_t *packet, int64_t begin_ns, 
         link->count.queue_max_bytes = waits;
 }
 
-bool tn_forward(tn_net_t *net, tn_packet_t *packet)
+/* The packet's head comes out of the link, or the card, at packet->due_ns. */
+static void cross(tn_link_t *link, tn_packet_t *packet)
 {
-    int port = net->way[(size_t)packet->node * (size_t)net->torus.ranks + (size_t)packet->destination];
-    tn_link_t *link = &net->link[packet->node * net->ports + port];
-    if (link->down) {
-        link->count.dropped++;
-        return false;
-    }
     int64_t begin_ns = packet->due_ns > link->free_ns ? packet->due_ns : link->free_ns;
     int64_t taken_ns = (int64_t)(packet->bytes * 8e9 / link->bandwidth_bps + 0.5);
     count(link, packet, begin_ns, taken_ns);
@@ -119,8 +139,42 @@ bool tn_forward(tn_net_t *net, tn_packet_t *packet)
     if (begin_ns + link->latency_ns > link->head_ns)
         link->head_ns = begin_ns + link->latency_ns;
     packet->tail_ns = taken_ns > packet->tail_ns ? taken_ns : packet->tail_ns;
-    packet->node = tn_neighbour(&net->torus, packet->node, port);
-    packet->due_ns = link->head_ns + (packet->node == packet->destination ? packet->tail_ns : 0);
+    packet->due_ns = link->head_ns;
+}
+
+bool tn_is_there(const tn_packet_t *packet)
+{
+    return packet->node == packet->destination && packet->leaves < 0 && packet->through;
+}
+
+static int way_of(const tn_net_t *net, const tn_packet_t *packet)
+{
+    return packet->arrives >= 0 && !net->cut
+               ? tn_port_for(&net->torus, packet->node, packet->destination, packet->arrives)
+               : net->way[(size_t)packet->node * (size_t)net->torus.ranks + (size_t)packet->destination];
+}
+
+bool tn_forward(tn_net_t *net, tn_packet_t *packet)
+{
+    const int first = packet->node * net->ports;
+    if (packet->leaves >= 0) {
+        cross(&net->card[1][first + packet->leaves], packet);
+        packet->leaves = -1;
+    } else if (packet->node != packet->destination) {
+        const int port = way_of(net, packet);
+        tn_link_t *link = &net->link[first + port];
+        if (link->down) {
+            link->count.dropped++;
+            return false;
+        }
+        cross(link, packet);
+        packet->node = tn_neighbour(&net->torus, packet->node, port);
+        packet->through = packet->node == packet->destination && packet->arrives < 0;
+    } else {
+        cross(&net->card[0][first + packet->arrives], packet);
+        packet->through = true;
+    }
+    packet->due_ns += packet->through ? packet->tail_ns : 0;
     return tn_timer_add(net, packet);
 }
 
@@ -149,8 +203,11 @@ int64_t tn_lateness_ns(const tn_net_t *net, double share)
 
 void tn_reset(tn_net_t *net, int64_t now_ns)
 {
-    for (int i = 0; i < net->torus.ranks * net->ports; i++)
+    for (int i = 0; i < net->torus.ranks * net->ports; i++) {
         net->link[i].count = (tn_count_t){0};
+        for (int out = 0; out < 2 && net->card[out]; out++)
+            net->card[out][i].count = (tn_count_t){0};
+    }
     memset(net->lateness, 0, sizeof net->lateness);
     net->entered = net->delivered = net->strays = 0;
     net->lateness_max_ns = 0;

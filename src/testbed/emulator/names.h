@@ -2,7 +2,8 @@
  * Names and addresses that the emulator, the launcher's agent and the tool agree on.
  *
  * Node i of the torus is the network namespace trv-i, in which it has the device tun0 (the torus, 10.77.0.0/16) and
- * mgmt (10.78.0.0/16, for starting jobs); trv-head is where mpirun and the emulator run. All else lies in one folder.
+ * mgmt (10.78.0.0/16, for starting jobs), and with --ports one more for each of its ports: up0 leads the way +0, down0
+ * the way -0 (10.80.0.0/16). trv-head is where mpirun and the emulator run. All else lies in one folder.
  */
 #ifndef TRIVANCE_TESTBED_EMULATOR_NAMES_H
 #define TRIVANCE_TESTBED_EMULATOR_NAMES_H
@@ -28,10 +29,16 @@
 #define TB_HEAD      "trv-head"
 #define TB_NODES_MAX 1000 /* a bridge takes 1023 */
 
+#define TB_WITH_PORTS         "ports" /* the emulator's last argument */
 #define TB_TUN                "tun0"
+#define TB_PORT_UP            "up%d" /* with the dimension */
+#define TB_PORT_DOWN          "down%d"
 #define TB_BRIDGE             "br0"
 #define TB_TORUS_NETWORK      "10.77.0.0/16"
 #define TB_TORUS_PREFIX       0x0a4d0000u /* 10.77.0.0; node i is + i + 1 */
+#define TB_PORTS_NETWORK      "10.80.0.0/16"
+#define TB_PORTS_PREFIX       0x0a500000u /* 10.80.0.0; port p of node i is + i * 32 + p + 1 */
+#define TB_PORTS_SHIFT        5
 #define TB_MANAGEMENT_NETWORK "10.78.0.0/16"
 #define TB_MANAGEMENT_PREFIX  0x0a4e0000u /* 10.78.0.0; the head is + 1, node i is + i + 2 */
 

@@ -10,6 +10,10 @@
  * the model says, not when the emulator got round to it, so that lateness does not add up over hops. How late
  * deliveries are in real time is measured.
  *
+ * With ports, a node also has a device for each of its links, as if that were a network card as fast as the links: one
+ * more queue before a packet's first hop, and one behind its last. Which way it goes between the two is decided by its
+ * destination alone, but where two are as short: there it is the one that arrives by the port it is sent to.
+ *
  * Packets are lost only on links that are cut.
  */
 #ifndef TRIVANCE_TESTBED_EMULATOR_TORUSNET_H
@@ -29,7 +33,9 @@ typedef struct tn_packet {
     int64_t due_ns;
     uint64_t order; /* of entry: ties are first come, first served */
     int node, destination;
-    int64_t tail_ns; /* what its last byte is behind its head: the serialisation on the slowest link so far */
+    int leaves, arrives; /* by the card of this port; -1: by none, or (leaves) it has left */
+    bool through;        /* nothing is before it but its tail */
+    int64_t tail_ns;     /* what its last byte is behind its head: the serialisation on the slowest link so far */
     uint32_t bytes;
     struct tn_packet *next; /* in the pool */
     unsigned char data[TN_MTU];
@@ -54,10 +60,13 @@ typedef struct tn_link {
 
 typedef struct tn_net {
     trv_torus_t torus;
-    int ports;          /* of a node: 2 per dimension */
-    tn_link_t *link;    /* node * ports + port */
-    unsigned char *way; /* node * ranks + destination: the port to leave by */
-    tn_packet_t **heap; /* by due_ns and order */
+    int ports;            /* of a node: 2 per dimension */
+    tn_link_t *link;      /* node * ports + port */
+    tn_link_t *card[2];   /* the same, with ports: in, out; else NULL */
+    double bandwidth_bps; /* as it was made */
+    bool cut;             /* a link is down for the routes */
+    unsigned char *way;   /* node * ranks + destination: the port to leave by */
+    tn_packet_t **heap;   /* by due_ns and order */
     size_t heap_size, heap_room;
     tn_packet_t *pool;
     uint64_t entered, delivered, strays;
@@ -70,11 +79,16 @@ typedef struct tn_net {
 
 /* Every link the same. 0, or TRV_ERR_MEMORY. */
 int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps, int64_t latency_ns);
+/* Gives it a card for each port. */
+int tn_net_add_cards(tn_net_t *net);
 void tn_net_destroy(tn_net_t *net);
 
 /* The port by which a packet leaves `node` on its way to another: dimensions ascending, the shorter way, + where both
  * are as long; along a line the only way. */
 int tn_port(const trv_torus_t *torus, int node, int destination);
+
+/* The same of a packet to the card of a port there (-1: to none), by which it arrives where two ways are as short. */
+int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives);
 
 /* The node at the other end of a port; the ends of lines have none. */
 int tn_neighbour(const trv_torus_t *torus, int node, int port);
@@ -84,9 +98,11 @@ bool tn_has_link(const trv_torus_t *torus, int node, int port);
  * not. */
 void tn_route(tn_net_t *net);
 
-/* Moves a packet, whose head is at packet->node at packet->due_ns, over its next link, and puts it into the timer
- * again; false: the link is cut (the caller frees the packet). */
+/* Moves a packet, whose head is at packet->node at packet->due_ns, over its next link or through a card, and puts it into
+ * the timer again; false: the link is cut (the caller frees the packet). */
 bool tn_forward(tn_net_t *net, tn_packet_t *packet);
+/* It is where it goes, tail and all, at packet->due_ns. */
+bool tn_is_there(const tn_packet_t *packet);
 
 void tn_count_lateness(tn_net_t *net, int64_t late_ns);
 /* So many of all deliveries (0 … 1) were at most this late. */
@@ -113,10 +129,15 @@ tn_packet_t *tn_timer_take(tn_net_t *net);
  * with errno and *what telling which call failed. */
 int tn_tun_open(const char *space, const char *name, const char **what);
 
-/* Reads what a node has sent into the timer: at most `most` packets, and none when something is due. The number of
- * packets. */
-int tn_tun_read(tn_net_t *net, int descriptor, int node, int most);
-/* Hands a packet to its node. */
+/* A node's devices: that of the node, then those of its ports. */
+int tn_devices(const tn_net_t *net);
+/* The device's name; NULL where there is none, because no link leaves by that port. */
+const char *tn_device_name(const tn_net_t *net, int node, int device, char name[16]);
+
+/* Reads what a node has sent by a device into the timer: at most `most` packets, and none when something is due. The
+ * number of packets. */
+int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int most);
+/* Hands a packet to its node; descriptor[node * tn_devices + device]. */
 void tn_tun_write(tn_net_t *net, const int *descriptor, const tn_packet_t *packet);
 
 int64_t tn_now_ns(void);

@@ -65,18 +65,38 @@ int tn_tun_open(const char *space, const char *name, const char **what)
     return device;
 }
 
-/* -1 for what is not IPv4, or goes to no node. */
-static int destination_of(const tn_net_t *net, const unsigned char *data, ssize_t bytes)
+int tn_devices(const tn_net_t *net) { return net->card[0] ? 1 + net->ports : 1; }
+
+const char *tn_device_name(const tn_net_t *net, int node, int device, char name[16])
 {
-    uint32_t address;
-    if (bytes < IP_HEADER || data[0] >> 4 != 4)
-        return -1;
-    memcpy(&address, data + IP_DESTINATION, sizeof address);
-    uint32_t node = ntohl(address) - TB_TORUS_PREFIX - 1;
-    return node < (uint32_t)net->torus.ranks ? (int)node : -1;
+    const int port = device - 1;
+    if (device == 0)
+        return TB_TUN;
+    if (net->torus.size[trv_port_dimension(port)] == 1 || !tn_has_link(&net->torus, node, port))
+        return NULL;
+    snprintf(name, 16, trv_port_sign(port) > 0 ? TB_PORT_UP : TB_PORT_DOWN, trv_port_dimension(port));
+    return name;
 }
 
-int tn_tun_read(tn_net_t *net, int descriptor, int node, int most)
+/* Where a packet goes, and by which port; false for what is not IPv4, or goes to no node. */
+static bool find_destination(const tn_net_t *net, ssize_t bytes, tn_packet_t *packet)
+{
+    uint32_t address;
+    if (bytes < IP_HEADER || packet->data[0] >> 4 != 4)
+        return false;
+    memcpy(&address, packet->data + IP_DESTINATION, sizeof address);
+    const uint32_t ranks = (uint32_t)net->torus.ranks, node = ntohl(address) - TB_TORUS_PREFIX - 1;
+    const uint32_t port = ntohl(address) - TB_PORTS_PREFIX - 1;
+    packet->arrives = -1;
+    packet->destination = (int)node;
+    if (node < ranks)
+        return true;
+    packet->destination = (int)(port >> TB_PORTS_SHIFT);
+    packet->arrives = (int)(port & ((1u << TB_PORTS_SHIFT) - 1));
+    return net->card[0] && port >> TB_PORTS_SHIFT < ranks && packet->arrives < net->ports;
+}
+
+int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int most)
 {
     int count = 0;
     for (int64_t now_ns = 0; count < most; count++) {
@@ -85,12 +105,12 @@ int tn_tun_read(tn_net_t *net, int descriptor, int node, int most)
             break;
         tn_packet_t *packet = tn_packet_get(net);
         ssize_t bytes = packet ? read(descriptor, packet->data, sizeof packet->data) : -1;
-        int destination = bytes > 0 ? destination_of(net, packet->data, bytes) : -1;
-        if (destination >= 0 && destination != node) {
+        if (bytes > 0 && find_destination(net, bytes, packet) && packet->destination != node) {
             packet->due_ns = now_ns = tn_now_ns();
             packet->order = net->entered++;
             packet->node = node;
-            packet->destination = destination;
+            packet->leaves = device - 1;
+            packet->through = false;
             packet->tail_ns = 0;
             packet->bytes = (uint32_t)bytes;
             if (tn_timer_add(net, packet))
@@ -108,6 +128,7 @@ int tn_tun_read(tn_net_t *net, int descriptor, int node, int most)
 void tn_tun_write(tn_net_t *net, const int *descriptor, const tn_packet_t *packet)
 {
     tn_count_lateness(net, tn_now_ns() - packet->due_ns);
-    if (write(descriptor[packet->destination], packet->data, packet->bytes) < 0)
+    const int device = packet->destination * tn_devices(net) + packet->arrives + 1;
+    if (write(descriptor[device], packet->data, packet->bytes) < 0)
         net->strays++; /* its device is being taken down */
 }

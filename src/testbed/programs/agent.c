@@ -3,8 +3,10 @@
  *
  *     trivance-testbed-agent NODE COMMAND…       runs COMMAND, by a shell as rsh would, on a node of the testbed
  *     trivance-testbed-agent -- PROGRAM ARGS…    becomes one rank: PROGRAM with libtrivance_testbed.so before it
+ *     trivance-testbed-agent + PROGRAM ARGS…     becomes one rank without MPI, on the node of that number (RANK)
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,18 @@ static int fail(const char *what)
     return 127;
 }
 
+/* true on failure, after a sentence. */
+static bool cannot_enter(const char *node)
+{
+    const char *core = getenv(TB_CORE_VARIABLE);
+    if (trv_testbed_enter(node) < 0) {
+        fprintf(stderr, "trivance testbed: %s\n", trv_last_error());
+        return true;
+    }
+    trv_testbed_take_place(core ? atoi(core) : -1);
+    return false;
+}
+
 static int run_on_node(char **argv)
 {
     static char line[1 << 17];
@@ -31,12 +45,8 @@ static int run_on_node(char **argv)
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", used ? " " : "", *word);
     if (used >= sizeof line)
         return errno = E2BIG, fail(argv[1]);
-    if (trv_testbed_enter(argv[1]) < 0) {
-        fprintf(stderr, "trivance testbed: %s\n", trv_last_error());
+    if (cannot_enter(argv[1]))
         return 1;
-    }
-    const char *core = getenv(TB_CORE_VARIABLE);
-    trv_testbed_take_place(core ? atoi(core) : -1);
     execl("/bin/sh", "sh", "-c", line, (char *)NULL);
     return fail("/bin/sh");
 }
@@ -53,6 +63,17 @@ static int become_rank(char **argv)
     return fail(argv[2]);
 }
 
+static int become_net_rank(char **argv)
+{
+    char node[32];
+    const char *rank = getenv("RANK");
+    snprintf(node, sizeof node, TB_NODE, rank ? atoi(rank) : 0);
+    if (cannot_enter(node))
+        return 1;
+    execvp(argv[2], argv + 2);
+    return fail(argv[2]);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
@@ -60,5 +81,7 @@ int main(int argc, char **argv)
                         "`trivance testbed run` hands it to the launchers of MPI.\n");
         return 2;
     }
-    return strcmp(argv[1], "--") == 0 ? become_rank(argv) : run_on_node(argv);
+    return strcmp(argv[1], "--") == 0  ? become_rank(argv)
+           : strcmp(argv[1], "+") == 0 ? become_net_rank(argv)
+                                       : run_on_node(argv);
 }

@@ -87,7 +87,7 @@ static void stay_awake(int *file, bool wanted)
 
 typedef struct emulator {
     tn_net_t net;
-    int *device; /* one per node */
+    int *device; /* tn_devices per node; -1: it has none there */
     int epoll, listening;
     int awake;         /* the file of stay_awake */
     int64_t active_ns; /* when the last packet came or went */
@@ -104,9 +104,9 @@ static void run_due(emulator_t *emulator)
     stay_awake(&emulator->awake, emulator->active_ns && now_ns - emulator->active_ns < AWAKE_NS);
     for (tn_packet_t *packet; (packet = tn_timer_first(net)) && packet->due_ns <= now_ns;) {
         tn_timer_take(net);
-        if (packet->node != packet->destination && tn_forward(net, packet))
+        if (!tn_is_there(packet) && tn_forward(net, packet))
             continue;
-        if (packet->node == packet->destination)
+        if (tn_is_there(packet))
             tn_tun_write(net, emulator->device, packet);
         tn_packet_put(net, packet);
     }
@@ -127,14 +127,16 @@ static int wait_next(emulator_t *emulator, struct epoll_event event[EVENTS_MAX])
 static int run(emulator_t *emulator)
 {
     struct epoll_event event[EVENTS_MAX];
+    const int each = tn_devices(&emulator->net), devices = emulator->net.torus.ranks * each;
     while (!ended) {
         run_due(emulator);
         int count = wait_next(emulator, event);
         if (count < 0 && errno != EINTR)
             return fail("epoll_pwait2");
         for (int i = 0; i < count; i++)
-            if (event[i].data.fd < emulator->net.torus.ranks)
-                tn_tun_read(&emulator->net, emulator->device[event[i].data.fd], event[i].data.fd, READ_AT_ONCE);
+            if (event[i].data.fd < devices)
+                tn_tun_read(&emulator->net, emulator->device[event[i].data.fd], event[i].data.fd / each,
+                            event[i].data.fd % each, READ_AT_ONCE);
             else
                 tn_control_answer(&emulator->net, emulator->listening, emulator->about);
     }
@@ -143,32 +145,32 @@ static int run(emulator_t *emulator)
 
 /* ---- The beginning ----------------------------------------------------------------------------------------------- */
 
-/* Events carry the node; what is not a node is the control socket. */
-static bool watch(const emulator_t *emulator, int descriptor, int node)
+/* Events carry the device's number; what is none is the control socket. */
+static bool watch(const emulator_t *emulator, int descriptor, int number)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = node};
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = number};
     return epoll_ctl(emulator->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
 static int open_devices(emulator_t *emulator)
 {
-    int ranks = emulator->net.torus.ranks;
-    struct rlimit files = {(rlim_t)ranks + 64, (rlim_t)ranks + 64};
+    const int each = tn_devices(&emulator->net), devices = emulator->net.torus.ranks * each;
+    struct rlimit files = {(rlim_t)devices + 64, (rlim_t)devices + 64};
     setrlimit(RLIMIT_NOFILE, &files);
-    emulator->device = calloc((size_t)ranks, sizeof *emulator->device);
+    emulator->device = calloc((size_t)devices, sizeof *emulator->device);
     emulator->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (!emulator->device || emulator->epoll < 0)
         return fail("epoll_create");
-    for (int node = 0; node < ranks; node++) {
-        char space[64];
-        const char *what;
-        snprintf(space, sizeof space, TB_SPACES TB_NODE, node);
-        emulator->device[node] = tn_tun_open(space, TB_TUN, &what);
-        if (emulator->device[node] < 0 || !watch(emulator, emulator->device[node], node))
+    for (int i = 0; i < devices; i++) {
+        char space[64], room[16];
+        const char *what, *name = tn_device_name(&emulator->net, i / each, i % each, room);
+        snprintf(space, sizeof space, TB_SPACES TB_NODE, i / each);
+        emulator->device[i] = name ? tn_tun_open(space, name, &what) : -1;
+        if (name && (emulator->device[i] < 0 || !watch(emulator, emulator->device[i], i)))
             return fail(what);
     }
     emulator->listening = tn_control_open(TB_CONTROL);
-    return emulator->listening >= 0 && watch(emulator, emulator->listening, ranks) ? 0 : fail(TB_CONTROL);
+    return emulator->listening >= 0 && watch(emulator, emulator->listening, devices) ? 0 : fail(TB_CONTROL);
 }
 
 static int begin(emulator_t *emulator, char **argument)
@@ -176,9 +178,11 @@ static int begin(emulator_t *emulator, char **argument)
     trv_torus_t torus;
     double bandwidth_bps, latency_ns;
     char text[TRV_TORUS_TEXT_MAX];
+    const bool ports = argument[3];
     if (trv_torus_parse(argument[0], &torus) < 0 || trv_parse_rate_bps(argument[1], &bandwidth_bps) < 0 ||
         trv_parse_time_ns(argument[2], &latency_ns) < 0 ||
-        tn_net_create(&emulator->net, &torus, bandwidth_bps, (int64_t)latency_ns) < 0) {
+        tn_net_create(&emulator->net, &torus, bandwidth_bps, (int64_t)latency_ns) < 0 ||
+        (ports && tn_net_add_cards(&emulator->net) < 0)) {
         fprintf(stderr, "%s\n", trv_last_error());
         return 2;
     }
@@ -189,8 +193,9 @@ static int begin(emulator_t *emulator, char **argument)
     int core = take_core();
     bool realtime = take_priority();
     snprintf(emulator->about, sizeof emulator->about,
-             "torus %s\nbandwidth_bps %.0f\nlatency_ns %.0f\nprocess %d\ncore %d\nrealtime %d\n",
-             trv_torus_format(&torus, text, sizeof text), bandwidth_bps, latency_ns, (int)getpid(), core, realtime);
+             "torus %s\nbandwidth_bps %.0f\nlatency_ns %.0f\nports %d\nprocess %d\ncore %d\nrealtime %d\n",
+             trv_torus_format(&torus, text, sizeof text), bandwidth_bps, latency_ns, ports, (int)getpid(), core,
+             realtime);
     tn_reset(&emulator->net, tn_now_ns());
     return 0;
 }
@@ -199,8 +204,8 @@ int main(int argc, char **argv)
 {
     static emulator_t emulator = {.awake = -1};
     struct sigaction action = {.sa_handler = end};
-    if (argc != 4) {
-        fprintf(stderr, "Usage: trivance-torusnet TORUS BANDWIDTH LATENCY, for example 3x3 50Mb/s 2ms\n"
+    if (argc != 4 && (argc != 5 || strcmp(argv[4], TB_WITH_PORTS) != 0)) {
+        fprintf(stderr, "Usage: trivance-torusnet TORUS BANDWIDTH LATENCY [ports], for example 3x3 50Mb/s 2ms\n"
                         "`trivance testbed up` starts it.\n");
         return 2;
     }

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# A testbed with an interface for each link (testbed up --ports), and a job of libtrivance_net on it: what the schedule
+# sends by each port is what the port's interface carries, by the system's own counts. As root where the machine has TUN
+# devices and network namespaces; elsewhere skipped (77).
+# Usage: ports.sh TRIVANCE PROGRAM
+set -u -o pipefail
+tool=$1
+program=$2
+work=$(mktemp -d)
+trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
+
+fail() { echo "ports.sh: $*"; [ ! -s "$work/out" ] || cat "$work/out"; exit 1; }
+
+up() {
+    "$tool" testbed up "$@" --ports > "$work/out" 2>&1 && ours=1 && return
+    grep -q -E "needs root|TUN devices|network namespaces|iproute2|is there already|at work" "$work/out" || fail "up"
+    echo "skipped: $(cat "$work/out")"
+    exit 77
+}
+
+# job CODE WORDS PROGRAM ARGUMENT…
+job() {
+    local code=$1 words=$2 got
+    shift 2
+    timeout 100 "$tool" testbed run --mpi=none -- "$@" > "$work/out" 2>&1
+    got=$?
+    [ $got = "$code" ] || fail "exit code $got, not $code: $*"
+    grep -q -e "$words" "$work/out" || [ -z "$words" ] || fail "not said '$words': $*"
+}
+
+up 3x2m --bandwidth=100Mb/s --hop-latency=200us
+[ -e /run/netns/trv-0 ] || fail "no nodes"
+ip -n trv-0 -o link show dev up1 > "$work/out" 2>&1 || fail "node 0 has no interface for its link +1"
+! ip -n trv-0 -o link show dev down1 > "$work/out" 2>&1 || fail "node 0 has an interface where its line ends"
+"$tool" testbed down > /dev/null && ours=
+
+up 3x3 --bandwidth=100Mb/s --hop-latency=200us
+echo "== an interface for each port"
+export TRIVANCE_PORTS=+0=up0,-0=down0,+1=up1,-1=down1
+job 0 "" "$program" 3x3 4 kernel trivance-b trivance-l-grouped
+echo "== not where they lead to, but where they are said to lead"
+export TRIVANCE_PORTS=+0=up1,-0=down0,+1=down1,-1=up0
+job 0 "" "$program" 3x3 4 kernel trivance-b
+echo "== one interface for both directions"
+export TRIVANCE_PORTS=+0=up0,-0=up0,+1=up1,-1=down1
+job 0 "" "$program" 3x3 3 kernel trivance-b
+echo "== bad input"
+export TRIVANCE_PORTS=+0=up0,-0=up7
+job 1 "no interface 'up7'" "$program" 3x3 2 kernel trivance-b
+"$tool" testbed run --mpi=none --drop-in -- "$program" > "$work/out" 2>&1
+[ $? = 2 ] && grep -q "leave one of them out" "$work/out" || fail "--drop-in without MPI"
+"$tool" testbed down > /dev/null && ours=
+echo "passed"
