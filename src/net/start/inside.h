@@ -51,16 +51,20 @@ struct trv_meeting {
     trv_end_t **end;    /* of rank 0: by rank */
     trv_end_t *stranger;
     int strangers;
-    trv_end_t *up;       /* of the others: to rank 0 */
-    double next_try_ns;  /* to connect */
-    const char *why_not; /* the last try failed */
-    int refused;         /* so many strangers */
+    trv_end_t *up;          /* of the others: to rank 0 */
+    double next_try_ns;     /* to connect */
+    const char *why_not;    /* the last try failed */
+    int refused;            /* so many strangers */
+    bool full;              /* the last connection could not be taken … */
+    double accept_again_ns; /* … and none is, until then; 0: at any time */
 };
 
 /* thread.c. The lock is held. */
 void trv_meeting_wake(const trv_meeting_t *meeting);
 void trv_meeting_fail_locked(trv_meeting_t *meeting, const char *sentence);
 void trv_meeting_log(trv_meeting_t *meeting, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Sets what holds for the socket of a connection. */
+void trv_end_prepare(int fd);
 trv_end_t *trv_end_make(trv_meeting_t *meeting, int fd, bool serves);
 void trv_end_free(trv_meeting_t *meeting, trv_end_t *end);
 /* Writes what it can; false where the connection is over. */

@@ -5,16 +5,15 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/error.h"
+#include "net/start/files.h"
 #include "net/start/inside.h"
 
 #define PAUSE_NS 50e6
@@ -22,11 +21,20 @@ enum { CONNECT_MS = 2000 };
 
 /* ---- Connecting -------------------------------------------------------------------------------------------------- */
 
+/* A connection to a port that nobody listens on can come about from that very port, if the system picks it. */
+static bool is_own(int fd)
+{
+    struct sockaddr_storage local = {0}, other = {0};
+    socklen_t length = sizeof local, other_length = sizeof other;
+    return getsockname(fd, (struct sockaddr *)&local, &length) == 0 &&
+           getpeername(fd, (struct sockaddr *)&other, &other_length) == 0 && length == other_length &&
+           memcmp(&local, &other, length) == 0;
+}
+
 static int connect_to(const struct addrinfo *at, int *error)
 {
-    const int one = 1;
     socklen_t length = sizeof *error;
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = trv_file_socket(at->ai_family, SOCK_STREAM);
     if (fd < 0) {
         *error = errno;
         return -1;
@@ -35,12 +43,13 @@ static int connect_to(const struct addrinfo *at, int *error)
     *error = connect(fd, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
     if (*error == EINPROGRESS && poll(&ready, 1, CONNECT_MS) == 1)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length);
-    if (*error == 0) {
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+    if (*error == 0 && !is_own(fd)) {
+        trv_end_prepare(fd);
         return fd;
     }
-    close(fd);
+    if (*error == 0) /* the port is free again at once, for whoever is to listen there */
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+    trv_file_close(fd);
     return -1;
 }
 

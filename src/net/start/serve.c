@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +12,14 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/error.h"
+#include "net/start/files.h"
 #include "net/start/inside.h"
 
-#define STRANGER_NS 10e9
+#define STRANGER_NS     10e9
+#define ACCEPT_AGAIN_NS 100e6
 enum { STRANGERS_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 };
 
 /* ---- Listening --------------------------------------------------------------------------------------------------- */
@@ -38,15 +38,13 @@ static void raise_limit(int ranks)
 static int listen_on(const struct addrinfo *at)
 {
     const int one = 1;
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = trv_file_socket(at->ai_family, SOCK_STREAM);
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
-    const int error = errno;
-    close(fd);
-    errno = error;
+    trv_file_close(fd);
     return -1;
 }
 
@@ -59,6 +57,12 @@ static void find_local(trv_meeting_t *meeting, int fd)
         getnameinfo((struct sockaddr *)&local, length, meeting->local, sizeof meeting->local, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0)
         meeting->port = atoi(port);
+}
+
+static void watch_listener(trv_meeting_t *meeting, bool watched)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &meeting->listener};
+    epoll_ctl(meeting->epoll, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, meeting->listener, &event);
 }
 
 int trv_serve_listen(trv_meeting_t *meeting)
@@ -86,8 +90,7 @@ int trv_serve_listen(trv_meeting_t *meeting)
                                                  : "");
     raise_limit(options->ranks);
     find_local(meeting, meeting->listener);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &meeting->listener};
-    epoll_ctl(meeting->epoll, EPOLL_CTL_ADD, meeting->listener, &event);
+    watch_listener(meeting, true);
     return TRV_OK;
 }
 
@@ -111,24 +114,40 @@ static trv_end_t *oldest_stranger(const trv_meeting_t *meeting)
     return end;
 }
 
+/* What waits to be accepted goes on waiting, and would be told of again and again: it is let be for a while, unless a
+ * stranger can make room. */
+static void cannot_accept(trv_meeting_t *meeting, int error)
+{
+    const bool files = error == EMFILE || error == ENFILE;
+    if (error == EAGAIN || error == EINTR || error == ECONNABORTED)
+        return;
+    if (files && meeting->stranger) {
+        drop_stranger(meeting, oldest_stranger(meeting), false);
+        return;
+    }
+    if (!meeting->full)
+        trv_meeting_log(meeting, "rank 0 cannot take another connection: %s%s", strerror(error),
+                        files ? "; raise the limit on open files (ulimit -n)" : "");
+    meeting->full = true;
+    meeting->accept_again_ns = trv_now_ns() + ACCEPT_AGAIN_NS;
+    watch_listener(meeting, false);
+}
+
 void trv_serve_accept(trv_meeting_t *meeting)
 {
     struct sockaddr_storage from;
     socklen_t length = sizeof from;
-    const int one = 1;
-    int fd = accept4(meeting->listener, (struct sockaddr *)&from, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && meeting->stranger)
-        drop_stranger(meeting, oldest_stranger(meeting), false);
-    if (fd < 0)
+    int fd = trv_file_accept(meeting->listener, &from, &length);
+    if (fd < 0) {
+        cannot_accept(meeting, errno);
         return;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+    }
+    meeting->full = false;
+    trv_end_prepare(fd);
     trv_end_t *end = trv_end_make(meeting, fd, true);
     if (!end)
         return;
     getnameinfo((struct sockaddr *)&from, length, end->from, sizeof end->from, NULL, 0, NI_NUMERICHOST);
-    if (meeting->options.everywhere && !meeting->come)
-        find_local(meeting, fd);
     if (meeting->strangers >= meeting->options.ranks + STRANGERS_MORE)
         drop_stranger(meeting, oldest_stranger(meeting), false);
     end->next = meeting->stranger;
@@ -149,6 +168,16 @@ static void fail(trv_meeting_t *meeting, const char *format, ...)
     trv_meeting_fail_locked(meeting, sentence);
 }
 
+static bool is_loop(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
+
+/* Who listens on all addresses is found at one that ranks have reached it by; if there is one, at one that other hosts
+ * can reach, too. */
+static void learn_local(trv_meeting_t *meeting, const trv_end_t *end)
+{
+    if (meeting->options.everywhere && (meeting->come == 0 || is_loop(meeting->local)))
+        find_local(meeting, end->fd);
+}
+
 static void take_hello(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *frame)
 {
     char version[32];
@@ -164,6 +193,7 @@ static void take_hello(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t
         fail(meeting, "two processes are rank %u (RANK): the second is at %s", rank, end->from);
     } else {
         drop_stranger(meeting, end, true);
+        learn_local(meeting, end);
         end->rank = (int)rank;
         end->link.frame_bytes_max = TRV_RECORD_BYTES_MAX;
         meeting->end[rank] = end;
@@ -245,9 +275,10 @@ static void welcome(trv_meeting_t *meeting)
 {
     while (meeting->stranger)
         drop_stranger(meeting, meeting->stranger, false);
-    epoll_ctl(meeting->epoll, EPOLL_CTL_DEL, meeting->listener, NULL);
-    close(meeting->listener);
+    watch_listener(meeting, false);
+    trv_file_close(meeting->listener);
     meeting->listener = -1;
+    meeting->accept_again_ns = 0;
     meeting->joined = true;
     trv_serve_tell(meeting, TRV_FRAME_WELCOME, meeting->welcome.data, meeting->welcome.bytes);
 }
@@ -292,6 +323,10 @@ void trv_serve_step(trv_meeting_t *meeting, double now_ns)
     const int others = meeting->options.ranks - 1;
     if (meeting->stranger)
         drop_old_strangers(meeting, now_ns);
+    if (meeting->accept_again_ns > 0 && now_ns >= meeting->accept_again_ns) {
+        meeting->accept_again_ns = 0;
+        watch_listener(meeting, true);
+    }
     if (atomic_load(&meeting->failed)) {
         if (!meeting->told)
             trv_serve_tell(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
@@ -326,6 +361,8 @@ void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t room)
     if (missing > NAMED && used < room)
         used += (size_t)snprintf(text + used, room - used, " and %d more", missing - NAMED);
     if (meeting->refused > 0 && used < room)
-        snprintf(text + used, room - used, "; %d connection%s refused", meeting->refused,
-                 meeting->refused == 1 ? " was" : "s were");
+        used += (size_t)snprintf(text + used, room - used, "; %d connection%s refused", meeting->refused,
+                                 meeting->refused == 1 ? " was" : "s were");
+    if (meeting->full && used < room)
+        snprintf(text + used, room - used, "; rank 0 has no room for more connections, as `ulimit -n` bounds them");
 }

@@ -2,23 +2,26 @@
  * The thread of a meeting: it sleeps until a connection, or a function of this process, has something for it.
  */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/error.h"
+#include "net/start/files.h"
 #include "net/start/inside.h"
 
 #define GRACE_NS     1e9
 #define MEANWHILE_NS 1e6
-enum { READ_BYTES = 1 << 16, TICK_MS = 20 };
+enum { READ_BYTES = 1 << 16, TICK_MS = 20, QUIET_S = 20, ASK_AGAIN_S = 10, ASKED_TIMES = 4 };
 
 void trv_meeting_wake(const trv_meeting_t *meeting)
 {
@@ -79,13 +82,28 @@ static void watch(const trv_meeting_t *meeting, trv_end_t *end, int operation)
     epoll_ctl(meeting->epoll, operation, end->fd, &event);
 }
 
+/* A host that has gone is missed within a minute, whether something is under way to it or not. */
+void trv_end_prepare(int fd)
+{
+    const struct {
+        int level, name, value;
+    } option[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                  {SOL_SOCKET, SO_KEEPALIVE, 1},
+                  {IPPROTO_TCP, TCP_KEEPIDLE, QUIET_S},
+                  {IPPROTO_TCP, TCP_KEEPINTVL, ASK_AGAIN_S},
+                  {IPPROTO_TCP, TCP_KEEPCNT, ASKED_TIMES},
+                  {IPPROTO_TCP, TCP_USER_TIMEOUT, 1000 * (QUIET_S + ASK_AGAIN_S * ASKED_TIMES)}};
+    for (size_t i = 0; i < sizeof option / sizeof option[0]; i++)
+        setsockopt(fd, option[i].level, option[i].name, &option[i].value, sizeof option[i].value);
+}
+
 trv_end_t *trv_end_make(trv_meeting_t *meeting, int fd, bool serves)
 {
     uint8_t nonce[TRV_NONCE_BYTES];
     trv_end_t *end = calloc(1, sizeof *end);
     if (!end || getrandom(nonce, sizeof nonce, 0) != sizeof nonce) {
         free(end);
-        close(fd);
+        trv_file_close(fd);
         return NULL;
     }
     end->fd = fd;
@@ -102,7 +120,7 @@ void trv_end_free(trv_meeting_t *meeting, trv_end_t *end)
     if (!end)
         return;
     epoll_ctl(meeting->epoll, EPOLL_CTL_DEL, end->fd, NULL);
-    close(end->fd);
+    trv_file_close(end->fd);
     trv_link_clear(&end->link);
     free(end);
 }
@@ -203,14 +221,19 @@ static void *run(void *context)
 static int start_thread(trv_meeting_t *meeting)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &meeting->wake};
-    meeting->epoll = epoll_create1(EPOLL_CLOEXEC);
-    meeting->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    meeting->epoll = trv_file_epoll();
+    meeting->wake = trv_file_event();
     if (meeting->epoll < 0 || meeting->wake < 0 || epoll_ctl(meeting->epoll, EPOLL_CTL_ADD, meeting->wake, &event) != 0)
         return trv_fail(TRV_ERR_TRANSPORT, "no files are left to wait for connections with: %s", strerror(errno));
     int rc = meeting->options.rank == 0 ? trv_serve_listen(meeting) : TRV_OK;
     if (rc < 0)
         return rc;
+    /* Signals are for the program's own threads. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     rc = pthread_create(&meeting->thread, NULL, run, meeting);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     meeting->threaded = rc == 0;
     return rc == 0 ? TRV_OK : trv_fail(TRV_ERR_MEMORY, "the system has no room for a thread: %s", strerror(rc));
 }
@@ -404,8 +427,7 @@ void trv_meeting_close(trv_meeting_t *meeting)
     trv_end_free(meeting, meeting->up);
     const int file[] = {meeting->listener, meeting->epoll, meeting->wake};
     for (int i = 0; i < 3; i++)
-        if (file[i] >= 0)
-            close(file[i]);
+        trv_file_close(file[i]);
     trv_writer_clear(&meeting->table);
     free(meeting->welcome.data);
     free(meeting->record);

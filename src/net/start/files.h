@@ -1,0 +1,17 @@
+/*
+ * The files of meetings, which a child of fork() must not keep: while anybody has a process's connection open, the others
+ * cannot see that it has died. Children close them at once; programs that exec do not have them either.
+ */
+#ifndef TRIVANCE_NET_START_FILES_H
+#define TRIVANCE_NET_START_FILES_H
+
+#include <sys/socket.h>
+
+/* As the system's calls, non-blocking; -1 with errno. */
+int trv_file_socket(int family, int type);
+int trv_file_accept(int listener, struct sockaddr_storage *from, socklen_t *length);
+int trv_file_epoll(void);
+int trv_file_event(void);
+void trv_file_close(int file);
+
+#endif

@@ -1,0 +1,324 @@
+/*
+ * The start of a job where the system is not as usual: no files left, strangers first, a port that a rank would connect
+ * to itself by, processes that fork, signals; and what holds for its connections.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <trivance/common.h>
+
+#include "common/clock.h"
+#include "net/start/link.h"
+#include "net/start/meeting.h"
+
+static void pause_s(double seconds) { usleep((useconds_t)(1e6 * seconds)); }
+
+static char logged[512];
+
+static void take_log(void *context, const char *sentence)
+{
+    (void)context;
+    snprintf(logged, sizeof logged, "%s", sentence);
+}
+
+static trv_meeting_options_t options_of(int rank, int ranks, int port, double timeout_s)
+{
+    return (trv_meeting_options_t){.rank = rank,
+                                   .ranks = ranks,
+                                   .address = "127.0.0.1",
+                                   .port = port,
+                                   .timeout_ns = 1e9 * timeout_s,
+                                   .log = take_log};
+}
+
+static trv_meeting_t *open_meeting(int rank, int ranks, int port, double timeout_s)
+{
+    const trv_meeting_options_t options = options_of(rank, ranks, port, timeout_s);
+    trv_meeting_t *meeting;
+    assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
+    return meeting;
+}
+
+static int call_from(const char *address, int port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    inet_pton(AF_INET, address, &at.sin_addr);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+    return fd;
+}
+
+static void *join(void *context)
+{
+    return trv_meeting_join(context, "welcome", 8) == TRV_OK ? NULL : strdup(trv_last_error());
+}
+
+/* Rank 0's and rank 1's join, which are to succeed. */
+static void join_both(trv_meeting_t *meeting[2])
+{
+    pthread_t thread;
+    void *reason;
+    pthread_create(&thread, NULL, join, meeting[1]);
+    assert_int_equal(trv_meeting_join(meeting[0], "welcome", 8), TRV_OK);
+    pthread_join(thread, &reason);
+    assert_null(reason);
+}
+
+static void close_both(trv_meeting_t *meeting[2])
+{
+    trv_meeting_fail(meeting[0], "enough");
+    trv_meeting_close(meeting[1]);
+    trv_meeting_close(meeting[0]);
+}
+
+/* ---- Whose address rank 0 takes ---------------------------------------------------------------------------------- */
+
+/* Rank 1's part of the greeting, by a connection that exists already. */
+static void say_hello(int fd, const trv_meeting_options_t *options)
+{
+    const uint8_t nonce[TRV_NONCE_BYTES] = "once";
+    char greeting[64];
+    size_t bytes;
+    trv_link_t link;
+    trv_frame_t frame;
+    trv_writer_t hello = {.data = NULL};
+    trv_link_begin(&link, false, options->secret, nonce);
+    const ssize_t got = recv(fd, greeting, sizeof greeting, 0);
+    assert_int_equal(trv_link_feed(&link, greeting, (size_t)got), TRV_OK);
+    assert_int_equal(trv_link_next(&link, &frame), 0);
+    trv_write_text(&hello, TRV_VERSION);
+    trv_write_number(&hello, 1);
+    trv_write_number(&hello, 2);
+    trv_link_send(&link, TRV_FRAME_HELLO, hello.data, hello.used);
+    const void *out = trv_link_out(&link, &bytes);
+    assert_int_equal(send(fd, out, bytes, MSG_NOSIGNAL), bytes);
+    trv_writer_clear(&hello);
+    trv_link_clear(&link);
+}
+
+/* A silent stranger comes by another address, between a rank's connection and its first word. */
+static void test_everywhere(void **state)
+{
+    trv_meeting_options_t options = options_of(0, 2, 0, 10);
+    trv_meeting_t *meeting;
+    (void)state;
+    options.everywhere = true;
+    assert_int_equal(trv_meeting_open(&meeting, &options), TRV_OK);
+    const int port = trv_meeting_port(meeting), rank = call_from("127.0.0.1", port);
+    const int stranger = call_from("127.0.0.2", port);
+    pause_s(0.1);
+    say_hello(rank, &options);
+    assert_int_equal(trv_meeting_join(meeting, "welcome", 8), TRV_OK);
+    assert_string_equal(trv_meeting_local(meeting), "127.0.0.1");
+    close(stranger);
+    close(rank);
+    trv_meeting_close(meeting);
+}
+
+/* ---- No files ---------------------------------------------------------------------------------------------------- */
+
+/* Rank 0 in a process that has no file left for a connection. It says so, and its thread does not spin. */
+static int serve_without_files(int tell)
+{
+    trv_meeting_t *meeting = open_meeting(0, 2, 0, 1);
+    const int port = trv_meeting_port(meeting);
+    if (write(tell, &port, sizeof port) != sizeof port)
+        return 1;
+    const int last = dup(tell);
+    const struct rlimit limit = {(rlim_t)last, (rlim_t)last};
+    close(last);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    const double before_ns = trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (trv_meeting_join(meeting, "welcome", 8) == TRV_OK)
+        return 2;
+    if (!strstr(trv_last_error(), "ulimit -n"))
+        return 3;
+    if (trv_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns > 0.3e9)
+        return 4;
+    return strstr(logged, "Too many open files") ? 0 : 5;
+}
+
+static void test_no_files(void **state)
+{
+    int pipes[2], port = 0, status, stranger[4];
+    (void)state;
+    assert_int_equal(pipe(pipes), 0);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(serve_without_files(pipes[1]));
+    assert_int_equal(read(pipes[0], &port, sizeof port), sizeof port);
+    pause_s(0.1);
+    for (int i = 0; i < 4; i++)
+        stranger[i] = call_from("127.0.0.1", port);
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    for (int i = 0; i < 4; i++)
+        close(stranger[i]);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+/* ---- A port of one's own ----------------------------------------------------------------------------------------- */
+
+static bool write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY);
+    const bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    close(fd);
+    return written;
+}
+
+/* A network of its own, in which every connection leaves by one of two ports. 77: the system does not allow it. */
+static int join_by_own_port(void)
+{
+    struct ifreq loop = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0 || ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCSIFFLAGS, &loop) != 0 ||
+        !write_file("/proc/sys/net/ipv4/ip_local_port_range", "30000 30001"))
+        return 77;
+    trv_meeting_t *meeting = open_meeting(1, 2, 30000, 1);
+    if (trv_meeting_join(meeting, NULL, 0) == TRV_OK)
+        return 1;
+    fprintf(stderr, "%s\n", trv_last_error());
+    return strstr(trv_last_error(), "does not listen there") ? 0 : 2;
+}
+
+static void test_own_port(void **state)
+{
+    int status;
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(join_by_own_port());
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+/* ---- Connections ------------------------------------------------------------------------------------------------- */
+
+static int option_of(int fd, int name)
+{
+    int value = 0;
+    socklen_t length = sizeof value;
+    return getsockopt(fd, IPPROTO_TCP, name, &value, &length) == 0 ? value : -1;
+}
+
+/* A host that goes away is missed in a minute. */
+static void test_silence(void **state)
+{
+    trv_meeting_t *meeting[2] = {open_meeting(0, 2, 0, 10)};
+    int found = 0;
+    (void)state;
+    meeting[1] = open_meeting(1, 2, trv_meeting_port(meeting[0]), 10);
+    join_both(meeting);
+    for (int fd = 3; fd < 256; fd++) {
+        struct sockaddr_in other;
+        socklen_t length = sizeof other;
+        if (getpeername(fd, (struct sockaddr *)&other, &length) != 0 || other.sin_family != AF_INET)
+            continue;
+        found++;
+        assert_in_range(option_of(fd, TCP_USER_TIMEOUT), 1, 60000);
+        assert_in_range(option_of(fd, TCP_KEEPIDLE) + option_of(fd, TCP_KEEPINTVL) * option_of(fd, TCP_KEEPCNT), 1, 60);
+    }
+    assert_int_equal(found, 2);
+    close_both(meeting);
+}
+
+/* A rank's process ends, and a child that it has forked lives on: the rank is missed at once. */
+static int die_as_parent(int port)
+{
+    trv_meeting_t *meeting = open_meeting(1, 2, port, 10);
+    if (trv_meeting_join(meeting, NULL, 0) != TRV_OK)
+        return 1;
+    if (fork() == 0) {
+        pause_s(5);
+        _exit(0);
+    }
+    return 0;
+}
+
+static void test_fork(void **state)
+{
+    trv_meeting_t *meeting = open_meeting(0, 2, 0, 10);
+    const int port = trv_meeting_port(meeting);
+    int status;
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(die_as_parent(port));
+    assert_int_equal(trv_meeting_join(meeting, "welcome", 8), TRV_OK);
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    const double start_ns = trv_now_ns();
+    while (!trv_meeting_has_failed(meeting) && trv_now_ns() - start_ns < 3e9)
+        pause_s(0.01);
+    assert_true(trv_meeting_has_failed(meeting));
+    assert_true(trv_meeting_state(meeting) < 0);
+    assert_non_null(strstr(trv_last_error(), "rank 1 at 127.0.0.1 has died"));
+    trv_meeting_close(meeting);
+}
+
+/* ---- Signals ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t blocked(const char *task)
+{
+    char path[300], line[256];
+    unsigned long long mask = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "SigBlk: %llx", &mask);
+    if (file)
+        fclose(file);
+    return mask;
+}
+
+static void test_signals(void **state)
+{
+    trv_meeting_t *meeting = open_meeting(0, 2, 0, 10);
+    DIR *tasks = opendir("/proc/self/task");
+    char self[32];
+    int others = 0;
+    (void)state;
+    snprintf(self, sizeof self, "%d", (int)getpid());
+    for (const struct dirent *at; (at = readdir(tasks));)
+        if (at->d_name[0] != '.' && strcmp(at->d_name, self) != 0) {
+            others++;
+            for (int signal = 1; signal < 32; signal++)
+                if (signal != SIGKILL && signal != SIGSTOP)
+                    assert_true(blocked(at->d_name) >> (signal - 1) & 1);
+        }
+    closedir(tasks);
+    assert_int_equal(others, 1);
+    assert_int_equal(blocked(self), 0);
+    trv_meeting_close(meeting);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everywhere), cmocka_unit_test(test_no_files), cmocka_unit_test(test_own_port),
+        cmocka_unit_test(test_silence),    cmocka_unit_test(test_fork),     cmocka_unit_test(test_signals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
