@@ -109,11 +109,42 @@ static int set_job(options_t *options)
 static pid_t process[RANKS_MAX];
 static volatile sig_atomic_t processes;
 
+static const int passed_on[] = {SIGINT, SIGTERM};
+static struct sigaction as_found[2];
+
 static void pass_on(int signal)
 {
     for (int r = 0; r < processes; r++)
         if (process[r] > 0)
             kill(process[r], signal);
+}
+
+/* While processes are started no signal comes, which some of them would miss. */
+static void hold_signals(bool held)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < 2; i++)
+        sigaddset(&set, passed_on[i]);
+    sigprocmask(held ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+static void pass_signals_on(void)
+{
+    const struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    for (int i = 0; i < 2; i++)
+        sigaction(passed_on[i], &action, &as_found[i]);
+}
+
+static void become(char **command)
+{
+    for (int i = 0; i < 2; i++)
+        sigaction(passed_on[i], &as_found[i], NULL);
+    hold_signals(false);
+    execvp(command[0], command);
+    const int error = errno;
+    fprintf(stderr, "trivance launch: %s cannot be started: %s\n", command[0], strerror(error));
+    _exit(error == ENOENT ? 127 : 126);
 }
 
 static int start(int rank, char **command)
@@ -125,11 +156,8 @@ static int start(int rank, char **command)
     process[rank] = fork();
     if (process[rank] < 0)
         return trv_fail(TRV_ERR_TRANSPORT, "rank %d cannot be started: %s", rank, strerror(errno));
-    if (process[rank] == 0) {
-        execvp(command[0], command);
-        fprintf(stderr, "trivance launch: %s cannot be started: %s\n", command[0], strerror(errno));
-        _exit(errno == ENOENT ? 127 : 126);
-    }
+    if (process[rank] == 0)
+        become(command);
     processes = rank + 1;
     return TRV_OK;
 }
@@ -176,13 +204,13 @@ int cli_launch(int argc, char **argv)
         return cli_bad("launch", "it is not said %s, as in `trivance launch -n 4 ./a.out`",
                        options.ranks == 0 ? "how many processes" : "which program");
     int rc = set_job(&options);
-    const struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    hold_signals(true);
+    pass_signals_on();
     for (int rank = 0; rc == TRV_OK && rank < options.ranks; rank++)
         rc = start(rank, argv + optind);
     if (rc < 0)
         pass_on(SIGTERM);
+    hold_signals(false);
     code = wait_for_all();
     return rc < 0 ? cli_bad_last("launch") : code;
 }

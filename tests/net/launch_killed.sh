@@ -18,3 +18,16 @@ expect 127 "cannot be started" -n 1 /no/such/program
 expect 2 "how many processes" sh -c true
 expect 2 "which program" -n 2
 expect 2 "ranks" -n 0 true
+
+# A signal amid the start goes to all processes, also to those that are not there yet.
+started=$(mktemp)
+trap 'rm -f "$started"' EXIT
+SECONDS=0
+"$trivance" launch -n 300 sh -c "echo >> '$started'; exec sleep 20" > /dev/null 2>&1 &
+launcher=$!
+until [ -s "$started" ]; do sleep 0.001; done
+kill -TERM $launcher
+wait $launcher
+ended=$?
+[ $ended -eq 143 ] && [ $SECONDS -lt 15 ] ||
+    { echo "launch ended by SIGTERM amid the start: exit status $ended after $SECONDS s"; exit 1; }
