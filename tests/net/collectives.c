@@ -3,6 +3,7 @@
  * started, plans, parts, messages, broadcasts, threads. What comes out is compared with what it must be.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,28 @@ static void test_started(trv_net_comm_t *comm)
         expect(trv_net_wait(&request[rank % 2 ? k : MANY - 1 - k]) == TRV_OK);
     for (int k = 0; k < MANY; k++) {
         for (size_t i = 0; i < count - (size_t)k; i++)
+            expect(data[k][i] == sum(ranks, i, NULL));
+        free(data[k]);
+    }
+}
+
+/* What is under way goes on as it began when the communicator is set otherwise. */
+static void test_set(trv_net_comm_t *comm)
+{
+    enum { MANY = 8 };
+    static const char *const algorithm[] = {"trivance-b", "trivance-l-grouped", "", "trivance-b"};
+    const size_t count = 2000;
+    trv_net_request_t request[MANY];
+    int64_t *data[MANY];
+    for (int k = 0; k < MANY; k++) {
+        data[k] = make(count, rank);
+        expect(trv_net_comm_set(comm, NULL, algorithm[k % 4]) == TRV_OK);
+        expect(trv_net_allreduce_start(comm, data[k], data[k], count, TRV_INT64, TRV_SUM, &request[k]) == TRV_OK);
+    }
+    expect(trv_net_comm_set(comm, NULL, "") == TRV_OK);
+    expect(trv_net_wait_all(request, MANY) == TRV_OK);
+    for (int k = 0; k < MANY; k++) {
+        for (size_t i = 0; i < count; i++)
             expect(data[k][i] == sum(ranks, i, NULL));
         free(data[k]);
     }
@@ -263,6 +286,37 @@ static void test_threads(trv_net_comm_t *world)
         trv_net_comm_free(&comm[t]);
 }
 
+static atomic_bool planned;
+
+static void *progress(void *context)
+{
+    while (!atomic_load(&planned))
+        expect(trv_net_progress(context) == TRV_OK);
+    return NULL;
+}
+
+/* Another thread moves whatever is under way while plans are made, which have no buffers then. */
+static void test_plans_meanwhile(trv_net_t *net)
+{
+    trv_net_comm_t *world = trv_net_world(net);
+    const trv_net_plan_options_t options = {TRV_NET_PLAN_OPTIONS, .algorithm = ranks > 1 ? "trivance-b" : NULL};
+    pthread_t thread;
+    pthread_create(&thread, NULL, progress, net);
+    for (int k = 0; k < 40; k++) {
+        const size_t count = 100;
+        int64_t *data = make(count, rank);
+        trv_net_plan_t *plan;
+        expect(trv_net_plan_create(&plan, world, TRV_ALLREDUCE, count, TRV_INT64, TRV_SUM, &options) == TRV_OK);
+        expect(trv_net_plan_run(plan, data, data) == TRV_OK);
+        for (size_t i = 0; i < count; i++)
+            expect(data[i] == sum(ranks, i, NULL));
+        expect(trv_net_plan_free(&plan) == TRV_OK);
+        free(data);
+    }
+    atomic_store(&planned, true);
+    pthread_join(thread, NULL);
+}
+
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 static void test_arguments(trv_net_t *net)
@@ -298,10 +352,13 @@ int main(void)
     ranks = trv_net_size(world);
     test_counts(world);
     test_started(world);
+    test_set(world);
     test_plans(world);
     test_parts(world);
     test_messages(world);
     test_threads(world);
+    if (ranks <= 4) /* its threads take all the time they get */
+        test_plans_meanwhile(net);
     test_arguments(net);
     expect(trv_net_finalize(&net) == TRV_OK && !net);
     return 0;

@@ -46,7 +46,8 @@ typedef struct trv_fabric_options {
 
 /* TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if no provider serves. */
 int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
-/* Nothing of it is used any more; pending operations are over. */
+/* Whatever is pending is over, and nobody but their owners has the buffers; then nothing of it is used any more. */
+void trv_fabric_end(trv_fabric_t *fabric);
 void trv_fabric_close(trv_fabric_t *fabric);
 const char *trv_fabric_provider(const trv_fabric_t *fabric);
 /* Whether it reaches this host's ranks only. */

@@ -54,11 +54,18 @@ void trv_fabric_shut(trv_fabric_t *fabric)
     atomic_store(&fabric->shut_too, true);
 }
 
+void trv_fabric_end(trv_fabric_t *fabric)
+{
+    pthread_mutex_lock(&fabric->lock);
+    trv_fabric_shut(fabric);
+    pthread_mutex_unlock(&fabric->lock);
+}
+
 void trv_fabric_close(trv_fabric_t *fabric)
 {
     if (!fabric)
         return;
-    trv_fabric_shut(fabric);
+    trv_fabric_end(fabric);
     for (int p = 0; p < TRV_WAYS; p++) {
         trv_port_close(&fabric->port[p]);
         fi_freeinfo(fabric->port[p].info);

@@ -194,7 +194,9 @@ int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op)
     default:
         if (!atomic_load_explicit(&fabric->shut_too, memory_order_acquire))
             return 0;
+        pthread_mutex_lock(&fabric->lock);
         trv_fabric_over(op, TRV_OP_FREE);
+        pthread_mutex_unlock(&fabric->lock);
         return fabric->options.reason(fabric->options.context);
     }
 }

@@ -49,9 +49,9 @@ int trv_buffers_check(const trv_net_comm_t *comm, trv_collective_t collective, c
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
-/* The kind; a new one is decided from now on. The one in use comes first. */
+/* The kind, which comes first then; *made says that it is a new one. */
 static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
-                     trv_kind_t **found)
+                     trv_kind_t **found, bool *made)
 {
     const bool gathers = collective == TRV_ALLGATHER;
     for (trv_kind_t **at = &comm->kind; *at; at = &(*at)->next) {
@@ -63,20 +63,38 @@ static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const tr
         kind->next = comm->kind;
         comm->kind = kind;
         *found = kind;
+        *made = false;
         return TRV_OK;
     }
     int rc = trv_kind_make(found, comm, collective, elements, bytes, comm->algorithm);
     if (rc < 0)
-        return trv_net_break(comm->net, rc); /* the others go on */
+        return rc;
     (*found)->next = comm->kind;
     comm->kind = *found;
-    return trv_kind_decide(*found);
+    *made = true;
+    return TRV_OK;
+}
+
+/* One of that kind, which is decided from now on if it is new. */
+static int take_instance(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                         uint64_t bytes, trv_instance_t **taken)
+{
+    trv_kind_t *kind;
+    bool made;
+    int rc = find_kind(comm, collective, elements, bytes, &kind, &made);
+    if (rc == TRV_OK)
+        rc = trv_instance_take(kind, taken);
+    if (rc < 0 || !made)
+        return rc;
+    rc = trv_kind_decide(kind);
+    if (rc < 0)
+        trv_instance_give(*taken);
+    return rc;
 }
 
 static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, size_t count,
                  const void *input, void *output, trv_instance_t **started)
 {
-    trv_kind_t *kind = NULL;
     int rc = trv_comm_check(comm);
     if (rc == TRV_OK)
         rc = trv_elements_check(collective, elements);
@@ -86,13 +104,11 @@ static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_el
         return rc;
     const uint64_t bytes = trv_vector_bytes(comm, collective, count, trv_type_size(elements->type));
     pthread_mutex_lock(&comm->lock);
-    rc = find_kind(comm, collective, elements, trv_size_class(bytes), &kind);
-    if (rc == TRV_OK)
-        rc = trv_instance_take(kind, started);
+    rc = take_instance(comm, collective, elements, trv_size_class(bytes), started);
     const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
-        return trv_net_break(comm->net, rc);
+        return trv_net_break(comm->net, rc); /* the others go on */
     trv_instance_begin(*started, inner, input, output, count);
     return TRV_OK;
 }

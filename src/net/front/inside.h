@@ -186,7 +186,7 @@ typedef struct trv_instance {
     size_t scratch_bytes;
     uint64_t inner; /* tag */
     bool started;
-    bool only_makes; /* the request is over once the plan is there */
+    bool only_makes; /* the request is over once the plan is there, and has no buffers */
     const void *input;
     void *output;
     size_t count;
@@ -214,6 +214,8 @@ typedef struct trv_kind {
     const trv_schedule_t *schedule;
     trv_schedule_t *made;
     trv_instance_t *idle;
+    int lent;     /* instances that are not idle */
+    bool retired; /* the last of those frees it */
     struct trv_kind *next;
 } trv_kind_t;
 
@@ -223,16 +225,18 @@ void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision);
 /* kind.c. A kind of a plan is made with a schedule of the caller's own, or NULL. */
 int trv_kind_make(trv_kind_t **kind, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                   uint64_t bytes, const char *wanted);
-/* Lets the decision be made. Collective. */
+/* Lets the decision be made. Collective. An instance is taken before, which waits for it. */
 int trv_kind_decide(trv_kind_t *kind);
 /* 1: decided; 0: not yet; negative: there is no algorithm. */
 int trv_kind_advance(trv_kind_t *kind);
-void trv_kind_destroy(trv_kind_t *kind);
+/* Frees it, at once or when its last instance is given back. */
+void trv_kind_retire(trv_kind_t *kind);
 /* One that is free, or new. */
 int trv_instance_take(trv_kind_t *kind, trv_instance_t **instance);
 void trv_instance_give(trv_instance_t *instance);
-/* Its request is to run the collective on these buffers. */
+/* Its request is to run the collective on these buffers; or to make the plan for runs of that count. */
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);
+void trv_instance_make(trv_instance_t *instance, size_t count);
 int trv_elements_check(trv_collective_t collective, const trv_elements_t *elements);
 int trv_buffers_check(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                       size_t count, const void *input, const void *output);

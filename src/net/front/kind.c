@@ -80,7 +80,7 @@ static void destroy_instance(trv_instance_t *instance)
     free(instance);
 }
 
-void trv_kind_destroy(trv_kind_t *kind)
+static void destroy(trv_kind_t *kind)
 {
     while (kind->idle) {
         trv_instance_t *next = kind->idle->next;
@@ -90,6 +90,16 @@ void trv_kind_destroy(trv_kind_t *kind)
     trv_schedule_destroy(kind->made);
     pthread_mutex_destroy(&kind->lock);
     free(kind);
+}
+
+void trv_kind_retire(trv_kind_t *kind)
+{
+    pthread_mutex_lock(&kind->lock);
+    kind->retired = true;
+    const bool last = kind->lent == 0;
+    pthread_mutex_unlock(&kind->lock);
+    if (last)
+        destroy(kind);
 }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
@@ -201,11 +211,13 @@ int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
     trv_instance_t *instance = kind->idle;
     if (instance)
         kind->idle = instance->next;
-    pthread_mutex_unlock(&kind->lock);
-    if (!instance) {
+    else
         instance = calloc(1, sizeof *instance);
-        if (!instance)
-            return trv_fail_memory();
+    kind->lent += instance ? 1 : 0;
+    pthread_mutex_unlock(&kind->lock);
+    if (!instance)
+        return trv_fail_memory();
+    if (!instance->kind) {
         instance->kind = kind;
         trv_channel_init(&instance->channel, kind->comm);
         trv_request_init(&instance->request, kind->comm, name_of(kind->collective), advance, done);
@@ -221,7 +233,19 @@ void trv_instance_give(trv_instance_t *instance)
     pthread_mutex_lock(&kind->lock);
     instance->next = kind->idle;
     kind->idle = instance;
+    const bool last = --kind->lent == 0 && kind->retired;
     pthread_mutex_unlock(&kind->lock);
+    if (last)
+        destroy(kind);
+}
+
+/* Whoever makes progress may advance the request as soon as it is under way. */
+void trv_instance_make(trv_instance_t *instance, size_t count)
+{
+    instance->started = false;
+    instance->only_makes = true;
+    instance->count = count;
+    trv_request_begin(&instance->request);
 }
 
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count)

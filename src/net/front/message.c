@@ -59,9 +59,10 @@ static int post(message_t *message, bool sends, void *data, size_t bytes, int pe
                                     .bytes = bytes};
     message->request.describe = describe;
     int rc = trv_fabric_post(comm->net->fabric, &message->op);
-    if (rc == TRV_OK)
-        trv_request_begin(&message->request);
-    return rc;
+    if (rc < 0)
+        return trv_net_break(comm->net, rc);
+    trv_request_begin(&message->request);
+    return TRV_OK;
 }
 
 static int run(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag)

@@ -57,24 +57,21 @@ static void destroy(trv_net_plan_t *plan)
     if (plan->instance)
         trv_instance_give(plan->instance);
     if (plan->kind)
-        trv_kind_destroy(plan->kind);
+        trv_kind_retire(plan->kind);
     free(plan);
 }
 
 /* From here on the others go on, so that what fails breaks the net, unless rank 0 has decided so. */
 static int make(trv_net_plan_t *plan, size_t count)
 {
-    trv_instance_t *instance;
-    int rc = trv_kind_decide(plan->kind);
+    int rc = trv_instance_take(plan->kind, &plan->instance);
     if (rc == TRV_OK)
-        rc = trv_instance_take(plan->kind, &instance);
+        rc = trv_kind_decide(plan->kind);
     if (rc < 0)
         return trv_net_break(plan->comm->net, rc);
-    plan->instance = instance;
-    trv_instance_begin(instance, plan->inner, NULL, NULL, count);
-    instance->only_makes = true;
     bool over;
-    return trv_request_drive(&instance->request, true, &over);
+    trv_instance_make(plan->instance, count);
+    return trv_request_drive(&plan->instance->request, true, &over);
 }
 
 int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collective_t collective, size_t count,

@@ -92,7 +92,7 @@ int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, in
     rc = trv_spread_begin(&broadcast->spread, comm, buffer, bytes, root, atomic_fetch_add(&comm->calls, 1));
     if (rc < 0) {
         free_broadcast(&broadcast->request);
-        return rc;
+        return trv_net_break(comm->net, rc);
     }
     trv_request_begin(&broadcast->request);
     *request = &broadcast->request;

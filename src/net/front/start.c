@@ -169,8 +169,9 @@ static int exchange(trv_net_t *net)
 
 static void destroy(trv_net_t *net)
 {
-    if (net->fabric && net->meeting)
-        atomic_store(&net->breakable, NULL);
+    atomic_store(&net->breakable, NULL);
+    if (net->fabric)
+        trv_fabric_end(net->fabric); /* what is freed next may still be waited for */
     trv_net_free_all(net);
     trv_meeting_close(net->meeting); /* whose thread may break the fabric until then */
     trv_fabric_close(net->fabric);
