@@ -127,7 +127,7 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_PROVIDER", TRV_SETTING_TEXT, AT(provider), false, "the first that serves", "a provider of libfabric",
      "tcp",
      "The provider of libfabric that messages take, of libtrivance_net and with TRIVANCE_TRANSPORT=ofi; rank 0's "
-     "holds.",
+     "holds. Without it, the ranks of libtrivance_net that LOCAL_WORLD_SIZE puts on one host use its memory (shm).",
      NULL, false},
     {"TRIVANCE_PORTS", TRV_SETTING_TEXT, AT(ports), false, "one interface for all",
      "PORT=INTERFACE, separated by commas", "+0=eth1,-0=eth2",

@@ -46,6 +46,8 @@ typedef struct trv_fabric_options {
 
 /* TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if no provider serves. */
 int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
+/* The first provider that serves the ranks of one host only, by their memory; false where there is none. */
+bool trv_fabric_find_local(char *provider, size_t room);
 /* Whatever is pending is over, and nobody but their owners has the buffers; then nothing of it is used any more. */
 void trv_fabric_end(trv_fabric_t *fabric);
 void trv_fabric_close(trv_fabric_t *fabric);

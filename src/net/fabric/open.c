@@ -84,12 +84,6 @@ void trv_fabric_close(trv_fabric_t *fabric)
     free(fabric);
 }
 
-bool trv_fabric_is_local(const trv_fabric_t *fabric)
-{
-    const uint64_t caps = fabric->port[0].info->caps;
-    return (caps & FI_LOCAL_COMM) && !(caps & FI_REMOTE_COMM);
-}
-
 void trv_fabric_crowd(trv_fabric_t *fabric) { fabric->options.crowded = true; }
 
 bool trv_fabric_settled(const trv_fabric_t *fabric)

@@ -4,13 +4,16 @@
  * All ranks meet at rank 0's (net/start), hear what holds, open their interfaces, and learn each other's addresses. Who
  * cannot says so to all.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "common/error.h"
 #include "net/front/inside.h"
+#include "text/parse.h"
 
 #define HOST_MAX 256
 
@@ -89,6 +92,25 @@ int trv_net_progress(trv_net_t *net)
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
+/* What a provider keeps of each rank in /dev/shm (libfabric 1.17: 16 MiB), and how many ranks know each other by it. */
+#define LOCAL_BYTES ((uint64_t)16 << 20)
+enum { LOCAL_RANKS_MAX = 128 };
+
+/* Of rank 0, for all: where the launcher says that they are on one host, and nobody asks for interfaces, messages go through
+ * memory. */
+static void prefer_memory(trv_net_t *net, const trv_net_options_t *options)
+{
+    const char *here = getenv("LOCAL_WORLD_SIZE"), *ports = options->ports ? options->ports : net->settings.ports;
+    struct statvfs shared;
+    int ranks;
+    if (*net->provider || (ports && *ports) || net->ranks > LOCAL_RANKS_MAX || !here ||
+        trv_parse_int(here, "LOCAL_WORLD_SIZE", 1, INT_MAX, &ranks) < 0 || ranks != net->ranks)
+        return;
+    if (statvfs("/dev/shm", &shared) == 0 &&
+        (uint64_t)shared.f_bavail * shared.f_bsize >= LOCAL_BYTES * (uint64_t)net->ranks)
+        trv_fabric_find_local(net->provider, sizeof net->provider);
+}
+
 static int join(trv_net_t *net)
 {
     trv_writer_t writer = {.data = NULL};
@@ -135,6 +157,7 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
 static int read_hosts(trv_net_t *net, const char *own)
 {
     char host[HOST_MAX];
+    const bool local = trv_fabric_is_local(net->fabric);
     int here = 0, rc = TRV_OK;
     for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
         size_t bytes;
@@ -142,8 +165,10 @@ static int read_hosts(trv_net_t *net, const char *own)
         trv_reader_t reader = trv_reader(record, bytes);
         trv_read_text(&reader, host, sizeof host);
         here += strcmp(host, own) == 0;
-        if (trv_fabric_is_local(net->fabric) && strcmp(host, own) != 0)
-            return trv_fail(TRV_ERR_UNSUPPORTED, "libfabric's provider %s serves one host only, and rank %d is on %s",
+        if (local && strcmp(host, own) != 0)
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "libfabric's provider %s serves one host only, and rank %d is on %s; set "
+                            "TRIVANCE_PROVIDER=tcp",
                             trv_fabric_provider(net->fabric), r, host);
         rc = trv_fabric_learn(net->fabric, r, &reader);
     }
@@ -209,6 +234,8 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
     pthread_mutex_init(&net->lock, NULL);
     meeting.context = net;
     int rc = trv_net_take_options(net, options, &meeting, address);
+    if (rc == TRV_OK && net->rank == 0)
+        prefer_memory(net, options);
     if (rc == TRV_OK)
         rc = join(net);
     if (rc == TRV_OK)
