@@ -265,7 +265,8 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_ms
     if (rc)
         return rc;
     if (text[strspn(text, " \t\r\n")] == '<') {
-        rc = trv_msccl_read(text, name, program);
+        rc = strlen(text) == length ? trv_msccl_read(text, name, program)
+                                    : trv_fail(TRV_ERR_INVALID, "%.200s has a zero byte, and is no text", name);
         free(text);
         return rc;
     }

@@ -8,6 +8,38 @@
 
 static _Thread_local char last_error[1024] = "no error so far";
 
+/* Bytes of the character that begins here; 0: it is none that can be printed. */
+static int character_bytes(const unsigned char *at)
+{
+    const int bytes = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    if (bytes == 1)
+        return at[0] >= ' ' && at[0] != 0x7f;
+    if (at[0] < 0xc2 || at[0] > 0xf4)
+        return 0;
+    for (int i = 1; i < bytes; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    switch (at[0]) {
+    case 0xc2: /* control characters */
+    case 0xe0: return at[1] < 0xa0 ? 0 : bytes;
+    case 0xed: return at[1] < 0xa0 ? bytes : 0;
+    case 0xf0: return at[1] < 0x90 ? 0 : bytes;
+    case 0xf4: return at[1] < 0x90 ? bytes : 0;
+    default: return bytes;
+    }
+}
+
+void trv_make_printable(char *text)
+{
+    for (int bytes; *text; text += bytes) {
+        bytes = character_bytes((const unsigned char *)text);
+        if (bytes == 0) {
+            *text = '?';
+            bytes = 1;
+        }
+    }
+}
+
 int trv_fail(int code, const char *format, ...)
 {
     /* The arguments may point into last_error itself (a caller that adds to the sentence): format aside first. */
@@ -16,6 +48,7 @@ int trv_fail(int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    trv_make_printable(text);
     snprintf(last_error, sizeof last_error, "%s", text);
     return code;
 }

@@ -9,7 +9,8 @@
 
 #include <trivance/schedule.h>
 
-#define TRV_MSCCL_GPUS_MAX 1024
+#define TRV_MSCCL_GPUS_MAX  1024
+#define TRV_MSCCL_TIMES_MAX 1000000 /* that a contribution may count */
 
 /* What a step does, as bits. */
 enum {

@@ -48,6 +48,16 @@ static int read_kind(const reader_t *reader, const xml_tag_t *tag, int *what)
                     type ? type : "");
 }
 
+/* Whether the element that <tag> began ends here. */
+static int read_end(const reader_t *reader, const char *name, int more, const xml_tag_t *tag)
+{
+    if (more < 0)
+        return more;
+    if (more == 0 || strcmp(tag->name, name) != 0)
+        return xml_fail(&reader->xml, "</%s> is missing", name);
+    return TRV_OK;
+}
+
 static int read_buffer(const reader_t *reader, const xml_tag_t *tag, const char *key, char *buffer)
 {
     const char *text = xml_text(tag, key);
@@ -104,8 +114,8 @@ static int read_block(reader_t *reader, const xml_tag_t *head, int gpu)
     rc = rc ? rc : xml_integer(&reader->xml, head, "chan", 0, CHANNELS_MAX - 1, &block.channel);
     while (!rc && !head->empty && (more = xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
         rc = read_step(reader, &tag, &block);
-    if (!rc && more <= 0)
-        rc = more ? more : xml_fail(&reader->xml, "</tb> is missing");
+    if (!rc && !head->empty)
+        rc = read_end(reader, "tb", more, &tag);
     if (!rc && reader->blocks == BLOCKS_MAX)
         rc = xml_fail(&reader->xml, "there are more than %d threadblocks", BLOCKS_MAX);
     rc = rc ? rc : trv_room(&program->block, &reader->block_room, reader->blocks, 1, sizeof block);
@@ -126,8 +136,8 @@ static int read_gpu(reader_t *reader, int gpu)
     rc = rc ? rc : xml_integer(&reader->xml, &head, "s_chunks", 0, CHUNKS_MAX, &program->scratch[gpu]);
     while (!rc && !head.empty && (more = xml_next(&reader->xml, &tag)) > 0 && !tag.closing)
         rc = read_block(reader, &tag, gpu);
-    if (!rc && more <= 0)
-        rc = more ? more : xml_fail(&reader->xml, "</gpu> is missing");
+    if (!rc && !head.empty)
+        rc = read_end(reader, "gpu", more, &tag);
     program->first_block[gpu + 1] = reader->blocks;
     return rc;
 }
@@ -156,6 +166,7 @@ static int read_head(reader_t *reader, xml_tag_t *tag)
     if (rc == 0 || tag->closing || strcmp(tag->name, "algo") != 0)
         return xml_fail(&reader->xml, "it is no MSCCL program, which begins with <algo …>");
     snprintf(program->name, sizeof program->name, "%s", xml_text(tag, "name") ? xml_text(tag, "name") : "");
+    trv_make_printable(program->name);
     rc = xml_integer(&reader->xml, tag, "ngpus", 1, TRV_MSCCL_GPUS_MAX, &program->gpus);
     rc = rc ? rc : xml_integer(&reader->xml, tag, "nchunksperloop", 1, CHUNKS_MAX, &program->chunks);
     rc = rc ? rc : read_collective(reader, tag, &program->collective);

@@ -199,8 +199,11 @@ static int take(run_t *run, int block, const trv_msccl_step_t *step, char buffer
             return fault(run, block, "chunk %d of buffer %c has nothing yet", at + i, buffer);
         if (add && from[0] != to[0])
             return fault(run, block, "it adds chunk %d of the vector to chunk %d", from[0], to[0]);
-        for (int k = 1; k < run->width; k++)
+        for (int k = 1; k < run->width; k++) {
             to[k] = from[k] + (add ? to[k] : 0);
+            if (to[k] > TRV_MSCCL_TIMES_MAX)
+                return fault(run, block, "a contribution counts more than a million times");
+        }
         to[0] = from[0];
     }
     return 0;

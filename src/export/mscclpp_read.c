@@ -160,6 +160,11 @@ static int find_kind(const reader_t *reader, json_t *object, trv_pp_op_t *op)
             if (type && strcmp(type, "memory") != 0)
                 return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: a channel of type '%.20s'; only memory is verified",
                                 reader->place.file, type);
+            if (json_object_get(object, "tbg_info"))
+                return trv_fail(TRV_ERR_UNSUPPORTED,
+                                "%.200s: threadblocks share an operation (tbg_info); only those that each have their "
+                                "own are verified",
+                                reader->place.file);
             if (sum && strcmp(sum, "sum") != 0)
                 return trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the reduction is '%.20s'; only sum is verified",
                                 reader->place.file, sum);
@@ -188,6 +193,8 @@ static int read_op(reader_t *reader, json_t *object)
         rc = integer(reader, object, "barrier_id", BLOCKS_MAX - 1, &op.barrier);
         if (!rc)
             rc = integer(reader, object, "num_threadblocks", BLOCKS_MAX, &op.blocks);
+        if (!rc && op.blocks == 0)
+            rc = trv_json_fail(&reader->place, "the barrier is for no threadblocks");
     } else if (op.kind != TRV_PP_NOP) {
         rc = read_buffers(reader, object, "src_buff", &op.sources);
         if (!rc)
@@ -339,9 +346,15 @@ static int read_plan(reader_t *reader, json_t *root)
     if (!rc && (!protocol || strcmp(protocol, "Simple") != 0))
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the protocol is '%.20s'; only Simple is verified",
                       reader->place.file, protocol ? protocol : "");
+    if (!rc && json_is_true(json_object_get(root, "use_double_scratch_buffer")))
+        rc = trv_fail(TRV_ERR_UNSUPPORTED,
+                      "%.200s: launches take turns with two halves of the scratch buffer; only plans that use all of "
+                      "it are verified",
+                      reader->place.file);
     if (rc)
         return rc;
     snprintf(head->name, sizeof head->name, "%s", name ? name : "");
+    trv_make_printable(head->name);
     head->collective = (trv_collective_t)kind;
     head->gpus = (int)json_array_size(gpus);
     head->mode[0] = in_place;
@@ -356,12 +369,36 @@ static int read_plan(reader_t *reader, json_t *root)
     return rc;
 }
 
+/* The text with 18 digits of those numbers that have more, for json_loadb takes none above 2^63 - 1, and max_message_size
+ * is often 2^64 - 1. What is needed here is smaller. NULL without memory. */
+static char *shorten_numbers(const char *text, size_t length)
+{
+    char *copy = malloc(length + 1);
+    size_t digits = 0;
+    bool quoted = false, whole = true;
+    for (size_t i = 0; copy && i < length; i++) {
+        const bool digit = text[i] >= '0' && text[i] <= '9';
+        whole = text[i] != '.' && (whole || !digit);
+        digits = digit && whole && !quoted ? digits + 1 : 0;
+        copy[i] = digits > 18 ? ' ' : text[i];
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (text[i] == '\\' && quoted && i + 1 < length)
+            copy[i + 1] = text[i + 1], i++;
+    }
+    return copy;
+}
+
 int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_mscclpp_t *program)
 {
     *program = (trv_mscclpp_t){.blocks = 0};
     json_error_t error;
     reader_t reader = {.place = {.file = file, .stream = -1, .step = -1}, .program = program};
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    char *copy = shorten_numbers(text, length);
+    if (!copy)
+        return trv_fail_memory();
+    json_t *root = json_loadb(copy, length, JSON_REJECT_DUPLICATES, &error);
+    free(copy);
     int rc = root ? read_plan(&reader, root)
                   : trv_fail(TRV_ERR_INVALID, "%.200s:%d: %.200s", file, error.line, error.text);
     free(reader.first_end);

@@ -2,91 +2,46 @@
  * Execution plans of MSCCL++, run symbolically: a chunk of memory holds how often it has the contribution of each GPU.
  *
  * GPUs write into each other's memory, so that order is all: as in msccl_verify.c, threadblocks keep how far they know
- * each other to be, which signals and barriers pass on, and each access is compared with those before it. Within a
- * threadblock other threads do the next operation: between two that touch the same chunk, before a signal and behind a
- * wait there must be a nop or a barrier. A relaxed signal orders, but may not follow a write that none has published.
+ * each other to be, which signals and barriers pass on, and each access is compared with those before it. A second clock
+ * says how much of what the others have written is visible: relaxed signals and relaxed waits order, so that what has
+ * been read may be written, but they publish nothing. Only what a launch finds in memory needs no publishing.
+ *
+ * Within a threadblock other threads do the next operation: between two that touch the same chunk and before a signal
+ * there must be a nop or a barrier, and what a wait was for is known behind one only.
+ *
+ * One order stands for all only if it is settled which threadblocks meet at a barrier and which signal a wait gets:
+ * those that use the same barrier or channel must know of each other.
  *
  * The plan is launched twice. A launch of a GPU begins where all its threadblocks have ended, with new inputs and
  * scratch that has nothing: that is a write of all its memory, which peers must not come before.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/error.h"
-#include "export/mscclpp_program.h"
+#include "export/mscclpp_run.h"
 
-#define ROOM_MAX UINT64_C(100000000) /* numbers */
 #define LAUNCHES 2
-#define BARRIERS 1024
-
-typedef struct block {
-    int at, launch;
-    bool moved, waited, unpublished; /* since the last nop; written since the last signal */
-    int barrier;                     /* the turn that it waits for, or -1 */
-} block_t;
-
-typedef struct barrier {
-    int arrived, turn;
-    int32_t *coming, *gone; /* clocks */
-} barrier_t;
-
-typedef struct run {
-    const trv_mscclpp_t *program;
-    trv_msccl_verdict_t *verdict;
-    bool in_place;
-    int width, blocks;
-    int *first_cell; /* of each GPU; one more */
-    int32_t *memory, *row, *clock;
-    int32_t *written, *read; /* [cell]: the writer's clock then; [cell][threadblock] */
-    int *writer;
-    int32_t *nop_read,
-        *nop_write;            /* [cell]: number of the stretch between two nops in which it was touched, and whose */
-    int stretch, *own_stretch; /* of each threadblock */
-    block_t *block;
-    barrier_t *barrier; /* [GPU][BARRIERS], made when they are used */
-    int *sent, *received;
-    int32_t **signal; /* per end: clocks of the signals to it */
-} run_t;
-
-__attribute__((format(printf, 3, 4))) static int fault(run_t *run, int block, const char *format, ...)
-{
-    trv_msccl_verdict_t *verdict = run->verdict;
-    int used = 0;
-    va_list arguments;
-    verdict->valid = false;
-    if (block >= 0) {
-        verdict->gpu = run->program->block[block].gpu;
-        verdict->block = run->program->block[block].number;
-        verdict->step = run->block[block].at;
-        used = snprintf(verdict->fault, sizeof verdict->fault, "GPU %d, threadblock %d, operation %d%s: ", verdict->gpu,
-                        verdict->block, verdict->step, run->block[block].launch ? " of the second launch" : "");
-    }
-    va_start(arguments, format);
-    vsnprintf(verdict->fault + used, sizeof verdict->fault - (size_t)used, format, arguments);
-    va_end(arguments);
-    return 1;
-}
-
-static int32_t *clock_of(const run_t *run, int block) { return run->clock + (size_t)block * (size_t)run->blocks; }
-static int32_t *row_of(const run_t *run, int cell) { return run->memory + (size_t)cell * (size_t)run->width; }
-
-static void join(const run_t *run, int32_t *mine, const int32_t *known)
-{
-    for (int i = 0; i < run->blocks; i++)
-        mine[i] = known[i] > mine[i] ? known[i] : mine[i];
-}
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* The threadblock whose access of the cell is not known to be before; -1: all are. */
+/* Whether what the cell has is known to be written, and not visible. */
+static bool is_hidden(const run_t *run, int block, int cell)
+{
+    const cell_t *at = &run->cell[cell];
+    return at->writer >= 0 && at->writer != block && !at->launched && clock_of(run, block)[at->writer] >= at->written &&
+           visible_to(run, block)[at->writer] < at->written;
+}
+
+/* The threadblock whose access of the cell is not known to be before, or hidden; -1: all are. */
 static int unordered(const run_t *run, int block, int cell, bool writes)
 {
     const int32_t *mine = clock_of(run, block), *read = run->read + (size_t)cell * (size_t)run->blocks;
-    if (run->writer[cell] >= 0 && run->writer[cell] != block && mine[run->writer[cell]] < run->written[cell])
-        return run->writer[cell];
+    const int32_t *visible = run->cell[cell].launched ? mine : visible_to(run, block);
+    if (run->cell[cell].writer >= 0 && run->cell[cell].writer != block &&
+        visible[run->cell[cell].writer] < run->cell[cell].written)
+        return run->cell[cell].writer;
     for (int b = 0; writes && b < run->blocks; b++)
         if (b != block && mine[b] < read[b])
             return b;
@@ -98,20 +53,29 @@ static int touch(run_t *run, int block, int cell, bool writes)
 {
     const int other = unordered(run, block, cell, writes), stretch = run->own_stretch[block];
     const int32_t now = clock_of(run, block)[block] + 1;
+    if (is_hidden(run, block, cell))
+        return trv_pp_fault(
+            run, block,
+            "it %s what threadblock %d of GPU %d has written, and a relaxed signal or wait between them "
+            "publishes nothing",
+            writes ? "writes" : "reads", run->program->block[other].number, run->program->block[other].gpu);
     if (other >= 0)
-        return fault(run, block, "it %s memory that threadblock %d of GPU %d uses, and nothing says which comes first",
-                     writes ? "writes" : "reads", run->program->block[other].number, run->program->block[other].gpu);
-    if (run->nop_write[cell] == stretch || (writes && run->nop_read[cell] == stretch))
-        return fault(run, block, "other threads of the threadblock use what it %s: a nop is missing",
-                     writes ? "writes" : "reads");
+        return trv_pp_fault(run, block,
+                            "it %s memory that threadblock %d of GPU %d uses, and nothing says which comes first",
+                            writes ? "writes" : "reads", run->program->block[other].number,
+                            run->program->block[other].gpu);
+    if (run->cell[cell].wrote_within == stretch || (writes && run->cell[cell].read_within == stretch))
+        return trv_pp_fault(run, block, "other threads of the threadblock use what it %s: a nop is missing",
+                            writes ? "writes" : "reads");
     if (writes) {
         memset(run->read + (size_t)cell * (size_t)run->blocks, 0, (size_t)run->blocks * sizeof *run->read);
-        run->writer[cell] = block;
-        run->written[cell] = now;
-        run->nop_write[cell] = stretch;
+        run->cell[cell].writer = block;
+        run->cell[cell].written = now;
+        run->cell[cell].launched = false;
+        run->cell[cell].wrote_within = stretch;
     } else {
         run->read[(size_t)cell * (size_t)run->blocks + (size_t)block] = now;
-        run->nop_read[cell] = stretch;
+        run->cell[cell].read_within = stretch;
     }
     return 0;
 }
@@ -121,7 +85,8 @@ static int find_cell(run_t *run, int block, const trv_pp_chunks_t *chunks, int i
     const int cell = trv_msccl_cell(&run->program->head, run->in_place, chunks->gpu, chunks->buffer, chunks->at + i);
     if (cell >= 0)
         return run->first_cell[chunks->gpu] + cell;
-    fault(run, block, "there is no chunk %d in buffer %c of GPU %d", chunks->at + i, chunks->buffer, chunks->gpu);
+    trv_pp_fault(run, block, "there is no chunk %d in buffer %c of GPU %d", chunks->at + i, chunks->buffer,
+                 chunks->gpu);
     return -1;
 }
 
@@ -134,14 +99,14 @@ static int take(run_t *run, int block, const trv_pp_chunks_t *source, int i, boo
         return 1;
     const int32_t *from = row_of(run, cell);
     if (from[0] < 0)
-        return fault(run, block, "chunk %d of buffer %c of GPU %d has nothing yet", source->at + i, source->buffer,
-                     source->gpu);
+        return trv_pp_fault(run, block, "chunk %d of buffer %c of GPU %d has nothing yet", source->at + i,
+                            source->buffer, source->gpu);
     if (add && from[0] != run->row[0])
-        return fault(run, block, "it adds chunk %d of the vector to chunk %d", from[0], run->row[0]);
+        return trv_pp_fault(run, block, "it adds chunk %d of the vector to chunk %d", from[0], run->row[0]);
     for (int k = 1; k < run->width; k++) {
         run->row[k] = from[k] + (add ? run->row[k] : 0);
-        if (run->row[k] > 1000000)
-            return fault(run, block, "a contribution counts a million times");
+        if (run->row[k] > TRV_MSCCL_TIMES_MAX)
+            return trv_pp_fault(run, block, "a contribution counts more than a million times");
     }
     run->row[0] = from[0];
     return 0;
@@ -152,11 +117,9 @@ static int store(run_t *run, int block, const trv_pp_chunks_t *target, int i, bo
     const int cell = find_cell(run, block, target, i);
     if (cell < 0 || (!own && touch(run, block, cell, true)))
         return 1;
-    run->nop_write[cell] = run->own_stretch[block];
+    run->cell[cell].wrote_within = run->own_stretch[block];
     memcpy(row_of(run, cell), run->row, (size_t)run->width * sizeof *run->row);
-    const bool remote = target->gpu != run->program->block[block].gpu;
-    run->block[block].unpublished |= remote;
-    run->verdict->messages += remote && i == 0;
+    run->verdict->messages += target->gpu != run->program->block[block].gpu && i == 0;
     return 0;
 }
 
@@ -181,7 +144,7 @@ static int add(run_t *run, int block, const trv_pp_op_t *op, const trv_pp_chunks
         if (is_own(op, chunks, t) && (cell < 0 || touch(run, block, cell, true)))
             return 1;
         if (cell >= 0)
-            run->nop_write[cell] = 0; /* what this operation itself reads may be written */
+            run->cell[cell].wrote_within = 0; /* what this operation itself reads may be written */
     }
     for (int s = 0; s < op->sources; s++)
         if (take(run, block, &chunks[s], i, s > 0))
@@ -197,7 +160,7 @@ static int move(run_t *run, int block, const trv_pp_op_t *op)
     const trv_pp_chunks_t *chunks = &run->program->chunks[op->first];
     const bool sum = op->kind == TRV_PP_SUM;
     if (run->block[block].waited)
-        return fault(run, block, "a nop is missing between a wait and the memory that it is for");
+        return trv_pp_fault(run, block, "a nop is missing between a wait and the memory that it is for");
     for (int i = 0; sum && i < chunks[0].size; i++)
         if (add(run, block, op, chunks, i))
             return 1;
@@ -209,92 +172,14 @@ static int move(run_t *run, int block, const trv_pp_op_t *op)
     return 0;
 }
 
-/* *done: false where it has to wait. */
-static int signal_or_wait(run_t *run, int block, const trv_pp_op_t *op, bool *done)
-{
-    const trv_mscclpp_t *program = run->program;
-    block_t *state = &run->block[block];
-    const size_t bytes = (size_t)run->blocks * sizeof(int32_t);
-    for (int i = 0; i < op->count && op->kind == TRV_PP_WAIT; i++) {
-        const int end = program->channel[op->first + i];
-        if (run->received[end] == run->sent[end]) {
-            *done = false;
-            return 0;
-        }
-    }
-    if (op->kind == TRV_PP_SIGNAL && state->moved)
-        return fault(run, block, "a nop is missing between what it has moved and the signal");
-    if (op->kind == TRV_PP_SIGNAL && op->relaxed && state->unpublished)
-        return fault(run, block, "the signal is relaxed and publishes nothing of what was written before it");
-    for (int i = 0; i < op->count; i++) {
-        const int end = program->channel[op->first + i];
-        if (op->kind == TRV_PP_WAIT) {
-            if (run->received[end] == run->sent[end])
-                return fault(run, block, "it waits for more signals at once than there are");
-            join(run, clock_of(run, block), run->signal[end] + (size_t)run->received[end]++ * (size_t)run->blocks);
-            state->waited = true;
-            continue;
-        }
-        const int to = program->other[end];
-        const size_t number = (size_t)run->sent[to]++;
-        int32_t *grown = realloc(run->signal[to], (number + 1) * bytes);
-        if (!grown || (number + 1) * bytes > ROOM_MAX)
-            return trv_fail_memory();
-        run->signal[to] = grown;
-        memcpy(grown + number * (size_t)run->blocks, clock_of(run, block), bytes);
-        grown[number * (size_t)run->blocks + (size_t)block]++;
-    }
-    state->unpublished &= op->kind == TRV_PP_WAIT;
-    return 0;
-}
-
-static void begin_stretch(run_t *run, int block)
-{
-    run->own_stretch[block] = ++run->stretch;
-    run->block[block].moved = run->block[block].waited = false;
-}
-
-static int meet(run_t *run, int block, const trv_pp_op_t *op, bool *done)
-{
-    block_t *state = &run->block[block];
-    barrier_t *barrier = &run->barrier[(size_t)run->program->block[block].gpu * BARRIERS + (size_t)op->barrier];
-    const size_t bytes = (size_t)run->blocks * sizeof(int32_t);
-    if (!barrier->coming) {
-        barrier->coming = calloc(1, bytes);
-        barrier->gone = calloc(1, bytes);
-        if (!barrier->coming || !barrier->gone)
-            return trv_fail_memory();
-    }
-    if (state->barrier < 0) {
-        state->barrier = barrier->turn;
-        join(run, barrier->coming, clock_of(run, block));
-        if (barrier->coming[block] < clock_of(run, block)[block] + 1)
-            barrier->coming[block] = clock_of(run, block)[block] + 1;
-        if (++barrier->arrived >= op->blocks) {
-            memcpy(barrier->gone, barrier->coming, bytes);
-            barrier->arrived = 0;
-            barrier->turn++;
-        }
-    }
-    *done = barrier->turn > state->barrier;
-    if (*done) {
-        const int32_t own = clock_of(run, block)[block];
-        join(run, clock_of(run, block), barrier->gone);
-        clock_of(run, block)[block] = own;
-        state->barrier = -1;
-        begin_stretch(run, block);
-    }
-    return 0;
-}
-
 static int perform(run_t *run, int block, const trv_pp_op_t *op, bool *done)
 {
     *done = true;
     switch (op->kind) {
-    case TRV_PP_NOP: begin_stretch(run, block); return 0;
-    case TRV_PP_BARRIER: return meet(run, block, op, done);
-    case TRV_PP_SIGNAL:
-    case TRV_PP_WAIT: return signal_or_wait(run, block, op, done);
+    case TRV_PP_NOP: trv_pp_begin_stretch(run, block); return 0;
+    case TRV_PP_BARRIER: return trv_pp_meet(run, block, op, done);
+    case TRV_PP_SIGNAL: return trv_pp_signal(run, block, op);
+    case TRV_PP_WAIT: return trv_pp_wait(run, block, op, done);
     default: return move(run, block, op);
     }
 }
@@ -306,24 +191,25 @@ static int launch(run_t *run, int gpu)
 {
     const trv_msccl_t *head = &run->program->head;
     const int first = head->first_block[gpu], last = head->first_block[gpu + 1];
-    for (int b = first + 1; b < last; b++)
-        join(run, clock_of(run, first), clock_of(run, b));
-    for (int b = first; b < last; b++)
-        begin_stretch(run, b);
+    for (int b = first; b < last; b++) {
+        trv_pp_begin_stretch(run, b);
+        join(clock_of(run, first), clock_of(run, b), 2 * run->blocks);
+    }
     for (int cell = run->first_cell[gpu]; cell < run->first_cell[gpu + 1]; cell++) {
         const int other = first < last ? unordered(run, first, cell, true) : -1;
         if (other >= 0)
-            return fault(run, other, "GPU %d may have ended its launch while it still uses the GPU's memory", gpu);
+            return trv_pp_fault(run, other, "GPU %d may have ended its launch while it still uses the GPU's memory",
+                                gpu);
         row_of(run, cell)[0] = -1;
         if (first < last && touch(run, first, cell, true))
             return 1;
+        run->cell[cell].launched = true;
     }
     if (first < last)
-        clock_of(run, first)[first]++;
+        go_on(run, first);
     for (int b = first; b < last; b++) {
-        if (b > first)
-            join(run, clock_of(run, b), clock_of(run, first));
-        begin_stretch(run, b);
+        join(clock_of(run, b), clock_of(run, first), 2 * run->blocks);
+        trv_pp_begin_stretch(run, b);
     }
     for (int i = 0; i < trv_msccl_input(head); i++) {
         int32_t *row = row_of(run, run->first_cell[gpu] + trv_msccl_cell(head, run->in_place, gpu, 'i', i));
@@ -348,13 +234,11 @@ static int relaunch(run_t *run, int gpu, bool *moved)
     for (int i = 0; i < trv_msccl_output(&program->head); i++) {
         const int cell = run->first_cell[gpu] + trv_msccl_cell(&program->head, run->in_place, gpu, 'o', i);
         if (!trv_msccl_is_result(&program->head, gpu, i, row_of(run, cell), text))
-            return fault(run, -1, "%s", text);
+            return trv_pp_fault(run, -1, "%s", text);
     }
     *moved = true;
-    for (int b = first; b < last; b++) {
+    for (int b = first; b < last; b++)
         run->block[b].at = ++run->block[b].launch == LAUNCHES ? program->block[b].ops : 0;
-        run->block[b].unpublished = false;
-    }
     return run->block[first].launch == LAUNCHES ? 0 : launch(run, gpu);
 }
 
@@ -374,8 +258,9 @@ static int run_all(run_t *run)
                 if (rc)
                     return rc;
                 run->block[b].at += done;
-                clock_of(run, b)[b] += done;
                 moved |= done;
+                if (done)
+                    go_on(run, b);
             }
         for (int gpu = 0; gpu < program->head.gpus; gpu++)
             if (relaunch(run, gpu, &moved))
@@ -383,13 +268,13 @@ static int run_all(run_t *run)
     }
     for (int b = 0; b < run->blocks; b++)
         if (run->block[b].launch < LAUNCHES && run->block[b].at < program->block[b].ops)
-            return fault(run, b, "it waits for ever");
+            return trv_pp_fault(run, b, "it waits for ever");
     for (int end = 0; end < program->ends; end++)
-        if (run->sent[end] > run->received[end])
-            return fault(run, -1, "a signal is never waited for, so that a later launch takes it for its own");
+        if (run->end[end].first)
+            return trv_pp_fault(run, -1, "a signal is never waited for, so that a later launch takes it for its own");
     for (int gpu = 0; gpu < program->head.gpus; gpu++)
         if (program->head.first_block[gpu] == program->head.first_block[gpu + 1])
-            return fault(run, -1, "GPU %d has no threadblocks", gpu);
+            return trv_pp_fault(run, -1, "GPU %d has no threadblocks", gpu);
     return 0;
 }
 
@@ -407,45 +292,36 @@ static int make(run_t *run)
         return trv_fail_memory();
     for (int gpu = 0; gpu < head->gpus; gpu++) {
         cells += (uint64_t)whole + (uint64_t)head->scratch[gpu];
-        if (cells * ((uint64_t)run->width + blocks) > ROOM_MAX || blocks * blocks > ROOM_MAX)
+        if (cells * ((uint64_t)run->width + blocks) > TRV_PP_ROOM_MAX || 2 * blocks * blocks > TRV_PP_ROOM_MAX)
             return trv_fail(TRV_ERR_UNSUPPORTED, "the plan has too many GPUs, chunks and threadblocks to be verified");
         run->first_cell[gpu + 1] = (int)cells;
     }
     run->memory = calloc(cells * (size_t)run->width + 1, sizeof *run->memory);
     run->row = calloc((size_t)run->width, sizeof *run->row);
-    run->clock = calloc(blocks * blocks + 1, sizeof *run->clock);
-    run->written = calloc(cells + 1, sizeof *run->written);
+    run->clock = calloc(2 * blocks * blocks + 1, sizeof *run->clock);
+    run->cell = calloc(cells + 1, sizeof *run->cell);
     run->read = calloc(cells * blocks + 1, sizeof *run->read);
-    run->writer = malloc((cells + 1) * sizeof *run->writer);
-    run->nop_read = calloc(cells + 1, sizeof *run->nop_read);
-    run->nop_write = calloc(cells + 1, sizeof *run->nop_write);
     run->own_stretch = calloc(blocks + 1, sizeof *run->own_stretch);
     run->block = calloc(blocks + 1, sizeof *run->block);
-    run->barrier = calloc((size_t)head->gpus * BARRIERS, sizeof *run->barrier);
-    run->sent = calloc(ends + 1, sizeof *run->sent);
-    run->received = calloc(ends + 1, sizeof *run->received);
-    run->signal = calloc(ends + 1, sizeof *run->signal);
-    if (!run->memory || !run->row || !run->clock || !run->written || !run->read || !run->writer || !run->nop_read ||
-        !run->nop_write || !run->own_stretch || !run->block || !run->barrier || !run->sent || !run->received ||
-        !run->signal)
+    run->barrier = calloc((size_t)head->gpus * TRV_PP_BARRIERS, sizeof *run->barrier);
+    run->end = calloc(ends + 1, sizeof *run->end);
+    if (!run->memory || !run->row || !run->clock || !run->cell || !run->read || !run->own_stretch || !run->block ||
+        !run->barrier || !run->end)
         return trv_fail_memory();
-    memset(run->writer, 0xff, (cells + 1) * sizeof *run->writer);
+    for (size_t c = 0; c < cells; c++)
+        run->cell[c].writer = -1;
     for (size_t b = 0; b < blocks; b++)
         run->block[b].barrier = -1;
+    for (size_t e = 0; e < ends; e++)
+        run->end[e] = (end_t){.last = &run->end[e].first, .user = {-1, -1}};
     return TRV_OK;
 }
 
 static void clear(run_t *run)
 {
-    for (int end = 0; run->signal && end < run->program->ends; end++)
-        free(run->signal[end]);
-    for (size_t b = 0; run->barrier && b < (size_t)run->program->head.gpus * BARRIERS; b++) {
-        free(run->barrier[b].coming);
-        free(run->barrier[b].gone);
-    }
-    void *const memory[] = {run->first_cell, run->memory,  run->row,      run->clock,     run->written,
-                            run->read,       run->writer,  run->nop_read, run->nop_write, run->own_stretch,
-                            run->block,      run->barrier, run->sent,     run->received,  run->signal};
+    trv_pp_order_clear(run);
+    void *const memory[] = {run->first_cell, run->memory,      run->row,   run->clock,   run->cell,
+                            run->read,       run->own_stretch, run->block, run->barrier, run->end};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
         free(memory[i]);
 }

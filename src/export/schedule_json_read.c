@@ -67,6 +67,9 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     json_t *name = json_object_get(root, "name");
     if (name && !json_is_string(name))
         return trv_json_fail(place, "\"name\" must be a text");
+    for (const char *c = json_string_value(name); c && *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return trv_json_fail(place, "\"name\" has a character that cannot be printed");
     int64_t vector = 1, registers = 1, per_port = 1, units = 0;
     int words[2] = {0, 0};
     bool exact = true, consistent = false;

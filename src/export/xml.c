@@ -62,6 +62,8 @@ static int read_attribute(xml_t *xml, xml_tag_t *tag)
         return xml_fail(xml, "the value of %.*s does not end", (int)length, key);
     *key_end = *xml->at = '\0';
     xml->at++;
+    if (xml_text(tag, key))
+        return xml_fail(xml, "the attribute %s is there twice", key);
     tag->key[tag->attributes] = key;
     tag->value[tag->attributes++] = value;
     return TRV_OK;

@@ -16,10 +16,11 @@
 
 static void say(const char *command, const char *kind, const char *format, va_list arguments)
 {
+    char text[4096];
+    vsnprintf(text, sizeof text, format, arguments);
+    trv_make_printable(text);
     fflush(stdout);
-    fprintf(stderr, "trivance%s%s: %s", command ? " " : "", command ? command : "", kind);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "trivance%s%s: %s%s\n", command ? " " : "", command ? command : "", kind, text);
 }
 
 int cli_bad(const char *command, const char *format, ...)

@@ -95,6 +95,8 @@ static void test_broken(void **state)
         {"s='2' type", "s='3' type", "is not a whole number from 2 to 2"},
         {"srcbuf='i'", "srcbuf='x'", "buffers are i (input), o (output) and s (scratch)"},
         {"type='rrcs'", "type='xxxx'", "known here are s, r, cpy"},
+        {"ngpus='2'", "ngpus='2' ngpus='3'", "the attribute ngpus is there twice"},
+        {"</tb>", "</gpu>", "</tb> is missing"},
     };
     char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");
     (void)state;
@@ -137,6 +139,43 @@ static void test_dependencies(void **state)
     tool_clear(&tool);
 }
 
+/* 2 to the power of 32, and 1: as many as an int32_t takes for one. */
+static void test_wrapping(void **state)
+{
+    static const char doubling[] =
+        "<step s='%d' type='%s' srcbuf='%c' srcoff='0' dstbuf='%c' dstoff='0' cnt='1' depid='-1' "
+        "deps='-1' hasdep='0'/>";
+    char text[8192], *at = text;
+    (void)state;
+    at += sprintf(at,
+                  "<algo name='x' nchunksperloop='1' ngpus='1' coll='allreduce' inplace='1'><gpu id='0' s_chunks='1'>"
+                  "<tb id='0' send='-1' recv='-1' chan='0'>");
+    at += sprintf(at, doubling, 0, "cpy", 'i', 's');
+    for (int s = 1; s <= 32; s++)
+        at += sprintf(at, doubling, s, "re", 's', 's');
+    at += sprintf(at, doubling, 33, "re", 's', 'i');
+    sprintf(at, "</tb></gpu></algo>");
+    assert_string_equal(verify(text), "GPU 0, threadblock 0, step 20: a contribution counts more than a million times");
+}
+
+/* Names go to a terminal and into JSON. */
+static void test_names(void **state)
+{
+    char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml"), *name = NULL;
+    (void)state;
+    assert_true(asprintf(&name, "name='\033[31m%080d\303\244'", 0) > 0);
+    memcpy(name + 67, "\303\244", 2); /* the last byte that is kept, and one more */
+    char *other = changed(text, "name='two'", name, 0);
+    tool_t tool = tool_run("verify --schedule=- --format=json", other);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "\"?[31m000"));
+    tool_clear(&tool);
+    free(other);
+    free(name);
+    free(text);
+    tool_refuses("verify --schedule=no\033\nfile", "the file 'no??file' cannot be read");
+}
+
 static void test_tool(void **state)
 {
     (void)state;
@@ -163,10 +202,8 @@ static void test_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ours),
-        cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_dependencies),
-        cmocka_unit_test(test_tool),
+        cmocka_unit_test(test_ours),     cmocka_unit_test(test_broken), cmocka_unit_test(test_dependencies),
+        cmocka_unit_test(test_wrapping), cmocka_unit_test(test_names),  cmocka_unit_test(test_tool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

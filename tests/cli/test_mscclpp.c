@@ -113,7 +113,11 @@ static void test_changed(void **state)
     } change[] = {
         {"\"rlxsignal\"", "\"signal\"", NULL},
         {"\"signal\"", "\"rlxsignal\"", "publishes nothing"},
+        {"\"name\": \"wait\"", "\"name\": \"rlxwait\"", "publishes nothing"},
         {"\"name\": \"wait\"", "\"name\": \"signal\"", "has nothing yet"},
+        {"\"max_message_size\": 9223372036854775807", "\"max_message_size\": 18446744073709551615", NULL},
+        {"\"use_double_scratch_buffer\": false", "\"use_double_scratch_buffer\": true", "scratch buffer"},
+        {"\"name\": \"nop\"", "\"name\": \"nop\", \"tbg_info\": {\"tb_id\": 0, \"tbg_size\": 2}", "tbg_info"},
         {"\"re\"", "\"redu\"", "the operation 'redu' is not known"},
         {"\"sum\"", "\"max\"", "only sum is verified"},
         {"\"memory\"", "\"port\"", "memory"},
@@ -187,6 +191,112 @@ static void test_others(void **state)
     }
 }
 
+/* Operations in words into JSON: s and w of a channel are signal and wait, S and W relaxed, b a barrier for so many. */
+static char *add_ops(char *at, const char *words)
+{
+    static const char *const chunk = "{\"type\": \"%c\", \"index\": 0, \"size\": 1}";
+    static const char *const named[] = {"s", "signal", "w", "wait", "S", "rlxsignal", "W", "rlxwait"};
+    char input[64], scratch[64];
+    snprintf(input, sizeof input, chunk, 'i');
+    snprintf(scratch, sizeof scratch, chunk, 's');
+    for (const char *c = words; *c; c++) {
+        const int number = c[1] >= '0' && c[1] <= '9' ? c[1] - '0' : 0;
+        at += sprintf(at, c == words ? "" : ", ");
+        if (*c == 'n')
+            at += sprintf(at, "{\"name\": \"nop\"}");
+        else if (*c == 'b')
+            at += sprintf(at, "{\"name\": \"barrier\", \"barrier_id\": 0, \"num_threadblocks\": %d}", number);
+        else if (*c == 'p')
+            at += sprintf(at,
+                          "{\"name\": \"put\", \"src_buff\": [%s], \"dst_buff\": [{\"buffer_id\": 0, \"index\": 0, "
+                          "\"size\": 1}]}",
+                          input);
+        else if (*c == '+')
+            at += sprintf(at, "{\"name\": \"re\", \"src_buff\": [%s, %s], \"dst_buff\": [%s], \"reduce_op\": \"sum\"}",
+                          input, scratch, input);
+        for (int k = 0; k < 8; k += 2)
+            if (*c == named[k][0])
+                at += sprintf(at, "{\"name\": \"%s\", \"channel_ids\": [%d]}", named[k + 1], number);
+        c += c[1] >= '0' && c[1] <= '9';
+    }
+    return at;
+}
+
+/* Two GPUs that do the same with three channels between them, each with the threadblocks of the words. */
+static char *two_gpus(const char *const words[], int blocks)
+{
+    char *text = malloc(1 << 21), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "{\"name\": \"two\", \"collective\": \"allreduce\", \"protocol\": \"Simple\", \"gpus\": [");
+    for (int g = 0; g < 2; g++) {
+        at += sprintf(
+            at,
+            "%s{\"id\": %d, \"input_chunks\": 1, \"output_chunks\": 1, \"scratch_chunks\": 1, \"channels\": "
+            "[{\"channel_type\": \"memory\", \"connected_to\": [%d, %d, %d]}], \"remote_buffers\": [{\"rank\": %d, "
+            "\"type\": \"s\"}], \"threadblocks\": [",
+            g ? ", " : "", g, 1 - g, 1 - g, 1 - g, 1 - g);
+        for (int b = 0; b < blocks; b++) {
+            at += sprintf(at, "%s{\"id\": %d, \"ops\": [", b ? ", " : "", b);
+            at = add_ops(at, words[b]);
+            at += sprintf(at, "], \"channels\": [{\"channel_type\": \"memory\", \"channel_ids\": [0, 1, 2]}], "
+                              "\"remote_buffer_refs\": [{\"access_channel_type\": \"memory\", "
+                              "\"remote_buffer_ids\": [0]}]}");
+        }
+        at += sprintf(at, "]}");
+    }
+    sprintf(at, "]}");
+    return text;
+}
+
+/* What orders threadblocks, and what only seems to. */
+static void test_order(void **state)
+{
+    static const struct {
+        const char *block[3], *words;
+    } plan[] = {
+        {{"S0W0npns0w0n+n"}, NULL},
+        {{"S0W0npns0W0n+n"}, "publishes nothing"},
+        {{"S0W0npnS0w0n+n"}, "publishes nothing"},
+        {{"S0W0npnb2", "b2s1w1n+n"}, NULL},
+        {{"S0W0npnb2", "b2S1w1n+n"}, "publishes nothing"}, /* of another threadblock, behind a barrier */
+        {{"S0W0npns0S1w0W1n+n"}, NULL},                    /* relaxed beside one that publishes */
+        {{"S0W0s1w1npns0w0n+n"}, NULL},                    /* the nop is for both waits */
+        {{"S0W0s1npns0w0n+w1"}, NULL},
+        {{"S0W0npns0w0nb2w2s1w1npns0w0", "b2+ns2"}, "which comes first"}, /* w2 and s1 are of different threads */
+        {{"S0W0npns0w0nb2w2ns1w1npns0w0", "b2+ns2"}, NULL},
+        {{"S0W0npnb2", "b1s1w1n+n"}, "the barrier is for"},
+        {{"S0W0npnb2", "b2s1w1n+nb0"}, "the barrier is for no threadblocks"},
+        {{"S0W0npnb2", "b2s1w1n+n", "b2n"}, ""}, /* which two of three meet? */
+        {{"S0W0npns0w0n+n", "s0w0"}, "signals by the same channel"},
+        {{"S0W0npns0w0n+nb2", "b2s0w0"}, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof plan / sizeof plan[0]; i++) {
+        const int blocks = plan[i].block[2] ? 3 : plan[i].block[1] ? 2 : 1;
+        char *text = two_gpus(plan[i].block, blocks);
+        const char *said = verify(text);
+        if (!said != !plan[i].words || (said && !strstr(said, plan[i].words)))
+            fail_msg("%s | %s: '%s', and not: %s", plan[i].block[0], plan[i].block[1], said, plan[i].words);
+        free(text);
+    }
+}
+
+/* As many signals as nobody waits for: refused, rather than memory without end. */
+static void test_many_signals(void **state)
+{
+    enum { SIGNALS = 16000, BLOCKS = 1000 };
+    static char signals[2 * SIGNALS + 1];
+    const char *words[BLOCKS] = {signals};
+    (void)state;
+    for (int i = 0; i < SIGNALS; i++)
+        memcpy(&signals[2 * i], "s0", 2);
+    for (int b = 1; b < BLOCKS; b++)
+        words[b] = "";
+    char *text = two_gpus(words, BLOCKS);
+    assert_non_null(strstr(verify(text), "too many threadblocks, barriers and signals"));
+    free(text);
+}
+
 static void test_tool(void **state)
 {
     char path[512], line[640];
@@ -211,7 +321,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ours),   cmocka_unit_test(test_removed), cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_others), cmocka_unit_test(test_tool),
+        cmocka_unit_test(test_others), cmocka_unit_test(test_order),   cmocka_unit_test(test_many_signals),
+        cmocka_unit_test(test_tool),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -141,7 +141,7 @@ static void test_verify(void **state)
     expect(line, 1, "which is cut");
     snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
     tool_refuses(line, "needs the link 3:+0, which is cut");
-    expect("verify 9 -a ring -f csv", 0, ",exhaustive,0.0");
+    expect("verify 9 -a ring -f csv", 0, ",exact,true,9,18,288,exhaustive,");
     expect_without("verify 9 -a ring -f csv", " ms");
 }
 
