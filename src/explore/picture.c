@@ -136,17 +136,17 @@ static int put_held(const explore_ask_t *ask, const trv_schedule_t *schedule)
     const int ranks = trv_schedule_torus(schedule)->ranks;
     if (ask->rank >= ranks || ask->stream >= trv_schedule_streams(schedule))
         return trv_fail(TRV_ERR_ARGUMENT, "there is no such rank or stream");
+    const int first = ask->rank < 0 ? 0 : ask->rank, end = ask->rank < 0 ? ranks : ask->rank + 1;
     int rc = trv_progress_create(&progress, schedule, ask->stream);
+    if (!rc && (int64_t)(end - first) * progress.columns * (progress.steps + 1) > CELLS_MAX) {
+        trv_progress_clear(&progress);
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large to show who holds what");
+    }
     if (rc == TRV_ERR_UNSUPPORTED) { /* the picture is one all the same */
         fputs(",\n\"held_reason\": ", stdout);
         explore_put_text(trv_last_error());
         return TRV_OK;
     }
-    if (rc)
-        return rc;
-    const int first = ask->rank < 0 ? 0 : ask->rank, end = ask->rank < 0 ? ranks : ask->rank + 1;
-    if ((int64_t)(end - first) * progress.columns * (progress.steps + 1) > CELLS_MAX)
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large to show who holds what");
     if (!rc)
         printf(",\n\"held\": {\"by_block\": %s, \"columns\": %d, \"stream\": %d, \"first\": %d, \"state\": [",
                truth(progress.by_block), progress.columns, ask->stream, first);
@@ -157,9 +157,10 @@ static int put_held(const explore_ask_t *ask, const trv_schedule_t *schedule)
                 putchar(shade(&progress, after, rank, column));
         putchar('"');
     }
-    if (!rc)
+    if (!rc) {
         fputs("]}", stdout);
-    trv_progress_clear(&progress);
+        trv_progress_clear(&progress);
+    }
     return rc;
 }
 

@@ -75,6 +75,8 @@ function files() {
     'lost.json': made.replace(/\n {3}\[0,[^\n]*\n/, '\n'),
     'header.json': made.replace('"registers"', '"registars"'),
     'number.json': made.replace('"vector_bytes": 65536', '"vector_bytes": 6.5e4'),
+    'escapes.json': made.replace('"name": "swing-b"', '"name": "\\u00e9\\u20ac\\ud83d\\ude00 \\"\\\\\\u0041é€😀"'),
+    'deep.json': `{"format": ${'['.repeat(2000)}${']'.repeat(2000)}}`,
   };
   for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
   return new Map(Object.entries(texts).map(([name, text]) => [name, new TextEncoder().encode(text)]));
@@ -122,6 +124,15 @@ for (const name of given.keys()) {
 }
 compare(['list', '--format=json'], given);
 compare(['verify', '--schedule=missing.json'], given);
+for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe0, 0x80, 0x80]]) { // no UTF-8
+  const text = Buffer.concat([Buffer.from('{"format": "'), Buffer.from(bytes), Buffer.from('"}')]);
+  writeFileSync(join(folder, 'bytes.json'), text);
+  const question = ['verify', '--schedule=bytes.json'], native = spawnSync(tool, question, { encoding: 'utf8', cwd: folder });
+  const page = ask(module, question, new Map([['bytes.json', new Uint8Array(text)]]));
+  if (native.status === page.code && native.stderr.startsWith(page.err.trim())) continue; // the tool says more: near what
+  console.log(`bytes ${bytes}\n  the tool: ${native.stderr}  the core: ${page.err}`);
+  wrong++;
+}
 rmSync(folder, { recursive: true });
 console.log(`${Number(count) + 3 * given.size + 3} questions, ${good} of them with good answers: ${wrong} differ`);
 process.exit(wrong || good < Number(count) / 2 ? 1 : 0);

@@ -9,7 +9,7 @@
 
 #include "jansson.h"
 
-#define DEPTH_MAX 512
+#define DEPTH_MAX 2048 /* as jansson */
 
 typedef struct reader {
     const char *text, *at, *end;
@@ -77,7 +77,7 @@ static char *put_utf8(char *out, unsigned code)
         return out;
     }
     const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    *out++ = (char)((0xf00 >> more & 0xff) | code >> 6 * more);
+    *out++ = (char)((0xf00 >> (more + 1) & 0xff) | code >> 6 * more);
     for (int i = more - 1; i >= 0; i--)
         *out++ = (char)(0x80 | (code >> 6 * i & 0x3f));
     return out;
@@ -107,6 +107,26 @@ static char *read_escape(reader_t *reader, char *out)
     return put_utf8(out, code);
 }
 
+/* The bytes of the character that begins here, 0: it is not UTF-8. */
+static int utf8_length(const char *at, const char *end)
+{
+    const unsigned char *c = (const unsigned char *)at;
+    const int length = c[0] < 0x80                   ? 1
+                       : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
+                       : (c[0] & 0xf0) == 0xe0       ? 3
+                       : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+                                                     : 0;
+    if (length > end - at)
+        return 0;
+    for (int i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    const bool bad = length == 3 ? (c[0] == 0xe0 && c[1] < 0xa0) ||
+                                       (c[0] == 0xed && c[1] >= 0xa0) /* too long, or half of a pair */
+                                 : length == 4 && ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90));
+    return bad ? 0 : length;
+}
+
 /* Behind its first quote. The caller frees it; NULL after a sentence. */
 static char *read_text(reader_t *reader)
 {
@@ -117,7 +137,19 @@ static char *read_text(reader_t *reader)
     if (!text)
         return (char *)fail(reader, "there is not enough memory");
     while (reader->at < reader->end && *reader->at != '"') {
-        const char c = *reader->at++;
+        const int bytes = utf8_length(reader->at, reader->end);
+        const char c = *reader->at;
+        if (bytes != 1) {
+            if (!bytes) {
+                free(text);
+                return (char *)fail(reader, "unable to decode byte 0x%x", (unsigned char)c);
+            }
+            memcpy(out, reader->at, (size_t)bytes);
+            out += bytes;
+            reader->at += bytes;
+            continue;
+        }
+        reader->at++;
         if ((unsigned char)c < 0x20) {
             free(text);
             return (char *)fail(reader, "control character 0x%x in a string", c);
