@@ -14,6 +14,18 @@ const shot = (page, name) => page.screenshot({ path: `${process.env.SHOTS}/${nam
 const text = (page, selector) => page.locator(selector).textContent();
 const settled = page => page.waitForFunction(() => /step \d+ of 0–/.test(document.getElementById('step-text').textContent));
 
+/** What a command prints that is copied from the page into bash. */
+const inShell = command => spawnSync('bash', ['-c', `trivance() { ${tool} "$@"; }; ${command}`], { encoding: 'utf8' }).stdout;
+/** The words that a shell makes of a command. */
+const wordsOf = command => spawnSync('bash', ['-c', `trivance() { printf '%s\\0' "$@"; }; ${command}`], { encoding: 'utf8', cwd: process.env.SHOTS }).stdout.split('\0').slice(0, -1);
+const goTo = (page, hash) => page.evaluate(to => { location.hash = to; }, hash);
+
+async function savedFrom(page, what) {
+  await page.click('#save-menu summary');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-save="${what}"]`)]);
+  return readFileSync(await download.path(), 'utf8');
+}
+
 async function accessible(page, name) {
   await page.addScriptTag({ path: axeSource() });
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
@@ -32,7 +44,7 @@ const tests = {
     for (let i = 0; i < 3; i++) await page.click('#forward');
     await page.waitForFunction(() => document.getElementById('step-text').textContent === 'step 3 of 0–7');
     await page.click('#back');
-    assert.match(page.url(), /step=2/);
+    await page.waitForFunction(() => /step=2/.test(location.hash));
     await page.locator('#step').focus();
     await page.keyboard.press('End');
     await page.waitForFunction(() => document.getElementById('step-text').textContent === 'step 7 of 0–7');
@@ -70,9 +82,7 @@ const tests = {
   async 'numbers: the page shows what the command says that it stands for'() {
     const page = await browser.open('#view=time&torus=3x4&most=64K&chart=trivance,planned,ring-x,swing&bandwidth=200000000000');
     await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
-    const words = (await text(page, '#command')).split(' ').slice(1);
-    const native = spawnSync(tool, [...words.map(word => word.replace(',ring-x', '')), '--format=json'], { encoding: 'utf8' });
-    const rows = JSON.parse(native.stdout);
+    const rows = JSON.parse(inShell(`${await text(page, '#command')} --format=json`)); // without the name that there is not
     assert.ok(rows.length >= 20);
     await page.click('#table-box summary');
     const titles = await page.locator('#times td button').evaluateAll(buttons => buttons.map(button => button.title));
@@ -83,11 +93,11 @@ const tests = {
   async 'the time: chart, timeline, scales'() {
     const page = await browser.open('#view=time&torus=3x3&most=1M&chart=trivance,swing,planned', { axe: true });
     await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
-    assert.match(await text(page, '#chart-text'), /^The plan: /);
+    assert.match(await text(page, '#chart-text'), /^Dotted: the limit.* The plan: /);
     const box = await page.locator('.u-over').boundingBox();
     await page.mouse.click(box.x + box.width * .6, box.y + box.height * .6);
     await page.waitForFunction(() => /packets/.test(document.getElementById('timeline-text').textContent));
-    assert.match(page.url(), /timeline=/);
+    await page.waitForFunction(() => /timeline=/.test(location.hash));
     await page.locator('#timeline').focus();
     await page.keyboard.press('+');
     await page.click('#timeline-what [data-key="links"]');
@@ -184,8 +194,26 @@ const tests = {
     assert.match(await text(page, '#badges'), /wrong/);
     assert.match(await text(page, '#problem'), /rank/);
     await shot(page, 'fault');
+    await open('wrong.json', good); // the same name
+    await page.waitForFunction(() => /exact: proved/.test(document.getElementById('badges').textContent));
+    assert.equal(await text(page, '#problem'), '');
     await open('none.json', '{"format": 7');
     await page.waitForFunction(() => /it is not JSON/.test(document.getElementById('problem').textContent));
+    assert.match(await text(page, '#title'), /from wrong.json/); // what was shown stays
+    await page.click('#forward');
+    await page.waitForFunction(() => document.getElementById('problem').hidden);
+    await open('bom.json', `\ufeff${good}`);
+    await page.waitForFunction(() => /it is not JSON/.test(document.getElementById('problem').textContent));
+    await open("it's $(x).json", good);
+    await page.waitForFunction(() => /from it's/.test(document.getElementById('title').textContent));
+    assert.deepEqual(wordsOf(await text(page, '#command')), ['plan', "--schedule=it's $(x).json"]);
+    await open('slow.json', `{${Array.from({ length: 60000 }, (_, i) => `"k${i}": 0`)}}`); // takes seconds
+    await page.click('#stop-file');
+    assert.match(await text(page, '#file-card'), /it's/);
+    await open('large.json', spawnSync(tool, ['plan', '20x20', '--algorithm=trivance-l', '--format=json'], { encoding: 'utf8', maxBuffer: 1 << 28 }).stdout);
+    await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 400, null, { timeout: 20000 });
+    await page.click('#forward');
+    await page.waitForFunction(() => /^step 1 of/.test(document.getElementById('step-text').textContent) && /messages of up to/.test(document.getElementById('said').textContent));
     await page.evaluate(content => {
       const data = new DataTransfer();
       data.items.add(new File([content], 'dropped.json'));
@@ -199,21 +227,86 @@ const tests = {
   async 'saving: SVG, CSV, the schedule, the command'() {
     const page = await browser.open('#torus=9&algorithm=trivance-l');
     await settled(page);
-    const saved = async what => {
-      await page.click('#save-menu summary');
-      const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-save="${what}"]`)]);
-      return readFileSync(await download.path(), 'utf8');
-    };
-    const svg = await saved('svg');
+    const saved = what => savedFrom(page, what), svg = await saved('svg');
     assert.match(svg, /^<svg[^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
-    assert.ok(svg.includes('--accent:#0f7a52'));
-    assert.equal(await saved('json'), spawnSync(tool, ['plan', '9', '--algorithm=trivance-l', '--bytes=64K', '--format=json'], { encoding: 'utf8' }).stdout);
+    assert.ok(!/var\(|color|class=|NaN/.test(svg), 'the picture needs what drawing programs do not know');
+    assert.ok(svg.includes('fill="#0f7a52"') && svg.split('<circle').length === 10);
+    const json = await saved('json');
+    assert.equal(json, spawnSync(tool, ['plan', '9', '--algorithm=trivance-l', '--bytes=64K', '--format=json'], { encoding: 'utf8' }).stdout);
     await page.click('#views [data-key="time"]');
     await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
     assert.match(await saved('csv'), /^torus,algorithm,chosen_for,model,bytes,time_ns,limit_ns\n9,trivance-l,trivance,fifo,32,/);
-    assert.match(await saved('svg'), /<polyline/);
+    const chart = await saved('svg');
+    assert.ok(chart.split('<polyline').length > 5 && !/NaN|undefined/.test(chart));
+    for (const one of [svg, chart]) await page.evaluate(source => new Promise((good, bad) => {
+      const image = Object.assign(new Image(), { onload: good, onerror: () => bad(new Error('no picture')) });
+      image.src = `data:image/svg+xml,${encodeURIComponent(source)}`;
+    }), one);
     await page.click('#copy-command');
     await page.waitForFunction(() => /copied/.test(document.getElementById('toast').textContent));
+    await page.setInputFiles('#file', { name: 'saved again.json', mimeType: '', buffer: Buffer.from(json) });
+    await page.waitForFunction(() => /^trivance-l from saved again.json/.test(document.getElementById('title').textContent));
+    assert.equal(await text(page, '#command'), "trivance plan '--schedule=saved again.json'");
+  },
+
+  async 'addresses that anybody may have written'() {
+    const page = await browser.open('');
+    await settled(page);
+    page.on('dialog', dialog => { browser.complaints.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+    const hostile = ["a'b;touch x;'", '$(touch x)', '`x`', '--help', '-o', '<img src=x onerror=alert(1)>', '"', '\\', '!!', '~', '*', 'a\u0000b', 'a\nb', '', '__proto__', 'constructor', 'x'.repeat(9999)];
+    for (const some of hostile) {
+      const plain = some.replace(/[\0\n]/, '').slice(0, 400), word = encodeURIComponent(some);
+      await goTo(page, `torus=${word}&algorithm=${word}`);
+      await page.waitForFunction(value => ['torus', 'algorithm'].every(id => document.getElementById(id).value === value) && !document.getElementById('problem').hidden, plain);
+      const words = wordsOf(await text(page, '#command'));
+      assert.ok(words.includes(plain) && words.includes(`--algorithm=${plain}`), `${some}: ${await text(page, '#command')}`);
+      assert.equal(await text(page, '#algorithm-hint'), '');
+    }
+    for (const hash of ['step=-5', 'step=1.5&rank=-7', 'step=1e300', 'rank=1.5&torus=40x40&algorithm=ring', 'view=nonsense&scale=x&layout=<b>&model=x&delivery=x', '__proto__=1&constructor=2&toString',
+      '%', '%zz=1', 'torus=%E0%A4%A', 'torus=1', 'torus=1x1x1&step=3', 'links=1:%2B0:1.2.3x', 'most=1024T&bytes=0']) {
+      await goTo(page, 'torus=4x4&algorithm=trivance-l');
+      await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 16 && document.getElementById('title').textContent === 'trivance-l');
+      await goTo(page, hash);
+      await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length !== 16 && /^(step \d of|no steps)/.test(document.getElementById('step-text').textContent)
+        || !document.getElementById('problem').hidden, null, { timeout: 10000 }).catch(() => assert.fail(hash));
+      assert.ok(await page.locator('#stage').isVisible(), hash);
+    }
+    await goTo(page, `view=time&torus=9&most=1K&timeline=<b>@1K&chart=constructor,__proto__,trivance,trivance,${Array.from({ length: 500 }, (_, i) => `x${i}`)}`);
+    await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 20000 });
+    assert.equal(await page.locator('.chip').count(), 21); // 16 of them, and those that are offered
+    assert.match(await text(page, '#timeline-text'), /there is no algorithm '<b>'/);
+  },
+
+  async 'the last question’s answer is shown; what is left behind stops; back goes back'() {
+    const page = await browser.open('#torus=9&algorithm=trivance-l');
+    await settled(page);
+    await page.evaluate(() => { // a slow question, quick ones, a slider that is dragged for long
+      const { body } = document, torus = document.getElementById('torus'), slider = document.getElementById('slider-bytes');
+      for (const some of ['32x32', '9x', '5x5', '', '27', '4x4']) Object.assign(torus, { value: some }).dispatchEvent(new Event('input'));
+      for (let i = 0; i < 400; i++) Object.assign(slider, { value: String(i % 20) }).dispatchEvent(new Event('input'));
+      body.focus();
+    });
+    await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 16 && /^32 messages|^\d+ messages/.test(document.getElementById('said').textContent));
+    await page.waitForFunction(() => /torus=4x4/.test(location.hash) && /bytes=16M/.test(location.hash));
+    await page.waitForFunction(() => /16.0? MiB|MiB/.test(document.getElementById('said').textContent));
+    assert.ok(await page.locator('#problem').isHidden());
+    await goTo(page, 'view=time&torus=32x32&chart=recdoub&most=32&timeline=recdoub@512K'); // a timeline that takes seconds
+    await page.waitForFunction(() => /simulating/.test(document.getElementById('timeline-text').textContent));
+    await page.click('#views [data-key="network"]');
+    await page.fill('#torus', '3x81');
+    await page.click('#views [data-key="schedule"]');
+    await page.waitForFunction(() => document.getElementById('title').textContent.startsWith('trivance-l') || /star|hybrid/.test(document.getElementById('title').textContent), null, { timeout: 3000 });
+    assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 1400, 'the matrix is too tall');
+    await page.fill('#torus', '9x');
+    await page.click('#views [data-key="why"]');
+    await page.waitForFunction(() => /'9x' is not a torus/.test(document.getElementById('problem').textContent));
+    await page.goBack();
+    assert.ok(await page.locator('#stage').isVisible());
+    await page.fill('#torus', '9');
+    await page.waitForFunction(() => document.getElementById('problem').hidden); // nothing of the other view's
+    await page.goBack();
+    await page.goBack();
+    await page.waitForFunction(() => !document.getElementById('time').hidden && /torus=32x32/.test(location.hash));
   },
 
   async 'narrow, dark, without motion'() {
@@ -221,6 +314,7 @@ const tests = {
       const page = await browser.open(`#view=${view}${extra}`, { axe: true, viewport: { width: 390, height: 844 }, colorScheme: 'dark', reducedMotion: 'reduce' });
       if (view === 'schedule') await settled(page);
       if (view === 'time') await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
+      if (view === 'time') assert.match(await savedFrom(page, 'svg'), />32<.*>512<.*>8K</, 'the names of the sizes');
       if (view === 'why') await page.waitForSelector('#reasons .chosen', { timeout: 60000 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= 390, `${view} is ${wide} pixels wide`);

@@ -9,7 +9,7 @@ import { readHash, writeHash } from './state.js';
 /** @typedef {import('./core.js').Answer} Answer */
 /** @typedef {import('./pool.js').Pool} Pool */
 
-const KEPT = 60;
+const KEPT = 60, KEPT_CHARACTERS = 64 << 20, ADDRESS_MS = 250;
 
 export class App {
   /** @param {Pool} quick one worker that answers the controls @param {Pool} busy those that simulate */
@@ -17,12 +17,15 @@ export class App {
     this.quick = quick;
     this.busy = busy;
     this.state = readHash(location.hash);
-    /** @type {{name: string, text: string, bytes: Uint8Array} | null} a schedule of the user's */ this.file = null;
+    /** @type {import('./schedule.js').UserFile | null} a schedule of the user's */ this.file = null;
     /** @type {Map<string, Answer>} */ this.kept = new Map();
     /** @type {Map<string, AbortController>} */ this.pending = new Map();
     /** @type {(() => void)[]} */ this.views = [];
     this.drawing = false;
+    this.addressed = -Infinity; // when the address was written
+    this.addressTimer = 0;
     addEventListener('hashchange', () => {
+      clearTimeout(this.addressTimer);
       if (location.hash === writeHash(this.state)) return;
       this.state = readHash(location.hash);
       this.draw();
@@ -34,9 +37,22 @@ export class App {
    * @param {Partial<State>} patch
    */
   set(patch) {
+    if (patch.view && patch.view !== this.state.view) {
+      this.address(); // what the browser's button goes back to
+      history.pushState(null, '', writeHash({ ...this.state, ...patch }));
+    }
     Object.assign(this.state, patch);
-    history.replaceState(null, '', writeHash(this.state));
+    for (const part of PASSING) complain(part, null);
+    clearTimeout(this.addressTimer); // browsers take a hundred writes in ten seconds: a slider is quicker
+    this.addressTimer = window.setTimeout(() => this.address(), Math.max(0, this.addressed + ADDRESS_MS - performance.now()));
     this.draw();
+  }
+
+  /** Puts everything that is shown into the address, now. */
+  address() {
+    clearTimeout(this.addressTimer);
+    this.addressed = performance.now();
+    history.replaceState(null, '', writeHash(this.state));
   }
 
   draw() {
@@ -48,32 +64,58 @@ export class App {
     });
   }
 
+  /** The file's name, or null. */
+  get fileName() {
+    return this.file?.name ?? null;
+  }
+
+  /** @returns {Map<string, Uint8Array>} */
   get files() {
     return this.file ? new Map([[this.file.name, this.file.bytes]]) : new Map();
   }
 
   /**
+   * A question with the file that it is about, as a key: of two files of one name, each has its own.
+   * @param {string[]} question
+   */
+  keyOf(question) {
+    return JSON.stringify([this.file?.id ?? 0, ...question]);
+  }
+
+  /**
    * Asks for a place in the page: a later question for the same place cancels this one, which is then null.
-   * @param {string} place @param {string[]} question @param {Pool} [pool] @param {(fraction: number) => void} [progress]
+   * @param {string} place
+   * @param {string[]} question
+   * @param {{pool?: Pool, progress?: (fraction: number) => void, files?: Map<string, Uint8Array>}} [options] files: other than the page's
    * @returns {Promise<Answer | null>}
    */
-  async ask(place, question, pool = this.quick, progress) {
-    const key = `${this.file ? this.file.text.length + this.file.name : ''} ${question.join(' ')}`, kept = this.kept.get(key);
-    this.pending.get(place)?.abort();
-    this.pending.delete(place);
+  async ask(place, question, options = {}) {
+    const { pool = this.quick, progress, files } = options;
+    const key = this.keyOf(question), kept = files ? undefined : this.kept.get(key);
+    this.cancel(place);
     if (kept) return kept;
     const controller = new AbortController();
     this.pending.set(place, controller);
     try {
-      const answer = await pool.ask(question, { files: this.files, signal: controller.signal, progress });
-      this.kept.set(key, answer);
-      if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value ?? '');
+      const answer = await pool.ask(question, { files: files ?? this.files, signal: controller.signal, progress });
+      if (!files) this.#keep(key, answer);
       return answer;
     } catch (error) {
       if (error instanceof Cancelled) return null;
       throw error;
     } finally {
       if (this.pending.get(place) === controller) this.pending.delete(place);
+    }
+  }
+
+  /** @param {string} key @param {Answer} answer */
+  #keep(key, answer) {
+    this.kept.set(key, answer);
+    let characters = [...this.kept.values()].reduce((sum, one) => sum + one.out.length, 0);
+    for (const [oldest, { out }] of this.kept) {
+      if (this.kept.size <= KEPT && characters <= KEPT_CHARACTERS) return;
+      this.kept.delete(oldest);
+      characters -= out.length;
     }
   }
 
@@ -85,6 +127,7 @@ export class App {
 }
 
 /** @type {Map<string, string>} */ const problems = new Map();
+const PASSING = ['open', 'save']; // until something else is done
 
 /**
  * The tool's sentence about what a part of the page asked; null: there is none any more.

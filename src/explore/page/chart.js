@@ -7,15 +7,14 @@ import { complain, tip } from './app.js';
 import { byId, colour, element, segment } from './dom.js';
 import { bytesArgument, bytesText, timeText } from './format.js';
 import { Cancelled } from './pool.js';
-import { chartRange, chartSizes, networkOptions } from './state.js';
+import { chartRange, chartSizes, networkOptions, questionFor } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {{time: number, name: string, limit: number} | {error: string}} Point */
 
 const TOGETHER = 512 << 10; // sizes up to this are one question
-const WAIT_MS = 120;
-/** @type {Record<string, string>} */
-const COLOURS = { trivance: '--c5', bruck: '--c4', swing: '--c2', recdoub: '--c1', bucket: '--c3', ring: '--c6', planned: '--c0' };
+const WAIT_MS = 120, NAMES_WIDTH = 150;
+const COLOURS = new Map(Object.entries({ trivance: '--c5', bruck: '--c4', swing: '--c2', recdoub: '--c1', bucket: '--c3', ring: '--c6', planned: '--c0' }));
 const OTHERS = ['--c7', '--c8', '--v4', '--v2', '--v0', '--v5'];
 const OFFERED = ['trivance', 'bruck', 'swing', 'recdoub', 'bucket', 'planned'];
 export const MOST = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
@@ -29,7 +28,7 @@ let cancelled = ''; // what was wanted when the user cancelled it
 
 /** @param {string} name */
 export function lineColour(name, index = 0) {
-  return COLOURS[name] ?? COLOURS[name.split('-')[0]] ?? OTHERS[index % OTHERS.length];
+  return COLOURS.get(name) ?? COLOURS.get(name.split('-')[0]) ?? OTHERS[index % OTHERS.length];
 }
 
 /**
@@ -37,6 +36,15 @@ export function lineColour(name, index = 0) {
  * @param {App} app
  */
 const namesOf = app => (app.file ? [app.file.name] : app.state.chart);
+/**
+ * Those of them that can run, as far as it is known: a command that names others says only what is wrong with them.
+ * @param {App} app
+ */
+export function chartNames(app) {
+  const good = namesOf(app).filter(name => chartSizes(app.state).some(bytes => { const point = pointOf(name, bytes); return !point || !('error' in point); }));
+  return good.length ? good : namesOf(app);
+}
+
 const pointOf = (/** @type {string} */ name, /** @type {number} */ bytes) => points.get(`${name} ${bytes}`);
 
 /** @param {App} app */
@@ -65,6 +73,7 @@ function update(app) {
     stop();
     clearTimeout(timer);
     cancelled = '';
+    complain('chart', null);
     return;
   }
   segment(byId('scale'), [{ key: 'time', text: 'Time' }, { key: 'limit', text: '× limit', title: 'as a multiple of what no schedule beats' },
@@ -75,7 +84,7 @@ function update(app) {
   if (!byId('most').querySelector(`[value="${most}"]`)) byId('most').append(element('option', { value: most }, bytesText(most)));
   byId('most').value = String(most);
   drawChips(app);
-  const now = [app.file ? app.file.text.length + app.file.name : state.torus, state.model, ...networkOptions(state)].join(' ');
+  const now = app.keyOf([app.file ? '' : state.torus, state.model, ...networkOptions(state)]);
   if (now !== context) {
     context = now;
     points = new Map();
@@ -153,16 +162,16 @@ async function simulate(app) {
   byId('chart').dataset.took = String(Math.round(performance.now() - began));
   byId('chart').dataset.done = context;
   tell();
-  draw(app);
+  app.draw(); // what cannot run is known now
 }
 
 /** @type {Set<string>} */ let inWork = new Set();
 
 /** @param {App} app @param {{name: string, sizes: number[]}} job @param {AbortSignal} signal @param {{weight: number, done: number}} share */
 async function simulateOne(app, job, signal, share) {
-  const { state } = app, bytes = `--bytes=${job.sizes.map(bytesArgument).join(',')}`;
-  const question = ['simulate', ...(app.file ? [`--schedule=${app.file.name}`] : [state.torus, `--algorithm=${job.name}`]), bytes, `--model=${state.model}`,
-    ...(app.file ? [] : ['--limit']), ...(app.file ? networkOptions({ ...state, links: [] }) : networkOptions(state)), '--format=json'];
+  const { state } = app;
+  const question = questionFor('simulate', state, app.fileName, [`--algorithm=${job.name}`, `--bytes=${job.sizes.map(bytesArgument).join(',')}`, `--model=${state.model}`,
+    ...(app.file ? [] : ['--limit']), ...networkOptions(state), '--format=json']);
   try {
     const answer = await app.busy.ask(question, { files: app.files, signal, progress: fraction => {
       share.done = Math.min(.99, fraction);
@@ -202,6 +211,7 @@ function drawSoon(app) {
 
 /** @param {App} app */
 function draw(app) {
+  if (app.state.view !== 'time') return; // an answer that comes late
   const { state } = app, sizes = chartSizes(state), names = namesOf(app);
   const time = (/** @type {string} */ name, /** @type {number} */ bytes) => {
     const point = pointOf(name, bytes);
@@ -219,7 +229,7 @@ function draw(app) {
   const key = [names.join(), sizes.join(), state.scale, document.documentElement.dataset.theme].join(';');
   if (key !== drawnKey || !plot) {
     plot?.destroy();
-    plot = makePlot(app, names, state.scale);
+    plot = makePlot(app, names, sizes, state.scale);
     drawnKey = key;
   }
   plot.setData(/** @type {any} */ ([sizes, ...lines, limit]));
@@ -227,7 +237,8 @@ function draw(app) {
   const errors = [...new Set(names.flatMap(name => sizes.map(bytes => pointOf(name, bytes)).flatMap(point => (point && 'error' in point ? [point.error] : []))))];
   const none = names.length > 0 && names.every(name => sizes.every(bytes => { const point = pointOf(name, bytes); return point && 'error' in point; }));
   complain('chart', none ? errors[0] : null);
-  byId('chart-text').textContent = none ? '' : [changesText(names, sizes), ...errors.map(error => `Left out: ${error}.`)].filter(Boolean).join(' ');
+  byId('chart-text').textContent = none ? '' : names.length ? [limits.some(ns => ns !== null) ? 'Dotted: the limit, which no schedule beats.' : '', changesText(names, sizes),
+    ...errors.map(error => `Left out: ${error}.`)].filter(Boolean).join(' ') : 'Choose an algorithm to compare.';
 }
 
 /**
@@ -253,8 +264,8 @@ function changesText(names, sizes) {
   return changes.length ? `The plan: ${changes.map(({ bytes, name }, i) => `${name}${i ? ` from ${bytesText(bytes)}` : ''}`).join(', ')}.` : '';
 }
 
-/** @param {App} app @param {string[]} names @param {string} scale */
-function makePlot(app, names, scale) {
+/** @param {App} app @param {string[]} names @param {number[]} sizes @param {string} scale */
+function makePlot(app, names, sizes, scale) {
   const ink = colour('--muted'), grid = colour('--grid'), font = '12px system-ui, sans-serif', log = scale !== 'relative';
   /** @type {any} */ const options = {
     ...sizeOf(),
@@ -262,9 +273,10 @@ function makePlot(app, names, scale) {
     cursor: { drag: { x: false, y: false }, points: { size: 9 } },
     scales: { x: { distr: 3, log: 2, time: false }, y: { distr: log ? 3 : 1, log: 10 } },
     axes: [
-      { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>
-        ticks.map(tick => (tick && (Math.round(Math.log2(tick)) - 5) % (innerWidth < 600 ? 6 : 2) === 0 ? bytesText(tick).replace('iB', '').replace(' B', '').replace(' ', '') : '')) },
-      { stroke: ink, font, size: 64, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>
+      { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, // the sizes that there are, as many as have room
+        splits: (/** @type {any} */ u) => sizes.filter((_, i) => i % Math.ceil(sizes.length * 52 / u.width) === 0), filter: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks,
+        values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks.map(tick => bytesText(tick).replace('iB', '').replace(' B', '').replace(' ', '')) },
+      { stroke: ink, font, size: log ? 64 : 78, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>
         ticks.map(tick => (tick === null ? '' : scale === 'time' ? (/^[125]/.test(tick.toExponential()) ? timeText(tick * 1e3) : '') : scale === 'limit' ? `${Number(tick.toPrecision(3))}×` : `${tick > 0 ? '+' : ''}${tick} %`)) },
     ],
     series: [{}, ...names.map((name, i) => ({ label: name, stroke: colour(lineColour(name, i)), width: 2.2, points: { show: true, size: 6, fill: colour('--card') } })),
@@ -371,6 +383,7 @@ export function chartAsSvg() {
   if (!plot) return '';
   const u = /** @type {any} */ (plot), { width, height } = u, left = u.bbox.left / devicePixelRatio, top = u.bbox.top / devicePixelRatio;
   const w = u.bbox.width / devicePixelRatio, h = u.bbox.height / devicePixelRatio, text = [];
+  /** @type {{y: number, text: string}[]} */ const names = [];
   const escape = (/** @type {string} */ some) => some.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   for (const [axis, horizontal] of /** @type {const} */ ([[u.axes[0], true], [u.axes[1], false]]))
     axis._splits.forEach((/** @type {number} */ split, /** @type {number} */ i) => {
@@ -385,8 +398,12 @@ export function chartAsSvg() {
     if (!places.length) continue;
     const stroke = series._stroke ?? series.stroke(), limit = series.label === 'limit';
     text.push(`<polyline points="${places.map((/** @type {number[]} */ p) => p.map(v => v.toFixed(1)).join()).join(' ')}" fill="none" stroke="${stroke}" stroke-width="${limit ? 1.4 : 2.2}"${limit ? ' stroke-dasharray="3 5"' : ''}/>`);
-    text.push(`<text x="${left + w - 4}" y="${places[places.length - 1][1] - 6}" text-anchor="end" fill="${stroke}">${escape(series.label)}</text>`);
+    names.push({ y: places[places.length - 1][1], text: `fill="${stroke}">${escape(series.label)}</text>` });
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="${colour('--muted')}"><rect width="100%" height="100%" fill="${colour('--card')}"/>${text.join('')}</svg>\n`;
+  names.sort((a, b) => a.y - b.y).forEach((name, i) => { // beside their lines' ends, none on another
+    if (i) name.y = Math.max(name.y, names[i - 1].y + 14);
+  });
+  text.push(...names.map(name => `<text x="${left + w + 8}" y="${name.y + 4}" ${name.text}`));
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width + NAMES_WIDTH}" height="${height}" viewBox="0 0 ${width + NAMES_WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="${colour('--muted')}"><rect width="100%" height="100%" fill="${colour('--card')}"/>${text.join('')}</svg>\n`;
 }
 

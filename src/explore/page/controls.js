@@ -51,6 +51,7 @@ function slider(id, text, values, show, change) {
 /** @param {App} app */
 export function makeControls(app) {
   const torus = byId('torus'), algorithm = byId('algorithm'), form = byId('form');
+  /** @type {Map<string, string>} of algorithms */ const titles = new Map();
   form.addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   torus.addEventListener('input', () => app.set({ torus: torus.value.trim(), links: [], rank: -1, step: 0, timeline: '' }));
   algorithm.addEventListener('change', () => app.set({ algorithm: algorithm.value.trim() || 'planned', step: 0 }));
@@ -64,7 +65,7 @@ export function makeControls(app) {
     const families = [...new Set(list.map((/** @type {any} */ one) => one.family))];
     const names = ['planned', ...new Set([...families, ...list.map((/** @type {any} */ one) => one.name)])];
     byId('algorithms').replaceChildren(...names.map(value => element('option', { value })));
-    byId('algorithm').dataset.titles = JSON.stringify(Object.fromEntries(list.map((/** @type {any} */ one) => [one.name, one.title])));
+    for (const one of list) titles.set(one.name, one.title);
     app.draw();
   });
 
@@ -84,8 +85,7 @@ export function makeControls(app) {
     segment(byId('delivery'), [{ key: 'head', text: 'head', title: 'as in the paper’s simulator' }, { key: 'tail', text: 'tail', title: 'as on a real link' }],
       state.delivery, delivery => app.set({ delivery }));
     byId('controls-summary').textContent = `${state.torus} · ${rateText(state.bandwidth)} · ${state.algorithm} · ${bytesText(state.bytes)}`;
-    const titles = JSON.parse(algorithm.dataset.titles ?? '{}');
-    byId('algorithm-hint').textContent = titles[state.algorithm.split(':')[0]] ?? (state.algorithm === 'planned' ? 'what the planner finds fastest for this size and network' : '');
+    byId('algorithm-hint').textContent = titles.get(state.algorithm.split(':')[0]) ?? (state.algorithm === 'planned' ? 'what the planner finds fastest for this size and network' : '');
     drawDimensions(app, app.file ? null : parsed);
     drawLinkList(app);
     for (const one of form.querySelectorAll('#torus, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file);

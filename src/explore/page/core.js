@@ -165,8 +165,8 @@ function systemFor(argv, files, memoryOf, sinks) {
      * @param {number} _o @param {bigint} _r @param {bigint} _i @param {number} _f @param {number} result
      */
     path_open(_folder, _flags, path, length, _o, _r, _i, _f, result) {
-      const name = decoder.decode(bytes().slice(path, path + length));
-      const data = name === 'dev/null' ? new Uint8Array() : files.get(name);
+      const name = decoder.decode(bytes().slice(path, path + length)).replace(/^(\.\/)+/, '');
+      const data = name === 'dev/null' ? new Uint8Array() : files.get(name) ?? files.get(`./${name}`);
       if (!data) return NOT_THERE;
       open.set(nextFile, { data, at: 0 });
       view().setUint32(result, nextFile++, true);

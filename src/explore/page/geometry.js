@@ -117,6 +117,7 @@ export class Layout {
         this.e[a] = { x: s, y: .15 * s };
         if (b !== undefined) this.e[b] = { x: -.46 * s, y: .4 * s };
         if (c !== undefined) this.e[c] = { x: .2 * s, y: 1.8 * s };
+        this.outermost = c; // the middles of its links are where other ranks are
       } else {
         this.e[a] = { x: s, y: 0 };
         if (b !== undefined) this.e[b] = { x: 0, y: s };
@@ -213,7 +214,7 @@ export class Layout {
     const sign = port % 2 ? -1 : 1, p = this.at[rank];
     if (this.kind === 'ring') return this.polar(rank + sign / 2, RADIUS + sign * side);
     const e = this.e[port >> 1], by = this.offset(port, side);
-    const share = neighbour(this.torus, rank, port).round ? STUB * .8 : .5;
+    const share = neighbour(this.torus, rank, port).round ? STUB * .8 : this.outermost === port >> 1 ? .3 : .5;
     return { x: p.x + sign * share * e.x + by.x, y: p.y + sign * share * e.y + by.y };
   }
 

@@ -14,7 +14,7 @@ import { makeTimeline } from './timeline.js';
 import { makeWhy } from './why.js';
 
 const VIEWS = [{ key: 'network', text: 'Network' }, { key: 'schedule', text: 'Schedule' }, { key: 'time', text: 'Time' }, { key: 'why', text: 'Why' }];
-const WORKERS_MAX = 4;
+const WORKERS_MAX = 4, PLACES = 6; // places of the page that ask, each one question at a time
 
 /** @param {App} app */
 function makeFrame(app) {
@@ -38,8 +38,7 @@ async function begin() {
   const module = await WebAssembly.compile(await new Response(stream).arrayBuffer());
   const script = URL.createObjectURL(new Blob([workerText], { type: 'text/javascript' }));
   const cores = Math.max(1, Math.min(WORKERS_MAX, navigator.hardwareConcurrency || 2));
-  const app = new App(new Pool(module, script, 1), new Pool(module, script, cores));
-  if (!VIEWS.some(view => view.key === app.state.view)) app.state.view = 'schedule';
+  const app = new App(new Pool(module, script, PLACES), new Pool(module, script, cores));
   for (const make of [makeFrame, makeControls, makeSchedule, makeChart, makeTimeline, makeWhy, makeShare]) make(app);
   app.draw();
 }

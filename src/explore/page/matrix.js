@@ -19,12 +19,15 @@ export function drawMatrix(picture, step, selected) {
     return;
   }
   canvas.hidden = false;
-  const { columns } = picture.held, { ranks } = picture, now = picture.held.state[step + 1], before = picture.held.state[step];
-  const scale = Math.max(1, Math.min(14, Math.floor(560 / Math.max(columns, ranks)))), gap = scale > 3 ? 1 : 0;
-  const width = columns * scale;
+  const { columns, state } = picture.held, { ranks } = picture, now = state[Math.min(step + 1, state.length - 1)], before = state[Math.min(step, state.length - 1)];
+  const ratio = Math.max(1, devicePixelRatio), room = (card.clientWidth - 36 || 280) * ratio; // whole pixels for a cell, where there is room
+  const tall = Math.max(1, Math.min(40 * ratio, Math.floor(Math.min(room / columns, 416 * ratio / ranks))));
+  const wide = Math.max(tall, Math.floor(Math.min(room, 120 * ratio) / columns)), gap = tall > 3 ? 1 : 0;
+  const width = columns * wide;
   canvas.width = width;
-  canvas.height = ranks * scale;
-  const context = canvas.getContext('2d'), image = context.createImageData(width, ranks * scale), pixels = new Uint32Array(image.data.buffer);
+  canvas.height = ranks * tall;
+  canvas.style.width = `${width / ratio}px`;
+  const context = canvas.getContext('2d'), image = context.createImageData(width, ranks * tall), pixels = new Uint32Array(image.data.buffer);
   const empty = rgb('--grid');
   const [old, fresh] = ['--c2', '--accent'].map(name => shadesOf(empty, rgb(name)));
   let held = 0, complete = 0;
@@ -33,7 +36,7 @@ export function drawMatrix(picture, step, selected) {
     for (let c = 0; c < columns; c++) {
       const value = digitAt(now, rank * columns + c), shade = (value > digitAt(before, rank * columns + c) ? fresh : old)[value];
       mine += value;
-      for (let y = rank * scale; y < (rank + 1) * scale - gap; y++) pixels.fill(shade, y * width + c * scale, y * width + (c + 1) * scale - gap);
+      for (let y = rank * tall; y < (rank + 1) * tall - gap; y++) pixels.fill(shade, y * width + c * wide, y * width + (c + 1) * wide - gap);
     }
     held += mine;
     complete += mine === 35 * columns ? 1 : 0;
@@ -41,8 +44,8 @@ export function drawMatrix(picture, step, selected) {
   context.putImageData(image, 0, 0);
   if (selected >= 0 && selected < ranks) {
     context.strokeStyle = colour('--ink');
-    context.lineWidth = Math.max(1, scale / 5);
-    context.strokeRect(.5, selected * scale - .5, columns * scale - 1, scale);
+    context.lineWidth = Math.max(1, tall / 5);
+    context.strokeRect(.5, selected * tall - .5, width - 1, tall);
   }
   const what = picture.held.by_block ? 'blocks, by what is in them' : 'contributions';
   const text = `A row per rank, its ${what}; green is new in this step. ${Math.round(100 * held / (35 * columns * ranks))} % after it, ${countText(complete, 'rank')} of ${ranks} complete.`;

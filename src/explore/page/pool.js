@@ -21,7 +21,7 @@ export class Pool {
   /**
    * @param {WebAssembly.Module} module
    * @param {string} script the worker's, as a URL
-   * @param {number} size
+   * @param {number} size the most workers; they begin when they are needed
    */
   constructor(module, script, size) {
     this.module = module;
@@ -29,7 +29,8 @@ export class Pool {
     /** @type {Job[]} */ this.waiting = [];
     /** @type {{worker: Worker, job: Job | null}[]} */ this.lanes = [];
     this.next = 1;
-    for (let i = 0; i < size; i++) this.lanes.push({ worker: this.#begin(), job: null });
+    this.size = size;
+    this.lanes.push({ worker: this.#begin(), job: null });
   }
 
   #begin() {
@@ -38,7 +39,7 @@ export class Pool {
     worker.onmessage = event => this.#hear(worker, event.data);
     worker.onerror = event => {
       event.preventDefault();
-      this.#hear(worker, { answer: { code: 2, out: '', err: `trivance: the worker stopped: ${event.message}\n` } });
+      this.#hear(worker, { answer: { code: 2, out: '', err: `trivance: the browser ended this work: ${event.message || 'it says no more'}\n` } });
     };
     return worker;
   }
@@ -56,10 +57,11 @@ export class Pool {
   }
 
   #feed() {
-    for (const lane of this.lanes) {
-      if (lane.job) continue;
-      const job = this.waiting.shift();
-      if (!job) return;
+    while (this.waiting.length) {
+      let lane = this.lanes.find(one => !one.job);
+      if (!lane && this.lanes.length < this.size) this.lanes.push(lane = { worker: this.#begin(), job: null });
+      const job = lane ? this.waiting.shift() : undefined;
+      if (!lane || !job) return;
       lane.job = job;
       lane.worker.postMessage({ id: job.id, question: job.question, files: job.files });
     }

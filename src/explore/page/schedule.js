@@ -4,11 +4,11 @@
  */
 import { complain, tip, toast } from './app.js';
 import { byId, element, isCalm, segment } from './dom.js';
-import { bytesArgument, bytesText, countText, portText } from './format.js';
+import { bytesText, countText, portText } from './format.js';
 import { active, coordinates, layoutsOf, loadsOf, neighbour, rankAt, readMessage, readTorus } from './geometry.js';
 import { digitAt, drawMatrix } from './matrix.js';
 import { ARROWS_MAX, drawStage, findAt, streamColour } from './stage.js';
-import { networkOptions, subject } from './state.js';
+import { bytesOption, networkOptions, questionFor } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./geometry.js').Message} Message */
@@ -17,12 +17,8 @@ const ALL_AT_ONCE = 300, HELD_MAX = 256, DRAWN_MAX = 4096, PACE_MS = 1300, SLOW_
 
 /** @type {any} what the core told of the schedule that is shown */ let picture = null;
 /** @type {Message[][]} */ let messages = [];
-/** @type {any} the verdict about a file */ let verdict = null;
 /** @type {ReturnType<typeof drawStage> | null} */ let drawn = null;
 let playing = 0, asked = '', moved = false, waiting = false, busiest = 0;
-
-/** The schedule that is shown, for others. */
-export const shownPicture = () => picture;
 
 /** @param {App} app */
 export function makeSchedule(app) {
@@ -50,11 +46,10 @@ const torusOf = app => (app.file ? (picture ? { size: picture.size, lines: pictu
 function update(app) {
   const { state } = app, shown = state.view === 'network' || state.view === 'schedule';
   byId('stage').hidden = !shown;
-  const torus = readTorus(state.torus), ranks = torus?.ranks ?? 1;
-  const question = ['picture', ...subject(state, app.file?.name ?? null), ...(app.file ? [] : [`--bytes=${bytesArgument(state.bytes)}`, ...networkOptions(state)]),
-    ...(app.file || ranks <= ALL_AT_ONCE ? ['--step=-1'] : ranks <= DRAWN_MAX ? [`--step=${Math.max(0, state.step)}`] : []),
-    ...(app.file || ranks <= HELD_MAX ? ['--rank=-1'] : [])];
-  const now = question.join(' ') + (app.file?.text.length ?? '');
+  const ranks = app.file?.verdict.ranks ?? readTorus(state.torus)?.ranks ?? 1;
+  const question = questionFor('picture', state, app.fileName, [...scheduleOptions(app),
+    ...(ranks <= ALL_AT_ONCE ? ['--step=-1'] : ranks <= DRAWN_MAX ? [`--step=${state.step}`] : []), ...(ranks <= HELD_MAX ? ['--rank=-1'] : [])]);
+  const now = app.keyOf(question);
   if (now !== asked) {
     asked = now;
     waiting = true;
@@ -64,7 +59,7 @@ function update(app) {
       if (asked !== now) return;
       if (!answer) {
         waiting = false;
-        byId('said').textContent = 'cancelled; any change asks again';
+        if (byId('said').querySelector('button')) byId('said').textContent = 'cancelled; any change asks again';
         return;
       }
       complain('picture', answer.code ? answer : null);
@@ -80,11 +75,19 @@ function update(app) {
   if (shown && (!waiting || state.view === 'network')) draw(app);
 }
 
+/**
+ * What is asked about a schedule besides its torus; a file says it all.
+ * @param {App} app
+ */
+const scheduleOptions = ({ state, file }) => (file ? [] : [`--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]);
+
 /* ---- Steps -------------------------------------------------------------------------------------------------------- */
+
+const lastStep = () => Math.max(0, (picture?.steps ?? 1) - 1);
 
 /** @param {App} app @param {number} step */
 function go(app, step) {
-  const last = (picture?.steps ?? 1) - 1;
+  const last = lastStep();
   moved = true;
   app.set({ step: Math.max(0, Math.min(last, step)) });
 }
@@ -98,7 +101,7 @@ function stop() {
 
 /** @param {App} app */
 function play(app) {
-  const last = (picture?.steps ?? 1) - 1;
+  const last = lastStep();
   byId('play').setAttribute('aria-label', 'Pause');
   byId('play').firstElementChild.firstElementChild.setAttribute('d', 'M4 3h3v10H4zM9 3h3v10H9z');
   const next = () => {
@@ -123,7 +126,7 @@ function play(app) {
 function shares(after) {
   const { held, ranks } = picture;
   if (!held) return null;
-  const text = held.state[after], { columns } = held;
+  const text = held.state[Math.min(after, held.state.length - 1)], { columns } = held; // a rank alone has no steps
   const owned = picture.collective === 'reduce-scatter' ? 1 : columns;
   return Array.from({ length: ranks }, (_, rank) => {
     let sum = 0;
@@ -159,9 +162,11 @@ function draw(app) {
   drawTitle(app, torus);
   if (!good) {
     byId('inspector').hidden = true;
+    byId('said').textContent = '';
     if (torus && picture) showText(app, torus);
     return;
   }
+  complain('text', null);
   byId('inspector').hidden = false;
   const fits = picture && picture.size.join() === torus?.size.join();
   const list = isSchedule && fits ? messages[state.step] ?? [] : [];
@@ -170,14 +175,14 @@ function draw(app) {
   const rank = chosen < 0 && list.length > ARROWS_MAX ? middleRank(/** @type {any} */ (torus)) : chosen;
   drawn = drawStage(byId('svg'), {
     torus: /** @type {any} */ (torus), kind, messages: list, marks: marksOf(app, /** @type {any} */ (torus)), rank,
-    fault: verdict?.fault_rank ?? -1, scale: busiest, fill: share ? one => share[one] : null, play: isSchedule && !isCalm() && moved,
+    fault: app.file?.verdict.fault_rank ?? -1, scale: busiest, fill: share ? one => share[one] : null, play: isSchedule && !isCalm() && moved,
   });
   moved = false;
-  const last = (picture?.steps ?? 1) - 1;
-  byId('step').max = String(Math.max(0, last));
+  const last = lastStep();
+  byId('step').max = String(last);
   byId('step').value = String(state.step);
   byId('step').setAttribute('aria-valuetext', `step ${state.step} of 0 to ${last}`);
-  byId('step-text').textContent = picture ? `step ${state.step} of 0–${last}` : '';
+  byId('step-text').textContent = !picture ? '' : picture.steps ? `step ${state.step} of 0–${last}` : 'no steps';
   byId('back').disabled = byId('first').disabled = state.step <= 0;
   byId('forward').disabled = state.step >= last;
   say(app, list, rank);
@@ -189,6 +194,7 @@ function draw(app) {
 function drawTitle(app, torus) {
   const isSchedule = app.state.view === 'schedule';
   const badge = (/** @type {string} */ text, kind = '') => element('span', { class: `badge ${kind}` }, text);
+  const verdict = app.file?.verdict;
   if (!isSchedule || !picture) {
     byId('title').textContent = torus ? `${shapeText(torus)}` : 'No network';
     byId('badges').replaceChildren();
@@ -226,8 +232,8 @@ function say(app, list, rank) {
     byId('said').textContent = 'A click on a link slows it to a quarter, another cuts it, a third mends it. Arrow keys choose a rank.';
     return;
   }
-  if (verdict?.verdict === 'WRONG') {
-    byId('said').textContent = verdict.reason;
+  if (app.file?.verdict.reason) {
+    byId('said').textContent = app.file.verdict.reason;
     return;
   }
   if (!picture || !list.length) {
@@ -249,7 +255,7 @@ function say(app, list, rank) {
  * @param {import('./geometry.js').Torus} torus
  */
 function showText(app, torus) {
-  const question = ['plan', ...subject(app.state, app.file?.name ?? null), ...(app.file ? [] : [`--bytes=${bytesArgument(app.state.bytes)}`, ...networkOptions(app.state)])];
+  const question = questionFor('plan', app.state, app.fileName, scheduleOptions(app));
   if (torus.ranks > 1 << 20) {
     byId('text').textContent = `${countText(picture.ranks, 'rank')}, ${countText(picture.steps, 'step')}, ${countText(picture.messages, 'message')}`;
     return;
@@ -419,44 +425,52 @@ function key(app, event) {
 /* ---- Files -------------------------------------------------------------------------------------------------------- */
 
 /**
- * Verifies a file and shows it, with its first fault.
- * @param {App} app
- * @param {string} name
- * @param {string} text
+ * @typedef {object} UserFile
+ * @property {number} id another one for every file, whatever its name
+ * @property {string} name
+ * @property {Uint8Array} bytes
+ * @property {any} verdict what `verify` found
  */
-export async function openFile(app, name, text) {
-  const plain = name.replace(/[^\w.-]/g, '_') || 'schedule.json';
-  app.file = { name: plain, text, bytes: new TextEncoder().encode(text) };
-  verdict = null;
-  app.set({ view: 'schedule', step: 0, rank: -1, timeline: '' });
-  const answer = await app.ask('verify', ['verify', `--schedule=${plain}`, '--format=json']);
-  if (!answer) return;
-  if (answer.code === 2) {
-    complain('file', answer);
-    app.file = null;
-  } else {
-    [verdict] = JSON.parse(answer.out);
-    const wrong = verdict.verdict === 'WRONG';
-    complain('file', wrong ? verdict.reason : null);
-    if (wrong) app.set({ step: Math.max(0, verdict.fault_step), rank: verdict.fault_rank });
+
+let opened = 0;
+
+/**
+ * Verifies a file and shows it, with its first fault. Until then, and where it is no schedule, what is shown stays.
+ * @param {App} app
+ * @param {string} given its name
+ * @param {Uint8Array} bytes
+ */
+export async function openFile(app, given, bytes) {
+  const name = given.replace(/[\0-\x1f\x7f/]/g, '_').replace(/^-$/, './-'), card = byId('file-card'), id = ++opened;
+  card.hidden = false;
+  card.replaceChildren(element('p', { class: 'hint' }, `verifying ${name} … `),
+    element('button', { type: 'button', class: 'quiet', id: 'stop-file', onclick: () => app.cancel('verify') }, 'Cancel'));
+  const answer = await app.ask('verify', ['verify', `--schedule=${name}`, '--format=json'], { files: new Map([[name, bytes]]) });
+  if (id !== opened) return; // another one came meanwhile
+  if (answer && answer.code !== 2) {
+    const [verdict] = JSON.parse(answer.out), wrong = verdict.verdict === 'WRONG';
+    app.file = { id, name, bytes, verdict };
+    app.set({ view: 'schedule', step: wrong ? Math.max(0, verdict.fault_step) : 0, rank: wrong ? verdict.fault_rank : -1, timeline: '' });
   }
+  complain('open', answer?.code === 2 ? answer : null);
+  complain('file', app.file?.verdict.reason ?? null);
   drawFileCard(app);
-  app.draw();
 }
 
 /** @param {App} app */
 function drawFileCard(app) {
-  const card = byId('file-card');
-  card.hidden = !app.file;
-  if (!app.file) return;
-  card.replaceChildren(element('strong', {}, app.file.name), element('p', { class: 'hint' }, verdict?.verdict === 'WRONG' ? 'is not what it claims; the rank of its first fault is marked.'
-    : verdict ? `${verdict.verdict}, ${verdict.consistent ? 'and the same bits on every rank' : 'bits differ by rank'}: proved.` : ''),
+  const card = byId('file-card'), { file } = app;
+  card.hidden = !file;
+  if (!file) return;
+  const { verdict } = file;
+  card.replaceChildren(element('strong', {}, file.name), element('p', { class: 'hint' }, verdict.verdict === 'WRONG' ? 'is not what it claims; the rank of its first fault is marked.'
+    : `${verdict.verdict}, ${verdict.consistent ? 'and the same bits on every rank' : 'bits differ by rank'}: proved.`),
   element('button', { type: 'button', class: 'quiet', onclick: () => {
     app.file = null;
-    verdict = null;
+    opened++;
+    app.cancel('verify');
     complain('file', null);
     drawFileCard(app);
     app.set({ step: 0, rank: -1, timeline: '' });
   } }, 'Close the file'));
 }
-

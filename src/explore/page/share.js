@@ -2,11 +2,10 @@
  * Taking things away: the address, the command, pictures, times, schedules; and bringing a schedule along.
  */
 import { complain, toast } from './app.js';
-import { chartAsSvg, timesAsCsv } from './chart.js';
-import { byId, save } from './dom.js';
-import { bytesArgument } from './format.js';
+import { chartAsSvg, chartNames, timesAsCsv } from './chart.js';
+import { byId, colour, save } from './dom.js';
 import { openFile } from './schedule.js';
-import { commandFor, networkOptions, subject } from './state.js';
+import { bytesOption, commandFor, networkOptions, questionFor } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -14,6 +13,7 @@ const FILE_MAX = 64 << 20;
 
 /** @param {string} text @param {string} said */
 async function copy(text, said) {
+  let copied = true;
   try {
     await navigator.clipboard.writeText(text);
   } catch { // no permission, or a page without https
@@ -21,34 +21,55 @@ async function copy(text, said) {
     area.value = text;
     document.body.append(area);
     area.select();
-    document.execCommand('copy');
+    copied = document.execCommand('copy');
     area.remove();
   }
-  toast(said);
+  toast(copied ? said : 'This browser does not let the page copy; select and copy it');
 }
 
-/** The picture with its colours in it, as a file of its own. */
+const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'opacity', 'text-anchor', 'font-size', 'font-weight'];
+
+/**
+ * A computed colour as every program knows it.
+ * @param {string} value
+ */
+function plainColour(value) {
+  const parts = /^(?:color\(srgb |rgba?\()([\d.e+-]+)[ ,]+([\d.e+-]+)[ ,]+([\d.e+-]+)/.exec(value);
+  if (!parts) return value;
+  return `#${parts.slice(1).map(part => Math.round(Number(part) * (value.startsWith('color') ? 255 : 1)).toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The picture as it is drawn, its style in attributes: drawing programs know no custom properties, nor mixed colours. */
 function pictureAsSvg() {
-  const svg = byId('svg'), copied = svg.cloneNode(true);
-  const used = new Set();
-  const rules = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules]).filter(rule => rule instanceof CSSStyleRule && /^\.(links|way|disc|number|cut|slow)/.test(rule.selectorText)).map(rule => rule.cssText);
-  const text = rules.join('\n') + svg.innerHTML;
-  for (const [, name] of text.matchAll(/var\((--[\w-]+)/g)) used.add(name);
-  const style = getComputedStyle(document.documentElement);
-  const variables = [...used].map(name => [name, style.getPropertyValue(name).trim()]).filter(([, value]) => value).map(([name, value]) => `${name}:${value}`).join(';');
-  copied.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  copied.removeAttribute('tabindex');
-  const sheet = document.createElementNS('http://www.w3.org/2000/svg', 'style');
-  sheet.textContent = `svg{${variables};font-family:system-ui,sans-serif;background:${style.getPropertyValue('--card')}}\n${rules.join('\n')}`;
-  copied.prepend(sheet);
-  copied.querySelector('.playing')?.setAttribute('class', 'arrows');
+  const svg = byId('svg'), copied = svg.cloneNode(true), { width, height } = svg.viewBox.baseVal;
+  svg.querySelector('.playing')?.setAttribute('class', 'arrows'); // as it is at the end
+  const shapes = copied.querySelectorAll('path, circle, rect, text');
+  svg.querySelectorAll('path, circle, rect, text').forEach((/** @type {Element} */ shown, /** @type {number} */ i) => {
+    const style = getComputedStyle(shown), opacity = [...parents(shown, svg)].reduce((product, one) => product * Number(getComputedStyle(one).opacity), 1);
+    const kept = ['d', 'cx', 'cy', 'r', 'x', 'y', 'rx', 'width', 'height'].map(name => [name, shown.getAttribute(name)]);
+    for (const { name } of [...shapes[i].attributes]) shapes[i].removeAttribute(name);
+    for (const [name, value] of kept) if (name && value !== null) shapes[i].setAttribute(name, value);
+    for (const name of DRAWN.filter(one => shown.localName === 'text' || !/^(text|font)/.test(one))) {
+      const value = name === 'opacity' ? String(opacity) : plainColour(style.getPropertyValue(name));
+      if (!(name === 'opacity' && value === '1') && !(/^stroke-/.test(name) && style.stroke === 'none')) shapes[i].setAttribute(name, value.replace(/px$/, ''));
+    }
+    if (shown.localName === 'text') shapes[i].setAttribute('dy', '.35em');
+  });
+  for (const group of copied.querySelectorAll('g')) for (const { name } of [...group.attributes]) group.removeAttribute(name);
+  for (const { name } of [...copied.attributes]) if (name !== 'viewBox') copied.removeAttribute(name);
+  for (const [name, value] of Object.entries({ width, height, 'font-family': 'system-ui, sans-serif', style: `background:${colour('--card')}` })) copied.setAttribute(name, String(value));
   return `${new XMLSerializer().serializeToString(copied)}\n`;
+}
+
+/** @param {Element} node @param {Element} end @returns {Generator<Element>} the node and what it is in */
+function* parents(node, end) {
+  for (let one = /** @type {Element | null} */ (node); one && one !== end; one = one.parentElement) yield one;
 }
 
 /** @param {App} app */
 async function saveSchedule(app) {
   const { state } = app;
-  const question = ['plan', ...subject(state, app.file?.name ?? null), ...(app.file ? [] : [`--bytes=${bytesArgument(state.bytes)}`, ...networkOptions(state)]), '--format=json'];
+  const question = questionFor('plan', state, app.fileName, [...(app.file ? [] : [`--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]), '--format=json']);
   const answer = await app.ask('save', question);
   if (!answer) return;
   complain('save', answer.code ? answer : null);
@@ -58,15 +79,23 @@ async function saveSchedule(app) {
 /** @param {App} app @param {File | undefined | null} file */
 async function take(app, file) {
   if (!file) return;
-  if (file.size > FILE_MAX) complain('file', `${file.name} has ${Math.round(file.size / 2 ** 20)} MiB; the page takes up to 64, the command line any size`);
-  else await openFile(app, file.name, await file.text());
+  if (file.size > FILE_MAX) {
+    complain('open', `${file.name} has ${Math.round(file.size / 2 ** 20)} MiB; the page takes up to 64, the command line any size`);
+    return;
+  }
+  const bytes = await file.arrayBuffer().catch(() => null); // a folder, say
+  if (bytes) await openFile(app, file.name, new Uint8Array(bytes));
+  else complain('open', `${file.name} cannot be read; it should be a file with a schedule`);
 }
 
 /** @param {App} app */
 export function makeShare(app) {
-  app.views.push(() => { byId('command').textContent = commandFor(app.state, app.file?.name ?? null); });
+  app.views.push(() => { byId('command').textContent = commandFor({ ...app.state, chart: chartNames(app) }, app.fileName); });
   byId('copy-command').onclick = () => copy(byId('command').textContent, 'The command is copied');
-  byId('copy-link').onclick = () => copy(location.href, app.file ? 'The address is copied; the file is not in it' : 'The address is copied');
+  byId('copy-link').onclick = () => {
+    app.address();
+    void copy(location.href, app.file ? 'The address is copied; the file is not in it' : 'The address is copied');
+  };
   byId('open').onclick = () => byId('file').click();
   byId('file').onchange = () => {
     void take(app, byId('file').files[0]);

@@ -162,10 +162,16 @@ function drawMarks(layout, scene) {
     if (mark.factor === Infinity)
       group.append(shape('path', { class: 'cut', d: `M${p.x - s} ${p.y - s}L${p.x + s} ${p.y + s}M${p.x + s} ${p.y - s}L${p.x - s} ${p.y + s}` }));
     else
-      group.append(shape('circle', { cx: p.x, cy: p.y, r: s * 1.25, class: 'slow' }),
-        shape('text', { x: p.x, y: p.y, class: 'slow-text', 'font-size': 1.25 * s }, `${mark.factor}×`));
+      group.append(slowMark(p, s, `${Number(mark.factor.toPrecision(3))}×`));
   }
   return group;
+}
+
+/** @param {import('./geometry.js').Point} p @param {number} s @param {string} text */
+function slowMark(p, s, text) {
+  const width = Math.max(2.5, .85 * text.length) * s;
+  return shape('g', {}, shape('rect', { x: p.x - width / 2, y: p.y - 1.25 * s, width, height: 2.5 * s, rx: 1.25 * s, class: 'slow' }),
+    shape('text', { x: p.x, y: p.y, class: 'slow-text', 'font-size': 1.25 * s }, text));
 }
 
 /**

@@ -42,31 +42,47 @@ export const PRESETS = [
   { name: 'Testbed', title: '50 Mb/s, 2 ms a hop: what trivance testbed emulates', bandwidth: 50e6, alpha: 500e3, latency: 2e6, overhead: 0, delivery: 'tail' },
 ];
 
-/** @type {Record<string, {write: (state: State) => string, read: (state: State, text: string) => void}>} */
-const KEYS = {};
-for (const key of /** @type {const} */ (['torus', 'algorithm', 'delivery', 'model', 'view', 'layout', 'scale', 'timeline']))
-  KEYS[key] = { write: state => state[key], read: (state, text) => { state[key] = text; } };
+/** @type {Record<'delivery' | 'model' | 'view' | 'layout' | 'scale', string[]>} */
+const CHOICES = {
+  delivery: ['head', 'tail'], model: ['fifo', 'dateline'], view: ['schedule', 'network', 'time', 'why'],
+  layout: ['auto', 'ring', 'row', 'grid', 'iso'], scale: ['time', 'limit', 'relative'],
+};
+const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100; // anybody can write an address
+
+/** @type {Map<string, {write: (state: State) => string, read: (state: State, text: string) => void}>} */
+const KEYS = new Map();
+for (const key of /** @type {const} */ (['torus', 'algorithm', 'timeline']))
+  KEYS.set(key, { write: state => state[key], read: (state, text) => { state[key] = text.slice(0, TEXT_MAX); } });
+for (const key of /** @type {const} */ (['delivery', 'model', 'view', 'layout', 'scale']))
+  KEYS.set(key, { write: state => state[key], read: (state, text) => { state[key] = CHOICES[key].includes(text) ? text : USUAL[key]; } });
 for (const key of /** @type {const} */ (['bytes', 'most']))
-  KEYS[key] = { write: state => bytesArgument(state[key]), read: (state, text) => { state[key] = parseBytes(text) ?? USUAL[key]; } };
-for (const key of /** @type {const} */ (['bandwidth', 'alpha', 'latency', 'overhead', 'step', 'rank']))
-  KEYS[key] = {
+  KEYS.set(key, { write: state => bytesArgument(state[key]), read: (state, text) => { state[key] = parseBytes(text) ?? USUAL[key]; } });
+for (const key of /** @type {const} */ (['bandwidth', 'alpha', 'latency', 'overhead']))
+  KEYS.set(key, {
     write: state => String(state[key]),
     read: (state, text) => { state[key] = Number.isFinite(Number(text)) && text !== '' ? Number(text) : USUAL[key]; },
-  };
-KEYS.chart = { write: state => state.chart.join(','), read: (state, text) => { state.chart = text.split(',').filter(Boolean); } };
-KEYS.links = {
+  });
+for (const key of /** @type {const} */ (['step', 'rank']))
+  KEYS.set(key, { write: state => String(state[key]), read: (state, text) => { state[key] = /^\d{1,9}$/.test(text) ? Number(text) : USUAL[key]; } });
+KEYS.set('chart', {
+  write: state => state.chart.join(','),
+  read: (state, text) => { state.chart = [...new Set(text.split(',').filter(Boolean))].slice(0, CHART_MAX).map(name => name.slice(0, TEXT_MAX)); },
+});
+KEYS.set('links', {
   write: state => state.links.map(link => `${link.rank}:${portText(link.port)}:${link.factor === Infinity ? 'cut' : `${link.factor}x`}`).join(','),
   read: (state, text) => {
-    state.links = [...text.matchAll(/(\d+):([+-])(\d):(?:cut|([\d.]+)x)/g)].map(([, rank, sign, dimension, factor]) => ({
+    state.links = [...text.matchAll(/(\d+):([+-])(\d):(?:cut|(\d+\.?\d*)x)/g)].slice(0, LINKS_MAX).map(([, rank, sign, dimension, factor]) => ({
       rank: Number(rank), port: 2 * Number(dimension) + (sign === '-' ? 1 : 0), factor: factor ? Number(factor) : Infinity,
     }));
   },
-};
+});
+
+const CONTROL = /[\0-\x1f\x7f-\x9f]/g; // none of them belongs into a command or a sentence
 
 /** @param {State} state */
 export function writeHash(state) {
-  const words = Object.keys(KEYS).filter(key => KEYS[key].write(state) !== KEYS[key].write(USUAL))
-    .map(key => `${key}=${KEYS[key].write(state).replaceAll('%', '%25').replaceAll('&', '%26').replaceAll('#', '%23').replaceAll(' ', '%20')}`);
+  const words = [...KEYS].filter(([, { write }]) => write(state) !== write(USUAL))
+    .map(([key, { write }]) => `${key}=${write(state).replaceAll('%', '%25').replaceAll('&', '%26').replaceAll('#', '%23').replaceAll(' ', '%20')}`);
   return words.length ? `#${words.join('&')}` : '#';
 }
 
@@ -75,10 +91,10 @@ export function readHash(hash) {
   const state = { ...USUAL, links: [...USUAL.links], chart: [...USUAL.chart] };
   for (const word of hash.replace(/^#/, '').split('&')) {
     const at = word.indexOf('=');
-    const key = KEYS[word.slice(0, at)];
+    const key = KEYS.get(word.slice(0, at));
     if (at < 0 || !key) continue;
     try {
-      key.read(state, decodeURIComponent(word.slice(at + 1)));
+      key.read(state, decodeURIComponent(word.slice(at + 1)).replace(CONTROL, ''));
     } catch { /* not one of ours */ }
   }
   return state;
@@ -101,19 +117,25 @@ export function networkOptions(state) {
 }
 
 /** @param {State} state */
-export function linkOptions(state) {
+function linkOptions(state) {
   return state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}`
     : `--slow-link=${link.rank}:${portText(link.port)}:${link.factor}x`);
 }
 
 /**
- * What is asked about: a torus and an algorithm, or a file.
+ * A question: the subcommand, what it is about (the torus, or the file, whose links are its own), its options.
+ * @param {string} command
  * @param {State} state
  * @param {string | null} file
+ * @param {string[]} options
  */
-export function subject(state, file) {
-  return file ? [`--schedule=${file}`] : [state.torus, `--algorithm=${state.algorithm}`];
+export function questionFor(command, state, file, options) {
+  if (file) return [command, `--schedule=${file}`, ...options.filter(option => !/^--(cut|slow-link|algorithm)=/.test(option))];
+  return state.torus.startsWith('-') ? [command, ...options, '--', state.torus] : [command, state.torus, ...options]; // no option
 }
+
+/** @param {State} state */
+export const bytesOption = state => `--bytes=${bytesArgument(state.bytes)}`;
 
 /**
  * The range of the chart's sizes, in the tool's words: fewer of them, and not so large ones, where a simulation takes
@@ -138,19 +160,21 @@ export function chartSizes(state) {
  * @param {string | null} file
  */
 export function commandFor(state, file) {
-  const network = networkOptions(state), bytes = `--bytes=${bytesArgument(state.bytes)}`;
+  const network = networkOptions(state), bytes = bytesOption(state);
   const model = state.model === 'fifo' ? ['--model=fifo'] : [];
   /** @type {string[]} */ let words;
   if (state.view === 'time') {
     const { most, factor } = chartRange(state), sizes = `--bytes=32:${bytesArgument(most)}:x${factor}`;
-    words = file ? ['simulate', `--schedule=${file}`, sizes, ...model, ...network]
-      : ['simulate', state.torus, `--algorithm=${state.chart.join(',')}`, sizes, ...model, '--limit', ...network];
-  } else if (state.view === 'why' && !file) {
-    words = ['plan', state.torus, bytes, '--why', ...network];
-  } else if (file) {
-    words = ['plan', `--schedule=${file}`];
+    words = questionFor('simulate', state, file, [`--algorithm=${state.chart.join(',')}`, sizes, ...model, ...(file ? [] : ['--limit']), ...network]);
   } else {
-    words = ['plan', state.torus, `--algorithm=${state.algorithm}`, bytes, ...network];
+    const options = file ? [] : state.view === 'why' ? [bytes, '--why', ...network] : [`--algorithm=${state.algorithm}`, bytes, ...network];
+    words = questionFor('plan', state, file, options);
   }
-  return `trivance ${words.map(word => (/[^\w=+:.,/@-]/.test(word) ? `'${word}'` : word)).join(' ')}`;
+  return `trivance ${words.map(quoted).join(' ')}`;
 }
+
+/**
+ * A word as a shell takes it.
+ * @param {string} word
+ */
+const quoted = word => (/^[\w+:.,/@-][\w=+:.,/@-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -2,10 +2,10 @@
  * The timeline of one simulation: a row per rank, in the colour of the step that it is in, or a row per link, where it
  * carries packets. Dragging over it zooms in.
  */
-import { complain, tip } from './app.js';
+import { tip } from './app.js';
 import { byId, colour, element, segment } from './dom.js';
 import { bytesText, countText, parseBytes, portText, timeText } from './format.js';
-import { networkOptions } from './state.js';
+import { networkOptions, questionFor } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {{row: number, begin: number, end: number, step: number, stream: number, rank: number, port: number}} Bar */
@@ -71,16 +71,19 @@ function zoom(factor) {
 function update(app) {
   const { state } = app, card = byId('timeline-card'), at = state.timeline.lastIndexOf('@'), bytes = parseBytes(state.timeline.slice(at + 1));
   card.hidden = at < 1 || !bytes || state.view !== 'time';
-  if (card.hidden || !bytes) return;
+  if (card.hidden || !bytes) {
+    if (asked) app.cancel('timeline');
+    asked = '';
+    return;
+  }
   const name = state.timeline.slice(0, at);
   segment(byId('timeline-what'), [{ key: 'ranks', text: 'Ranks' }, { key: 'links', text: 'Links' }], what, key => {
     what = key;
     arrange();
     app.draw();
   });
-  const question = ['timeline', ...(app.file ? [`--schedule=${app.file.name}`] : [state.torus, `--algorithm=${name}`]), `--bytes=${bytes}`, `--model=${state.model}`,
-    ...networkOptions(app.file ? { ...state, links: [] } : state)];
-  const now = question.join(' ');
+  const question = questionFor('timeline', state, app.fileName, [`--algorithm=${name}`, `--bytes=${bytes}`, `--model=${state.model}`, ...networkOptions(state)]);
+  const now = app.keyOf(question);
   if (now === asked) {
     draw();
     return;
@@ -91,12 +94,13 @@ function update(app) {
   void app.ask('timeline', question).then(answer => {
     if (asked !== now) return;
     if (!answer) {
-      byId('timeline-text').textContent = 'cancelled; choose a point again';
-      asked = '';
+      byId('timeline-text').textContent = 'cancelled; any change asks again';
+      data = null;
+      arrange();
+      draw();
       return;
     }
     data = answer.code ? null : JSON.parse(answer.out);
-    complain('timeline', null);
     byId('timeline-text').textContent = answer.code ? answer.err.trim().split('\n').pop()?.replace(/^trivance timeline: /, '') ?? ''
       : `${data.name}: ${timeText(data.time_ns)}, ${countText(data.packets, 'packet')}. Drag over a time to look closer; + − 0 and the arrow keys do the same.`;
     byId('timeline').setAttribute('aria-label', `Timeline of ${data?.name ?? name}, ${bytesText(bytes)}: ${data ? timeText(data.time_ns) : 'none'}`);

@@ -3,8 +3,8 @@
  */
 import { complain } from './app.js';
 import { byId, element } from './dom.js';
-import { bytesArgument, bytesText, rateText, timeText } from './format.js';
-import { networkOptions } from './state.js';
+import { bytesText, rateText, timeText } from './format.js';
+import { bytesOption, networkOptions, questionFor } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 let asked = '';
@@ -14,7 +14,12 @@ export function makeWhy(app) {
   app.views.push(() => {
     const { state } = app, shown = state.view === 'why';
     byId('why').hidden = !shown;
-    if (!shown) return;
+    if (!shown) {
+      asked = '';
+      app.cancel('why');
+      complain('why', null);
+      return;
+    }
     if (app.file) {
       byId('why-title').textContent = 'Why';
       byId('why-text').textContent = 'The planner plans for a torus; close the file to ask it.';
@@ -23,18 +28,18 @@ export function makeWhy(app) {
       return;
     }
     byId('why-title').textContent = `Why ${state.torus} plans what it plans for ${bytesText(state.bytes)}`;
-    const question = ['plan', state.torus, `--bytes=${bytesArgument(state.bytes)}`, '--why', ...networkOptions(state), '--format=json'];
-    const now = question.join(' ');
+    const question = questionFor('plan', state, null, [bytesOption(state), '--why', ...networkOptions(state), '--format=json']);
+    const now = app.keyOf(question);
     if (now === asked) return;
     asked = now;
     byId('why-text').replaceChildren('planning … ', element('button', { type: 'button', class: 'quiet', onclick: () => app.cancel('why') }, 'Cancel'));
-    void app.ask('why', question, app.busy, fraction => {
+    const progress = (/** @type {number} */ fraction) => {
       const { firstChild } = byId('why-text');
       if (asked === now && firstChild) firstChild.textContent = `planning, ${Math.round(100 * fraction)} % … `;
-    }).then(answer => {
+    };
+    void app.ask('why', question, { pool: app.busy, progress }).then(answer => {
       if (asked !== now) return;
       if (!answer) {
-        asked = '';
         byId('why-text').textContent = 'cancelled; any change plans again';
         return;
       }
@@ -58,17 +63,17 @@ function wouldWin(row) {
 
 /** @param {App} app @param {any[]} rows */
 function draw(app, rows) {
-  const longest = rows.length ? Math.max(...rows.slice(0, 8).map(row => row.time_ns)) : 1;
+  const longest = rows.length ? Math.max(...rows.slice(0, 8).map(row => row.time_ns)) : 1; // slower ones go on beyond the bar's end
   const key = (/** @type {string} */ name, /** @type {string} */ text) => [element('span', { class: 'key', style: `background:var(${name})` }), text];
   byId('why-text').replaceChildren(rows.length ? 'Of the time,' : '', ...(rows.length ? [...key('--c2', 'alpha'), ...key('--c6', 'hops'), ...key('--c3', 'transmission')] : []));
   byId('reasons').replaceChildren(
     element('thead', {}, element('tr', {}, ...['Schedule', 'Steps', 'Time', 'Made of', 'Same bits', 'Would win with'].map((text, i) => element('th', { scope: 'col', class: i === 1 || i === 2 ? 'n' : null }, text)))),
     element('tbody', {}, ...rows.map(row => {
-      const share = (/** @type {number} */ ns) => `width:${Math.min(100, 100 * ns / longest)}%`;
+      const share = (/** @type {number} */ ns) => `width:${100 * ns / longest}%`;
       return element('tr', { class: row.chosen ? 'chosen' : null },
         element('td', {}, element('button', { type: 'button', title: 'Look at this schedule', onclick: () => app.set({ algorithm: row.algorithm, view: 'schedule', step: 0 }) }, row.algorithm), row.chosen ? ' ← chosen' : ''),
         element('td', { class: 'n' }, String(row.steps)), element('td', { class: 'n', title: `${row.time_ns} ns` }, timeText(row.time_ns)),
-        element('td', {}, element('div', { class: 'parts', title: `alpha ${timeText(row.alpha_part_ns)}, hops ${timeText(row.hops_part_ns)}, transmission ${timeText(row.transmission_part_ns)}` },
+        element('td', {}, element('div', { class: row.time_ns > longest ? 'parts more' : 'parts', title: `alpha ${timeText(row.alpha_part_ns)}, hops ${timeText(row.hops_part_ns)}, transmission ${timeText(row.transmission_part_ns)}` },
           element('i', { class: 'alpha', style: share(row.alpha_part_ns) }), element('i', { class: 'hops', style: share(row.hops_part_ns) }), element('i', { class: 'sending', style: share(row.transmission_part_ns) }))),
         element('td', {}, row.consistent ? 'yes' : 'no'), element('td', {}, row.chosen ? '' : wouldWin(row)));
     })));
