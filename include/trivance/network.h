@@ -5,8 +5,12 @@
  * has opened, messages between two ranks of the row can go one way only. A row is all ranks that differ in one
  * coordinate; it is open where a link of it is cut, in either direction, and is used as a line that begins behind the
  * cut. All rows of a dimension with an open one are used as lines, so that every rank has the same number of steps.
- * Routes stay those of the torus: the dimension of a message's port first, then the shorter way in every other; a
- * message whose route passes a cut link makes a schedule invalid there, which verifier and simulator say.
+ * A message whose route passes a cut link makes a schedule invalid there, which verifier and simulator say.
+ *
+ * Routes are the sender's to choose where a message leaves by the port that the schedule names: along that dimension
+ * first, in that direction, then the shorter way in every other. Where the network alone knows the way, as it does from
+ * one IP address to another, they are fixed: dimensions in ascending order, each the shorter way, + where both are as
+ * long; in a row with a cut link, and there alone, the way that is left.
  *
  * Stability: experimental.
  */
@@ -31,12 +35,19 @@ typedef struct trv_slow_link {
     double factor;
 } trv_slow_link_t;
 
+/* Who says which way a message goes. */
+typedef enum trv_routes {
+    TRV_ROUTES_CHOSEN, /* the schedule, by its port */
+    TRV_ROUTES_FIXED   /* the network: schedules made for it name the ports that their messages leave by there */
+} trv_routes_t;
+
 /* Begin with {TRV_NETWORK}; the links are borrowed. If a link has several entries, the last counts. */
 typedef struct trv_network {
     size_t size; /* of this struct, as the caller knows it */
     trv_torus_t torus;
     int slow_links;
     const trv_slow_link_t *slow_link;
+    trv_routes_t routes;
 } trv_network_t;
 #define TRV_NETWORK .size = sizeof(trv_network_t)
 
@@ -45,8 +56,9 @@ typedef struct trv_network {
 TRV_API int trv_network_check(const trv_network_t *network);
 
 /* trv_schedule_create (trivance/algorithms.h) for a network. An algorithm's name may end with @F, "hybrid:4@2": links
- * that are F times or more as slow as they should be are then left alone as if they were cut. The schedule does not
- * need the network after its creation. Besides the errors there, those of trv_network_check. */
+ * that are F times or more as slow as they should be are then left alone as if they were cut; with fixed routes only
+ * who sends to whom is as if they were, and messages may pass them. The schedule does not need the network after its
+ * creation. Besides the errors there, those of trv_network_check. */
 TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
                                    trv_collective_t collective);
 
@@ -73,7 +85,7 @@ TRV_API int trv_order_nodes(const trv_torus_t *torus, trv_order_t order, int nod
 /* A schedule as it runs when its rank i is node[i] of the network: of that torus, on which all other nodes have nothing
  * to do, for the cost model and the simulator. (The verifier proves the schedule itself: here most nodes contribute
  * nothing.) A message leaves in the first dimension in which the two nodes differ and behind which no link of its way is
- * cut, the shorter way. It takes `schedule` over, and destroys it if it fails; network and `node` are copied. */
+ * cut (with fixed routes, in the first), the shorter way. It takes `schedule` over, and destroys it if it fails; network and `node` are copied. */
 TRV_API int trv_schedule_place(trv_schedule_t **placed, trv_schedule_t *schedule, const trv_network_t *network,
                                const int *node);
 

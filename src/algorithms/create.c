@@ -53,14 +53,16 @@ static int fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 }
 
 /* On lines those messages that would have gone round the ring leave by the port of the others; and where lines begin at
- * different coordinates, no translation maps messages onto themselves. */
+ * different coordinates, no translation maps messages onto themselves. Where routes are fixed all of a rank's messages
+ * may leave by one port, and rows with a cut link are like no others. */
 static void adapt(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
-    if (!schedule->rows->lines)
-        return;
-    if (schedule->rows->uneven)
+    const bool fixed = schedule->ways != NULL;
+    if (schedule->rows->uneven || (fixed && schedule->ways->open > 0))
         schedule->symmetry = TRV_SYMMETRY_NONE;
-    if (!algorithm->lines)
+    if (fixed)
+        schedule->messages_per_port *= 2 * schedule->torus.dims;
+    else if (schedule->rows->lines && !algorithm->lines)
         schedule->messages_per_port *= 2;
 }
 
@@ -78,6 +80,8 @@ int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *netwo
     if (!s)
         return trv_fail_memory();
     rc = trv_rows_create(&s->rows, network, avoid);
+    if (!rc && network->routes == TRV_ROUTES_FIXED)
+        rc = trv_rows_create(&s->ways, network, INFINITY);
     if (!rc)
         rc = fill(s, algorithm);
     if (rc) {

@@ -182,7 +182,7 @@ static int view_begin(view_t *view, const trv_schedule_t *schedule, int rank, in
                      .out = out,
                      .rank = rank,
                      .stream = stream % tables->active,
-                     .mirrored = trv_schedule_mirrored(schedule, stream)};
+                     .mirrored = trv_stream_is_mirrored(schedule, stream)};
     view->place = trv_visit_turn(visit_of(tables, stream), tables->active, tables->stream[view->stream].levels, stream,
                                  step);
     trv_torus_coordinates(&schedule->torus, rank, view->coordinate);

@@ -162,8 +162,8 @@ int cli_export(int argc, char **argv)
         return cli_bad_last(argv[0]);
     if (options.unchecked && !options.schedule && !options.network.links.count)
         return cli_bad(argv[0], CLI_UNCHECKED_ALONE);
-    if (options.schedule && options.network.links.count)
-        return cli_bad(argv[0], "--cut and --slow-link are for a torus; a file says itself what is sent");
+    if (options.schedule && (options.network.links.count || options.network.options.routes != TRV_ROUTES_CHOSEN))
+        return cli_bad(argv[0], "--cut, --slow-link and --routes are for a torus; a file says itself what is sent");
     if (!options.schedule == !options.tori.count)
         return cli_bad(argv[0],
                        "give either a torus or --schedule=FILE, for example `trivance export 9 --format=goal`");

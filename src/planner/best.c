@@ -25,7 +25,7 @@ typedef struct question {
     double message_overhead_ns, gamma_ns;
     uint64_t memory_bytes;
     uint32_t dateline, delivery, packet_bytes;
-    uint32_t consistent, idempotent, messages_per_port, narrow, padding;
+    uint32_t consistent, idempotent, messages_per_port, narrow, routes;
 } question_t;
 
 static struct {
@@ -72,6 +72,7 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
     key->memory_bytes = constraints->memory_bytes;
     key->messages_per_port = (uint32_t)constraints->messages_per_port;
     key->narrow = constraints->narrow;
+    key->routes = (uint32_t)network->routes;
 }
 
 static bool is_same(const question_t *a, const question_t *b)

@@ -142,7 +142,8 @@ static int find_prospects(question_t *question, const trv_planner_constraints_t 
         rc = trv_planner_create(&question->ring, &torus, question->collective, &alone, constraints);
     if (!rc && question->nodes > 1)
         rc = trv_torus_set_lines(&torus, 1);
-    question->line = (trv_candidates_t){.network = {TRV_NETWORK, .torus = torus}, .collective = question->collective};
+    question->line = (trv_candidates_t){.network = {TRV_NETWORK, .torus = torus, .routes = alone.routes},
+                                        .collective = question->collective};
     if (!rc)
         rc = add_ring(question);
     if (!rc && question->nodes > 1)
@@ -160,7 +161,7 @@ static int place(const question_t *question, const trv_torus_t *torus, const cha
 {
     trv_schedule_t *schedule;
     const trv_network_t network = {TRV_NETWORK, .torus = *question->machine, .slow_links = question->network.slow_links,
-                                   .slow_link = question->network.slow_link};
+                                   .slow_link = question->network.slow_link, .routes = question->network.routes};
     *placed = NULL;
     int rc = trv_schedule_create(&schedule, torus, name, question->collective);
     return rc ? rc : trv_schedule_place(placed, schedule, &network, question->node);

@@ -68,7 +68,7 @@ static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
         memcpy(planner->link, planner->network.slow_link, links * sizeof *planner->link);
     planner->network.slow_link = planner->link;
     planner->list.network = (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = planner->network.slow_links,
-                                            .slow_link = planner->link};
+                                            .slow_link = planner->link, .routes = planner->network.routes};
     return TRV_OK;
 }
 

@@ -126,11 +126,11 @@ static int add_near(prospects_t *p)
     return plans < 0 ? plans : TRV_OK;
 }
 
-/* Whether there are slow links that the schedule of this name does not leave alone. */
+/* Whether there are slow links that the schedule of this name may not leave alone. */
 static bool uses_slow(const trv_network_t *network, const char *name)
 {
     const char *at = strchr(name, '@');
-    const double avoid = at ? strtod(at + 1, NULL) : INFINITY;
+    const double avoid = at && network->routes == TRV_ROUTES_CHOSEN ? strtod(at + 1, NULL) : INFINITY;
     for (int i = 0; i < network->slow_links; i++)
         if (network->slow_link[i].factor < avoid)
             return true;

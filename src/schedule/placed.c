@@ -58,6 +58,7 @@ static int port_between(const trv_schedule_t *schedule, int from, int to, bool m
     return first;
 }
 
+/* Where routes are fixed trv_schedule_step knows the ports. */
 static int placed_step(const trv_schedule_t *schedule, int node, int stream, int step, trv_step_t *out)
 {
     const placed_t *placed = schedule->tables;
@@ -68,13 +69,13 @@ static int placed_step(const trv_schedule_t *schedule, int node, int stream, int
     for (int i = 0; i < out->sends && !rc; i++) {
         trv_message_t *message = (trv_message_t *)&out->send[i];
         message->peer = placed->node[message->peer];
-        message->port = port_between(schedule, node, message->peer, mirrored);
+        message->port = schedule->ways ? 0 : port_between(schedule, node, message->peer, mirrored);
         message->nic = -1;
     }
     for (int i = 0; i < out->receives && !rc; i++) {
         trv_message_t *message = (trv_message_t *)&out->receive[i];
         message->peer = placed->node[message->peer];
-        message->port = port_between(schedule, message->peer, node, mirrored);
+        message->port = schedule->ways ? 0 : port_between(schedule, message->peer, node, mirrored);
         message->nic = -1;
     }
     out->dimension = -1;
@@ -153,6 +154,8 @@ int trv_schedule_place(trv_schedule_t **out, trv_schedule_t *schedule, const trv
         rc = keep_cuts(placed, network);
     if (!rc)
         rc = trv_rows_create(&s->rows, network, INFINITY);
+    if (!rc && network->routes == TRV_ROUTES_FIXED)
+        rc = trv_rows_create(&s->ways, network, INFINITY);
     if (!rc && schedule->weight)
         rc = trv_schedule_weigh(s, schedule->weight);
     if (rc) {

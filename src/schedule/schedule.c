@@ -34,6 +34,7 @@ void trv_schedule_destroy(trv_schedule_t *schedule)
     if (schedule->destroy)
         schedule->destroy(schedule->tables);
     trv_rows_destroy(schedule->rows);
+    trv_rows_destroy(schedule->ways);
     free(schedule->weight);
     free(schedule);
 }
@@ -107,7 +108,7 @@ int64_t trv_schedule_units(const trv_schedule_t *schedule) { return (int64_t)sch
 
 bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream)
 {
-    return schedule->mirrored_from >= 0 && stream >= schedule->mirrored_from;
+    return !schedule->ways && trv_stream_is_mirrored(schedule, stream);
 }
 
 int trv_schedule_axes(const trv_schedule_t *schedule, int stream, trv_axis_t axis[TRV_AXES_MAX])

@@ -31,6 +31,7 @@ struct trv_schedule {
     trv_exactness_t exactness;
     bool consistent;
     trv_rows_t *rows; /* where messages can go one way only; NULL: nowhere. The schedule's own */
+    trv_rows_t *ways; /* where routes are fixed: those that a cut has opened. NULL: the steps' ports are the routes' */
     bool owned;       /* unit u belongs to rank u / (units / ranks) */
 
     /* Fills `out` (already emptied) for arguments in range. */
@@ -42,6 +43,12 @@ struct trv_schedule {
     void *tables; /* the algorithm's own */
     void (*destroy)(void *tables);
 };
+
+/* Whether the stream is a mirrored one, also where routes are fixed and its messages go as others do. */
+static inline bool trv_stream_is_mirrored(const trv_schedule_t *schedule, int stream)
+{
+    return schedule->mirrored_from >= 0 && stream >= schedule->mirrored_from;
+}
 
 /* ---- Building a step --------------------------------------------------------------------------------------------- */
 

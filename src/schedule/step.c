@@ -38,15 +38,20 @@ static int turn(const trv_rows_t *rows, int from, int to, int port)
     return trv_port(d, arrives > leaves ? 1 : -1);
 }
 
-static void turn_messages(const trv_rows_t *rows, int rank, trv_step_t *step)
+static int port_of(const trv_schedule_t *schedule, int from, int to, int port)
+{
+    return schedule->ways ? trv_row_way(schedule->ways, from, to) : turn(schedule->rows, from, to, port);
+}
+
+static void route_messages(const trv_schedule_t *schedule, int rank, trv_step_t *step)
 {
     for (int i = 0; i < step->sends; i++) {
         trv_message_t *message = (trv_message_t *)&step->send[i];
-        message->port = turn(rows, rank, message->peer, message->port);
+        message->port = port_of(schedule, rank, message->peer, message->port);
     }
     for (int i = 0; i < step->receives; i++) {
         trv_message_t *message = (trv_message_t *)&step->receive[i];
-        message->port = turn(rows, message->peer, rank, message->port);
+        message->port = port_of(schedule, message->peer, rank, message->port);
     }
 }
 
@@ -61,8 +66,8 @@ int trv_schedule_step(const trv_schedule_t *schedule, int rank, int stream, int 
     int rc = step_empty(out);
     if (!rc)
         rc = schedule->step(schedule, rank, stream, step, out);
-    if (!rc && schedule->rows && schedule->rows->lines)
-        turn_messages(schedule->rows, rank, out);
+    if (!rc && (schedule->ways || (schedule->rows && schedule->rows->lines)))
+        route_messages(schedule, rank, out);
     return rc;
 }
 

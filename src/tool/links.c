@@ -186,7 +186,8 @@ static int find_start(const trv_slow_link_t *link, const trv_torus_t *torus)
     return trv_port_sign(link->port) > 0 ? opposite(link, torus).rank : link->rank;
 }
 
-void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, double avoided, FILE *out)
+void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, trv_routes_t routes, double avoided,
+                       FILE *out)
 {
     for (int i = 0; i < links->count; i++) {
         const trv_slow_link_t *link = &links->link[i].slow;
@@ -195,7 +196,8 @@ void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, doubl
         if (isinf(link->factor))
             fprintf(out, "is cut: its row is a line from %d\n", find_start(link, torus));
         else if (link->factor >= avoided)
-            fprintf(out, "is %.10g times as slow and left alone: its row is a line from %d\n", link->factor,
+            fprintf(out, "is %.10g times as slow and left alone%s: its row is a line from %d\n", link->factor,
+                    routes == TRV_ROUTES_FIXED ? " but for messages whose shorter way it is" : "",
                     find_start(link, torus));
         else
             fprintf(out, "is %.10g times as slow, and used\n", link->factor);

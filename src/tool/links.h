@@ -42,8 +42,9 @@ char *cli_links_format(const cli_links_t *links, const char *before, char text[C
 int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count);
 
 /* Prints a line for each: "link 3:+0 is cut: its row is a line from 4". What is as slow as `avoided` or slower is left
- * alone. */
-void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, double avoided, FILE *out);
+ * alone, as far as the network's routes allow. */
+void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, trv_routes_t routes, double avoided,
+                       FILE *out);
 
 /* Splits text at its colons into parts, in a copy; returns how many, or 0 for more than `room` or a text too long. */
 int cli_split(const char *text, char copy[64], int room, const char **part);

@@ -32,7 +32,8 @@ enum parameter {
     SEED,
     SLOW_RANK,
     SLOW_LINK,
-    CUT
+    CUT,
+    ROUTES
 };
 
 const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
@@ -54,6 +55,7 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
     [SLOW_RANK] = "slow-rank",
     [SLOW_LINK] = "slow-link",
     [CUT] = "cut",
+    [ROUTES] = "routes",
 };
 
 #define ROW(parameter) CLI_NETWORK_OPTION + (parameter)
@@ -102,9 +104,16 @@ static const cli_option_t network_option[] = {
      "the link between rank R and its neighbour at port P is down, both ways; R:P:one-way: only the one that leaves R; "
      "may be repeated",
      NULL},
+    {"routes", ROW(ROUTES), "WHO",
+     "who says which way round a message goes: chosen, the schedule by its ports (default); or fixed, the network, the "
+     "shorter way except where that is cut, as between IP addresses and under MPI",
+     "chosen fixed"},
     CLI_OPTIONS_END};
 
-static bool is_link(enum parameter parameter) { return parameter == SLOW_LINK || parameter == CUT; }
+static bool is_link(enum parameter parameter)
+{
+    return parameter == SLOW_LINK || parameter == CUT || parameter == ROUTES;
+}
 
 /* What plans depend on. */
 static bool is_planned(enum parameter parameter)
@@ -114,6 +123,7 @@ static bool is_planned(enum parameter parameter)
 }
 
 static const char *const model_name[] = {[TRV_DATELINE] = "dateline", [TRV_FIFO] = "fifo"};
+static const char *const routes_name[] = {[TRV_ROUTES_CHOSEN] = "chosen", [TRV_ROUTES_FIXED] = "fixed"};
 static const char *const delivery_name[] = {[TRV_DELIVERY_HEAD] = "head", [TRV_DELIVERY_TAIL] = "tail"};
 
 const char *cli_model_name(trv_link_model_t model) { return model_name[model]; }
@@ -233,6 +243,10 @@ static int set(cli_network_t *network, enum parameter parameter, const char *val
     case SLOW_RANK: return add_slow_rank(network, value);
     case SLOW_LINK: return add_link(network, value, cli_links_add_slow);
     case CUT: return add_link(network, value, cli_links_add_cut);
+    case ROUTES:
+        rc = read_word(value, routes_name, &word);
+        options->routes = rc ? options->routes : (trv_routes_t)word;
+        return rc;
     }
     return TRV_ERR_ARGUMENT;
 }
@@ -288,6 +302,9 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
 
 int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file)
 {
+    if (network->options.routes == TRV_ROUTES_FIXED)
+        return trv_fail(TRV_ERR_ARGUMENT, "--routes=fixed is for algorithms: a file's messages go by the ports that it "
+                                          "names; leave it out");
     int rc = cli_links_add_file(&network->links, file->slow_link, file->slow_links);
     return rc ? rc : cli_network_finish(network, trv_schedule_torus(file->schedule));
 }
@@ -295,7 +312,7 @@ int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *f
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options)
 {
     return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
-                           .slow_link = options->slow_link};
+                           .slow_link = options->slow_link, .routes = options->routes};
 }
 
 int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served)
@@ -408,5 +425,7 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     if (options->jitter > 0)
         append(text, ", jitter %g %% (seed %llu)", 100 * options->jitter, (unsigned long long)options->seed);
     append_slow(network, text);
+    if (options->routes != usual.routes)
+        append(text, ", routes %s", routes_name[options->routes]);
     return text;
 }

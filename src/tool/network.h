@@ -27,7 +27,7 @@ typedef struct cli_network {
 } cli_network_t;
 
 /* The names, without dashes: model, delivery, bandwidth, nic-bandwidth, alpha, link-latency, host-latency, router-in,
- * router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link, cut. Ends with NULL. */
+ * router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link, cut, routes. Ends with NULL. */
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
 /* Sets one by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
@@ -47,8 +47,8 @@ trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_option
 int cli_network_served(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *served);
 
 /* The names as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a plan
- * depends on, and slow-link and cut alone. */
-#define CLI_NETWORK_COUNT  18
+ * depends on, and slow-link, cut and routes alone. */
+#define CLI_NETWORK_COUNT  19
 #define CLI_NETWORK_OPTION 1024
 const cli_option_t *cli_network_options(void);
 const cli_option_t *cli_network_plan_options(void);

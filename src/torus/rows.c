@@ -50,7 +50,10 @@ static trv_row_t open_row(const trv_torus_t *torus, const trv_slow_link_t *cut)
 {
     const int d = trv_port_dimension(cut->port), coordinate = trv_torus_coordinate(torus, cut->rank, d);
     const int start = trv_port_sign(cut->port) > 0 ? (coordinate + 1) % torus->size[d] : coordinate;
-    return (trv_row_t){.dimension = d, .row = row_of(torus, cut->rank, d), .start = start};
+    return (trv_row_t){.dimension = d,
+                       .row = row_of(torus, cut->rank, d),
+                       .start = start,
+                       .cut = trv_port_sign(cut->port) > 0 ? 1 : 2};
 }
 
 static int refuse_two_cuts(const trv_torus_t *torus, const trv_row_t *row)
@@ -77,7 +80,9 @@ static int merge(trv_rows_t *rows)
         const bool again = kept > 0 && compare(row, &rows->opened[kept - 1]) == 0;
         if (trv_torus_is_line(&rows->torus, row->dimension) || (again && rows->opened[kept - 1].start != row->start))
             return refuse_two_cuts(&rows->torus, row);
-        if (!again)
+        if (again)
+            rows->opened[kept - 1].cut |= row->cut;
+        else
             rows->opened[kept++] = *row;
     }
     rows->open = kept;
@@ -133,13 +138,16 @@ static int open_rows(trv_rows_t *rows, const trv_network_t *network, double avoi
 int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid)
 {
     *out = NULL;
+    int rc = trv_check_size(network->size, sizeof *network, "TRV_NETWORK");
+    if (rc)
+        return rc;
     trv_rows_t *rows = calloc(1, sizeof *rows);
     if (!rows)
         return trv_fail_memory();
     rows->torus = network->torus;
     rows->lines = network->torus.lines;
     rows->opened = malloc(((size_t)network->slow_links + 1) * sizeof *rows->opened);
-    int rc = rows->opened ? TRV_OK : trv_fail_memory();
+    rc = rows->opened ? TRV_OK : trv_fail_memory();
     for (int i = 0; i < network->slow_links && !rc; i++)
         rc = check_link(&network->torus, &network->slow_link[i]);
     if (!rc && network->slow_links > 0)
@@ -170,13 +178,17 @@ int trv_network_check(const trv_network_t *network)
     return rc;
 }
 
+/* NULL: no link of the row is cut. */
+static const trv_row_t *find_opened(const trv_rows_t *rows, int rank, int dimension)
+{
+    const trv_row_t key = {.dimension = dimension, .row = row_of(&rows->torus, rank, dimension)};
+    return bsearch(&key, rows->opened, (size_t)rows->open, sizeof key, compare);
+}
+
 int trv_row_start(const trv_rows_t *rows, int rank, int dimension)
 {
-    if (!(rows->uneven >> dimension & 1))
-        return rows->start[dimension];
-    const trv_row_t key = {.dimension = dimension, .row = row_of(&rows->torus, rank, dimension)};
-    const trv_row_t *found = bsearch(&key, rows->opened, (size_t)rows->open, sizeof key, compare);
-    return found ? found->start : rows->start[dimension];
+    const trv_row_t *opened = rows->uneven >> dimension & 1 ? find_opened(rows, rank, dimension) : NULL;
+    return opened ? opened->start : rows->start[dimension];
 }
 
 int trv_row_place(const trv_rows_t *rows, int rank, int dimension)
@@ -189,4 +201,33 @@ int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place)
 {
     const int start = trv_row_start(rows, rank, dimension);
     return trv_torus_move(&rows->torus, rank, dimension, (place + start) % rows->torus.size[dimension]);
+}
+
+/* The way round that a row has left for a message that would go by `sign`, which may be the same. */
+static int find_sign(const trv_rows_t *rows, int from, int to, int dimension, int sign)
+{
+    const trv_row_t *opened = rows->lines >> dimension & 1 ? find_opened(rows, from, dimension) : NULL;
+    if (!opened || !(opened->cut & (sign > 0 ? 1u : 2u)))
+        return sign;
+    const int size = rows->torus.size[dimension];
+    const int leaves = (trv_torus_coordinate(&rows->torus, from, dimension) - opened->start + size) % size;
+    const int arrives = (trv_torus_coordinate(&rows->torus, to, dimension) - opened->start + size) % size;
+    return arrives > leaves ? 1 : -1;
+}
+
+int trv_row_way(const trv_rows_t *rows, int from, int to)
+{
+    const trv_torus_t *torus = &rows->torus;
+    int first = 0, up = 0, sender = from, receiver = to;
+    for (int d = torus->dims - 1; d >= 0 && sender != receiver; d--) {
+        const int ahead = receiver % torus->size[d] - sender % torus->size[d];
+        first = ahead != 0 ? d : first;
+        up = ahead != 0 ? ahead : up;
+        sender /= torus->size[d];
+        receiver /= torus->size[d];
+    }
+    if (trv_torus_is_line(torus, first))
+        return trv_port(first, up);
+    const int size = torus->size[first], forward = up < 0 ? up + size : up;
+    return trv_port(first, find_sign(rows, from, to, first, 2 * forward <= size ? 1 : -1));
 }

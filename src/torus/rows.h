@@ -16,6 +16,7 @@
 typedef struct trv_row {
     int dimension, row; /* the row's rank of coordinate 0 */
     int start;
+    unsigned cut; /* the way up: 1; the way down: 2 */
 } trv_row_t;
 
 typedef struct trv_rows {
@@ -38,6 +39,9 @@ int trv_row_start(const trv_rows_t *rows, int rank, int dimension);
 /* Where on its row, counted from the beginning, `rank` is, and who is at another place of the same row. */
 int trv_row_place(const trv_rows_t *rows, int rank, int dimension);
 int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place);
+
+/* The port by which a message leaves `from` where routes are fixed (trivance/network.h); `rows` of cut links alone. */
+int trv_row_way(const trv_rows_t *rows, int from, int to);
 
 /* A link's: 1 to TRV_SLOW_FACTOR_MAX, or INFINITY. */
 static inline bool trv_slow_factor_is_valid(double factor)

@@ -80,7 +80,7 @@ static void test_bad_links(void **state)
         }
     tool_refuses("cost 9 3x3 --cut=0:+0", "the links of one torus");
     tool_refuses("verify 9 3x3 --cut=0:+0", "the links of one torus");
-    tool_refuses("export --schedule=x.json --format=goal --cut=0:+0", "are for a torus");
+    tool_refuses("export --schedule=x.json --format=goal --cut=0:+0", "are for a torus; a file says itself");
 }
 
 static void test_many_links(void **state)
@@ -297,6 +297,12 @@ static void test_file(void **state)
     expect(line, 0, ",\"3:+0 down, 4:-0 down, 0:+0 4x\"\n");
     snprintf(line, sizeof line, "simulate --schedule=%s --cut=3:+0", path);
     tool_refuses(line, "--cut: the link 3:+0 is already cut in the file; leave --cut out");
+    snprintf(line, sizeof line, "simulate --schedule=%s --routes=fixed", path);
+    tool_refuses(line, "--routes=fixed is for algorithms: a file's messages go by the ports that it names");
+    snprintf(line, sizeof line, "plan 4x4 -a swing-b --routes=fixed -b 1M -f json -o %s", path);
+    expect(line, 0, "");
+    snprintf(line, sizeof line, "simulate --schedule=%s --model=fifo -f json", path);
+    assert_float_equal(time_of(line), time_of("simulate 4x4 -a swing-b --routes=fixed -b 1M --model=fifo -f json"), 0);
 }
 
 /* A file whose messages pass what it says is cut is not what it claims; and what is wrong in it is said. */
@@ -360,6 +366,25 @@ static void test_left_alone(void **state)
     tool_clear(&tool);
 }
 
+/* hybrid:1@10 goes round the slow link of 9 where the sender chooses; shorter ways pass it, in twice the time. */
+static void test_routes(void **state)
+{
+    static const char *const line = "--slow-link=0:+0:10x -b 8K --bandwidth=50Mb/s --model=fifo --format=json";
+    char chosen[200], fixed[200], plan[200];
+    (void)state;
+    snprintf(chosen, sizeof chosen, "simulate 9 -a hybrid:1@10 %s --routes=chosen", line);
+    snprintf(fixed, sizeof fixed, "simulate 9 -a hybrid:1@10 %s --routes=fixed", line);
+    snprintf(plan, sizeof plan, "simulate 9 -a planned %s --routes=fixed", line);
+    assert_true(time_of(fixed) > 2 * time_of(chosen));
+    assert_true(time_of(plan) < time_of(fixed) / 1.5);
+    expect("simulate 9 -a ring -b 1K --routes=fixed", 0, ", routes fixed");
+    expect_without("simulate 9 -a ring -b 1K", "routes");
+    expect("verify 8 4x4 -a all --routes=fixed", 0, "exhaustive");
+    expect("plan 9 --slow-link=0:+0:10x -b 64K --routes=fixed --why", 0, "routes fixed");
+    tool_refuses("export --schedule=x.json --format=goal --routes=fixed", "are for a torus; a file says itself");
+    tool_refuses("plan 9 --routes=short", "--routes: 'short' is neither chosen nor fixed");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),       cmocka_unit_test(test_export),
         cmocka_unit_test(test_sweep),     cmocka_unit_test(test_why),        cmocka_unit_test(test_limit),
         cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),   cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_routes),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

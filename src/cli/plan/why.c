@@ -309,7 +309,8 @@ static void add_time(cli_table_t *table, double time_ns, const trv_time_unit_t *
 static void print_links(const why_t *why, FILE *out)
 {
     const char *at = strchr(why->row[0].plan.algorithm, '@');
-    cli_links_explain(&why->ask->network.links, &why->ask->torus, at ? strtod(at + 1, NULL) : INFINITY, out);
+    cli_links_explain(&why->ask->network.links, &why->ask->torus, why->ask->network.options.routes,
+                      at ? strtod(at + 1, NULL) : INFINITY, out);
     if (why->ask->network.links.count > 0)
         fputc('\n', out);
 }

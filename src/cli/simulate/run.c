@@ -248,9 +248,9 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, cli_progres
         job->bytes[0] = file.vector_bytes;
         job->sizes = 1;
     }
-    rc = cli_links_add_file(&job->network.links, file.slow_link, file.slow_links);
-    if (!rc)
-        rc = check_torus(job, trv_schedule_torus(file.schedule));
+    rc = cli_network_finish_file(&job->network, &file);
+    if (!rc && job->trace)
+        rc = cli_trace_check(trv_schedule_torus(file.schedule));
     if (!rc)
         rc = allocate(outcome, 1, (size_t)job->sizes);
     if (rc)

@@ -78,11 +78,11 @@ typedef struct cli_bench_job {
     cli_bench_times_t times[2]; /* without the drop-in, and with it */
 } cli_bench_job_t;
 
-/* The torus with the links, which are the job's. */
+/* The torus with the links, which are the job's; ways are the emulator's. */
 static inline trv_network_t cli_bench_network(const cli_bench_job_t *job)
 {
     return (trv_network_t){TRV_NETWORK, .torus = job->network.torus, .slow_links = job->slow_links,
-                           .slow_link = job->links.directed};
+                           .slow_link = job->links.directed, .routes = TRV_ROUTES_FIXED};
 }
 
 /* The rivals: all of the MPI library's, and of `algorithms`, a list with commas (NULL: every form of Trivance, planned

@@ -36,6 +36,8 @@ void trv_mpi_class_bounds(uint64_t bytes, uint64_t *least, uint64_t *most)
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
+/* Below MPI the network alone knows the way between two ranks; interfaces that lead different ways are the sender's to
+ * choose from. */
 trv_simulate_options_t trv_mpi_network_as_set(const trv_network_t *links)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
@@ -43,6 +45,7 @@ trv_simulate_options_t trv_mpi_network_as_set(const trv_network_t *links)
                                                        settings->overhead_ns);
     network.slow_links = links->slow_links;
     network.slow_link = links->slow_link;
+    network.routes = settings->transport == TRV_TRANSPORT_OFI && settings->ports ? TRV_ROUTES_CHOSEN : TRV_ROUTES_FIXED;
     return network;
 }
 
