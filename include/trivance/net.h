@@ -77,9 +77,10 @@ typedef struct trv_net_options {
     double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else it may take for ever */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
     /* Another way to meet, for launchers and frameworks that have one: `meet` copies rank 0's `bytes` bytes at `data` to
-     * all ranks' (a broadcast; MPI_Bcast, or set and get of a key-value store), once. Rank 0 then listens on a free port
-     * of `address` (NULL: of the interface that its messages take), and makes a secret at random; all ranks learn both
-     * from the broadcast. Returns 0, or a negative code, which trv_net_init returns. NULL: the environment. */
+     * all ranks' (a broadcast; MPI_Bcast, or set and get of a key-value store), once, also on ranks whose own options are
+     * wrong. Rank 0 then listens on a free port of `address` (NULL: of the interface that its messages take), and makes a
+     * secret at random; all ranks learn both from the broadcast. Returns 0, or a negative code, which trv_net_init
+     * returns. NULL: the environment. */
     int (*meet)(void *context, void *data, size_t bytes);
     void *meet_context;
     /* Hears of what is not an error of this process: strangers that are refused, for example. May be called by a thread

@@ -1,11 +1,11 @@
 /*
  * Faults: `faults WHAT` in a job in which rank 1 does what is wrong. All others must hear of it, in one sentence that names
- * it, within seconds, and end in order.
+ * it, the same on all, within seconds, and end in order.
  *
  *     killed    dies amid collectives, by SIGKILL: with one request that waits, and one that was only started
  *     aborts    says that it gives up, while others wait
  *     count     has another count in its allreduce, of the same class of sizes
- *     length    sends a message of another length, which may also cost it its connection: the sentence is of either
+ *     length    sends a message of another length, which may also cost it its connection
  *     leaves    ends without a word, while others use the net
  *     sleeps    is not there for longer than TRIVANCE_TIMEOUT
  *     pending   ends with a request that is not complete, which is refused; then does better
@@ -69,9 +69,14 @@ static void expect_reason(const char *what)
 {
     static const struct {
         const char *what, *reason;
-    } expected[] = {{"killed", "rank 1"}, {"aborts", "rank 1 has aborted: enough"},
-                    {"count", "rank 1"},  {"length", "rank 1"},
-                    {"leaves", "rank 1"}, {"sleeps", "took longer than 0.5 s"}};
+    } expected[] = {{"killed", "rank 1 at 127.0.0.1 has died"},
+                    {"aborts", "rank 1 has aborted: enough"},
+                    {"count", "bytes are due: the ranks' counts or types differ"},
+                    {"length",
+                     "rank 1 sent more than 8 bytes to rank 0 where 8 bytes are due: the ranks' counts or types "
+                     "differ"},
+                    {"leaves", "rank 1 at 127.0.0.1 has died"},
+                    {"sleeps", "took longer than 0.5 s"}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         if (strcmp(expected[i].what, what) == 0 && !strstr(trv_last_error(), expected[i].reason))
             fail("the reason is another");

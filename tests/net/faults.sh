@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A job with a fault: faults.sh RANKS PROGRAM WHAT. All ranks but the one that dies end with 0, in time.
+# A job with a fault: faults.sh RANKS PROGRAM WHAT. All ranks but the one that dies end with 0, in time, and say the same.
 set -u
 here=$(dirname "$0")
 [ "$3" != sleeps ] || export TRIVANCE_TIMEOUT=500ms
@@ -9,3 +9,5 @@ echo "$output"
 expected=0
 [ "$3" != killed ] || expected=137
 [ $code -eq $expected ] || { echo "faults.sh: the exit status is $code, not $expected"; exit 1; }
+[ "$(sed -n 's/^rank [0-9]*: //p' <<< "$output" | sort -u | wc -l)" -le 1 ] ||
+    { echo "faults.sh: the ranks say different sentences"; exit 1; }

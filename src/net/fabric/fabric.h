@@ -38,8 +38,11 @@ typedef struct trv_fabric_options {
     const char *local;    /* the number of an address of this host, by which it reaches the others; NULL: any */
     bool remote;          /* some ranks are on other hosts */
     bool crowded;         /* see trv_fabric_crowd */
-    /* Called when messages fail for good, by whoever comes upon it; it is to end in trv_fabric_break. */
+    /* Called, once or more, when messages fail for good, by whoever comes upon it; it is to end in trv_fabric_break. What
+     * has failed stays pending until then. */
     void (*fail)(void *context, const char *sentence);
+    /* Called when a message has another length than the one due; NULL: its operation alone tells. */
+    void (*wrong)(void *context, const char *sentence);
     int (*reason)(void *context); /* after a break: leaves the reason as the last error, and returns its code */
     void *context;
 } trv_fabric_options_t;
@@ -57,7 +60,8 @@ bool trv_fabric_is_local(const trv_fabric_t *fabric);
 /* Ranks outnumber this host's cores: nobody polls for long. */
 void trv_fabric_crowd(trv_fabric_t *fabric);
 
-/* Where this rank is found, for the others; and where another is, which stays where it is in memory. */
+/* Where this rank is found, for the others; and where another is, which stays where it is in memory. Rank 0 is learnt
+ * first; TRV_ERR_UNSUPPORTED for who has another provider, or addresses of another kind. */
 void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
 int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 
@@ -85,7 +89,7 @@ typedef struct trv_fabric_op {
     struct trv_fabric_op *next;
 } trv_fabric_op_t;
 
-/* Posts an operation, whose fields above are set. */
+/* Posts an operation, whose fields above are set. What fails later, or for all, is told by its test. */
 int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* 1: complete; 0: not yet; negative: over, with the reason. Makes no progress. */
 int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op);

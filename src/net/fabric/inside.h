@@ -43,12 +43,20 @@ typedef struct trv_peer {
     fi_addr_t *known; /* [ours * ports + theirs] */
 } trv_peer_t;
 
+/* What all must have in common. */
+typedef struct trv_peer_kind {
+    char provider[64];
+    uint32_t format;
+    size_t bytes; /* of an address */
+} trv_peer_kind_t;
+
 struct trv_fabric {
     trv_fabric_options_t options;
     int ports;
     trv_port_end_t port[TRV_WAYS];
     uint8_t way[TRV_WAYS]; /* the port's index */
     trv_peer_t *peer;
+    trv_peer_kind_t kind;             /* rank 0's */
     bool needs_regions, names_sender; /* from the capability bits */
     uint64_t next_key;
     pthread_mutex_t lock; /* of all that is the provider's */
@@ -72,6 +80,8 @@ void trv_port_shut(trv_port_end_t *port);
 void trv_port_close(trv_port_end_t *port);
 /* post.c, with the lock: what was put off is tried again. */
 void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port);
+/* The sentence about a message of another length than the one due. */
+const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op, char sentence[256]);
 /* An operation is over. */
 void trv_fabric_over(trv_fabric_op_t *op, trv_op_state_t state);
 /* open.c, with the lock. */

@@ -99,8 +99,43 @@ void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer)
 {
     trv_write_block(writer, fabric->way, sizeof fabric->way);
     trv_write_number(writer, (uint32_t)fabric->ports);
-    for (int p = 0; p < fabric->ports; p++)
-        trv_write_block(writer, fabric->port[p].address, fabric->port[p].address_bytes);
+    for (int p = 0; p < fabric->ports; p++) {
+        const trv_port_end_t *port = &fabric->port[p];
+        trv_write_text(writer, port->info->fabric_attr->prov_name);
+        trv_write_number(writer, port->info->addr_format);
+        trv_write_block(writer, port->address, port->address_bytes);
+    }
+}
+
+static const char *format_name(uint32_t format)
+{
+    switch (format) {
+    case FI_SOCKADDR_IN: return "IPv4";
+    case FI_SOCKADDR_IN6: return "IPv6";
+    case FI_ADDR_STR: return "names";
+    default: return "a kind of its own";
+    }
+}
+
+/* Addresses serve those only who have the same kind. All ranks compare all others with rank 0, and so say the same. */
+static int read_kind(trv_fabric_t *fabric, int rank, trv_reader_t *reader, trv_peer_kind_t *kind)
+{
+    const trv_peer_kind_t *first = &fabric->kind;
+    trv_read_text(reader, kind->provider, sizeof kind->provider);
+    kind->format = trv_read_number(reader);
+    if (reader->bad || !*first->provider)
+        return TRV_OK;
+    if (strcmp(kind->provider, first->provider) != 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "rank %d has libfabric's provider %s, and rank 0 %s; name one that both have, as in "
+                        "TRIVANCE_PROVIDER=tcp",
+                        rank, kind->provider, first->provider);
+    if (kind->format != first->format)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "rank %d has an interface with addresses of another kind than rank 0 (%s; rank 0: %s): name "
+                        "interfaces that reach each other in TRIVANCE_PORTS, as in +0=10.0.0.1,-0=10.0.1.1",
+                        rank, format_name(kind->format), format_name(first->format));
+    return TRV_OK;
 }
 
 static int allocate_peer(const trv_fabric_t *fabric, trv_peer_t *peer)
@@ -129,9 +164,19 @@ int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader)
         return trv_fail(TRV_ERR_INVALID, "the interfaces of rank %d came damaged", rank);
     peer->ports = (int)ports;
     int rc = allocate_peer(fabric, peer);
-    for (int p = 0; rc == TRV_OK && p < peer->ports; p++)
+    for (int p = 0; rc == TRV_OK && p < peer->ports; p++) {
+        trv_peer_kind_t kind;
+        rc = read_kind(fabric, rank, reader, &kind);
         peer->address[p] = trv_read_block(reader, TRV_ADDRESS_BYTES_MAX, &peer->address_bytes[p]);
-    return rc == TRV_OK && reader->bad ? trv_fail(TRV_ERR_INVALID, "the addresses of rank %d came damaged", rank) : rc;
+        kind.bytes = peer->address_bytes[p];
+        if (rc < 0)
+            break;
+        if (reader->bad || (*fabric->kind.provider && kind.bytes != fabric->kind.bytes))
+            return trv_fail(TRV_ERR_INVALID, "the addresses of rank %d came damaged", rank);
+        if (rank == 0 && p == 0)
+            fabric->kind = kind;
+    }
+    return rc;
 }
 
 int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way) { return fabric->peer[peer].ways[way ^ 1]; }

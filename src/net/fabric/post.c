@@ -114,17 +114,16 @@ static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op)
     return code;
 }
 
-static int fail(trv_fabric_t *fabric, const trv_fabric_op_t *op, ssize_t code)
+static void fail(trv_fabric_t *fabric, trv_fabric_op_t *op, ssize_t code)
 {
-    char way[TRV_PORT_TEXT_MAX] = "";
+    char way[TRV_PORT_TEXT_MAX] = "", sentence[512];
     if (op->way >= 0)
         trv_port_format(op->way, way);
-    trv_fail(TRV_ERR_TRANSPORT, "rank %d cannot %s rank %d by %s%s%s%s: %s", fabric->options.rank,
+    snprintf(sentence, sizeof sentence, "rank %d cannot %s rank %d by %s%s%s%s: %s", fabric->options.rank,
              op->sends ? "send to" : "receive from", op->peer, fabric->port[op->port].interface, *way ? " (port " : "",
              way, *way ? ")" : "", fi_strerror((int)-code));
-    if (fabric->options.fail)
-        fabric->options.fail(fabric->options.context, trv_last_error());
-    return TRV_ERR_TRANSPORT;
+    trv_fabric_over(op, TRV_OP_FREE);
+    fabric->options.fail(fabric->options.context, sentence);
 }
 
 void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port)
@@ -165,7 +164,9 @@ static int post(trv_fabric_t *fabric, trv_fabric_op_t *op)
         *port->end[op->sends] = op;
         port->end[op->sends] = &op->next;
     }
-    return code == 0 || code == -FI_EAGAIN ? TRV_OK : fail(fabric, op, code);
+    if (code != 0 && code != -FI_EAGAIN)
+        fail(fabric, op, code);
+    return TRV_OK;
 }
 
 int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op)
@@ -176,21 +177,21 @@ int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op)
     return rc;
 }
 
-static int wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
+const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op, char sentence[256])
 {
-    char sent[32] = "more";
-    if (op->got != SIZE_MAX) /* which not every provider says */
-        snprintf(sent, sizeof sent, "%zu bytes", op->got);
-    return trv_fail(TRV_ERR_TRANSPORT,
-                    "rank %d sent %s to rank %d where %zu bytes are due: the ranks' counts or types differ", op->peer,
-                    sent, fabric->options.rank, op->bytes);
+    const bool longer = op->got > op->bytes; /* by how much not every provider says */
+    snprintf(sentence, 256,
+             "rank %d sent %s%zu bytes to rank %d where %zu bytes are due: the ranks' counts or types differ", op->peer,
+             longer ? "more than " : "", longer ? op->bytes : op->got, fabric->options.rank, op->bytes);
+    return sentence;
 }
 
 int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
+    char sentence[256];
     switch (atomic_load_explicit(&op->state, memory_order_acquire)) {
     case TRV_OP_DONE: return 1;
-    case TRV_OP_WRONG: return wrong_length(fabric, op);
+    case TRV_OP_WRONG: return trv_fail(TRV_ERR_TRANSPORT, "%s", trv_fabric_wrong_length(fabric, op, sentence));
     default:
         if (!atomic_load_explicit(&fabric->shut_too, memory_order_acquire))
             return 0;

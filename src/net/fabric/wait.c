@@ -16,6 +16,16 @@ enum { ENTRIES = 32, SPINS = 400, SPINS_CROWDED = 3, SLEEP_MS = 100, SHORT_SLEEP
 
 /* ---- Completions ------------------------------------------------------------------------------------------------- */
 
+static void receive(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t got)
+{
+    char sentence[256];
+    op->got = got;
+    const bool right = got == op->bytes;
+    if (!right && fabric->options.wrong)
+        fabric->options.wrong(fabric->options.context, trv_fabric_wrong_length(fabric, op, sentence));
+    trv_fabric_over(op, right ? TRV_OP_DONE : TRV_OP_WRONG);
+}
+
 static void complete(trv_fabric_t *fabric, const struct fi_cq_tagged_entry *entry)
 {
     trv_fabric_op_t *op = entry->op_context;
@@ -24,10 +34,9 @@ static void complete(trv_fabric_t *fabric, const struct fi_cq_tagged_entry *entr
         trv_fabric_over(op, TRV_OP_DONE);
         return;
     }
-    op->got = entry->len;
-    port->bytes[0] += op->got;
+    port->bytes[0] += entry->len;
     port->messages[0]++;
-    trv_fabric_over(op, op->got == op->bytes ? TRV_OP_DONE : TRV_OP_WRONG);
+    receive(fabric, op, entry->len);
 }
 
 static void fail(trv_fabric_t *fabric, const trv_port_end_t *port, const trv_fabric_op_t *op, int code)
@@ -52,8 +61,7 @@ static void take_error(trv_fabric_t *fabric, trv_port_end_t *port)
     trv_fabric_op_t *op = entry.op_context;
     const int error = entry.err < 0 ? -entry.err : entry.err; /* providers differ in the sign */
     if (!op->sends && (error == FI_ETRUNC || error == FI_ETOOSMALL)) {
-        op->got = entry.olen > 0 ? op->bytes + entry.olen : SIZE_MAX;
-        trv_fabric_over(op, TRV_OP_WRONG);
+        receive(fabric, op, op->bytes + 1);
         return;
     }
     if (error != FI_ECANCELED)

@@ -98,7 +98,7 @@ int trv_comm_check(const trv_net_comm_t *comm);
 /* Breaks the net: "rank 3: " and the last error, or another sentence. Returns TRV_ERR_TRANSPORT, or the code. */
 int trv_net_break(trv_net_t *net, int code);
 
-/* options.c: fills in what holds, and what the meeting is to know. */
+/* options.c: fills in what holds, and opens the meeting; also, if it can, where an option is wrong. */
 int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
                          char address[256]);
 

@@ -16,7 +16,7 @@
 #include "text/parse.h"
 
 #define START_TIMEOUT_S 30.0
-enum { MEETING_BYTES = 256, RANKS_MAX = 1 << TRV_RANKS_BITS };
+enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
 
 static void warn(void *context, const char *sentence)
 {
@@ -140,46 +140,71 @@ static void find_address(char address[256])
     freeifaddrs(list);
 }
 
-/* What the caller's broadcast carries. Rank 0 listens before it says where. */
-static int meet_otherwise(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
-                          char address[256])
+/* Rank 0 listens before it says where. */
+static int listen_somewhere(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                            char address[256])
 {
-    char said[MEETING_BYTES] = "";
-    int port = 0, rc = TRV_OK;
-    if (net->rank == 0) {
-        if (options->address)
-            snprintf(address, 256, "%s", options->address);
-        else
-            find_address(address);
-        if (getrandom(meeting->secret, sizeof meeting->secret, 0) != sizeof meeting->secret)
-            return trv_fail(TRV_ERR_TRANSPORT, "the system has no random numbers for a secret");
-        rc = trv_meeting_open(&net->meeting, meeting);
-        size_t used = (size_t)snprintf(said, sizeof said, "%d %d ", rc,
-                                       rc == TRV_OK ? trv_meeting_port(net->meeting) : 0);
-        for (int i = 0; i < TRV_SHA256_BYTES; i++)
-            used += (size_t)snprintf(said + used, sizeof said - used, "%02x", meeting->secret[i]);
-        snprintf(said + used, sizeof said - used, " %.128s", rc == TRV_OK ? address : trv_last_error());
-    }
-    int met = options->meet(options->meet_context, said, sizeof said);
-    if (met < 0 || rc < 0)
-        return met < 0 ? met : rc;
-    if (net->rank == 0)
-        return TRV_OK;
+    if (options->address && strlen(options->address) >= 256)
+        return trv_fail(TRV_ERR_ARGUMENT, "the address of rank 0 has more than 255 characters");
+    if (options->address)
+        snprintf(address, 256, "%s", options->address);
+    else
+        find_address(address);
+    if (getrandom(meeting->secret, sizeof meeting->secret, 0) != sizeof meeting->secret)
+        return trv_fail(TRV_ERR_TRANSPORT, "the system has no random numbers for a secret");
+    return trv_meeting_open(&net->meeting, meeting);
+}
+
+/* What rank 0's broadcast carries: code, port, key, and its address or its error. */
+static void say_where(const trv_net_t *net, int code, const trv_meeting_options_t *meeting, const char *text,
+                      char said[MEETING_BYTES])
+{
+    size_t used = (size_t)snprintf(said, MEETING_BYTES, "%d %d ", code,
+                                   code == TRV_OK ? trv_meeting_port(net->meeting) : 0);
+    for (int i = 0; i < TRV_SHA256_BYTES; i++)
+        used += (size_t)snprintf(said + used, MEETING_BYTES - used, "%02x", meeting->secret[i]);
+    snprintf(said + used, MEETING_BYTES - used, " %s", text);
+}
+
+static int hear_where(char said[MEETING_BYTES], trv_meeting_options_t *meeting, char address[256])
+{
     char key[2 * TRV_SHA256_BYTES + 1];
-    int at = 0;
-    said[sizeof said - 1] = '\0';
-    if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &port, key, &at) != 3 || at == 0 ||
-        strlen(key) != 2 * TRV_SHA256_BYTES)
+    int at = 0, rc = TRV_OK;
+    said[MEETING_BYTES - 1] = '\0';
+    if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &meeting->port, key, &at) != 3 || at == 0 ||
+        strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(said + at) >= 256))
         return trv_fail(TRV_ERR_INVALID, "what rank 0 says of where to meet came damaged");
     if (rc < 0)
-        return trv_fail(TRV_ERR_TRANSPORT, "%s", said + at);
+        return trv_fail(rc, "%s", said + at);
     for (int i = 0; i < TRV_SHA256_BYTES; i++) {
         const char two[3] = {key[2 * i], key[2 * i + 1], '\0'};
         meeting->secret[i] = (uint8_t)strtoul(two, NULL, 16);
     }
     snprintf(address, 256, "%s", said + at);
-    meeting->port = port;
-    return trv_meeting_open(&net->meeting, meeting);
+    return TRV_OK;
+}
+
+/* All ranks take part in the caller's broadcast, whatever has failed before (`rc`, with its sentence), perhaps to count
+ * them: the others are in it. What fails on rank 0 is everybody's error. */
+static int meet_otherwise(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+                          char address[256], bool counted, int rc)
+{
+    char said[MEETING_BYTES] = "", own[TRV_REASON_MAX];
+    if (rc == TRV_OK && net->rank == 0)
+        rc = listen_somewhere(net, options, meeting, address);
+    snprintf(own, sizeof own, "%s%s", net->rank == 0 ? "rank 0: " : "", rc < 0 ? trv_last_error() : "");
+    if (net->rank == 0 || rc < 0)
+        say_where(net, rc, meeting, rc < 0 ? own : address, said);
+    const int met = options->meet(options->meet_context, said, sizeof said);
+    if (met < 0)
+        return met;
+    if (net->rank == 0)
+        return rc < 0 ? trv_fail(rc, "%s", own) : TRV_OK;
+    const int heard = hear_where(said, meeting, address);
+    if (heard < 0)
+        return heard;
+    const int opened = counted ? trv_meeting_open(&net->meeting, meeting) : TRV_OK;
+    return rc < 0 ? trv_fail(rc, "%s", own) : opened;
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
@@ -209,12 +234,14 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_m
                          char address[256])
 {
     const char *debug = getenv("TRIVANCE_DEBUG");
+    char own[TRV_REASON_MAX];
     net->log = options->log ? options->log : debug && strcmp(debug, "off") == 0 ? NULL : log_to_stderr;
     net->log_context = options->log_context;
     trv_settings_read(&net->settings, warn, net);
-    if (net->settings.fault)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s", net->settings.fault);
     int rc = take_ranks(net, options);
+    const bool counted = rc == TRV_OK;
+    if (counted && net->settings.fault)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "%s", net->settings.fault);
     if (rc == TRV_OK)
         rc = take_texts(net, options);
     net->start_timeout_ns = options->start_timeout_s > 0 ? 1e9 * options->start_timeout_s
@@ -226,10 +253,13 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_m
     meeting->address = address;
     meeting->everywhere = options->listen_everywhere || net->settings.listen_everywhere;
     meeting->timeout_ns = net->start_timeout_ns;
-    if (rc < 0)
-        return rc;
     if (options->meet)
-        return meet_otherwise(net, options, meeting, address);
-    rc = take_environment(net, options, meeting, address);
-    return rc < 0 ? rc : trv_meeting_open(&net->meeting, meeting);
+        return meet_otherwise(net, options, meeting, address, counted, rc);
+    if (!counted)
+        return rc;
+    snprintf(own, sizeof own, "%s", rc < 0 ? trv_last_error() : "");
+    int met = take_environment(net, options, meeting, address);
+    if (met == TRV_OK)
+        met = trv_meeting_open(&net->meeting, meeting);
+    return rc < 0 ? trv_fail(rc, "%s", own) : met;
 }

@@ -44,7 +44,13 @@ int trv_net_break(trv_net_t *net, int code)
 static void failed_fabric(void *context, const char *sentence)
 {
     trv_net_t *net = context;
-    trv_meeting_fail(net->meeting, sentence);
+    trv_meeting_report(net->meeting, sentence, true);
+}
+
+static void wrong_message(void *context, const char *sentence)
+{
+    trv_net_t *net = context;
+    trv_meeting_report(net->meeting, sentence, false);
 }
 
 static int reason(void *context)
@@ -147,6 +153,7 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
                                          .local = *local ? local : NULL,
                                          .remote = !*net->provider,
                                          .fail = failed_fabric,
+                                         .wrong = wrong_message,
                                          .reason = reason,
                                          .context = net};
     int rc = trv_fabric_open(&net->fabric, &fabric);
@@ -214,6 +221,19 @@ static int fail_start(trv_net_t *net, int code)
     return code;
 }
 
+/* With an option that is wrong: the others come to the meeting, and are told there. */
+static int fail_options(trv_net_t *net, int code)
+{
+    char sentence[TRV_REASON_MAX];
+    snprintf(sentence, sizeof sentence, "%s", trv_last_error());
+    const bool met = net->meeting && join(net) == TRV_OK;
+    trv_fail(code, "%s", sentence);
+    if (met)
+        return fail_start(net, code);
+    destroy(net);
+    return trv_fail(code, "%s", sentence);
+}
+
 int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
 {
     const trv_net_options_t none = {TRV_NET_OPTIONS};
@@ -234,10 +254,11 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
     pthread_mutex_init(&net->lock, NULL);
     meeting.context = net;
     int rc = trv_net_take_options(net, options, &meeting, address);
-    if (rc == TRV_OK && net->rank == 0)
+    if (rc < 0)
+        return fail_options(net, rc);
+    if (net->rank == 0)
         prefer_memory(net, options);
-    if (rc == TRV_OK)
-        rc = join(net);
+    rc = join(net);
     if (rc == TRV_OK)
         rc = open_fabric(net, options);
     if (rc == TRV_OK)

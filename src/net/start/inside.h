@@ -43,6 +43,10 @@ struct trv_meeting {
     atomic_bool failed;
     char reason[TRV_REASON_MAX];
     bool told; /* the failure, to the others */
+    /* What is to become the failure: at once, or at that time. */
+    char proposal[TRV_REASON_MAX];
+    double propose_ns; /* 0: there is none */
+    bool proposed;     /* to rank 0, which decides */
     /* Steps, as they are reached. */
     bool joins, joined, spoke, exchanged, leaves, gone;
     int come, spoken, left; /* of rank 0: how many ranks */
@@ -70,6 +74,8 @@ void trv_end_free(trv_meeting_t *meeting, trv_end_t *end);
 /* Writes what it can; false where the connection is over. */
 bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end);
 bool trv_saying_set(trv_saying_t *saying, const void *data, size_t bytes);
+/* Whether somebody's report has become due. */
+bool trv_meeting_proposes(const trv_meeting_t *meeting, double now_ns);
 /* Reads the records of a table; false if it is none. */
 bool trv_meeting_read_table(trv_meeting_t *meeting, const void *table, size_t bytes);
 

@@ -16,7 +16,8 @@
 #include "net/start/files.h"
 #include "net/start/inside.h"
 
-#define PAUSE_NS 50e6
+#define PAUSE_NS  50e6
+#define ANSWER_NS 500e6
 enum { CONNECT_MS = 2000 };
 
 /* ---- Connecting -------------------------------------------------------------------------------------------------- */
@@ -173,8 +174,22 @@ static void say_hello(trv_meeting_t *meeting)
     trv_writer_clear(&writer);
 }
 
+/* Rank 0 is to say by which sentence the job ends; without it, or without an answer, this rank does. */
+static void propose(trv_meeting_t *meeting, double now_ns)
+{
+    const bool asks = meeting->up && meeting->up->link.sent > 0;
+    if (asks && !meeting->proposed) {
+        send_frame(meeting, TRV_FRAME_FAIL, meeting->proposal, strlen(meeting->proposal));
+        meeting->proposed = meeting->told = true;
+    }
+    if (!asks || now_ns - meeting->propose_ns > ANSWER_NS)
+        trv_meeting_fail_locked(meeting, meeting->proposal);
+}
+
 void trv_join_step(trv_meeting_t *meeting, double now_ns)
 {
+    if (!atomic_load(&meeting->failed) && trv_meeting_proposes(meeting, now_ns))
+        propose(meeting, now_ns);
     if (atomic_load(&meeting->failed)) {
         if (meeting->up && !meeting->told && meeting->up->link.sent > 0)
             send_frame(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
@@ -185,7 +200,7 @@ void trv_join_step(trv_meeting_t *meeting, double now_ns)
     }
     if (!meeting->up && !meeting->joined && meeting->joins)
         trv_join_try(meeting, now_ns);
-    if (!meeting->up)
+    if (!meeting->up || meeting->proposed)
         return;
     if (meeting->up->link.greeted && meeting->up->link.sent == 0)
         say_hello(meeting);

@@ -6,7 +6,8 @@
  * A thread does all of it; the functions here wait for what it comes to. A rank has one connection, rank 0 one to each,
  * and listens only until all are there. 1,000 ranks take rank 0 well below a second of processor time.
  *
- * A meeting *fails* on all ranks together, with one sentence, and stays so.
+ * A meeting *fails* on all ranks together, with one sentence, and stays so: rank 0's is the one that holds, so that of
+ * several ranks which fail at the same time all name the same reason.
  */
 #ifndef TRIVANCE_NET_START_MEETING_H
 #define TRIVANCE_NET_START_MEETING_H
@@ -50,8 +51,11 @@ const void *trv_meeting_record(const trv_meeting_t *meeting, int rank, size_t *b
 /* 0, or the failure as the last error. */
 int trv_meeting_state(const trv_meeting_t *meeting);
 bool trv_meeting_has_failed(const trv_meeting_t *meeting);
-/* Makes it fail, on all ranks. */
+/* Makes it fail, on all ranks; returns when it has, perhaps with another sentence. */
 void trv_meeting_fail(trv_meeting_t *meeting, const char *sentence);
+/* The same without waiting for it; `follows`: the reason is likely to follow from another, which is given some time to
+ * come. */
+void trv_meeting_report(trv_meeting_t *meeting, const char *sentence, bool follows);
 /* Returns when all ranks leave; calls `meanwhile` again and again until then. */
 int trv_meeting_leave(trv_meeting_t *meeting, void (*meanwhile)(void *context), void *context);
 /* Without `leave` before it the others take this rank for dead, unless the meeting has failed. */

@@ -327,6 +327,8 @@ void trv_serve_step(trv_meeting_t *meeting, double now_ns)
         meeting->accept_again_ns = 0;
         watch_listener(meeting, true);
     }
+    if (trv_meeting_proposes(meeting, now_ns))
+        trv_meeting_fail_locked(meeting, meeting->proposal);
     if (atomic_load(&meeting->failed)) {
         if (!meeting->told)
             trv_serve_tell(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));

@@ -20,6 +20,7 @@
 #include "net/start/inside.h"
 
 #define GRACE_NS     1e9
+#define FOLLOWS_NS   300e6
 #define MEANWHILE_NS 1e6
 enum { READ_BYTES = 1 << 16, TICK_MS = 20, QUIET_S = 20, ASK_AGAIN_S = 10, ASKED_TIMES = 4 };
 
@@ -203,7 +204,8 @@ static void *run(void *context)
             trv_serve_step(meeting, now_ns);
         else
             trv_join_step(meeting, now_ns);
-        const bool settled = meeting->joined && !meeting->strangers;
+        const bool settled = meeting->joined && !meeting->strangers &&
+                             (meeting->propose_ns == 0 || atomic_load(&meeting->failed));
         pthread_mutex_unlock(&meeting->lock);
         const bool any = epoll_wait(meeting->epoll, &event, 1, settled ? -1 : TICK_MS) == 1;
         pthread_mutex_lock(&meeting->lock);
@@ -359,10 +361,37 @@ const void *trv_meeting_record(const trv_meeting_t *meeting, int rank, size_t *b
     return meeting->record[rank].data;
 }
 
+static void propose(trv_meeting_t *meeting, const char *sentence, double when_ns)
+{
+    if (meeting->propose_ns > 0 && meeting->propose_ns <= when_ns)
+        return; /* one before it */
+    snprintf(meeting->proposal, sizeof meeting->proposal, "%s", sentence);
+    meeting->propose_ns = when_ns;
+}
+
+bool trv_meeting_proposes(const trv_meeting_t *meeting, double now_ns)
+{
+    return meeting->propose_ns > 0 && now_ns >= meeting->propose_ns;
+}
+
+void trv_meeting_report(trv_meeting_t *meeting, const char *sentence, bool follows)
+{
+    pthread_mutex_lock(&meeting->lock);
+    propose(meeting, sentence, trv_now_ns() + (follows ? FOLLOWS_NS : 0));
+    pthread_mutex_unlock(&meeting->lock);
+    trv_meeting_wake(meeting);
+}
+
 void trv_meeting_fail(trv_meeting_t *meeting, const char *sentence)
 {
     pthread_mutex_lock(&meeting->lock);
-    trv_meeting_fail_locked(meeting, sentence);
+    const double end_ns = trv_now_ns() + GRACE_NS;
+    const struct timespec end = as_time(end_ns);
+    propose(meeting, sentence, trv_now_ns());
+    trv_meeting_wake(meeting);
+    while (meeting->threaded && !atomic_load(&meeting->failed) && trv_now_ns() < end_ns)
+        pthread_cond_timedwait(&meeting->changed, &meeting->lock, &end);
+    trv_meeting_fail_locked(meeting, meeting->proposal);
     pthread_mutex_unlock(&meeting->lock);
     trv_meeting_wake(meeting);
 }

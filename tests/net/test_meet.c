@@ -1,0 +1,198 @@
+/*
+ * A job whose ranks meet by a broadcast of their own, as threads of one process: it starts; and where an option is wrong
+ * on one of them, all fail with the same sentence. So they do where they have not the same kind of addresses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/net.h>
+
+#include "common/clock.h"
+#include "net/fabric/fabric.h"
+
+enum { RANKS = 3 };
+
+static pthread_barrier_t barrier;
+static char said[4096];
+
+/* Rank 0's thread has its rank as the context. */
+static int broadcast(void *context, void *data, size_t bytes)
+{
+    const int rank = *(const int *)context;
+    assert_true(bytes <= sizeof said);
+    if (rank == 0)
+        memcpy(said, data, bytes);
+    pthread_barrier_wait(&barrier);
+    memcpy(data, said, bytes);
+    pthread_barrier_wait(&barrier);
+    return 0;
+}
+
+typedef struct place {
+    int rank, code;
+    trv_net_options_t options;
+    char reason[1024];
+    pthread_t thread;
+} place_t;
+
+static void *run(void *context)
+{
+    place_t *place = context;
+    trv_net_t *net;
+    place->code = trv_net_init(&net, &place->options);
+    if (place->code == TRV_OK)
+        place->code = trv_net_barrier(trv_net_world(net));
+    if (place->code == TRV_OK)
+        place->code = trv_net_finalize(&net);
+    snprintf(place->reason, sizeof place->reason, "%s", place->code < 0 ? trv_last_error() : "");
+    return NULL;
+}
+
+static void begin(place_t place[RANKS])
+{
+    for (int r = 0; r < RANKS; r++) {
+        place[r] = (place_t){.rank = r, .options = {TRV_NET_OPTIONS}};
+        place[r].options.rank = r;
+        place[r].options.ranks = RANKS;
+        place[r].options.address = "127.0.0.1";
+        place[r].options.start_timeout_s = 20;
+        place[r].options.meet = broadcast;
+        place[r].options.meet_context = &place[r].rank;
+    }
+}
+
+static void run_all(place_t place[RANKS])
+{
+    pthread_barrier_init(&barrier, NULL, RANKS);
+    for (int r = 0; r < RANKS; r++)
+        pthread_create(&place[r].thread, NULL, run, &place[r]);
+    for (int r = 0; r < RANKS; r++)
+        pthread_join(place[r].thread, NULL);
+    pthread_barrier_destroy(&barrier);
+}
+
+static void expect_all(place_t place[RANKS], const char *sentence)
+{
+    const double start_ns = trv_now_ns();
+    run_all(place);
+    for (int r = 0; r < RANKS; r++) {
+        assert_true(place[r].code < 0);
+        assert_string_equal(place[r].reason, sentence);
+    }
+    assert_true(trv_now_ns() - start_ns < 5e9);
+}
+
+static void test_meets(void **state)
+{
+    place_t place[RANKS];
+    (void)state;
+    begin(place);
+    run_all(place);
+    for (int r = 0; r < RANKS; r++)
+        assert_string_equal(place[r].reason, "");
+}
+
+static void test_wrong_option(void **state)
+{
+    (void)state;
+    for (int who = 0; who < RANKS; who++) {
+        char sentence[256];
+        place_t place[RANKS];
+        begin(place);
+        place[who].options.torus = "5x5";
+        snprintf(sentence, sizeof sentence, "rank %d: the torus 5x5 has not 3 ranks, as the job has", who);
+        expect_all(place, sentence);
+    }
+}
+
+/* Rank 0 cannot listen; its address is longer than what a line would hold. */
+static void test_wrong_address(void **state)
+{
+    char address[251], sentence[512];
+    place_t place[RANKS];
+    (void)state;
+    memset(address, 'x', sizeof address - 1);
+    address[sizeof address - 1] = '\0';
+    begin(place);
+    place[0].options.address = address;
+    run_all(place);
+    snprintf(sentence, sizeof sentence, "rank 0: rank 0 cannot find the address '%s'", address);
+    for (int r = 0; r < RANKS; r++) {
+        assert_true(place[r].code < 0);
+        assert_string_equal(place[r].reason, place[0].reason);
+    }
+    assert_memory_equal(place[0].reason, sentence, strlen(sentence));
+}
+
+/* ---- Addresses --------------------------------------------------------------------------------------------------- */
+
+static void never(void *context, const char *sentence)
+{
+    (void)context;
+    fail_msg("%s", sentence);
+}
+
+/* Two ranks that have opened interfaces of two kinds say the same of it. */
+static void expect_mismatch(const char *const provider[2], const char *const ports[2], const char *sentence)
+{
+    trv_fabric_t *fabric[2];
+    trv_writer_t writer[2] = {{.data = NULL}, {.data = NULL}};
+    for (int r = 0; r < 2; r++) {
+        const trv_fabric_options_t options = {.rank = r,
+                                              .ranks = 2,
+                                              .provider = provider[r],
+                                              .ports = ports[r],
+                                              .fail = never};
+        if (trv_fabric_open(&fabric[r], &options) < 0) {
+            print_message("%s\n", trv_last_error());
+            skip();
+        }
+        trv_fabric_describe(fabric[r], &writer[r]);
+    }
+    for (int r = 0; r < 2; r++) {
+        int rc = TRV_OK;
+        for (int other = 0; rc == TRV_OK && other < 2; other++) {
+            trv_reader_t reader = trv_reader(writer[other].data, writer[other].used);
+            rc = trv_fabric_learn(fabric[r], other, &reader);
+        }
+        assert_int_equal(rc, TRV_ERR_UNSUPPORTED);
+        assert_string_equal(trv_last_error(), sentence);
+    }
+    for (int r = 0; r < 2; r++) {
+        trv_fabric_close(fabric[r]);
+        trv_writer_clear(&writer[r]);
+    }
+}
+
+static void test_providers(void **state)
+{
+    (void)state;
+    expect_mismatch((const char *const[]){"tcp;ofi_rxm", "shm"}, (const char *const[]){NULL, NULL},
+                    "rank 1 has libfabric's provider shm, and rank 0 tcp;ofi_rxm; name one that both have, as in "
+                    "TRIVANCE_PROVIDER=tcp");
+}
+
+static void test_formats(void **state)
+{
+    (void)state;
+    expect_mismatch((const char *const[]){"tcp", "tcp"}, (const char *const[]){"+0=127.0.0.1", "+0=::1"},
+                    "rank 1 has an interface with addresses of another kind than rank 0 (IPv6; rank 0: IPv4): name "
+                    "interfaces that reach each other in TRIVANCE_PORTS, as in +0=10.0.0.1,-0=10.0.1.1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_meets),     cmocka_unit_test(test_wrong_option), cmocka_unit_test(test_wrong_address),
+        cmocka_unit_test(test_providers), cmocka_unit_test(test_formats),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
