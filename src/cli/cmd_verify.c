@@ -160,8 +160,13 @@ static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, cons
 static int verify_program(cli_table_t *table, const trv_msccl_t *program, const trv_mscclpp_t *plan, tally_t *tally)
 {
     trv_msccl_verdict_t verdict;
-    char gpus[32], time[32];
+    cli_progress_t progress;
+    char gpus[32], time[32], what[CLI_PROGRESS_NAME_MAX];
+    snprintf(what, sizeof what, "verifying %.63s", program->name);
+    cli_progress_begin(&progress, what, 1);
+    cli_progress_watch(&progress, 1);
     int rc = program == &plan->head ? trv_mscclpp_verify(plan, &verdict) : trv_msccl_verify(program, &verdict);
+    cli_progress_end(&progress);
     if (rc)
         return rc;
     snprintf(gpus, sizeof gpus, "%d GPUs", program->gpus);
@@ -279,6 +284,7 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_ms
     free(text);
     if (!rc && !file->has_blocks) {
         trv_schedule_destroy(file->schedule);
+        file->schedule = NULL;
         rc = trv_fail(TRV_ERR_INVALID,
                       "%.200s has messages but no blocks: what is in a message is not known, so nothing can "
                       "be proved (plan, cost, simulate and export take such a file)",
@@ -369,10 +375,13 @@ static int estimate_member(const options_t *options, const trv_torus_t *torus, c
 }
 
 /* What all of it takes; over an hour only with --long. */
-static int have_patience(const options_t *options)
+static int have_patience(const options_t *options, const trv_schedule_t *schedule, const trv_msccl_t *program,
+                         const trv_mscclpp_t *plan)
 {
-    double seconds = 0;
-    int rc = TRV_OK;
+    double seconds = program == &plan->head ? trv_mscclpp_seconds(plan)
+                     : program->gpus        ? trv_msccl_seconds(program)
+                                            : 0;
+    int rc = schedule ? trv_verify_seconds(schedule, options->method, &seconds) : TRV_OK;
     for (int t = 0; t < options->tori.count; t++)
         for (int c = 0; c < 3; c++)
             for (int i = 0; options->collective[c] && i < options->selection.choices; i++) {
@@ -382,10 +391,12 @@ static int have_patience(const options_t *options)
             }
     return rc ? rc
               : cli_patience(options->command, seconds, options->patient,
-                             "a smaller torus of the same kind shows most faults");
+                             options->path ? NULL : "a smaller torus of the same kind shows most faults");
 }
 
-static int run(options_t *options)
+/* Prints the table; *code: the exit status where nothing fails. */
+static int print_table(const options_t *options, const trv_schedule_t *schedule, const trv_msccl_t *program,
+                       const trv_mscclpp_t *plan, int *code)
 {
     cli_column_t column[] = {
         {"torus", "torus", false, 0},      {"algorithm", "algorithm", false, 0},
@@ -397,46 +408,47 @@ static int run(options_t *options)
         {"fault_stream", NULL, false, 0},  {"fault_step", NULL, false, 0},
         {"fault_block", NULL, false, 0},   {"reason", "", false, 0},
     };
-    trv_schedule_file_t file = {0};
     tally_t tally = {0};
     cli_table_t table;
-    trv_msccl_t xml = {.gpus = 0};
-    trv_mscclpp_t plan = {.blocks = 0};
-    int rc = options->path ? read_file(options, &file, &xml, &plan) : TRV_OK;
-    const trv_msccl_t *program = plan.head.gpus ? &plan.head : &xml;
-    if (!rc && program->gpus && options->network.links.count) {
-        trv_msccl_clear(&xml);
-        trv_mscclpp_clear(&plan);
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about links, which a program of GPUs does not know");
-    } else if (!rc && !program->gpus) {
-        rc = check_links(options, &file);
-    }
-    if (rc)
-        return cli_bad_last(options->command);
-    set_widths(options, file.schedule, column);
+    set_widths(options, schedule, column);
     if (program->gpus) {
         column[0].width = (int)strlen("1024 GPUs");
         column[1].width = cli_text_width(program->name);
     }
-    if (!options->path && (check_single(options) || have_patience(options)))
-        return cli_bad_last(options->command);
     cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
                     cli_stdout_is_terminal());
     cli_table_stream(&table);
-    if (program->gpus)
-        rc = verify_program(&table, program, &plan, &tally);
-    else
-        rc = file.schedule ? verify_one(&table, options, file.schedule, trv_schedule_name(file.schedule), &tally)
+    int rc = program->gpus ? verify_program(&table, program, plan, &tally)
+             : schedule    ? verify_one(&table, options, schedule, trv_schedule_name(schedule), &tally)
                            : verify_tori(&table, options, &tally);
+    int end = cli_table_end(&table);
+    if (!rc && !end && tally.proved + tally.wrong == 0)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "no algorithm of the list can serve the torus, so nothing was verified");
+    *code = tally.wrong ? CLI_WRONG : CLI_OK;
+    return rc ? rc : end;
+}
+
+static int run(options_t *options)
+{
+    trv_schedule_file_t file = {0};
+    trv_msccl_t xml = {.gpus = 0};
+    trv_mscclpp_t plan = {.blocks = 0};
+    int code = CLI_BAD, rc = options->path ? read_file(options, &file, &xml, &plan) : TRV_OK;
+    const trv_msccl_t *program = plan.head.gpus ? &plan.head : &xml;
+    if (!rc && program->gpus && options->network.links.count)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link are about links, which a program of GPUs does not know");
+    else if (!rc && !program->gpus)
+        rc = check_links(options, &file);
+    if (!rc && !options->path)
+        rc = check_single(options);
+    if (!rc)
+        rc = have_patience(options, file.schedule, program, &plan);
+    if (!rc)
+        rc = print_table(options, file.schedule, program, &plan, &code);
     trv_schedule_destroy(file.schedule);
     trv_msccl_clear(&xml);
     trv_mscclpp_clear(&plan);
-    int end = cli_table_end(&table);
-    if (rc || end)
-        return cli_bad_last(options->command);
-    if (tally.proved + tally.wrong == 0)
-        return cli_bad(options->command, "no algorithm of the list can serve the torus, so nothing was verified");
-    return tally.wrong ? CLI_WRONG : CLI_OK;
+    return rc ? cli_bad_last(options->command) : code;
 }
 
 static int read_collective(options_t *options, const char *text)

@@ -67,6 +67,9 @@ typedef struct trv_msccl_verdict {
     char fault[256];
 } trv_msccl_verdict_t;
 
+/* About how long trv_msccl_verify takes, which says how far it is (common/advance.h). */
+double trv_msccl_seconds(const trv_msccl_t *program);
+
 /* Proves that it ends, whatever the order in which threadblocks run, and that every GPU then has every contribution
  * exactly once; or finds the first fault. TRV_ERR_UNSUPPORTED where it is too large. */
 int trv_msccl_verify(const trv_msccl_t *program, trv_msccl_verdict_t *verdict);

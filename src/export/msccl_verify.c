@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/clock.h"
 #include "common/error.h"
 #include "export/msccl_program.h"
 
-#define ROOM_MAX (UINT64_C(1) << 27) /* numbers */
-#define SLOTS    2                   /* of a connection */
+#define ROOM_MAX      (UINT64_C(1) << 27) /* numbers */
+#define SLOTS         2                   /* of a connection */
+#define NUMBERS_PER_S 1.5e9               /* on a core that has nothing else to do */
 
 typedef struct wire { /* into a threadblock */
     int from;         /* the threadblock that sends into it, or -1 */
@@ -41,7 +43,8 @@ typedef struct run {
     size_t *first_read; /* of each GPU's cells */
     int *to;            /* per threadblock: the one that it sends to, or -1 */
     wire_t *wire;
-    int32_t *row; /* a step's result */
+    int32_t *row;          /* a step's result */
+    double work, all_work; /* done, and of all ways to run it */
 } run_t;
 
 /* ---- Faults ------------------------------------------------------------------------------------------------------ */
@@ -266,6 +269,24 @@ static bool is_ready(const run_t *run, int block, const trv_msccl_step_t *step)
            !(out && out->sent == out->received + SLOTS);
 }
 
+/* How many numbers a step reads or writes, about. */
+static double count_work(const trv_msccl_t *program, const trv_msccl_step_t *step)
+{
+    const double row = 1 + program->gpus, blocks = program->first_block[program->gpus];
+    return 10 + 3 * step->count * (row + blocks / program->gpus) + 2 * blocks;
+}
+
+/* In place, out of place or both. */
+static double count_all(const trv_msccl_t *program)
+{
+    double work = 0;
+    for (int s = 0; s < program->steps; s++)
+        work += count_work(program, &program->step[s]);
+    return work * (program->mode[0] + program->mode[1]);
+}
+
+double trv_msccl_seconds(const trv_msccl_t *program) { return count_all(program) / NUMBERS_PER_S; }
+
 /* Goes on in a threadblock as far as it can; *moved if that is any step. 1: a fault. */
 static int run_block(run_t *run, int block, bool *moved)
 {
@@ -284,6 +305,8 @@ static int run_block(run_t *run, int block, bool *moved)
         }
         if (perform(run, block, step))
             return 1;
+        run->work += count_work(program, step);
+        trv_advance(run->work / run->all_work);
         *moved = true;
         if (run->kept_at[at] >= 0) {
             int32_t *kept = run->kept + (size_t)run->kept_at[at] * (size_t)run->blocks;
@@ -482,8 +505,14 @@ int trv_msccl_verify(const trv_msccl_t *program, trv_msccl_verdict_t *verdict)
     const double begun_ns = trv_now_ns();
     int rc = TRV_OK;
     *verdict = (trv_msccl_verdict_t){.valid = true, .gpu = -1, .block = -1, .step = -1};
+    double work = 0;
     for (int mode = 0; mode < 2 && !rc && verdict->valid; mode++) {
-        run_t run = {.program = program, .verdict = verdict, .in_place = mode == 0, .width = 1 + program->gpus};
+        run_t run = {.program = program,
+                     .verdict = verdict,
+                     .in_place = mode == 0,
+                     .width = 1 + program->gpus,
+                     .work = work,
+                     .all_work = count_all(program)};
         run.blocks = program->first_block[program->gpus];
         if (!program->mode[mode])
             continue;
@@ -491,6 +520,7 @@ int trv_msccl_verify(const trv_msccl_t *program, trv_msccl_verdict_t *verdict)
         rc = make(&run);
         if (!rc && !link_blocks(&run) && !check_waits(&run))
             run_all(&run);
+        work = run.work;
         clear(&run);
     }
     verdict->seconds = 1e-9 * (trv_now_ns() - begun_ns);

@@ -46,6 +46,9 @@ typedef struct trv_mscclpp {
 int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_mscclpp_t *program);
 void trv_mscclpp_clear(trv_mscclpp_t *program);
 
+/* About how long trv_mscclpp_verify takes, which says how far it is (common/advance.h). */
+double trv_mscclpp_seconds(const trv_mscclpp_t *program);
+
 /* Runs it twice, one launch behind the other: proves that it ends, that nothing is read or written unordered, and that
  * every GPU then has every contribution exactly once; or finds the first fault. TRV_ERR_UNSUPPORTED where it is too large. */
 int trv_mscclpp_verify(const trv_mscclpp_t *program, trv_msccl_verdict_t *verdict);

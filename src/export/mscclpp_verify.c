@@ -18,11 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/advance.h"
 #include "common/clock.h"
 #include "common/error.h"
 #include "export/mscclpp_run.h"
 
-#define LAUNCHES 2
+#define LAUNCHES      2
+#define NUMBERS_PER_S 2e9 /* on a core that has nothing else to do */
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
@@ -184,6 +186,27 @@ static int perform(run_t *run, int block, const trv_pp_op_t *op, bool *done)
     }
 }
 
+/* How many numbers an operation reads or writes, about. */
+static double count_work(const trv_mscclpp_t *program, const trv_pp_op_t *op)
+{
+    const double blocks = program->blocks, row = 1 + program->head.gpus;
+    const bool on_memory = op->kind == TRV_PP_MOVE || op->kind == TRV_PP_SUM;
+    double work = 10 + (op->kind == TRV_PP_NOP ? 0 : 2 * blocks * (op->count + 1));
+    for (int i = 0; on_memory && i < op->count; i++)
+        work += program->chunks[op->first + i].size * (row + (i < op->sources ? 0 : 2 * blocks) + 10);
+    return work;
+}
+
+static double count_all(const trv_mscclpp_t *program)
+{
+    double work = 0;
+    for (int i = 0; i < program->op_count; i++)
+        work += LAUNCHES * count_work(program, &program->op[i]);
+    return work;
+}
+
+double trv_mscclpp_seconds(const trv_mscclpp_t *program) { return count_all(program) / NUMBERS_PER_S; }
+
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* New inputs, and all else empty: a write of the GPU's memory behind all that its threadblocks did. */
@@ -246,6 +269,8 @@ static int relaunch(run_t *run, int gpu, bool *moved)
 static int run_all(run_t *run)
 {
     const trv_mscclpp_t *program = run->program;
+    const double all = count_all(program);
+    double work = 0;
     bool moved = true, done = true;
     for (int gpu = 0; gpu < program->head.gpus; gpu++)
         if (launch(run, gpu))
@@ -254,9 +279,12 @@ static int run_all(run_t *run)
         moved = false;
         for (int b = 0; b < run->blocks; b++)
             for (done = true; done && run->block[b].at < program->block[b].ops;) {
-                int rc = perform(run, b, &program->op[program->block[b].first_op + run->block[b].at], &done);
+                const trv_pp_op_t *op = &program->op[program->block[b].first_op + run->block[b].at];
+                int rc = perform(run, b, op, &done);
                 if (rc)
                     return rc;
+                work += done ? count_work(program, op) : 0;
+                trv_advance(work / all);
                 run->block[b].at += done;
                 moved |= done;
                 if (done)

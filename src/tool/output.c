@@ -33,7 +33,7 @@ static void on_signal(int number)
 /* Of signals that the tool does something else with, that takes care. */
 static void watch_signals(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ};
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
     static bool watched;
     for (size_t i = 0; !watched && i < sizeof ends / sizeof *ends; i++) {
         struct sigaction now, mine = {.sa_handler = on_signal};
@@ -117,6 +117,8 @@ static int open_output(cli_output_t *output, const char *path)
     if (!path || strcmp(path, "-") == 0)
         return TRV_OK;
     const bool is_there = stat(path, &status) == 0;
+    if (!is_there && (errno != ENOENT || !*path)) /* links in a ring, for example */
+        return fail_to_write(path);
     output->path = follow(path);
     if (!output->path)
         return trv_fail_memory();

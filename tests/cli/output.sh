@@ -22,6 +22,11 @@ mkdir folder && echo old > folder/target.svg && ln -s folder/target.svg link.svg
 draw link.svg && [ -L link.svg ] && drawn folder/target.svg || fault "a link is replaced"
 draw folder/dangling.svg && [ -L folder/dangling.svg ] && drawn new2.svg || fault "a link to what is not there yet"
 
+ln -s ring1 ring2 && ln -s ring2 ring1
+draw ring1 && fault "links that lead in a ring are written"
+[ -L ring1 ] && grep -q "'ring1' cannot be written" said || fault "links that lead in a ring are replaced: $(cat said)"
+draw "" && fault "a file without a name is written"
+
 echo old > readonly.svg && chmod 444 readonly.svg
 draw readonly.svg && fault "a read-only file is written"
 [ "$(cat readonly.svg)" = old ] && grep -q read-only said || fault "a read-only file is changed, or nothing is said"
@@ -43,7 +48,7 @@ if [ "$(id -u)" = 0 ] && command -v runuser > /dev/null; then
 fi
 
 # A schedule that takes seconds to write is interrupted in the midst of it.
-for signal in INT TERM HUP XFSZ; do
+for signal in INT TERM HUP PIPE XFSZ; do
     echo old > big.json
     env --default-signal="$signal" timeout -s "$signal" 0.4 "$trivance" plan 243 --algorithm=bucket --format=json -o big.json 2> said
     [ "$(cat big.json)" = old ] || fault "SIG$signal: what was there is lost"

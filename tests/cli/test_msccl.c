@@ -14,6 +14,7 @@
 
 #include <trivance/trivance.h>
 
+#include "common/advance.h"
 #include "export/msccl.h"
 #include "export/msccl_program.h"
 #include "tool.h"
@@ -158,6 +159,26 @@ static void test_wrapping(void **state)
     assert_string_equal(verify(text), "GPU 0, threadblock 0, step 20: a contribution counts more than a million times");
 }
 
+static void listen(void *context, double done)
+{
+    double *last = context;
+    assert_true(done > *last && done <= 1);
+    *last = done;
+}
+
+/* Whoever listens hears how far it is, up to the end; in place and out of place are one way. */
+static void test_advance(void **state)
+{
+    char *text = tool_read_file(TRIVANCE_TEST_DATA "/msccl-2.xml");
+    double last = 0;
+    (void)state;
+    trv_advance_listen(listen, &last);
+    assert_null(verify(text));
+    trv_advance_listen(NULL, NULL);
+    assert_true(last > 0.999);
+    free(text);
+}
+
 /* Names go to a terminal and into JSON. */
 static void test_names(void **state)
 {
@@ -202,8 +223,9 @@ static void test_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ours),     cmocka_unit_test(test_broken), cmocka_unit_test(test_dependencies),
-        cmocka_unit_test(test_wrapping), cmocka_unit_test(test_names),  cmocka_unit_test(test_tool),
+        cmocka_unit_test(test_ours),     cmocka_unit_test(test_broken),  cmocka_unit_test(test_dependencies),
+        cmocka_unit_test(test_wrapping), cmocka_unit_test(test_advance), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_tool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

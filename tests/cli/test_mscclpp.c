@@ -15,6 +15,7 @@
 
 #include <trivance/trivance.h>
 
+#include "common/advance.h"
 #include "export/msccl.h"
 #include "export/mscclpp_program.h"
 #include "tool.h"
@@ -281,6 +282,26 @@ static void test_order(void **state)
     }
 }
 
+static void listen(void *context, double done)
+{
+    double *last = context;
+    assert_true(done > *last && done <= 1);
+    *last = done;
+}
+
+/* Whoever listens hears how far it is, up to the end. */
+static void test_advance(void **state)
+{
+    char *text = exported("3x3", "bucket", TRV_ALLREDUCE);
+    double last = 0;
+    (void)state;
+    trv_advance_listen(listen, &last);
+    assert_null(verify(text));
+    trv_advance_listen(NULL, NULL);
+    assert_true(last > 0.999);
+    free(text);
+}
+
 /* As many signals as nobody waits for: refused, rather than memory without end. */
 static void test_many_signals(void **state)
 {
@@ -320,9 +341,9 @@ static void test_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ours),   cmocka_unit_test(test_removed), cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_others), cmocka_unit_test(test_order),   cmocka_unit_test(test_many_signals),
-        cmocka_unit_test(test_tool),
+        cmocka_unit_test(test_ours),    cmocka_unit_test(test_removed), cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_others),  cmocka_unit_test(test_order),   cmocka_unit_test(test_many_signals),
+        cmocka_unit_test(test_advance), cmocka_unit_test(test_tool),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }
