@@ -69,8 +69,8 @@ typedef struct trv_net_options {
                               what holds without any */
     const char *provider;   /* of libfabric, "tcp" for example; NULL: TRIVANCE_PROVIDER, else shm where LOCAL_WORLD_SIZE
                               says that all ranks are on one host, else the first that serves */
-    const char *ports;      /* which interface leads which way, "+0=eth1,-0=eth2"; NULL: TRIVANCE_PORTS, else one
-                              interface for all */
+    const char *ports;      /* which interface leads which way, "+0=eth1,-0=eth2", or those of which it is found,
+                              "eth1,eth2", "10.1.0.0/16"; NULL: TRIVANCE_PORTS, else it is found of all */
     const char *torus;      /* how the ranks are wired, "3x3"; NULL: TRIVANCE_TORUS, else a ring */
     const char *algorithm;  /* a name of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's choice */
     double start_timeout_s; /* until all ranks have met; 0: 30 */
@@ -220,7 +220,7 @@ typedef struct trv_net_port {
     char interface[64]; /* "eth1", as the provider calls it */
     char provider[64];  /* "tcp;ofi_rxm" */
     char address[128];  /* of this end, as libfabric prints it */
-    char ways[128]; /* the ports of the torus that it serves: "+0,-1"; "" of one that serves all that no other does */
+    char ways[128];     /* the ports of the torus whose messages leave by it: "+0,-1" */
     uint64_t bytes_sent, bytes_received, messages_sent, messages_received;
 } trv_net_port_t;
 #define TRV_NET_PORT .size = sizeof(trv_net_port_t)

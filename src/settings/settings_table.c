@@ -129,10 +129,10 @@ static const trv_setting_t table[] = {
      "The provider of libfabric that messages take, of libtrivance_net and with TRIVANCE_TRANSPORT=ofi; rank 0's "
      "holds. Without it, the ranks of libtrivance_net that LOCAL_WORLD_SIZE puts on one host use its memory (shm).",
      NULL, false},
-    {"TRIVANCE_PORTS", TRV_SETTING_TEXT, AT(ports), false, "one interface for all",
-     "PORT=INTERFACE, separated by commas", "+0=eth1,-0=eth2",
-     "Likewise: which network interface of this host leads which way on the torus; ways that are not named "
-     "go by the first.",
+    {"TRIVANCE_PORTS", TRV_SETTING_TEXT, AT(ports), false, "found by the routes",
+     "PORT=INTERFACE, separated by commas, or interfaces and networks", "+0=eth1,-0=eth2",
+     "Likewise: which network interface of this host leads which way on the torus, where ways that are not named go by "
+     "the first; or (eth1,eth2; 10.1.0.0/16) among which interfaces that is found.",
      NULL, false},
     {"TRIVANCE_SECRET", TRV_SETTING_TEXT, AT(secret), false, "none", "any text", "a-long-random-text",
      "For libtrivance_net: what a job's ranks know and strangers do not; `trivance launch` makes one at random.", NULL,

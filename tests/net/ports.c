@@ -3,7 +3,9 @@
  * received must be what the schedule's messages are, port by port; by the library's counts, and with `kernel` by those of
  * the system, too, which are of real interfaces (the testbed's).
  *
- *     net_ports TORUS INTERFACES kernel|loop ALGORITHM…
+ *     net_ports TORUS INTERFACES kernel|found|loop ALGORITHM…
+ *
+ * `found`: like kernel, and each interface leads the way that it is named after (up0: +0), as the testbed names them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +126,20 @@ static void check(const counts_t *before, const counts_t *after, const uint64_t 
     }
 }
 
+static void check_names(const trv_net_t *net)
+{
+    for (int p = 0; p < trv_net_ports(net); p++) {
+        trv_net_port_t port = {TRV_NET_PORT};
+        if (trv_net_port(net, p, &port) < 0)
+            fail("no port");
+        const bool up = strncmp(port.interface, "up", 2) == 0;
+        if (port.ways[0] != (up ? '+' : '-') || strcmp(port.ways + 1, port.interface + (up ? 2 : 4)) != 0) {
+            fprintf(stderr, "rank %d: %s leads %s\n", rank, port.interface, port.ways);
+            exit(1);
+        }
+    }
+}
+
 static void run(trv_net_t *net, const char *algorithm, const char *tori)
 {
     trv_net_comm_t *world = trv_net_world(net);
@@ -160,10 +176,12 @@ int main(int argc, char **argv)
     if (argc < 5)
         return 2;
     interfaces = atoi(argv[2]);
-    kernel = strcmp(argv[3], "kernel") == 0;
+    kernel = strcmp(argv[3], "loop") != 0;
     if (trv_net_init(&net, &options) < 0)
         fail("no start");
     rank = trv_net_rank(trv_net_world(net));
+    if (strcmp(argv[3], "found") == 0)
+        check_names(net);
     for (int i = 4; i < argc; i++)
         run(net, argv[i], argv[1]);
     if (trv_net_finalize(&net) < 0)

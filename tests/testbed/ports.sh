@@ -37,7 +37,13 @@ ip -n trv-0 -o link show dev up1 > "$work/out" 2>&1 || fail "node 0 has no inter
 up 3x3 --bandwidth=100Mb/s --hop-latency=200us
 echo "== an interface for each port"
 export TRIVANCE_PORTS=+0=up0,-0=down0,+1=up1,-1=down1
-job 0 "" "$program" 3x3 4 kernel trivance-b trivance-l-grouped
+job 0 "" "$program" 3x3 4 found trivance-b trivance-l-grouped
+echo "== found without being told"
+for TRIVANCE_PORTS in "" 10.80.0.0/16 down1,up0,up1,down0; do
+    job 0 "" "$program" 3x3 4 found trivance-b
+done
+unset TRIVANCE_PORTS # the job is told which network it is to take
+job 0 "" "$program" 3x3 4 found trivance-l-grouped
 echo "== not where they lead to, but where they are said to lead"
 export TRIVANCE_PORTS=+0=up1,-0=down0,+1=down1,-1=up0
 job 0 "" "$program" 3x3 4 kernel trivance-b
@@ -47,6 +53,8 @@ job 0 "" "$program" 3x3 3 kernel trivance-b
 echo "== bad input"
 export TRIVANCE_PORTS=+0=up0,-0=up7
 job 1 "no interface 'up7'" "$program" 3x3 2 kernel trivance-b
+export TRIVANCE_PORTS=10.99.0.0/16
+job 1 "no interface '10.99.0.0/16'" "$program" 3x3 2 kernel trivance-b
 "$tool" testbed run --mpi=none --drop-in -- "$program" > "$work/out" 2>&1
 [ $? = 2 ] && grep -q "leave one of them out" "$work/out" || fail "--drop-in without MPI"
 "$tool" testbed down > /dev/null && ours=

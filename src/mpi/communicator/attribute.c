@@ -243,10 +243,12 @@ static int found_job(int rank, bool wanted)
     int code = meet(rank, wanted);
     if (code != TRV_OK)
         return code;
-    if (trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
+    /* Its network first, by which connections find their interfaces. */
+    if (trv_mpi_world_learn(MPI_COMM_WORLD) != MPI_SUCCESS ||
+        trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
         return TRV_ERR_MEMORY;
     trv_mpi_job_set(job);
-    return trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS ? TRV_OK : TRV_ERR_MEMORY;
+    return TRV_OK;
 }
 
 bool trv_mpi_begin(bool wanted)

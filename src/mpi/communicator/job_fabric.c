@@ -12,6 +12,8 @@
 
 #include "common/error.h"
 #include "mpi/communicator/exchange.h"
+#include "mpi/communicator/places.h"
+#include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
 #include "mpi/transport/over_fabric.h"
 
@@ -27,6 +29,8 @@ typedef struct job_fabric {
     MPI_Comm own;  /* the same ranks, for the end */
     trv_fabric_t *fabric;
     uint8_t *records; /* of all ranks, where the fabric looks addresses up */
+    char host[HOST_MAX];
+    bool local, placed; /* the provider serves one host only; every rank knows its place on the network */
     char reason[512];
     MPI_Request request;
     struct job_fabric *next;
@@ -112,46 +116,91 @@ static int open_all(job_fabric_t *job, const place_t *domain)
     return all_can(domain, rc);
 }
 
-static int learn(job_fabric_t *job, int ranks, size_t room, const char *own)
-{
-    char host[HOST_MAX];
-    int rc = TRV_OK;
-    for (int r = 0; rc == TRV_OK && r < ranks; r++) {
-        trv_reader_t reader = trv_reader(job->records + (size_t)r * room, room);
-        trv_read_text(&reader, host, sizeof host);
-        rc = trv_fabric_learn(job->fabric, r, &reader);
-        if (rc == TRV_OK && trv_fabric_is_local(job->fabric) && strcmp(host, own) != 0)
-            rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                          "TRIVANCE_TRANSPORT=ofi: libfabric's provider %s serves one host only, and rank %d is on %s",
-                          trv_fabric_provider(job->fabric), r, host);
-    }
-    return rc;
-}
+/* ---- Exchanges --------------------------------------------------------------------------------------------------- */
 
-static int exchange(job_fabric_t *job, const place_t *domain)
+typedef int read_t(job_fabric_t *job, int rank, trv_reader_t *reader);
+
+/* Hands every rank's record to `read`; the records stay with the job until the next. */
+static int exchange(job_fabric_t *job, const place_t *domain, trv_writer_t *writer, int code, read_t *read)
 {
-    trv_writer_t writer = {.data = NULL};
-    char own[HOST_MAX] = "";
-    gethostname(own, sizeof own - 1);
-    trv_write_text(&writer, own);
-    trv_fabric_describe(job->fabric, &writer);
-    int64_t room = writer.failed || writer.used > RECORD_MAX ? RECORD_MAX : (int64_t)writer.used;
-    int rc = trv_mpi_greatest(domain->comm, &room, 1, "open libfabric") == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT;
-    uint8_t *mine = calloc(1, (size_t)room);
-    job->records = malloc((size_t)room * (size_t)domain->ranks);
-    if (rc == TRV_OK && (!mine || !job->records || writer.failed || writer.used > (size_t)room))
+    int64_t room = writer->failed || writer->used > RECORD_MAX ? RECORD_MAX : (int64_t)writer->used;
+    int rc = trv_mpi_greatest(domain->comm, &room, 1, "open libfabric") == MPI_SUCCESS ? code : TRV_ERR_TRANSPORT;
+    uint8_t *mine = calloc(1, (size_t)room + 1);
+    free(job->records);
+    job->records = malloc((size_t)room * (size_t)domain->ranks + 1);
+    if (rc == TRV_OK && (!mine || !job->records || writer->failed || writer->used > (size_t)room))
         rc = trv_fail_memory();
     if (rc == TRV_OK)
-        memcpy(mine, writer.data, writer.used);
+        memcpy(mine, writer->data, writer->used);
     rc = all_can(domain, rc);
     if (rc == TRV_OK &&
         trv_mpi_collect(domain->comm, mine, job->records, (size_t)room, "open libfabric") != MPI_SUCCESS)
         rc = trv_fail(TRV_ERR_TRANSPORT, "the ranks cannot exchange their addresses");
-    if (rc == TRV_OK)
-        rc = learn(job, domain->ranks, (size_t)room, own);
-    trv_writer_clear(&writer);
+    for (int r = 0; rc == TRV_OK && r < domain->ranks; r++) {
+        trv_reader_t reader = trv_reader(job->records + (size_t)r * (size_t)room, (size_t)room);
+        rc = read(job, r, &reader);
+    }
+    trv_writer_clear(writer);
     free(mine);
     return all_can(domain, rc);
+}
+
+static int hear(job_fabric_t *job, int rank, trv_reader_t *reader)
+{
+    char host[HOST_MAX];
+    trv_read_text(reader, host, sizeof host);
+    const int place = (int)trv_read_number(reader) - 1;
+    if (job->local && strcmp(host, job->host) != 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "TRIVANCE_TRANSPORT=ofi: libfabric's provider %s serves one host only, and rank %d is on %s",
+                        trv_fabric_provider(job->fabric), rank, host);
+    job->placed = job->placed && place >= 0;
+    return trv_fabric_hear(job->fabric, rank, host, place < 0 ? rank : place, reader);
+}
+
+static int learn(job_fabric_t *job, int rank, trv_reader_t *reader)
+{
+    return trv_fabric_learn(job->fabric, rank, reader);
+}
+
+/* The torus of the world's network where all know their places on it; else a ring. */
+static int survey(job_fabric_t *job, int ranks)
+{
+    const trv_mpi_world_t *world = trv_mpi_world();
+    trv_torus_t torus;
+    if (job->placed)
+        torus = world->network.torus;
+    else if (trv_torus_init(&torus, 1, &ranks) < 0)
+        return TRV_ERR_ARGUMENT;
+    return trv_fabric_survey(job->fabric, &torus);
+}
+
+/* Which interface leads which way, and who is where. */
+static int find_ways(job_fabric_t *job, const place_t *domain)
+{
+    const trv_mpi_world_t *world = trv_mpi_world();
+    trv_writer_t writer = {.data = NULL};
+    gethostname(job->host, sizeof job->host - 1);
+    job->local = trv_fabric_is_local(job->fabric);
+    job->placed = true;
+    trv_write_text(&writer, job->host);
+    trv_write_number(&writer, world && world->code == 1 ? (uint32_t)world->place + 1 : 0);
+    trv_fabric_offer(job->fabric, &writer);
+    int rc = exchange(job, domain, &writer, TRV_OK, hear);
+    if (rc < 0)
+        return rc;
+    rc = survey(job, domain->ranks);
+    if (rc == TRV_OK)
+        trv_fabric_describe(job->fabric, &writer);
+    rc = exchange(job, domain, &writer, rc, learn);
+    rc = rc < 0 ? rc : all_can(domain, trv_fabric_settle(job->fabric));
+    if (rc == TRV_OK && trv_mpi_heard(TRV_DEBUG_INFO, domain->rank)) {
+        char map[400];
+        trv_fabric_tell(job->fabric, map, sizeof map);
+        trv_mpi_say("TRIVANCE_TRANSPORT=ofi: rank %d sends %s (%s)", domain->rank, map,
+                    trv_fabric_provider(job->fabric));
+    }
+    return rc;
 }
 
 static void clear(job_fabric_t *job)
@@ -187,7 +236,7 @@ int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
     job->own = MPI_COMM_NULL;
     rc = open_all(job, domain);
     if (rc == TRV_OK)
-        rc = exchange(job, domain);
+        rc = find_ways(job, domain);
     if (rc == TRV_OK && PMPI_Comm_split(domain->comm, 0, domain->rank, &job->own) != MPI_SUCCESS)
         rc = trv_fail(TRV_ERR_TRANSPORT, "MPI has no communicator left");
     rc = all_can(domain, rc);

@@ -20,10 +20,11 @@
 
 #include <trivance/torus.h>
 
+#include "net/ports/device.h"
+#include "net/ports/map.h"
 #include "net/start/wire.h"
 
 enum {
-    TRV_WAYS = 2 * TRV_DIMS_MAX,
     TRV_NO_WAY = -1,     /* of messages that no schedule sends: the first interface */
     TRV_RANKS_BITS = 20, /* a tag's upper bits are the sender, where the provider has room for it */
     TRV_TAG_BITS = 64 - TRV_RANKS_BITS
@@ -34,7 +35,7 @@ typedef struct trv_fabric trv_fabric_t;
 typedef struct trv_fabric_options {
     int rank, ranks;
     const char *provider; /* NULL: the first that serves */
-    const char *ports;    /* "+0=eth1,-0=eth2"; NULL: one interface for all */
+    const char *ports;    /* "+0=eth1,-0=eth2"; "eth1,10.1.0.0/16": of these it is found; NULL: of all */
     const char *local;    /* the number of an address of this host, by which it reaches the others; NULL: any */
     bool remote;          /* some ranks are on other hosts */
     bool crowded;         /* see trv_fabric_crowd */
@@ -47,8 +48,31 @@ typedef struct trv_fabric_options {
     void *context;
 } trv_fabric_options_t;
 
-/* TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if no provider serves. */
+/* Opening takes two exchanges among all ranks, so that no rank decides alone which interface leads which way:
+ *
+ *     open       looks for interfaces
+ *     offer      writes what this rank says of them; hear reads every rank's, its own too
+ *     survey     asks the system how it reaches the neighbours, and opens what may serve
+ *     describe   writes where this rank is found; learn reads every rank's, rank 0's first: TRV_ERR_UNSUPPORTED for one
+ *                with another provider, or addresses of another kind
+ *     settle     decides
+ *
+ * What is read stays where it is in memory: until survey what is heard, until the close what is learnt.
+ *
+ * TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if no provider serves. */
 int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
+void trv_fabric_offer(const trv_fabric_t *fabric, trv_writer_t *writer);
+/* host: the same text for ranks of one host; place: on the torus of `survey`. */
+int trv_fabric_hear(trv_fabric_t *fabric, int rank, const char *host, int place, trv_reader_t *reader);
+int trv_fabric_survey(trv_fabric_t *fabric, const trv_torus_t *torus);
+void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
+int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
+int trv_fabric_settle(trv_fabric_t *fabric);
+/* Bit d: both ways of dimension d take one interface on some rank; the same on all ranks. */
+unsigned trv_fabric_shared(const trv_fabric_t *fabric);
+/* "+0 by eth1 and -0 by eth2": this rank's, as the end of a sentence. */
+void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room);
+
 /* The first provider that serves the ranks of one host only, by their memory; false where there is none. */
 bool trv_fabric_find_local(char *provider, size_t room);
 /* Whatever is pending is over, and nobody but their owners has the buffers; then nothing of it is used any more. */
@@ -59,11 +83,6 @@ const char *trv_fabric_provider(const trv_fabric_t *fabric);
 bool trv_fabric_is_local(const trv_fabric_t *fabric);
 /* Ranks outnumber this host's cores: nobody polls for long. */
 void trv_fabric_crowd(trv_fabric_t *fabric);
-
-/* Where this rank is found, for the others; and where another is, which stays where it is in memory. Rank 0 is learnt
- * first; TRV_ERR_UNSUPPORTED for who has another provider, or addresses of another kind. */
-void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
-int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 
 /* Memory that the provider knows, on every interface. */
 typedef struct trv_region {
@@ -122,7 +141,8 @@ int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way);
 typedef struct trv_fabric_port_info {
     const char *interface, *provider;
     char address[128];
-    unsigned ways;                  /* bit w: way w leaves by it */
+    unsigned ways, arrivals; /* bit w: way w leaves, arrives by it */
+    trv_device_t device;
     uint64_t bytes[2], messages[2]; /* received, sent */
 } trv_fabric_port_info_t;
 int trv_fabric_ports(const trv_fabric_t *fabric);

@@ -1,6 +1,6 @@
 /*
- * What the parts of the fabric share: ports.c (which interfaces), port.c (one of them), open.c (all of them),
- * post.c (messages), wait.c (progress).
+ * What the parts of the fabric share: ports.c (which interfaces there are), settle.c (which lead which way), port.c (one
+ * of them), open.c (all of them), post.c (messages), wait.c (progress).
  */
 #ifndef TRIVANCE_NET_FABRIC_INSIDE_H
 #define TRIVANCE_NET_FABRIC_INSIDE_H
@@ -16,12 +16,16 @@
 
 #include "net/fabric/fabric.h"
 
-enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64 };
+enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64, TRV_NUMBER_MAX = 80 };
 
 /* An interface. */
 typedef struct trv_port_end {
     char interface[TRV_INTERFACE_MAX];
-    unsigned ways;
+    unsigned ways, arrivals;
+    char number[TRV_NUMBER_MAX]; /* its address, without a port; "": it is of another kind */
+    char device_name[TRV_INTERFACE_MAX];
+    int device_index; /* 0: there is none */
+    trv_device_t device;
     struct fi_info *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain;
@@ -38,7 +42,8 @@ typedef struct trv_port_end {
 /* Another rank, or this one: where its interfaces are, and which way leads by which. */
 typedef struct trv_peer {
     int ports;
-    const uint8_t *ways, **address;
+    trv_map_t map;
+    const uint8_t **address;
     size_t *address_bytes;
     fi_addr_t *known; /* [ours * ports + theirs] */
 } trv_peer_t;
@@ -54,7 +59,12 @@ struct trv_fabric {
     trv_fabric_options_t options;
     int ports;
     trv_port_end_t port[TRV_WAYS];
-    uint8_t way[TRV_WAYS]; /* the port's index */
+    trv_map_t map;
+    bool told;           /* the user has said which leads which way */
+    trv_seat_t *seat;    /* of every rank, until it is settled */
+    trv_reader_t *offer; /* likewise, until the survey */
+    trv_torus_t torus;
+    unsigned shared;
     trv_peer_t *peer;
     trv_peer_kind_t kind;             /* rank 0's */
     bool needs_regions, names_sender; /* from the capability bits */
@@ -71,8 +81,10 @@ struct trv_fabric {
     atomic_int waiters; /* threads that may have to be woken */
 };
 
-/* ports.c: which provider and interfaces there are to be; fills in port[i].info. */
+/* ports.c: which provider and interfaces there may be; fills in port[i].info. */
 int trv_fabric_choose(trv_fabric_t *fabric);
+/* open.c: opens the ports of these bits. */
+int trv_fabric_open_ports(trv_fabric_t *fabric, unsigned which);
 /* port.c */
 int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port);
 /* Nothing is pending any more; and the rest, once no memory is registered. */

@@ -1,7 +1,7 @@
 /*
- * Which provider, and which interfaces. Without a word about ports one interface serves all ways: the one with the address
- * by which this host reaches rank 0. Otherwise each interface that is named has an endpoint, and ways that are not named
- * go by the first.
+ * Which provider, and which interfaces may serve. Where users say which leads which way, those, in that order; ways that
+ * are not named go by the first. Else all of the provider, or those that users name, the one with the address by which
+ * this host reaches rank 0 before the others.
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "net/fabric/inside.h"
+#include "net/ports/route.h"
 
 #define API_VERSION FI_VERSION(1, 14)
 
@@ -19,9 +20,11 @@
 
 static int wrong_ports(const char *text, const char *what)
 {
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "TRIVANCE_PORTS: %s in '%.200s'; it lists which interface leads which way, as in +0=eth1,-0=eth2",
-                    what, text);
+    return trv_fail(
+        TRV_ERR_ARGUMENT,
+        "TRIVANCE_PORTS: %s in '%.200s'; it lists which interface leads which way, as in +0=eth1,-0=eth2, or "
+        "those that may lead any way, as in eth1,eth2 or 10.1.0.0/16",
+        what, text);
 }
 
 static int add_way(trv_fabric_t *fabric, const char *text, int way, const char *name, size_t length)
@@ -34,8 +37,7 @@ static int add_way(trv_fabric_t *fabric, const char *text, int way, const char *
         at++;
     if (at == fabric->ports)
         snprintf(fabric->port[fabric->ports++].interface, TRV_INTERFACE_MAX, "%.*s", (int)length, name);
-    fabric->port[at].ways |= 1u << way;
-    fabric->way[way] = (uint8_t)at;
+    fabric->map.leave[way] = (uint8_t)at;
     return TRV_OK;
 }
 
@@ -61,6 +63,9 @@ static int read_ports(trv_fabric_t *fabric, const char *text)
     }
     return fabric->ports > 0 ? TRV_OK : wrong_ports(text, "there is nothing");
 }
+
+/* Whether users say which leads which way, or just which there are. */
+static bool says_ways(const char *text) { return text && strchr(text, '='); }
 
 /* ---- What there is ----------------------------------------------------------------------------------------------- */
 
@@ -230,27 +235,123 @@ bool trv_fabric_find_local(char *provider, size_t room)
 
 bool trv_fabric_is_local(const trv_fabric_t *fabric) { return !reaches_hosts(trv_fabric_provider(fabric)); }
 
-static int take_infos(trv_fabric_t *fabric, const struct fi_info *list, uint64_t more)
+/* ---- Without a map ----------------------------------------------------------------------------------------------- */
+
+/* Whether an address is in "10.1.0.0/16". */
+static bool is_in(const char *address, const char *network, size_t length)
 {
-    const struct fi_info *local = find_local(fabric, list);
-    if (!local)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "no provider of libfabric reaches other hosts");
-    if (fabric->ports == 0) {
-        fabric->ports = 1;
-        fabric->port[0].info = fi_dupinfo(local);
-        snprintf(fabric->port[0].interface, TRV_INTERFACE_MAX, "%s",
-                 local->domain_attr->name ? local->domain_attr->name : "");
-        return fabric->port[0].info ? TRV_OK : trv_fail_memory();
+    char text[TRV_NUMBER_MAX];
+    uint8_t there[16], here[16];
+    const char *slash = memchr(network, '/', length);
+    if (!slash || (size_t)(slash - network) >= sizeof text)
+        return false;
+    snprintf(text, sizeof text, "%.*s", (int)(slash - network), network);
+    const int family = strchr(text, ':') ? AF_INET6 : AF_INET, most = family == AF_INET ? 32 : 128;
+    const int bits = atoi(slash + 1);
+    if (inet_pton(family, text, there) != 1 || inet_pton(family, address, here) != 1 || bits < 0 || bits > most)
+        return false;
+    bool same = memcmp(there, here, (size_t)bits / 8) == 0;
+    if (bits % 8)
+        same = same && (there[bits / 8] ^ here[bits / 8]) >> (8 - bits % 8) == 0;
+    return same;
+}
+
+/* Whether the list has it; NULL: it has all. */
+static bool is_wanted(const char *list, const struct fi_info *info)
+{
+    char address[TRV_NUMBER_MAX];
+    bool wanted = !list;
+    address_text(info, address, sizeof address);
+    for (const char *at = list; at && *at && !wanted; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        const size_t length = strcspn(at, ",");
+        char name[TRV_INTERFACE_MAX];
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+        wanted = is_interface(info, name) || is_in(address, at, length);
     }
+    return wanted;
+}
+
+/* An address that leads to this host alone, or to one wire. */
+static bool is_own(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 || strncmp(address, "fe80:", 5) == 0;
+}
+
+static bool is_listed(const trv_fabric_t *fabric, const struct fi_info *info)
+{
+    for (int p = 0; p < fabric->ports; p++)
+        if (is_interface(info, fabric->port[p].interface))
+            return true;
+    return false;
+}
+
+static int add_info(trv_fabric_t *fabric, const struct fi_info *info)
+{
+    trv_port_end_t *port = &fabric->port[fabric->ports];
+    snprintf(port->interface, TRV_INTERFACE_MAX, "%s", info->domain_attr->name ? info->domain_attr->name : "");
+    port->info = fi_dupinfo(info);
+    fabric->ports += port->info != NULL;
+    return port->info ? TRV_OK : trv_fail_memory();
+}
+
+/* The one that reaches rank 0 first, unless users have named others. */
+static int take_all(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, const char *wanted)
+{
+    char address[TRV_NUMBER_MAX];
+    int rc = is_wanted(wanted, local) ? add_info(fabric, local) : TRV_OK;
+    address_text(local, address, sizeof address);
+    if (is_own(address) && fabric->ports > 0)
+        return rc; /* all ranks are here */
+    for (const struct fi_info *info = list; rc == TRV_OK && info && fabric->ports < TRV_INTERFACES_MAX;
+         info = info->next) {
+        address_text(info, address, sizeof address);
+        if (may_serve(fabric, info) && is_same_kind(info, local) && is_wanted(wanted, info) &&
+            (wanted || !is_own(address)) && !is_listed(fabric, info))
+            rc = add_info(fabric, info);
+    }
+    return rc == TRV_OK && fabric->ports == 0 ? no_interface(list, wanted) : rc;
+}
+
+static int take_named(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, uint64_t more)
+{
     for (int p = 0; p < fabric->ports; p++) {
         trv_port_end_t *port = &fabric->port[p];
         const struct fi_info *named = find_named(fabric, list, port->interface, local);
-        fi_freeinfo(port->info);
         port->info = named ? fi_dupinfo(named) : find_address(local, port->interface, more);
         if (!port->info)
             return named ? trv_fail_memory() : no_interface(list, port->interface);
     }
     return TRV_OK;
+}
+
+static void find_numbers(trv_fabric_t *fabric)
+{
+    for (int p = 0; p < fabric->ports; p++) {
+        trv_port_end_t *port = &fabric->port[p];
+        address_text(port->info, port->number, sizeof port->number);
+        port->device_index = *port->number ? trv_address_device(port->number, port->device_name) : 0;
+        if (!*port->device_name && port->info->nic && port->info->nic->device_attr &&
+            port->info->nic->device_attr->name)
+            snprintf(port->device_name, sizeof port->device_name, "%s", port->info->nic->device_attr->name);
+    }
+}
+
+static int take_infos(trv_fabric_t *fabric, const struct fi_info *list, uint64_t more)
+{
+    const char *said = fabric->options.ports;
+    const struct fi_info *local = find_local(fabric, list);
+    if (!local)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "no provider of libfabric reaches other hosts");
+    for (int p = 0; p < fabric->ports; p++) {
+        fi_freeinfo(fabric->port[p].info);
+        fabric->port[p].info = NULL;
+    }
+    if (!fabric->told)
+        fabric->ports = 0;
+    int rc = fabric->told ? take_named(fabric, list, local, more) : take_all(fabric, list, local, said);
+    if (rc == TRV_OK)
+        find_numbers(fabric);
+    return rc;
 }
 
 static int tag_bits(const struct fi_info *info)
@@ -263,8 +364,8 @@ int trv_fabric_choose(trv_fabric_t *fabric)
 {
     const trv_fabric_options_t *options = &fabric->options;
     struct fi_info *list = NULL;
-    int rc = options->ports ? read_ports(fabric, options->ports) : TRV_OK;
-    const bool named = fabric->ports > 0;
+    fabric->told = says_ways(options->ports);
+    int rc = fabric->told ? read_ports(fabric, options->ports) : TRV_OK;
     if (rc == TRV_OK)
         rc = list_infos(options->provider, 0, &list);
     if (rc == TRV_OK)
@@ -276,11 +377,6 @@ int trv_fabric_choose(trv_fabric_t *fabric)
         fi_freeinfo(list);
         fabric->names_sender = true;
         rc = list_infos(provider, FI_DIRECTED_RECV, &list);
-        if (!named && rc == TRV_OK) {
-            fi_freeinfo(fabric->port[0].info);
-            fabric->port[0].info = NULL;
-            fabric->ports = 0;
-        }
         if (rc == TRV_OK)
             rc = take_infos(fabric, list, FI_DIRECTED_RECV);
         if (rc == TRV_OK && tag_bits(fabric->port[0].info) < TRV_TAG_BITS)

@@ -52,17 +52,15 @@ void trv_fabric_unregister(trv_fabric_t *fabric, trv_region_t *region)
 
 /* ---- Posting ----------------------------------------------------------------------------------------------------- */
 
-static int opposite(int way) { return way ^ 1; }
-
-/* A message leaves by the sender's interface of its way, and arrives by the receiver's of the opposite one. */
+/* A message's way is its sender's port. */
 static int our_port(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
-    return op->way < 0 ? 0 : fabric->way[op->sends ? op->way : opposite(op->way)];
+    return op->way < 0 ? 0 : op->sends ? fabric->map.leave[op->way] : fabric->map.arrive[op->way];
 }
 
 static int their_port(const trv_peer_t *peer, const trv_fabric_op_t *op)
 {
-    return op->way < 0 ? 0 : peer->ways[op->sends ? opposite(op->way) : op->way];
+    return op->way < 0 ? 0 : op->sends ? peer->map.arrive[op->way] : peer->map.leave[op->way];
 }
 
 static int find_address(trv_fabric_t *fabric, const trv_fabric_op_t *op, fi_addr_t *address)

@@ -161,7 +161,7 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
     return rc;
 }
 
-static int read_hosts(trv_net_t *net, const char *own)
+static int hear(trv_net_t *net, const char *own)
 {
     char host[HOST_MAX];
     const bool local = trv_fabric_is_local(net->fabric);
@@ -177,26 +177,62 @@ static int read_hosts(trv_net_t *net, const char *own)
                             "libfabric's provider %s serves one host only, and rank %d is on %s; set "
                             "TRIVANCE_PROVIDER=tcp",
                             trv_fabric_provider(net->fabric), r, host);
-        rc = trv_fabric_learn(net->fabric, r, &reader);
+        rc = trv_fabric_hear(net->fabric, r, host, r, &reader);
     }
     if (here > sysconf(_SC_NPROCESSORS_ONLN))
         trv_fabric_crowd(net->fabric);
     return rc;
 }
 
-static int exchange(trv_net_t *net)
+static int learn(trv_net_t *net)
+{
+    int rc = TRV_OK;
+    for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
+        size_t bytes;
+        const void *record = trv_meeting_record(net->meeting, r, &bytes);
+        trv_reader_t reader = trv_reader(record, bytes);
+        rc = trv_fabric_learn(net->fabric, r, &reader);
+    }
+    return rc;
+}
+
+static int exchange(trv_net_t *net, trv_writer_t *writer)
+{
+    int rc = writer->failed ? trv_fail_memory()
+             : writer->used > TRV_RECORD_BYTES_MAX
+                 ? trv_fail(TRV_ERR_UNSUPPORTED, "the addresses of the interfaces are "
+                                                 "too long")
+                 : trv_meeting_exchange(net->meeting, writer->data, writer->used);
+    trv_writer_clear(writer);
+    return rc;
+}
+
+/* Which interface leads which way, and who is where. */
+static int find_ways(trv_net_t *net)
 {
     trv_writer_t writer = {.data = NULL};
     char host[HOST_MAX] = "";
+    trv_torus_t torus = {0};
+    int rc = *net->torus ? trv_torus_parse(net->torus, &torus) : trv_torus_init(&torus, 1, &net->ranks);
     gethostname(host, sizeof host - 1);
     trv_write_text(&writer, host);
-    trv_fabric_describe(net->fabric, &writer);
-    int rc = writer.failed                        ? trv_fail_memory()
-             : writer.used > TRV_RECORD_BYTES_MAX ? trv_fail(TRV_ERR_UNSUPPORTED, "the addresses of the interfaces are "
-                                                                                  "too long")
-                                                  : trv_meeting_exchange(net->meeting, writer.data, writer.used);
+    trv_fabric_offer(net->fabric, &writer);
+    rc = rc < 0 ? rc : exchange(net, &writer);
+    rc = rc < 0 ? rc : hear(net, host);
+    rc = rc < 0 ? rc : trv_fabric_survey(net->fabric, &torus);
+    if (rc == TRV_OK)
+        trv_fabric_describe(net->fabric, &writer);
+    rc = rc < 0 ? rc : exchange(net, &writer);
+    rc = rc < 0 ? rc : learn(net);
     trv_writer_clear(&writer);
-    return rc < 0 ? rc : read_hosts(net, host);
+    rc = rc < 0 ? rc : trv_fabric_settle(net->fabric);
+    if (rc == TRV_OK && net->settings.info && net->log) {
+        char line[512], map[400];
+        trv_fabric_tell(net->fabric, map, sizeof map);
+        snprintf(line, sizeof line, "rank %d sends %s (%s)", net->rank, map, trv_fabric_provider(net->fabric));
+        net->log(net->log_context, line);
+    }
+    return rc;
 }
 
 static void destroy(trv_net_t *net)
@@ -262,7 +298,7 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
     if (rc == TRV_OK)
         rc = open_fabric(net, options);
     if (rc == TRV_OK)
-        rc = exchange(net);
+        rc = find_ways(net);
     if (rc == TRV_OK)
         rc = trv_comm_make(&net->world, net, net->rank, net->ranks);
     if (rc < 0)

@@ -18,6 +18,7 @@ typedef struct trv_end {
     int rank;            /* of the other side; TRV_NOBODY before it has said so */
     bool writes, leaves; /* wants to write; has said that it leaves */
     bool closing;        /* when all is written */
+    int records;         /* that it has sent */
     double since_ns;
     char from[TRV_NUMERIC_MAX];
     trv_link_t link;
@@ -48,11 +49,12 @@ struct trv_meeting {
     double propose_ns; /* 0: there is none */
     bool proposed;     /* to rank 0, which decides */
     /* Steps, as they are reached. */
-    bool joins, joined, spoke, exchanged, leaves, gone;
-    int come, spoken, left; /* of rank 0: how many ranks */
-    trv_saying_t welcome, *record;
-    trv_writer_t table; /* of rank 0: as it is sent */
-    trv_end_t **end;    /* of rank 0: by rank */
+    bool joins, joined, exchanged, leaves, gone;
+    int round, sent;                  /* exchanges that have begun here; and those whose record, or table, is sent */
+    int come, spoken, left;           /* of rank 0: how many ranks; spoken: in the exchange that is not over */
+    trv_saying_t welcome, *record[2]; /* of this exchange and the one before */
+    trv_writer_t table;               /* of rank 0: as it is sent */
+    trv_end_t **end;                  /* of rank 0: by rank */
     trv_end_t *stranger;
     int strangers;
     trv_end_t *up;          /* of the others: to rank 0 */
@@ -76,6 +78,8 @@ bool trv_end_write(trv_meeting_t *meeting, trv_end_t *end);
 bool trv_saying_set(trv_saying_t *saying, const void *data, size_t bytes);
 /* Whether somebody's report has become due. */
 bool trv_meeting_proposes(const trv_meeting_t *meeting, double now_ns);
+/* A rank's in the present exchange. */
+trv_saying_t *trv_meeting_saying(const trv_meeting_t *meeting, int rank);
 /* Reads the records of a table; false if it is none. */
 bool trv_meeting_read_table(trv_meeting_t *meeting, const void *table, size_t bytes);
 

@@ -120,8 +120,8 @@ void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame)
         meeting->told = true;
     } else if (frame->type == TRV_FRAME_WELCOME && !meeting->joined) {
         meeting->joined = trv_saying_set(&meeting->welcome, frame->content, frame->bytes);
-        link->frame_bytes_max = (size_t)meeting->options.ranks * (TRV_RECORD_BYTES_MAX + 4);
-    } else if (frame->type == TRV_FRAME_TABLE && meeting->joined && !meeting->exchanged) {
+        link->frame_bytes_max = TRV_RECORD_BYTES_MAX;
+    } else if (frame->type == TRV_FRAME_TABLE && meeting->sent == meeting->round && !meeting->exchanged) {
         meeting->exchanged = trv_meeting_read_table(meeting, frame->content, frame->bytes);
         if (!meeting->exchanged)
             trv_meeting_fail_locked(meeting, "the addresses of the ranks came damaged from rank 0");
@@ -204,9 +204,12 @@ void trv_join_step(trv_meeting_t *meeting, double now_ns)
         return;
     if (meeting->up->link.greeted && meeting->up->link.sent == 0)
         say_hello(meeting);
-    if (meeting->joined && meeting->spoke && meeting->up->link.sent == 1)
-        send_frame(meeting, TRV_FRAME_RECORD, meeting->record[meeting->options.rank].data,
-                   meeting->record[meeting->options.rank].bytes);
+    if (meeting->joined && meeting->sent < meeting->round) {
+        const trv_saying_t *own = trv_meeting_saying(meeting, meeting->options.rank);
+        meeting->sent = meeting->round;
+        meeting->up->link.frame_bytes_max = (size_t)meeting->options.ranks * (TRV_RECORD_BYTES_MAX + 4);
+        send_frame(meeting, TRV_FRAME_RECORD, own->data, own->bytes);
+    }
     if (meeting->leaves && !meeting->up->leaves) {
         meeting->up->leaves = true;
         send_frame(meeting, TRV_FRAME_BYE, NULL, 0);

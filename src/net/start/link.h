@@ -65,7 +65,8 @@ int trv_link_feed(trv_link_t *link, const void *data, size_t bytes);
  * a sentence whose subject is the other end. */
 int trv_link_next(trv_link_t *link, trv_frame_t *frame);
 
-/* Sends a frame; with a digest (its SHA-256) the content is not copied and has to stay. A link sends one of those. */
+/* Sends a frame; with a digest (its SHA-256) the content is not copied and has to stay. A link has one of those to
+ * send at a time. */
 int trv_link_send(trv_link_t *link, trv_frame_type_t type, const void *content, size_t bytes);
 int trv_link_share(trv_link_t *link, trv_frame_type_t type, const void *content, size_t bytes,
                    const uint8_t digest[TRV_SHA256_BYTES]);

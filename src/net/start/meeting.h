@@ -44,7 +44,8 @@ int trv_meeting_join(trv_meeting_t *meeting, const void *welcome, size_t bytes);
 const void *trv_meeting_welcome(const trv_meeting_t *meeting, size_t *bytes);
 /* The local address of this rank's connection to rank 0 as a number, "10.0.0.3"; of rank 0, the one it listens on. */
 const char *trv_meeting_local(const trv_meeting_t *meeting);
-/* Returns when all ranks have said something; records stay with the meeting. */
+/* Returns when all ranks have said something; records stay with the meeting until the next exchange but one. All ranks
+ * exchange as often. */
 int trv_meeting_exchange(trv_meeting_t *meeting, const void *record, size_t bytes);
 const void *trv_meeting_record(const trv_meeting_t *meeting, int rank, size_t *bytes);
 

@@ -215,8 +215,9 @@ void trv_serve_frame(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *
     const bool known = end->rank != TRV_NOBODY;
     if (!known && frame->type == TRV_FRAME_HELLO) {
         take_hello(meeting, end, frame);
-    } else if (known && frame->type == TRV_FRAME_RECORD && !meeting->record[end->rank].there) {
-        if (trv_saying_set(&meeting->record[end->rank], frame->content, frame->bytes))
+    } else if (known && frame->type == TRV_FRAME_RECORD && end->records == meeting->sent) {
+        end->records++; /* of an exchange that has perhaps not begun here */
+        if (trv_saying_set(&meeting->record[end->records % 2][end->rank], frame->content, frame->bytes))
             meeting->spoken++;
         else
             fail(meeting, "rank 0 has no memory for what rank %d says", end->rank);
@@ -287,9 +288,12 @@ static void send_table(trv_meeting_t *meeting)
 {
     uint8_t digest[TRV_SHA256_BYTES];
     trv_sha256_t hash;
+    meeting->table.used = 0; /* who has spoken again has read the one before */
     for (int r = 0; r < meeting->options.ranks; r++)
-        trv_write_block(&meeting->table, meeting->record[r].data, meeting->record[r].bytes);
+        trv_write_block(&meeting->table, trv_meeting_saying(meeting, r)->data, trv_meeting_saying(meeting, r)->bytes);
     meeting->exchanged = true;
+    meeting->spoken = 0;
+    meeting->sent = meeting->round;
     if (meeting->table.failed || meeting->table.used > UINT32_MAX) {
         trv_meeting_fail_locked(meeting, "rank 0 has no memory for the addresses of all ranks");
         return;
@@ -338,7 +342,7 @@ void trv_serve_step(trv_meeting_t *meeting, double now_ns)
     const int before = meeting->joined + meeting->exchanged + meeting->gone;
     if (meeting->joins && !meeting->joined && meeting->come == others)
         welcome(meeting);
-    if (meeting->joined && meeting->spoke && !meeting->exchanged && meeting->spoken == others)
+    if (meeting->joined && meeting->sent < meeting->round && meeting->spoken == others)
         send_table(meeting);
     if (meeting->leaves && !meeting->gone && meeting->left == others) {
         meeting->gone = true;
@@ -355,7 +359,7 @@ void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t room)
     size_t used = 0;
     for (int r = 1; r < meeting->options.ranks; r++) {
         const trv_end_t *end = meeting->end[r];
-        if (end && (!meeting->joined || (meeting->leaves ? end->leaves : meeting->record[r].there)))
+        if (end && (!meeting->joined || (meeting->leaves ? end->leaves : end->records > meeting->sent)))
             continue;
         if (missing++ < NAMED && used < room)
             used += (size_t)snprintf(text + used, room - used, "%s%d", missing == 1 ? ": missing are " : ", ", r);

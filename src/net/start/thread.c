@@ -63,13 +63,18 @@ bool trv_saying_set(trv_saying_t *saying, const void *data, size_t bytes)
     return saying->there;
 }
 
+trv_saying_t *trv_meeting_saying(const trv_meeting_t *meeting, int rank)
+{
+    return &meeting->record[meeting->round % 2][rank];
+}
+
 bool trv_meeting_read_table(trv_meeting_t *meeting, const void *table, size_t bytes)
 {
     trv_reader_t reader = trv_reader(table, bytes);
     for (int r = 0; r < meeting->options.ranks && !reader.bad; r++) {
         size_t length;
         const uint8_t *record = trv_read_block(&reader, TRV_RECORD_BYTES_MAX, &length);
-        if (!reader.bad && !trv_saying_set(&meeting->record[r], record, length))
+        if (!reader.bad && !trv_saying_set(trv_meeting_saying(meeting, r), record, length))
             return false;
     }
     return trv_reader_ends(&reader);
@@ -258,9 +263,10 @@ int trv_meeting_open(trv_meeting_t **opened, const trv_meeting_options_t *option
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&meeting->changed, &clock);
     pthread_condattr_destroy(&clock);
-    meeting->record = calloc((size_t)options->ranks, sizeof *meeting->record);
+    for (int i = 0; i < 2; i++)
+        meeting->record[i] = calloc((size_t)options->ranks, sizeof *meeting->record[i]);
     meeting->end = calloc((size_t)options->ranks, sizeof(trv_end_t *));
-    int rc = meeting->record && meeting->end ? TRV_OK : trv_fail_memory();
+    int rc = meeting->record[0] && meeting->record[1] && meeting->end ? TRV_OK : trv_fail_memory();
     if (rc == TRV_OK && options->ranks > 1)
         rc = start_thread(meeting);
     if (rc < 0)
@@ -346,8 +352,9 @@ const char *trv_meeting_local(const trv_meeting_t *meeting) { return meeting->lo
 int trv_meeting_exchange(trv_meeting_t *meeting, const void *record, size_t bytes)
 {
     pthread_mutex_lock(&meeting->lock);
-    int rc = trv_saying_set(&meeting->record[meeting->options.rank], record, bytes) ? TRV_OK : trv_fail_memory();
-    meeting->spoke = true;
+    meeting->round++;
+    int rc = trv_saying_set(trv_meeting_saying(meeting, meeting->options.rank), record, bytes) ? TRV_OK
+                                                                                               : trv_fail_memory();
     meeting->exchanged = meeting->options.ranks == 1;
     if (rc == TRV_OK && !meeting->exchanged)
         rc = wait_for(meeting, &meeting->exchanged, "for the addresses of all ranks", NULL, NULL);
@@ -357,8 +364,9 @@ int trv_meeting_exchange(trv_meeting_t *meeting, const void *record, size_t byte
 
 const void *trv_meeting_record(const trv_meeting_t *meeting, int rank, size_t *bytes)
 {
-    *bytes = meeting->record[rank].bytes;
-    return meeting->record[rank].data;
+    const trv_saying_t *saying = trv_meeting_saying(meeting, rank);
+    *bytes = saying->bytes;
+    return saying->data;
 }
 
 static void propose(trv_meeting_t *meeting, const char *sentence, double when_ns)
@@ -445,8 +453,9 @@ void trv_meeting_close(trv_meeting_t *meeting)
     for (int r = 0; r < meeting->options.ranks; r++) {
         if (meeting->end)
             trv_end_free(meeting, meeting->end[r]);
-        if (meeting->record)
-            free(meeting->record[r].data);
+        for (int i = 0; i < 2; i++)
+            if (meeting->record[i])
+                free(meeting->record[i][r].data);
     }
     while (meeting->stranger) {
         trv_end_t *next = meeting->stranger->next;
@@ -459,7 +468,8 @@ void trv_meeting_close(trv_meeting_t *meeting)
         trv_file_close(file[i]);
     trv_writer_clear(&meeting->table);
     free(meeting->welcome.data);
-    free(meeting->record);
+    free(meeting->record[0]);
+    free(meeting->record[1]);
     free(meeting->end);
     pthread_cond_destroy(&meeting->changed);
     pthread_mutex_destroy(&meeting->lock);

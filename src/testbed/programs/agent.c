@@ -70,6 +70,8 @@ static int become_net_rank(char **argv)
     snprintf(node, sizeof node, TB_NODE, rank ? atoi(rank) : 0);
     if (cannot_enter(node))
         return 1;
+    setenv("LOCAL_RANK", "0", 1);
+    setenv("LOCAL_WORLD_SIZE", "1", 1);
     execvp(argv[2], argv + 2);
     return fail(argv[2]);
 }

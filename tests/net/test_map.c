@@ -1,0 +1,281 @@
+/*
+ * Which interface leads which way: networks as they are built, and what the routes of hosts on them say.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/ports/map.h"
+
+enum { RANKS_MAX = 64 };
+
+static trv_seat_t seat[RANKS_MAX];
+static trv_map_t map[RANKS_MAX];
+static trv_seats_t seats;
+
+/* Ranks in the order of places, so many on each host. */
+static void begin(const char *text, int on_host, int interfaces)
+{
+    trv_torus_t torus;
+    assert_int_equal(trv_torus_parse(text, &torus), TRV_OK);
+    assert_true(torus.ranks <= RANKS_MAX);
+    memset(seat, 0, sizeof seat);
+    for (int r = 0; r < torus.ranks; r++) {
+        seat[r].host = (uint64_t)(r / on_host);
+        seat[r].place = r;
+        seat[r].interfaces = interfaces;
+        memset(seat[r].usual, TRV_NO_INTERFACE, sizeof seat[r].usual);
+        for (int i = 0; i < interfaces; i++) {
+            seat[r].interface[i].speed_mbps = 10000;
+            seat[r].interface[i].near = true;
+        }
+    }
+    assert_int_equal(trv_seats_init(&seats, &torus, seat, torus.ranks), TRV_OK);
+}
+
+/* What is sent that way to interface j of the neighbour takes `usual`, and leaves by whatever of `able` it is bound to. */
+static void set_route(int rank, int way, int j, int usual, unsigned able)
+{
+    if (trv_seats_next(&seats, rank, way) < 0)
+        return;
+    seat[rank].usual[way][j] = (uint8_t)usual;
+    seat[rank].able[way][j] = (uint16_t)able;
+}
+
+static void decide(void)
+{
+    trv_seats_map(&seats, map);
+    for (int r = 0; r < seats.ranks; r++)
+        for (int w = 0; w < TRV_WAYS; w++) {
+            assert_true(map[r].leave[w] < seat[r].interfaces && map[r].arrive[w] < seat[r].interfaces);
+            assert_true(trv_seat_open(&seat[r]) >> map[r].leave[w] & 1);
+            assert_true(trv_seat_open(&seat[r]) >> map[r].arrive[w] & 1);
+        }
+}
+
+/* Interface w leads way w, and whatever is bound leaves as it is bound, as on the testbed. */
+static void test_one_for_each_way(void **state)
+{
+    static const char *const tori[] = {"3", "9", "2x3", "3x3", "3x2m", "2x2x2"};
+    (void)state;
+    for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++) {
+        begin(tori[t], 1, 6);
+        const int ways = 2 * seats.torus.dims;
+        for (int r = 0; r < seats.ranks; r++)
+            for (int w = 0; w < ways; w++)
+                for (int j = 0; j < ways; j++) {
+                    /* Where both ways lead to one neighbour, each of its two leads back. */
+                    const bool two = seats.torus.size[w / 2] == 2 && !(seats.torus.lines >> (w / 2) & 1);
+                    const int usual = !two ? w : j / 2 == w / 2 ? j ^ 1 : w & ~1;
+                    set_route(r, w, j, usual, (1u << ways) - 1);
+                }
+        decide();
+        for (int r = 0; r < seats.ranks; r++)
+            for (int w = 0; w < ways; w++) {
+                if (trv_seats_next(&seats, r, w) >= 0)
+                    assert_int_equal(map[r].leave[w], w);
+                if (trv_seats_next(&seats, r, w ^ 1) >= 0)
+                    assert_int_equal(map[r].arrive[w], w ^ 1);
+            }
+        assert_int_equal(trv_seats_shared(&seats, map), 0);
+        trv_seats_clear(&seats);
+    }
+}
+
+/* Cables between neighbours (1: up, 2: down), beside a network of all (0). */
+static void test_cables(void **state)
+{
+    (void)state;
+    for (int slow = 0; slow < 2; slow++) {
+        begin("5", 1, 3);
+        for (int r = 0; r < 5; r++) {
+            seat[r].interface[0].speed_mbps = slow ? 1000 : 10000;
+            for (int w = 0; w < 2; w++)
+                for (int j = 0; j < 3; j++) /* the cable's other end is on this side */
+                    set_route(r, w, j, j == 2 - w ? 1 + w : 0, j == 2 - w ? 1u << (1 + w) : 1);
+        }
+        decide();
+        for (int r = 0; r < 5; r++)
+            for (int w = 0; w < 2; w++) {
+                assert_int_equal(map[r].leave[w], 1 + w);
+                assert_int_equal(map[r].arrive[w], 2 - w);
+            }
+        assert_int_equal(trv_seats_shared(&seats, map), 0);
+        trv_seats_clear(&seats);
+    }
+}
+
+/* Two networks of all hosts, which do not reach each other: what leaves by one arrives by the same. */
+static void test_rails(void **state)
+{
+    (void)state;
+    begin("3x3", 1, 2);
+    for (int r = 0; r < 9; r++)
+        for (int w = 0; w < 4; w++)
+            for (int j = 0; j < 2; j++)
+                set_route(r, w, j, j, 1u << j);
+    decide();
+    for (int r = 0; r < 9; r++)
+        for (int w = 0; w < 4; w++) {
+            assert_int_equal(map[r].leave[w], w % 2);
+            assert_int_equal(map[r].arrive[w], w % 2);
+        }
+    assert_int_equal(trv_seats_shared(&seats, map), 0);
+    trv_seats_clear(&seats);
+}
+
+/* Two interfaces in one network: without routes by source, what is bound to the second leaves by the first all the same. */
+static void test_one_network(void **state)
+{
+    (void)state;
+    for (int by_source = 0; by_source < 2; by_source++) {
+        begin("4", 1, 2);
+        for (int r = 0; r < 4; r++)
+            for (int w = 0; w < 2; w++)
+                for (int j = 0; j < 2; j++)
+                    set_route(r, w, j, 0, by_source ? 3 : 1);
+        decide();
+        for (int r = 0; r < 4; r++)
+            assert_int_equal(map[r].leave[1], by_source);
+        assert_int_equal(trv_seats_shared(&seats, map), by_source ? 0 : 1);
+        trv_seats_clear(&seats);
+    }
+}
+
+/* Four interfaces on two cards, far from one of them. */
+static void test_bridges(void **state)
+{
+    (void)state;
+    begin("4", 1, 4);
+    for (int r = 0; r < 4; r++)
+        for (int i = 0; i < 4; i++) {
+            seat[r].interface[i].bridge = i < 2 ? 7 : 9;
+            for (int w = 0; w < 2; w++)
+                set_route(r, w, i, i, 1u << i);
+        }
+    decide();
+    assert_int_equal(map[0].leave[0], 0);
+    assert_int_equal(map[0].leave[1], 2);
+    for (int r = 0; r < 4; r++)
+        seat[r].interface[0].near = seat[r].interface[1].near = false;
+    decide();
+    assert_int_equal(map[0].leave[0], 2);
+    assert_int_equal(map[0].leave[1], 3);
+    for (int r = 0; r < 4; r++)
+        seat[r].interface[1].speed_mbps = 40000;
+    decide();
+    assert_int_equal(map[0].leave[0], 1);
+    assert_int_equal(map[0].leave[1], 1);
+    assert_int_equal(trv_seats_shared(&seats, map), 1);
+    trv_seats_clear(&seats);
+}
+
+/* One rank's user says which leads which way, and the others aim there. */
+static void test_told(void **state)
+{
+    (void)state;
+    begin("3", 1, 2);
+    seat[1].told = true;
+    seat[1].leave[0] = 1;
+    for (int r = 0; r < 3; r++)
+        for (int w = 0; w < 2 && r != 1; w++)
+            for (int j = 0; j < 2; j++)
+                set_route(r, w, j, j, 3);
+    decide();
+    assert_int_equal(map[1].leave[0], 1);
+    assert_int_equal(map[1].arrive[1], 1); /* what comes from above */
+    assert_int_equal(map[1].leave[1], 0);
+    assert_int_equal(map[1].arrive[0], 0);
+    trv_seats_clear(&seats);
+}
+
+/* Hosts of four ranks: the next host counts, from wherever on it. */
+static void test_hosts(void **state)
+{
+    (void)state;
+    begin("16", 4, 2);
+    for (int r = 0; r < 16; r++) {
+        assert_int_equal(trv_seats_next(&seats, r, 0), (r / 4 + 1) % 4 * 4);
+        assert_int_equal(trv_seats_next(&seats, r, 1), (r / 4 + 3) % 4 * 4 + 3);
+        assert_int_equal(trv_seats_next(&seats, r, 2), -1);
+        for (int w = 0; w < 2; w++)
+            for (int j = 0; j < 2; j++)
+                set_route(r, w, j, w, 3);
+    }
+    decide();
+    for (int r = 0; r < 16; r++)
+        for (int w = 0; w < 2; w++) {
+            assert_int_equal(map[r].leave[w], w);
+            assert_int_equal(map[r].arrive[w], w ^ 1);
+        }
+    trv_seats_clear(&seats);
+    /* All on one host: there is nothing to find. */
+    begin("4", 4, 3);
+    decide();
+    for (int w = 0; w < 2; w++)
+        assert_int_equal(map[2].leave[w], 0);
+    trv_seats_clear(&seats);
+}
+
+static void test_wire(void **state)
+{
+    trv_writer_t writer = {.data = NULL};
+    trv_seat_t read;
+    (void)state;
+    begin("3x3", 1, 4);
+    for (int w = 0; w < 4; w++)
+        for (int j = 0; j < 4; j++)
+            set_route(4, w, j, w, 1u << w | 8);
+    seat[4].told = true;
+    seat[4].leave[2] = 3;
+    seat[4].interface[1].bridge = 77;
+    trv_seat_write(&seat[4], &writer);
+    trv_reader_t reader = trv_reader(writer.data, writer.used);
+    read = seat[4];
+    memset(read.usual, 1, sizeof read.usual);
+    memset(read.leave, 1, sizeof read.leave);
+    assert_true(trv_seat_read(&read, &reader) && trv_reader_ends(&reader));
+    assert_memory_equal(read.usual, seat[4].usual, sizeof read.usual);
+    assert_memory_equal(read.able, seat[4].able, sizeof read.able);
+    assert_memory_equal(read.leave, seat[4].leave, sizeof read.leave);
+    assert_int_equal(read.interface[1].bridge, 77);
+    /* Whatever is missing or wrong is seen, or harmless: no index is beyond what there is. */
+    for (size_t i = 0; i < writer.used; i++)
+        for (int value = 0; value < 256; value += 51) {
+            const uint8_t before = writer.data[i];
+            writer.data[i] = (uint8_t)value;
+            reader = trv_reader(writer.data, writer.used);
+            if (trv_seat_read(&read, &reader)) {
+                assert_true(read.interfaces >= 1 && read.interfaces <= TRV_INTERFACES_MAX);
+                assert_int_equal(trv_seat_open(&read) >> read.interfaces, 0);
+                for (int w = 0; read.told && w < TRV_WAYS; w++)
+                    assert_true(read.leave[w] < read.interfaces);
+            }
+            writer.data[i] = before;
+            reader = trv_reader(writer.data, i);
+            assert_false(trv_seat_read(&read, &reader));
+        }
+    trv_writer_clear(&writer);
+    trv_seats_clear(&seats);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_for_each_way),
+        cmocka_unit_test(test_cables),
+        cmocka_unit_test(test_rails),
+        cmocka_unit_test(test_one_network),
+        cmocka_unit_test(test_bridges),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_wire),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
