@@ -18,6 +18,7 @@
 #include "cli/subcommands.h"
 #include "common/error.h"
 #include "text/parse.h"
+#include "tool/mpi_start.h"
 #include "tool/tool.h"
 
 enum { RANKS_MAX = 4096, SECRET_BYTES = 16 };
@@ -203,6 +204,9 @@ int cli_launch(int argc, char **argv)
     if (options.ranks == 0 || optind >= argc)
         return cli_bad("launch", "it is not said %s, as in `trivance launch -n 4 ./a.out`",
                        options.ranks == 0 ? "how many processes" : "which program");
+    char path[CLI_PATH_BYTES];
+    if (!cli_find_executable(argv[optind], path)) /* rather than so many processes that all say so */
+        return cli_bad("launch", "there is no program '%.200s' that can be started", argv[optind]);
     int rc = set_job(&options);
     hold_signals(true);
     pass_signals_on();

@@ -20,6 +20,8 @@
 
 #define HOSTS_MAX (1 << 20)
 #define BLANK     " \t\r,"
+#define DIGITS    "0123456789"
+#define NAME      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_." DIGITS
 
 typedef struct reader {
     const char *name;
@@ -113,6 +115,8 @@ static char *value_of(const char *line, const char *key)
 static int add_member(reader_t *reader, const char *host)
 {
     const int at[TRV_DIMS_MAX] = {reader->leaves, reader->members++};
+    if (host[strspn(host, NAME)])
+        return fail(reader, "'%.60s' is no name of a node, as node7, or of several, as node[00-07,12]", host);
     return add_host(reader, host, at);
 }
 
@@ -120,7 +124,7 @@ static int add_member(reader_t *reader, const char *host)
 static int add_numbers(reader_t *reader, const char *prefix, int prefix_length, const char *range, const char *suffix)
 {
     char host[512], *end;
-    const int digits = (int)strspn(range, "0123456789");
+    const int digits = (int)strspn(range, DIGITS);
     const long first = strtol(range, &end, 10);
     const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
     int rc = TRV_OK;
@@ -140,8 +144,9 @@ static int add_entry(reader_t *reader, char *entry)
     int rc = TRV_OK;
     if (!open)
         return add_member(reader, entry);
-    if (!close || strchr(close, '['))
-        return fail(reader, "the nodes '%.60s' have more than one pair of brackets, or half of one", entry);
+    if (!close || strchr(close, '[') || close == open + 1)
+        return fail(reader, "the nodes '%.60s' have more than one pair of brackets, half of one, or nothing in it",
+                    entry);
     *close = '\0';
     for (char *range = strtok_r(open + 1, ",", &rest); range && !rc; range = strtok_r(NULL, ",", &rest))
         rc = add_numbers(reader, entry, (int)(open - entry), range, close + 1);
@@ -171,7 +176,9 @@ static int read_leaf(reader_t *reader, const char *line)
     reader->of_slurm = true;
     reader->dims = 2;
     reader->members = 0;
-    if (!level || strcmp(level, "0") == 0) {
+    if (level && (!*level || level[strspn(level, DIGITS)]))
+        rc = fail(reader, "Level is '%.20s', and no number", level);
+    else if (!level || strcmp(level, "0") == 0) {
         rc = nodes ? add_entries(reader, nodes)
                    : fail(reader, "a leaf has no Nodes=; the text is that of `scontrol show topology`");
         reader->leaves++;

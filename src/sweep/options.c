@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool/tool.h"
 #include "text/parse.h"
+#include "text/whole_file.h"
 #include "sweep/sweep.h"
 #include "common/error.h"
 
@@ -76,16 +78,19 @@ static int read_description(cli_sweep_grid_t *grid, const char *path)
 {
     json_error_t error;
     trv_torus_t torus;
-    bool standard = strcmp(path, "-") == 0;
-    json_t *object = standard ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &error)
-                              : json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!object && error.line < 0 && trv_torus_parse(path, &torus) == TRV_OK)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no file; tori are given as --torus=%.60s", path, path);
-    if (!object && error.line < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s", error.text);
+    const char *name;
+    char *text;
+    size_t length;
+    int rc = access(path, F_OK) && trv_torus_parse(path, &torus) == TRV_OK
+                 ? trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is no file; tori are given as --torus=%.60s", path, path)
+                 : trv_whole_file_read(path, &name, &text, &length);
+    if (rc)
+        return rc;
+    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    free(text);
     if (!object)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s', line %d: %s", path, error.line, error.text);
-    int rc = cli_sweep_grid_load(grid, object, path);
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.200s', line %d: %s", name, error.line, error.text);
+    rc = cli_sweep_grid_load(grid, object, path);
     json_decref(object);
     return rc;
 }

@@ -149,6 +149,10 @@ static void sentences(void **state)
         {"SwitchName=s Level=0 Switches=a\n", ":1: a leaf has no Nodes="},
         {"SwitchName=s Level=0 Nodes=n[3-1]\n", ":1: '3-1' is no range of nodes"},
         {"SwitchName=s Level=0 Nodes=n[1-2]m[1-2]\n", ":1: the nodes 'n[1-2]m[1-2]' have more than one pair"},
+        {"SwitchName=s Level=0 Nodes=n0-3]\n", ":1: 'n0-3]' is no name of a node"},
+        {"SwitchName=s Level=0 Nodes=n1\nSwitchName=t Level=0 Nodes=(null)\n", ":2: '(null)' is no name of a node"},
+        {"SwitchName=s Level=0 Nodes=n1\nSwitchName=t Level=0 Nodes=n[]\n", ":2: the nodes 'n[]' have"},
+        {"SwitchName=s Level=x Nodes=n1\n", ":1: Level is 'x', and no number"},
         {"SwitchName=s Level=0 Nodes=n1,,n2\n", ":1: the list of nodes has an empty entry"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

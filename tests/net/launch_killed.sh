@@ -14,7 +14,8 @@ expect 0 "127.0.0.1 4000 2 2" -n 2 --port=4000 sh -c 'echo $MASTER_ADDR $MASTER_
 expect 0 "rank 1 of 2" -n 2 sh -c 'echo rank $RANK of $WORLD_SIZE; [ ${#TRIVANCE_SECRET} -ge 32 ]'
 expect 3 "" -n 3 sh -c '[ $RANK != 1 ] || exit 3'
 expect 137 "rank 2 was ended by signal 9" -n 3 sh -c '[ $RANK != 2 ] || kill -9 $$'
-expect 127 "cannot be started" -n 1 /no/such/program
+expect 2 "there is no program '/no/such/program' that can be started" -n 2 /no/such/program
+expect 2 "there is no program 'no-such-program'" -n 1 no-such-program
 expect 2 "how many processes" sh -c true
 expect 2 "which program" -n 2
 expect 2 "ranks" -n 0 true
