@@ -59,10 +59,9 @@ static void test_values(void **state)
 
 static void test_no_values(void **state)
 {
-    static const char *const bad[] = {"/no/such/file", "the file '/no/such/file' cannot be read: No such file"},
-                             {"",         "1,,2",     "1:",        ":2",          "8:4",    "1K:64M:x1",
-                              "1K:64M:x", "1K:64M:+", "1K:64M:+0", "1K:64M:+1us", "1us:64", "0:8:x2",
-                              "1:2:3:4",  "a:b",      "1:8:-1",    "1:100000:+1"};
+    static const char *const bad[] = {"",         "1,,2",     "1:",        ":2",          "8:4",    "1K:64M:x1",
+                                      "1K:64M:x", "1K:64M:+", "1K:64M:+0", "1K:64M:+1us", "1us:64", "0:8:x2",
+                                      "1:2:3:4",  "a:b",      "1:8:-1",    "1:100000:+1"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         cli_values_t values = {0};
@@ -243,7 +242,7 @@ static void test_bad_input(void **state)
     } bad[] = {
         {"", "name at least one torus"},
         {"8x8", "tori are given as --torus=8x8"},
-        {"/nonexistent/grid.json", "/nonexistent/grid.json"},
+        {"/nonexistent/grid.json", "the file '/nonexistent/grid.json' cannot be read"},
         {"a.json b.json", "two files"},
         {"--tours=8", "did you mean --torus?"},
         {"--torus=8y8", "is not a torus"},
