@@ -41,7 +41,7 @@ check-torch:
 	@cmake --build $(BUILD) -j $(JOBS)
 	@ctest --test-dir $(BUILD) -L torch --output-on-failure
 
-# Random programs under both MPIs, every result compared; CALLS for each. A tenth of it is in `make check`.
+# Random programs under both MPIs and without MPI, every result compared; CALLS for each. A tenth of it is in `make check`.
 CALLS ?= 200000
 soak: all
 	@CALLS=$(CALLS) scripts/soak.sh $(BUILD)
@@ -87,7 +87,7 @@ help:
 	@echo "make check              every test: both MPIs, sanitizers, valgrind, fuzzers"
 	@echo "make check-programs     mpi4py, NetPIPE, HPCC, LAMMPS and MUMPS without and with Trivance"
 	@echo "make check-torch        installs PyTorch, tests the backend of torch.distributed"
-	@echo "make soak CALLS=200000  random MPI programs with Trivance, every result compared"
+	@echo "make soak CALLS=200000  random programs with Trivance, every result compared"
 	@echo "make                    build everything into $(BUILD)/"
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
 	@echo "make uninstall          remove what the last 'make install' put there"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Random programs under both preload libraries and under the component of Open MPI, every result compared.
-# Usage: soak.sh [build folder]; CALLS=… at least for each of the three (default 200000), SEED=… the first seed.
+# Random programs under both preload libraries, under the component of Open MPI and without MPI, every result compared.
+# Usage: soak.sh [build folder]; CALLS=… at least for each of the four (default 200000), SEED=… the first seed.
 set -u
 cd "$(dirname "$0")/.."
 build=$PWD/${1:-build}
@@ -21,6 +21,12 @@ set -o pipefail
 soak "Open MPI with the preload library" openmpi preload "$build/src/preload/libtrivance_pmpi_openmpi.so"
 soak "Open MPI with the component" openmpi component "$build/src/coll"
 soak "MPICH with the preload library" mpich preload "$build/src/preload/libtrivance_pmpi_mpich.so"
+
+if [ -x "$build/tests/net/net_soak" ]; then
+    ways=$((ways + 1))
+    echo "==== libtrivance_net"
+    tests/net/soak.sh "$build/bin/trivance" "$build/tests/net/net_soak" "$calls" | tee -a "$log" || failed="$failed libtrivance_net"
+fi
 
 sed -n 's/^\([0-9]*\) calls compared, \([0-9]*\) differ, .*/\1 \2/p' "$log" |
     awk '{ n += $1; d += $2 } END { print n + 0 " calls compared, " d + 0 " differ" }'
