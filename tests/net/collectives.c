@@ -255,6 +255,36 @@ static void test_messages(trv_net_comm_t *comm)
     free(in);
 }
 
+/* Sends end ahead of their receiver, but not without bound; what is started then can still be received. */
+static void test_flow(trv_net_comm_t *comm)
+{
+    enum { MOST = 1000, BOUND = 64 };
+    static int number[MOST];
+    trv_net_request_t request, go;
+    bool done = true;
+    int sends = 0;
+    if (rank == 0) {
+        for (; done && sends < MOST; sends++) {
+            number[sends] = sends;
+            expect(trv_net_send_start(comm, &number[sends], sizeof(int), 1, 0, &request) == TRV_OK);
+            expect(trv_net_wait_for(&request, sends < BOUND / 2 ? 60 : 0.3, &done) == TRV_OK);
+        }
+        expect(!done && sends > BOUND / 2 && sends <= BOUND + 1);
+        expect(trv_net_send_start(comm, &sends, sizeof(int), 1, 1, &go) == TRV_OK);
+        expect(trv_net_wait(&request) == TRV_OK && trv_net_wait(&go) == TRV_OK);
+    } else if (rank == 1) {
+        expect(trv_net_receive(comm, &sends, sizeof(int), 0, 1) == TRV_OK);
+        for (int k = 0; k < sends; k++) {
+            int heard = -1;
+            expect(trv_net_receive(comm, &heard, sizeof(int), 0, 0) == TRV_OK && heard == k);
+        }
+    }
+    for (int k = 0; k < 10 * BOUND; k++) {
+        int said = rank == 0 ? k : -1;
+        expect(trv_net_broadcast(comm, &said, sizeof said, 0) == TRV_OK && said == k);
+    }
+}
+
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 static void *work(void *context)
@@ -356,6 +386,12 @@ int main(void)
     test_plans(world);
     test_parts(world);
     test_messages(world);
+    if (ranks > 1) {
+        trv_net_comm_t *fresh;
+        expect(trv_net_split(world, 0, rank, &fresh) == TRV_OK);
+        test_flow(fresh);
+        trv_net_comm_free(&fresh);
+    }
     test_threads(world);
     if (ranks <= 4) /* its threads take all the time they get */
         test_plans_meanwhile(net);

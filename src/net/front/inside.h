@@ -7,13 +7,14 @@
  *     request.c      progress, testing, waiting
  *     message.c      sends and receives
  *     spread.c       broadcasts
+ *     flow.c         how far those get ahead of a slow receiver
  *     channel.c      the executor's transport
  *     choose.c       algorithms: rank 0's choice
  *     kind.c         one kind of collective of a communicator: its decision, and its plans that are free
  *     collective.c   collectives
  *     plan.c         plans
  *
- * Locks, in the order in which they are taken: the net's, a request's, a kind's, the fabric's, the meeting's.
+ * Locks, in the order in which they are taken: the net's, a request's, a kind's, the flow's, the fabric's, the meeting's.
  */
 #ifndef TRIVANCE_NET_FRONT_INSIDE_H
 #define TRIVANCE_NET_FRONT_INSIDE_H
@@ -43,6 +44,7 @@ enum {
 };
 #define TRV_TAG_COLLECTIVE (UINT64_C(1) << (TRV_INNER_BITS - 1))
 #define TRV_TAG_PLAN       (UINT64_C(1) << (TRV_INNER_BITS - 2))
+#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above all of messages */
 
 static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 {
@@ -68,6 +70,8 @@ struct trv_net {
     trv_net_request_t request; /* those that are under way */
     atomic_int requests;
     atomic_uint comms; /* numbers given so far */
+    pthread_mutex_t flow_lock;
+    struct trv_flow **flow; /* by rank */
 };
 
 struct trv_net_comm {
@@ -139,6 +143,22 @@ void trv_request_clear(struct trv_net_request *request);
 /* Starts it, drives it to its end, is done with it. */
 int trv_request_run(struct trv_net_request *request);
 
+/* ---- Flow -------------------------------------------------------------------------------------------------------- */
+
+typedef struct trv_flow trv_flow_t;
+
+/* A message whose sender may get ahead of its receiver. */
+typedef struct trv_flow_op {
+    trv_fabric_op_t op;
+    uint64_t number; /* of a send; of a receive, whether it is counted */
+} trv_flow_op_t;
+
+int trv_flow_post(trv_net_t *net, trv_flow_op_t *op);
+/* As trv_fabric_test. */
+int trv_flow_test(trv_net_t *net, trv_flow_op_t *op);
+/* Nothing is pending any more. */
+void trv_flow_free(trv_net_t *net);
+
 /* ---- Broadcasts -------------------------------------------------------------------------------------------------- */
 
 enum { TRV_CHILDREN_MAX = TRV_RANKS_BITS };
@@ -151,7 +171,7 @@ typedef struct trv_spread {
     int place, children, posted;
     int child[TRV_CHILDREN_MAX];
     bool here; /* the data */
-    trv_fabric_op_t up, down[TRV_CHILDREN_MAX];
+    trv_flow_op_t up, down[TRV_CHILDREN_MAX];
 } trv_spread_t;
 
 int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number);

@@ -9,20 +9,20 @@
 
 typedef struct message {
     struct trv_net_request request;
-    trv_fabric_op_t op;
+    trv_flow_op_t op;
 } message_t;
 
 static int advance(struct trv_net_request *request)
 {
     message_t *message = (message_t *)request;
-    const int rc = trv_fabric_test(request->comm->net->fabric, &message->op);
+    const int rc = trv_flow_test(request->comm->net, &message->op);
     return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
 }
 
 static void describe(const struct trv_net_request *request, char *text, size_t room)
 {
     const message_t *message = (const message_t *)request;
-    snprintf(text, room, "the other side is rank %d", message->op.peer);
+    snprintf(text, room, "the other side is rank %d", message->op.op.peer);
 }
 
 static void forget(struct trv_net_request *request) { trv_request_clear(request); }
@@ -51,14 +51,14 @@ static int check(const trv_net_comm_t *comm, const void *data, size_t bytes, int
 static int post(message_t *message, bool sends, void *data, size_t bytes, int peer, int tag)
 {
     trv_net_comm_t *comm = message->request.comm;
-    message->op = (trv_fabric_op_t){.sends = sends,
-                                    .way = TRV_NO_WAY,
-                                    .peer = trv_member(comm, peer),
-                                    .tag = trv_peer_tag(comm, peer, sends, (uint64_t)tag),
-                                    .data = data,
-                                    .bytes = bytes};
+    message->op.op = (trv_fabric_op_t){.sends = sends,
+                                       .way = TRV_NO_WAY,
+                                       .peer = trv_member(comm, peer),
+                                       .tag = trv_peer_tag(comm, peer, sends, (uint64_t)tag),
+                                       .data = data,
+                                       .bytes = bytes};
     message->request.describe = describe;
-    int rc = trv_fabric_post(comm->net->fabric, &message->op);
+    int rc = trv_flow_post(comm->net, &message->op);
     if (rc < 0)
         return trv_net_break(comm->net, rc);
     trv_request_begin(&message->request);

@@ -6,16 +6,16 @@
 #include "common/error.h"
 #include "net/front/inside.h"
 
-static int post(trv_spread_t *spread, trv_fabric_op_t *op, bool sends, int peer)
+static int post(trv_spread_t *spread, trv_flow_op_t *op, bool sends, int peer)
 {
     trv_net_comm_t *comm = spread->comm;
-    *op = (trv_fabric_op_t){.sends = sends,
-                            .way = TRV_NO_WAY,
-                            .peer = trv_member(comm, peer),
-                            .tag = trv_peer_tag(comm, peer, sends, spread->inner),
-                            .data = spread->data,
-                            .bytes = spread->bytes};
-    return trv_fabric_post(comm->net->fabric, op);
+    op->op = (trv_fabric_op_t){.sends = sends,
+                               .way = TRV_NO_WAY,
+                               .peer = trv_member(comm, peer),
+                               .tag = trv_peer_tag(comm, peer, sends, spread->inner),
+                               .data = spread->data,
+                               .bytes = spread->bytes};
+    return trv_flow_post(comm->net, op);
 }
 
 int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number)
@@ -35,10 +35,10 @@ int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, siz
 
 int trv_spread_advance(trv_spread_t *spread)
 {
-    trv_fabric_t *fabric = spread->comm->net->fabric;
+    trv_net_t *net = spread->comm->net;
     int rc = 1;
     if (!spread->here) {
-        rc = trv_fabric_test(fabric, &spread->up);
+        rc = trv_flow_test(net, &spread->up);
         if (rc <= 0)
             return rc;
         spread->here = true;
@@ -51,7 +51,7 @@ int trv_spread_advance(trv_spread_t *spread)
     }
     rc = 1;
     for (int i = 0; rc > 0 && i < spread->children; i++)
-        rc = trv_fabric_test(fabric, &spread->down[i]);
+        rc = trv_flow_test(net, &spread->down[i]);
     return rc;
 }
 

@@ -241,9 +241,11 @@ static void destroy(trv_net_t *net)
     if (net->fabric)
         trv_fabric_end(net->fabric); /* what is freed next may still be waited for */
     trv_net_free_all(net);
+    trv_flow_free(net);
     trv_meeting_close(net->meeting); /* whose thread may break the fabric until then */
     trv_fabric_close(net->fabric);
     trv_settings_clear(&net->settings);
+    pthread_mutex_destroy(&net->flow_lock);
     pthread_mutex_destroy(&net->lock);
     free(net);
 }
@@ -288,6 +290,7 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
     if (!net)
         return trv_fail_memory();
     pthread_mutex_init(&net->lock, NULL);
+    pthread_mutex_init(&net->flow_lock, NULL);
     meeting.context = net;
     int rc = trv_net_take_options(net, options, &meeting, address);
     if (rc < 0)
