@@ -2,10 +2,11 @@
 # A testbed with an interface for each link (testbed up --ports), and a job of libtrivance_net on it: what the schedule
 # sends by each port is what the port's interface carries, by the system's own counts. As root where the machine has TUN
 # devices and network namespaces; elsewhere skipped (77).
-# Usage: ports.sh TRIVANCE PROGRAM
+# Usage: ports.sh TRIVANCE PROGRAM PROVIDER, the last of which prints libfabric's provider
 set -u -o pipefail
 tool=$1
 program=$2
+provider=$3
 work=$(mktemp -d)
 trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
 
@@ -36,6 +37,8 @@ ip -n trv-0 -o link show dev up1 > "$work/out" 2>&1 || fail "node 0 has no inter
 
 up 3x3 --bandwidth=100Mb/s --hop-latency=200us
 echo "== an interface for each port"
+unset TRIVANCE_PORTS
+job 0 "^tcp" "$provider" # nodes are hosts: their memory is no way past the links
 export TRIVANCE_PORTS=+0=up0,-0=down0,+1=up1,-1=down1
 job 0 "" "$program" 3x3 4 found trivance-b trivance-l-grouped
 echo "== found without being told"

@@ -63,6 +63,7 @@ static int become_rank(char **argv)
     return fail(argv[2]);
 }
 
+/* A node is a host of its own, whose memory the others do not share. */
 static int become_net_rank(char **argv)
 {
     char node[32];
@@ -70,8 +71,8 @@ static int become_net_rank(char **argv)
     snprintf(node, sizeof node, TB_NODE, rank ? atoi(rank) : 0);
     if (cannot_enter(node))
         return 1;
-    setenv("LOCAL_RANK", "0", 1);
-    setenv("LOCAL_WORLD_SIZE", "1", 1);
+    if (setenv("LOCAL_WORLD_SIZE", "1", 1) != 0 || setenv("LOCAL_RANK", "0", 1) != 0)
+        return fail("LOCAL_WORLD_SIZE");
     execvp(argv[2], argv + 2);
     return fail(argv[2]);
 }
