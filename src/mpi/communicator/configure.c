@@ -10,10 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trivance/algorithms.h>
+
 #include "common/error.h"
 #include "mpi/communicator/state.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/settings.h"
+#include "settings/rules.h"
 
 bool trv_mpi_state_spans_world(const trv_mpi_state_t *state)
 {
@@ -54,16 +57,23 @@ static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
     state->node = NULL;
 }
 
-static void take_wiring(trv_mpi_state_t *state, const trv_torus_t *torus)
+/* What the environment and MPI know, or a ring. */
+static void take_wiring(trv_mpi_state_t *state, const char *algorithm)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
-    take_given(state, torus);
-    state->serves = wiring->known == TRV_MPI_FITS || !trv_mpi_is_drop_in();
-    state->unable = wiring->known == TRV_MPI_FAILED;
-    snprintf(state->why, sizeof state->why, "%s", wiring->why);
-    if (!trv_mpi_wiring_has_fit(wiring))
+    trv_network_t network;
+    const int code = trv_mpi_state_network(state, algorithm, &network);
+    const bool ring = wiring->grid && network.torus.lines == 0;
+    take_given(state, &network.torus);
+    state->serves = (wiring->known == TRV_MPI_FITS && !ring) || !trv_mpi_is_drop_in();
+    state->unable = wiring->known == TRV_MPI_FAILED || code < 0;
+    snprintf(state->why, sizeof state->why, "%s",
+             code < 0 ? trv_last_error()
+             : ring   ? "a ring of its ranks: what is named does not serve the mesh of the Cartesian communicator"
+                      : wiring->why);
+    if (!trv_mpi_wiring_has_fit(wiring) || ring)
         return;
-    state->network = wiring->fit.network;
+    state->network = network;
     state->shared_port = wiring->fit.shared_port;
     state->member = wiring->member;
     state->name = wiring->in_order ? NULL : wiring->fit.member;
@@ -72,21 +82,58 @@ static void take_wiring(trv_mpi_state_t *state, const trv_torus_t *torus)
     state->node = wiring->node;
 }
 
-/* What the environment and MPI know, or a ring. */
-static int default_torus(const trv_mpi_state_t *state, trv_torus_t *torus)
+/* Whether what the environment and MPI know may be taken, or a ring in its place. */
+static int check_wiring(const trv_mpi_state_t *state)
 {
     const trv_mpi_wiring_t *wiring = state->members->wiring;
-    if (trv_mpi_wiring_has_fit(wiring)) {
-        *torus = wiring->fit.network.torus;
-        return TRV_OK;
-    }
     if (wiring->known == TRV_MPI_WRONG && trv_mpi_is_drop_in())
         trv_mpi_refuse(state->rank, "%s", wiring->why);
     else if (wiring->known == TRV_MPI_WRONG && trv_mpi_state_spans_world(state))
         return trv_fail(TRV_ERR_ARGUMENT, "%s", wiring->why);
     else if (wiring->known == TRV_MPI_WRONG || wiring->known == TRV_MPI_MISFITS)
         say(state, wiring->why);
-    return trv_torus_init(torus, 1, &state->ranks);
+    return TRV_OK;
+}
+
+/* ---- Algorithm -------------------------------------------------------------------------------------------------- */
+
+static int can_make(const trv_network_t *network, const char *name)
+{
+    trv_schedule_t *schedule = NULL;
+    int code = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE);
+    trv_schedule_destroy(schedule);
+    return code;
+}
+
+int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name)
+{
+    int code = trv_rules_check_algorithm(name);
+    if (code < 0 || strcmp(name, TRV_MPI_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
+        return code;
+    bool family = false;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (strcmp(trv_algorithm_name(algorithm), name) == 0 || strcmp(trv_algorithm_family(algorithm), name) != 0)
+            continue;
+        family = true;
+        if (can_make(network, trv_algorithm_name(algorithm)) == TRV_OK)
+            return TRV_OK;
+    }
+    return family ? TRV_ERR_UNSUPPORTED : can_make(network, name);
+}
+
+int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, trv_network_t *network)
+{
+    const trv_mpi_wiring_t *wiring = state->members->wiring;
+    int code = TRV_OK;
+    *network = (trv_network_t){TRV_NETWORK};
+    if (trv_mpi_wiring_has_fit(wiring))
+        *network = wiring->fit.network;
+    if (wiring->grid && algorithm)
+        code = trv_mpi_algorithm_serves(network, algorithm);
+    if (code == TRV_ERR_UNSUPPORTED || !trv_mpi_wiring_has_fit(wiring))
+        code = trv_torus_init(&network->torus, 1, &state->ranks);
+    return code == TRV_ERR_MEMORY ? code : TRV_OK;
 }
 
 /* ---- Both -------------------------------------------------------------------------------------------------------- */
@@ -98,17 +145,17 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, cons
     bool named = algorithm && strcmp(algorithm, TRV_MPI_AUTO) != 0;
     if (!trv_mpi_is_drop_in() && settings->fault && (!torus_text || !algorithm))
         return trv_mpi_class(trv_fail(TRV_ERR_ARGUMENT, "%s", settings->fault));
-    int code = torus_text ? given_torus(state, torus_text, &torus) : default_torus(state, &torus);
+    int code = torus_text ? given_torus(state, torus_text, &torus) : check_wiring(state);
     if (code < 0)
         return trv_mpi_class(code);
     if (state->kept)
         trv_mpi_state_clear(state);
+    if (!algorithm)
+        algorithm = settings->algorithm ? settings->algorithm : TRV_MPI_AUTO;
     if (torus_text)
         take_given(state, &torus);
     else
-        take_wiring(state, &torus);
-    if (!algorithm)
-        algorithm = settings->algorithm ? settings->algorithm : TRV_MPI_AUTO;
+        take_wiring(state, algorithm);
     state->named = named;
     snprintf(state->algorithm, sizeof state->algorithm, "%s", algorithm);
     state->configured = true;

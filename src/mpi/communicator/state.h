@@ -101,6 +101,15 @@ void trv_mpi_state_release(trv_mpi_state_t *state);
  * sentence. */
 int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus, const char *algorithm);
 
+/* 0 if `name` is auto, planned, an algorithm that serves AllReduce on the torus or a family with a member that does;
+ * else TRV_ERR_ARGUMENT for what is no name, or TRV_ERR_UNSUPPORTED with the algorithm's own sentence. */
+int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name);
+
+/* The network where no torus is set, for what `algorithm` (NULL: nothing) names. That a grid has no wrap-around is MPI's
+ * word alone, and about the program rather than the machine: a name that its mesh does not serve gets a ring of the ranks.
+ * TRV_ERR_MEMORY, perhaps on this rank alone. */
+int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, trv_network_t *network);
+
 /* Whether it has as many ranks as MPI_COMM_WORLD: what the environment asks for must fit it. */
 bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
 /* What stands above forgets what it has decided for the state. */

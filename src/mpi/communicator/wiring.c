@@ -98,7 +98,7 @@ static bool has_twice(const int *place, int ranks, int *sorted)
 
 static int index_of(const trv_mpi_fit_t *fit, const int *place, int rank)
 {
-    int at = 0; /* places ascend */
+    int at = 0; /* in no order: lines begin behind a gap, and sets of nodes are in that of their ranks */
     while (place[fit->member[at]] != place[rank])
         at++;
     return at;
@@ -200,8 +200,10 @@ static void by_cartesian(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
         if (!periodic[d] && size[d] > 1)
             lines |= 1u << d;
     if (trv_torus_init(&torus, dims, size) == TRV_OK && torus.ranks == members->ranks &&
-        trv_torus_set_lines(&torus, lines) == TRV_OK)
+        trv_torus_set_lines(&torus, lines) == TRV_OK) {
         take_in_order(wiring, members, &torus, "the Cartesian communicator");
+        wiring->grid = lines != 0;
+    }
 }
 
 /* ---- All together ------------------------------------------------------------------------------------------------ */

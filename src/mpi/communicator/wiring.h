@@ -28,6 +28,7 @@ typedef struct trv_mpi_wiring {
     trv_mpi_fit_t fit;         /* valid where the torus, or the set of nodes, is known */
     int place;
     bool in_order;        /* place p has rank p */
+    bool grid;            /* a mesh by the Cartesian communicator alone */
     bool shared;          /* several ranks share a place: known on all ranks, also where this one's node has failed */
     trv_mpi_node_t *node; /* where several ranks share every place */
     int *member;          /* in the domain, of every place; NULL: place p is rank p there */

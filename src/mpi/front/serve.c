@@ -253,10 +253,8 @@ static void look(const trv_mpi_state_t *state, given_t *given, const char *algor
                                "the torus %.80s has %d ranks, the communicator has %d; the product of "
                                "the sizes must be the number of ranks",
                                given->torus, torus->ranks, state->ranks);
-    else if (given->code == TRV_OK && !given->has_torus && trv_mpi_wiring_has_fit(state->members->wiring))
-        network = state->members->wiring->fit.network;
     else if (given->code == TRV_OK && !given->has_torus)
-        trv_torus_init(torus, 1, &state->ranks);
+        given->code = trv_mpi_state_network(state, given->has_algorithm ? given->algorithm : NULL, &network);
     if (given->code == TRV_OK && given->has_algorithm)
         given->code = trv_mpi_algorithm_serves(&network, given->algorithm);
     if (given->code < 0)

@@ -152,31 +152,6 @@ static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want
     return choose_named(state, want, &request, choice);
 }
 
-static int can_make(const trv_network_t *network, const char *name)
-{
-    trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE);
-    trv_schedule_destroy(schedule);
-    return code;
-}
-
-int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name)
-{
-    int code = trv_rules_check_algorithm(name);
-    if (code < 0 || is_auto(name) || strcmp(name, TRV_RULE_PLANNED) == 0)
-        return code;
-    bool family = false;
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (strcmp(trv_algorithm_name(algorithm), name) == 0 || strcmp(trv_algorithm_family(algorithm), name) != 0)
-            continue;
-        family = true;
-        if (can_make(network, trv_algorithm_name(algorithm)) == TRV_OK)
-            return TRV_OK;
-    }
-    return family ? TRV_ERR_UNSUPPORTED : can_make(network, name);
-}
-
 /* ---- All together ------------------------------------------------------------------------------------------------ */
 
 /* Why the state's torus serves no schedule for the want, though it is known; NULL where it does. */

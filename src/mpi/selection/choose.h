@@ -9,8 +9,4 @@
 /* TRV_OK, or a code of the core with the sentence. */
 int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice);
 
-/* 0 if `name` is auto, planned, an algorithm that serves AllReduce on the torus or a family with a member that does;
- * else TRV_ERR_ARGUMENT for what is no name, or TRV_ERR_UNSUPPORTED with the algorithm's own sentence. */
-int trv_mpi_algorithm_serves(const trv_network_t *network, const char *name);
-
 #endif

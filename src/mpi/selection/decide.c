@@ -184,8 +184,7 @@ bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_wan
 static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, wire_t *wire)
 {
     trv_mpi_choice_t choice = {.laid = false};
-    int code = state->unable ? trv_fail(TRV_ERR_MEMORY, "%s", state->members->wiring->why)
-                             : trv_mpi_choose(state, want, &choice);
+    int code = state->unable ? trv_fail(TRV_ERR_MEMORY, "%s", state->why) : trv_mpi_choose(state, want, &choice);
     const trv_network_t laid = {TRV_NETWORK, .torus = choice.torus};
     if (code == TRV_OK && *choice.algorithm)
         code = trv_schedule_spell_on(choice.laid ? &laid : &state->network, choice.algorithm, want->collective,
