@@ -358,6 +358,19 @@ static void times_on_a_set_of_nodes(void **state)
                      0);
     assert_true(other_ns > ns);
 
+    /* From 0 to 4 by a corner whose second link is cut, and routes are fixed: at least as long as if it were not. */
+    const int corner[] = {0, 4};
+    const trv_slow_link_t turn[] = {{3, trv_port(1, 1), INFINITY}};
+    network.routes = TRV_ROUTES_FIXED;
+    network.slow_links = 0;
+    assert_int_equal(trv_planner_nodes_time(&small, 2, corner, TRV_ALLREDUCE, 32, &network, "ring", &ns, &least), 0);
+    assert_false(least);
+    network.slow_links = 1;
+    network.slow_link = turn;
+    assert_int_equal(trv_planner_nodes_time(&small, 2, corner, TRV_ALLREDUCE, 32, &network, "ring", &other_ns, &least),
+                     0);
+    assert_true(least && other_ns == ns); /* finite */
+
     /* Work is limited: a machine on which a single step of all nodes is more than that. */
     const trv_torus_t larger = torus_of("8192x8192");
     network.slow_links = 0;

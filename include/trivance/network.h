@@ -17,6 +17,8 @@
 #ifndef TRIVANCE_NETWORK_H
 #define TRIVANCE_NETWORK_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <trivance/common.h>
@@ -34,6 +36,11 @@ typedef struct trv_slow_link {
     int rank, port;
     double factor;
 } trv_slow_link_t;
+
+static inline bool trv_slow_factor_is_valid(double factor)
+{
+    return factor >= 1 && (factor <= TRV_SLOW_FACTOR_MAX || factor >= HUGE_VAL);
+}
 
 /* Who says which way a message goes. */
 typedef enum trv_routes {

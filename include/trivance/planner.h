@@ -97,7 +97,8 @@ TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *
 
 /* The time of one algorithm there, without constraints, on a ring of which rank i is node[i], in the order given: that
  * of a library which does not know the network. Where simulating it would be too much work *least says so, and the time
- * is what its steps, or its bytes, take at least. INFINITY if messages pass a link that is cut. */
+ * is what its steps, or its bytes, take at least; where messages' ways are cut, which the network may know a way round, it
+ * is what they would take if no link were. */
 TRV_API int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                                    uint64_t vector_bytes, const trv_simulate_options_t *network, const char *algorithm,
                                    double *time_ns, bool *least);

@@ -57,8 +57,7 @@ static int find_capacity(limits_t *l, const trv_network_t *network)
     for (int i = 0; i < network->slow_links; i++) {
         const trv_slow_link_t *link = &network->slow_link[i];
         if (link->rank < 0 || link->rank >= l->torus->ranks || link->port < 0 || link->port >= l->ports ||
-            !(link->factor >= 1 && (link->factor <= TRV_SLOW_FACTOR_MAX || isinf(link->factor))) ||
-            neighbour(l, link->rank, link->port) < 0)
+            !trv_slow_factor_is_valid(link->factor) || neighbour(l, link->rank, link->port) < 0)
             return trv_fail(TRV_ERR_ARGUMENT,
                             "no link leaves rank %d by port %d, or it is not slower by a factor from 1 to 10^6, but %g",
                             link->rank, link->port, link->factor);

@@ -22,17 +22,18 @@
 #include "planner/constraints.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
+#include "simulate/simulator.h"
 
 #define PROSPECTS_MAX 64
 #define BEST          8     /* of the ring's plans */
 #define TURNS         100   /* from one of these to the next */
 #define COLLECT_MAX   512   /* nodes: for more, offering what is made for lines takes longer than simulating it */
 #define LINES_MAX     8     /* candidates of algorithms that are made for lines */
-#define WORK          1.5e6 /* of one answer, in packet-hops and messages read: about half a second */
+#define WORK          1.5e6 /* of one answer, in packet-hops and messages read: about half a second. */
 #define HOPS_MAX      1e5   /* of packets in one simulation, … */
-#define NEAR_HOPS_MAX 3e4   /* … and for an estimate on the ring */
-#define IDLE_STEP     0.1   /* work of a step that sends nothing, as most of a large machine's are */
-#define ALONE_WORK    5e5   /* of a simulation that is asked for by name */
+#define NEAR_HOPS_MAX 3e4 /* … and for an estimate by the ring's planner, whose work is besides, and the lesser part */
+#define IDLE_STEP     0.1 /* work of a step that sends nothing, as most of a large machine's are */
+#define ALONE_WORK    5e5 /* of a simulation that is asked for by name */
 
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
@@ -207,10 +208,10 @@ static int time_placed(question_t *question, const trv_schedule_t *placed, trv_n
     rc = trv_simulate_bound_ns(simulator, &network, question->vector_bytes, &bound_ns);
     const bool hopeless = !rc && bound_ns > enough_ns(question);
     if (!rc && !hopeless)
-        rc = trv_simulate(simulator, &network, question->vector_bytes, &result);
+        rc = trv_simulate_dropped(simulator, &network, question->vector_bytes, NULL, &result);
     const bool wins = !rc && !hopeless && result.time_ns < enough_ns(question);
     if (wins)
-        rc = trv_simulate(simulator, &network, 1, &empty);
+        rc = trv_simulate_dropped(simulator, &network, 1, NULL, &empty);
     trv_simulator_destroy(simulator);
     if (rc || !wins)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
@@ -259,6 +260,9 @@ static int try_plan(question_t *question, trv_order_t order, const prospect_t *p
 static int begin(question_t *question, const trv_torus_t *machine, int nodes, const int *node,
                  const trv_simulate_options_t *network)
 {
+    int rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
+    if (rc)
+        return rc;
     question->machine = machine;
     question->nodes = nodes;
     question->network = trv_timing_network(network);
@@ -329,31 +333,51 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     return rc;
 }
 
+/* INFINITY: some message passes a cut link. */
+static int time_alone(question_t *question, const char *algorithm, double *time_ns, bool *least)
+{
+    trv_torus_t ring;
+    trv_schedule_t *placed = NULL;
+    double work = 0;
+    int rc = trv_torus_init(&ring, 1, &question->nodes);
+    if (!rc)
+        rc = place(question, &ring, algorithm, &placed);
+    if (!rc)
+        rc = look_at(question, placed, &work, time_ns);
+    *least = work > ALONE_WORK;
+    if (!rc && !*least) {
+        trv_node_plan_t plan = {.order = TRV_ORDER_SNAKE};
+        question->room = 1;
+        question->plans = 0;
+        question->plan = &plan;
+        rc = time_placed(question, placed, &plan);
+        *time_ns = question->plans > 0 ? plan.plan.time_ns : INFINITY;
+    }
+    trv_schedule_destroy(placed);
+    return rc;
+}
+
 int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                            uint64_t vector_bytes, const trv_simulate_options_t *network, const char *algorithm,
                            double *time_ns, bool *least)
 {
-    trv_torus_t ring;
-    trv_schedule_t *placed = NULL;
     question_t question = {.collective = collective, .vector_bytes = vector_bytes};
-    double work = 0;
+    trv_slow_link_t *left = NULL;
     *time_ns = 0;
-    int rc = trv_torus_init(&ring, 1, &nodes);
+    int rc = begin(&question, machine, nodes, node, network);
     if (!rc)
-        rc = begin(&question, machine, nodes, node, network);
-    if (!rc)
-        rc = place(&question, &ring, algorithm, &placed);
-    if (!rc)
-        rc = look_at(&question, placed, &work, time_ns);
-    *least = work > ALONE_WORK;
-    if (!rc && !*least) {
-        trv_node_plan_t plan = {.order = TRV_ORDER_SNAKE};
-        question.room = 1;
-        question.plan = &plan;
-        rc = time_placed(&question, placed, &plan);
-        *time_ns = question.plans > 0 ? plan.plan.time_ns : INFINITY;
+        rc = time_alone(&question, algorithm, time_ns, least);
+    if (!rc && isinf(*time_ns)) {
+        left = malloc((size_t)network->slow_links * sizeof *left);
+        question.network.slow_links = 0;
+        question.network.slow_link = left;
+        for (int i = 0; left && i < network->slow_links; i++)
+            if (isfinite(network->slow_link[i].factor))
+                left[question.network.slow_links++] = network->slow_link[i];
+        rc = left ? time_alone(&question, algorithm, time_ns, least) : trv_fail_memory();
+        *least = true;
     }
-    trv_schedule_destroy(placed);
+    free(left);
     free(question.node);
     return rc;
 }

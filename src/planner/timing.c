@@ -67,7 +67,7 @@ int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_opt
 {
     hops_t hops = {0, fmax(1, trv_simulate_hops(simulator, network, vector_bytes))};
     const trv_watch_t watch = {&hops, moved};
-    return trv_simulate_watched(simulator, network, vector_bytes, &watch, result);
+    return trv_simulate_dropped(simulator, network, vector_bytes, &watch, result);
 }
 
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,

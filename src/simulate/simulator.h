@@ -52,4 +52,8 @@ int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_opti
 int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                          const trv_watch_t *watch, trv_simulation_t *result);
 
+/* The same for options from which trv_simulator_drop_links has left out what it may. */
+int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                         const trv_watch_t *watch, trv_simulation_t *result);
+
 #endif

@@ -355,20 +355,26 @@ int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_op
                          const trv_watch_t *watch, trv_simulation_t *result)
 {
     trv_simulate_options_t needed = *options;
+    memset(result, 0, sizeof *result);
+    int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
+    if (!rc && !options->full && !options->observer)
+        rc = trv_simulator_drop_links(simulator, &needed);
+    return rc ? rc : trv_simulate_dropped(simulator, &needed, vector_bytes, watch, result);
+}
+
+int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
+                         const trv_watch_t *watch, trv_simulation_t *result)
+{
     run_t run = {.simulator = simulator,
-                 .options = &needed,
+                 .options = options,
                  .watch = watch,
                  .vector_bytes = vector_bytes,
                  .post_free = NO_POST,
                  .torus = &simulator->torus};
     memset(result, 0, sizeof *result);
-    int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
-    if (!rc && !options->full && !options->observer)
-        rc = trv_simulator_drop_links(simulator, &needed);
-    if (may_fold(&needed))
+    if (may_fold(options))
         run.torus = &simulator->fold;
-    if (!rc)
-        rc = check(options, vector_bytes, &run);
+    int rc = check(options, vector_bytes, &run);
     if (!rc)
         rc = start(&run);
     if (!rc) {

@@ -3,6 +3,7 @@
  */
 #include "torus/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/error.h"

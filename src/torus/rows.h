@@ -8,7 +8,6 @@
 #ifndef TRIVANCE_TORUS_ROWS_H
 #define TRIVANCE_TORUS_ROWS_H
 
-#include <math.h>
 #include <stdbool.h>
 
 #include <trivance/network.h>
@@ -42,12 +41,6 @@ int trv_row_rank(const trv_rows_t *rows, int rank, int dimension, int place);
 
 /* The port by which a message leaves `from` where routes are fixed (trivance/network.h); `rows` of cut links alone. */
 int trv_row_way(const trv_rows_t *rows, int from, int to);
-
-/* A link's: 1 to TRV_SLOW_FACTOR_MAX, or INFINITY. */
-static inline bool trv_slow_factor_is_valid(double factor)
-{
-    return factor >= 1 && (factor <= TRV_SLOW_FACTOR_MAX || isinf(factor));
-}
 
 static inline bool trv_rows_are_lines(const trv_rows_t *rows, int dimension)
 {

@@ -1,7 +1,7 @@
 /*
- * Rank 1 alone has no memory, for the first, the second, … allocation of a communicator's life, until none fails any
- * more: adopted, duplicated, calls of three sizes, a persistent and a non-blocking one, freed. No rank hangs or crashes, and results are
- * right wherever a call succeeds.
+ * Rank 1 alone (or that of RANKS_FAILING) has no memory, for the first, the second, … allocation of a communicator's
+ * life, until none fails any more: adopted, duplicated, calls of three sizes, a persistent and a non-blocking one, freed.
+ * No rank hangs or crashes, and results are right wherever a call succeeds.
  *
  *     mpirun -n 3 memory [FIRST [STRIDE [LAST]]]
  *     mpirun -n 3 memory stays [STRIDE]            all later ones fail, too, until the communicator is freed
@@ -23,9 +23,7 @@
 #define NUMBER_MAX 2000
 #define SECONDS    20 /* that a round may take */
 
-#define FAILING 1
-
-static int rank, ranks;
+static int rank, ranks, failing = 1;
 static long wrong, errors, right, number;
 static bool stays; /* what has failed once fails again */
 static int *in, *out;
@@ -91,7 +89,7 @@ static void reduce_later(MPI_Comm comm, int count)
     }
 }
 
-/* Rank 1 starts a persistent request before a blocking call of the same kind, the others after it: MPI allows that, and
+/* The failing rank starts a persistent request before a blocking call of the same kind, the others after it: MPI allows that, and
  * what the request runs on must not be what the call would wait for. */
 static void reduce_across(MPI_Comm comm, int count)
 {
@@ -108,10 +106,10 @@ static void reduce_across(MPI_Comm comm, int count)
     for (int i = 0; i < count; i++)
         mine[i] = rank + i, sum[i] = -1;
     int made = TRV_Allreduce_init(mine, sum, count, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request), code = made;
-    if (made == MPI_SUCCESS && rank == FAILING)
+    if (made == MPI_SUCCESS && rank == failing)
         code = TRV_Start(&request);
     reduce(comm, count);
-    if (made == MPI_SUCCESS && rank != FAILING)
+    if (made == MPI_SUCCESS && rank != failing)
         code = TRV_Start(&request);
     if (code == MPI_SUCCESS)
         code = TRV_Wait(&request);
@@ -153,7 +151,7 @@ static bool round_fails(bool (*arm)(long, bool))
     int any = 0;
     PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    arm(rank == FAILING ? number : 0, stays);
+    arm(rank == failing ? number : 0, stays);
     alarm(SECONDS);
     live(comm);
     MPI_Comm_free(&comm);
@@ -175,6 +173,8 @@ int main(int argc, char **argv)
     stays = argc > 1 && strcmp(argv[1], "stays") == 0;
     bool first = argc > 1 && strcmp(argv[1], "first") == 0;
     long stride = argument(argc, argv, 2, 1), last = init ? 1 : argument(argc, argv, 3, NUMBER_MAX), rounds = 0;
+    if (getenv("RANKS_FAILING"))
+        failing = atoi(getenv("RANKS_FAILING"));
     *(void **)&arm = dlsym(RTLD_DEFAULT, "failing_memory_arm");
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* Open MPI knows no other for requests */
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     out = malloc(2 * COUNT_MAX * sizeof *out);
     if (!arm || !in || !out)
         return fprintf(stderr, "memory: failing_memory is not preloaded\n"), 2;
-    if (init && rank == FAILING)
+    if (init && rank == failing)
         printf("%s in MPI_Init\n", arm(0, false) ? "an allocation failed" : "no allocation failed");
     signal(SIGALRM, late);
     if (!first)
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     long mine[] = {wrong, errors, right}, all[3];
     PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%ld allocations failed on rank %d; %ld results are right, %ld errors, %ld wrong\n", rounds, FAILING,
+        printf("%ld allocations failed on rank %d; %ld results are right, %ld errors, %ld wrong\n", rounds, failing,
                all[2], all[1], all[0]);
     MPI_Finalize();
     return all[0] > 0 || all[2] == 0 || (rounds == 0 && !init);

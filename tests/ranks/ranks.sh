@@ -276,12 +276,16 @@ memory)
     says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
     # On a set of nodes, too, where a plan is laid along them.
     echo '{"format": "trivance-topology-1", "torus": [2, 2], "ranks": [[0, 1], [0, 0], [1, 0]]}' > nodes.json
-    for mode in stays first nodes; do
-        wiring=TRIVANCE_TORUS=3
-        [ $mode = nodes ] && mode=1 wiring=TRIVANCE_TOPOLOGY_FILE=nodes.json
-        start 1 LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- $wiring -- "$memory" $mode $stride
-        [ $code = 0 ] || fail "exit code $code: $mode"
-        says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
+    for mode in stays first nodes planner; do
+        wiring=TRIVANCE_TORUS=3 odd=1
+        case $mode in
+            nodes) mode=1 wiring=TRIVANCE_TOPOLOGY_FILE=nodes.json ;;
+            planner) mode=1 wiring=TRIVANCE_TOPOLOGY_FILE=nodes.json odd=0 ;; # rank 0 plans for all
+        esac
+        start $odd LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- $wiring RANKS_FAILING=$odd -- "$memory" $mode \
+            $stride
+        [ $code = 0 ] || fail "exit code $code: $mode on rank $odd"
+        says "^[1-9][0-9]+ allocations failed on rank $odd; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong\$"
     done
     ;;
 duplicate)
