@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/subcommands.h"
@@ -57,6 +58,18 @@ static int write_page(void *context, FILE *out)
                : trv_fail(TRV_ERR_ARGUMENT, "the page could not be written; is the disk full?");
 }
 
+/* How it is opened: the name as a shell takes it, and as xdg-open takes no option. */
+static void say_opened(const char *path)
+{
+    const bool plain = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+:.,/@-") ==
+                       strlen(path);
+    printf("%s: open it in a browser, for example with `xdg-open %s%s", path, plain ? "" : "'",
+           *path == '-' ? "./" : "");
+    for (const char *c = path; *c; c++)
+        fputs(*c == '\'' ? "'\\''" : (const char[]){*c, '\0'}, stdout);
+    puts(plain ? "`" : "'`");
+}
+
 static int read_option(void *context, int key)
 {
     (void)key;
@@ -79,6 +92,6 @@ int cli_explore(int argc, char **argv)
         rc = cli_output_write(path, write_page, &page);
     free(page.text);
     if (!rc && !(path[0] == '-' && !path[1]))
-        printf("%s: open it in a browser, for example with `xdg-open %s`\n", path, path);
+        say_opened(path);
     return cli_finish(argv[0], rc);
 }

@@ -81,7 +81,7 @@ async function chart(torus, most) {
   await page.waitForTimeout(500);
   const began = Date.now();
   await page.evaluate(hash => { location.hash = hash; }, `view=time&torus=${torus}&most=${most}`);
-  await page.waitForFunction(some => document.getElementById('chart').dataset.done?.startsWith(`${some} `), torus, { timeout: 300000, polling: 20 });
+  await page.waitForFunction(some => document.getElementById('chart').dataset.done?.includes(`"${some}"`), torus, { timeout: 300000, polling: 20 });
   return Date.now() - began; // the page stays, so that its processor time is seen
 }
 

@@ -19,6 +19,10 @@ cp "$page" explorer.html
 ./trivance explore | grep -q '^trivance-explorer.html: open it in a browser' || fail "it does not say how to open it"
 cmp trivance-explorer.html "$page"
 ./trivance explore -o - | cmp - "$page"
+./trivance explore -o "-it's a.html" | grep -qF "xdg-open './-it'\\''s a.html'\`" || fail "how to open a file with an odd name"
+cmp -- "./-it's a.html" "$page"
+! ./trivance explore -o /dev/full 2> err || fail "a full disk is no failure"
+grep -q 'is the disk full' err || fail "a full disk: $(cat err)"
 ./trivance explore --output=torus.html > /dev/null && cmp torus.html "$page"
 code=0
 ./trivance explore 9x9 2> err || code=$?

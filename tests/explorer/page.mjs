@@ -135,6 +135,11 @@ const tests = {
     await page.evaluate(() => { location.hash = 'torus=16x16x16&bytes=1G&links=5:%2B0:3x'; }); // a plan that takes a while
     await page.click('#stop-picture', { timeout: 60000 });
     await page.waitForFunction(() => /^cancelled/.test(document.getElementById('said').textContent));
+    for (const says of ['Cancel the schedule', 'Schedule as JSON']) { // the same plan, to be saved
+      await page.click('#save-menu summary');
+      await page.click('[data-save="json"]');
+      await page.waitForFunction(some => document.querySelector('[data-save="json"]').textContent === some, says);
+    }
   },
 
   async 'the keyboard alone'() {

@@ -15,6 +15,7 @@
 
 const SUCCESS = 0, BAD_FILE = 8, INVALID = 28, NOT_THERE = 44, NO_CALL = 52;
 const REGULAR = 4, FOLDER = 3;
+const ANSWER_MAX = 256 << 20; // a browser's texts end at twice that
 
 class Exit extends Error {
   /** @param {number} code */
@@ -24,14 +25,19 @@ class Exit extends Error {
   }
 }
 
+class TooLong extends Error {}
+
 /** Bytes that arrive in pieces. */
 class Sink {
   constructor() {
     /** @type {Uint8Array[]} */ this.pieces = [];
+    this.length = 0;
   }
 
   /** @param {Uint8Array} bytes */
   add(bytes) {
+    this.length += bytes.length;
+    if (this.length > ANSWER_MAX) throw new TooLong();
     this.pieces.push(bytes.slice());
   }
 
@@ -211,7 +217,8 @@ export function ask(module, question, files = new Map(), progress = () => {}) {
     /** @type {() => void} */ (instance.exports._start)();
   } catch (error) {
     if (!(error instanceof Exit)) {
-      const reason = error instanceof RangeError ? 'the browser has not enough memory for this; a smaller torus takes less'
+      const reason = error instanceof TooLong ? `the answer has more than ${ANSWER_MAX >> 20} MiB, which is too long for the page; the command line writes any length`
+        : error instanceof RangeError ? 'the browser has not enough memory for this; a smaller torus takes less'
         : `the core stopped: ${error instanceof Error ? error.message : error}`;
       return { code: 2, out: '', err: `trivance ${question[0]}: ${reason}\n` };
     }

@@ -9,7 +9,7 @@ import { bytesOption, commandFor, networkOptions, questionFor } from './state.js
 
 /** @typedef {import('./app.js').App} App */
 
-const FILE_MAX = 64 << 20;
+const FILE_MAX = 64 << 20, SAVE_JSON = 'Schedule as JSON';
 
 /** @param {string} text @param {string} said */
 async function copy(text, said) {
@@ -70,7 +70,16 @@ function* parents(node, end) {
 async function saveSchedule(app) {
   const { state } = app;
   const question = questionFor('plan', state, app.fileName, [...(app.file ? [] : [`--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]), '--format=json']);
+  const button = document.querySelector('[data-save="json"]'), says = byId('save-menu').firstElementChild;
+  if (!button || button.textContent !== SAVE_JSON) { // it runs
+    app.cancel('save');
+    return;
+  }
+  button.textContent = 'Cancel the schedule';
+  says.textContent = 'Saving …';
   const answer = await app.ask('save', question);
+  button.textContent = SAVE_JSON;
+  says.textContent = 'Save';
   if (!answer) return;
   complain('save', answer.code ? answer : null);
   if (!answer.code) save('schedule.json', answer.out, 'application/json');
