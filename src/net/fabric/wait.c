@@ -115,7 +115,9 @@ uint64_t trv_fabric_poll(trv_fabric_t *fabric)
         shut(fabric);
     for (int p = 0; p < fabric->ports && !fabric->shut; p++)
         events += poll_port(fabric, &fabric->port[p]);
-    const uint64_t seen = atomic_fetch_add(&fabric->events, (unsigned)events) + (unsigned)events;
+    if (events > 0)
+        atomic_fetch_add(&fabric->events, (unsigned)events);
+    const uint64_t seen = atomic_load(&fabric->events);
     pthread_mutex_unlock(&fabric->lock);
     if (events > 0 && atomic_load(&fabric->waiters) > 0)
         trv_fabric_wake(fabric);

@@ -89,15 +89,16 @@ static void check_time(struct trv_net_request *request)
     trv_net_break(net, TRV_ERR_TRANSPORT);
 }
 
-/* To its end, or until then; looks once at least. */
+/* To its end, or until then; looks once at least. Who waits posts first what can be posted: a look at the network in vain
+ * costs as much as a message. */
 static int drive(struct trv_net_request *request, double until_ns, bool *over)
 {
     trv_net_t *net = request->comm->net;
     const bool waits = until_ns > 0;
     uint64_t seen = 0;
     unsigned polls = 0;
-    for (;;) {
-        const uint64_t now = trv_fabric_poll(net->fabric);
+    for (bool first = waits;; first = false) {
+        const uint64_t now = first ? seen : trv_fabric_poll(net->fabric);
         pthread_mutex_lock(&request->lock);
         advance(request);
         *over = request->over;
@@ -106,6 +107,8 @@ static int drive(struct trv_net_request *request, double until_ns, bool *over)
             break;
         if (atomic_load_explicit(&net->requests, memory_order_relaxed) > 1)
             advance_others(net, request);
+        if (first)
+            continue;
         polls = now == seen ? polls + 1 : 0;
         seen = now;
         if (!waits || trv_fabric_pause(net->fabric, seen, polls))
