@@ -144,7 +144,10 @@ static void never(void *context, const char *sentence)
 static void expect_mismatch(const char *const provider[2], const char *const ports[2], const char *sentence)
 {
     trv_fabric_t *fabric[2];
-    trv_writer_t writer[2] = {{.data = NULL}, {.data = NULL}};
+    trv_writer_t offer[2] = {{.data = NULL}, {.data = NULL}}, writer[2] = {{.data = NULL}, {.data = NULL}};
+    const int two = 2;
+    trv_torus_t ring;
+    assert_int_equal(trv_torus_init(&ring, 1, &two), TRV_OK);
     for (int r = 0; r < 2; r++) {
         const trv_fabric_options_t options = {.rank = r,
                                               .ranks = 2,
@@ -155,6 +158,14 @@ static void expect_mismatch(const char *const provider[2], const char *const por
             print_message("%s\n", trv_last_error());
             skip();
         }
+        trv_fabric_offer(fabric[r], &offer[r]);
+    }
+    for (int r = 0; r < 2; r++) {
+        for (int other = 0; other < 2; other++) {
+            trv_reader_t reader = trv_reader(offer[other].data, offer[other].used);
+            assert_int_equal(trv_fabric_hear(fabric[r], other, "here", other, &reader), TRV_OK);
+        }
+        assert_int_equal(trv_fabric_survey(fabric[r], &ring), TRV_OK);
         trv_fabric_describe(fabric[r], &writer[r]);
     }
     for (int r = 0; r < 2; r++) {
@@ -168,6 +179,7 @@ static void expect_mismatch(const char *const provider[2], const char *const por
     }
     for (int r = 0; r < 2; r++) {
         trv_fabric_close(fabric[r]);
+        trv_writer_clear(&offer[r]);
         trv_writer_clear(&writer[r]);
     }
 }
