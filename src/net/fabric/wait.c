@@ -12,7 +12,7 @@
 #include "common/error.h"
 #include "net/fabric/inside.h"
 
-enum { ENTRIES = 32, SPINS = 400, SPINS_CROWDED = 3, SLEEP_MS = 100, SHORT_SLEEP_NS = 20000 };
+enum { ENTRIES = 32, SPINS = 400, SPINS_CROWDED = 16, YIELDS = 32, SLEEP_MS = 100, SHORT_SLEEP_NS = 20000 };
 
 /* ---- Completions ------------------------------------------------------------------------------------------------- */
 
@@ -189,6 +189,11 @@ bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls)
             sched_yield();
         else
             nanosleep(&(struct timespec){.tv_nsec = SHORT_SLEEP_NS}, NULL);
+        return true;
+    }
+    /* Whoever has the core next is likely to be the rank that is waited for: to be woken by it takes longer. */
+    if (fabric->options.crowded && polls <= spins + YIELDS) {
+        sched_yield();
         return true;
     }
     atomic_fetch_add(&fabric->waiters, 1);
