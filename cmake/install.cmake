@@ -54,6 +54,7 @@ if(TARGET trivance_net)
   endif()
   configure_file(cmake/trivance-net.pc.in trivance-net.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/trivance-net.pc DESTINATION ${pkgconfig_dir})
+  install(TARGETS trivance-net RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/trivance)
   install(EXPORT trivance-net-targets NAMESPACE trivance:: DESTINATION ${package_dir})
 endif()
 

@@ -1,10 +1,12 @@
 /*
  * trivance topology: checks topology files and draws them. With --dump, under a launcher, trivance-mpi writes one.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/subcommands.h"
 #include "cli/topology.h"
@@ -12,13 +14,21 @@
 #include "tool/handover.h"
 #include "common/error.h"
 #include "settings/topology_file.h"
+#include "text/parse.h"
 
 static const cli_option_t option[] =
     {{"dump", TOPOLOGY_DUMP, NULL,
       "write the topology of the ranks that are started: of TRIVANCE_TOPOLOGY_FILE, else of TRIVANCE_TORUS", NULL},
+     {"ports", TOPOLOGY_PORTS, NULL,
+      "print which network interface leads which way for the ranks that are started (trivance launch, torchrun, "
+      "mpirun), "
+      "and measure each dimension's ways alone and both together",
+      NULL},
      {"torus", TOPOLOGY_TORUS, "T", "of this torus instead; it has as many coordinates as there are ranks, or nodes",
       NULL},
      {"hosts", TOPOLOGY_HOSTS, NULL, "a coordinate per host rather than per rank", NULL},
+     {"bytes", 'b', "SIZE", "with --ports: of the messages that are measured (default 1M)", NULL},
+     {"format", 'f', "F", "with --ports: table (default), json or csv", "table json csv"},
      {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
      CLI_OPTIONS_END};
 
@@ -26,13 +36,15 @@ const cli_command_t cli_topology_command = {
     .name = "topology",
     .summary = "check and draw topology files, or write one (under mpirun)",
     .usage = "FILE…\n"
-             "mpirun -n N trivance topology --dump [--torus=T] [--hosts] [-o FILE]",
+             "mpirun -n N trivance topology --dump [--torus=T] [--hosts] [-o FILE]\n"
+             "trivance launch -n N trivance topology --ports [--torus=T] [--bytes=SIZE] [--format=F]",
     .about = "Checks topology files (TRIVANCE_TOPOLOGY_FILE): which coordinate of the torus each rank, or each host, "
              "has. Draws the ranks at their coordinates, the last dimension across, the one before it down.",
     .option = option,
-    .notes = "Exit status: 0 good, 2 bad input.",
+    .notes = "Exit status: 0 good, 1 --ports: the measurement contradicts the map, 2 bad input.",
     .examples = "mpirun -n 64 trivance topology --dump --torus=4x4x4 -o torus.json\n"
                 "trivance topology torus.json\n"
+                "mpirun -n 9 trivance topology --ports --torus=3x3\n"
                 "TRIVANCE_TOPOLOGY_FILE=torus.json trivance run -- mpirun -n 64 ./program\n",
 };
 
@@ -186,9 +198,31 @@ int cli_topology_option(void *context, int key)
     case TOPOLOGY_DUMP: options->dump = true; break;
     case TOPOLOGY_TORUS: options->torus = optarg; break;
     case TOPOLOGY_HOSTS: options->hosts = true; break;
+    case TOPOLOGY_PORTS: options->ports = true; break;
+    case 'b': return trv_parse_vector(optarg, &options->bytes);
+    case 'f': return cli_parse_format(optarg, &options->format);
     default: options->output = optarg; break;
     }
     return TRV_OK;
+}
+
+/* A job of any launcher: MPI's, or one that tells ranks as torchrun does. */
+static int ports(char **argv)
+{
+    static const char *const place[] = {"", "../libexec/trivance/", NULL};
+    char path[4608];
+    const bool without_mpi = getenv("RANK") && getenv("WORLD_SIZE");
+    if (!without_mpi && cli_launcher())
+        return cli_hand_over(cli_launcher(), argv);
+    if (!without_mpi)
+        return cli_bad("topology", "--ports: no launcher has started this process; start it with one, for example "
+                                   "`trivance launch -n 4 trivance topology --ports`");
+    if (!cli_find_beside(place, "trivance-net", X_OK, path, sizeof path))
+        return cli_bad("topology", "trivance-net is missing; it belongs beside the trivance executable or in "
+                                   "../libexec/trivance, and is built where libfabric is installed");
+    argv[-1] = path;
+    execv(path, argv - 1);
+    return cli_bad("topology", "%.200s cannot be started: %s", path, strerror(errno));
 }
 
 int cli_topology(int argc, char **argv)
@@ -197,8 +231,14 @@ int cli_topology(int argc, char **argv)
     int code = cli_read_options(&cli_topology_command, argc, argv, cli_topology_option, &options);
     if (code >= 0)
         return code;
+    if (options.ports && (options.dump || options.hosts || options.output))
+        return cli_bad("topology", "--ports prints a map and writes no file; leave --dump, --hosts and --output out");
     if (options.dump)
         return cli_run_under_mpi(argc, argv, &cli_topology_command, "mpirun -n 8 trivance topology --dump --torus=2x4");
+    if (options.ports)
+        return ports(argv);
+    if (options.bytes || options.format != CLI_FORMAT_TABLE)
+        return cli_bad("topology", "--bytes and --format are for --ports; add that");
     if (options.torus || options.hosts || options.output)
         return cli_bad("topology", "--torus, --hosts and --output say what --dump writes; add --dump");
     if (optind == argc)

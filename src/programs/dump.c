@@ -9,6 +9,10 @@
 
 #include <mpi.h>
 
+#ifdef TRIVANCE_LIBFABRIC
+#include "net/probe/probe.h"
+#endif
+
 #include "cli/subcommands.h"
 #include "cli/topology.h"
 #include "tool/output.h"
@@ -118,6 +122,50 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
     return code;
 }
 
+/* ---- --ports ----------------------------------------------------------------------------------------------------- */
+
+#ifdef TRIVANCE_LIBFABRIC
+static int meet(void *context, void *data, size_t bytes)
+{
+    (void)context;
+    return PMPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS
+               ? TRV_OK
+               : trv_fail(TRV_ERR_TRANSPORT, "MPI_Bcast fails");
+}
+
+/* The world's, if its ranks are numbered like its places; "": it is not known. */
+static void find_torus(int rank, char torus[TRV_TORUS_TEXT_MAX])
+{
+    const trv_mpi_world_t *world = NULL;
+    int here = 0, everywhere = 0;
+    if (!trv_mpi_settings()->fault && trv_mpi_world_learn(MPI_COMM_WORLD) == MPI_SUCCESS)
+        world = trv_mpi_world();
+    here = world && world->code == 1 && world->place == rank;
+    PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    *torus = '\0';
+    if (everywhere)
+        trv_torus_format(&world->network.torus, torus, TRV_TORUS_TEXT_MAX);
+}
+
+static int ports_main(int argc, char **argv, int rank, int ranks)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    find_torus(rank, torus);
+    const trv_net_options_t options = {.size = sizeof(trv_net_options_t),
+                                       .rank = rank,
+                                       .ranks = ranks,
+                                       .torus = torus,
+                                       .meet = meet};
+    return trv_probe_main(argc, argv, &options);
+}
+#else
+static int ports_main(int argc, char **argv, int rank, int ranks)
+{
+    (void)argc, (void)argv, (void)ranks;
+    return rank == 0 ? cli_bad("topology", "--ports: this Trivance was built without libfabric") : CLI_BAD;
+}
+#endif
+
 int dump_main(int argc, char **argv)
 {
     int rank = 0, ranks = 0;
@@ -126,6 +174,10 @@ int dump_main(int argc, char **argv)
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (read_options(argc, argv, rank, &options) != CLI_OK)
         return CLI_BAD;
+    if (options.ports) {
+        optind = 0;
+        return ports_main(argc, argv, rank, ranks);
+    }
     if (options.torus) { /* before the environment is read */
         setenv("TRIVANCE_TORUS", options.torus, 1);
         unsetenv("TRIVANCE_TOPOLOGY_FILE");

@@ -59,6 +59,20 @@ static void decide(void)
         }
 }
 
+/* Bit d: on some rank both ways of dimension d leave, or arrive, by one interface. */
+static unsigned shared_ways(void)
+{
+    unsigned shared = 0;
+    for (int r = 0; r < seats.ranks; r++)
+        for (int d = 0; d < seats.torus.dims; d++) {
+            const int up = trv_port(d, 1), down = trv_port(d, -1);
+            const bool two = trv_seats_next(&seats, r, up) >= 0 && trv_seats_next(&seats, r, down) >= 0;
+            if (two && (map[r].leave[up] == map[r].leave[down] || map[r].arrive[up] == map[r].arrive[down]))
+                shared |= 1u << d;
+        }
+    return shared;
+}
+
 /* Interface w leads way w, and whatever is bound leaves as it is bound, as on the testbed. */
 static void test_one_for_each_way(void **state)
 {
@@ -83,7 +97,7 @@ static void test_one_for_each_way(void **state)
                 if (trv_seats_next(&seats, r, w ^ 1) >= 0)
                     assert_int_equal(map[r].arrive[w], w ^ 1);
             }
-        assert_int_equal(trv_seats_shared(&seats, map), 0);
+        assert_int_equal(shared_ways(), 0);
         trv_seats_clear(&seats);
     }
 }
@@ -106,7 +120,7 @@ static void test_cables(void **state)
                 assert_int_equal(map[r].leave[w], 1 + w);
                 assert_int_equal(map[r].arrive[w], 2 - w);
             }
-        assert_int_equal(trv_seats_shared(&seats, map), 0);
+        assert_int_equal(shared_ways(), 0);
         trv_seats_clear(&seats);
     }
 }
@@ -126,7 +140,7 @@ static void test_rails(void **state)
             assert_int_equal(map[r].leave[w], w % 2);
             assert_int_equal(map[r].arrive[w], w % 2);
         }
-    assert_int_equal(trv_seats_shared(&seats, map), 0);
+    assert_int_equal(shared_ways(), 0);
     trv_seats_clear(&seats);
 }
 
@@ -143,7 +157,7 @@ static void test_one_network(void **state)
         decide();
         for (int r = 0; r < 4; r++)
             assert_int_equal(map[r].leave[1], by_source);
-        assert_int_equal(trv_seats_shared(&seats, map), by_source ? 0 : 1);
+        assert_int_equal(shared_ways(), by_source ? 0 : 1);
         trv_seats_clear(&seats);
     }
 }
@@ -172,7 +186,7 @@ static void test_bridges(void **state)
     decide();
     assert_int_equal(map[0].leave[0], 1);
     assert_int_equal(map[0].leave[1], 1);
-    assert_int_equal(trv_seats_shared(&seats, map), 1);
+    assert_int_equal(shared_ways(), 1);
     trv_seats_clear(&seats);
 }
 

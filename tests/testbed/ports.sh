@@ -61,4 +61,27 @@ job 1 "no interface '10.99.0.0/16'" "$program" 3x3 2 kernel trivance-b
 "$tool" testbed run --mpi=none --drop-in -- "$program" > "$work/out" 2>&1
 [ $? = 2 ] && grep -q "leave one of them out" "$work/out" || fail "--drop-in without MPI"
 "$tool" testbed down > /dev/null && ours=
+
+# Slow links, so that nothing but them takes time.
+up 3 --bandwidth=5Mb/s --hop-latency=1ms
+# measured CODE PATHS LEAST MOST: the verdict, and by how much both ways together gain.
+measured() {
+    timeout 100 "$tool" testbed run --mpi=none -- "$tool" topology --ports --bytes=256K > "$work/out" 2>&1
+    [ $? = "$1" ] || fail "exit code not $1"
+    awk -v least="$3" -v most="$4" '$1 == "0" && NF > 5 && $5 + 0 >= least && $5 + 0 <= most { found = 1 }
+        END { exit !found }' <(tail -n 3 "$work/out" | grep "$2") || fail "not measured: $2, $3 to $4"
+}
+unset TRIVANCE_PORTS
+echo "== two interfaces, two paths"
+measured 0 "two separate paths" 1.8 2.1
+echo "== one interface for both ways"
+TRIVANCE_PORTS=+0=up0,-0=up0 measured 0 "shared interface" 0.9 1.2
+echo "== what is bound to an interface leaves by another"
+for node in 0 1 2; do
+    ip -n trv-$node rule flush && ip -n trv-$node rule add from all lookup main && ip -n trv-$node route replace \
+        10.80.0.0/16 dev up0 && ip -n trv-$node route flush table main dev down0
+done 2> /dev/null
+TRIVANCE_PORTS=+0=up0,-0=down0 measured 1 "shared route" 0.9 1.2
+grep -q "sends by another device" "$work/out" || fail "not said that it sends by another device"
+"$tool" testbed down > /dev/null && ours=
 echo "passed"

@@ -68,8 +68,6 @@ int trv_fabric_survey(trv_fabric_t *fabric, const trv_torus_t *torus);
 void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
 int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 int trv_fabric_settle(trv_fabric_t *fabric);
-/* Bit d: both ways of dimension d take one interface on some rank; the same on all ranks. */
-unsigned trv_fabric_shared(const trv_fabric_t *fabric);
 /* "+0 by eth1 and -0 by eth2": this rank's, as the end of a sentence. */
 void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room);
 
@@ -135,11 +133,12 @@ void trv_fabric_break(trv_fabric_t *fabric);
 /* Not broken, or broken and nobody has those buffers any more. */
 bool trv_fabric_settled(const trv_fabric_t *fabric);
 
-/* Which of the peer's interfaces messages of that way arrive by. */
+/* Which of the peer's interfaces messages of that way arrive by; and which of this rank's they leave by. */
 int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way);
+int trv_fabric_departure(const trv_fabric_t *fabric, int way);
 
 typedef struct trv_fabric_port_info {
-    const char *interface, *provider;
+    const char *interface, *provider, *number; /* its address as a number; "": it is of another kind */
     char address[128];
     unsigned ways, arrivals; /* bit w: way w leaves, arrives by it */
     trv_device_t device;

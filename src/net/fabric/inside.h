@@ -64,7 +64,6 @@ struct trv_fabric {
     trv_seat_t *seat;    /* of every rank, until it is settled */
     trv_reader_t *offer; /* likewise, until the survey */
     trv_torus_t torus;
-    unsigned shared;
     trv_peer_t *peer;
     trv_peer_kind_t kind;             /* rank 0's */
     bool needs_regions, names_sender; /* from the capability bits */

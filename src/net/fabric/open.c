@@ -105,20 +105,20 @@ const char *trv_fabric_provider(const trv_fabric_t *fabric) { return fabric->por
 
 int trv_fabric_arrival(const trv_fabric_t *fabric, int peer, int way) { return fabric->peer[peer].map.arrive[way]; }
 
+int trv_fabric_departure(const trv_fabric_t *fabric, int way) { return fabric->map.leave[way]; }
+
 int trv_fabric_ports(const trv_fabric_t *fabric) { return fabric->ports; }
 
 void trv_fabric_port_info(trv_fabric_t *fabric, int index, trv_fabric_port_info_t *info)
 {
     pthread_mutex_lock(&fabric->lock);
     const trv_port_end_t *port = &fabric->port[index];
-    *info = (trv_fabric_port_info_t){port->interface,
-                                     port->info->fabric_attr->prov_name,
-                                     "",
-                                     port->ways,
-                                     port->arrivals,
-                                     port->device,
-                                     {0},
-                                     {0}};
+    *info = (trv_fabric_port_info_t){.interface = port->interface,
+                                     .provider = port->info->fabric_attr->prov_name,
+                                     .number = port->number,
+                                     .ways = port->ways,
+                                     .arrivals = port->arrivals,
+                                     .device = port->device};
     for (int sends = 0; sends < 2; sends++) {
         info->bytes[sends] = port->bytes[sends];
         info->messages[sends] = port->messages[sends];

@@ -279,7 +279,6 @@ int trv_fabric_settle(trv_fabric_t *fabric)
     rc = rc == TRV_OK && !map ? trv_fail_memory() : rc;
     if (rc == TRV_OK) {
         trv_seats_map(&seats, map);
-        fabric->shared = trv_seats_shared(&seats, map);
         rc = settle_all(fabric, map);
     }
     trv_seats_clear(&seats);
@@ -302,5 +301,3 @@ void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room)
                                      fabric->port[fabric->map.leave[w]].interface);
     }
 }
-
-unsigned trv_fabric_shared(const trv_fabric_t *fabric) { return fabric->shared; }

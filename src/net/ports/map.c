@@ -283,16 +283,3 @@ void trv_seats_map(const trv_seats_t *seats, trv_map_t *map)
             map[r].arrive[w] = arrive(seats, r, w, &map[r]);
     }
 }
-
-unsigned trv_seats_shared(const trv_seats_t *seats, const trv_map_t *map)
-{
-    unsigned shared = 0;
-    for (int r = 0; r < seats->ranks; r++)
-        for (int d = 0; d < seats->torus.dims; d++) {
-            const int up = trv_port(d, 1), down = trv_port(d, -1);
-            const bool two = trv_seats_next(seats, r, up) >= 0 && trv_seats_next(seats, r, down) >= 0;
-            if (two && (map[r].leave[up] == map[r].leave[down] || map[r].arrive[up] == map[r].arrive[down]))
-                shared |= 1u << d;
-        }
-    return shared;
-}

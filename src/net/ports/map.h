@@ -68,7 +68,5 @@ void trv_seats_clear(trv_seats_t *seats);
 int trv_seats_next(const trv_seats_t *seats, int rank, int way);
 /* Fills in the map of every rank. */
 void trv_seats_map(const trv_seats_t *seats, trv_map_t *map);
-/* Bit d: on some rank both ways of dimension d leave, or arrive, by one interface. */
-unsigned trv_seats_shared(const trv_seats_t *seats, const trv_map_t *map);
 
 #endif

@@ -1,0 +1,158 @@
+/*
+ * Messages of the neighbours' ways, and their times.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/error.h"
+#include "net/front/inside.h"
+#include "net/probe/probe.h"
+
+enum { UP = 1, DOWN = 2, BOTH = UP | DOWN };
+
+typedef struct flow {
+    trv_net_t *net;
+    int dimension;
+    size_t bytes;
+    char *out[2], *in[2]; /* by sign */
+    trv_fabric_op_t op[4];
+    const bool *remote;
+} flow_t;
+
+int trv_probe_neighbour(const trv_net_t *net, int way)
+{
+    const trv_torus_t *torus = &net->world->torus;
+    const int d = trv_port_dimension(way), sign = trv_port_sign(way);
+    int at[TRV_DIMS_MAX];
+    trv_torus_coordinates(torus, net->rank, at);
+    if ((torus->lines >> d & 1) && at[d] == (sign > 0 ? torus->size[d] - 1 : 0))
+        return -1;
+    at[d] = (at[d] + sign + torus->size[d]) % torus->size[d];
+    return trv_torus_rank(torus, at);
+}
+
+static int post(flow_t *flow, trv_fabric_op_t *op, bool sends, int way, int peer)
+{
+    const uint64_t inner = trv_collective_tag(true, TRV_NUMBERS - 1) | (uint64_t)way << TRV_LANE_BITS;
+    *op = (trv_fabric_op_t){.sends = sends,
+                            .way = way,
+                            .peer = peer,
+                            .tag = trv_peer_tag(flow->net->world, peer, sends, inner),
+                            .data = sends ? flow->out[way % 2] : flow->in[way % 2],
+                            .bytes = flow->bytes};
+    return trv_fabric_post(flow->net->fabric, op);
+}
+
+static int wait_for(flow_t *flow, int ops)
+{
+    trv_fabric_t *fabric = flow->net->fabric;
+    int done = 0, rc = TRV_OK;
+    for (unsigned polls = 1; rc >= 0 && done < ops; polls++) {
+        const uint64_t seen = trv_fabric_poll(fabric);
+        const int before = done;
+        while (done < ops && (rc = trv_fabric_test(fabric, &flow->op[done])) == 1)
+            done++;
+        polls = done > before ? 0 : polls;
+        if (rc == 0)
+            trv_fabric_pause(fabric, seen, polls);
+    }
+    return rc < 0 ? rc : TRV_OK;
+}
+
+/* What comes that way is from the neighbour the other way. */
+static int exchange(flow_t *flow, int signs)
+{
+    int ops = 0, rc = TRV_OK;
+    for (int sends = 0; sends < 2; sends++)
+        for (int down = 0; down < 2; down++) {
+            const int way = 2 * flow->dimension + down, peer = trv_probe_neighbour(flow->net, sends ? way : way ^ 1);
+            if (rc == TRV_OK && signs >> down & 1 && peer >= 0)
+                rc = post(flow, &flow->op[ops++], sends, way, peer);
+        }
+    return rc < 0 ? rc : wait_for(flow, ops);
+}
+
+/* What has left the interface by the system's count; 0: it has none. */
+static double sent_by(const flow_t *flow, int way)
+{
+    trv_fabric_port_info_t port;
+    char path[160];
+    double bytes = 0;
+    trv_fabric_port_info(flow->net->fabric, trv_fabric_departure(flow->net->fabric, way), &port);
+    snprintf(path, sizeof path, "/sys/class/net/%.64s/statistics/tx_bytes", port.device.name);
+    FILE *file = *port.device.name ? fopen(path, "re") : NULL;
+    if (file && fscanf(file, "%lf", &bytes) != 1)
+        bytes = 0;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+static int measure(flow_t *flow, int signs, int rounds, double *least_ns)
+{
+    trv_net_comm_t *world = flow->net->world;
+    int rc = TRV_OK;
+    *least_ns = INFINITY;
+    for (int i = 0; i <= rounds && rc == TRV_OK; i++) { /* the first one connects */
+        double time_ns = 0, most_ns = 0;
+        rc = trv_net_barrier(world);
+        const double start_ns = trv_now_ns();
+        if (rc == TRV_OK)
+            rc = exchange(flow, signs);
+        time_ns = trv_now_ns() - start_ns;
+        if (rc == TRV_OK)
+            rc = trv_net_allreduce(world, &time_ns, &most_ns, 1, TRV_DOUBLE, TRV_MAX);
+        *least_ns = i > 0 && most_ns < *least_ns ? most_ns : *least_ns;
+    }
+    return rc;
+}
+
+/* Whether less than half of what was sent that way, alone, has left by the interface. */
+static bool strays(const flow_t *flow, int way, double before, int rounds)
+{
+    const double after = sent_by(flow, way), sent = (double)flow->bytes * (rounds + 1);
+    return flow->remote[way % 2] && before > 0 && after - before < sent / 2;
+}
+
+static int run(flow_t *flow, int rounds, trv_probe_t *probe)
+{
+    const trv_fabric_t *fabric = flow->net->fabric;
+    const int up = 2 * flow->dimension, down_way = up + 1, rank = flow->net->rank;
+    int32_t found[2] = {0}, any[2] = {0}; /* on this rank, and on any: it strays; both ways take one interface */
+    int rc = TRV_OK;
+    found[1] = trv_fabric_departure(fabric, up) == trv_fabric_departure(fabric, down_way) ||
+               trv_fabric_arrival(fabric, rank, up) == trv_fabric_arrival(fabric, rank, down_way);
+    for (int down = 0; down < 2 && rc == TRV_OK; down++) {
+        const int way = 2 * flow->dimension + down;
+        const double before = sent_by(flow, way);
+        rc = measure(flow, down ? DOWN : UP, rounds, &probe->alone_ns[down]);
+        found[0] = found[0] || strays(flow, way, before, rounds);
+    }
+    if (rc == TRV_OK)
+        rc = measure(flow, BOTH, rounds, &probe->both_ns);
+    if (rc == TRV_OK)
+        rc = trv_net_allreduce(flow->net->world, found, any, 2, TRV_INT32, TRV_MAX);
+    probe->strays = any[0] != 0;
+    const bool two = probe->alone_ns[0] + probe->alone_ns[1] >= TRV_PROBE_TWO * probe->both_ns;
+    probe->paths = two ? TRV_PATHS_TWO : any[1] ? TRV_PATHS_INTERFACE : TRV_PATHS_ROUTE;
+    return rc;
+}
+
+int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, int rounds, const bool remote[2],
+                        trv_probe_t *probe)
+{
+    flow_t flow = {.net = net, .dimension = dimension, .bytes = bytes, .remote = remote};
+    char *room = calloc(4, bytes);
+    if (!room)
+        return trv_net_break(net, trv_fail_memory());
+    for (int i = 0; i < 2; i++) {
+        flow.out[i] = room + (size_t)i * bytes;
+        flow.in[i] = room + (size_t)(2 + i) * bytes;
+    }
+    int rc = run(&flow, rounds, probe);
+    free(room);
+    return rc < 0 ? trv_net_break(net, rc) : rc;
+}
