@@ -35,6 +35,11 @@ ip -n trv-0 -o link show dev up1 > "$work/out" 2>&1 || fail "node 0 has no inter
 ! ip -n trv-0 -o link show dev down1 > "$work/out" 2>&1 || fail "node 0 has an interface where its line ends"
 "$tool" testbed down > /dev/null && ours=
 
+"$tool" testbed up 3 > "$work/out" && ours=1 || fail "up"
+[ "$("$tool" testbed run --mpi=none -- "$tool" topology --ports --bytes=4K --format=csv 2> "$work/out" |
+    awk -F, 'NR > 1 { print $4 }' | sort -u)" = tun0 ] || fail "messages take another network than the torus"
+"$tool" testbed down > /dev/null && ours=
+
 up 3x3 --bandwidth=100Mb/s --hop-latency=200us
 echo "== an interface for each port"
 unset TRIVANCE_PORTS

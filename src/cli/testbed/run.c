@@ -105,11 +105,9 @@ static void set_trivance(const tb_network_t *network, int core, bool net)
                                    {"TRIVANCE_ALPHA", alpha},
                                    {"TRIVANCE_MESSAGE_OVERHEAD", overhead},
                                    {"TRIVANCE_PIECE", "16K"},
+                                   {"TRIVANCE_PORTS", network->ports ? TB_PORTS_NETWORK : TB_TORUS_NETWORK},
                                    {NULL, NULL}};
-    static const variable_t ports[] = {{"TRIVANCE_PORTS", TB_PORTS_NETWORK}, {NULL, NULL}};
     set_all(variable);
-    if (network->ports)
-        set_all(ports);
 }
 
 /* ---- The launcher ------------------------------------------------------------------------------------------------ */
