@@ -12,7 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "common/advance.h"
 #include "tool/tool.h"
 
 #define QUIET_S        2
@@ -186,22 +185,6 @@ void cli_progress_cheaper(cli_progress_t *progress, const char *cheaper)
     pthread_mutex_lock(&progress->lock);
     progress->cheaper = cheaper;
     pthread_mutex_unlock(&progress->lock);
-}
-
-static void advance(void *context, double done)
-{
-    cli_progress_t *progress = context;
-    cli_progress_step(progress, progress->watched * (done - progress->advanced));
-    progress->advanced = done;
-}
-
-void cli_progress_watch(cli_progress_t *progress, double work)
-{
-    if (progress->watched > 0)
-        advance(progress, 1);
-    progress->watched = work;
-    progress->advanced = 0;
-    trv_advance_listen(work > 0 ? advance : NULL, progress);
 }
 
 static void erase(cli_progress_t *progress)

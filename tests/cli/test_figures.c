@@ -21,6 +21,7 @@
 
 #include "figures/figures.h"
 #include "tool.h"
+#include "written.h"
 
 #define KEYS "figure,torus,parameter,value,family,algorithm,bytes,time_ns,trivance_time_ns,relative_percent"
 
@@ -468,17 +469,6 @@ static void test_claims(void **state)
                 fail_msg("figure %d has no curve %s", spec->number, claim->curve);
         }
     }
-}
-
-static char *written(fig_write_t *write, const fig_result_t *result)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(write(result, &result->figure[0], stream), 0);
-    fclose(stream);
-    return text;
 }
 
 /* Beyond the paper a figure shows what planned schedules gain, over Trivance, too; the report leaves it to the page. */

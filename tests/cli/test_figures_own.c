@@ -14,6 +14,7 @@
 
 #include "figures/figures.h"
 #include "tool.h"
+#include "written.h"
 
 static int count_of(const char *text, const char *word)
 {
@@ -21,17 +22,6 @@ static int count_of(const char *text, const char *word)
     for (; (text = strstr(text, word)) != NULL; text += strlen(word))
         count++;
     return count;
-}
-
-static char *written(fig_write_t *write, const fig_result_t *result)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(write(result, &result->figure[0], stream), 0);
-    fclose(stream);
-    return text;
 }
 
 /* Runs one figure, `quick`, for 32 bytes and 1 MiB, of which the latter is shown on meshes only. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/advance.h"
 #include "common/error.h"
 #include "tool/output.h"
 #include "tool/progress.h"
@@ -35,22 +34,6 @@ void cli_progress_step(cli_progress_t *progress, double work)
         return;
     progress->done += work;
     page_progress(progress->total > 0 ? progress->done / progress->total : 0);
-}
-
-static void advance(void *context, double done)
-{
-    cli_progress_t *progress = context;
-    cli_progress_step(progress, progress->watched * (done - progress->advanced));
-    progress->advanced = done;
-}
-
-void cli_progress_watch(cli_progress_t *progress, double work)
-{
-    if (progress->watched > 0)
-        advance(progress, 1);
-    progress->watched = work;
-    progress->advanced = 0;
-    trv_advance_listen(work > 0 ? advance : NULL, progress);
 }
 
 void cli_progress_pause(cli_progress_t *progress) { progress->paused = true; }

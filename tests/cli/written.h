@@ -1,0 +1,22 @@
+/*
+ * What the writer of a figure writes of a result, as a text that the caller frees. After cmocka.h.
+ */
+#ifndef TRIVANCE_TESTS_WRITTEN_H
+#define TRIVANCE_TESTS_WRITTEN_H
+
+#include <stdio.h>
+
+#include "figures/figures.h"
+
+static inline char *written(fig_write_t *write, const fig_result_t *result)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(write(result, &result->figure[0], stream), 0);
+    fclose(stream);
+    return text;
+}
+
+#endif
