@@ -230,6 +230,7 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
     static const char *const call = "monitored_barrier";
     const Milliseconds timeout = options.timeout.count() > 0 ? options.timeout : Milliseconds(30000);
     const auto end = Clock::now() + timeout;
+    engine_->require_member(call);
     const int tag = next_tag();
     trv_net_comm_t *world = engine_->world();
     const auto check_now = [](int code) {

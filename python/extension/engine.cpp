@@ -115,7 +115,13 @@ bool Operation::poke(double seconds)
     return over_;
 }
 
-bool Operation::isCompleted() { return over_ || poke(); }
+bool Operation::isCompleted()
+{
+    if (over_)
+        return true;
+    engine_->require_member(call_);
+    return poke();
+}
 
 bool Operation::isSuccess() const
 {
@@ -127,6 +133,7 @@ bool Operation::wait(std::chrono::milliseconds timeout)
 {
     limit(timeout);
     if (!over_) {
+        engine_->require_member(call_);
         claimed_ = true;
         std::lock_guard<std::mutex> lock(drive_);
         if (!over_)
@@ -163,21 +170,30 @@ c10::intrusive_ptr<c10::ivalue::Future> Operation::getFuture()
 /* ---- The engine -------------------------------------------------------------------------------------------------- */
 
 static std::mutex all_mutex;
-static std::set<Engine *> &all()
+static std::set<std::shared_ptr<Engine>> &all()
 {
-    static auto *engines = new std::set<Engine *>; // never freed: threads may outlive static objects
+    static auto *engines = new std::set<std::shared_ptr<Engine>>; // never freed: threads may outlive static objects
     return *engines;
 }
 
-Engine::Engine(trv_net_t *net) : net_(net)
+/* The thread keeps the engine until it ends, also where a callback of a future lets go of the group. */
+std::shared_ptr<Engine> Engine::start(trv_net_t *net)
 {
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "trivance-torch");
+    std::shared_ptr<Engine> made(new Engine(net));
+    made->thread_ = std::thread([made] { made->run(); });
+    pthread_setname_np(made->thread_.native_handle(), "trivance-torch");
     std::lock_guard<std::mutex> lock(all_mutex);
-    all().insert(this);
+    all().insert(made);
+    return made;
 }
 
-Engine::~Engine() { close(); }
+void Engine::require_member(const char *call) const
+{
+    if (process_ != getpid())
+        throw std::runtime_error(c10::str(call,
+                                          ": this process was forked after the group was made, and has no part in "
+                                          "it; only the process that made it can use it"));
+}
 
 void Engine::begin(const OperationPtr &operation)
 {
@@ -245,18 +261,20 @@ void Engine::run()
     }
 }
 
-void Engine::close()
+void Engine::close(const std::string &reason)
 {
+    if (process_ != getpid() || closed_.exchange(true))
+        return;
+    if (!reason.empty())
+        trv_net_abort(net_, reason.c_str());
     {
         std::lock_guard<std::mutex> lock(mutex_);
-        if (closed_)
-            return;
-        closed_ = stop_ = true;
+        stop_ = true;
         changed_.notify_all();
     }
     {
         std::lock_guard<std::mutex> lock(all_mutex);
-        all().erase(this);
+        all().erase(shared_from_this());
     }
     if (thread_.get_id() == std::this_thread::get_id())
         thread_.detach(); // the last reference went in a callback of a future
@@ -279,15 +297,10 @@ void close_all(const std::string &reason)
     std::vector<std::shared_ptr<Engine>> left;
     {
         std::lock_guard<std::mutex> lock(all_mutex);
-        for (Engine *engine : all())
-            if (auto kept = engine->weak_from_this().lock())
-                left.push_back(kept);
+        left.assign(all().begin(), all().end());
     }
-    for (const auto &engine : left) {
-        if (!reason.empty())
-            trv_net_abort(engine->net(), reason.c_str());
-        engine->close();
-    }
+    for (const auto &engine : left)
+        engine->close(reason);
 }
 
 } // namespace trivance

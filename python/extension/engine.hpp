@@ -21,6 +21,8 @@
 #include <torch/csrc/distributed/c10d/Types.hpp>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
+#include <unistd.h>
+
 #include <trivance/net.h>
 
 namespace trivance
@@ -83,8 +85,7 @@ using OperationPtr = c10::intrusive_ptr<Operation>;
 class Engine : public std::enable_shared_from_this<Engine>
 {
   public:
-    explicit Engine(trv_net_t *net); // which it owns
-    ~Engine();
+    static std::shared_ptr<Engine> start(trv_net_t *net); // which it owns
 
     trv_net_t *net() const { return net_; }
     trv_net_comm_t *world() const { return trv_net_world(net_); }
@@ -92,10 +93,14 @@ class Engine : public std::enable_shared_from_this<Engine>
     void begin(const OperationPtr &operation);
     void forget(const Operation *operation);
     void hurry();
-    // Ends the thread, what is under way (with an exception), and the net; waits for the other ranks' ends.
-    void close();
+    // Throws in a child that was forked after the start.
+    void require_member(const char *call) const;
+    // Ends the thread, what is under way (with an exception), and the net; waits for the other ranks' ends,
+    // or lets them hear of the reason, if there is one. Nothing in a forked child, which has no place in the job.
+    void close(const std::string &reason = {});
 
   private:
+    explicit Engine(trv_net_t *net) : net_(net) {}
     void run();
     bool round(); // whether anything is to be driven further at once
 
@@ -103,7 +108,9 @@ class Engine : public std::enable_shared_from_this<Engine>
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<OperationPtr> pending_, round_;
-    bool stop_ = false, asleep_ = false, hurried_ = false, closed_ = false;
+    bool stop_ = false, asleep_ = false, hurried_ = false;
+    std::atomic<bool> closed_{false};
+    const pid_t process_ = getpid();
     std::thread thread_;
 };
 

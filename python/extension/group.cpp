@@ -12,6 +12,7 @@ namespace trivance
 
 static constexpr int TAG_COLLECTIVE = (TRV_NET_TAG_MAX + 1) / 2; // above the tags of users
 static constexpr Milliseconds MEETING_MAX{30000};
+static constexpr Milliseconds PRECEDENCE{1000}; // of rank 0's sentence before the others' own
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
@@ -22,52 +23,101 @@ static std::string sentence_of(const std::exception &error)
     return own ? own->what_without_backtrace() : error.what();
 }
 
-// Rank 0 begins when all have come, who may be late by as much as the group's timeout.
-static void gather_round(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout)
+// The ranks meet in the store: rank 0 waits for all others, who may be late by as much as the group's timeout, and leaves
+// its word for them there, or a sentence if they did not come.
+class Meeting
 {
-    static const std::string here = "trivance/here/";
-    std::vector<std::string> keys;
-    for (int r = 1; r < size; r++)
-        keys.push_back(here + std::to_string(r));
-    try {
-        if (rank > 0)
-            store->set(keys[static_cast<size_t>(rank) - 1], {1});
-        else if (size > 1)
-            store->wait(keys, timeout);
-    } catch (const std::exception &error) {
-        throw std::runtime_error(
-            c10::str("init_process_group: the other ranks did not all come to the store: ", sentence_of(error)));
+  public:
+    // A store may serve several groups one after the other: how many a rank has begun is part of the keys.
+    Meeting(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout)
+        : store_(store), rank_(rank), size_(size), timeout_(timeout),
+          place_(c10::str("trivance/", store->add("trivance/" + std::to_string(rank), 1), "/"))
+    {
+        store->set(place_ + std::to_string(rank), {1});
     }
-}
 
-// Rank 0's word to all others, by the store.
-struct Meeting {
-    const c10::intrusive_ptr<c10d::Store> &store;
-    int rank;
-    std::string failure;
-};
+    void gather()
+    {
+        if (rank_ > 0 || come(ranks(), timeout_))
+            return;
+        const std::string sentence = who_is_missing();
+        store_->set(word(), std::vector<uint8_t>(sentence.begin(), sentence.end()));
+        throw std::runtime_error("init_process_group: " + sentence);
+    }
 
-static int meet(void *context, void *data, size_t bytes)
-{
-    static const std::string key = "trivance/meeting";
-    auto *meeting = static_cast<Meeting *>(context);
-    auto *raw = static_cast<uint8_t *>(data);
-    try {
-        if (meeting->rank == 0) {
-            meeting->store->set(key, std::vector<uint8_t>(raw, raw + bytes));
-            return TRV_OK;
+    static int meet(void *context, void *data, size_t bytes)
+    {
+        auto *self = static_cast<Meeting *>(context);
+        try {
+            self->exchange(static_cast<uint8_t *>(data), bytes);
+        } catch (const std::exception &error) {
+            self->failure_ = c10::str("the store does not answer: ", sentence_of(error));
         }
-        const std::vector<uint8_t> said = meeting->store->get(key);
-        if (said.size() == bytes) {
+        return self->failure_.empty() ? TRV_OK : TRV_ERR_TRANSPORT;
+    }
+
+    const std::string &failure() const { return failure_; }
+
+  private:
+    std::string word() const { return place_ + "word"; }
+
+    std::vector<std::string> ranks() const
+    {
+        std::vector<std::string> keys;
+        for (int r = 0; r < size_; r++)
+            keys.push_back(place_ + std::to_string(r));
+        return keys;
+    }
+
+    // Looks: after a store's own wait that was in vain, 1.13 mistakes late answers for those to later questions.
+    bool come(const std::vector<std::string> &keys, Milliseconds within)
+    {
+        const auto end = Clock::now() + within;
+        for (Milliseconds pause{1}; !store_->check(keys); pause = std::min(2 * pause, Milliseconds(50))) {
+            if (Clock::now() >= end)
+                return false;
+            std::this_thread::sleep_for(pause);
+        }
+        return true;
+    }
+
+    std::string who_is_missing()
+    {
+        std::string missing;
+        for (int r = 0; r < size_; r++)
+            if (!store_->check({place_ + std::to_string(r)}))
+                missing += c10::str(missing.empty() ? "" : ", ", r);
+        return c10::str("rank ", missing.empty() ? "0" : missing, " did not come to the store within ",
+                        static_cast<double>(timeout_.count()) / 1e3, " s");
+    }
+
+    void exchange(uint8_t *data, size_t bytes)
+    {
+        if (rank_ == 0) {
+            std::vector<uint8_t> said(data, data + bytes);
+            said.push_back(0); // no sentence ends so
+            store_->set(word(), said);
+            return;
+        }
+        if (!come({word()}, timeout_ + PRECEDENCE)) {
+            failure_ = who_is_missing();
+            return;
+        }
+        const std::vector<uint8_t> said = store_->get(word());
+        if (!said.empty() && said.back() != 0)
+            failure_.assign(said.begin(), said.end());
+        else if (said.size() != bytes + 1)
+            failure_ = "rank 0's word in the store has another length; all ranks need the same version";
+        else
             std::memcpy(data, said.data(), bytes);
-            return TRV_OK;
-        }
-        meeting->failure = "rank 0's word in the store has another length; all ranks need the same version";
-    } catch (const std::exception &error) {
-        meeting->failure = c10::str("the store does not answer: ", sentence_of(error));
     }
-    return TRV_ERR_TRANSPORT;
-}
+
+    const c10::intrusive_ptr<c10d::Store> store_;
+    const int rank_, size_;
+    const Milliseconds timeout_;
+    const std::string place_;
+    std::string failure_;
+};
 
 static const char *or_null(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
 
@@ -75,8 +125,8 @@ Group::Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, M
              const Settings &settings)
     : Base(rank, size), narrow_(settings.narrow)
 {
-    gather_round(store, rank, size, timeout);
-    Meeting meeting{store, rank, {}};
+    Meeting meeting(store, rank, size, timeout);
+    meeting.gather();
     trv_net_options_t wanted{};
     wanted.size = sizeof wanted;
     wanted.rank = rank;
@@ -87,15 +137,15 @@ Group::Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, M
     wanted.ports = or_null(settings.ports);
     wanted.timeout_s = static_cast<double>(timeout.count()) / 1e3;
     wanted.start_timeout_s = static_cast<double>(std::min(timeout, MEETING_MAX).count()) / 1e3;
-    wanted.meet = meet;
+    wanted.meet = Meeting::meet;
     wanted.meet_context = &meeting;
     trv_net_t *net = nullptr;
     const int code = trv_net_init(&net, &wanted);
-    if (code < 0 && !meeting.failure.empty())
-        throw std::runtime_error("init_process_group: " + meeting.failure);
+    if (code < 0 && !meeting.failure().empty())
+        throw std::runtime_error("init_process_group: " + meeting.failure());
     if (code < 0)
         throw_last_error("init_process_group", code);
-    engine_ = std::make_shared<Engine>(net);
+    engine_ = Engine::start(net);
 }
 
 /* Python frees groups with its lock, which callbacks of futures may want meanwhile. */
@@ -123,6 +173,7 @@ std::vector<trv_net_port_t> Group::ports() const
 
 OperationPtr Group::make(const char *call, c10d::OpType type, Milliseconds timeout, Tensors results)
 {
+    engine_->require_member(call);
     auto made = c10::make_intrusive<Operation>(engine_, call, type, rank_, std::move(results));
     made->limit(timeout);
     if (!c10d::isP2POp(type))

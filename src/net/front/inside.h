@@ -215,7 +215,7 @@ typedef struct trv_instance {
 
 /* What comm rank 0 decides. */
 typedef struct trv_decision {
-    int32_t code;
+    int32_t code, collective, type, op; /* what its own call is */
     char algorithm[TRV_ALGORITHM_NAME_MAX], spelled[TRV_SPELLED_MAX], why[256];
 } trv_decision_t;
 

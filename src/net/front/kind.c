@@ -13,6 +13,13 @@ enum { ALIGNMENT = 64 };
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
+static const char *name_of(trv_collective_t collective)
+{
+    return collective == TRV_ALLREDUCE   ? "an allreduce"
+           : collective == TRV_ALLGATHER ? "an allgather"
+                                         : "a reduce-scatter";
+}
+
 int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                   uint64_t bytes, const char *wanted)
 {
@@ -29,6 +36,38 @@ int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t coll
     return TRV_OK;
 }
 
+/* What all ranks' calls have in common. Reductions of the caller's own are not compared. */
+static void sign(const trv_kind_t *kind, trv_decision_t *decision)
+{
+    const bool reduces = kind->collective != TRV_ALLGATHER && !kind->elements.reduce;
+    decision->collective = (int32_t)kind->collective;
+    decision->type = kind->elements.reduce ? -1 : (int32_t)kind->elements.type;
+    decision->op = reduces ? (int32_t)kind->elements.op : -1;
+}
+
+static void describe_call(const trv_decision_t *decision, char text[64])
+{
+    const bool named = decision->type >= 0, reduces = decision->op >= 0;
+    snprintf(text, 64, "%s%s%s%s%s", name_of((trv_collective_t)decision->collective), named ? " of " : "",
+             named ? trv_type_name((trv_type_t)decision->type) : "", reduces ? " with " : "",
+             reduces ? trv_op_name((trv_op_t)decision->op) : "");
+}
+
+/* Their bytes may be as many, so that nothing else would tell. */
+static int compare_calls(const trv_kind_t *kind)
+{
+    trv_decision_t own = {0};
+    const trv_decision_t *first = &kind->decision;
+    sign(kind, &own);
+    if (own.collective == first->collective && own.type == first->type && own.op == first->op)
+        return TRV_OK;
+    char here[64], there[64];
+    describe_call(&own, here);
+    describe_call(first, there);
+    return trv_fail(TRV_ERR_INVALID, "rank %d calls %s where rank %d calls %s",
+                    trv_member(kind->comm, kind->comm->rank), here, trv_member(kind->comm, 0), there);
+}
+
 int trv_kind_decide(trv_kind_t *kind)
 {
     trv_net_comm_t *comm = kind->comm;
@@ -36,8 +75,10 @@ int trv_kind_decide(trv_kind_t *kind)
         kind->decided = true;
         return TRV_OK;
     }
-    if (comm->rank == 0)
+    if (comm->rank == 0) {
         trv_net_choose(kind, &kind->decision);
+        sign(kind, &kind->decision);
+    }
     return trv_spread_begin(&kind->spread, comm, &kind->decision, sizeof kind->decision, 0,
                             atomic_fetch_add(&comm->calls, 1));
 }
@@ -48,10 +89,13 @@ static int carry_out(trv_kind_t *kind)
     kind->decided = true;
     decision->why[sizeof decision->why - 1] = decision->spelled[sizeof decision->spelled - 1] = '\0';
     decision->algorithm[sizeof decision->algorithm - 1] = '\0';
+    int rc = compare_calls(kind);
+    if (rc < 0)
+        return trv_net_break(kind->comm->net, rc);
     kind->code = decision->code;
     if (kind->code < 0)
         return TRV_OK;
-    int rc = trv_schedule_create(&kind->made, &kind->comm->torus, decision->spelled, kind->collective);
+    rc = trv_schedule_create(&kind->made, &kind->comm->torus, decision->spelled, kind->collective);
     kind->schedule = kind->made;
     return rc < 0 ? trv_net_break(kind->comm->net, rc) : TRV_OK;
 }
@@ -197,13 +241,6 @@ static void describe(const struct trv_net_request *request, char *text, size_t r
 }
 
 static void done(struct trv_net_request *request) { trv_instance_give((trv_instance_t *)request); }
-
-static const char *name_of(trv_collective_t collective)
-{
-    return collective == TRV_ALLREDUCE   ? "an allreduce"
-           : collective == TRV_ALLGATHER ? "an allgather"
-                                         : "a reduce-scatter";
-}
 
 int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
 {
