@@ -4,12 +4,14 @@ parameters. Started as a program, it starts its ranks; under a launcher it is a 
 
     PYTHONPATH=build/python bench/torch/compare.py --ranks 2,3,4
     torchrun --nproc_per_node 4 bench/torch/compare.py
+    trivance testbed up 9 && trivance testbed run --mpi=none -- /usr/bin/python3 bench/torch/compare.py --rounds 3 --largest 1M
 
 Both run in the same processes, in turn, many times; each number is the median of the rounds, and the ratio gloo's time
 over Trivance's (more than 1: Trivance is faster)."""
 
 import argparse
 import os
+import socket
 import statistics
 import subprocess
 import sys
@@ -22,31 +24,48 @@ def text_of(size: int) -> str:
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB" if size >= 1024 else f"{size} B"
 
 
-def in_turn(calls, rounds, repeats, dist):
-    """The medians of both, in microseconds, of the slowest rank."""
+def bytes_of(text: str) -> int:
+    return int(float(text.rstrip("KM")) * {"K": 1 << 10, "M": 1 << 20}.get(text[-1], 1))
+
+
+def in_turn(calls, rounds, most, dist):
+    """The medians of both, in microseconds, of the slowest rank. A round is of so many calls as take 0.2 s, or `most`."""
     import torch
     took = {name: [] for name in calls}
-    for i in range(rounds + 1):
+    first = []
+    for call in calls.values():
+        call()
+        dist.barrier()
+        start = time.perf_counter()
+        call()
+        first.append(time.perf_counter() - start)
+    slowest = torch.tensor(max(first))
+    dist.all_reduce(slowest, dist.ReduceOp.MAX)
+    repeats = max(1, min(most, int(0.2 / slowest.item())))
+    for _ in range(rounds):
         for name, call in calls.items():
             dist.barrier()
             start = time.perf_counter()
             for _ in range(repeats):
                 call()
-            if i > 0:
-                took[name].append((time.perf_counter() - start) / repeats * 1e6)
+            took[name].append((time.perf_counter() - start) / repeats * 1e6)
     result = torch.tensor([statistics.median(at) for at in took.values()], dtype=torch.float64)
     dist.all_reduce(result, dist.ReduceOp.MAX)
     return result.tolist()
 
 
-def rank_main(rounds: int) -> None:
+def rank_main(rounds: int, largest: int) -> None:
     import torch
     import torch.distributed as dist
     from torch.nn.parallel import DistributedDataParallel
-    import trivance_torch  # noqa: F401
+    import trivance_torch
 
     torch.set_num_threads(1)
     dist.init_process_group("trivance")
+    dist.barrier()
+    interface = max(trivance_torch.ports(), key=lambda port: port["bytes_sent"])["interface"]
+    if any(interface == name for _, name in socket.if_nameindex()):
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)  # the same network for both
     groups = {"trivance": dist.group.WORLD, "gloo": dist.new_group(backend="gloo")}
     rank, ranks = dist.get_rank(), dist.get_world_size()
 
@@ -56,16 +75,16 @@ def rank_main(rounds: int) -> None:
             print(f"{ranks:5}  {what:>12}  {ours:12.1f}  {gloo:12.1f}  {gloo / ours:6.2f}", flush=True)
 
     if rank == 0:
+        print(f"{ranks} ranks, by {interface}; load average {os.getloadavg()[0]:.1f}")
         print(f"{'ranks':>5}  {'all_reduce':>12}  {'trivance us':>12}  {'gloo us':>12}  {'ratio':>6}")
-    for size in SIZES:
+    for size in (size for size in SIZES if size <= largest):
         tensor = torch.zeros(size // 4)  # sums of which remain
-        repeats = max(1, min(100, (4 << 20) // size))
         calls = {name: lambda group=group: dist.all_reduce(tensor, group=group)
                  for name, group in groups.items()}
-        show(text_of(size), in_turn(calls, rounds, repeats, dist))
+        show(text_of(size), in_turn(calls, rounds, 100, dist))
 
     calls = {}
-    for name, group in groups.items():
+    for name, group in groups.items() if largest >= SIZES[-1] else ():
         torch.manual_seed(1)
         model = torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.ReLU(), torch.nn.Linear(4096, 1400))
         if rank == 0 and not calls:
@@ -78,7 +97,8 @@ def rank_main(rounds: int) -> None:
             model(x).square().mean().backward()
 
         calls[name] = step
-    show("DDP step", in_turn(calls, rounds, 2, dist))
+    if calls:
+        show("DDP step", in_turn(calls, rounds, 2, dist))
     dist.destroy_process_group()
 
 
@@ -86,14 +106,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compares the backend trivance with gloo.")
     parser.add_argument("--ranks", default="2,3,4", help="how many processes, one job after another")
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--largest", type=bytes_of, default=SIZES[-1],
+                        help="of the sizes; below 25M there is no DistributedDataParallel step either")
     arguments = parser.parse_args()
     if any(name in os.environ for name in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK")):
-        rank_main(arguments.rounds)
+        rank_main(arguments.rounds, arguments.largest)
         return
     job = os.path.join(os.path.dirname(__file__), "..", "..", "tests", "torch", "job.py")
     for ranks in arguments.ranks.split(","):
         subprocess.run([sys.executable, job, "--seconds=600", ranks, os.path.abspath(__file__), "--rounds",
-                        str(arguments.rounds)], check=True)
+                        str(arguments.rounds), "--largest", str(arguments.largest)], check=True)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def main() -> int:
     ranks, *program = sys.argv[1 + len(options):]
     expected = dict([map(int, options["expect"].split(":"))]) if "expect" in options else {}
     environment = dict(os.environ, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), WORLD_SIZE=ranks,
-                       OMP_NUM_THREADS="1")
+                       LOCAL_WORLD_SIZE=ranks, OMP_NUM_THREADS="1")
     ran = [subprocess.Popen([sys.executable, *program], env=dict(environment, RANK=str(rank), LOCAL_RANK=str(rank)))
            for rank in range(int(ranks))]
     end = time.monotonic() + float(options.get("seconds", 60))

@@ -18,6 +18,8 @@
 
 enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64, TRV_NUMBER_MAX = 80 };
 
+#define TRV_BEYOND_BYTES ((size_t)1 << 32) /* of addresses; memory only as far as a message reaches */
+
 /* An interface. */
 typedef struct trv_port_end {
     char interface[TRV_INTERFACE_MAX];
@@ -37,6 +39,7 @@ typedef struct trv_port_end {
     size_t address_bytes;
     uint64_t bytes[2], messages[2];      /* received, sent */
     trv_fabric_op_t *first[2], **end[2]; /* what the provider had no room for: receives, sends */
+    void *beyond;                        /* where a message's bytes go that are more than those due; NULL: nowhere */
 } trv_port_end_t;
 
 /* Another rank, or this one: where its interfaces are, and which way leads by which. */

@@ -2,6 +2,7 @@
  * The endpoint of one interface.
  */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/error.h"
 #include "net/fabric/inside.h"
@@ -27,6 +28,17 @@ static int open_queue(trv_port_end_t *port)
     return fi_cq_open(port->domain, &attributes, &port->cq, NULL);
 }
 
+/* shm, up to libfabric 1.17 at least, copies long messages between processes until nothing is left of the message, and so
+ * for ever where the receiver's buffer ends before. */
+static void make_room_beyond(trv_port_end_t *port)
+{
+    if (strcmp(port->info->fabric_attr->prov_name, "shm") != 0 || port->info->rx_attr->iov_limit < 2)
+        return;
+    void *room = mmap(NULL, TRV_BEYOND_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                      0);
+    port->beyond = room == MAP_FAILED ? NULL : room;
+}
+
 int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port)
 {
     struct fi_av_attr attributes = {.type = FI_AV_UNSPEC};
@@ -50,6 +62,7 @@ int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port)
         return fail(port, "an endpoint with an address", code);
     for (int sends = 0; sends < 2; sends++)
         port->end[sends] = &port->first[sends];
+    make_room_beyond(port);
     fabric->needs_regions = fabric->needs_regions || (info->domain_attr->mr_mode & FI_MR_LOCAL);
     return TRV_OK;
 }
@@ -76,4 +89,7 @@ void trv_port_close(trv_port_end_t *port)
     port->av = NULL;
     port->domain = NULL;
     port->fabric = NULL;
+    if (port->beyond)
+        munmap(port->beyond, TRV_BEYOND_BYTES);
+    port->beyond = NULL;
 }

@@ -97,6 +97,11 @@ static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op)
     fi_addr_t address = FI_ADDR_UNSPEC;
     if ((op->sends || fabric->names_sender) && find_address(fabric, op, &address) < 0)
         return -FI_EHOSTUNREACH;
+    if (!op->sends && port->beyond) {
+        const struct iovec place[] = {{op->data, op->bytes}, {port->beyond, TRV_BEYOND_BYTES}};
+        void *regions[] = {region, NULL};
+        return fi_trecvv(port->ep, place, regions, 2, address, tag, 0, &op->context);
+    }
     if (!op->sends)
         return fi_trecv(port->ep, op->data, op->bytes, region, address, tag, 0, &op->context);
     ssize_t code;
