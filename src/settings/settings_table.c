@@ -83,8 +83,9 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_MESSAGE_OVERHEAD", TRV_SETTING_TIME, AT(overhead_ns), true, "0ns", NUMBER_AND_UNIT, "150us",
      "For the planner: the time a message occupies its sender's processor, one message after another.", NULL, true},
     {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, optionally with K or M", "8K",
-     "The maximum size of the fragments that messages are sent in, for networks where a rendezvous of the MPI library "
-     "takes longer than fragments below its eager limit; 0 sends messages whole.",
+     "The maximum size of the fragments that messages of schedules are sent in, for networks where a rendezvous of the "
+     "MPI library or of libfabric takes longer than fragments below its eager limit; 0 sends messages whole; of "
+     "libtrivance_net rank 0's holds.",
      NULL, true},
     {"TRIVANCE_ALLOW_INCONSISTENT", TRV_SETTING_FLAG, AT(allow_inconsistent), true, "0", "0 or 1", "1",
      "Whether floating-point operations may use algorithms whose results can differ in the last bits between ranks.",

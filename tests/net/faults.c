@@ -5,6 +5,8 @@
  *     killed    dies amid collectives, by SIGKILL: with one request that waits, and one that was only started
  *     aborts    says that it gives up, while others wait
  *     count     has another count in its allreduce, of the same class of sizes
+ *     fewer     likewise, so many fewer that its messages have fewer fragments where messages are cut
+ *     more      likewise more
  *     length    sends a message of another length, which may also cost it its connection
  *     leaves    ends without a word, while others use the net
  *     sleeps    is not there for longer than TRIVANCE_TIMEOUT
@@ -19,10 +21,10 @@
 
 #include <trivance/net.h>
 
-enum { COUNT = 100000 };
+enum { COUNT = 100000, LESS = 5000 };
 
 static int rank, ranks;
-static double data[2][COUNT];
+static double data[2][COUNT + LESS];
 
 static void fail(const char *what)
 {
@@ -57,6 +59,8 @@ static int use(trv_net_comm_t *world, const char *what, int round)
     }
     if (wrong && strcmp(what, "count") == 0)
         count++;
+    if (rank == 1 && round == 21)
+        count += strcmp(what, "more") == 0 ? LESS : strcmp(what, "fewer") == 0 ? -LESS : 0;
     rc = trv_net_allreduce_start(world, data[0], data[1], count, TRV_DOUBLE, TRV_SUM, &request);
     if (rc < 0)
         return rc;
@@ -72,6 +76,8 @@ static void expect_reason(const char *what)
     } expected[] = {{"killed", "rank 1 at 127.0.0.1 has died"},
                     {"aborts", "rank 1 has aborted: enough"},
                     {"count", "bytes are due: the ranks' counts or types differ"},
+                    {"fewer", "bytes are due: the ranks' counts or types differ"},
+                    {"more", "bytes are due: the ranks' counts or types differ"},
                     {"length",
                      "rank 1 sent more than 8 bytes to rank 0 where 8 bytes are due: the ranks' counts or types "
                      "differ"},
@@ -80,6 +86,9 @@ static void expect_reason(const char *what)
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         if (strcmp(expected[i].what, what) == 0 && !strstr(trv_last_error(), expected[i].reason))
             fail("the reason is another");
+    const bool cut = (strcmp(what, "more") == 0 || strcmp(what, "fewer") == 0) && getenv("TRIVANCE_PIECE");
+    if (cut && strstr(trv_last_error(), "more than"))
+        fail("the length is not said, which comes with every fragment");
 }
 
 static void *wait_in_vain(trv_net_comm_t *world)

@@ -86,8 +86,8 @@ static void set_mpich(bool rendezvous)
 #define STEP_US    10.0
 #define MESSAGE_US 4.0
 
-/* What the job learns of the torus. MPI libraries ask the receiver before they send long messages, which costs a way
- * there and back; both send 16 KiB at once. */
+/* What the job learns of the torus. MPI libraries and libfabric ask the receiver before they send long messages, which
+ * costs a way there and back; all send 16 KiB at once. */
 static void set_trivance(const tb_network_t *network, int core, bool net)
 {
     char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48], alpha[48], overhead[48];

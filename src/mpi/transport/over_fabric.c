@@ -58,6 +58,8 @@ static void over_close(void *context, int base)
     (void)base;
     for (int i = 0; over->op && i < channel->slots; i++)
         pending = pending || is_pending(&over->op[i]);
+    for (int i = 0; over->op && !pending && i < channel->slots; i++)
+        trv_fabric_op_clear(&over->op[i]);
     if (!pending)
         free(over->op);
     while (over->refusal) {
@@ -114,6 +116,7 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     op->tag = tag_of(channel, lane);
     op->data = bytes > 0 ? data : over->nothing;
     op->bytes = bytes;
+    op->fragment = channel->piece_bytes;
     return over->slot[at].never ? TRV_OK : trv_fabric_post(over->fabric, op);
 }
 
@@ -182,7 +185,7 @@ static int over_test(void *context, int base, int at)
     over->last = at;
     if (rc == 1 && slot->drops)
         return TRV_REFUSED;
-    if (rc < 0 && !op->sends && atomic_load(&op->state) == TRV_OP_WRONG && op->got == 0)
+    if (rc < 0 && !op->sends && atomic_load(&op->state) == TRV_OP_WRONG && op->got == 0 && !op->longer)
         return TRV_REFUSED;
     if (rc != 0)
         return rc;

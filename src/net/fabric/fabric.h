@@ -6,6 +6,11 @@
  * A message is an operation, which its owner keeps until it is over. Operations on the same (sender, receiver, tag, port)
  * match in the order in which they are posted. Peers are connected when the first message is for them.
  *
+ * An operation longer than its `fragment` travels in fragments, all of the same tag, each with the whole message's length
+ * beside it (remote completion data). Both sides have the same `fragment`, so that as long as lengths agree each receive
+ * takes the fragment that is its own; where they do not, the first fragment says so, the receive is wrong, and whoever
+ * owns it uses that tag no more: what follows would be out of step.
+ *
  * Thread-safe, by one lock: providers need not be.
  */
 #ifndef TRIVANCE_NET_FABRIC_FABRIC_H
@@ -89,20 +94,31 @@ typedef struct trv_region {
 
 typedef enum trv_op_state { TRV_OP_FREE, TRV_OP_PENDING, TRV_OP_DONE, TRV_OP_WRONG } trv_op_state_t;
 
-typedef struct trv_fabric_op {
+/* What the provider is handed at once: an operation, or a fragment of it. */
+typedef struct trv_fragment {
     struct fi_context2 context; /* the provider's */
+    struct trv_fabric_op *op;
+    bool pending; /* the provider has it */
+} trv_fragment_t;
+
+typedef struct trv_fabric_op {
     bool sends;
     int way;  /* the sender's port */
     int peer; /* in the job */
     uint64_t tag;
     void *data;
     size_t bytes;
+    size_t fragment;            /* the most that travels in one; 0: all of it */
     const trv_region_t *region; /* that has the data; NULL: it is registered for this operation alone, if it must be */
-    /* Ours: */
+    /* Ours, all 0 before the first post: */
     atomic_int state;
     int port;
     struct fid_mr *own;
     size_t got;
+    bool longer; /* than `got`, by how much the provider does not say */
+    int end;     /* the state that it ends in */
+    trv_fragment_t whole, *cut;
+    size_t room, fragments, handed, pending; /* of `cut`; of this message; of those: handed over, not complete */
     struct trv_fabric_op *next;
 } trv_fabric_op_t;
 
@@ -112,6 +128,8 @@ int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op);
 int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* Returns when the operation is over one way or the other. */
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op);
+/* Frees what an operation with fragments keeps for its next post. */
+void trv_fabric_op_clear(trv_fabric_op_t *op);
 
 /* Registers memory where the provider needs that, else does nothing; the region is empty (all 0) before and after. */
 int trv_fabric_register(trv_fabric_t *fabric, const void *data, size_t bytes, trv_region_t *region);

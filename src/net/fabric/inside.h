@@ -71,6 +71,7 @@ struct trv_fabric {
     trv_peer_kind_t kind;             /* rank 0's */
     bool needs_regions, names_sender; /* from the capability bits */
     uint64_t next_key;
+    uint64_t cut_most;    /* the longest message whose length goes along with its fragments */
     pthread_mutex_t lock; /* of all that is the provider's */
     atomic_bool broken;
     bool shut; /* the endpoints are closed */
@@ -96,8 +97,11 @@ void trv_port_close(trv_port_end_t *port);
 void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port);
 /* The sentence about a message of another length than the one due. */
 const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op, char sentence[256]);
-/* An operation is over. */
-void trv_fabric_over(trv_fabric_op_t *op, trv_op_state_t state);
+/* It is over, unless fragments are still to come or to go. */
+void trv_fabric_settle_op(trv_fabric_op_t *op);
+/* It ends in that state as soon as the provider has nothing of it any more. */
+void trv_fabric_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t state);
+size_t trv_fragment_bytes(const trv_fabric_op_t *op, size_t index);
 /* open.c, with the lock. */
 void trv_fabric_shut(trv_fabric_t *fabric);
 

@@ -13,6 +13,8 @@
 static int open_all(trv_fabric_t *fabric)
 {
     int rc = trv_fabric_choose(fabric);
+    /* Memory knows no rendezvous that is worth avoiding, and shm has room for 1024 messages that nobody takes. */
+    fabric->cut_most = rc == TRV_OK && trv_fabric_is_local(fabric) ? 0 : UINT64_MAX;
     fabric->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return rc == TRV_OK && fabric->wake < 0 ? trv_fail(TRV_ERR_TRANSPORT, "no files are left to wait with") : rc;
 }

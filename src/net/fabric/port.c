@@ -63,6 +63,9 @@ int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port)
     for (int sends = 0; sends < 2; sends++)
         port->end[sends] = &port->first[sends];
     make_room_beyond(port);
+    const size_t beside = info->domain_attr->cq_data_size;
+    const uint64_t most = beside == 0 ? 0 : beside >= sizeof most ? UINT64_MAX : (UINT64_C(1) << 8 * beside) - 1;
+    fabric->cut_most = most < fabric->cut_most ? most : fabric->cut_most;
     fabric->needs_regions = fabric->needs_regions || (info->domain_attr->mr_mode & FI_MR_LOCAL);
     return TRV_OK;
 }

@@ -2,6 +2,7 @@
  * Messages: posted at once, or put off while the provider has no room (or no connection yet), in the order of the calls.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/error.h"
 #include "net/fabric/inside.h"
@@ -78,42 +79,130 @@ static int find_address(trv_fabric_t *fabric, const trv_fabric_op_t *op, fi_addr
     return TRV_OK;
 }
 
-void trv_fabric_over(trv_fabric_op_t *op, trv_op_state_t state)
+/* ---- Fragments --------------------------------------------------------------------------------------------------- */
+
+size_t trv_fragment_bytes(const trv_fabric_op_t *op, size_t index)
+{
+    return index + 1 < op->fragments ? op->fragment : op->bytes - index * op->fragment;
+}
+
+static trv_fragment_t *fragment_of(trv_fabric_op_t *op, size_t index)
+{
+    return op->fragments == 1 ? &op->whole : &op->cut[index];
+}
+
+/* Makes room for as many as this message has. */
+static int cut(const trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    const bool whole = op->fragment == 0 || op->bytes <= op->fragment || op->bytes > fabric->cut_most;
+    op->fragments = whole ? 1 : (op->bytes - 1) / op->fragment + 1;
+    if (whole || op->fragments <= op->room)
+        return TRV_OK;
+    trv_fragment_t *more = op->fragments < SIZE_MAX / sizeof *more ? realloc(op->cut, op->fragments * sizeof *more)
+                                                                   : NULL;
+    if (!more)
+        return trv_fail_memory();
+    op->cut = more;
+    op->room = op->fragments;
+    return TRV_OK;
+}
+
+void trv_fabric_op_clear(trv_fabric_op_t *op)
+{
+    free(op->cut);
+    op->cut = NULL;
+    op->room = 0;
+}
+
+static void over(trv_fabric_op_t *op)
 {
     if (op->own)
         fi_close(&op->own->fid);
     op->own = NULL;
-    atomic_store_explicit(&op->state, state, memory_order_release);
+    atomic_store_explicit(&op->state, op->end, memory_order_release);
 }
 
-/* Hands the operation to the provider: 0, or the provider's code; TRV_ERR_* are not among those. */
-static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op)
+void trv_fabric_settle_op(trv_fabric_op_t *op)
+{
+    if (op->pending == 0 && op->handed == op->fragments)
+        over(op);
+}
+
+/* Takes it out of what was put off, if it is there. */
+static void take_back(trv_fabric_t *fabric, const trv_fabric_op_t *op)
+{
+    trv_port_end_t *port = &fabric->port[op->port];
+    for (trv_fabric_op_t **at = &port->first[op->sends]; *at; at = &(*at)->next)
+        if (*at == op) {
+            *at = op->next;
+            if (!*at)
+                port->end[op->sends] = at;
+            return;
+        }
+}
+
+void trv_fabric_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t state)
+{
+    op->end = state;
+    take_back(fabric, op);
+    for (size_t i = 0; i < op->handed; i++)
+        if (fragment_of(op, i)->pending)
+            fi_cancel(&fabric->port[op->port].ep->fid, &fragment_of(op, i)->context);
+    for (; op->handed < op->fragments; op->handed++)
+        fragment_of(op, op->handed)->pending = false;
+}
+
+/* ---- Posting ----------------------------------------------------------------------------------------------------- */
+
+/* Hands a fragment to the provider: 0, or the provider's code; TRV_ERR_* are not among those. */
+static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index)
 {
     trv_port_end_t *port = &fabric->port[op->port];
     const uint64_t sender = fabric->names_sender ? 0 : (uint64_t)(op->sends ? fabric->options.rank : op->peer);
     const uint64_t tag = sender << TRV_TAG_BITS | op->tag;
     struct fid_mr *known = op->region ? op->region->on[op->port] : op->own;
     void *region = known ? fi_mr_desc(known) : NULL;
+    char *data = (char *)op->data + index * op->fragment;
+    const size_t bytes = trv_fragment_bytes(op, index);
+    trv_fragment_t *fragment = fragment_of(op, index);
     fi_addr_t address = FI_ADDR_UNSPEC;
+    *fragment = (trv_fragment_t){.op = op, .pending = true};
     if ((op->sends || fabric->names_sender) && find_address(fabric, op, &address) < 0)
         return -FI_EHOSTUNREACH;
     if (!op->sends && port->beyond) {
-        const struct iovec place[] = {{op->data, op->bytes}, {port->beyond, TRV_BEYOND_BYTES}};
+        const struct iovec place[] = {{data, bytes}, {port->beyond, TRV_BEYOND_BYTES}};
         void *regions[] = {region, NULL};
-        return fi_trecvv(port->ep, place, regions, 2, address, tag, 0, &op->context);
+        return fi_trecvv(port->ep, place, regions, 2, address, tag, 0, &fragment->context);
     }
     if (!op->sends)
-        return fi_trecv(port->ep, op->data, op->bytes, region, address, tag, 0, &op->context);
+        return fi_trecv(port->ep, data, bytes, region, address, tag, 0, &fragment->context);
+    const bool injects = bytes <= port->info->tx_attr->inject_size, whole = op->fragments == 1;
     ssize_t code;
-    if (op->bytes <= port->info->tx_attr->inject_size) {
-        code = fi_tinject(port->ep, op->data, op->bytes, address, tag);
+    if (injects)
+        code = whole ? fi_tinject(port->ep, data, bytes, address, tag)
+                     : fi_tinjectdata(port->ep, data, bytes, op->bytes, address, tag);
+    else
+        code = whole ? fi_tsend(port->ep, data, bytes, region, address, tag, &fragment->context)
+                     : fi_tsenddata(port->ep, data, bytes, region, op->bytes, address, tag, &fragment->context);
+    if (code != 0)
+        return code;
+    fragment->pending = !injects;
+    port->messages[1] += index == 0;
+    port->bytes[1] += bytes;
+    return 0;
+}
+
+/* As many as the provider takes. */
+static ssize_t hand_on(trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    ssize_t code = 0;
+    while (code == 0 && op->handed < op->fragments) {
+        code = hand_over(fabric, op, op->handed);
         if (code == 0)
-            trv_fabric_over(op, TRV_OP_DONE);
-    } else {
-        code = fi_tsend(port->ep, op->data, op->bytes, region, address, tag, &op->context);
+            op->pending += fragment_of(op, op->handed++)->pending;
     }
-    port->messages[1] += code == 0;
-    port->bytes[1] += code == 0 ? op->bytes : 0;
+    if (code == 0)
+        trv_fabric_settle_op(op);
     return code;
 }
 
@@ -125,7 +214,8 @@ static void fail(trv_fabric_t *fabric, trv_fabric_op_t *op, ssize_t code)
     snprintf(sentence, sizeof sentence, "rank %d cannot %s rank %d by %s%s%s%s: %s", fabric->options.rank,
              op->sends ? "send to" : "receive from", op->peer, fabric->port[op->port].interface, *way ? " (port " : "",
              way, *way ? ")" : "", fi_strerror((int)-code));
-    trv_fabric_over(op, TRV_OP_FREE);
+    trv_fabric_stop(fabric, op, TRV_OP_FREE);
+    trv_fabric_settle_op(op);
     fabric->options.fail(fabric->options.context, sentence);
 }
 
@@ -133,12 +223,12 @@ void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port)
 {
     for (int sends = 0; sends < 2; sends++)
         while (port->first[sends]) {
-            trv_fabric_op_t *op = port->first[sends];
-            const ssize_t code = hand_over(fabric, op);
+            trv_fabric_op_t *op = port->first[sends], *next = op->next;
+            const ssize_t code = hand_on(fabric, op);
             if (code == -FI_EAGAIN)
                 break;
-            port->first[sends] = op->next;
-            if (!op->next)
+            port->first[sends] = next; /* the operation may be its owner's again */
+            if (!next)
                 port->end[sends] = &port->first[sends];
             if (code != 0) {
                 fail(fabric, op, code);
@@ -152,17 +242,19 @@ static int post(trv_fabric_t *fabric, trv_fabric_op_t *op)
     if (atomic_load(&fabric->broken))
         return fabric->options.reason(fabric->options.context);
     op->own = NULL;
-    op->got = 0;
+    op->got = op->handed = op->pending = 0;
+    op->longer = false;
+    op->end = TRV_OP_DONE;
     op->next = NULL;
     op->port = our_port(fabric, op);
     trv_port_end_t *port = &fabric->port[op->port];
-    if (fabric->needs_regions && !op->region && op->bytes > 0) {
-        int rc = register_on(fabric, port, op->data, op->bytes, &op->own);
-        if (rc < 0)
-            return rc;
-    }
+    int rc = cut(fabric, op);
+    if (rc == TRV_OK && fabric->needs_regions && !op->region && op->bytes > 0)
+        rc = register_on(fabric, port, op->data, op->bytes, &op->own);
+    if (rc < 0)
+        return rc;
     atomic_store_explicit(&op->state, TRV_OP_PENDING, memory_order_relaxed);
-    const ssize_t code = port->first[op->sends] ? -FI_EAGAIN : hand_over(fabric, op);
+    const ssize_t code = port->first[op->sends] ? -FI_EAGAIN : hand_on(fabric, op);
     if (code == -FI_EAGAIN) {
         *port->end[op->sends] = op;
         port->end[op->sends] = &op->next;
@@ -182,10 +274,9 @@ int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op)
 
 const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op, char sentence[256])
 {
-    const bool longer = op->got > op->bytes; /* by how much not every provider says */
     snprintf(sentence, 256,
              "rank %d sent %s%zu bytes to rank %d where %zu bytes are due: the ranks' counts or types differ", op->peer,
-             longer ? "more than " : "", longer ? op->bytes : op->got, fabric->options.rank, op->bytes);
+             op->longer ? "more than " : "", op->got, fabric->options.rank, op->bytes);
     return sentence;
 }
 
@@ -199,38 +290,26 @@ int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op)
         if (!atomic_load_explicit(&fabric->shut_too, memory_order_acquire))
             return 0;
         pthread_mutex_lock(&fabric->lock);
-        trv_fabric_over(op, TRV_OP_FREE);
+        op->end = TRV_OP_FREE;
+        over(op);
         pthread_mutex_unlock(&fabric->lock);
         return fabric->options.reason(fabric->options.context);
     }
 }
 
-/* Takes it out of what was put off. */
-static bool take_back(trv_fabric_t *fabric, trv_fabric_op_t *op)
-{
-    trv_port_end_t *port = &fabric->port[op->port];
-    for (trv_fabric_op_t **at = &port->first[op->sends]; *at; at = &(*at)->next)
-        if (*at == op) {
-            *at = op->next;
-            if (!*at)
-                port->end[op->sends] = at;
-            trv_fabric_over(op, TRV_OP_FREE);
-            return true;
-        }
-    return false;
-}
-
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
     pthread_mutex_lock(&fabric->lock);
-    bool over = atomic_load(&op->state) != TRV_OP_PENDING || fabric->shut || take_back(fabric, op);
-    if (!over)
-        fi_cancel(&fabric->port[op->port].ep->fid, &op->context);
+    if (atomic_load(&op->state) == TRV_OP_PENDING && !fabric->shut) {
+        trv_fabric_stop(fabric, op, TRV_OP_FREE);
+        trv_fabric_settle_op(op);
+    }
+    bool ended = atomic_load(&op->state) != TRV_OP_PENDING || fabric->shut;
     pthread_mutex_unlock(&fabric->lock);
-    for (unsigned polls = 1; !over; polls++) {
+    for (unsigned polls = 1; !ended; polls++) {
         const uint64_t seen = trv_fabric_poll(fabric);
-        over = atomic_load(&op->state) != TRV_OP_PENDING || atomic_load(&fabric->shut_too);
-        if (!over)
+        ended = atomic_load(&op->state) != TRV_OP_PENDING || atomic_load(&fabric->shut_too);
+        if (!ended)
             trv_fabric_pause(fabric, seen, polls);
     }
 }

@@ -16,27 +16,47 @@ enum { ENTRIES = 32, SPINS = 400, SPINS_CROWDED = 16, YIELDS = 32, SLEEP_MS = 10
 
 /* ---- Completions ------------------------------------------------------------------------------------------------- */
 
-static void receive(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t got)
+/* A fragment, of which `bytes` have come, or more; `total`: of the whole message. */
+static void receive(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index, size_t bytes, uint64_t total, bool longer)
 {
     char sentence[256];
-    op->got = got;
-    const bool right = got == op->bytes;
-    if (!right && fabric->options.wrong)
+    if (op->end != TRV_OP_DONE)
+        return; /* it is to come to an end */
+    if (!longer && total == op->bytes && bytes == trv_fragment_bytes(op, index))
+        return;
+    op->got = (size_t)total;
+    op->longer = longer;
+    if (fabric->options.wrong)
         fabric->options.wrong(fabric->options.context, trv_fabric_wrong_length(fabric, op, sentence));
-    trv_fabric_over(op, right ? TRV_OP_DONE : TRV_OP_WRONG);
+    trv_fabric_stop(fabric, op, TRV_OP_WRONG);
+}
+
+/* The provider is done with it. */
+static trv_fabric_op_t *take(trv_fragment_t *fragment)
+{
+    fragment->pending = false;
+    fragment->op->pending--;
+    return fragment->op;
+}
+
+static size_t index_of(const trv_fragment_t *fragment)
+{
+    return fragment == &fragment->op->whole ? 0 : (size_t)(fragment - fragment->op->cut);
 }
 
 static void complete(trv_fabric_t *fabric, const struct fi_cq_tagged_entry *entry)
 {
-    trv_fabric_op_t *op = entry->op_context;
+    trv_fragment_t *fragment = entry->op_context;
+    const size_t index = index_of(fragment);
+    trv_fabric_op_t *op = take(fragment);
     trv_port_end_t *port = &fabric->port[op->port];
-    if (op->sends) {
-        trv_fabric_over(op, TRV_OP_DONE);
-        return;
+    if (!op->sends) {
+        port->bytes[0] += entry->len;
+        port->messages[0] += index == 0;
+        const bool told = entry->flags & FI_REMOTE_CQ_DATA, longer = !told && entry->len > op->bytes;
+        receive(fabric, op, index, entry->len, told ? entry->data : longer ? op->bytes : entry->len, longer);
     }
-    port->bytes[0] += entry->len;
-    port->messages[0]++;
-    receive(fabric, op, entry->len);
+    trv_fabric_settle_op(op);
 }
 
 static void fail(trv_fabric_t *fabric, const trv_port_end_t *port, const trv_fabric_op_t *op, int code)
@@ -58,15 +78,19 @@ static void take_error(trv_fabric_t *fabric, trv_port_end_t *port)
     struct fi_cq_err_entry entry = {.op_context = NULL};
     if (fi_cq_readerr(port->cq, &entry, 0) < 1 || !entry.op_context)
         return; /* of nothing of ours: who waits for more hears of it by another way */
-    trv_fabric_op_t *op = entry.op_context;
+    trv_fragment_t *fragment = entry.op_context;
+    const size_t index = index_of(fragment);
+    trv_fabric_op_t *op = take(fragment);
     const int error = entry.err < 0 ? -entry.err : entry.err; /* providers differ in the sign */
     if (!op->sends && (error == FI_ETRUNC || error == FI_ETOOSMALL)) {
-        receive(fabric, op, op->bytes + 1);
-        return;
+        receive(fabric, op, index, op->bytes, op->bytes, true);
+    } else {
+        if (error != FI_ECANCELED)
+            fail(fabric, port, op, error);
+        if (op->end == TRV_OP_DONE)
+            trv_fabric_stop(fabric, op, TRV_OP_FREE);
     }
-    if (error != FI_ECANCELED)
-        fail(fabric, port, op, error);
-    trv_fabric_over(op, TRV_OP_FREE);
+    trv_fabric_settle_op(op);
 }
 
 /* Returns how many completions there were. */

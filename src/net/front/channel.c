@@ -21,6 +21,8 @@ static void channel_close(void *context, int base)
 {
     trv_channel_t *channel = context;
     (void)base;
+    for (int i = 0; channel->op && i < channel->ops; i++)
+        trv_fabric_op_clear(&channel->op[i]);
     free(channel->op);
     channel->op = NULL;
 }
@@ -51,6 +53,7 @@ static int post(trv_channel_t *channel, int slot, bool sends, int peer, int lane
     op->tag = trv_peer_tag(comm, peer, sends, inner);
     op->data = data;
     op->bytes = bytes;
+    op->fragment = comm->net->fragment;
     op->region = region_of(channel, data);
     return trv_fabric_post(comm->net->fabric, op);
 }

@@ -59,6 +59,7 @@ struct trv_net {
     trv_settings_t settings; /* of the environment, of which these are rank 0's, or the options': */
     char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_ALGORITHM_NAME_MAX], provider[64];
     double timeout_ns, start_timeout_ns;
+    size_t fragment; /* the most of a schedule's message that travels in one; 0: all of it */
     void (*log)(void *context, const char *sentence);
     void *log_context;
     trv_meeting_t *meeting;

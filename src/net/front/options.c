@@ -248,6 +248,7 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_m
                                                          : net->settings.start_timeout_ns;
     net->start_timeout_ns = net->start_timeout_ns > 0 ? net->start_timeout_ns : 1e9 * START_TIMEOUT_S;
     net->timeout_ns = options->timeout_s > 0 ? 1e9 * options->timeout_s : net->settings.timeout_ns;
+    net->fragment = net->settings.piece_bytes < SIZE_MAX ? (size_t)net->settings.piece_bytes : 0;
     meeting->rank = net->rank;
     meeting->ranks = net->ranks;
     meeting->address = address;

@@ -121,12 +121,13 @@ static int join(trv_net_t *net)
 {
     trv_writer_t writer = {.data = NULL};
     trv_settings_t *settings = &net->settings;
-    double *number[] = {&net->timeout_ns, &settings->alpha_ns, &settings->bandwidth_bps, &settings->hop_ns,
-                        &settings->overhead_ns};
+    double fragment = (double)net->fragment,
+           *number[] = {&net->timeout_ns,  &settings->alpha_ns,    &settings->bandwidth_bps,
+                        &settings->hop_ns, &settings->overhead_ns, &fragment};
     trv_write_text(&writer, net->torus);
     trv_write_text(&writer, net->algorithm);
     trv_write_text(&writer, net->provider);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         trv_write_real(&writer, *number[i]);
     int rc = writer.failed ? trv_fail_memory() : trv_meeting_join(net->meeting, writer.data, writer.used);
     trv_writer_clear(&writer);
@@ -138,8 +139,9 @@ static int join(trv_net_t *net)
     trv_read_text(&reader, net->torus, sizeof net->torus);
     trv_read_text(&reader, net->algorithm, sizeof net->algorithm);
     trv_read_text(&reader, net->provider, sizeof net->provider);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         *number[i] = trv_read_real(&reader);
+    net->fragment = fragment > 0 && fragment < 0x1p53 ? (size_t)fragment : 0;
     return trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says came damaged");
 }
 
