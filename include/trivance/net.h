@@ -142,8 +142,9 @@ TRV_API int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, 
 /* Messages between two ranks with the same tag (0 … TRV_NET_TAG_MAX) on the same communicator match in order. The
  * receiver states the exact length; another one breaks the net. 0 bytes are allowed; a rank may send to itself if it does
  * not wait for that before it receives. A send may end before its receiver has asked for it, or not; no more than 64
- * messages and broadcasts to a rank end before it has asked for them. What is started is on its way at once, so that it
- * may be asked for in any order. */
+ * messages, and as many broadcasts, to a rank end before it has asked for them. What is started is on its way at once, so
+ * that it may be asked for in any order; but one that is more than 64 messages ahead ends only when those before it have
+ * been asked for, too. */
 #define TRV_NET_TAG_MAX 0x7fffff
 TRV_API int trv_net_send(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag);
 TRV_API int trv_net_receive(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag);

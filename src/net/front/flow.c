@@ -6,7 +6,9 @@
  *     sender    1 … 32   33 … 64   65 is sent, and completes when …
  *     receiver  takes 1 … 32: a credit, which is an empty message … it has come
  *
- * Collectives need none of it: nobody gets more than a call ahead of a rank that has not come yet.
+ * Broadcasts are counted by themselves, since all ranks come to them in one order: messages that nobody asks for before a
+ * broadcast must not keep it. Other collectives need none of it: nobody gets more than a call ahead of a rank that has not
+ * come yet.
  */
 #include <stdlib.h>
 
@@ -22,6 +24,7 @@ typedef struct credit {
 } credit_t;
 
 struct trv_flow {
+    uint64_t tag;           /* of its credits */
     uint64_t sent, credits; /* to the peer: messages, and how often it has taken HALF of them */
     uint64_t taken;         /* of the peer's */
     bool awaits;            /* a credit, by this operation */
@@ -32,17 +35,19 @@ struct trv_flow {
 
 static trv_fabric_op_t credit_op(trv_flow_t *flow, int peer, bool sends)
 {
-    return (
-        trv_fabric_op_t){.sends = sends, .way = TRV_NO_WAY, .peer = peer, .tag = TRV_TAG_CREDIT, .data = flow->nothing};
+    return (trv_fabric_op_t){.sends = sends, .way = TRV_NO_WAY, .peer = peer, .tag = flow->tag, .data = flow->nothing};
 }
 
-static trv_flow_t *find(trv_net_t *net, int peer)
+/* That of messages, or of broadcasts, between us and the peer. */
+static trv_flow_t *find(trv_net_t *net, const trv_fabric_op_t *op)
 {
+    const bool broadcasts = op->tag & TRV_TAG_COLLECTIVE;
+    const size_t at = 2 * (size_t)op->peer + broadcasts;
     if (!net->flow)
-        net->flow = calloc((size_t)net->ranks, sizeof *net->flow);
-    if (net->flow && !net->flow[peer])
-        net->flow[peer] = calloc(1, sizeof *net->flow[peer]);
-    return net->flow ? net->flow[peer] : NULL;
+        net->flow = calloc(2 * (size_t)net->ranks, sizeof *net->flow);
+    if (net->flow && !net->flow[at] && (net->flow[at] = calloc(1, sizeof *net->flow[at])))
+        net->flow[at]->tag = TRV_TAG_CREDIT + broadcasts;
+    return net->flow ? net->flow[at] : NULL;
 }
 
 static void forget(trv_flow_t *flow, bool all)
@@ -98,7 +103,7 @@ int trv_flow_post(trv_net_t *net, trv_flow_op_t *op)
     op->number = 0;
     if (op->op.sends) {
         pthread_mutex_lock(&net->flow_lock);
-        trv_flow_t *flow = find(net, op->op.peer);
+        trv_flow_t *flow = find(net, &op->op);
         op->number = flow ? ++flow->sent : 0;
         pthread_mutex_unlock(&net->flow_lock);
         if (!flow)
@@ -114,7 +119,7 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
     if (rc <= 0 || (!op->op.sends && op->number > 0))
         return rc;
     pthread_mutex_lock(&net->flow_lock);
-    trv_flow_t *flow = find(net, peer);
+    trv_flow_t *flow = find(net, &op->op);
     if (!flow)
         rc = trv_fail_memory();
     else if (op->op.sends)
@@ -130,10 +135,10 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
 
 void trv_flow_free(trv_net_t *net)
 {
-    for (int r = 0; net->flow && r < net->ranks; r++)
-        if (net->flow[r]) {
-            forget(net->flow[r], true);
-            free(net->flow[r]);
+    for (int i = 0; net->flow && i < 2 * net->ranks; i++)
+        if (net->flow[i]) {
+            forget(net->flow[i], true);
+            free(net->flow[i]);
         }
     free(net->flow);
     net->flow = NULL;

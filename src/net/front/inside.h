@@ -44,7 +44,7 @@ enum {
 };
 #define TRV_TAG_COLLECTIVE (UINT64_C(1) << (TRV_INNER_BITS - 1))
 #define TRV_TAG_PLAN       (UINT64_C(1) << (TRV_INNER_BITS - 2))
-#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above all of messages */
+#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above all of messages; + 1: of broadcasts */
 
 static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 {
@@ -72,7 +72,7 @@ struct trv_net {
     atomic_int requests;
     atomic_uint comms; /* numbers given so far */
     pthread_mutex_t flow_lock;
-    struct trv_flow **flow; /* by rank */
+    struct trv_flow **flow; /* by rank, of messages and of broadcasts */
 };
 
 struct trv_net_comm {
