@@ -53,7 +53,7 @@ typedef struct counts {
 static uint64_t read_kernel(const char *interface, const char *what)
 {
     char path[256];
-    unsigned long long bytes;
+    unsigned long long bytes = 0;
     snprintf(path, sizeof path, "/sys/class/net/%s/statistics/%s_bytes", interface, what);
     FILE *file = fopen(path, "re");
     if (!file || fscanf(file, "%llu", &bytes) != 1)

@@ -44,7 +44,7 @@ static trv_flow_t *find(trv_net_t *net, const trv_fabric_op_t *op)
     const bool broadcasts = op->tag & TRV_TAG_COLLECTIVE;
     const size_t at = 2 * (size_t)op->peer + broadcasts;
     if (!net->flow)
-        net->flow = calloc(2 * (size_t)net->ranks, sizeof *net->flow);
+        net->flow = calloc(2 * (size_t)net->ranks, sizeof(trv_flow_t *));
     if (net->flow && !net->flow[at] && (net->flow[at] = calloc(1, sizeof *net->flow[at])))
         net->flow[at]->tag = TRV_TAG_CREDIT + broadcasts;
     return net->flow ? net->flow[at] : NULL;
