@@ -67,8 +67,7 @@ typedef struct trv_net_options {
     int port;               /* of rank 0, TCP; 0: MASTER_PORT, or the next one where torchrun itself has that */
     const char *secret;     /* shared by the job's ranks, any text; NULL: TRIVANCE_SECRET. See docs/connections.md for
                               what holds without any */
-    const char *provider;   /* of libfabric, "tcp" for example; NULL: TRIVANCE_PROVIDER, else shm where LOCAL_WORLD_SIZE
-                              says that all ranks are on one host, else the first that serves */
+    const char *provider;   /* of libfabric, "tcp" for example; NULL: TRIVANCE_PROVIDER, else the first that serves */
     const char *ports;      /* which interface leads which way, "+0=eth1,-0=eth2", or those of which it is found,
                               "eth1,eth2", "10.1.0.0/16"; NULL: TRIVANCE_PORTS, else it is found of all */
     const char *torus;      /* how the ranks are wired, "3x3"; NULL: TRIVANCE_TORUS, else a ring */

@@ -128,7 +128,7 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_PROVIDER", TRV_SETTING_TEXT, AT(provider), false, "the first that serves", "a provider of libfabric",
      "tcp",
      "The provider of libfabric that messages take, of libtrivance_net and with TRIVANCE_TRANSPORT=ofi; rank 0's "
-     "holds. Without it, the ranks of libtrivance_net that LOCAL_WORLD_SIZE puts on one host use its memory (shm).",
+     "holds.",
      NULL, false},
     {"TRIVANCE_PORTS", TRV_SETTING_TEXT, AT(ports), false, "found by the routes",
      "PORT=INTERFACE, separated by commas, or interfaces and networks", "+0=eth1,-0=eth2",

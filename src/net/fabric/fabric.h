@@ -76,8 +76,6 @@ int trv_fabric_settle(trv_fabric_t *fabric);
 /* "+0 by eth1 and -0 by eth2": this rank's, as the end of a sentence. */
 void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room);
 
-/* The first provider that serves the ranks of one host only, by their memory; false where there is none. */
-bool trv_fabric_find_local(char *provider, size_t room);
 /* Whatever is pending is over, and nobody but their owners has the buffers; then nothing of it is used any more. */
 void trv_fabric_end(trv_fabric_t *fabric);
 void trv_fabric_close(trv_fabric_t *fabric);

@@ -214,25 +214,6 @@ static bool reaches_hosts(const char *provider)
     return reaches;
 }
 
-bool trv_fabric_find_local(char *provider, size_t room)
-{
-    struct fi_info *list = NULL, *hints = make_hints(NULL, 0);
-    const char *before = "";
-    bool found = false;
-    if (hints && fi_getinfo(API_VERSION, NULL, NULL, 0, hints, &list) == 0)
-        for (const struct fi_info *info = list; info && !found; info = info->next) {
-            const char *name = info->fabric_attr->prov_name;
-            if (strcmp(name, before) != 0 && !reaches_hosts(name)) {
-                snprintf(provider, room, "%s", name);
-                found = true;
-            }
-            before = name;
-        }
-    fi_freeinfo(list);
-    fi_freeinfo(hints);
-    return found;
-}
-
 bool trv_fabric_is_local(const trv_fabric_t *fabric) { return !reaches_hosts(trv_fabric_provider(fabric)); }
 
 /* ---- Without a map ----------------------------------------------------------------------------------------------- */

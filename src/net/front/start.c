@@ -4,16 +4,13 @@
  * All ranks meet at rank 0's (net/start), hear what holds, open their interfaces, and learn each other's addresses. Who
  * cannot says so to all.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "common/error.h"
 #include "net/front/inside.h"
-#include "text/parse.h"
 
 #define HOST_MAX 256
 
@@ -97,25 +94,6 @@ int trv_net_progress(trv_net_t *net)
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
-
-/* What a provider keeps of each rank in /dev/shm (libfabric 1.17: 16 MiB), and how many ranks know each other by it. */
-#define LOCAL_BYTES ((uint64_t)16 << 20)
-enum { LOCAL_RANKS_MAX = 128 };
-
-/* Of rank 0, for all: where the launcher says that they are on one host, and nobody asks for interfaces, messages go through
- * memory. */
-static void prefer_memory(trv_net_t *net, const trv_net_options_t *options)
-{
-    const char *here = getenv("LOCAL_WORLD_SIZE"), *ports = options->ports ? options->ports : net->settings.ports;
-    struct statvfs shared;
-    int ranks;
-    if (*net->provider || (ports && *ports) || net->ranks > LOCAL_RANKS_MAX || !here ||
-        trv_parse_int(here, "LOCAL_WORLD_SIZE", 1, INT_MAX, &ranks) < 0 || ranks != net->ranks)
-        return;
-    if (statvfs("/dev/shm", &shared) == 0 &&
-        (uint64_t)shared.f_bavail * shared.f_bsize >= LOCAL_BYTES * (uint64_t)net->ranks)
-        trv_fabric_find_local(net->provider, sizeof net->provider);
-}
 
 static int join(trv_net_t *net)
 {
@@ -297,8 +275,6 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
     int rc = trv_net_take_options(net, options, &meeting, address);
     if (rc < 0)
         return fail_options(net, rc);
-    if (net->rank == 0)
-        prefer_memory(net, options);
     rc = join(net);
     if (rc == TRV_OK)
         rc = open_fabric(net, options);
