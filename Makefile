@@ -39,7 +39,7 @@ check-torch:
 	@scripts/dependencies.sh build check torch
 	@cmake -S . -B $(BUILD) -G Ninja > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
-	@ctest --test-dir $(BUILD) -L torch --output-on-failure
+	@ctest --test-dir $(BUILD) -L torch -j $(JOBS) --output-on-failure
 
 # Random programs under both MPIs and without MPI, every result compared; CALLS for each. A tenth of it is in `make check`.
 CALLS ?= 200000

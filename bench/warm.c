@@ -23,7 +23,7 @@
 
 #include "by_hand.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 #define ROUNDS       60
 #define SWITCH_BYTES 65536

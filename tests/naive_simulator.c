@@ -5,13 +5,13 @@
  * a queue per channel and takes the next packet when it is free. All that happens is an event in one heap; events of
  * the same moment are ordered by kind, so that what arrives at a moment is queued before any server starts a packet.
  */
+#include "naive_narrow.h"
 #include "naive_simulator.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define FLIT_BYTES 256
-#define CHANNELS   2
+#define CHANNELS 2
 
 /* In the order in which events of one moment are handled. */
 enum { CREDIT, ARRIVE, ADMIT, DELIVER, SENT, ENTER, BEGIN, POST, START };
@@ -201,6 +201,8 @@ static void start(world_t *w, int number)
     packet->channel = channel;
     server->room[channel] -= packet->flits * FLIT_BYTES;
     int64_t busy = packet->flits * server->flit_fs;
+    if (is_nic(w, number))
+        busy += naive_lag_fs(w->options, number % w->ports, packet->index, packet->message->packets, packet->flits);
     server->free_at = w->now + busy;
     push(w, (event_t){.at = server->free_at, .kind = START, .which = number});
     go(w, packet, busy);
@@ -277,8 +279,6 @@ static void begin(world_t *w, int number)
     check_end(w, number);
 }
 
-static int64_t flits_of(uint64_t bytes) { return (int64_t)((bytes + FLIT_BYTES - 1) / FLIT_BYTES); }
-
 /* What a network interface still has to inject. */
 static int64_t backlog_fs(const world_t *w, int nic)
 {
@@ -293,10 +293,10 @@ static int64_t backlog_fs(const world_t *w, int nic)
  * With limited buffers nobody can tell when that will be. */
 static int choose_nic(const world_t *w, const message_t *message, int rank)
 {
-    int links = w->ranks * w->ports;
+    int base = w->ranks * w->ports + rank * w->ports;
     if (message->nic >= 0)
-        return links + rank * w->ports + message->nic;
-    int own = links + rank * w->ports + message->port, other = links + rank * w->ports + (message->port ^ 1);
+        return base + naive_path(w->options, message->nic);
+    int own = base + naive_path(w->options, message->port), other = base + naive_path(w->options, message->port ^ 1);
     return w->options->buffer_bytes || backlog_fs(w, own) <= backlog_fs(w, other) ? own : other;
 }
 

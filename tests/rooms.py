@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The rooms of src/ and the arrows between them: what the code includes, what the build declares (trivance_room and
 trivance_programs in CMakeLists.txt), and the table in CONTRIBUTING.md say the same; no rooms form a circle, nor do files
-(a file and its own header are one).
+(a file and its own header are one); no file has the name of one in a room that its own may enter, except inside.h, which
+each room has for itself.
 
 Usage: rooms.py SOURCES             exit status 1 with a line for everything that differs
        rooms.py SOURCES --table     the table as CONTRIBUTING.md has it
@@ -116,6 +117,11 @@ def main():
                 wrong.append(f"{room} -> {other}: is declared, and nothing there is included")
         if room in rooms and written.get(room) != rooms[room]:
             wrong.append(f"{room}: CONTRIBUTING.md has {written.get(room)}, CMakeLists.txt {rooms[room]}")
+    names = {}
+    for file in sources(root):
+        names.setdefault(os.path.dirname(file), set()).add(os.path.basename(file))
+    wrong += [f"{room} -> {other}: both have a file {name}" for room in sorted(rooms) for other in rooms[room]
+              for name in sorted(names.get(room, set()) & names.get(other, set()) - {"inside.h"})]
     wrong += ["rooms in a circle: " + ", ".join(circle) for circle in circles(enters)]
     wrong += ["files in a circle: " + ", ".join(circle) for circle in circles(files)]
     print("\n".join(wrong) if wrong else f"{len(rooms)} rooms, {len(files)} files: no circles, no other arrows")

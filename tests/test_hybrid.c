@@ -93,7 +93,12 @@ static void tori_take_any_mix_of_factors(void **state)
                  {"12m", "hybrid:4", true},
                  {"4mx4m", "hybrid:2", true},
                  {"9x4m", "hybrid:9x2", true},
-                 {"9x4m", "hybrid:3x2", false}};
+                 {"9x4m", "hybrid:3x2", false},
+                 {"9m", "hybrid:9:folded", true},
+                 {"8m", "hybrid:8/3:folded", true},
+                 {"4x8m", "hybrid:2x8/3:folded", false},
+                 {"5mx6x4m", "hybrid:5x6x1:streams2:folded", true},
+                 {"8mx6", "hybrid:8/4/2x6/3/2:sequential:streams3:folded:weights2/3", true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_torus_t torus = torus_of(cases[i].torus);
         trv_hybrid_t hybrid;

@@ -90,6 +90,12 @@ static void serves_lines_of_every_size(void **state)
             assert_true(trv_schedule_consistent(schedule));
             trv_schedule_destroy(schedule);
         }
+        if (size <= 64) {
+            char name[64];
+            snprintf(name, sizeof name, "hybrid:%d:folded", size);
+            for (int collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++)
+                trv_schedule_destroy(verify_on(&network, name, (trv_collective_t)collective));
+        }
         if (size > 64 && size % 8 == 3) /* test_line_pipelined has the shorter ones */
             trv_schedule_destroy(verify_on(&network, "line-pipelined:2", TRV_ALLREDUCE));
     }
@@ -173,6 +179,12 @@ static void goes_round_random_cuts(void **state)
         trv_schedule_destroy(schedule);
         if (t == turns - 1)
             continue;
+        char name[64];
+        int used = snprintf(name, sizeof name, "hybrid");
+        for (int d = 0; d < network.torus.dims; d++)
+            used += snprintf(name + used, sizeof name - (size_t)used, "%c%d", d ? 'x' : ':', network.torus.size[d]);
+        snprintf(name + used, sizeof name - (size_t)used, ":folded:streams2");
+        trv_schedule_destroy(verify_on(&network, name, (trv_collective_t)(set / turns % 3)));
         schedule = verify_on(&network, "line-pipelined:2", (trv_collective_t)(set / turns % 3));
         assert_true(trv_schedule_consistent(schedule));
         trv_schedule_destroy(schedule);
@@ -239,6 +251,30 @@ static int random_nodes(const trv_torus_t *torus, int *node)
     return nodes;
 }
 
+/* What is wrong is said: a link that is cut, whatever else was too much to try; or a constraint. */
+static void says_why_a_set_has_no_plan(void **state)
+{
+    const trv_torus_t torus = torus_of("8x8");
+    const trv_slow_link_t cut[] = {{6, trv_port(0, -1), INFINITY}, {63, trv_port(1, -1), INFINITY}};
+    const int node[] = {0,  2,  5,  6,  7,  8,  9,  13, 15, 16, 20, 21, 23, 24, 25, 26, 27, 29, 31, 32, 33, 34,
+                        35, 36, 37, 38, 41, 42, 43, 45, 46, 47, 48, 50, 51, 52, 53, 55, 56, 57, 58, 59, 62};
+    const trv_planner_constraints_t small = {TRV_PLANNER_CONSTRAINTS, .memory_bytes = 1};
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    trv_node_plan_t plan;
+    (void)state;
+    assert_int_equal(trv_planner_nodes(&torus, 4, node, TRV_ALLREDUCE, 2, &network, &small, 1, &plan),
+                     TRV_ERR_UNSUPPORTED);
+    assert_non_null(strstr(trv_last_error(), "meets all constraints"));
+    network.slow_links = 2;
+    network.slow_link = cut;
+    network.routes = TRV_ROUTES_FIXED;
+    assert_int_equal(trv_planner_nodes(&torus, sizeof node / sizeof *node, node, TRV_ALLREDUCE, 2, &network, NULL, 1,
+                                       &plan),
+                     TRV_ERR_UNSUPPORTED);
+    assert_non_null(strstr(trv_last_error(), "none of the schedules that were tried serves the 43 nodes of 8x8: "));
+    assert_non_null(strstr(trv_last_error(), ", which is cut"));
+}
+
 /* Every node once, in whatever order they come. */
 static void orders_are_orders(void **state)
 {
@@ -282,6 +318,26 @@ static void the_snake_goes_from_neighbour_to_neighbour(void **state)
     assert_int_equal(trv_order_nodes(&ring, TRV_ORDER_SNAKE, 4, across), TRV_OK);
     assert_int_equal(across[0], 14);
     assert_int_equal(across[3], 1);
+}
+
+/* On a ring of millions, at once; of two gaps that are as long behind the one that begins first. */
+static void sets_begin_behind_the_widest_gap(void **state)
+{
+    static const struct {
+        const char *ring;
+        int nodes, node[4], first;
+    } set[] = {{"9", 1, {4}, 4},          {"9", 2, {0, 5}, 5},
+               {"8", 2, {0, 4}, 4},       {"8", 2, {2, 6}, 6},
+               {"9", 4, {1, 2, 5, 6}, 1}, {"9", 3, {0, 3, 6}, 3},
+               {"12", 3, {2, 5, 6}, 2},   {"10000000", 2, {1, 9999999}, 9999999}};
+    (void)state;
+    for (size_t i = 0; i < sizeof set / sizeof set[0]; i++) {
+        const trv_torus_t ring = torus_of(set[i].ring);
+        int node[4];
+        memcpy(node, set[i].node, sizeof node);
+        assert_int_equal(trv_order_nodes(&ring, TRV_ORDER_SNAKE, set[i].nodes, node), TRV_OK);
+        assert_int_equal(node[0], set[i].first);
+    }
 }
 
 /* What is planned beats, and what it is made of is simulated as planned. */
@@ -416,11 +472,12 @@ static void refuses_networks_that_are_none(void **state)
 {
     const trv_slow_link_t two_cuts[] = {{0, 0, INFINITY}, {4, 0, INFINITY}}, in_line = {3, 0, INFINITY},
                           end_of_line = {8, 0, 2}, no_rank = {9, 0, 2}, no_port = {0, 2, 2}, fast = {0, 0, 0.5},
-                          slug = {0, 0, 1e18};
+                          slug = {0, 0, 1e18}, two_slow[] = {{0, 0, 4}, {4, 0, 8}};
     trv_torus_t torus;
     (void)state;
     refuse("9", "line-l", two_cuts, 2, "is cut in two places; a ring may have one cut, one-way or not");
     refuse("9m", "line-l", &in_line, 1, "splits the row of rank 0 along dimension 0 of 9m in two");
+    refuse("9", "trivance-b@4", two_slow, 2, "links that are 4 times as slow or slower cannot all be left alone");
     refuse("9m", "line-l", &end_of_line, 1, "last of its line");
     refuse("9", "trivance-b", &no_rank, 1, "the ranks of 9 are 0 to 8");
     refuse("9", "trivance-b", &no_port, 1, "9 has fewer dimensions");
@@ -433,6 +490,7 @@ static void refuses_networks_that_are_none(void **state)
     refuse("9", "trivance-b@2y", NULL, 0, "after @ stands how many times as slow");
     refuse("8mx8m", "line-l:3", NULL, 0, "line-l goes along");
     refuse("8m", "hybrid:4/4", NULL, 0, "reduces and scatters 4 blocks in 2 steps, not in 4");
+    refuse("8m", "hybrid:4:folded", NULL, 0, "folds a ring of all its 8 places: its factor there is 1 or 8, not 4");
     assert_int_equal(trv_torus_parse("1m", &torus), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_torus_parse("8mm", &torus), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_torus_parse("m8", &torus), TRV_ERR_ARGUMENT);
@@ -458,9 +516,11 @@ int main(void)
         cmocka_unit_test(leaves_slow_links_alone_if_told),
         cmocka_unit_test(orders_are_orders),
         cmocka_unit_test(the_snake_goes_from_neighbour_to_neighbour),
+        cmocka_unit_test(sets_begin_behind_the_widest_gap),
         cmocka_unit_test(plans_for_a_set_of_nodes),
         cmocka_unit_test(times_on_a_set_of_nodes),
         cmocka_unit_test(refuses_sets_that_are_none),
+        cmocka_unit_test(says_why_a_set_has_no_plan),
         cmocka_unit_test(refuses_networks_that_are_none),
         cmocka_unit_test(refuses_hybrids_where_rows_differ),
     };

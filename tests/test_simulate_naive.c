@@ -21,6 +21,7 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
     static const double nic[] = {12800e9, 12800e9, 800e9, 400e9}, factor[] = {1, 1.5, 2, 7.25};
     static const double alpha[] = {1500, 1500, 0, 123.456}, small[] = {0, 0, 20, 0.125}, gamma[] = {0, 0, 0.001, 1e-5};
     static const uint32_t packet[] = {8192, 8192, 256, 1000, 4096};
+    static unsigned settings;
     trv_simulate_options_t *options = &setting->options;
     *options = (trv_simulate_options_t)TRV_SIMULATE_DEFAULTS;
     options->model = random_below(2) ? TRV_DATELINE : TRV_FIFO;
@@ -37,6 +38,9 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
     options->router_out_ns = ONE_OF(latency);
     options->packet_bytes = ONE_OF(packet);
     options->message_overhead_ns = ONE_OF(small);
+    const unsigned turn = settings++;
+    options->narrow = turn % 2 ? turn / 2 % (1u << torus->dims) : 0;
+    options->one_path = turn / 16 % 2;
     options->gamma_ns = ONE_OF(gamma);
     options->slow_ranks = random_below(3);
     options->slow_rank = setting->slow_rank;
@@ -55,14 +59,16 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
 /* For the report of a failure. */
 static const char *describe(const trv_simulate_options_t *options)
 {
-    static char text[300];
+    static char text[340];
     snprintf(text, sizeof text,
              "model %d, delivery %d, %g b/s, nic %g b/s, alpha %g, host %g, in %g, out %g, link %g ns, packets %u, "
-             "overhead %g, gamma %g, %d slow ranks, %d slow links, buffers %llu",
+             "overhead %g, gamma %g, %d slow ranks, %d slow links, narrow %#x%s, buffers "
+             "%llu",
              options->model, options->delivery, options->bandwidth_bps, options->nic_bandwidth_bps, options->alpha_ns,
              options->host_latency_ns, options->router_in_ns, options->router_out_ns, options->link_latency_ns,
              options->packet_bytes, options->message_overhead_ns, options->gamma_ns, options->slow_ranks,
-             options->slow_links, (unsigned long long)options->buffer_bytes);
+             options->slow_links, options->narrow, options->one_path ? " by one path" : "",
+             (unsigned long long)options->buffer_bytes);
     return text;
 }
 

@@ -315,6 +315,23 @@ static void the_bound_is_one(void **state)
     for_all(nothing_beats_the_bound);
 }
 
+/* In a step of bruck-b on 8x2 the message from farthest away is not the largest one. */
+static void the_bound_is_of_one_message(void **state)
+{
+    (void)state;
+    trv_schedule_t *schedule = schedule_of("bruck-b", "8x2");
+    trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    trv_simulator_t *simulator;
+    double bound_ns;
+    assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+    for (options.link_latency_ns = 100; options.link_latency_ns < 4000; options.link_latency_ns *= 2) {
+        assert_int_equal(trv_simulate_bound_ns(simulator, &options, 100000, &bound_ns), TRV_OK);
+        assert_true(bound_ns <= (double)simulated_fs(schedule, &options, 100000) / 1e6);
+    }
+    trv_simulator_destroy(simulator);
+    trv_schedule_destroy(schedule);
+}
+
 /* A bound of nothing would be no help: on small vectors, where nothing waits, or all for the processor, it is close. */
 static void the_bound_is_close_where_nothing_waits(void **state)
 {
@@ -344,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_queue_is_first_come_first_served),
         cmocka_unit_test(is_determined_by_its_arguments),
         cmocka_unit_test(the_bound_is_one),
+        cmocka_unit_test(the_bound_is_of_one_message),
         cmocka_unit_test(the_bound_is_close_where_nothing_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -277,6 +277,7 @@ static void test_texts(void **state)
         {"8x9", "hybrid:1x3:own:sequential", "hybrid:1x3/1:own1:windows:sequential"},
         {"8x8", "hybrid:2", "hybrid:2/1x2/1:all:windows:interleaved"},
         {"8x9", "hybrid:8x9/4/2:streams3:weights5/4", "hybrid:8/2x9/4/2:all:windows:interleaved:streams3:weights5/4"},
+        {"8mx9", "hybrid:8x9:folded:streams2", "hybrid:8/2x9/2:all:windows:interleaved:streams2:folded"},
         {"8x9", "bucket", "bucket"},
         {"8x9", "bucket:09/8", "bucket:9/8"},
     };

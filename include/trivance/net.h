@@ -12,21 +12,21 @@
  * Return values: 0 or a negative TRV_ERR_*, with the reason as a sentence in trv_last_error() of the calling thread.
  * TRV_ERR_ARGUMENT, TRV_ERR_UNSUPPORTED, TRV_ERR_STATE and TRV_ERR_MEMORY of a call that starts something: nothing was
  * sent, and the next call may succeed. TRV_ERR_TRANSPORT and TRV_ERR_INVALID: the net is *broken*. A net breaks on all
- * its ranks together, and for good: when a rank dies, aborts, gets a message that is not the one due, or waits for longer
- * than the timeout. Then every call, waiting ones included, returns the same sentence on every rank, buffers belong to
- * the caller again, and all that is left is trv_net_finalize (after which a new net may be made).
+ * its ranks together, and for good: when a rank dies, aborts, receives another message than it expects, or waits longer
+ * than the timeout. Then every call, including those that wait, returns the same sentence on every rank, the caller owns
+ * its buffers again, and only trv_net_finalize is allowed (after which a new net may be created).
  *
  * Order: on one communicator all ranks call collectives (blocking, started, of plans' creation, splits) in the same
  * order, MPI's rule. Those of different communicators may be in any order if they are started and not blocking.
  *
  * Progress: any call that tests or waits makes progress with everything that this process has started, whoever started
- * it. Between such calls nothing moves but what the provider moves by itself.
+ * it. Between such calls nothing progresses except what the provider does by itself.
  *
  * Threads: any function may be called by any number of threads at the same time, except that a request, a plan, or a
  * communicator is not freed while another thread uses it; that one request or plan is tested and waited for by one
  * thread at a time; and that threads which share a communicator agree on the order of its collectives. trv_net_abort may
  * be called at any time, also while other threads wait. Nets are independent of each other; a process may have several.
- * Of a net that was made before fork(), the child may use nothing.
+ * After fork(), the child may not use its parent's nets.
  *
  * Results are bitwise identical on all ranks, whatever the type, unless an algorithm is named that is not consistent
  * (trivance-l adds floating-point numbers in a different order on every rank).
@@ -49,41 +49,41 @@
 extern "C" {
 #endif
 
-typedef struct trv_net trv_net_t;                  /* a job, as this process belongs to it */
-typedef struct trv_net_comm trv_net_comm_t;        /* some ranks of it, in an order: a communicator */
+typedef struct trv_net trv_net_t;                  /* this process's membership in a job */
+typedef struct trv_net_comm trv_net_comm_t;        /* a communicator: some of its ranks, in an order */
 typedef struct trv_net_plan trv_net_plan_t;        /* a prepared collective */
-typedef struct trv_net_request *trv_net_request_t; /* something that was started */
+typedef struct trv_net_request *trv_net_request_t; /* an operation that was started */
 #define TRV_NET_REQUEST_NULL ((trv_net_request_t)0)
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
-/* What is NULL, 0 or negative is taken from the environment. Texts are copied. Rank 0's provider, torus, algorithm and
- * timeout hold for all ranks. */
+/* Members that are NULL, 0 or negative are taken from the environment. Strings are copied. The provider, torus, algorithm
+ * and timeout of rank 0 apply to all ranks. */
 typedef struct trv_net_options {
     size_t size;            /* of this struct, as the caller knows it: begin with {TRV_NET_OPTIONS} */
     int rank;               /* 0 … ranks - 1; negative: RANK */
     int ranks;              /* 0: WORLD_SIZE */
     const char *address;    /* of rank 0: a name or a number, which rank 0 listens on; NULL: MASTER_ADDR */
-    int port;               /* of rank 0, TCP; 0: MASTER_PORT, or the next one where torchrun itself has that */
+    int port;               /* of rank 0, TCP; 0: MASTER_PORT, or the next one if torchrun itself uses that */
     const char *secret;     /* shared by the job's ranks, any text; NULL: TRIVANCE_SECRET. See docs/connections.md for
-                              what holds without any */
-    const char *provider;   /* of libfabric, "tcp" for example; NULL: TRIVANCE_PROVIDER, else the first that serves */
-    const char *ports;      /* which interface leads which way, "+0=eth1,-0=eth2", or those of which it is found,
-                              "eth1,eth2", "10.1.0.0/16"; NULL: TRIVANCE_PORTS, else it is found of all */
+                              a job without one */
+    const char *provider;   /* of libfabric, "tcp" for example; NULL: TRIVANCE_PROVIDER, else the first that works */
+    const char *ports;      /* the interface of each port, "+0=eth1,-0=eth2", or those among which it is detected,
+                              "eth1,eth2", "10.1.0.0/16"; NULL: TRIVANCE_PORTS, else detected among all */
     const char *torus;      /* how the ranks are wired, "3x3"; NULL: TRIVANCE_TORUS, else a ring */
     const char *algorithm;  /* a name of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's choice */
     double start_timeout_s; /* until all ranks have met; 0: 30 */
-    double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else it may take for ever */
+    double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else unlimited */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
-    /* Another way to meet, for launchers and frameworks that have one: `meet` copies rank 0's `bytes` bytes at `data` to
-     * all ranks' (a broadcast; MPI_Bcast, or set and get of a key-value store), once, also on ranks whose own options are
-     * wrong. Rank 0 then listens on a free port of `address` (NULL: of the interface that its messages take), and makes a
-     * secret at random; all ranks learn both from the broadcast. Returns 0, or a negative code, which trv_net_init
-     * returns. NULL: the environment. */
+    /* Another way to meet, for launchers and frameworks that have one: `meet` broadcasts rank 0's `bytes` bytes at `data`
+     * to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once, also on ranks with invalid
+     * options. Rank 0 then listens on a free port of `address` (NULL: of the interface that its messages take), and
+     * makes a secret at random; all ranks learn both from the broadcast. Returns 0, or a negative code, which
+     * trv_net_init returns. NULL: the environment. */
     int (*meet)(void *context, void *data, size_t bytes);
     void *meet_context;
-    /* Hears of what is not an error of this process: strangers that are refused, for example. May be called by a thread
-     * of the library. NULL: stderr, with TRIVANCE_DEBUG other than off. */
+    /* Receives messages that are not errors of this process, for example about refused connections. May be called from a
+     * thread of the library. NULL: stderr, with TRIVANCE_DEBUG other than off. */
     void (*log)(void *context, const char *sentence);
     void *log_context;
 } trv_net_options_t;
@@ -96,7 +96,7 @@ TRV_API int trv_net_init(trv_net_t **net, const trv_net_options_t *options);
 TRV_API int trv_net_finalize(trv_net_t **net);
 /* Breaks the net on all ranks: their calls fail with "rank 3 has aborted: REASON". */
 TRV_API void trv_net_abort(trv_net_t *net, const char *reason);
-/* 0, or, of a broken net, what its calls return. Makes progress, waits for nothing. */
+/* Makes progress without waiting. Returns 0, or, if the net is broken, what its calls return. */
 TRV_API int trv_net_progress(trv_net_t *net);
 
 /* ---- Communicators ----------------------------------------------------------------------------------------------- */
@@ -108,24 +108,24 @@ TRV_API int trv_net_size(const trv_net_comm_t *comm);
 /* The rank in the world of a rank of the communicator; negative where there is none. */
 TRV_API int trv_net_world_rank(const trv_net_comm_t *comm, int rank);
 
-/* Collective over `comm`: the ranks of the same color make a communicator, in the order of key, then of rank. With a
- * negative color a rank takes part in none, and *made is NULL. */
+/* Collective over `comm`: the ranks of the same color form a communicator, ordered by key, then by rank. A rank with a
+ * negative color is in none, and its *made is NULL. */
 TRV_API int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **made);
-/* Not collective. Plans of the communicator are to be freed before; nothing may be pending. The world is not freed. */
+/* Not collective. Free the communicator's plans first; nothing may be pending. The world is not freed. */
 TRV_API void trv_net_comm_free(trv_net_comm_t **comm);
 /* Collective, the same values on all ranks: how the communicator's ranks are wired, numbered row-major with the last
- * dimension fastest, and the algorithm of later collectives. NULL leaves either as it is; "" makes it a ring, and the
+ * dimension fastest, and the algorithm of later collectives. NULL leaves either unchanged; "" selects a ring, or the
  * planner's choice. */
 TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algorithm);
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
 
-/* Counts are elements: AllReduce of the whole vector; of Reduce-Scatter and AllGather of one rank's block (input, or
- * output, has size * count). input == output means in place: of Reduce-Scatter the result lies at the start of the
- * buffer, of AllGather rank r's block is taken from block r of the output. Otherwise the two must not overlap.
+/* Counts are in elements: of the whole vector for AllReduce, of one rank's block for Reduce-Scatter and AllGather (whose
+ * input, or output, has size * count). input == output means in place: for Reduce-Scatter the result is at the start of
+ * the buffer, for AllGather rank r's block is taken from block r of the output. Otherwise the two must not overlap.
  *
- * In the first call of a kind (collective, type, operation) and class of sizes on a communicator rank 0 of it decides
- * for an algorithm and tells the others; later calls of any count in the class neither decide nor allocate. */
+ * In the first call of a kind (collective, type, operation) and class of sizes on a communicator its rank 0 selects an
+ * algorithm and sends it to the others; later calls of any count in the class neither decide nor allocate. */
 TRV_API int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                               trv_op_t op);
 TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
@@ -140,10 +140,9 @@ TRV_API int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, 
 
 /* Messages between two ranks with the same tag (0 … TRV_NET_TAG_MAX) on the same communicator match in order. The
  * receiver states the exact length; another one breaks the net. 0 bytes are allowed; a rank may send to itself if it does
- * not wait for that before it receives. A send may end before its receiver has asked for it, or not; no more than 64
- * messages, and as many broadcasts, to a rank end before it has asked for them. What is started is on its way at once, so
- * that it may be asked for in any order; but one that is more than 64 messages ahead ends only when those before it have
- * been asked for, too. */
+ * not wait for that before it receives. A send may complete before its receive is posted; at most 64 messages, and as
+ * many broadcasts, to a rank do so. Messages are sent at once, so receives may be posted in any order; but a send that is
+ * more than 64 messages ahead completes only when those before it have been received, too. */
 #define TRV_NET_TAG_MAX 0x7fffff
 TRV_API int trv_net_send(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag);
 TRV_API int trv_net_receive(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag);
@@ -170,9 +169,9 @@ TRV_API int trv_net_receive_start(trv_net_comm_t *comm, void *data, size_t bytes
  * also after an error. TRV_NET_REQUEST_NULL is complete. */
 TRV_API int trv_net_test(trv_net_request_t *request, bool *done);
 TRV_API int trv_net_wait(trv_net_request_t *request);
-/* Waits for about that long; where nothing moves at all, for up to 0.1 s longer. *done as trv_net_test says it. */
+/* Waits for about `seconds`; if nothing progresses, for up to 0.1 s longer. *done as in trv_net_test. */
 TRV_API int trv_net_wait_for(trv_net_request_t *request, double seconds, bool *done);
-/* All of them, also after an error, of which the first is returned. */
+/* Waits for all of them, even after an error; returns the first error. */
 TRV_API int trv_net_wait_all(trv_net_request_t *request, int requests);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
@@ -185,8 +184,8 @@ typedef struct trv_net_plan_options {
     const char *algorithm;          /* NULL: the communicator's, else the planner's choice */
     const trv_schedule_t *schedule; /* one of your own, the same on all ranks, which must outlive the plan and should
                                        have passed trv_verify; or NULL */
-    const trv_elements_t *elements; /* elements and a reduction of your own, which then hold instead of type and op; it
-                                       must be commutative and associative; or NULL */
+    const trv_elements_t *elements; /* your own elements and reduction, which replace type and op; it must be
+                                       commutative and associative; or NULL */
 } trv_net_plan_options_t;
 #define TRV_NET_PLAN_OPTIONS .size = sizeof(trv_net_plan_options_t)
 
@@ -195,7 +194,7 @@ TRV_API int trv_net_plan_create(trv_net_plan_t **plan, trv_net_comm_t *comm, trv
                                 trv_type_t type, trv_op_t op, const trv_net_plan_options_t *options);
 /* TRV_ERR_STATE if the plan is running. */
 TRV_API int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output);
-/* *done is true, too, of a plan that was never started. */
+/* *done is also true if the plan was never started. */
 TRV_API int trv_net_plan_test(trv_net_plan_t *plan, bool *done);
 TRV_API int trv_net_plan_wait(trv_net_plan_t *plan);
 TRV_API int trv_net_plan_run(trv_net_plan_t *plan, const void *input, void *output); /* starts and waits */
@@ -215,8 +214,7 @@ TRV_API int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-/* An interface that messages leave by, with what has left and arrived by it so far (payload of schedules, broadcasts and
- * messages). */
+/* An interface that messages leave by, and its traffic so far (payload of schedules, broadcasts and messages). */
 typedef struct trv_net_port {
     size_t size;        /* of this struct, as the caller knows it: begin with {TRV_NET_PORT} */
     char interface[64]; /* "eth1", as the provider calls it */

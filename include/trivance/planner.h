@@ -37,7 +37,6 @@ typedef struct trv_planner_constraints {
     bool idempotent;       /* accept schedules that only cover (TRV_COVERS): MAX, MIN, AND, OR */
     uint64_t memory_bytes; /* maximum memory for scratch registers per rank; 0: any */
     int messages_per_port; /* maximum messages of a stream that leave a rank by one port in a step; 0: any */
-    unsigned narrow;       /* bit d: no step may send in both directions of dimension d, which share a path */
 } trv_planner_constraints_t;
 #define TRV_PLANNER_CONSTRAINTS .size = sizeof(trv_planner_constraints_t)
 

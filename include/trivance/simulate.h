@@ -88,6 +88,9 @@ typedef struct trv_simulate_options {
     const trv_slow_link_t *slow_link;
     const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
     trv_routes_t routes; /* that a planner's schedules are made for; the simulator itself follows a schedule's ports */
+    unsigned narrow; /* bit d: what leaves by the two ports of dimension d shares one path, as fast as a link, into the
+                        network: one interface, or two behind one cable */
+    bool one_path;   /* the narrow dimensions share a single one */
 } trv_simulate_options_t;
 
 /* The paper's evaluation (appendix F): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */

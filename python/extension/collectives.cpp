@@ -36,11 +36,7 @@ WorkPtr Group::reduce_to(const char *call, c10d::OpType type, Tensors &tensors, 
     if (!keeps && (reduction.mean || !result.is_same(tensors[0])))
         operation->finish_with = [reduction, tensors, result, ranks = size_]() mutable {
             finish_mean(reduction, result, ranks);
-            int64_t at = 0;
-            for (at::Tensor &tensor : tensors) {
-                put(tensor, tensors.size() == 1 ? result : result.narrow(0, at, tensor.numel()));
-                at += tensor.numel();
-            }
+            put_each(tensors, result);
         };
     check(operation, call,
           trv_net_allreduce_start(engine_->world(), flat.data_ptr(), result.data_ptr(),
@@ -69,25 +65,36 @@ WorkPtr Group::reduce(Tensors &tensors, const c10d::ReduceOptions &options)
                      rank_ != options.rootRank);
 }
 
+static void require_whole(const char *call, const char *whole_is, const at::Tensor &whole, const char *part_is,
+                          const at::Tensor &part, int ranks)
+{
+    require(whole.numel() == part.numel() * ranks && whole.scalar_type() == part.scalar_type(), call, "the ", whole_is,
+            " has the ", part_is, "'s type and ", ranks, " times its elements, and here are ", whole.scalar_type(),
+            " of ", whole.sizes(), " and ", part.scalar_type(), " of ", part.sizes());
+}
+
 /* ---- Reduce-Scatter ---------------------------------------------------------------------------------------------- */
 
-WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, at::Tensor &output, const at::Tensor &whole,
+/* The result of several outputs comes one after the other. */
+WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
                            const Reduction &reduction, Milliseconds timeout)
 {
-    auto operation = make(call, type, timeout, {output});
-    at::Tensor place = place_for(output);
-    if (place.scalar_type() != reduction.dtype || overlap(place, whole))
-        place = flat_like(output, output.numel(), reduction.dtype);
+    int64_t elements = 0;
+    for (const at::Tensor &output : outputs)
+        elements += output.numel();
+    auto operation = make(call, type, timeout, outputs);
+    at::Tensor place = outputs.size() == 1 ? place_for(outputs[0]) : at::Tensor();
+    if (!place.defined() || place.scalar_type() != reduction.dtype || overlap(place, whole))
+        place = flat_like(outputs[0], elements, reduction.dtype);
     operation->hold(whole);
     operation->hold(place);
-    operation->finish_with = [reduction, output, place, ranks = size_]() mutable {
+    operation->finish_with = [reduction, outputs, place, ranks = size_]() mutable {
         finish_mean(reduction, place, ranks);
-        put(output, place);
+        put_each(outputs, place);
     };
     check(operation, call,
           trv_net_reduce_scatter_start(engine_->world(), whole.data_ptr(), place.data_ptr(),
-                                       static_cast<size_t>(output.numel()), reduction.type, reduction.op,
-                                       operation->add()));
+                                       static_cast<size_t>(elements), reduction.type, reduction.op, operation->add()));
     return begin(operation);
 }
 
@@ -104,7 +111,7 @@ WorkPtr Group::reduce_scatter(Tensors &outputs, std::vector<Tensors> &inputs, co
         require_alike(call, input, output);
         parts.push_back(flat_of(input, reduction.dtype).view(-1));
     }
-    return scatter_sum(call, c10d::OpType::REDUCE_SCATTER, output, at::cat(parts), reduction, options.timeout);
+    return scatter_sum(call, c10d::OpType::REDUCE_SCATTER, {output}, at::cat(parts), reduction, options.timeout);
 }
 
 WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const c10d::ReduceScatterOptions &options)
@@ -113,12 +120,35 @@ WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const
     at::NoGradGuard guard;
     require_dense(call, output);
     require_dense(call, input);
-    require(input.numel() == output.numel() * size_ && input.scalar_type() == output.scalar_type(), call,
-            "the input has the output's type and ", size_, " times its elements, and here are ", input.scalar_type(),
-            " of ", input.sizes(), " and ", output.scalar_type(), " of ", output.sizes());
+    require_whole(call, "input", input, "output", output, size_);
     const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
-    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, output, flat_of(input, reduction.dtype), reduction,
+    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, {output}, flat_of(input, reduction.dtype), reduction,
                        options.timeout);
+}
+
+/* Rank by rank: its parts of all inputs. */
+WorkPtr Group::reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs,
+                                               const c10d::ReduceScatterOptions &options)
+{
+    static const char *const call = "reduce_scatter_tensor_coalesced";
+    at::NoGradGuard guard;
+    require(!outputs.empty() && outputs.size() == inputs.size(), call, "to each output belongs an input, and here are ",
+            outputs.size(), " outputs and ", inputs.size(), " inputs");
+    for (size_t i = 0; i < outputs.size(); i++) {
+        require_dense(call, outputs[i]);
+        require_dense(call, inputs[i]);
+        require_whole(call, "input", inputs[i], "output", outputs[i], size_);
+        require(outputs[i].scalar_type() == outputs[0].scalar_type(), call,
+                "the tensors of one call have the same type");
+    }
+    const Reduction reduction = reduction_of(call, options.reduceOp, outputs[0].scalar_type(), narrow_);
+    Tensors parts;
+    for (int r = 0; r < size_; r++)
+        for (size_t i = 0; i < outputs.size(); i++) {
+            const at::Tensor flat = flat_of(inputs[i], reduction.dtype).view(-1);
+            parts.push_back(flat.narrow(0, r * outputs[i].numel(), outputs[i].numel()));
+        }
+    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, outputs, at::cat(parts), reduction, options.timeout);
 }
 
 /* ---- AllGather, of bytes ----------------------------------------------------------------------------------------- */
@@ -157,9 +187,7 @@ WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d
     at::NoGradGuard guard;
     require_dense(call, output);
     require_dense(call, input);
-    require(output.numel() == input.numel() * size_ && output.scalar_type() == input.scalar_type(), call,
-            "the output has the input's type and ", size_, " times its elements, and here are ", output.scalar_type(),
-            " of ", output.sizes(), " and ", input.scalar_type(), " of ", input.sizes());
+    require_whole(call, "output", output, "input", input, size_);
     at::Tensor flat = flat_of(input), whole = place_for(output);
     if (static_cast<char *>(whole.data_ptr()) + static_cast<size_t>(rank_) * bytes_of(flat) == flat.data_ptr())
         flat = whole;
@@ -173,6 +201,38 @@ WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d
     return begin(operation);
 }
 
+/* Of several tensors, as one; lists[r] are the places for what rank r has. */
+WorkPtr Group::gather_all(const char *call, std::vector<Tensors> lists, const Tensors &inputs, Tensors results,
+                          std::function<void()> finish_with, Milliseconds timeout)
+{
+    int64_t bytes = 0;
+    for (const at::Tensor &input : inputs)
+        bytes += static_cast<int64_t>(input.nbytes());
+    const at::Tensor flat = flat_like(inputs[0], bytes, at::kByte), whole = flat_like(flat, bytes * size_, at::kByte);
+    auto *to = static_cast<uint8_t *>(flat.data_ptr());
+    for (const at::Tensor &input : inputs) {
+        std::memcpy(to, flat_of(input).data_ptr(), input.nbytes());
+        to += input.nbytes();
+    }
+    auto operation = make(call, c10d::OpType::ALLGATHER_COALESCED, timeout, std::move(results));
+    operation->hold(flat);
+    operation->hold(whole);
+    operation->finish_with = [lists = std::move(lists), whole, finish_with = std::move(finish_with)]() mutable {
+        const auto *from = static_cast<const uint8_t *>(whole.data_ptr());
+        for (Tensors &list : lists)
+            for (at::Tensor &place : list) {
+                const at::Tensor part = flat_like(place, place.numel(), place.scalar_type());
+                std::memcpy(part.data_ptr(), from, part.nbytes());
+                put(place, part);
+                from += part.nbytes();
+            }
+        if (finish_with)
+            finish_with();
+    };
+    check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
+    return begin(operation);
+}
+
 WorkPtr Group::allgather_coalesced(std::vector<Tensors> &outputs, Tensors &inputs,
                                    const c10d::AllgatherOptions &options)
 {
@@ -180,38 +240,40 @@ WorkPtr Group::allgather_coalesced(std::vector<Tensors> &outputs, Tensors &input
     at::NoGradGuard guard;
     require(outputs.size() == static_cast<size_t>(size_) && !inputs.empty(), call, "a process passes a list for each ",
             "of the ", size_, " ranks, and inputs that are not empty");
-    Tensors results;
-    int64_t bytes = 0;
-    for (const at::Tensor &input : inputs) {
+    for (const at::Tensor &input : inputs)
         require_dense(call, input);
-        bytes += static_cast<int64_t>(input.nbytes());
-    }
-    const at::Tensor flat = flat_like(inputs[0], bytes, at::kByte), whole = flat_like(flat, bytes * size_, at::kByte);
-    auto *to = static_cast<uint8_t *>(flat.data_ptr());
-    for (const at::Tensor &input : inputs) {
-        std::memcpy(to, flat_of(input).data_ptr(), input.nbytes());
-        to += input.nbytes();
-    }
+    Tensors results;
     for (const Tensors &list : outputs) {
         require(list.size() == inputs.size(), call, "each list has as many tensors as the inputs, ", inputs.size());
         for (size_t i = 0; i < list.size(); i++)
             require_alike(call, list[i], inputs[i]);
         results.insert(results.end(), list.begin(), list.end());
     }
-    auto operation = make(call, c10d::OpType::ALLGATHER_COALESCED, options.timeout, results);
-    operation->hold(flat);
-    operation->hold(whole);
-    operation->finish_with = [results, whole]() mutable {
-        const auto *from = static_cast<const uint8_t *>(whole.data_ptr());
-        for (at::Tensor &result : results) {
-            const at::Tensor part = flat_like(result, result.numel(), result.scalar_type());
-            std::memcpy(part.data_ptr(), from, part.nbytes());
-            put(result, part);
-            from += part.nbytes();
-        }
+    return gather_all(call, outputs, inputs, results, nullptr, options.timeout);
+}
+
+WorkPtr Group::allgather_into_tensor_coalesced(Tensors &outputs, Tensors &inputs, const c10d::AllgatherOptions &options)
+{
+    static const char *const call = "all_gather_into_tensor_coalesced";
+    at::NoGradGuard guard;
+    require(!inputs.empty() && outputs.size() == inputs.size(), call, "to each input belongs an output, and here are ",
+            inputs.size(), " inputs and ", outputs.size(), " outputs");
+    std::vector<Tensors> lists(static_cast<size_t>(size_));
+    Tensors places;
+    for (size_t i = 0; i < inputs.size(); i++) {
+        require_dense(call, inputs[i]);
+        require_dense(call, outputs[i]);
+        require_whole(call, "output", outputs[i], "input", inputs[i], size_);
+        places.push_back(place_for(outputs[i]));
+        const int64_t part = inputs[i].numel();
+        for (size_t r = 0; r < lists.size(); r++)
+            lists[r].push_back(places[i].view(-1).narrow(0, static_cast<int64_t>(r) * part, part));
+    }
+    const auto finish = [outputs, places]() mutable {
+        for (size_t i = 0; i < outputs.size(); i++)
+            put(outputs[i], places[i]);
     };
-    check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
-    return begin(operation);
+    return gather_all(call, lists, inputs, outputs, finish, options.timeout);
 }
 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */
@@ -230,7 +292,7 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
     static const char *const call = "monitored_barrier";
     const Milliseconds timeout = options.timeout.count() > 0 ? options.timeout : Milliseconds(30000);
     const auto end = Clock::now() + timeout;
-    engine_->require_member(call);
+    engine_->require_open(call);
     const int tag = next_tag();
     trv_net_comm_t *world = engine_->world();
     const auto check_now = [](int code) {

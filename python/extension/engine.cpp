@@ -64,6 +64,15 @@ void Operation::check_deadline(Clock::time_point now)
 /* Also after an error it goes on to the last request, so that no buffer is in use when it is over. */
 void Operation::advance(bool waits, double seconds)
 {
+    for (const OperationPtr &part : parts)
+        try {
+            if (!waits && !part->poke(seconds))
+                return;
+            part->wait();
+        } catch (const std::exception &error) {
+            if (failure_.empty())
+                failure_ = error.what();
+        }
     for (trv_net_request_t &request : requests_) {
         bool done = true;
         const int rc = waits ? trv_net_wait(&request) : trv_net_wait_for(&request, seconds, &done);
@@ -90,6 +99,7 @@ void Operation::complete()
     }
     finish_with = nullptr;
     held_.clear();
+    parts.clear();
     const OperationPtr self = OperationPtr::unsafe_reclaim_from_nonowning(this);
     engine_->forget(this);
     c10::intrusive_ptr<c10::ivalue::Future> future;
@@ -125,7 +135,7 @@ bool Operation::isCompleted()
 
 bool Operation::isSuccess() const
 {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard lock(mutex_); // of Work, where it is a timed one in some of 2.x
     return completed_ && !exception_;
 }
 
@@ -139,7 +149,7 @@ bool Operation::wait(std::chrono::milliseconds timeout)
         if (!over_)
             advance(true);
     }
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard lock(mutex_);
     if (exception_)
         std::rethrow_exception(exception_);
     return true;
@@ -193,6 +203,13 @@ void Engine::require_member(const char *call) const
         throw std::runtime_error(c10::str(call,
                                           ": this process was forked after the group was made, and has no part in "
                                           "it; only the process that made it can use it"));
+}
+
+void Engine::require_open(const char *call) const
+{
+    require_member(call);
+    if (closed_)
+        throw std::runtime_error(c10::str(call, ": the group has been shut down"));
 }
 
 void Engine::begin(const OperationPtr &operation)

@@ -54,7 +54,8 @@ class Operation : public c10d::Work
     trv_net_request_t *add();                                     // a place for another request
     bool started() const;                                         // whether a request is under way
     void hold(const at::Tensor &tensor) { held_.push_back(tensor); }
-    std::function<void()> finish_with; // brings the results to where they belong
+    std::function<void()> finish_with;                // brings the results to where they belong
+    std::vector<c10::intrusive_ptr<Operation>> parts; // begun before, which it waits for
     int source = -1;
     void limit(std::chrono::milliseconds timeout); // nothing, if that is not positive
 
@@ -93,8 +94,9 @@ class Engine : public std::enable_shared_from_this<Engine>
     void begin(const OperationPtr &operation);
     void forget(const Operation *operation);
     void hurry();
-    // Throws in a child that was forked after the start.
+    // Throws in a child that was forked after the start; and after the end, too.
     void require_member(const char *call) const;
+    void require_open(const char *call) const;
     // Ends the thread, what is under way (with an exception), and the net; waits for the other ranks' ends,
     // or lets them hear of the reason, if there is one. Nothing in a forked child, which has no place in the job.
     void close(const std::string &reason = {});

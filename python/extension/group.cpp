@@ -148,16 +148,24 @@ Group::Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, M
     engine_ = Engine::start(net);
 }
 
-/* Python frees groups with its lock, which callbacks of futures may want meanwhile. */
 Group::~Group()
 {
-    if (!engine_)
-        return;
+    if (engine_)
+        close({});
+}
+
+/* Python may call with its lock, which callbacks of futures may want meanwhile. */
+void Group::close(const std::string &reason)
+{
     PyThreadState *state = Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr;
-    engine_->close();
+    engine_->close(reason);
     if (state)
         PyEval_RestoreThread(state);
 }
+
+void Group::shutdown() { close({}); }
+
+void Group::abort() { close("it gave the group up"); }
 
 std::vector<trv_net_port_t> Group::ports() const
 {
@@ -173,7 +181,7 @@ std::vector<trv_net_port_t> Group::ports() const
 
 OperationPtr Group::make(const char *call, c10d::OpType type, Milliseconds timeout, Tensors results)
 {
-    engine_->require_member(call);
+    engine_->require_open(call);
     auto made = c10::make_intrusive<Operation>(engine_, call, type, rank_, std::move(results));
     made->limit(timeout);
     if (!c10d::isP2POp(type))
@@ -198,8 +206,25 @@ void Group::check(const OperationPtr &operation, const char *call, int code)
 WorkPtr Group::begin(const OperationPtr &operation)
 {
     engine_->begin(operation);
+#if TRIVANCE_COALESCING
+    if (coalesces_)
+        coalesced_.push_back(operation);
+#endif
     return operation;
 }
+
+#if TRIVANCE_COALESCING
+void Group::startCoalescing() { coalesces_ = true; }
+
+WorkPtr Group::endCoalescing()
+{
+    auto all = make("coalesced operations", c10d::OpType::UNKNOWN, kNoTimeout, {});
+    all->parts = std::move(coalesced_);
+    coalesced_.clear();
+    coalesces_ = false;
+    return begin(all);
+}
+#endif
 
 int Group::next_tag() { return TAG_COLLECTIVE + static_cast<int>(tags_++ % TAG_COLLECTIVE); }
 

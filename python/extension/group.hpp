@@ -25,6 +25,8 @@ using Base = c10d::Backend;
 #else
 using Base = c10d::ProcessGroup;
 #endif
+// 2.0 and before ask for the end with another signature, and wait for each operation by itself.
+#define TRIVANCE_COALESCING (TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 201)
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using Tensors = std::vector<at::Tensor>;
 using Milliseconds = std::chrono::milliseconds;
@@ -59,6 +61,19 @@ class Group : public Base
     WorkPtr barrier(const c10d::BarrierOptions &options = {}) override;
     void monitoredBarrier(const c10d::BarrierOptions &options = {}, bool wait_all_ranks = false) override;
 
+    // What PyTorch 2 has added to its backends, one by one; without `override`, as only the newer ones have them all.
+    // Outputs and inputs are those of several all_gather_into_tensor, or reduce_scatter_tensor.
+    virtual WorkPtr allgather_into_tensor_coalesced(Tensors &outputs, Tensors &inputs,
+                                                    const c10d::AllgatherOptions &options = {});
+    virtual WorkPtr reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs,
+                                                    const c10d::ReduceScatterOptions &options = {});
+#if TRIVANCE_COALESCING
+    virtual void startCoalescing();
+    virtual WorkPtr endCoalescing(); // of all that was begun since the start
+#endif
+    virtual void shutdown();
+    virtual void abort();
+
     WorkPtr broadcast(Tensors &tensors, const c10d::BroadcastOptions &options = {}) override;
     WorkPtr gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::GatherOptions &options = {}) override;
     WorkPtr scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10d::ScatterOptions &options = {}) override;
@@ -76,6 +91,7 @@ class Group : public Base
 
   private:
     OperationPtr make(const char *call, c10d::OpType type, Milliseconds timeout, Tensors results);
+    void close(const std::string &reason);
     // Checks what a start has returned; after the last of an operation's starts, it is under way.
     void check(const OperationPtr &operation, const char *call, int code);
     WorkPtr begin(const OperationPtr &operation);
@@ -84,13 +100,19 @@ class Group : public Base
     void post(const OperationPtr &operation, const char *call, bool sends, const at::Tensor &flat, int peer, int tag);
     WorkPtr reduce_to(const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
                       Milliseconds timeout, bool keeps);
-    WorkPtr scatter_sum(const char *call, c10d::OpType type, at::Tensor &output, const at::Tensor &whole,
+    WorkPtr scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
                         const Reduction &reduction, Milliseconds timeout);
+    WorkPtr gather_all(const char *call, std::vector<Tensors> lists, const Tensors &inputs, Tensors results,
+                       std::function<void()> finish_with, Milliseconds timeout);
     WorkPtr exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout);
 
     std::shared_ptr<Engine> engine_;
     std::atomic<uint64_t> calls_{0}, tags_{0}; // the same on all ranks
     bool narrow_;
+#if TRIVANCE_COALESCING
+    bool coalesces_ = false;
+    std::vector<OperationPtr> coalesced_;
+#endif
 };
 
 } // namespace trivance

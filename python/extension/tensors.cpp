@@ -118,6 +118,15 @@ void put(at::Tensor &tensor, const at::Tensor &flat)
         tensor.copy_(flat.view(tensor.sizes()));
 }
 
+void put_each(std::vector<at::Tensor> &tensors, const at::Tensor &flat)
+{
+    int64_t at = 0;
+    for (at::Tensor &tensor : tensors) {
+        put(tensor, tensors.size() == 1 ? flat : flat.narrow(0, at, tensor.numel()));
+        at += tensor.numel();
+    }
+}
+
 bool overlap(const at::Tensor &one, const at::Tensor &other)
 {
     const char *a = static_cast<const char *>(one.data_ptr()), *b = static_cast<const char *>(other.data_ptr());

@@ -47,6 +47,7 @@ at::Tensor flat_like(const at::Tensor &tensor, int64_t elements, at::ScalarType 
 // Where a result is to be written before it is copied to `tensor`; the tensor itself, if that serves.
 at::Tensor place_for(const at::Tensor &tensor);
 void put(at::Tensor &tensor, const at::Tensor &flat);
+void put_each(std::vector<at::Tensor> &tensors, const at::Tensor &flat); // which has their elements one after the other
 bool overlap(const at::Tensor &one, const at::Tensor &other);
 
 inline size_t bytes_of(const at::Tensor &tensor) { return static_cast<size_t>(tensor.nbytes()); }

@@ -6,7 +6,7 @@
 
 #include <trivance/algorithms.h>
 
-#include "algorithms/candidates.h"
+#include "algorithms/collector.h"
 #include "schedule/schedule.h"
 
 struct trv_algorithm {

@@ -14,7 +14,7 @@
  * Sizes: any.          Exact: yes.          Consistent: no.          Symmetry: translation.
  */
 #include "algorithms/paper.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "algorithms/windows.h"
 
 static int create(trv_schedule_t *schedule)

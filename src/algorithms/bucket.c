@@ -17,8 +17,8 @@
 
 #include "algorithms/paper.h"
 #include "algorithms/scatter.h"
-#include "algorithms/table.h"
-#include "algorithms/uneven.h"
+#include "algorithms/registry.h"
+#include "algorithms/uneven_sides.h"
 #include "algorithms/weights.h"
 
 #define EXAMPLE "for example bucket:9/7 on 8x64"
@@ -56,7 +56,7 @@ static int spell(const char *parameters, const trv_torus_t *torus, trv_collectiv
 static int candidates(const trv_collector_t *collector)
 {
     int rc = collector->add(collector->list, "bucket", &(trv_model_t){.steps = 0}, true);
-    return rc ? rc : trv_uneven_add(collector, "bucket", ":");
+    return rc ? rc : trv_uneven_add(collector, "bucket", "", ":", TRV_WEIGHTS_BALANCED_MAX);
 }
 
 const trv_algorithm_t trv_bucket = {

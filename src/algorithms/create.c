@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "algorithms/algorithm.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "common/error.h"
 
 int trv_name_split(const char *name, char base[TRV_SPELLED_MAX], double *avoid)

@@ -17,15 +17,16 @@
  * Sizes: any.   Streams: D.   Steps: sum of 2 * steps(g) + ceil(log3 h).   Exact: yes.   Symmetry: translation.
  * Consistent: if the middle is: where h = 1 everywhere, in groups, or along lines.
  * Along lines (line.h): the line's levels instead of a ring's distances, its whole vectors instead of windows, in
- * intervals of g places. Where the rows of a dimension begin at different coordinates g is 1 or a: else neighbours would
- * hold sums over different intervals.
+ * intervals of g places; or, folded, the distances of a ring that is laid along the line twofold (folded.c). Where the
+ * rows of a dimension begin at different coordinates g is 1 or a: else neighbours would hold sums over different
+ * intervals.
  */
 #include "algorithms/hybrid.h"
 
 #include "algorithms/distances_pattern.h"
 #include "algorithms/line.h"
 #include "algorithms/scatter.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "algorithms/windows.h"
 #include "common/error.h"
 #include "common/radix.h"
@@ -56,10 +57,12 @@ static int find_row(int g, int steps, trv_distances_t *row)
                     g, front[0].steps, front[rows - 1].steps, g, steps);
 }
 
-static trv_pattern_t *make_pattern(const trv_distances_t *row, bool line)
+static trv_pattern_t *make_pattern(const trv_distances_t *row, bool line, bool folded)
 {
     if (row->size == 1) /* one class: nothing to scatter */
         return trv_tree_pattern(&(trv_tree_options_t){.size = 1, .offset = &row->size, .radix = 3});
+    if (line && folded)
+        return trv_folded_pattern(trv_distances_pattern(row));
     return line ? trv_line_pattern(row->size) : trv_distances_pattern(row);
 }
 
@@ -126,9 +129,16 @@ static int make_stages(const trv_schedule_t *schedule, const trv_hybrid_t *hybri
     return TRV_OK;
 }
 
-/* A line's levels are what they are, and cut off where rows differ. */
-static int check_line(const trv_schedule_t *schedule, int d, int g, int steps)
+/* A line's levels are what they are, and cut off where rows differ. A folded ring is a whole one. */
+static int check_line(const trv_schedule_t *schedule, int d, int g, int steps, bool folded)
 {
+    if (folded && g > 1 && g < schedule->torus.size[d])
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "dimension %d is a line, along which a hybrid folds a ring of all its %d places: its factor "
+                        "there is 1 or %d, not %d",
+                        d, schedule->torus.size[d], schedule->torus.size[d], g);
+    if (folded)
+        return TRV_OK;
     if (g > 1 && steps != trv_log_ceil(3, g))
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "dimension %d is a line, over which a hybrid reduces and scatters %d blocks in %d steps, not "
@@ -142,12 +152,14 @@ static int check_line(const trv_schedule_t *schedule, int d, int g, int steps)
     return TRV_OK;
 }
 
-static int find_row_of(const trv_schedule_t *schedule, int d, int g, int asked, trv_distances_t *row)
+static int find_row_of(const trv_schedule_t *schedule, int d, int g, int asked, bool folded, trv_distances_t *row)
 {
     const int steps = asked ? asked : trv_log_ceil(3, g);
+    const bool line = trv_rows_are_lines(schedule->rows, d);
     *row = (trv_distances_t){.size = g};
-    if (trv_rows_are_lines(schedule->rows, d))
-        return check_line(schedule, d, g, steps);
+    int rc = line ? check_line(schedule, d, g, steps, folded) : TRV_OK;
+    if (rc || (line && !folded))
+        return rc;
     return g > 1 ? find_row(g, steps, row) : TRV_OK;
 }
 
@@ -158,10 +170,10 @@ static int find_rows(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid,
     int dimension[TRV_DIMS_MAX], rc = TRV_OK;
     for (int i = 0, active = trv_torus_active(&schedule->torus, dimension); i < active && !rc; i++) {
         const trv_factor_t *factor = &hybrid->dimension[dimension[i]];
-        rc = find_row_of(schedule, dimension[i], factor->g, factor->steps, &row[i]);
+        rc = find_row_of(schedule, dimension[i], factor->g, factor->steps, hybrid->folded, &row[i]);
         if (!rc)
             rc = find_row_of(schedule, dimension[i], factor->g, factor->later ? factor->later : factor->steps,
-                             &later[i]);
+                             hybrid->folded, &later[i]);
     }
     return rc;
 }
@@ -187,7 +199,8 @@ static int line_messages(const trv_schedule_t *schedule, const trv_hybrid_t *hyb
     int most = 1;
     for (int d = 0; d < schedule->torus.dims; d++)
         if (trv_rows_are_lines(schedule->rows, d)) {
-            const int messages = trv_line_messages_per_port(hybrid->dimension[d].g);
+            const int messages = hybrid->folded ? TRV_FOLDED_MESSAGES_PER_PORT
+                                                : trv_line_messages_per_port(hybrid->dimension[d].g);
             most = messages > most ? messages : most;
         }
     return most;
@@ -220,8 +233,8 @@ int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
         differ = differ || row[i].steps != row_later[i].steps;
     for (int i = 0; i < lattice.active; i++) {
         const bool line = trv_rows_are_lines(schedule->rows, lattice.dimension[i]);
-        made[i] = make_pattern(&row[i], line);
-        later[i] = differ ? make_pattern(&row_later[i], line) : NULL;
+        made[i] = make_pattern(&row[i], line, hybrid->folded);
+        later[i] = differ ? make_pattern(&row_later[i], line, hybrid->folded) : NULL;
     }
     schedule->consistent = is_consistent(schedule, hybrid);
     schedule->owned = !split;
@@ -253,7 +266,7 @@ const trv_algorithm_t trv_hybrid = {
     .source = "docs/algorithms.md; after Juerss, Addanki, Schmid: Trivance",
     .sizes = "any torus",
     .lines = true,
-    .parameters = "G[/S[/T]][xG[/S[/T]]...][:own[K]][:grouped][:sequential][:streamsN][:weightsW/W...]",
+    .parameters = "G[/S[/T]][xG[/S[/T]]...][:own[K]][:grouped][:sequential][:streamsN][:folded][:weightsW/W...]",
     .steps_formula = "sum of 2 * steps(g) + ceil(log3 a/g)",
     .bytes_formula = "between those of Trivance L and B",
     .symmetry = TRV_SYMMETRY_TRANSLATION,

@@ -4,7 +4,7 @@
  *
  * Their names say all about them:
  *
- *     hybrid:G[xG…][:own[K]][:grouped][:sequential][:streamsN][:weightsW/W…]
+ *     hybrid:G[xG…][:own[K]][:grouped][:sequential][:streamsN][:folded][:weightsW/W…]
  *                     G: g, or g/s for s steps per phase, or g/s/t: s where a stream begins, t where it comes later; one
  *                     for each dimension, or one for all
  *
@@ -16,12 +16,14 @@
  *     hybrid:8/4x64/32/6:streams12:weights11/7   12 streams begin in each dimension, with distance 1 in the 32 steps
  *                                         over 64, and 11 of 18 parts of the vector belong to those of dimension 0
  *
+ *     hybrid:32/5:folded                 along lines a ring that is laid twofold along them (folded.c), in 5 steps
+ *
  * What holds where nothing is said can be said, too: all (for own), windows, interleaved.
  */
 #ifndef TRIVANCE_ALGORITHMS_HYBRID_H
 #define TRIVANCE_ALGORITHMS_HYBRID_H
 
-#include "algorithms/candidates.h"
+#include "algorithms/collector.h"
 #include "algorithms/visit.h"
 #include "algorithms/weights.h"
 #include "schedule/schedule.h"
@@ -40,6 +42,7 @@ typedef struct trv_hybrid {
     int joint; /* line dimensions that go together in the stage; 0: 1 */
     int own;   /* dimensions that a stream scatters over, its own first; 0: all */
     trv_hybrid_form_t form;
+    bool folded; /* lines are used as rings that are folded, where g > 1 */
     int streams; /* that begin in each dimension; 0: one */
     trv_weights_t weights;
     trv_visit_t visit; /* of reduce-scatter and allgather; the L part interleaves where its windows allow it */

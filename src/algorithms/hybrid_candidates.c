@@ -11,9 +11,9 @@
 #include <trivance/algorithms.h>
 #include <trivance/cost.h>
 
-#include "algorithms/candidates.h"
+#include "algorithms/collector.h"
 #include "algorithms/hybrid.h"
-#include "algorithms/uneven.h"
+#include "algorithms/uneven_sides.h"
 #include "common/error.h"
 #include "common/radix.h"
 #include "distances/distances.h"
@@ -24,6 +24,8 @@
 #define SEARCHED_MAX 10   /* factors of one size whose distances take a search, tens of milliseconds each */
 #define HYBRIDS_MAX  2048 /* of one torus, per order of visiting */
 #define UNEVEN_ROWS  3
+#define STREAMED     4   /* streams in each dimension beside lines … */
+#define STREAMED_MAX 256 /* … of so many combinations of factors at most */
 
 /* A choice for a dimension. Loads are fractions of the vector on the busiest link of the ring. */
 typedef struct option {
@@ -47,6 +49,7 @@ typedef struct source {
     const trv_collector_t *collector;
     trv_hybrid_form_t form;
     int active, dimension[TRV_DIMS_MAX];
+    bool streamed;                    /* several streams in each dimension, too */
     int sides, side_of[TRV_DIMS_MAX]; /* of dimension[i] */
     side_t side[TRV_DIMS_MAX];
 } source_t;
@@ -275,7 +278,12 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
     }
     const trv_model_t model = find_model(source, &mix);
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
-    return source->collector->add(source->collector->list, name, &model, false);
+    int rc = source->collector->add(source->collector->list, name, &model, false);
+    if (rc || !source->streamed || own || visit != TRV_INTERLEAVED)
+        return rc;
+    hybrid.streams = STREAMED;
+    trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
+    return trv_uneven_add(source->collector, name, "", ":weights", 1);
 }
 
 /* One choice, in all its forms. */
@@ -317,6 +325,7 @@ static void thin_out(source_t *source)
             combinations *= source->side[s].options;
             most = source->side[s].options > most->options ? &source->side[s] : most;
         }
+        source->streamed = source->collector->torus->lines && source->active > 1 && combinations <= STREAMED_MAX;
         if (combinations <= HYBRIDS_MAX)
             return;
         const int last = most->options - 1;
@@ -359,19 +368,20 @@ static int later_steps(int size, int row)
     return rows > 0 ? front[row < rows ? row : rows - 1].steps : rows;
 }
 
-/* On uneven sides, for the longest vectors: B whose streams go over distance 1 where they begin, which is where they
- * move most, and over few steps later, where they would wait for each other's messages in each. Several begin in each
- * dimension: while one pays for the start of a step, the others use the link. */
+/* B whose streams go over distance 1 where they begin, which is where they move most, and over few steps later, where they
+ * would wait for each other's messages in each. Several begin in each dimension: while one pays for the start of a step,
+ * the others use the link. For the longest vectors, on uneven sides and beside lines. */
 static int add_uneven(const trv_collector_t *collector)
 {
-    static const int streams[] = {5, 8, 12};
+    static const int all[] = {5, 8, 12}, dear[] = {5, 12}; /* beside lines, where simulations are dear */
     const trv_torus_t *torus = collector->torus;
+    const int *streams = torus->lines ? dear : all, counts = torus->lines ? 2 : 3;
     trv_hybrid_t hybrid = {0};
     char name[TRV_ALGORITHM_NAME_MAX];
     int rc = TRV_OK;
     int dimension[TRV_DIMS_MAX];
     hybrid.visit = trv_torus_active(torus, dimension) > 2 ? TRV_INTERLEAVED : TRV_SEQUENTIAL;
-    for (int form = 0; form < UNEVEN_ROWS * (int)(sizeof streams / sizeof streams[0]) && !rc; form++) {
+    for (int form = 0; form < UNEVEN_ROWS * counts && !rc; form++) {
         hybrid.streams = streams[form / UNEVEN_ROWS];
         for (int d = 0; d < torus->dims && !rc; d++) {
             trv_factor_t *factor = &hybrid.dimension[d];
@@ -386,7 +396,27 @@ static int add_uneven(const trv_collector_t *collector)
         }
         trv_hybrid_name(&hybrid, torus, name, sizeof name);
         if (!rc)
-            rc = trv_uneven_add(collector, name, ":weights");
+            rc = trv_uneven_add(collector, name, ":folded", ":weights", torus->lines ? 1 : TRV_WEIGHTS_BALANCED_MAX);
+    }
+    return rc;
+}
+
+/* Beside lines B in a ring's steps, the lines folded. */
+static int add_folded(const source_t *source)
+{
+    const trv_torus_t *torus = source->collector->torus;
+    trv_hybrid_t hybrid = {.streams = source->active > 1 ? STREAMED : 1};
+    char name[TRV_ALGORITHM_NAME_MAX];
+    int rc = TRV_OK;
+    for (int row = 0; row < UNEVEN_ROWS && !rc; row++) {
+        for (int d = 0; d < torus->dims && !rc; d++) {
+            const int steps = later_steps(torus->size[d], row);
+            hybrid.dimension[d] = (trv_factor_t){.g = torus->size[d], .steps = steps};
+            rc = steps < 0 ? steps : TRV_OK;
+        }
+        trv_hybrid_name(&hybrid, torus, name, sizeof name);
+        if (!rc)
+            rc = trv_uneven_add(source->collector, name, ":folded", ":weights", 1);
     }
     return rc;
 }
@@ -399,8 +429,10 @@ int trv_hybrid_candidates(const trv_collector_t *collector)
         thin_out(&source);
         rc = add_all(&source);
     }
-    if (!rc && source.sides > 1 && !collector->torus->lines)
+    if (!rc && source.active > 1 && (source.sides > 1 || collector->torus->lines))
         rc = add_uneven(collector);
+    if (!rc && source.active > 0 && collector->torus->lines)
+        rc = add_folded(&source);
     for (int s = 0; s < source.sides; s++)
         free(source.side[s].option);
     return rc;

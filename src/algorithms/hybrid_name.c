@@ -131,6 +131,8 @@ static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *
             hybrid->form = TRV_HYBRID_GROUPED;
         else if (is_word(text, length, "sequential"))
             hybrid->visit = TRV_SEQUENTIAL;
+        else if (is_word(text, length, "folded"))
+            hybrid->folded = true;
         else if (begins(text, length, STREAMS))
             rc = read_streams(text + strlen(STREAMS), length - strlen(STREAMS), &hybrid->streams);
         else if (begins(text, length, WEIGHTS))
@@ -140,7 +142,7 @@ static int read_words(const char *text, const trv_torus_t *torus, trv_hybrid_t *
                  !is_word(text, length, "interleaved")) /* which is what holds where nothing is said */
             return trv_fail(TRV_ERR_ARGUMENT,
                             "'%.*s' says nothing of a hybrid on this torus; what does is own, own2 … "
-                            "(fewer than all dimensions), grouped and sequential, " EXAMPLE,
+                            "(fewer than all dimensions), grouped, sequential and folded, " EXAMPLE,
                             (int)(length < 40 ? length : 40), text);
         text += length;
     }
@@ -214,6 +216,8 @@ void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char 
                          hybrid->visit == TRV_SEQUENTIAL ? ":sequential" : "");
     if (hybrid->streams > 1 && used < room)
         used += snprintf(name + used, (size_t)(room - used), ":" STREAMS "%d", hybrid->streams);
+    if (hybrid->folded && used < room)
+        used += snprintf(name + used, (size_t)(room - used), ":folded");
     if (hybrid->weights.count && used < room)
         snprintf(name + used, (size_t)(room - used), ":" WEIGHTS "%s", trv_weights_format(&hybrid->weights, weights));
 }
@@ -237,8 +241,9 @@ int trv_hybrid_spell(const char *parameters, const trv_torus_t *torus, trv_colle
         snprintf(own, sizeof own, "own%d", hybrid.own);
     if (hybrid.streams > 1)
         snprintf(streams, sizeof streams, ":" STREAMS "%d", hybrid.streams);
-    return snprintf(text, size, "hybrid:%s:%s:%s:%s%s%s%s", factors, own,
+    return snprintf(text, size, "hybrid:%s:%s:%s:%s%s%s%s%s", factors, own,
                     hybrid.form == TRV_HYBRID_GROUPED ? "grouped" : "windows",
                     hybrid.visit == TRV_SEQUENTIAL ? "sequential" : "interleaved", streams,
-                    hybrid.weights.count ? ":" WEIGHTS : "", trv_weights_format(&hybrid.weights, weights));
+                    hybrid.folded ? ":folded" : "", hybrid.weights.count ? ":" WEIGHTS : "",
+                    trv_weights_format(&hybrid.weights, weights));
 }

@@ -42,6 +42,11 @@ int trv_line_messages_per_port(int size);
 /* line_b.c: the reduce-scatter, its levels from the smallest intervals up. NULL: no memory. */
 trv_pattern_t *trv_line_pattern(int size);
 
+/* folded.c: the ring's pattern, which is taken over, laid along a line twofold; from a place two messages may leave in one
+ * direction. NULL: no memory, or `ring` is. */
+#define TRV_FOLDED_MESSAGES_PER_PORT 2
+trv_pattern_t *trv_folded_pattern(trv_pattern_t *ring);
+
 /* line_l.c: whole vectors along all dimensions of the lattice together; their rows all begin at one coordinate if there is
  * more than one. NULL: no memory. */
 trv_stage_t *trv_line_stage(const trv_lattice_t *lattice);

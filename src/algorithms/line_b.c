@@ -16,7 +16,8 @@
 
 #include "algorithms/hybrid.h"
 #include "algorithms/line.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
+#include "common/ascending.h"
 #include "common/error.h"
 #include "common/radix.h"
 
@@ -39,12 +40,6 @@ static int collect(int size, int level, int place, int *block)
     return count;
 }
 
-static int compare(const void *left, const void *right)
-{
-    const int a = *(const int *)left, b = *(const int *)right;
-    return (a > b) - (a < b);
-}
-
 static int line_held(const trv_pattern_t *pattern, int place, int level, int half, trv_residues_t *blocks,
                      trv_step_t *memory)
 {
@@ -54,7 +49,7 @@ static int line_held(const trv_pattern_t *pattern, int place, int level, int hal
     if (!value)
         return TRV_ERR_MEMORY;
     collect(pattern->size, level, place, value);
-    qsort(value, (size_t)count, sizeof *value, compare);
+    qsort(value, (size_t)count, sizeof *value, trv_compare_int);
     *blocks = (trv_residues_t){count, value};
     return TRV_OK;
 }

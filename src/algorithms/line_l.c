@@ -23,7 +23,7 @@
 
 #include "algorithms/hybrid.h"
 #include "algorithms/line.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "common/error.h"
 #include "common/radix.h"
 #include "torus/torus.h"

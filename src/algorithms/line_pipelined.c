@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "common/error.h"
 #include "torus/torus.h"
 

@@ -1,6 +1,6 @@
 /*
  * The table of algorithms, a line for each, in the order in which everything lists them; what an algorithm is stands in
- * its own file. Read more than once (table.h declares the entries, table.c puts them into the table), so it has no guard.
+ * its own file. Read more than once (registry.h declares the entries, registry.c puts them into the table), so it has no guard.
  */
 ALGORITHM(trivance_l)
 ALGORITHM(trivance_l_grouped)

@@ -11,6 +11,7 @@
 #include "algorithms/pairs.h"
 #include "algorithms/range.h"
 #include "algorithms/scatter.h"
+#include "common/ascending.h"
 
 typedef struct pattern {
     trv_pattern_t base;
@@ -27,12 +28,6 @@ static int kind(const pattern_t *p, int *level)
     return *level < p->pairs.levels ? EXCHANGE : UNFOLD;
 }
 
-static int compare_int(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 /* The blocks of everybody whom core member `index` reaches in the levels from `level` on, itself included. */
 static int reach(const pattern_t *p, int index, int level, trv_residues_t *blocks, trv_step_t *memory)
 {
@@ -45,7 +40,7 @@ static int reach(const pattern_t *p, int index, int level, trv_residues_t *block
     for (; level < p->pairs.levels; level++, members *= 2)
         for (int i = 0; i < members; i++)
             member[members + i] = p->pairs.partner(member[i], level, core);
-    qsort(member, (size_t)members, sizeof *member, compare_int);
+    qsort(member, (size_t)members, sizeof *member, trv_compare_int);
     for (int i = 0; i < members; i++) {
         int coordinate = trv_pairs_coordinate(&p->pairs, member[i]);
         if (member[i] < p->pairs.extra)

@@ -12,7 +12,7 @@
  */
 #include "algorithms/paper.h"
 #include "algorithms/scatter.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "common/error.h"
 #include "torus/torus.h"
 

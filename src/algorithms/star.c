@@ -27,7 +27,7 @@
 
 #include "algorithms/star_name.h"
 #include "algorithms/star_streams.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "common/error.h"
 
 enum { ARRIVALS = 1 /* the register of the first vector's message */ };

@@ -6,7 +6,7 @@
 
 #include <trivance/algorithms.h>
 
-#include "algorithms/candidates.h"
+#include "algorithms/collector.h"
 #include "algorithms/star_name.h"
 #include "algorithms/star_streams.h"
 #include "common/error.h"

@@ -18,7 +18,7 @@
 #ifndef TRIVANCE_ALGORITHMS_STAR_NAME_H
 #define TRIVANCE_ALGORITHMS_STAR_NAME_H
 
-#include "algorithms/candidates.h"
+#include "algorithms/collector.h"
 #include "algorithms/star_streams.h"
 #include "schedule/schedule.h"
 #include "stars/stars.h"

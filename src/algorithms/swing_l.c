@@ -17,7 +17,7 @@
  */
 #include "algorithms/pairs.h"
 #include "algorithms/paper.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 
 static int create(trv_schedule_t *schedule) { return trv_pairs_l_create(schedule, trv_swing_partner); }
 

@@ -16,7 +16,7 @@
  * Sizes: any.   Exact: yes.   Consistent: no (every rank adds in its own order).   Symmetry: translation.
  */
 #include "algorithms/paper.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "algorithms/windows.h"
 
 static int create(trv_schedule_t *schedule)

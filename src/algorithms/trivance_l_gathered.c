@@ -17,7 +17,7 @@
 #include "algorithms/gather.h"
 #include "common/radix.h"
 #include "algorithms/range.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "algorithms/visit.h"
 #include "common/error.h"
 #include "torus/torus.h"

@@ -23,7 +23,7 @@
 #include "algorithms/gather.h"
 #include "algorithms/stage.h"
 #include "common/radix.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "algorithms/visit.h"
 #include "common/error.h"
 #include "torus/torus.h"

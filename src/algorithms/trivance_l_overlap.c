@@ -13,7 +13,7 @@
  * L: ceil(log3 a) steps per dimension, whole vector, both ports, D streams.
  * Sizes: any.          Exact: covers (on 3^s exact).          Consistent: no.          Symmetry: translation.
  */
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "algorithms/windows.h"
 
 static int create(trv_schedule_t *schedule)

@@ -4,7 +4,7 @@
  * The letters are those of all subcommands. With the output format of another benchmark come that one's letters, so that
  * its command lines work: only the table that is in front of ours differs.
  */
-#include "cli/bench.h"
+#include "cli/cmd_bench.h"
 
 #include <string.h>
 
@@ -21,8 +21,8 @@ static const cli_option_t option[] =
       "planned (the planner's plan), auto (what TRV_Allreduce chooses; the default)",
       "ALGORITHM all mpi auto"},
      {"schedule", 's', "FILE",
-      "a schedule of your own in the format trivance-schedule-1, with blocks; it is verified first, says torus and "
-      "collective, and stands beside the algorithms of --algorithm, if any",
+      "a schedule of your own in the format trivance-schedule-1, with blocks; it is verified first, determines the "
+      "torus and the collective, and is measured beside the algorithms of --algorithm, if any",
       "FILE"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST",
@@ -76,7 +76,7 @@ const cli_command_t cli_bench_command = {
         "output), -c (check); with --format=nccl those of nccl-tests: -b MIN -e MAX -f FACTOR, -d TYPE, -o OP, -n N, "
         "-w N (warm-up), -c 0|1.\n\n"
         "Latency: each rank's average over its runs; of these average, minimum and maximum over the ranks. algbw is "
-        "bytes / time, busbw what nccl-tests calls so: algbw * 2(N-1)/N for AllReduce, algbw * (N-1)/N for the "
+        "bytes / time, busbw is defined as in nccl-tests: algbw * 2(N-1)/N for AllReduce, algbw * (N-1)/N for the "
         "others. Exit status: 0 all is right, 1 a result or the schedule of "
         "a file is wrong, 2 bad input.",
     .examples = "mpirun -n 9 trivance bench --torus 9,3x3 --algorithm all\n"

@@ -16,7 +16,7 @@
 #include "cli/cost.h"
 #include "cli/cost_paper.h"
 #include "tool/input.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/patience.h"
 #include "tool/progress.h"
 #include "text/parse.h"

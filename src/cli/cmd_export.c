@@ -9,7 +9,7 @@
 #include "tool/tool.h"
 #include "tool/input.h"
 #include "text/parse.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/select.h"
 #include "common/error.h"
 #include "export/goal_file.h"
@@ -32,7 +32,7 @@ static const cli_option_t option[] = {
      "sizes, so there the size only selects the algorithm",
      NULL},
     {"alpha", OPTION_ALPHA, "T",
-     "what a rank calculates at the entry of every step, in whole ns (default 1.5us); 0ns: nothing, and the messages "
+     "computation of a rank at the start of every step, in whole ns (default 1.5us); 0ns: nothing, and the messages "
      "of a step require those of the step before; GOAL only",
      NULL},
     {"schedule", 's', "FILE",
@@ -48,7 +48,7 @@ const cli_command_t cli_export_command = {
     .summary = "a schedule as GOAL, MSCCL XML or MSCCL++ JSON",
     .usage = "TORUS --format=F [OPTIONS]\n"
              "--schedule=FILE --format=F [OPTIONS]",
-    .about = "Writes a schedule for other programs: network simulators and libraries of collectives for GPUs.",
+    .about = "Writes a schedule for other programs: network simulators and collective libraries for GPUs.",
     .option = option,
     .more = cli_network_link_options,
     .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"

@@ -19,6 +19,7 @@
 #include "tool/tool.h"
 #include "cli/cost_paper.h"
 #include "text/parse.h"
+#include "common/clock.h"
 #include "common/error.h"
 #include "figures/figures.h"
 
@@ -64,7 +65,7 @@ typedef struct options {
     fig_result_t result, variant[FIG_VARIANTS];
     fig_kept_t kept;
     char kept_path[PATH_TEXT_MAX + 32];
-    struct timespec begun;
+    double begun_s;
 } options_t;
 
 /* ---- Interruption ------------------------------------------------------------------------------------------------ */
@@ -278,11 +279,9 @@ static void print_work(const options_t *options)
 {
     const fig_result_t *result = &options->result, *fifo = result->variant[FIG_FIFO],
                        *tail = result->variant[FIG_FIFO_TAIL];
-    struct timespec now;
     int simulations = result->all.simulations + (fifo ? fifo->all.simulations : 0) + (tail ? tail->all.simulations : 0);
-    clock_gettime(CLOCK_MONOTONIC, &now);
     printf("%d figure%s of %d simulations in %.1f s. ", result->figures, result->figures == 1 ? "" : "s", simulations,
-           (double)(now.tv_sec - options->begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - options->begun.tv_nsec));
+           trv_now_s() - options->begun_s);
 }
 
 static void print_summary(const options_t *options)
@@ -377,7 +376,7 @@ int cli_figures(int argc, char **argv)
 {
     static options_t options;
     options = (options_t){.command = argv[0], .folder = "evaluation"};
-    clock_gettime(CLOCK_MONOTONIC, &options.begun);
+    options.begun_s = trv_now_s();
     cli_network_init(&options.result.network);
     int code = cli_read_options(&cli_figures_command, argc, argv, read_option, &options);
     if (code >= 0)

@@ -1,5 +1,5 @@
 /*
- * trivance info: every variable of the environment with its meaning, default and present value, and the build.
+ * trivance info: every variable of the environment with its meaning, default and current value, and the build.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const cli_command_t cli_info_command = {
     .summary = "the variables of the environment and their values, and the build",
     .usage = "[--format=table|json|csv]",
     .about = "The environment variables that the MPI layer and libtrivance_net read: meaning, allowed values, default, "
-             "present value; and "
+             "current value; and "
              "how this Trivance was built, and for which MPIs. An invalid value is reported with the reason, and "
              "the exit status is 2.",
     .option = option,

@@ -25,21 +25,23 @@ enum { RANKS_MAX = 4096, SECRET_BYTES = 16 };
 
 enum { OPTION_ADDRESS = CLI_NO_LETTER };
 
-static const cli_option_t option[] = {{"ranks", 'n', "N", "so many processes, 1 to 4096", NULL},
-                                      {"port", 'p', "PORT", "where they meet (default: one that is free)", NULL},
-                                      {"address", OPTION_ADDRESS, "A",
-                                       "of rank 0, where PROGRAM takes the ranks elsewhere (default 127.0.0.1)", NULL},
-                                      CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"ranks", 'n', "N", "number of processes, 1 to 4096", NULL},
+     {"port", 'p', "PORT", "TCP port at which they meet (default: a free one)", NULL},
+     {"address", OPTION_ADDRESS, "A",
+      "address of rank 0, for a PROGRAM that starts the ranks on other hosts (default 127.0.0.1)", NULL},
+     CLI_OPTIONS_END};
 
 const cli_command_t cli_launch_command = {
     .name = "launch",
     .summary = "a program without MPI, as several processes on this machine",
     .usage = "-n N [--port=PORT] [--address=A] [--] PROGRAM [ARGUMENTS]",
     .about =
-        "Starts N processes of a program that uses libtrivance_net, here, each with RANK, LOCAL_RANK, WORLD_SIZE, "
+        "Starts N processes of a program that uses libtrivance_net on this machine, each with RANK, LOCAL_RANK, "
+        "WORLD_SIZE, "
         "LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them, and with TRIVANCE_SECRET, a random one "
         "unless it is set. The exit status is that of the first process that fails, 128 and the signal's number for "
-        "one that is killed. SIGINT and SIGTERM go on to all processes.",
+        "one that is killed. SIGINT and SIGTERM are passed on to all processes.",
     .option = option,
     .examples = "trivance launch -n 4 ./a.out\n",
     .passes_on = true,

@@ -22,7 +22,7 @@ const cli_command_t cli_list_command = {
     .option = option,
     .notes =
         "Names ending in -l are latency-optimal (whole vectors, fewest steps), those in -b bandwidth-optimal "
-        "(reduce-scatter, then allgather; also each of the two alone). A family name, as trivance or swing, means "
+        "(reduce-scatter, then allgather; also each of the two alone). A family name, such as trivance or swing, means "
         "the fastest of its members for the vector at hand; `planned` (or auto) the fastest of all for torus, size "
         "and network, with any parameters (`trivance plan`); `all` means every algorithm that takes the torus, and "
         "planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, AND, OR "
@@ -56,6 +56,8 @@ static void add_properties(cli_table_t *table, const trv_algorithm_t *algorithm)
     cli_cell_text(table, trv_algorithm_sizes(algorithm));
     cli_cell_text(table, trv_algorithm_source(algorithm));
     cli_cell_text(table, trv_algorithm_use(algorithm));
+    cli_cell_bool(table, trv_algorithm_baseline(algorithm));
+    cli_cell_int(table, trv_algorithm_colour(algorithm));
     cli_row_end(table);
 }
 
@@ -116,6 +118,8 @@ int cli_list(int argc, char **argv)
         {"sizes", NULL, false, 0},
         {"source", NULL, false, 0},
         {"use", NULL, false, 0},
+        {"baseline", NULL, false, 0}, /* of a family by its first line, as the colour of its curves */
+        {"colour", NULL, false, 0},
     };
     cli_format_t format = CLI_FORMAT_TABLE;
     int code = cli_read_format_option(&cli_list_command, argc, argv, &format);

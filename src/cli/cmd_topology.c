@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/subcommands.h"
-#include "cli/topology.h"
+#include "cli/cmd_topology.h"
 #include "tool/tool.h"
 #include "tool/handover.h"
 #include "common/error.h"
@@ -21,13 +21,15 @@ static const cli_option_t option[] =
       "write the topology of the ranks that are started: of TRIVANCE_TOPOLOGY_FILE, else of TRIVANCE_TORUS", NULL},
      {"ports", TOPOLOGY_PORTS, NULL,
       "print which network interface leads which way for the ranks that are started (trivance launch, torchrun, "
-      "mpirun), "
-      "and measure each dimension's ways alone and both together",
+      "mpirun), and measure each dimension's ways alone and both together",
       NULL},
-     {"torus", TOPOLOGY_TORUS, "T", "of this torus instead; it has as many coordinates as there are ranks, or nodes",
-      NULL},
+     {"torus", TOPOLOGY_TORUS, "T", "this torus instead, with as many coordinates as there are ranks, or nodes", NULL},
      {"hosts", TOPOLOGY_HOSTS, NULL, "a coordinate per host rather than per rank", NULL},
-     {"bytes", 'b', "SIZE", "with --ports: of the messages that are measured (default 1M)", NULL},
+     {"bytes", 'b', "SIZE", "with --ports: size of the measured messages (default 1M)", NULL},
+     {"rules", TOPOLOGY_RULES, "FILE",
+      "with --ports: write into this rules file (TRIVANCE_RULES_FILE), made if need be, which dimensions are narrow, "
+      "that is, have one path for both ways; what else it says stays",
+      "FILE"},
      {"format", 'f', "F", "with --ports: table (default), json or csv", "table json csv"},
      {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
      CLI_OPTIONS_END};
@@ -37,11 +39,12 @@ const cli_command_t cli_topology_command = {
     .summary = "check and draw topology files, or write one (under mpirun)",
     .usage = "FILE…\n"
              "mpirun -n N trivance topology --dump [--torus=T] [--hosts] [-o FILE]\n"
-             "trivance launch -n N trivance topology --ports [--torus=T] [--bytes=SIZE] [--format=F]",
+             "trivance launch -n N trivance topology --ports [--torus=T] [--bytes=SIZE]\n"
+             "                                       [--rules=FILE] [--format=F]",
     .about = "Checks topology files (TRIVANCE_TOPOLOGY_FILE): which coordinate of the torus each rank, or each host, "
              "has. Draws the ranks at their coordinates, the last dimension across, the one before it down.",
     .option = option,
-    .notes = "Exit status: 0 good, 1 --ports: the measurement contradicts the map, 2 bad input.",
+    .notes = "Exit status: 0 success, 1 --ports: the measurement contradicts the map, 2 bad input.",
     .examples = "mpirun -n 64 trivance topology --dump --torus=4x4x4 -o torus.json\n"
                 "trivance topology torus.json\n"
                 "mpirun -n 9 trivance topology --ports --torus=3x3\n"
@@ -199,6 +202,7 @@ int cli_topology_option(void *context, int key)
     case TOPOLOGY_TORUS: options->torus = optarg; break;
     case TOPOLOGY_HOSTS: options->hosts = true; break;
     case TOPOLOGY_PORTS: options->ports = true; break;
+    case TOPOLOGY_RULES: options->rules = optarg; break;
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 'f': return cli_parse_format(optarg, &options->format);
     default: options->output = optarg; break;
@@ -237,8 +241,8 @@ int cli_topology(int argc, char **argv)
         return cli_run_under_mpi(argc, argv, &cli_topology_command, "mpirun -n 8 trivance topology --dump --torus=2x4");
     if (options.ports)
         return ports(argv);
-    if (options.bytes || options.format != CLI_FORMAT_TABLE)
-        return cli_bad("topology", "--bytes and --format are for --ports; add that");
+    if (options.bytes || options.rules || options.format != CLI_FORMAT_TABLE)
+        return cli_bad("topology", "--bytes, --rules and --format are for --ports; add that");
     if (options.torus || options.hosts || options.output)
         return cli_bad("topology", "--torus, --hosts and --output say what --dump writes; add --dump");
     if (optind == argc)

@@ -1,7 +1,7 @@
 /*
  * trivance tune: its command line, and the handing over to the program of the MPI whose launcher started us.
  */
-#include "cli/tune.h"
+#include "cli/cmd_tune.h"
 #include "cli/subcommands.h"
 #include "tool/handover.h"
 
@@ -29,7 +29,7 @@ const cli_command_t cli_tune_command = {
     .option = option,
     .notes =
         "Times are medians over the runs of the slowest rank. If time runs short, slow candidates are dropped first, "
-        "then the last sizes. Exit status: 0 good, 2 bad input.",
+        "then the last sizes. Exit status: 0 success, 2 bad input.",
     .examples = "mpirun -n 9 trivance tune --torus 3x3 -o rules.json\n"
                 "TRIVANCE_TORUS=3x3 TRIVANCE_RULES_FILE=rules.json mpirun -n 9 ./program\n",
 };

@@ -15,7 +15,7 @@
 #include "tool/patience.h"
 #include "tool/progress.h"
 #include "text/parse.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/select.h"
 #include "tool/table.h"
 #include "common/error.h"

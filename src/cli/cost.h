@@ -8,7 +8,7 @@
 #include <trivance/cost.h>
 
 #include "tool/input.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/progress.h"
 #include "tool/select.h"
 #include "tool/table.h"

@@ -15,5 +15,6 @@ static inline double trv_clock_ns(clockid_t clock)
 
 /* Since some moment that is the same for all processes of the machine. */
 static inline double trv_now_ns(void) { return trv_clock_ns(CLOCK_MONOTONIC); }
+static inline double trv_now_s(void) { return 1e-9 * trv_now_ns(); }
 
 #endif

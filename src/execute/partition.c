@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascending.h"
 #include "common/error.h"
+#include "common/hash.h"
 #include "execute/program.h"
 #include "common/room.h"
 #include "execute/space.h"
@@ -117,9 +119,7 @@ static int cover_product(trv_partition_t *p, int product)
 
 static unsigned hash_of(const trv_partition_t *p, int product, int products)
 {
-    unsigned h = 2166136261u;
-    for (int i = 0; i < products * p->space->axes; i++)
-        h = (h ^ (unsigned)sets_of(p, product)[i]) * 16777619u;
+    const unsigned h = trv_hash_ints(TRV_HASH_INTS_SEED, sets_of(p, product), products * p->space->axes);
     return h ^ h >> 15;
 }
 
@@ -171,12 +171,6 @@ static int find_cover(trv_partition_t *p, int product)
 
 /* ---- Sets of the schedule ---------------------------------------------------------------------------------------- */
 
-static int ascending(const void *x, const void *y)
-{
-    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
-    return (a > b) - (a < b);
-}
-
 /* A set on the one axis of a flat space. */
 static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
 {
@@ -193,7 +187,7 @@ static int add_flat(trv_partition_t *p, const trv_blocks_t *blocks)
             p->unit[i] = p->position[p->unit[i]];
     }
     if (p->position)
-        qsort(p->unit, (size_t)count, sizeof *p->unit, ascending);
+        qsort(p->unit, (size_t)count, sizeof *p->unit, trv_compare_int64);
     if (trv_room(&p->bound, &p->bound_room, 0, 2 * (int)count, sizeof *p->bound))
         return TRV_ERR_MEMORY;
     for (int64_t i = 0; i < count; i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/hash.h"
 #include "common/room.h"
 
 enum { KNOWN = 1024, BUCKETS_FIRST = 256 };
@@ -21,9 +22,7 @@ struct trv_known {
 
 static unsigned hash_of(const int *bound, int bounds)
 {
-    unsigned h = 2166136261u;
-    for (int i = 0; i < bounds; i++)
-        h = (h ^ (unsigned)bound[i]) * 16777619u;
+    const unsigned h = trv_hash_ints(TRV_HASH_INTS_SEED, bound, bounds);
     return h ^ h >> 15;
 }
 

@@ -3,15 +3,10 @@
  * axis, lies in the products that all its segments lie in.
  */
 #include "execute/walk.h"
+#include "common/ascending.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
-
-static int ascending(const void *x, const void *y)
-{
-    int a = *(const int *)x, b = *(const int *)y;
-    return (a > b) - (a < b);
-}
 
 static const trv_set_t *set_of(const trv_walk_t *walk, int product, int axis)
 {
@@ -19,7 +14,7 @@ static const trv_set_t *set_of(const trv_walk_t *walk, int product, int axis)
     return &space->sets.set[space->id[(size_t)walk->product[product] * (size_t)space->axes + (size_t)axis]];
 }
 
-/* The bounds of all sets on an axis, ascending, each once; returns their number. */
+/* The bounds of all sets on an axis, trv_compare_int, each once; returns their number. */
 static int find_bounds(trv_walk_t *walk, int axis)
 {
     int *bound = walk->bound, bounds = 0, kept = 0;
@@ -34,7 +29,7 @@ static int find_bounds(trv_walk_t *walk, int axis)
     for (int i = 1; i < bounds && sorted; i++)
         sorted = bound[i - 1] <= bound[i];
     if (!sorted)
-        qsort(bound, (size_t)bounds, sizeof *bound, ascending);
+        qsort(bound, (size_t)bounds, sizeof *bound, trv_compare_int);
     for (int i = 0; i < bounds; i++)
         if (kept == 0 || bound[kept - 1] != bound[i])
             bound[kept++] = bound[i];

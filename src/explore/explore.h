@@ -12,7 +12,7 @@
 
 #include <trivance/schedule.h>
 
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/select.h"
 
 int explore_picture(int argc, char **argv);
@@ -31,8 +31,8 @@ typedef struct explore_ask {
     bool has_blocks;
 } explore_ask_t;
 
-/* Reads the options and makes the schedule. -1: go on; else the exit code, after a sentence. */
-int explore_read(explore_ask_t *ask, int argc, char **argv, trv_schedule_t **schedule);
+/* Reads the options, makes the schedule and writes the answer. The exit code. */
+int explore_answer(int argc, char **argv, int (*write)(const explore_ask_t *ask, const trv_schedule_t *schedule));
 
 /* "…" in JSON. */
 void explore_put_text(const char *text);

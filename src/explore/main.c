@@ -15,7 +15,7 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommand[] = {
-    {"list", cli_list},         {"plan", cli_plan},           {"verify", cli_verify},         {"cost", cli_cost},
+    {"plan", cli_plan},         {"verify", cli_verify},       {"cost", cli_cost},
     {"simulate", cli_simulate}, {"picture", explore_picture}, {"timeline", explore_timeline},
 };
 

@@ -79,7 +79,8 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
                       schedule);
 }
 
-int explore_read(explore_ask_t *ask, int argc, char **argv, trv_schedule_t **schedule)
+/* -1: go on; else the exit code, after a sentence. */
+static int read_ask(explore_ask_t *ask, int argc, char **argv, trv_schedule_t **schedule)
 {
     static cli_tori_t tori;
     *ask = (explore_ask_t){.command = argv[0], .step = -2, .rank = -2, .has_blocks = true};
@@ -101,6 +102,18 @@ int explore_read(explore_ask_t *ask, int argc, char **argv, trv_schedule_t **sch
         return cli_finish(argv[0], rc);
     }
     return -1;
+}
+
+int explore_answer(int argc, char **argv, int (*write)(const explore_ask_t *ask, const trv_schedule_t *schedule))
+{
+    static explore_ask_t ask;
+    trv_schedule_t *schedule;
+    int code = read_ask(&ask, argc, argv, &schedule);
+    if (code >= 0)
+        return code;
+    code = cli_finish(argv[0], write(&ask, schedule));
+    trv_schedule_destroy(schedule);
+    return code;
 }
 
 void explore_put_text(const char *text)

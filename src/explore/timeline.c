@@ -137,14 +137,4 @@ static int write_timeline(const explore_ask_t *ask, const trv_schedule_t *schedu
     return rc;
 }
 
-int explore_timeline(int argc, char **argv)
-{
-    static explore_ask_t ask;
-    trv_schedule_t *schedule;
-    int code = explore_read(&ask, argc, argv, &schedule);
-    if (code >= 0)
-        return code;
-    code = cli_finish(argv[0], write_timeline(&ask, schedule));
-    trv_schedule_destroy(schedule);
-    return code;
-}
+int explore_timeline(int argc, char **argv) { return explore_answer(argc, argv, write_timeline); }

@@ -27,7 +27,7 @@
 #include <trivance/algorithms.h>
 
 #include "tool/grid.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/progress.h"
 
 #define FIG_SIZES_MAX  25

@@ -10,7 +10,7 @@
 
 #include "figures/figures.h"
 #include "tool/grid.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "common/error.h"
 #include "common/hash.h"
 

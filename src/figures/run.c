@@ -12,6 +12,7 @@
 #include "tool/grid.h"
 #include "text/parse.h"
 #include "tool/select.h"
+#include "common/clock.h"
 #include "common/error.h"
 
 #define CHOICES_MAX 32
@@ -296,16 +297,14 @@ static int run_todo(const char *what, const plan_t *plan, todo_t *todo)
 
 static int simulate(const char *what, plan_t *plan, fig_result_t *result)
 {
-    struct timespec begin, end;
+    const double begin_s = trv_now_s();
     todo_t todo = {.result = result};
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     todo.point = calloc(plan->points + 1, sizeof *todo.point);
     todo.place = calloc(plan->points + 1, sizeof *todo.place);
     int rc = todo.point && todo.place ? run_todo(what, plan, &todo) : trv_fail_memory();
     free(todo.point);
     free(todo.place);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    result->wall_s = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    result->wall_s = trv_now_s() - begin_s;
     for (size_t p = 0; p < plan->points && rc; p++)
         if (plan->point[p].rc == rc && plan->point[p].reason)
             return trv_fail(rc, "%s", plan->point[p].reason);

@@ -9,7 +9,7 @@
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
-#include "main/subcommands.h"
+#include "main/subcommand_list.h"
 #include "tool/tool.h"
 #include "settings/settings.h"
 #include "text/nearest.h"
@@ -23,7 +23,7 @@ static void print_help(void)
                 "AllReduce, Reduce-Scatter and AllGather on rings and tori: schedules, proofs, costs, measurements.\n\n"
                 "Subcommands:\n");
     for (int i = 0; i < trv_subcommands; i++)
-        printf("  %-8s %s\n", trv_subcommand[i].command->name, trv_subcommand[i].command->summary);
+        printf("  %-9s %s\n", trv_subcommand[i].command->name, trv_subcommand[i].command->summary);
     cli_print_text(stdout,
                    "\nOptions:\n"
                    "  -h, --help     print this text; `trivance SUBCOMMAND --help`, or `help SUBCOMMAND`, has more\n"
@@ -35,7 +35,7 @@ static void print_help(void)
                    "  trivance simulate 8x8              how long it takes, packet by packet\n"
                    "  mpirun -n 9 trivance bench --torus 3x3\n\n"
                    "A torus is written 9 (a ring), 8x8, 4x4x4 …; sizes may differ, and an m marks a line: 8x8m.\n"
-                   "Exit status: 0 good, 1 a schedule is not what it claims, 2 bad input.\n");
+                   "Exit status: 0 success, 1 a schedule is not what it claims, 2 bad input.\n");
 }
 
 /* "list, plan, … and bench" */

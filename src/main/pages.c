@@ -11,7 +11,7 @@
 
 #include <trivance/algorithms.h>
 
-#include "main/subcommands.h"
+#include "main/subcommand_list.h"
 
 /* ---- Man pages --------------------------------------------------------------------------------------------------- */
 

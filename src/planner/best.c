@@ -25,7 +25,7 @@ typedef struct question {
     double message_overhead_ns, gamma_ns;
     uint64_t memory_bytes;
     uint32_t dateline, delivery, packet_bytes;
-    uint32_t consistent, idempotent, messages_per_port, narrow, routes;
+    uint32_t consistent, idempotent, messages_per_port, narrow, one_path, routes;
 } question_t;
 
 static struct {
@@ -71,7 +71,8 @@ static void fill_key(question_t *key, const trv_torus_t *torus, trv_collective_t
     key->idempotent = constraints->idempotent;
     key->memory_bytes = constraints->memory_bytes;
     key->messages_per_port = (uint32_t)constraints->messages_per_port;
-    key->narrow = constraints->narrow;
+    key->narrow = network->narrow;
+    key->one_path = network->narrow && network->one_path;
     key->routes = (uint32_t)network->routes;
 }
 

@@ -7,15 +7,13 @@
 
 #include <trivance/planner.h>
 
-#include "algorithms/candidates.h"
+#include "algorithms/collector.h"
 
 /* What constraints ask for. */
 typedef struct trv_facts {
     int steps, registers, messages_per_port;
     int fold; /* ranks that differ, which is how many must be simulated */
     bool consistent, covers;
-    bool ways_known;
-    unsigned both_ways; /* bit d: some rank sends both ways in dimension d in one step; once ways_known */
 } trv_facts_t;
 
 typedef struct trv_candidate {
@@ -46,8 +44,8 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent);
  * lines offer where the dimensions of the mask are lines. */
 int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool consistent);
 
-/* Makes the facts known, `both_ways` only where `ways` says so. */
-int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate, bool ways);
+/* Makes the facts known. */
+int trv_candidate_facts(const trv_candidates_t *list, trv_candidate_t *candidate);
 /* Makes the simulator. */
 int trv_candidate_read(const trv_candidates_t *list, trv_candidate_t *candidate);
 

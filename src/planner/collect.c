@@ -22,7 +22,7 @@ static int add_measured(trv_candidates_t *list, const char *name)
     trv_candidate_t candidate = {.always = true};
     const bool uneven = list->network.torus.lines || list->network.slow_links > 0;
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
-    int rc = trv_candidate_facts(list, &candidate, false);
+    int rc = trv_candidate_facts(list, &candidate);
     if (rc == TRV_ERR_UNSUPPORTED) /* on these links */
         return TRV_OK;
     return !rc && (uneven || candidate.facts.fold <= FOLD_MAX) ? trv_candidates_add(list, &candidate) : rc;

@@ -20,7 +20,6 @@ typedef struct question {
 
 static bool is_inexact(const question_t *q) { return !q->asked->idempotent && q->facts->covers; }
 static bool is_inconsistent(const question_t *q) { return q->asked->consistent && !q->facts->consistent; }
-static bool is_narrow(const question_t *q) { return q->asked->narrow & q->facts->both_ways; }
 
 static bool is_large(const question_t *q)
 {
@@ -33,10 +32,9 @@ static bool is_crowded(const question_t *q)
     return q->asked->messages_per_port && q->facts->messages_per_port > q->asked->messages_per_port;
 }
 
-enum { INEXACT, INCONSISTENT, LARGE, CROWDED, NARROW, RULES };
+enum { INEXACT, INCONSISTENT, LARGE, CROWDED, RULES };
 
-static bool (*const is_broken[RULES])(const question_t *) = {is_inexact, is_inconsistent, is_large, is_crowded,
-                                                             is_narrow};
+static bool (*const is_broken[RULES])(const question_t *) = {is_inexact, is_inconsistent, is_large, is_crowded};
 
 static void name_rule(const trv_planner_constraints_t *asked, int rule, char *text, size_t room)
 {
@@ -47,24 +45,18 @@ static void name_rule(const trv_planner_constraints_t *asked, int rule, char *te
         snprintf(text, room, "scratch memory of at most %" PRIu64 " byte%s", asked->memory_bytes,
                  asked->memory_bytes == 1 ? "" : "s");
         break;
-    case CROWDED:
+    default:
         snprintf(text, room, "at most %d message%s per port", asked->messages_per_port,
                  asked->messages_per_port == 1 ? "" : "s");
         break;
-    default: snprintf(text, room, "one way at a time in narrow dimensions"); break;
     }
 }
 
-int trv_constraints_check(const trv_planner_constraints_t *constraints, const trv_torus_t *torus)
+int trv_constraints_check(const trv_planner_constraints_t *constraints)
 {
     if (constraints->messages_per_port < 0)
         return trv_fail(TRV_ERR_ARGUMENT, "at most %d messages per port: it is a number from 1, or 0 for any",
                         constraints->messages_per_port);
-    if (constraints->narrow >> torus->dims)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "the narrow dimensions are %#x; on a torus of %d dimensions there are bits "
-                        "0 to %d",
-                        constraints->narrow, torus->dims, torus->dims - 1);
     return TRV_OK;
 }
 
@@ -73,7 +65,7 @@ static int find_broken(const trv_planner_constraints_t *constraints, const trv_c
                        trv_candidate_t *candidate, uint64_t vector_bytes, unsigned *broken)
 {
     question_t question = {constraints, &candidate->facts, vector_bytes};
-    int rc = trv_candidate_facts(list, candidate, constraints->narrow != 0);
+    int rc = trv_candidate_facts(list, candidate);
     *broken = 0;
     for (int rule = 0; rule < RULES && !rc; rule++)
         if (is_broken[rule](&question))

@@ -7,7 +7,7 @@
 #include "planner/candidates.h"
 
 /* TRV_ERR_ARGUMENT where they say nothing that could be kept. */
-int trv_constraints_check(const trv_planner_constraints_t *constraints, const trv_torus_t *torus);
+int trv_constraints_check(const trv_planner_constraints_t *constraints);
 
 /* *keeps: whether the candidate keeps to them for a vector of this size. 0 or an error. */
 int trv_constraints_keep(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,

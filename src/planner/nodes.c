@@ -51,6 +51,7 @@ typedef struct question {
     trv_candidates_t line; /* the same, with what is made for lines; no ranks: there is one node */
     double work;           /* that is left */
     bool too_much;         /* for some prospect it was not enough */
+    char refusal[200];     /* why the first that cannot run here does not; "": all can */
     int prospects;
     prospect_t prospect[PROSPECTS_MAX];
     int room, plans;
@@ -138,6 +139,7 @@ static int find_prospects(question_t *question, const trv_planner_constraints_t 
     trv_simulate_options_t alone = trv_timing_network(&question->network);
     alone.slow_links = 0;
     alone.slow_link = NULL;
+    alone.narrow = alone.narrow != 0; /* a ring's own dimension, where any of the machine's is */
     int rc = trv_torus_init(&torus, 1, &question->nodes);
     if (!rc)
         rc = trv_planner_create(&question->ring, &torus, question->collective, &alone, constraints);
@@ -213,6 +215,8 @@ static int time_placed(question_t *question, const trv_schedule_t *placed, trv_n
     if (wins)
         rc = trv_simulate_dropped(simulator, &network, 1, NULL, &empty);
     trv_simulator_destroy(simulator);
+    if (rc == TRV_ERR_UNSUPPORTED && !*question->refusal)
+        snprintf(question->refusal, sizeof question->refusal, "%s", trv_last_error());
     if (rc || !wins)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     plan->plan.time_ns = result.time_ns;
@@ -296,10 +300,12 @@ static int refuse(const question_t *question)
 {
     char text[TRV_TORUS_TEXT_MAX];
     trv_torus_format(question->machine, text, sizeof text);
+    if (*question->refusal)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "none of the schedules that were tried serves the %d nodes of %s: %s",
+                        question->nodes, text, question->refusal);
     if (question->too_much)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%d nodes of %s are too many to simulate", question->nodes, text);
-    return trv_fail(TRV_ERR_UNSUPPORTED, "between some of the %d nodes every message would pass a link that is cut",
-                    question->nodes);
+    return trv_constraints_refuse_all(&question->ring->constraints, &question->ring->list, question->vector_bytes);
 }
 
 int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,

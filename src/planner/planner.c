@@ -23,6 +23,7 @@
 #include "planner/ranking.h"
 #include "planner/timing.h"
 #include "planner/uneven.h"
+#include "simulate/network.h"
 
 #define NEAR     1.6 /* times the best estimate: what is estimated to take longer is not simulated … */
 #define NEAR_MAX 64  /* … and of the others so many at most, or as many as are asked for */
@@ -40,7 +41,8 @@
 static int check_network(const trv_simulate_options_t *asked)
 {
     trv_simulate_options_t network = *asked;
-    network.slow_ranks = network.slow_links = 0; /* they are of another torus */
+    network.slow_ranks = network.slow_links = 0; /* they are of another torus … */
+    network.narrow = 0;                          /* … as narrow dimensions are */
     network.link_loads = false;
     network.observer = NULL;
     trv_schedule_t *schedule;
@@ -97,9 +99,11 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->list.collective = collective;
     rc = keep_links(planner, torus);
     if (!rc)
-        rc = trv_constraints_check(&planner->constraints, torus);
+        rc = trv_constraints_check(&planner->constraints);
     if (!rc)
         rc = check_network(network);
+    if (!rc)
+        rc = trv_net_check_narrow(network, torus->dims);
     if (!rc)
         rc = trv_timing_is_uneven(torus, network)
                  ? trv_uneven_create(planner, network)
@@ -279,7 +283,7 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
                         TRV_ALGORITHM_NAME_MAX - 1);
     trv_candidate_t guest = {.guest = true};
     strcpy(guest.name, name);
-    int rc = trv_candidate_facts(list, &guest, false); /* what is no algorithm becomes no candidate */
+    int rc = trv_candidate_facts(list, &guest); /* what is no algorithm becomes no candidate */
     if (!rc)
         rc = trv_candidates_add(list, &guest);
     *candidate = &list->candidate[list->count - 1];

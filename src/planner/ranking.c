@@ -23,7 +23,7 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
 {
     double bound_ns;
     *time_ns = INFINITY;
-    int rc = trv_candidate_facts(&planner->list, candidate, false);
+    int rc = trv_candidate_facts(&planner->list, candidate);
     if (rc || candidate->facts.steps * planner->network.alpha_ns > enough_ns)
         return rc;
     rc = trv_candidate_read(&planner->list, candidate);

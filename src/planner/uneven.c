@@ -26,6 +26,7 @@
 #define NEAR_HOPS_MAX  3e4 /* … simulated in so many packet-hops at most, … */
 #define ALIKE          4   /* … of one algorithm at most so many */
 #define LINES_MAX      48  /* candidates of algorithms that are made for lines, … */
+#define LINES_SLOWER   1.6 /* times as long as on the torus without lines, about, is what is not made for them */
 #define MODEL_SLACK    0.8 /* … whose times may be so much of what their models say */
 #define PROSPECTS_MAX  256 /* with the algorithms that are single schedules */
 #define FACTORS_MAX    3
@@ -36,7 +37,7 @@
 
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
-    double estimate_ns;
+    double least_ns, likely_ns; /* what it takes at least, and about */
 } prospect_t;
 
 typedef struct prospects {
@@ -87,7 +88,7 @@ int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *aske
 
 /* ---- Prospects --------------------------------------------------------------------------------------------------- */
 
-static void add_prospect(prospects_t *p, const char *name, double estimate_ns)
+static void add_prospect(prospects_t *p, const char *name, double least_ns, double likely_ns)
 {
     for (int i = 0; i < p->count; i++)
         if (strcmp(p->prospect[i].name, name) == 0)
@@ -95,7 +96,18 @@ static void add_prospect(prospects_t *p, const char *name, double estimate_ns)
     if (p->count == PROSPECTS_MAX)
         return;
     snprintf(p->prospect[p->count].name, sizeof p->prospect[0].name, "%s", name);
-    p->prospect[p->count++].estimate_ns = estimate_ns;
+    p->prospect[p->count].likely_ns = likely_ns;
+    p->prospect[p->count++].least_ns = least_ns;
+}
+
+/* How many times as long a schedule is likely to take as on the torus without lines and links. */
+static double slower(const prospects_t *p)
+{
+    const trv_network_t *network = &p->ranking->planner->list.network;
+    bool cut = network->torus.lines != 0;
+    for (int i = 0; i < network->slow_links; i++)
+        cut = cut || isinf(network->slow_link[i].factor);
+    return cut ? LINES_SLOWER : 1;
 }
 
 static int count_alike(const prospects_t *p, const char *name)
@@ -122,7 +134,7 @@ static int add_near(prospects_t *p)
     whole->hops_max = hops_max;
     for (int i = 0; i <= plans; i++)
         if (count_alike(p, near[i].algorithm) < ALIKE)
-            add_prospect(p, near[i].algorithm, near[i].time_ns);
+            add_prospect(p, near[i].algorithm, near[i].time_ns, slower(p) * near[i].time_ns);
     return plans < 0 ? plans : TRV_OK;
 }
 
@@ -188,15 +200,15 @@ static int add_single(prospects_t *p, const trv_candidate_t *candidate)
         rc = look_at(p->ranking->planner, candidate->name, p->ranking->vector_bytes, &reading, &simulating,
                      &estimate_ns);
     if (!rc)
-        add_prospect(p, candidate->name, estimate_ns);
+        add_prospect(p, candidate->name, estimate_ns, slower(p) * estimate_ns);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-static int by_estimate(const void *a, const void *b)
+static int by_likely(const void *a, const void *b)
 {
     const prospect_t *x = a, *y = b;
-    if (x->estimate_ns != y->estimate_ns)
-        return x->estimate_ns < y->estimate_ns ? -1 : 1;
+    if (x->likely_ns != y->likely_ns)
+        return x->likely_ns < y->likely_ns ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
@@ -212,16 +224,16 @@ static int add_lines(prospects_t *p)
     for (int i = 0; i < list->count; i++)
         if (!list->candidate[i].guest && list->candidate[i].model.steps > 0) {
             memcpy(line[lines].name, list->candidate[i].name, sizeof line->name);
-            line[lines++].estimate_ns = trv_planner_estimate(planner, &list->candidate[i].model,
-                                                             p->ranking->vector_bytes);
+            line[lines++].likely_ns = trv_planner_estimate(planner, &list->candidate[i].model,
+                                                           p->ranking->vector_bytes);
         }
-    qsort(line, (size_t)lines, sizeof *line, by_estimate);
+    qsort(line, (size_t)lines, sizeof *line, by_likely);
     for (int i = 0; i < lines && added < LINES_MAX && !rc; i++) {
         trv_candidate_t candidate = {0};
         memcpy(candidate.name, line[i].name, sizeof candidate.name);
-        rc = trv_candidate_facts(list, &candidate, false);
+        rc = trv_candidate_facts(list, &candidate);
         if (!rc)
-            add_prospect(p, line[i].name, MODEL_SLACK * line[i].estimate_ns);
+            add_prospect(p, line[i].name, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns);
         added += !rc;
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc; /* rows of a dimension that begin at different coordinates */
     }
@@ -239,7 +251,7 @@ static int add_prospects(prospects_t *p)
     for (int i = 0; i < list->count && !rc; i++)
         if (!list->candidate[i].guest && list->candidate[i].model.steps <= 0)
             rc = add_single(p, &list->candidate[i]);
-    qsort(p->prospect + first, (size_t)(p->count - first), sizeof *p->prospect, by_estimate);
+    qsort(p->prospect + first, (size_t)(p->count - first), sizeof *p->prospect, by_likely);
     return rc;
 }
 
@@ -298,7 +310,7 @@ static int find_candidate(trv_candidates_t *list, const char *name, int *index)
         if (strcmp(list->candidate[*index].name, name) == 0)
             return TRV_OK;
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
-    int rc = trv_candidate_facts(list, &candidate, false);
+    int rc = trv_candidate_facts(list, &candidate);
     if (rc) {
         *index = -1;
         return rc == TRV_ERR_MEMORY ? rc : TRV_OK;
@@ -376,7 +388,7 @@ int trv_uneven_rank(trv_ranking_t *ranking)
     trv_advance_end(all);
     for (int i = 0; i < p->count && !rc; i++) {
         const bool full = ranking->timed >= ranking->room;
-        if (full && p->prospect[i].estimate_ns > ranking->best[ranking->room - 1].time_ns)
+        if (full && p->prospect[i].least_ns > ranking->best[ranking->room - 1].time_ns)
             continue;
         rc = examine_forms(p, &p->prospect[i], ranking->timed == 0);
     }

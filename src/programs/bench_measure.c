@@ -13,8 +13,8 @@
 #include "common/error.h"
 #include "programs/bench.h"
 #include "mpi/front/library.h"
-#include "mpi/transport/error.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/mpi_error.h"
+#include "mpi/transport/waiting.h"
 
 /* Without -i a row's measurement takes about so long, within the bounds below. */
 #define BUDGET_SECONDS 0.08

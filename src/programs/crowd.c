@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "common/error.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 #include "tool/tool.h"
 
 #define TAKEN_MAX 1.25 /* ranks and other processes per core */

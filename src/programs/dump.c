@@ -14,11 +14,11 @@
 #endif
 
 #include "cli/subcommands.h"
-#include "cli/topology.h"
+#include "cli/cmd_topology.h"
 #include "tool/output.h"
 #include "tool/tool.h"
 #include "common/error.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/communicator/places.h"
 #include "settings/topology_file.h"
 

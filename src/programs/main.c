@@ -7,7 +7,7 @@
 #include "tool/tool.h"
 #include "programs/bench.h"
 #include "programs/dump.h"
-#include "programs/sweep.h"
+#include "programs/mpi_sweep.h"
 #include "programs/tune.h"
 #include "settings/settings.h"
 

@@ -9,16 +9,17 @@
 #include <string.h>
 
 #include "cli/subcommands.h"
-#include "cli/tune.h"
+#include "cli/cmd_tune.h"
 #include "mpi/communicator/attribute.h"
 #include "tool/output.h"
 #include "tool/tool.h"
 #include "text/parse.h"
 #include "tool/select.h"
+#include "common/ascending.h"
 #include "common/error.h"
 #include "mpi/communicator/state.h"
-#include "mpi/transport/error.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/mpi_error.h"
+#include "mpi/transport/waiting.h"
 
 #define BYTES_MAX (UINT64_C(1) << 30)
 
@@ -83,18 +84,12 @@ static int read_collectives(const char *list, tune_options_t *options)
     return more;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int read_bytes(const char *list, tune_options_t *options)
 {
     int sizes = 0, code = trv_parse_bytes_list(list, options->bytes, TUNE_SIZES_MAX, &sizes);
     if (code < 0)
         return code;
-    qsort(options->bytes, (size_t)sizes, sizeof options->bytes[0], by_size);
+    qsort(options->bytes, (size_t)sizes, sizeof options->bytes[0], trv_compare_uint64);
     if (options->bytes[sizes - 1] > BYTES_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "a size is larger than 1 GiB; take smaller ones, for example 8,4K,1M");
     options->sizes = 0;
@@ -206,12 +201,6 @@ static int measure_cells(tune_t *tune)
     return code;
 }
 
-static int by_ratio(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median, over the cells, of what lies between the library's quartiles. */
 static void judge_spread(tune_t *tune)
 {
@@ -219,7 +208,7 @@ static void judge_spread(tune_t *tune)
     for (int i = 0; ratio && i < tune->cells; i++)
         ratio[i] = tune->cell[i].times[0].high_us / fmax(tune->cell[i].times[0].low_us, 1e-3);
     if (ratio && tune->cells > 0) {
-        qsort(ratio, (size_t)tune->cells, sizeof *ratio, by_ratio);
+        qsort(ratio, (size_t)tune->cells, sizeof *ratio, trv_compare_double);
         crowd_add_spread(&tune->crowd, ratio[tune->cells / 2]);
     }
     free(ratio);

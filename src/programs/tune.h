@@ -86,9 +86,6 @@ int tune_network(tune_t *tune);
  * code. */
 int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, double seconds, tune_cell_t *cell);
 
-/* Whether `ours` is faster than `library` by more than noise. */
-bool tune_wins(const tune_times_t *ours, const tune_times_t *library);
-
 /* Rank 0: the measurements, and the rules of the cells. */
 int tune_print(const tune_t *tune, FILE *out);
 void tune_write_rules(const tune_t *tune, FILE *out);

@@ -11,12 +11,13 @@
 
 #include <trivance/planner.h>
 
+#include "common/ascending.h"
 #include "common/error.h"
 #include "mpi/front/library.h"
 #include "settings/model.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 #include "programs/tune.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 #define LIBRARY         0 /* the candidate that is the library's own */
 #define ROUNDS_TO_PRUNE 3
@@ -40,22 +41,17 @@ typedef struct job {
 
 /* ---- Times ------------------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void summarise(tune_candidate_t *candidate)
 {
     double sorted[TUNE_RUNS_MAX];
     int runs = candidate->runs;
     memcpy(sorted, candidate->run_us, (size_t)runs * sizeof sorted[0]);
-    qsort(sorted, (size_t)runs, sizeof sorted[0], by_value);
+    qsort(sorted, (size_t)runs, sizeof sorted[0], trv_compare_double);
     candidate->times = (tune_times_t){sorted[runs / 4], sorted[runs / 2], sorted[(3 * runs) / 4], runs};
 }
 
-bool tune_wins(const tune_times_t *ours, const tune_times_t *library)
+/* Whether `ours` is faster than `library` by more than noise. */
+static bool wins(const tune_times_t *ours, const tune_times_t *library)
 {
     const double least_us = ours->runs < ROUNDS_MIN ? library->low_us : library->median_us;
     return ours->runs >= ROUNDS_TO_PRUNE && ours->high_us < least_us && ours->median_us < MARGIN * library->median_us;
@@ -285,7 +281,7 @@ static void fill_cell(const job_t *job, tune_cell_t *cell)
             (cell->best == 0 || cell->times[i].median_us < cell->times[cell->best].median_us))
             cell->best = i;
     }
-    cell->wins = cell->best > 0 && tune_wins(&cell->times[cell->best], &cell->times[LIBRARY]);
+    cell->wins = cell->best > 0 && wins(&cell->times[cell->best], &cell->times[LIBRARY]);
 }
 
 /* The winner against the library alone, for the rest of the time. */
@@ -298,7 +294,7 @@ static int confirm(job_t *job, tune_cell_t *cell)
     if (code == TRV_OK)
         code = run_rounds(job, left);
     cell->wins = code == TRV_OK && !job->candidate[cell->best].left_out &&
-                 tune_wins(&job->candidate[cell->best].times, &job->candidate[LIBRARY].times);
+                 wins(&job->candidate[cell->best].times, &job->candidate[LIBRARY].times);
     return code;
 }
 

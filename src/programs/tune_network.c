@@ -12,9 +12,9 @@
 
 #include "common/error.h"
 #include "settings/model.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 #include "programs/tune.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 #include "torus/torus.h"
 
 #define SMALL  8

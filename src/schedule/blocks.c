@@ -6,6 +6,7 @@
 
 #include "schedule/schedule.h"
 #include "torus/torus.h"
+#include "common/ascending.h"
 
 static int halves_in(int mask) { return (mask & 1) + (mask >> 1 & 1); }
 
@@ -71,12 +72,6 @@ bool trv_moves_next(trv_moves_t *moves)
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
 
-static int compare_int(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whether the product, moved, has the block. */
 static bool product_contains(const trv_torus_t *space, const trv_product_t *product, const int *by, int block)
 {
@@ -84,7 +79,7 @@ static bool product_contains(const trv_torus_t *space, const trv_product_t *prod
         int coordinate = moved(block % space->size[d], by[d] ? space->size[d] - by[d] : 0, space->size[d]);
         block /= space->size[d];
         if (product->value[d] &&
-            !bsearch(&coordinate, product->value[d], (size_t)product->count[d], sizeof(int), compare_int))
+            !bsearch(&coordinate, product->value[d], (size_t)product->count[d], sizeof(int), trv_compare_int))
             return false;
     }
     return true;
@@ -130,12 +125,6 @@ static int64_t product_list(const trv_blocks_t *blocks, const trv_product_t *pro
     }
 }
 
-static int compare_unit(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit)
 {
     trv_moves_t moves;
@@ -148,7 +137,7 @@ void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit)
             written += product_list(blocks, product, moves.by, unit + written);
     }
     if (!ascending)
-        qsort(unit, (size_t)written, sizeof *unit, compare_unit);
+        qsort(unit, (size_t)written, sizeof *unit, trv_compare_int64);
 }
 
 void trv_blocks_whole(const trv_torus_t *space, int halves, trv_blocks_t *blocks)

@@ -4,6 +4,10 @@
 #include "settings/model.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "torus/torus.h"
 
 trv_simulate_options_t trv_model_network(double alpha_ns, double bandwidth_bps, double hop_ns, double overhead_ns)
 {
@@ -20,4 +24,41 @@ trv_simulate_options_t trv_model_network(double alpha_ns, double bandwidth_bps, 
     network.router_out_ns = network.router_in_ns = routers_ns / 2;
     network.link_latency_ns = hop_ns - routers_ns;
     return network;
+}
+
+static bool is_measured(const trv_torus_t *torus, const trv_rules_t *rules)
+{
+    return rules->paths.dims > 0 && trv_torus_equal(&rules->paths, torus);
+}
+
+void trv_model_narrow(trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
+                      const trv_model_paths_t *paths)
+{
+    const bool measured = is_measured(torus, rules);
+    const unsigned found = measured ? rules->narrow : paths->found;
+    network->narrow = (paths->declared | found) & ((1u << torus->dims) - 1);
+    network->one_path = measured ? rules->one_path : paths->one_found && paths->found;
+}
+
+char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
+                            char text[TRV_MODEL_NARROW_MAX])
+{
+    const int many = __builtin_popcount(network->narrow);
+    size_t used = (size_t)snprintf(text, TRV_MODEL_NARROW_MAX, "%s",
+                                   many == 0   ? ""
+                                   : many == 1 ? "dimension"
+                                               : "dimensions");
+    for (int d = 0, said = 0; d < torus->dims; d++)
+        if (network->narrow >> d & 1) {
+            used += (size_t)snprintf(text + used, TRV_MODEL_NARROW_MAX - used, "%s%d",
+                                     said == 0         ? " "
+                                     : said + 1 < many ? ", "
+                                                       : " and ",
+                                     d);
+            said++;
+        }
+    if (many > 0)
+        snprintf(text + used, TRV_MODEL_NARROW_MAX - used, " %s narrow%s%s", many == 1 ? "is" : "are",
+                 many > 1 && network->one_path ? ", by one path" : "", is_measured(torus, rules) ? " (measured)" : "");
+    return text;
 }

@@ -5,10 +5,11 @@
  *
  *     allreduce:0-64k:@trivance-l;allreduce:64k-inf:[8-64]:@auto
  *
- * or a file (TRIVANCE_RULES_FILE), as Open MPI 6 has it, where "torus" and "network" are ours:
+ * or a file (TRIVANCE_RULES_FILE), as Open MPI 6 has it, where "torus", "network" and "paths" are ours:
  *
  *     {"rule_file_version": 1,
  *      "network": {"alpha": "1.5us", "bandwidth": "800Gb/s", "hop_latency": "0ns", "message_overhead": "100ns"},
+ *      "paths": {"torus": "8x8", "narrow": [true, false], "one_path": false},
  *      "collectives": {"allreduce": [{"comm_size_min": 64, "comm_size_max": 128, "torus": "8x8",
  *                                     "rules": [{"msg_size_min": 0, "msg_size_max": "inf", "alg": "trivance-b"}]}]}}
  *
@@ -42,6 +43,9 @@ typedef struct trv_rules {
     int64_t room;
     trv_rule_t *rule;
     double alpha_ns, bandwidth_bps, hop_ns, overhead_ns; /* of "network"; below 0 where the file does not say */
+    trv_torus_t paths;                                   /* of "paths": the torus that was measured; dims 0: none */
+    unsigned narrow;                                     /* its dimensions whose two directions share a path, … */
+    bool one_path;                                       /* … all of them the same one */
 } trv_rules_t;
 
 /* What is odd but harmless (an unknown key), as a sentence with its place. */
@@ -58,6 +62,10 @@ void trv_rules_clear(trv_rules_t *rules);
 /* The first rule for a vector of `bytes` on `ranks` ranks that form `torus`, or NULL. */
 const trv_rule_t *trv_rules_match(const trv_rules_t *rules, trv_collective_t collective, const trv_torus_t *torus,
                                   int ranks, uint64_t bytes);
+
+/* The text of a rules file that has these paths, and else what the one at `path` says, if there is one. The caller frees
+ * it. TRV_ERR_* for a file that is none. */
+int trv_rules_with_paths(const char *path, const trv_rules_t *paths, char **text);
 
 /* "allreduce", "reduce-scatter", "allgather". */
 const char *trv_rules_collective_name(trv_collective_t collective);

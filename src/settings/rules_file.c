@@ -2,6 +2,7 @@
  * Rules from a JSON file.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "text/parse.h"
 #include "common/error.h"
@@ -193,9 +194,42 @@ static int read_network(const reader_t *reader, json_t *root)
     return code;
 }
 
+static int read_paths(const reader_t *reader, json_t *root)
+{
+    static const char *const known[] = {"torus", "narrow", "one_path", NULL};
+    trv_rules_t *rules = reader->rules;
+    json_t *paths = json_object_get(root, "paths"), *entry;
+    const json_t *narrow = json_object_get(paths, "narrow"), *one = json_object_get(paths, "one_path");
+    size_t d;
+    if (!paths)
+        return TRV_OK;
+    if (!json_is_object(paths) || !json_object_get(paths, "torus"))
+        return trv_json_file_fail(&reader->file, root, "paths",
+                                  "\"paths\" must be an object, for example {\"torus\": \"8x8\", \"narrow\": [true, "
+                                  "false]}");
+    check_keys(reader, paths, known);
+    int code = read_torus(reader, paths, &rules->paths);
+    if (code < 0)
+        return code;
+    bool right = json_is_array(narrow) && json_array_size(narrow) == (size_t)rules->paths.dims;
+    json_array_foreach(narrow, d, entry)
+    {
+        right = right && json_is_boolean(entry);
+        rules->narrow |= right ? (unsigned)json_is_true(entry) << d : 0;
+    }
+    rules->one_path = json_is_true(one);
+    if (!right)
+        return trv_json_file_fail(&reader->file, paths, narrow ? "narrow" : NULL,
+                                  "\"narrow\" must be a list of true and false, one for each of the %d dimensions",
+                                  rules->paths.dims);
+    return !one || json_is_boolean(one)
+               ? TRV_OK
+               : trv_json_file_fail(&reader->file, paths, "one_path", "\"one_path\" must be true or false");
+}
+
 static int read_root(reader_t *reader)
 {
-    static const char *const known[] = {"rule_file_version", "network", "measured", "collectives", NULL};
+    static const char *const known[] = {"rule_file_version", "network", "paths", "measured", "collectives", NULL};
     json_t *root = reader->file.root, *version;
     if (!json_is_object(root))
         return trv_json_file_fail(&reader->file, root, NULL, "rules are an object, and this is a list");
@@ -205,6 +239,8 @@ static int read_root(reader_t *reader)
         return trv_json_file_fail(&reader->file, root, version ? "rule_file_version" : NULL,
                                   "\"rule_file_version\" must be 1");
     int code = read_network(reader, root);
+    if (code == TRV_OK)
+        code = read_paths(reader, root);
     return code == TRV_OK ? read_collectives(reader, root) : code;
 }
 
@@ -231,4 +267,39 @@ int trv_rules_read(trv_rules_t *rules, const char *path, trv_rules_warn_t *warn,
 {
     reader_t reader = {.rules = rules, .warn = warn, .context = context};
     return finish(&reader, trv_json_file_read(&reader.file, path));
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+static int dump_with(json_t *root, const trv_rules_t *paths, char **text)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    json_t *narrow = json_array();
+    for (int d = 0; d < paths->paths.dims; d++)
+        json_array_append_new(narrow, json_boolean(paths->narrow >> d & 1));
+    trv_torus_format(&paths->paths, torus, sizeof torus);
+    json_t *measured = json_pack("{s:s, s:o, s:b}", "torus", torus, "narrow", narrow, "one_path", paths->one_path);
+    if (measured && json_object_set_new(root, "paths", measured) == 0)
+        *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    return *text ? TRV_OK : trv_fail_memory();
+}
+
+int trv_rules_with_paths(const char *path, const trv_rules_t *paths, char **text)
+{
+    trv_rules_t rules = TRV_RULES_NONE;
+    trv_json_file_t file = {.root = NULL};
+    *text = NULL;
+    int code = TRV_OK;
+    if (access(path, F_OK) == 0) {
+        code = trv_rules_read(&rules, path, NULL, NULL);
+        code = code < 0 ? code : trv_json_file_read(&file, path);
+    } else {
+        file.root = json_pack("{s:i, s:{}}", "rule_file_version", 1, "collectives");
+        code = file.root ? TRV_OK : trv_fail_memory();
+    }
+    if (code == TRV_OK)
+        code = dump_with(file.root, paths, text);
+    trv_rules_clear(&rules);
+    trv_json_file_close(&file);
+    return code;
 }

@@ -12,7 +12,6 @@
 #include "text/nearest.h"
 #include "text/parse.h"
 #include "common/error.h"
-#include "common/hash.h"
 
 #define PREFIX    "TRIVANCE_"
 #define NAMES_MAX 64
@@ -191,8 +190,6 @@ static void find_unknown(teller_t *teller)
     }
 }
 
-static uint64_t hash_variables(const trv_settings_t *settings);
-
 void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
 {
     teller_t teller = {settings, warn, context};
@@ -202,7 +199,6 @@ void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void
         trv_rules_parse_line(&settings->tune_rules, settings->tune); /* which was checked already */
     find_unknown(&teller);
     settings->info = settings->debug >= TRV_DEBUG_INFO;
-    settings->hash = hash_variables(settings);
 }
 
 /* ---- The rules file ---------------------------------------------------------------------------------------------- */
@@ -264,43 +260,4 @@ bool trv_settings_may_serve(const trv_settings_t *settings)
     return (!settings->fault || settings->file_fault) &&
            (settings->torus || settings->topology_file || settings->cart || by_name || settings->tune ||
             settings->rules_file);
-}
-
-/* ---- Comparing --------------------------------------------------------------------------------------------------- */
-
-static uint64_t hash_rules(uint64_t seed, const trv_rules_t *rules)
-{
-    for (int i = 0; i < rules->count; i++) {
-        const trv_rule_t *rule = &rules->rule[i];
-        const uint64_t number[] = {rule->collective, rule->ranks_min, rule->ranks_max, rule->bytes_min,
-                                   rule->bytes_max};
-        seed = trv_hash(seed, number, sizeof number);
-        seed = trv_hash(seed, rule->torus.size, sizeof rule->torus.size);
-        seed = trv_hash(seed, rule->algorithm, strlen(rule->algorithm) + 1);
-    }
-    return seed;
-}
-
-static uint64_t hash_network(uint64_t seed, const trv_settings_t *settings)
-{
-    const double network[] = {settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns, settings->overhead_ns};
-    return trv_hash(seed, network, sizeof network);
-}
-
-static uint64_t hash_variables(const trv_settings_t *settings)
-{
-    const unsigned char flag[] = {settings->cart, settings->allow_inconsistent, settings->fault != NULL};
-    uint64_t seed = hash_network(TRV_HASH_SEED, settings);
-    seed = trv_hash(seed, flag, sizeof flag);
-    /* Both ends of a message cut it alike. */
-    seed = trv_hash(seed, &settings->piece_bytes, sizeof settings->piece_bytes);
-    return hash_rules(seed, &settings->tune_rules);
-}
-
-uint64_t trv_settings_hash(const trv_settings_t *settings) { return settings->hash; }
-
-uint64_t trv_settings_rules_hash(const trv_settings_t *settings)
-{
-    const unsigned char fault = settings->file_fault;
-    return hash_rules(trv_hash(hash_network(TRV_HASH_SEED, settings), &fault, 1), &settings->file_rules);
 }

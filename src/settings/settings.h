@@ -32,7 +32,6 @@ typedef struct trv_settings {
     trv_rules_t tune_rules, file_rules;
     char *fault;     /* the first wrong value that the choice of algorithms depends on, as a sentence; NULL: none */
     bool file_fault; /* it is in the rules file, which other ranks may see differently */
-    uint64_t hash;   /* trv_settings_hash's */
     char *provider, *ports; /* of libfabric */
     /* Of libtrivance_net alone; the last members (trv_settings_of_net). */
     char *secret, *master_port;
@@ -94,11 +93,6 @@ int trv_settings_check(const trv_setting_t *setting, const char *text);
 /* Whether something is set that could ever make the drop-in serve a call. Does not depend on what files hold: all ranks
  * must answer alike before they can compare. */
 bool trv_settings_may_serve(const trv_settings_t *settings);
-
-/* Equal where all variables that the choice depends on are equal; what files hold is not in it. */
-uint64_t trv_settings_hash(const trv_settings_t *settings);
-/* Equal where the rules file says the same. */
-uint64_t trv_settings_rules_hash(const trv_settings_t *settings);
 
 /* The variables that all ranks must see alike, as they stand in the environment: lines NAME=VALUE, in the order of the
  * table, with nothing behind the = of what is not set. A line break in a value is written as \n. The caller frees it;

@@ -84,14 +84,15 @@ static const trv_setting_t table[] = {
      "For the planner: the time a message occupies its sender's processor, one message after another.", NULL, true},
     {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, optionally with K or M", "8K",
      "The maximum size of the fragments that messages of schedules are sent in, for networks where a rendezvous of the "
-     "MPI library or of libfabric takes longer than fragments below its eager limit; 0 sends messages whole; of "
-     "libtrivance_net rank 0's holds.",
+     "MPI library or of libfabric takes longer than fragments below its eager limit; 0 sends messages whole. In "
+     "libtrivance_net the value of rank 0 applies.",
      NULL, true},
     {"TRIVANCE_ALLOW_INCONSISTENT", TRV_SETTING_FLAG, AT(allow_inconsistent), true, "0", "0 or 1", "1",
      "Whether floating-point operations may use algorithms whose results can differ in the last bits between ranks.",
      NULL, true},
     {"TRIVANCE_MEMORY", TRV_SETTING_BYTES, AT(memory_bytes), false, "256M", "bytes, optionally with K, M or G", "1G",
-     "The memory that the library keeps for plans and their scratch, per process; the least recently used goes first.",
+     "The memory that the library keeps for plans and their scratch, per process; the least recently used are freed "
+     "first.",
      NULL, false},
     {"TRIVANCE_DEBUG", TRV_SETTING_WORD, AT(debug), false, "warn", "off|warn|info|trace", "info",
      "What is logged: warn, warnings; info, also a line per new decision and a table at MPI_Finalize; trace, also a "
@@ -118,25 +119,24 @@ static const trv_setting_t table[] = {
      "Whether all ranks compare arguments and settings before every call, and all return the error if they differ.",
      NULL, true},
     {"TRIVANCE_CACHE", TRV_SETTING_FLAG, AT(cache), false, "1", "0 or 1", "0",
-     "Whether star chains that were searched for are written to the user's cache folder and read from there.", NULL,
-     false},
+     "Whether star chains found by searching are written to the user's cache folder and read from there.", NULL, false},
     {"TRIVANCE_KERNELS", TRV_SETTING_TEXT, AT(kernels), false, "the best available", "plain, avx2 or avx512", "avx2",
      "The most advanced instruction set that reductions may use.", check_kernels, false},
     {"TRIVANCE_TRANSPORT", TRV_SETTING_WORD, AT(transport), true, "mpi", "mpi|ofi", "ofi",
      "What carries the messages of schedules in MPI programs: MPI, or libfabric, whose addresses MPI exchanges.", NULL,
      true},
-    {"TRIVANCE_PROVIDER", TRV_SETTING_TEXT, AT(provider), false, "the first that serves", "a provider of libfabric",
-     "tcp",
-     "The provider of libfabric that messages take, of libtrivance_net and with TRIVANCE_TRANSPORT=ofi; rank 0's "
-     "holds.",
+    {"TRIVANCE_PROVIDER", TRV_SETTING_TEXT, AT(provider), false, "the first that works", "a libfabric provider", "tcp",
+     "The libfabric provider of libtrivance_net, and of MPI programs with TRIVANCE_TRANSPORT=ofi; the value of rank 0 "
+     "applies.",
      NULL, false},
-    {"TRIVANCE_PORTS", TRV_SETTING_TEXT, AT(ports), false, "found by the routes",
+    {"TRIVANCE_PORTS", TRV_SETTING_TEXT, AT(ports), false, "detected from the routes",
      "PORT=INTERFACE, separated by commas, or interfaces and networks", "+0=eth1,-0=eth2",
-     "Likewise: which network interface of this host leads which way on the torus, where ways that are not named go by "
-     "the first; or (eth1,eth2; 10.1.0.0/16) among which interfaces that is found.",
+     "For the same: which network interface of this host each port of the torus uses, the first interface where a port "
+     "is "
+     "not named; or (eth1,eth2; 10.1.0.0/16) the interfaces among which that is detected.",
      NULL, false},
     {"TRIVANCE_SECRET", TRV_SETTING_TEXT, AT(secret), false, "none", "any text", "a-long-random-text",
-     "For libtrivance_net: what a job's ranks know and strangers do not; `trivance launch` makes one at random.", NULL,
+     "For libtrivance_net: the secret that the ranks of a job share; `trivance launch` makes one at random.", NULL,
      false},
     {"TRIVANCE_START_TIMEOUT", TRV_SETTING_TIME, AT(start_timeout_ns), false, "30s", NUMBER_AND_UNIT, "2s",
      "For libtrivance_net: how long a rank waits for the others at the start and at the end.", NULL, false},

@@ -2,7 +2,7 @@
  * Lower bounds on the simulated time.
  *
  * Chain: no rank is done with step k of a stream before the earliest moment at which any rank can be: that of step
- * k - 1, alpha, and the way of the longest message that it waits for, the least of these over all ranks.
+ * k - 1, alpha, and the way of the farthest or the largest message that it waits for, the least of these over all ranks.
  * Link: a link carries all its flits one after another, and none before the first alpha has passed.
  * Processor: a rank pays the overheads of all its messages one after another, and none before that either.
  */
@@ -42,17 +42,27 @@ static int64_t times(uint64_t count, int64_t each)
     return __builtin_mul_overflow(count, each, &time) ? TRV_NEVER : time;
 }
 
-/* The least time of a stage: alpha, and the way of the longest message that comes in, its own overhead included. */
+/* From the sender's overhead to the arrival of the last packet's head. */
+static int64_t way_time(const bound_t *b, int hops, int64_t shares)
+{
+    uint64_t last, flits = flits_of(b, shares, &last);
+    int64_t way = plus(b->net->entry_delay + b->net->exit_delay, times((uint64_t)hops, b->net->hop));
+    return plus(plus(way, b->overhead), times(flits - last, b->net->flit));
+}
+
+/* The least time of a stage: alpha, and the way of a message that comes in. */
 static int64_t stage_time(const bound_t *b, const stage_t *stage)
 {
-    uint64_t last;
     if (stage->sendings + stage->receives == 0)
         return 0;
     if (stage->receives == 0)
         return b->alpha;
-    uint64_t flits = flits_of(b, stage->incoming_shares, &last);
-    int64_t way = plus(b->net->entry_delay + b->net->exit_delay, times((uint64_t)stage->incoming_hops, b->net->hop));
-    return plus(plus(plus(b->alpha, way), b->overhead), times(flits - last, b->net->flit));
+    int64_t way = 0;
+    for (int i = 0; i < INCOMING; i++) {
+        const int64_t one = way_time(b, stage->incoming_hops[i], stage->incoming_shares[i]);
+        way = one > way ? one : way;
+    }
+    return plus(b->alpha, way);
 }
 
 static int64_t chain(const bound_t *b)
@@ -154,7 +164,8 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
     trv_simulate_options_t plain = *options;
     trv_driver_t none = {NULL, NULL, NULL, NULL};
     trv_net_t *net;
-    plain.slow_links = 0; /* they only make it slower */
+    plain.slow_links = 0; /* they only make it slower, … */
+    plain.narrow = 0;     /* … as narrow dimensions do */
     plain.link_loads = false;
     plain.observer = NULL;
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");

@@ -37,7 +37,8 @@ uint32_t trv_net_packet(trv_net_t *net, uint32_t from, uint32_t number)
     return index;
 }
 
-int trv_net_park(trv_net_t *net, const flight_t *flight)
+/* A message whose interface is busy enters later, at a time that no lane suits. */
+static int park(trv_net_t *net, const flight_t *flight)
 {
     uint32_t index = net->parked_free;
     if (index != TRV_NONE) {
@@ -59,6 +60,9 @@ flight_t trv_net_unpark(trv_net_t *net, uint32_t index)
     return flight;
 }
 
+/* For how long a flit occupies the interface; its packets are in the router sooner, if that is a narrow one. */
+static int64_t pace_of(const trv_net_t *net, uint32_t n) { return net->pace[n & ((1u << net->shift) - 1)]; }
+
 /* ---- Interfaces with finite buffers ------------------------------------------------------------------------------ */
 
 int trv_net_inject(trv_net_t *net, uint32_t n)
@@ -76,7 +80,7 @@ int trv_net_inject(trv_net_t *net, uint32_t n)
         return TRV_OK;
     }
     nic->room -= (int64_t)flits * TRV_FLIT_BYTES;
-    int64_t done = net->now + flits * net->nic_flit;
+    int64_t done = net->now + flits * pace_of(net, n);
     uint32_t link = n >> net->shift << net->shift | m->leg[0].port;
     flight_t flight = {net->now + net->entry_delay, link, index, m->info, m->injected++};
     int rc = flight_push(&net->entering, &flight);
@@ -123,9 +127,10 @@ static int enqueue(trv_net_t *net, uint32_t n, uint32_t index)
  * buffers nobody knows when an interface will be free: its own. */
 static uint32_t choose_nic(const trv_net_t *net, int node, int nic, uint32_t port)
 {
-    uint32_t base = (uint32_t)node << net->shift, own = base | port, other = base | (port ^ 1);
+    uint32_t base = (uint32_t)node << net->shift;
     if (nic >= 0)
-        return base | (uint32_t)nic;
+        return base | net->path[nic];
+    uint32_t own = base | net->path[port], other = base | net->path[port ^ 1];
     if (net->finite)
         return own;
     int64_t own_free = net->nic[own].free_at, other_free = net->nic[other].free_at;
@@ -173,13 +178,13 @@ static int send_now(trv_net_t *net, uint32_t index, uint32_t link)
     nic_t *nic = &net->nic[m->nic];
     bool free = nic->free_at <= net->now;
     int64_t begin = free ? net->now : nic->free_at;
-    if (begin > TRV_HORIZON_FS || (double)message_flits(net, m) * (double)net->nic_flit > TRV_HORIZON_FS / 4)
+    if (begin > TRV_HORIZON_FS || (double)message_flits(net, m) * (double)pace_of(net, m->nic) > TRV_HORIZON_FS / 4)
         return trv_net_fail_horizon();
-    nic->free_at = begin + message_flits(net, m) * net->nic_flit;
+    nic->free_at = begin + message_flits(net, m) * pace_of(net, m->nic);
     m->first = begin + net->entry_delay;
     m->injected = 0;
     flight_t flight = {m->first, link, index, m->info, 0};
-    int rc = free ? flight_push(&net->entering, &flight) : trv_net_park(net, &flight);
+    int rc = free ? flight_push(&net->entering, &flight) : park(net, &flight);
     return rc || !net->driver.sent ? rc : trv_due_push(&net->heap, nic->free_at, due_key(DUE_SENT, m->id));
 }
 

@@ -101,7 +101,9 @@ struct trv_net {
     int64_t flit, hop, full, entry_delay, exit_delay, nic_flit, gap, credit_delay;
 
     link_t *link;
-    nic_t *nic;            /* node << shift | port */
+    nic_t *nic;                     /* node << shift | port */
+    uint8_t path[2 * TRV_DIMS_MAX]; /* the interface that serves for that of each port, itself unless it is narrow … */
+    int64_t pace[2 * TRV_DIMS_MAX]; /* … and for how long a flit occupies it */
     input_t *input;        /* node << shift | the port that the packets left their last node by, then interfaces */
     int64_t *link_flit;    /* per link, where some are slow; TRV_NEVER: cut */
     int64_t *room;         /* link * 2 + channel, finite buffers */
@@ -148,8 +150,6 @@ enum { LANE_UNKNOWN = 254, LANE_HEAP = 255 };
 int trv_net_inject(trv_net_t *net, uint32_t nic);
 /* A packet has left the buffer behind the interface. */
 int trv_net_nic_credit(trv_net_t *net, uint32_t nic, uint32_t flits);
-/* A message whose interface is busy enters later, at a time that no lane suits. */
-int trv_net_park(trv_net_t *net, const flight_t *flight);
 /* The reverse. */
 flight_t trv_net_unpark(trv_net_t *net, uint32_t index);
 /* A new record, TRV_NONE without memory. */

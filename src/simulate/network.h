@@ -77,6 +77,9 @@ int trv_net_slowness(const trv_simulate_options_t *options, int ranks, double **
 
 /* Calls driver->timer(id) at `at` >= now. */
 int trv_net_timer(trv_net_t *net, int64_t at, uint32_t id);
+/* Whether the dimensions that are narrow exist on a torus of so many. */
+int trv_net_check_narrow(const trv_simulate_options_t *options, int dims);
+
 /* Sends now. nic: the port whose interface injects it, or -1: that of the first leg's port, or while that one is busy
  * the other of its dimension. Both callbacks get `id`. */
 int trv_net_send(trv_net_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id);

@@ -137,6 +137,26 @@ static int slow_links(trv_net_t *net, const trv_simulate_options_t *o)
     return TRV_OK;
 }
 
+int trv_net_check_narrow(const trv_simulate_options_t *options, int dims)
+{
+    return options->narrow >> dims == 0
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT,
+                          "the narrow dimensions are %#x; on a torus of %d dimensions there are bits 0 to %d",
+                          options->narrow, dims, dims - 1);
+}
+
+/* Which interface a port has, and how fast it takes what leaves by it. */
+static void share_paths(trv_net_t *net, const trv_simulate_options_t *o)
+{
+    const unsigned first = o->narrow ? (unsigned)__builtin_ctz(o->narrow) : 0;
+    for (unsigned p = 0; p < (unsigned)net->ports; p++) {
+        const bool narrow = o->narrow >> p / 2 & 1;
+        net->path[p] = (uint8_t)(!narrow ? p : o->one_path ? 2 * first : p & ~1u);
+        net->pace[p] = narrow && net->flit > net->nic_flit ? net->flit : net->nic_flit;
+    }
+}
+
 static int allocate(trv_net_t *net)
 {
     size_t links = net->links;
@@ -180,6 +200,8 @@ static int build(trv_net_t *net, const trv_simulate_options_t *o)
     net->slow = o->slow_links > 0;
     net->tracked = net->finite || net->slow || o->link_loads || o->observer;
     net->trains = !net->tracked && net->gap <= net->full;
+    rc = rc ? rc : trv_net_check_narrow(o, net->torus.dims);
+    share_paths(net, o);
     rc = rc ? rc : allocate(net);
     if (rc)
         return rc;

@@ -71,12 +71,17 @@ static int read_receive(reading_t *reading, int rank, int stream, const trv_mess
     trv_route_t route;
     trv_route_begin(&route, torus, message->peer, rank, message->port,
                     trv_schedule_mirrored(reading->schedule, stream));
-    int hops = trv_route_length(&route);
-    int64_t shares = trv_message_units(reading->schedule, message) * trv_schedule_weight(reading->schedule, stream);
-    if (hops > stage->incoming_hops)
-        stage->incoming_hops = hops < UINT16_MAX ? (uint16_t)hops : UINT16_MAX;
-    if (shares > stage->incoming_shares)
-        stage->incoming_shares = shares;
+    const int length = trv_route_length(&route), hops = length < UINT16_MAX ? length : UINT16_MAX;
+    const int64_t shares = trv_message_units(reading->schedule, message) *
+                           trv_schedule_weight(reading->schedule, stream);
+    for (int i = 0; i < INCOMING; i++) {
+        const int farther = hops - stage->incoming_hops[i];
+        const int64_t larger = shares - stage->incoming_shares[i];
+        if (i == FARTHEST ? farther > 0 || (farther == 0 && larger > 0) : larger > 0 || (larger == 0 && farther > 0)) {
+            stage->incoming_hops[i] = (uint16_t)hops;
+            stage->incoming_shares[i] = shares;
+        }
+    }
     return TRV_OK;
 }
 

@@ -14,12 +14,15 @@ typedef struct sending {
     int16_t nic;
 } sending_t;
 
+/* Of received messages the one with the longest way and the largest one: which comes last depends on the network. */
+enum { FARTHEST, LARGEST, INCOMING };
+
 typedef struct stage { /* one rank's step of one stream */
     uint32_t first_sending;
     uint16_t sendings, receives;
-    uint16_t incoming_hops;  /* of the received message with the longest way (65535: or more) … */
-    int64_t incoming_shares; /* … and of the largest one */
-    int64_t reduced_shares;  /* that its reductions read */
+    uint16_t incoming_hops[INCOMING]; /* 65535: or more */
+    int64_t incoming_shares[INCOMING];
+    int64_t reduced_shares; /* that its reductions read */
 } stage_t;
 
 struct trv_simulator {

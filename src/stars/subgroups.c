@@ -11,6 +11,7 @@
 
 #include "common/advance.h"
 #include "common/error.h"
+#include "common/hash.h"
 #include "common/room.h"
 #include "stars/search.h"
 
@@ -170,10 +171,9 @@ static bool take_part(const trv_torus_t *torus, const trv_lattice_t *whole, cons
 
 static unsigned hash(const trv_lattice_t *lattice)
 {
-    unsigned value = 2166136261u;
+    unsigned value = TRV_HASH_INTS_SEED;
     for (int d = 0; d < lattice->dims; d++)
-        for (int e = d; e < lattice->dims; e++)
-            value = (value ^ (unsigned)lattice->row[d][e]) * 16777619u;
+        value = trv_hash_ints(value, &lattice->row[d][d], lattice->dims - d);
     return (value ^ value >> 15) % BUCKETS;
 }
 

@@ -13,6 +13,7 @@
 
 #include "tool/tool.h"
 #include "sweep/sweep.h"
+#include "common/ascending.h"
 #include "common/error.h"
 
 #define CELL_MAX       128
@@ -244,18 +245,12 @@ static int read_lines(cli_sweep_rows_t *rows, FILE *file, const char *header)
                     rows->path, number, trv_last_error());
 }
 
-static int compare(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Sorted, each once. */
 static void sort_done(cli_sweep_rows_t *rows)
 {
     size_t kept = 0;
     if (rows->dones > 0)
-        qsort(rows->done, rows->dones, sizeof *rows->done, compare);
+        qsort(rows->done, rows->dones, sizeof *rows->done, trv_compare_uint64);
     for (size_t i = 0; i < rows->dones; i++)
         if (kept == 0 || rows->done[kept - 1] != rows->done[i])
             rows->done[kept++] = rows->done[i];

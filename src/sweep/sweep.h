@@ -22,7 +22,7 @@
 #include <sys/types.h>
 
 #include "tool/grid.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/progress.h"
 #include "tool/select.h"
 #include "tool/table.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascending.h"
 #include "common/error.h"
 #include "testbed/probe.h"
 #include "testbed/testbed.h"
@@ -31,16 +32,10 @@ static double transmission_ns(const check_t *check, double bytes)
     return bytes * 8e9 / check->network->bandwidth_bps;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Reports a test whose rounds are in `time_ns`. */
 static void tell(const check_t *check, tb_test_t test, double *time_ns)
 {
-    qsort(time_ns, ROUNDS, sizeof *time_ns, ascending);
+    qsort(time_ns, ROUNDS, sizeof *time_ns, trv_compare_double);
     test.least_ns = time_ns[0];
     test.median_ns = time_ns[ROUNDS / 2];
     test.most_ns = time_ns[ROUNDS - 1];

@@ -71,6 +71,17 @@ static void write_topology(FILE *out, const trv_network_t *network)
     free(topology.host);
 }
 
+/* Rules without rules: a node's one interface is no narrow path, since only links have a bandwidth. */
+static void write_paths(FILE *out, const trv_network_t *network)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    fprintf(out, "{\"rule_file_version\": 1,\n \"paths\": {\"torus\": \"%s\", \"narrow\": [",
+            trv_torus_format(&network->torus, torus, sizeof torus));
+    for (int d = 0; d < network->torus.dims; d++)
+        fprintf(out, "%sfalse", d ? ", " : "");
+    fputs("]},\n \"collectives\": {}}\n", out);
+}
+
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
 
 #define SLOWER 1.000001
@@ -306,6 +317,8 @@ static int make(const tb_network_t *network, const char *emulator, int lock)
     if (code == TRV_OK)
         code = write_file(TB_TOPOLOGY, write_topology, &whole);
     if (code == TRV_OK)
+        code = write_file(TB_PATHS, write_paths, &whole);
+    if (code == TRV_OK)
         code = set_kernels(torus);
     if (code == TRV_OK)
         code = start_emulator(network, emulator, lock);
@@ -345,7 +358,7 @@ static int delete_spaces(int nodes)
 /* The lock is held. */
 static int take_down(int nodes)
 {
-    static const char *const file[] = {TB_CONTROL, TB_HOSTS, TB_TOPOLOGY, TB_LOG, TB_JOB, TB_NODES};
+    static const char *const file[] = {TB_CONTROL, TB_HOSTS, TB_TOPOLOGY, TB_PATHS, TB_LOG, TB_JOB, TB_NODES};
     int code = nodes ? trv_testbed_end_processes(nodes, true) : TRV_OK;
     if (code == TRV_OK && nodes)
         code = delete_spaces(nodes);

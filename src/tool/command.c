@@ -237,7 +237,7 @@ static void print_options(const cli_command_t *command, FILE *out)
     cli_each_option(command, print_option, &printer);
 }
 
-/* Every line of `text` behind the name of the tool or of an MPI launcher. */
+/* Every line behind the name of the tool, or of the launcher that it begins with. */
 static void print_usage(const cli_command_t *command, FILE *out)
 {
     const char *lead = "Usage: ";
@@ -245,7 +245,7 @@ static void print_usage(const cli_command_t *command, FILE *out)
         fprintf(out, "Usage: trivance %s\n", command->name);
     for (const char *line = command->usage; *line; lead = "       ") {
         size_t length = strcspn(line, "\n");
-        bool launched = strncmp(line, "mpirun ", 7) == 0;
+        bool launched = strncmp(line, "mpirun ", 7) == 0 || strncmp(line, "trivance ", 9) == 0;
         fprintf(out, "%s%s%s%s%.*s\n", lead, launched ? "" : "trivance ", launched ? "" : command->name,
                 launched || !length ? "" : " ", (int)length, line);
         line += length + (line[length] == '\n');

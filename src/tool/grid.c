@@ -19,7 +19,7 @@
 #include "common/advance.h"
 #include "common/error.h"
 #include "common/room.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/parallel.h"
 #include "tool/simulators.h"
 

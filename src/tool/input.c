@@ -9,7 +9,7 @@
 #include "cost/measure.h"
 #include "text/parse.h"
 #include "common/error.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/progress.h"
 #include "tool/tool.h"
 

@@ -27,7 +27,7 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
 
 /* What --unchecked means, and the sentence for it without a file. */
 #define CLI_UNCHECKED_HELP                                                                                             \
-    "accept the file unverified; otherwise a schedule that does not hold its claims is refused with exit status 1"
+    "accept the file unverified; otherwise a schedule that violates its claims is refused with exit status 1"
 #define CLI_UNCHECKED_ALONE "--unchecked is about a file, for example --schedule=FILE --unchecked"
 
 /* The sentence for options beside a file that are about a torus. */

@@ -53,7 +53,7 @@ static bool is_elf(const char *path)
 }
 
 /* Sonames: MPICH's own is libmpi.so.12, Debian's libmpich.so.12; Open MPI's is libmpi.so.40 since version 2. */
-const char *cli_mpi_of_program(const char *path)
+static const char *mpi_of_program(const char *path)
 {
     char *const command[] = {"ldd", (char *)path, NULL};
     if (!is_elf(path))
@@ -108,7 +108,7 @@ int cli_find_mpi_program(char **words, int count, const char **mpi)
 {
     char path[CLI_PATH_BYTES];
     for (int i = 0; i < count; i++)
-        if (words[i][0] != '-' && cli_find_executable(words[i], path) && (*mpi = cli_mpi_of_program(path)) != NULL)
+        if (words[i][0] != '-' && cli_find_executable(words[i], path) && (*mpi = mpi_of_program(path)) != NULL)
             return i;
     *mpi = NULL;
     return -1;

@@ -7,10 +7,6 @@
 
 #include <stdbool.h>
 
-/* "openmpi" or "mpich" by the shared libraries that a program needs, itself or through others; NULL where there is
- * none of an MPI (Python, a shell script), or where `path` is no program. */
-const char *cli_mpi_of_program(const char *path);
-
 /* The same of a launcher, which is asked for its version; NULL: not one that we know (srun, a script). */
 const char *cli_mpi_of_launcher(const char *name);
 

@@ -12,7 +12,7 @@
 #include "text/parse.h"
 #include "common/error.h"
 #include "planner/timing.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 
 static const cli_choice_t planned = {.label = "planned", .planned = true};
 

@@ -18,18 +18,25 @@ const char *trv_order_name(trv_order_t order) { return order == TRV_ORDER_SNAKE 
 
 /* ---- Where the set begins ---------------------------------------------------------------------------------------- */
 
-/* The coordinate behind the longest run of those without a node, around the ring. */
+/* The coordinate behind the longest run of those without a node, around the ring; of equal runs the one that begins
+ * first. */
 static int behind_gap(const bool *taken, int size)
 {
-    int begin = 0, longest = 0;
-    for (int c = 0; c < size; c++) {
-        int run = 0;
-        while (run < size && !taken[(c + run) % size])
+    int first = 0, begin = 0, longest = 0, longest_from = 0, run = 0;
+    while (!taken[first])
+        first++;
+    for (int i = 1; i <= size; i++) {
+        const int c = (first + i) % size, from = (c - run + size) % size;
+        if (!taken[c]) {
             run++;
-        if (run > longest) {
-            longest = run;
-            begin = (c + run) % size;
+            continue;
         }
+        if (run > longest || (run > 0 && run == longest && from < longest_from)) {
+            longest = run;
+            longest_from = from;
+            begin = c;
+        }
+        run = 0;
     }
     return begin;
 }

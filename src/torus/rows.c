@@ -57,10 +57,15 @@ static trv_row_t open_row(const trv_torus_t *torus, const trv_slow_link_t *cut)
                        .cut = trv_port_sign(cut->port) > 0 ? 1 : 2};
 }
 
-static int refuse_two_cuts(const trv_torus_t *torus, const trv_row_t *row)
+static int refuse_two_cuts(const trv_torus_t *torus, const trv_row_t *row, double avoid)
 {
     char text[TRV_TORUS_TEXT_MAX];
     trv_torus_format(torus, text, sizeof text);
+    if (isfinite(avoid))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "links that are %g times as slow or slower cannot all be left alone: the row of rank %d along "
+                        "dimension %d of %s would be in two parts",
+                        avoid, row->row, row->dimension, text);
     if (trv_torus_is_line(torus, row->dimension))
         return trv_fail(TRV_ERR_ARGUMENT, "the cut splits the row of rank %d along dimension %d of %s in two", row->row,
                         row->dimension, text);
@@ -72,7 +77,7 @@ static int refuse_two_cuts(const trv_torus_t *torus, const trv_row_t *row)
 }
 
 /* Sorts the opened rows, each of which may be there twice: by both directions of one link. */
-static int merge(trv_rows_t *rows)
+static int merge(trv_rows_t *rows, double avoid)
 {
     int kept = 0;
     qsort(rows->opened, (size_t)rows->open, sizeof *rows->opened, compare);
@@ -80,7 +85,7 @@ static int merge(trv_rows_t *rows)
         const trv_row_t *row = &rows->opened[i];
         const bool again = kept > 0 && compare(row, &rows->opened[kept - 1]) == 0;
         if (trv_torus_is_line(&rows->torus, row->dimension) || (again && rows->opened[kept - 1].start != row->start))
-            return refuse_two_cuts(&rows->torus, row);
+            return refuse_two_cuts(&rows->torus, row, avoid);
         if (again)
             rows->opened[kept - 1].cut |= row->cut;
         else
@@ -154,7 +159,7 @@ int trv_rows_create(trv_rows_t **out, const trv_network_t *network, double avoid
     if (!rc && network->slow_links > 0)
         rc = open_rows(rows, network, avoid);
     if (!rc)
-        rc = merge(rows);
+        rc = merge(rows, avoid);
     if (rc) {
         trv_rows_destroy(rows);
         return rc;

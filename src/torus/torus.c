@@ -136,7 +136,8 @@ int trv_torus_rank(const trv_torus_t *torus, const int *coordinates)
     return rank;
 }
 
-int trv_torus_stride(const trv_torus_t *torus, int dimension)
+/* Ranks between neighbours along `dimension`. */
+static int stride_of(const trv_torus_t *torus, int dimension)
 {
     int stride = 1;
     for (int d = dimension + 1; d < torus->dims; d++)
@@ -146,12 +147,12 @@ int trv_torus_stride(const trv_torus_t *torus, int dimension)
 
 int trv_torus_coordinate(const trv_torus_t *torus, int rank, int dimension)
 {
-    return rank / trv_torus_stride(torus, dimension) % torus->size[dimension];
+    return rank / stride_of(torus, dimension) % torus->size[dimension];
 }
 
 int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordinate)
 {
-    return rank + (coordinate - trv_torus_coordinate(torus, rank, dimension)) * trv_torus_stride(torus, dimension);
+    return rank + (coordinate - trv_torus_coordinate(torus, rank, dimension)) * stride_of(torus, dimension);
 }
 
 int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta)

@@ -17,9 +17,6 @@ static inline bool trv_torus_equal(const trv_torus_t *a, const trv_torus_t *b)
 
 static inline bool trv_torus_is_line(const trv_torus_t *torus, int dimension) { return torus->lines >> dimension & 1; }
 
-/* Ranks between neighbours along `dimension`. */
-int trv_torus_stride(const trv_torus_t *torus, int dimension);
-
 /* The coordinate of `rank` in `dimension`. */
 int trv_torus_coordinate(const trv_torus_t *torus, int rank, int dimension);
 

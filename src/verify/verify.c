@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "verify/seconds.h"
 #include "verify/verifier.h"
@@ -297,8 +298,7 @@ int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_v
 int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
                   trv_verdict_t *verdict, void (*progress)(void *context, double fraction), void *context)
 {
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    const double start_s = trv_now_s();
     trv_verifier_t v = describe(schedule, method);
     v.progress = progress;
     v.progress_context = context;
@@ -314,7 +314,6 @@ int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, 
     give_verdict(&v, verdict);
     if (v.faulty)
         verdict->consistent = false;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    verdict->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    verdict->seconds = trv_now_s() - start_s;
     return rc;
 }

@@ -122,7 +122,6 @@ for (const name of given.keys()) {
   compare(['simulate', `--schedule=${name}`, '--bytes=1K,1M', '--format=json'], given);
   compare(['picture', `--schedule=${name}`, '--step=-1', '--rank=-1'], given);
 }
-compare(['list', '--format=json'], given);
 compare(['verify', '--schedule=missing.json'], given);
 for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe0, 0x80, 0x80]]) { // no UTF-8
   const text = Buffer.concat([Buffer.from('{"format": "'), Buffer.from(bytes), Buffer.from('"}')]);

@@ -10,7 +10,7 @@
 
 #include "text/nearest.h"
 #include "tool/tool.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "text/parse.h"
 #include "tool/select.h"
 #include "export/ranges.h"

@@ -15,7 +15,7 @@
 #include "harness.h"
 #include "mpi/node/node.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 enum { RANKS_MAX = 64, TAG = 4711 };
 

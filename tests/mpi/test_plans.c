@@ -10,7 +10,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 static void fill(int *buffer, int count, int salt)
 {

@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "common/error.h"
 #include "mpi/operations/operation.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 enum { MANY = 40, COUNT = 700 };
 

@@ -14,9 +14,9 @@
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/fit.h"
 #include "mpi/front/intercept.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/communicator/state.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 #include "mpi/communicator/wiring.h"
 
 static char path[64]; /* of the topology file that this launch writes */

@@ -13,7 +13,7 @@
 
 #include "harness.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 enum { MESSAGES = 7, BYTES_MAX = 10000, LARGE_BYTES = 1 << 20, POLLS = 2000 };
 

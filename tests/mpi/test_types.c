@@ -9,7 +9,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 #define COUNT 37
 

@@ -1,16 +1,14 @@
 #!/usr/bin/env bash
-# Random programs of jobs without MPI: soak.sh TRIVANCE PROGRAM CALLS. At least so many calls are compared, on 2 … 16 ranks,
-# through memory and over TCP. SEED=… the first seed.
+# Random programs of jobs without MPI: soak.sh TRIVANCE PROGRAM CALLS. At least so many calls are compared, on 2 … 16 ranks.
+# SEED=… the first seed; TRIVANCE_PROVIDER=… another provider than tcp: docs/connections.md says what to expect of shm.
 set -u
 trivance=$1 program=$2 calls=$3
 seed=${SEED-$((RANDOM * 32768 + RANDOM))}
 compared=0
-export FI_SHM_DISABLE_CMA=1 # docs/connections.md says why
+export TRIVANCE_PROVIDER=${TRIVANCE_PROVIDER-tcp}
 while [ $compared -lt "$calls" ]; do
     ranks=$((2 + seed % 15))
-    provider=$((seed / 15 % 2))
     part=$((calls / 4 / ranks < 1000 ? calls / 4 / ranks : 1000))
-    [ $provider -eq 0 ] && export TRIVANCE_PROVIDER=tcp || export TRIVANCE_PROVIDER=shm
     line=$(timeout 300 "$trivance" launch -n $ranks -- "$program" $part $seed) ||
         { echo "soak.sh: failed with SEED=$seed, $ranks ranks, TRIVANCE_PROVIDER=$TRIVANCE_PROVIDER: $line"; exit 1; }
     echo "$line"

@@ -59,18 +59,11 @@ static void decide(void)
         }
 }
 
-/* Bit d: on some rank both ways of dimension d leave, or arrive, by one interface. */
+/* Bits of the torus's dimensions whose two ways some rank takes by one interface. */
 static unsigned shared_ways(void)
 {
-    unsigned shared = 0;
-    for (int r = 0; r < seats.ranks; r++)
-        for (int d = 0; d < seats.torus.dims; d++) {
-            const int up = trv_port(d, 1), down = trv_port(d, -1);
-            const bool two = trv_seats_next(&seats, r, up) >= 0 && trv_seats_next(&seats, r, down) >= 0;
-            if (two && (map[r].leave[up] == map[r].leave[down] || map[r].arrive[up] == map[r].arrive[down]))
-                shared |= 1u << d;
-        }
-    return shared;
+    bool one;
+    return trv_seats_narrow(&seats, map, &one) & ((1u << seats.torus.dims) - 1);
 }
 
 /* Interface w leads way w, and whatever is bound leaves as it is bound, as on the testbed. */

@@ -108,7 +108,8 @@ static void test_wrong_option(void **state)
         place_t place[RANKS];
         begin(place);
         place[who].options.torus = "5x5";
-        snprintf(sentence, sizeof sentence, "rank %d: the torus 5x5 has not 3 ranks, as the job has", who);
+        snprintf(sentence, sizeof sentence,
+                 "rank %d: the torus 5x5 has not 3 ranks, as the job has; a ring of them is 3", who);
         expect_all(place, sentence);
     }
 }

@@ -237,6 +237,7 @@ static void test_other_secret(void **state)
     finish(place, 3, meeting);
     expect_all(place, 2, "missing are 2; 1 connection was refused");
     assert_non_null(strstr(place[2].reason, "TRIVANCE_SECRET must be the same"));
+    assert_non_null(strstr(place[2].reason, "without one WORLD_SIZE"));
     assert_int_equal(place[0].logged, 1);
     free(place);
 }

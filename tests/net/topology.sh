@@ -21,6 +21,10 @@ refuse "are for --ports" "$tool" topology --bytes=1K
 refuse "has not 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
 refuse "no interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
 
+"$tool" topology --help | grep -q "^       trivance launch -n N trivance topology --ports" || fail "--help does not say how to call it"
+said=$(TRIVANCE_DEBUG=info TRIVANCE_TORUS=7,3x3 "$tool" launch -n 2 "$tool" topology --ports --bytes=4K 2>&1)
+[[ $said == *"TRIVANCE_TORUS=7,3x3 has no torus of 2 ranks: they are a ring"* ]] || fail "a torus that does not fit: $said"
+
 rows=$("$tool" launch -n 4 "$tool" topology --ports --torus=2x2 --bytes=64K --format=csv 2> /dev/null)
 [ $? -le 1 ] || fail "topology --ports fails"
 awk -F, 'NR == 1 { if ($3 != "port" || $10 != "paths") exit 1; next }
@@ -28,3 +32,38 @@ awk -F, 'NR == 1 { if ($3 != "port" || $10 != "paths") exit 1; next }
     END { exit !(rows[0] == 4 && rows[1] == 4 && rows[2] == 4 && rows[3] == 4) }' <<< "$rows" || fail "not the rows: $rows"
 "$tool" launch -n 2 "$tool" topology --ports --bytes=4K 2> /dev/null | grep -q "^        0 .*\(two separate paths\|shared interface\)" ||
     fail "no table"
+
+# What was measured, in a rules file that keeps what else it says; and who reads it.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+refuse "are for --ports" "$tool" topology "--rules=$work/rules.json"
+cat > "$work/rules.json" << 'RULES'
+{"rule_file_version": 1, "network": {"alpha": "7us"},
+ "collectives": {"allreduce": [{"rules": [{"alg": "ring"}]}]}}
+RULES
+paths() {
+    local name=$1
+    shift
+    "$tool" launch -n 4 "$tool" topology --ports --bytes=64K "$@" > /dev/null 2> "$work/said"
+    [ $? -le 1 ] || fail "no $name: $(cat "$work/said")"
+    tr -d ' \n' < "$work/$name"
+}
+[[ $(paths rules.json --torus=2x2 "--rules=$work/rules.json") == *'"alpha":"7us"'*'"alg":"ring"'*'"paths":{"torus":"2x2","narrow":['* ]] ||
+    fail "not the rules: $(cat "$work/rules.json")"
+[[ $(paths new.json "--rules=$work/new.json") == *'"paths":{"torus":"4","narrow":['* ]] || fail "no new file"
+echo '{"rule_file_version": 2}' > "$work/wrong.json"
+"$tool" launch -n 2 "$tool" topology --ports --bytes=4K "--rules=$work/wrong.json" > "$work/out" 2> "$work/said"
+[ $? = 2 ] && grep -q "\"rule_file_version\" must be 1" "$work/said" || fail "a wrong file is taken: $(cat "$work/said")"
+
+# said VARIABLE…: what is told of narrow dimensions.
+said() {
+    "$tool" launch -n 4 env TRIVANCE_DEBUG=info "$@" "$tool" topology --ports --bytes=4K 2>&1 > /dev/null | grep "plans count on"
+    true
+}
+narrow() { sed "/\"narrow\"/,/]/s/true\|false/$1/" "$work/new.json" > "$work/$1.json"; }
+narrow true
+narrow false
+[[ $(said "TRIVANCE_RULES_FILE=$work/true.json") == *"dimension 0 is narrow (measured)"* ]] || fail "the file is not read"
+[ -z "$(said "TRIVANCE_RULES_FILE=$work/false.json" TRIVANCE_PORTS=+0=lo,-0=lo)" ] || fail "the map goes before measurement"
+[[ $(said TRIVANCE_PORTS=+0=lo,-0=lo) == *"dimension 0 is narrow: "* ]] || fail "one interface for both is not narrow"
+[ -z "$(said)" ] || fail "a dimension on one host is narrow"

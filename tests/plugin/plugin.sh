@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A new algorithm (toy.c, and its line in algorithms/lines.h) is everywhere in a tool that was told nothing else.
-# Usage: plugin.sh TOOL
+# Usage: plugin.sh TOOL SOURCES
 set -u -o pipefail
-tool=$1
+tool=$1 sources=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 code=0
@@ -37,4 +37,15 @@ written() { # PATTERN FILE: a line of what `trivance figures` wrote
 written '"baselines":\["Bruck","Swing","Recursive Doubling","Bucket","Toy"\]' index.html
 written '"key":"toy","title":"Toy","colour":6' index.html
 written '^6,8,,,toy,toy,' figures/figure-06.csv
+
+# The explorer's page is made of this list (src/explore/wasm), and names no algorithm itself.
+expect '"name": "toy", .*"family": "toy", .*"baseline": true, "colour": 6' list --format=json
+python3 - "$folder/out" "$sources"/src/explore/page/*.js "$sources/src/figures/page.js" << 'END' || code=1
+import json, re, sys
+names = {word for one in json.load(open(sys.argv[1])) for word in (one["name"], one["family"])}
+named = [f"plugin: {file} names {word}" for file in sys.argv[2:]
+         for word in re.findall(r"['\"`]([a-z-]+)['\"`]", open(file, encoding="utf-8").read()) if word in names - {"trivance", "line", "ring"}] # the tool, and what networks are called, too
+print("\n".join(named))
+sys.exit(bool(named))
+END
 exit $code

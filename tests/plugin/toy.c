@@ -11,7 +11,7 @@
 
 #include "algorithms/paper.h"
 #include "algorithms/scatter.h"
-#include "algorithms/table.h"
+#include "algorithms/registry.h"
 #include "common/error.h"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)

@@ -6,6 +6,7 @@ seconds; none hangs, and no thread of ours is left once the group is destroyed.
     shapes    the ranks' tensors differ
     types     they are as long, but of another type; then of the same, for another operation
     absent    rank 2 does not call for longer than the timeout
+    first     likewise, the first call of its kind, of which rank 0 tells the others
     limit     a shorter timeout of one wait
     missing   monitored_barrier names who did not come
     left      a group is destroyed while something is under way
@@ -37,12 +38,23 @@ def ours():
     return [at for at in os.listdir("/proc/self/task") if "trivance" in open(f"/proc/self/task/{at}/comm").read()]
 
 
-def begin(seconds=TIMEOUT, **more):
-    """The timeouts begin when all are there: the first import takes some seconds."""
+def meet():
+    """Timeouts begin when all are there."""
     begun.append(len(begun))
+    store.add(f"met {begun}", 1)
+    while store.add(f"met {begun}", 0) < RANKS:
+        time.sleep(0.01)
+
+
+def begin(seconds=TIMEOUT, **more):
+    meet()
+    init(seconds, **more)
+    assert ours()
+
+
+def init(seconds, **more):
     dist.init_process_group("trivance", store=dist.PrefixStore(str(begun), store), rank=RANK, world_size=RANKS,
                             timeout=datetime.timedelta(seconds=seconds), **more)
-    assert ours()
 
 
 def fails(call, *words, kind=RuntimeError, within=TIMEOUT + 5):
@@ -69,8 +81,11 @@ def again(tensor, rounds=1000000):
 
 
 def unmet():
+    meet()
     if RANK < 2:
-        fails(lambda: begin(1), "rank 2 did not come to the store within 1 s")
+        fails(lambda: init(1), "rank 2 did not come to the store within 1 s")
+    if RANK == 0:
+        time.sleep(2)  # it is the store's host, and rank 1 may have begun to wait a moment later
 
 
 def bad():
@@ -119,6 +134,13 @@ def absent():
     if RANK == 2:
         time.sleep(TIMEOUT + 1)
     fails(lambda: dist.all_reduce(torch.ones(3)), "took longer than 3 s")
+
+
+def first():
+    begin()
+    if RANK == 2:
+        time.sleep(TIMEOUT + 1)
+    fails(lambda: dist.all_reduce(torch.ones(3)), "it waits for rank 2", "waits for ranks 0, 2", "waits for ranks 2")
 
 
 def limit():

@@ -6,7 +6,7 @@
 
 #include <trivance/planner.h>
 
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/table.h"
 
 typedef struct cli_plan_ask {

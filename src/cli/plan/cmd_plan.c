@@ -14,7 +14,7 @@
 #include "text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/ask.h"
-#include "cli/plan/search.h"
+#include "cli/plan/search_command.h"
 #include "tool/select.h"
 #include "common/advance.h"
 #include "common/error.h"
@@ -81,9 +81,9 @@ static const cli_option_t option[] = {
     {NULL, 0, NULL, "What a plan must satisfy", NULL},
     {"consistent", OPTION_CONSISTENT, NULL, "the same bits on every rank for floating point", NULL},
     {"idempotent", OPTION_IDEMPOTENT, NULL, "contributions may count twice: for max, min, and, or", NULL},
-    {"memory", OPTION_MEMORY, "BYTES", "at most so much scratch memory per rank", NULL},
-    {"messages-per-port", OPTION_MESSAGES, "N",
-     "at most so many messages of a stream leave a rank by one port in a step", NULL},
+    {"memory", OPTION_MEMORY, "BYTES", "maximum scratch memory per rank", NULL},
+    {"messages-per-port", OPTION_MESSAGES, "N", "maximum messages of a stream that leave a rank by one port in a step",
+     NULL},
     CLI_OPTIONS_END};
 
 const cli_command_t cli_plan_command = {
@@ -99,9 +99,10 @@ const cli_command_t cli_plan_command = {
         "the busiest link; and draws it. Text shows the messages of one rank and a picture of the steps. The "
         "schedule is the fastest for the torus, the size and the network (planned), or that of the named "
         "algorithm.\n\n"
-        "Can also show what would be planned for every size, or why this plan was chosen; or search: on a ring the "
-        "distances with which bandwidth-optimal phases transmit least, with a line for each number of steps that "
-        "gains something; on a torus the vectors of star schedules, which use all ports of a rank at once.",
+        "Can also show what would be planned for every size, or why this plan was chosen; or search: on a ring, for "
+        "the distances with which bandwidth-optimal phases send the fewest bytes (a line for each number of steps that "
+        "improves on the one before); on a torus, for the vectors of star schedules, which use all ports of a rank at "
+        "once.",
     .option = option,
     .more = cli_network_plan_options,
     .examples = "trivance plan 9\n"
@@ -174,7 +175,7 @@ static int drawn_rank(const cli_shown_t *plan, const trv_torus_t *torus)
     return one ? trv_middle_rank(torus) : plan->rank;
 }
 
-int cli_plan_svg(const cli_shown_t *plan, FILE *out)
+static int write_svg(const cli_shown_t *plan, FILE *out)
 {
     trv_picture_t picture;
     trv_progress_t progress;
@@ -234,7 +235,7 @@ static int write_plan(const options_t *options, const cli_shown_t *plan)
         if (!rc && options->limit)
             rc = write_limit(plan, output.stream);
         break;
-    case SVG: rc = cli_plan_svg(plan, output.stream); break;
+    case SVG: rc = write_svg(plan, output.stream); break;
     case JSON: rc = write_json(plan, output.stream); break;
     }
     return cli_output_end(&output, rc);

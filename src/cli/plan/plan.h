@@ -31,6 +31,5 @@ void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX]);
 
 /* The schedule as text: summary, table of one rank's messages, its program (if a rank was asked for), pictures. */
 int cli_plan_text(const cli_shown_t *plan, FILE *out);
-int cli_plan_svg(const cli_shown_t *plan, FILE *out);
 
 #endif

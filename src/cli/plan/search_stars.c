@@ -8,7 +8,7 @@
 #include "tool/output.h"
 #include "tool/tool.h"
 #include "text/parse.h"
-#include "cli/plan/search.h"
+#include "cli/plan/search_command.h"
 #include "tool/progress.h"
 #include "tool/table.h"
 #include "common/advance.h"

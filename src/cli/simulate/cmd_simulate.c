@@ -54,13 +54,13 @@ static const cli_option_t option[] =
       NULL},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"links", OPTION_LINKS, NULL,
-      "per algorithm and size the ten links that are busy longest: the share of the time in which they carry packets, "
-      "payload, packets, and the most packets that waited at once",
+      "for each algorithm and size the ten busiest links: the share of the time in which they carry packets, payload, "
+      "packets, and the longest queue in packets",
       NULL},
      {"trace", OPTION_TRACE, "FILE",
       "steps and packets for ui.perfetto.dev or chrome://tracing, of one algorithm and size on up to 64 ranks", "FILE"},
      {"full", OPTION_FULL, NULL,
-      "simulate every rank, also where symmetry makes some of them enough; the times are the same", NULL},
+      "simulate every rank, even where symmetry lets a few represent all; the times are the same", NULL},
      {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};

@@ -14,6 +14,7 @@
 #include "tool/patience.h"
 #include "tool/progress.h"
 #include "cli/simulate/trace.h"
+#include "common/clock.h"
 #include "common/error.h"
 #include "export/goal_file.h"
 #include "simulate/goal_run.h"
@@ -180,13 +181,6 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, cli_progr
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* What a file's results are called. */
 static void set_label(cli_outcome_t *outcome, const char *name)
 {
@@ -198,7 +192,7 @@ static int settle(cli_point_t *point, int rc, const trv_simulation_t *result, do
 {
     point->rc = rc;
     memcpy(point->algorithm, point->choice->label, sizeof point->algorithm);
-    point->wall_s = seconds() - begun_s;
+    point->wall_s = trv_now_s() - begun_s;
     if (rc == TRV_ERR_UNSUPPORTED) {
         point->reason = strdup(trv_last_error());
         return point->reason ? TRV_OK : trv_fail_memory();
@@ -226,7 +220,7 @@ static int run_sizes(const cli_simulate_t *job, const trv_simulator_t *simulator
     for (size_t i = 0; i < outcome->points && !rc; i++) {
         cli_point_t *point = &outcome->point[i];
         trv_simulation_t result = {0};
-        double begun_s = seconds();
+        double begun_s = trv_now_s();
         point->share /= hops;
         rc = trv_simulate_watched(simulator, &point->options, point->bytes, &watch, &result);
         rc = settle(point, rc, &result, begun_s);
@@ -318,7 +312,7 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
     job->sizes = 1;
     rc = allocate(outcome, 1, 1);
     if (!rc) {
-        double begun_s = seconds();
+        double begun_s = trv_now_s();
         cli_group_t *group = add_group(outcome, torus, TRV_ALLREDUCE, 1);
         add_line(job, outcome, group, &outcome->choice);
         rc = trv_goal_simulate(&goal, torus, &job->network.options, &result);

@@ -9,7 +9,7 @@
 
 #include "tool/grid.h"
 #include "tool/input.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "tool/select.h"
 #include "tool/table.h"
 

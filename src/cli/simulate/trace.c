@@ -9,7 +9,7 @@
 
 #include "tool/output.h"
 #include "tool/tool.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "common/error.h"
 #include "torus/torus.h"
 

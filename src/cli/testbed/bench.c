@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "tool/tool.h"
 #include "tool/handover.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "text/parse.h"
 #include "cli/testbed/bench.h"
 
@@ -62,7 +62,7 @@ const cli_command_t cli_testbed_bench_command = {
         "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
         "it is spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
     .option = option,
-    .notes = "Exit status: 0 good, 1 a testbed was not faithful, 2 bad input, or the machine cannot.",
+    .notes = "Exit status: 0 success, 1 a testbed was not faithful, 2 bad input or a machine that cannot emulate.",
     .examples = "trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
                 "trivance testbed bench --compare --output results\n"
                 "trivance testbed bench --torus 3x3,9 -- ./conjugate_gradient.openmpi 100 200\n",

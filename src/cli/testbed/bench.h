@@ -19,7 +19,7 @@
 #include <trivance/algorithms.h>
 #include <trivance/simulate.h>
 
-#include "tool/links.h"
+#include "tool/link_options.h"
 #include "tool/progress.h"
 #include "tool/table.h"
 #include "cli/testbed/commands.h"

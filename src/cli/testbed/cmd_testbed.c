@@ -15,7 +15,7 @@
 #include "tool/tool.h"
 #include "text/nearest.h"
 #include "tool/handover.h"
-#include "tool/network.h"
+#include "tool/network_options.h"
 #include "text/parse.h"
 #include "tool/table.h"
 #include "cli/testbed/commands.h"
@@ -26,18 +26,18 @@
 enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_PORTS, OPTION_DOWN, OPTION_UP, OPTION_BOTH_WAYS };
 
 static const cli_option_t up_option[] =
-    {{"bandwidth", OPTION_BANDWIDTH, "RATE", "of a link in each direction (default 50Mb/s)", NULL},
-     {"hop-latency", OPTION_LATENCY, "TIME", "of a link (default 2ms)", NULL},
-     {"ports", OPTION_PORTS, NULL, "a node has a network interface for each of its links, too, as fast as those", NULL},
+    {{"bandwidth", OPTION_BANDWIDTH, "RATE", "bandwidth of a link in each direction (default 50Mb/s)", NULL},
+     {"hop-latency", OPTION_LATENCY, "TIME", "latency of a link (default 2ms)", NULL},
+     {"ports", OPTION_PORTS, NULL, "give a node a network interface for each of its links as well, as fast as the link",
+      NULL},
      CLI_OPTIONS_END};
-static const cli_option_t set_option[] = {{"bandwidth", OPTION_BANDWIDTH, "RATE", "of the link from now on", NULL},
-                                          {"latency", OPTION_LATENCY, "TIME", "of the link from now on", NULL},
-                                          {"down", OPTION_DOWN, NULL,
-                                           "cut it: packets on it are lost until a job starts that routes around it",
-                                           NULL},
-                                          {"up", OPTION_UP, NULL, "restore it", NULL},
-                                          {"both-ways", OPTION_BOTH_WAYS, NULL, "the link that comes back, too", NULL},
-                                          CLI_OPTIONS_END};
+static const cli_option_t set_option[] =
+    {{"bandwidth", OPTION_BANDWIDTH, "RATE", "its new bandwidth", NULL},
+     {"latency", OPTION_LATENCY, "TIME", "its new latency", NULL},
+     {"down", OPTION_DOWN, NULL, "cut it: packets on it are lost until a job starts that routes around it", NULL},
+     {"up", OPTION_UP, NULL, "restore it", NULL},
+     {"both-ways", OPTION_BOTH_WAYS, NULL, "the link in the opposite direction, too", NULL},
+     CLI_OPTIONS_END};
 static const cli_option_t no_option[] = {CLI_OPTIONS_END};
 const cli_option_t cli_testbed_format_option[] = {{"format", 'f', "F", "table (default), json or csv",
                                                    "table json csv"},
@@ -68,7 +68,7 @@ static const cli_command_t status_command = {
     .summary = "the links: bytes, utilisation, queues, and how late the emulator is",
     .usage = "[--format=F]",
     .about =
-        "The links: bandwidth, latency, packets, bytes, utilisation, the longest queue, what was lost; and how late "
+        "The links: bandwidth, latency, packets, bytes, utilisation, the longest queue, lost packets; and how late "
         "the emulator is.",
     .option = cli_testbed_format_option,
     .examples = "trivance testbed status --format=csv\n",
@@ -76,8 +76,8 @@ static const cli_command_t status_command = {
 static const cli_command_t set_command = {
     .name = "testbed set",
     .summary = "slows, delays or cuts a link or all links of a node, also while a job runs",
-    .usage = "link NODE:PORT ORDER…\n"
-             "node NODE ORDER…",
+    .usage = "link NODE:PORT CHANGE…\n"
+             "node NODE CHANGE…",
     .about =
         "Changes a link, which is named by the node that it leaves and the port (0:+1: upwards in dimension 1), or "
         "all links from and to a node; also while a job runs.",
@@ -97,19 +97,18 @@ static const cli_command_t *const part[] = {&up_command,
 
 const cli_command_t cli_testbed_command = {
     .name = "testbed",
-    .summary = "real MPI jobs over a torus that is emulated on this machine",
+    .summary = "real jobs over a torus that is emulated on this machine",
     .usage = "up TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]\n"
              "run [--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
              "check | status | down\n"
-             "set link NODE:PORT|node NODE ORDER…\n"
+             "set link NODE:PORT|node NODE CHANGE…\n"
              "bench [--torus=LIST] [--output=DIR] [OPTIONS] [-- PROGRAM [ARGUMENTS]]",
-    .about =
-        "Real MPI jobs over a torus that is emulated on this machine: every rank in a network namespace of its own, "
-        "all messages packet by packet over links with a bandwidth, a latency and a queue. Needs root.",
+    .about = "Real jobs over a torus that is emulated on this machine: every rank in a network namespace of its own, "
+             "all messages packet by packet over links with a bandwidth, a latency and a queue. Needs root.",
     .part = part,
     .option = no_option,
-    .notes = "`trivance testbed COMMAND --help` lists the options of a command. Exit status: 0 good (run: that of the "
-             "program), 1 check: not faithful, 2 bad input, or the machine cannot.",
+    .notes = "`trivance testbed COMMAND --help` lists the options of a command. Exit status: 0 success (run: that of "
+             "the program), 1 check: not faithful, 2 bad input or a machine that cannot emulate.",
     .examples = "trivance testbed up 3x3 && trivance testbed check\n"
                 "trivance testbed run -- ./program\n"
                 "TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n"

@@ -2,21 +2,20 @@
  * The view Time: completion time against size, simulated packet by packet in workers. Small sizes of all algorithms come
  * first, so that the form of the chart is there at once; what runs can be cancelled, and what is done is kept.
  */
+import table from 'explorer:algorithms';
 import uPlot from '../vendor/uplot/uPlot.esm.js';
 import { complain, tip } from './app.js';
 import { byId, colour, element, segment } from './dom.js';
 import { bytesArgument, bytesText, timeText } from './format.js';
 import { Cancelled } from './pool.js';
-import { chartRange, chartSizes, networkOptions, questionFor } from './state.js';
+import { chartRange, chartSizes, networkOptions, questionFor, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {{time: number, name: string, limit: number} | {error: string}} Point */
 
 const TOGETHER = 512 << 10; // sizes up to this are one question
 const WAIT_MS = 120, NAMES_WIDTH = 150;
-const COLOURS = new Map(Object.entries({ trivance: '--c5', bruck: '--c4', swing: '--c2', recdoub: '--c1', bucket: '--c3', ring: '--c6', planned: '--c0' }));
-const OTHERS = ['--c7', '--c8', '--v4', '--v2', '--v0', '--v5'];
-const OFFERED = ['trivance', 'bruck', 'swing', 'recdoub', 'bucket', 'planned'];
+const OTHERS = ['--c6', '--c7', '--c8', '--v4', '--v2', '--v0', '--v5'];
 export const MOST = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 
 /** @type {Map<string, Point>} by "algorithm bytes" */ let points = new Map();
@@ -26,9 +25,16 @@ let cancelled = ''; // what was wanted when the user cancelled it
 /** @type {uPlot | null} */ let plot = null;
 /** @type {{weight: number, done: number}[]} */ let work = [];
 
-/** @param {string} name */
+/** @param {string} name with or without parameters, or a family */
+const familyOf = name => table.find(one => one.name === name.split(':')[0])?.family ?? name;
+
+/**
+ * The colour of the family in the figures too.
+ * @param {string} name
+ */
 export function lineColour(name, index = 0) {
-  return COLOURS.get(name) ?? COLOURS.get(name.split('-')[0]) ?? OTHERS[index % OTHERS.length];
+  const family = familyOf(name), number = name === 'planned' ? 0 : table.find(one => one.family === family && one.colour)?.colour;
+  return number === undefined ? OTHERS[index % OTHERS.length] : `--c${number}`;
 }
 
 /**
@@ -106,7 +112,7 @@ const wanted = app => [context, ...namesOf(app), ...chartSizes(app.state)].join(
 
 /** @param {App} app */
 function drawChips(app) {
-  const { state } = app, offered = [...new Set([...OFFERED, ...state.chart, ...(state.algorithm ? [state.algorithm] : [])])];
+  const { state } = app, offered = [...new Set([...USUAL.chart, 'planned', ...state.chart, ...(state.algorithm ? [state.algorithm] : [])])];
   if (app.file) {
     byId('chips').replaceChildren(element('span', { class: 'chip', style: `--colour:var(${lineColour(app.file.name)})` }, element('i'), app.file.name));
     return;

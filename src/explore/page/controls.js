@@ -1,6 +1,7 @@
 /*
  * The controls: the torus typed or dragged, the network's parameters, the algorithm and the size.
  */
+import table from 'explorer:algorithms';
 import { byId, element, segment } from './dom.js';
 import { bytesText, portText, rateText, timeText } from './format.js';
 import { readTorus, torusText } from './geometry.js';
@@ -51,7 +52,6 @@ function slider(id, text, values, show, change) {
 /** @param {App} app */
 export function makeControls(app) {
   const torus = byId('torus'), algorithm = byId('algorithm'), form = byId('form');
-  /** @type {Map<string, string>} of algorithms */ const titles = new Map();
   form.addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   torus.addEventListener('input', () => app.set({ torus: torus.value.trim(), links: [], rank: -1, step: 0, timeline: '' }));
   algorithm.addEventListener('change', () => app.set({ algorithm: algorithm.value.trim() || 'planned', step: 0 }));
@@ -59,15 +59,8 @@ export function makeControls(app) {
   byId('sliders').append(...sliders.map(one => one.node));
   const size = slider('slider-bytes', 'Size of the vector', SIZES, bytesText, bytes => app.set({ bytes }));
   byId('size').append(size.node);
-  void app.ask('list', ['list', '--format=json']).then(answer => {
-    if (!answer || answer.code) return;
-    const list = JSON.parse(answer.out);
-    const families = [...new Set(list.map((/** @type {any} */ one) => one.family))];
-    const names = ['planned', ...new Set([...families, ...list.map((/** @type {any} */ one) => one.name)])];
-    byId('algorithms').replaceChildren(...names.map(value => element('option', { value })));
-    for (const one of list) titles.set(one.name, one.title);
-    app.draw();
-  });
+  const names = new Set(['planned', ...table.map(one => one.family), ...table.map(one => one.name)]);
+  byId('algorithms').replaceChildren(...[...names].map(value => element('option', { value })));
 
   app.views.push(() => {
     const { state } = app, parsed = readTorus(state.torus);
@@ -85,7 +78,7 @@ export function makeControls(app) {
     segment(byId('delivery'), [{ key: 'head', text: 'head', title: 'as in the paper’s simulator' }, { key: 'tail', text: 'tail', title: 'as on a real link' }],
       state.delivery, delivery => app.set({ delivery }));
     byId('controls-summary').textContent = `${state.torus} · ${rateText(state.bandwidth)} · ${state.algorithm} · ${bytesText(state.bytes)}`;
-    byId('algorithm-hint').textContent = titles.get(state.algorithm.split(':')[0]) ?? (state.algorithm === 'planned' ? 'what the planner finds fastest for this size and network' : '');
+    byId('algorithm-hint').textContent = table.find(one => one.name === state.algorithm.split(':')[0])?.title ?? (state.algorithm === 'planned' ? 'what the planner finds fastest for this size and network' : '');
     drawDimensions(app, app.file ? null : parsed);
     drawLinkList(app);
     for (const one of form.querySelectorAll('#torus, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file);

@@ -6,7 +6,7 @@
 
 /**
  * @typedef {object} Answer
- * @property {number} code the exit code: 0 good, 1 a schedule is not what it claims, 2 bad input
+ * @property {number} code the exit code: 0 success, 1 a schedule is not what it claims, 2 bad input
  * @property {string} out stdout
  * @property {string} err stderr
  */

@@ -2,6 +2,7 @@
  * What the page shows, all of it in the address's hash, in the words of the tool's options; and the commands that it
  * stands for.
  */
+import table from 'explorer:algorithms';
 import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
 import { readTorus } from './geometry.js';
 
@@ -28,11 +29,14 @@ import { readTorus } from './geometry.js';
  * @property {string} timeline "ALGORITHM@BYTES" or ""
  */
 
+/** What the figures compare: Trivance, then the others, in the order of their colours. */
+const COMPARED = table.filter(one => one.colour).sort((a, b) => Number(a.baseline) - Number(b.baseline) || a.colour - b.colour).map(one => one.family);
+
 /** @type {Readonly<State>} */
 export const USUAL = Object.freeze({
   torus: '9x9', algorithm: 'planned', bytes: 65536, bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head',
   model: 'fifo', links: [], view: 'schedule', layout: 'auto', step: 0, rank: -1,
-  chart: ['trivance', 'bruck', 'swing', 'recdoub', 'bucket'], most: 0, scale: 'time', timeline: '',
+  chart: COMPARED, most: 0, scale: 'time', timeline: '',
 });
 
 /** Networks that one may begin with: the paper's, a cluster's, the emulated one of `trivance testbed`. */

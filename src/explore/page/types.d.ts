@@ -8,6 +8,11 @@ declare module 'explorer:worker' {
   export default text;
 }
 
+declare module 'explorer:algorithms' { // trivance list --format=json
+  const table: { name: string, family: string, title: string, baseline: boolean, colour: number }[];
+  export default table;
+}
+
 /* Newer than the types of Debian's TypeScript. */
 declare class DecompressionStream {
   constructor(format: string);

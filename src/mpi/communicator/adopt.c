@@ -21,8 +21,8 @@
 #include "mpi/communicator/compare.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/places.h"
-#include "mpi/reports/settings.h"
-#include "mpi/transport/error.h"
+#include "mpi/reports/job_settings.h"
+#include "mpi/transport/mpi_error.h"
 
 static const char FIRST_CALL[] = "make their first call on it";
 

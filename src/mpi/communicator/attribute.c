@@ -23,8 +23,8 @@
 #include "mpi/communicator/job_fabric.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
-#include "mpi/transport/error.h"
+#include "mpi/reports/job_settings.h"
+#include "mpi/transport/mpi_error.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of making the keys */
 static atomic_int state_key = MPI_KEYVAL_INVALID;

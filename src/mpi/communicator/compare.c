@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "mpi/communicator/exchange.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 
 /* Raised when what ranks say to each other changes: exchanges, tags, the wire of a decision. */
 #define PROTOCOL "3"

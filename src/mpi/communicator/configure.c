@@ -15,7 +15,7 @@
 #include "common/error.h"
 #include "mpi/communicator/state.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "settings/rules.h"
 
 bool trv_mpi_state_spans_world(const trv_mpi_state_t *state)

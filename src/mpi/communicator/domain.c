@@ -13,7 +13,7 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/job_fabric.h"
 #include "mpi/reports/log.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 
 #define BLOCKS_MAX 65536 /* 8 KiB of bits */
 

@@ -10,6 +10,7 @@
 
 #include <trivance/torus.h>
 
+#include "common/ascending.h"
 #include "common/error.h"
 
 typedef struct seat {
@@ -21,12 +22,6 @@ static int by_place(const void *a, const void *b)
 {
     const seat_t *x = a, *y = b;
     return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : x->rank - y->rank;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
 }
 
 /* Every place once, ascending, with its lowest rank; the number of places, or a negative code. */
@@ -54,7 +49,7 @@ static int gather_places(seat_t *seat, int ranks, int *ranks_per_place)
 static int distinct(int *value, int count)
 {
     int kept = 0;
-    qsort(value, (size_t)count, sizeof *value, by_value);
+    qsort(value, (size_t)count, sizeof *value, trv_compare_int);
     for (int i = 0; i < count; i++)
         if (i == 0 || value[i] != value[kept - 1])
             value[kept++] = value[i];
@@ -191,7 +186,7 @@ static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const seat_
 
 static int by_rank(const void *a, const void *b)
 {
-    return by_value(&((const seat_t *)a)->rank, &((const seat_t *)b)->rank);
+    return trv_compare_int(&((const seat_t *)a)->rank, &((const seat_t *)b)->rank);
 }
 
 /* Both ways of its ring share a port where those of any dimension do. */

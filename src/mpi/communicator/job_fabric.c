@@ -14,7 +14,7 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/transport/over_fabric.h"
 
 #ifdef TRIVANCE_LIBFABRIC
@@ -30,7 +30,7 @@ typedef struct job_fabric {
     trv_fabric_t *fabric;
     uint8_t *records; /* of all ranks, where the fabric looks addresses up */
     char host[HOST_MAX];
-    bool local, placed; /* the provider serves one host only; every rank knows its place on the network */
+    bool placed; /* every rank knows its place on the network */
     char reason[512];
     MPI_Request request;
     struct job_fabric *next;
@@ -150,7 +150,7 @@ static int hear(job_fabric_t *job, int rank, trv_reader_t *reader)
     char host[HOST_MAX];
     trv_read_text(reader, host, sizeof host);
     const int place = (int)trv_read_number(reader) - 1;
-    if (job->local && strcmp(host, job->host) != 0)
+    if (trv_fabric_is_local(job->fabric) && strcmp(host, job->host) != 0)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "TRIVANCE_TRANSPORT=ofi: libfabric's provider %s serves one host only, and rank %d is on %s",
                         trv_fabric_provider(job->fabric), rank, host);
@@ -181,7 +181,6 @@ static int find_ways(job_fabric_t *job, const place_t *domain)
     const trv_mpi_world_t *world = trv_mpi_world();
     trv_writer_t writer = {.data = NULL};
     gethostname(job->host, sizeof job->host - 1);
-    job->local = trv_fabric_is_local(job->fabric);
     job->placed = true;
     trv_write_text(&writer, job->host);
     trv_write_number(&writer, world && world->code == 1 ? (uint32_t)world->place + 1 : 0);
@@ -247,6 +246,13 @@ int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
     return rc;
 }
 
+unsigned trv_mpi_job_fabric_narrow(MPI_Comm comm, bool *one)
+{
+    const trv_fabric_t *fabric = find(comm);
+    *one = false;
+    return fabric ? trv_fabric_narrow(fabric, one) : 0;
+}
+
 void trv_mpi_job_fabric_leave(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
@@ -285,6 +291,13 @@ int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
     return trv_mpi_settings()->transport != TRV_TRANSPORT_OFI
                ? TRV_OK
                : trv_fail(TRV_ERR_UNSUPPORTED, "TRIVANCE_TRANSPORT=ofi: this Trivance was built without libfabric");
+}
+
+unsigned trv_mpi_job_fabric_narrow(MPI_Comm comm, bool *one)
+{
+    (void)comm;
+    *one = false;
+    return 0;
 }
 
 void trv_mpi_job_fabric_leave(MPI_Comm comm) { (void)comm; }

@@ -10,15 +10,16 @@
 #include <string.h>
 
 #include "text/parse.h"
+#include "common/ascending.h"
 #include "common/error.h"
 #include "common/hash.h"
 #include "text/whole_file.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/reports/watch.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 #include "settings/topology_file.h"
 
 static const char READING[] = "hear what rank 0 has read";
@@ -228,12 +229,6 @@ bool trv_mpi_torus_from_list(const char *list, int ranks, trv_torus_t *torus)
     return false;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 /* The lowest rank that shares memory with this one. */
 static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
 {
@@ -261,7 +256,7 @@ static int by_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
     if (code == TRV_OK)
         code = failed(trv_mpi_collect(comm, &mine, lowest, sizeof mine, NODES), NODES);
     if (code == TRV_OK)
-        qsort(lowest, (size_t)ranks, sizeof *lowest, by_value);
+        qsort(lowest, (size_t)ranks, sizeof *lowest, trv_compare_int);
     for (int i = 0; code == TRV_OK && i < ranks; i++) {
         nodes += i == 0 || lowest[i] != lowest[i - 1];
         if (lowest[i] == mine)

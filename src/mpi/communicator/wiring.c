@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascending.h"
 #include "common/error.h"
 #include "mpi/communicator/places.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 
 #define AUTO "auto"
 
@@ -80,16 +81,10 @@ static int read_seats(const trv_mpi_members_t *members, const trv_mpi_seat_t *se
     return seat[0].code;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 static bool has_twice(const int *place, int ranks, int *sorted)
 {
     memcpy(sorted, place, (size_t)ranks * sizeof *sorted);
-    qsort(sorted, (size_t)ranks, sizeof *sorted, by_number);
+    qsort(sorted, (size_t)ranks, sizeof *sorted, trv_compare_int);
     for (int r = 1; r < ranks; r++)
         if (sorted[r] == sorted[r - 1])
             return true;
@@ -236,7 +231,7 @@ void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *memb
         translate(wiring, members);
 }
 
-void trv_mpi_wiring_clear(trv_mpi_wiring_t *wiring)
+static void wiring_clear(trv_mpi_wiring_t *wiring)
 {
     trv_mpi_node_destroy(wiring->node);
     trv_mpi_fit_clear(&wiring->fit);
@@ -273,7 +268,7 @@ void trv_mpi_members_release(trv_mpi_members_t *members)
 {
     if (!members || atomic_fetch_sub_explicit(&members->references, 1, memory_order_acq_rel) > 1)
         return;
-    trv_mpi_wiring_clear(members->wiring);
+    wiring_clear(members->wiring);
     free(members->wiring);
     trv_mpi_domain_release(members->domain);
     free(members->of);

@@ -47,7 +47,6 @@ typedef struct trv_mpi_seat {
  * place, those of one node make their memory together. `seat`: of every rank. */
 void trv_mpi_wiring_init(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *members, const trv_mpi_seat_t *seat,
                          MPI_Comm user, int tag);
-void trv_mpi_wiring_clear(trv_mpi_wiring_t *wiring);
 
 static inline bool trv_mpi_wiring_has_fit(const trv_mpi_wiring_t *wiring)
 {

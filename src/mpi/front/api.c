@@ -10,7 +10,7 @@
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 
 /* Once; what serves an intercommunicator never changes. */
 static void say_intercommunicator(MPI_Comm comm)

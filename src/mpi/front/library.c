@@ -12,7 +12,7 @@
 
 #include "common/error.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 
 static int outcome(int code)
 {

@@ -13,8 +13,8 @@
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/error.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/mpi_error.h"
+#include "mpi/transport/waiting.h"
 
 /* One of the two serves; neither where there is nothing to do. */
 struct trv_mpi_handle {

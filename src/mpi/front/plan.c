@@ -17,10 +17,10 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/front/library.h"
 #include "mpi/front/serve.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/error.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/mpi_error.h"
+#include "mpi/transport/waiting.h"
 
 #define ALIVE  0x7472765au
 #define FREED  0x64656164u

@@ -19,9 +19,9 @@
 #include "mpi/operations/buffers.h"
 #include "mpi/operations/device.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/selection/choose.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 
 /* ---- What a call wants ------------------------------------------------------------------------------------------- */
 
@@ -69,7 +69,9 @@ static int read_gather(const trv_mpi_gather_t *call, trv_mpi_want_t *want, bool 
     return code == MPI_SUCCESS && bytes > 0 ? check_output(call->recvbuf) : code;
 }
 
-int trv_mpi_read_call(const trv_mpi_call_t *call, trv_mpi_want_t *want, bool *plain)
+/* What a call wants, where a schedule may serve it; its elements' way is TRV_MPI_LIBRARY where none may. *plain: AllGather
+ * of types without gaps. MPI_SUCCESS, or the class of wrong arguments with the sentence. */
+static int read_call(const trv_mpi_call_t *call, trv_mpi_want_t *want, bool *plain)
 {
     *plain = true;
     return call->gather ? read_gather(call->gather, want, plain) : read_reduction(call->reduction, want);
@@ -148,7 +150,7 @@ static bool serve_new(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *c
     bool plain = true;
     const void *input;
     void *output;
-    *code = trv_mpi_read_call(call, &want, &plain);
+    *code = read_call(call, &want, &plain);
     buffers_of(call, &input, &output);
     if (trv_mpi_settings()->check && *code == MPI_SUCCESS && plain && !call->uneven &&
         want.elements.way != TRV_MPI_LIBRARY)
@@ -199,7 +201,7 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
 {
     bool plain = true;
     *job = (trv_mpi_job_t){.input = NULL};
-    *code = trv_mpi_read_call(call, &job->want, &plain);
+    *code = read_call(call, &job->want, &plain);
     buffers_of(call, &job->input, &job->output);
     job->packed = plain ? NULL : call->gather;
     return *code == MPI_SUCCESS && job->want.count > 0;

@@ -23,10 +23,6 @@ typedef struct trv_mpi_call {
  * False: it is the MPI library's, with the program's own arguments, on all ranks alike. Collective. */
 bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 
-/* What a call wants, where a schedule may serve it; its elements' way is TRV_MPI_LIBRARY where none may. *plain: AllGather
- * of types without gaps. MPI_SUCCESS, or the class of wrong arguments with the sentence. */
-int trv_mpi_read_call(const trv_mpi_call_t *call, trv_mpi_want_t *want, bool *plain);
-
 /* The decision for a call on a state that serves, made collectively if there is none yet. NULL: pass, or an error class
  * in *code. */
 trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,

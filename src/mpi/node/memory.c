@@ -22,7 +22,7 @@
 
 #include "common/error.h"
 #include "mpi/node/memory.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 /* ---- Layout ------------------------------------------------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "mpi/operations/want.h"
 #include "mpi/operations/device.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 
 bool trv_mpi_on_device(const void *input, const void *output)
 {

@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "mpi/operations/elements.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 
 int trv_mpi_gather_measure(const trv_mpi_gather_t *gather, size_t *bytes, bool *plain)
 {

@@ -13,7 +13,7 @@
 #include "common/error.h"
 #include "mpi/operations/elements.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 
 #define TILE_BYTES 65536
 

@@ -8,10 +8,10 @@
 #include "common/error.h"
 #include "mpi/node/node.h"
 #include "mpi/operations/scratch.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/reports/watch.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 #include "settings/rules.h"
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */

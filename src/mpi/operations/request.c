@@ -15,7 +15,7 @@
 #include "mpi/operations/buffers.h"
 #include "mpi/reports/watch.h"
 #include "mpi/transport/channel.h"
-#include "mpi/transport/wait.h"
+#include "mpi/transport/waiting.h"
 
 #define REASON_MAX 256
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 
 #define PLACES    8
 #define ALIGNMENT 64 /* also the room for the head */

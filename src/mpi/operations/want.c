@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "common/hash.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 
 #if defined(MPICH)
 static const bool SAME_IS_ERROR = true;

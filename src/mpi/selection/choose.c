@@ -22,8 +22,8 @@
 
 #include "common/error.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
-#include "mpi/selection/nodes.h"
+#include "mpi/reports/job_settings.h"
+#include "mpi/selection/node_sets.h"
 #include "mpi/selection/planned.h"
 
 /* The form that adds all contributions in rank order; it moves n vectors, so it serves small ones only. */

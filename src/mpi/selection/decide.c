@@ -11,10 +11,10 @@
 #include "common/error.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/operations/scratch.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/selection/choose.h"
-#include "mpi/transport/wait.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/waiting.h"
+#include "mpi/transport/mpi_error.h"
 
 static const char WHAT[] = "make the same call";
 

@@ -8,8 +8,8 @@
 
 #include "mpi/operations/scratch.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
-#include "mpi/transport/wait.h"
+#include "mpi/reports/job_settings.h"
+#include "mpi/transport/waiting.h"
 
 #define KEPT_MAX 256 /* of a communicator */
 

@@ -11,10 +11,12 @@
 
 #include <trivance/planner.h>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/size_class.h"
+#include "mpi/communicator/job_fabric.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "settings/model.h"
 
 #define TRV_SIZE_CLASS_MIN 8
@@ -38,25 +40,28 @@ void trv_mpi_class_bounds(uint64_t bytes, uint64_t *least, uint64_t *most)
 
 /* Below MPI the network alone knows the way between two ranks; interfaces that lead different ways are the sender's to
  * choose from. */
-trv_simulate_options_t trv_mpi_network_as_set(const trv_network_t *links)
+trv_simulate_options_t trv_mpi_network_as_set(const trv_mpi_state_t *state, const trv_network_t *links,
+                                              unsigned shared_port)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
     trv_simulate_options_t network = trv_model_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns,
                                                        settings->overhead_ns);
     network.slow_links = links->slow_links;
     network.slow_link = links->slow_link;
+    trv_model_paths_t paths = {.declared = shared_port};
+    paths.found = trv_mpi_job_fabric_narrow(state->members->domain->comm, &paths.one_found);
+    trv_model_narrow(&network, &links->torus, &settings->file_rules, &paths);
     network.routes = settings->transport == TRV_TRANSPORT_OFI && settings->ports ? TRV_ROUTES_CHOSEN : TRV_ROUTES_FIXED;
     return network;
 }
 
-trv_planner_constraints_t trv_mpi_constraints(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
+trv_planner_constraints_t trv_mpi_constraints(const trv_mpi_want_t *want)
 {
     const bool reduces = want->collective != TRV_ALLGATHER;
     return (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS,
                                        .consistent = reduces && !want->elements.exact &&
                                                      !trv_mpi_settings()->allow_inconsistent,
-                                       .idempotent = reduces && want->elements.idempotent,
-                                       .narrow = state->shared_port};
+                                       .idempotent = reduces && want->elements.idempotent};
 }
 
 /* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason where none will do. */
@@ -79,15 +84,20 @@ static int plan_of_family(trv_planner_t *planner, const question_t *question, tr
     return found;
 }
 
+static trv_simulate_options_t network_of(const trv_mpi_state_t *state)
+{
+    return trv_mpi_network_as_set(state, &state->network, state->shared_port);
+}
+
 static int make_planner(const trv_mpi_state_t *state, const question_t *question, trv_planner_t **planner)
 {
-    trv_simulate_options_t network = trv_mpi_network_as_set(&state->network);
+    trv_simulate_options_t network = network_of(state);
     return trv_planner_create(planner, &state->network.torus, question->collective, &network, &question->constraints);
 }
 
 static int find_plan(const trv_mpi_state_t *state, const question_t *question, trv_planned_t *best)
 {
-    trv_simulate_options_t network = trv_mpi_network_as_set(&state->network);
+    trv_simulate_options_t network = network_of(state);
     if (!question->family)
         return trv_planner_best(&state->network.torus, question->collective, question->bytes, &network,
                                 &question->constraints, best);
@@ -127,13 +137,6 @@ trv_mpi_unit_t trv_mpi_describe_plan(trv_mpi_choice_t *choice, const char *how, 
     return unit;
 }
 
-double trv_mpi_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
-
 void trv_mpi_describe_time(trv_mpi_choice_t *choice, double took_ms)
 {
     if (took_ms >= LONG_MS)
@@ -158,6 +161,11 @@ static void describe(const trv_mpi_state_t *state, const question_t *question, c
 {
     const trv_mpi_unit_t unit = trv_mpi_describe_plan(choice,
                                                       question->family ? "the fastest of its family" : "planned", best);
+    const trv_simulate_options_t network = network_of(state);
+    char text[TRV_MODEL_NARROW_MAX];
+    if (network.narrow)
+        trv_mpi_append(choice, "; %s",
+                       trv_model_narrow_text(&network, &state->network.torus, &trv_mpi_settings()->file_rules, text));
     append_second(state, question, unit, choice);
     trv_mpi_describe_time(choice, took_ms);
 }
@@ -168,7 +176,7 @@ static question_t question_of(const trv_mpi_state_t *state, const trv_mpi_want_t
 {
     return (question_t){.collective = want->collective,
                         .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
-                        .constraints = trv_mpi_constraints(state, want),
+                        .constraints = trv_mpi_constraints(want),
                         .family = family};
 }
 
@@ -177,7 +185,7 @@ int trv_mpi_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, co
 {
     trv_planned_t best;
     const question_t question = question_of(state, want, family);
-    double began_ms = trv_mpi_clock_ms();
+    const double began_s = trv_now_s();
     int code = find_plan(state, &question, &best);
     if (code == TRV_ERR_UNSUPPORTED) {
         trv_mpi_append(choice, "%s%.300s", *choice->why ? "; " : "", trv_last_error());
@@ -185,7 +193,7 @@ int trv_mpi_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, co
     }
     if (code == TRV_OK) {
         snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best.algorithm);
-        describe(state, &question, &best, trv_mpi_clock_ms() - began_ms, choice);
+        describe(state, &question, &best, 1e3 * (trv_now_s() - began_s), choice);
     }
     return code;
 }

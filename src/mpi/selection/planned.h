@@ -16,10 +16,11 @@
 void trv_mpi_class_bounds(uint64_t bytes, uint64_t *least, uint64_t *most);
 
 /* The network of TRIVANCE_ALPHA & co., with a torus's slow and cut links, which it borrows. */
-trv_simulate_options_t trv_mpi_network_as_set(const trv_network_t *links);
+trv_simulate_options_t trv_mpi_network_as_set(const trv_mpi_state_t *state, const trv_network_t *links,
+                                              unsigned shared_port);
 
 /* What is right for `want`. */
-trv_planner_constraints_t trv_mpi_constraints(const trv_mpi_state_t *state, const trv_mpi_want_t *want);
+trv_planner_constraints_t trv_mpi_constraints(const trv_mpi_want_t *want);
 
 /* The fastest schedule that is right for `want`, of a family or (NULL) of all algorithms. Appends the reason to
  * choice->why; choice->algorithm = "" where there is none. TRV_OK, or a code of the core. */
@@ -40,6 +41,5 @@ trv_mpi_unit_t trv_mpi_describe_plan(trv_mpi_choice_t *choice, const char *how, 
 
 /* "; planning took 12 ms", where it was long. */
 void trv_mpi_describe_time(trv_mpi_choice_t *choice, double took_ms);
-double trv_mpi_clock_ms(void);
 
 #endif

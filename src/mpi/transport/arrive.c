@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "mpi/transport/error.h"
+#include "mpi/transport/mpi_error.h"
 #include "mpi/transport/inside.h"
 
 /* ---- Bad ends ---------------------------------------------------------------------------------------------------- */

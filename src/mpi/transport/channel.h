@@ -45,7 +45,6 @@ int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, size_t pi
 void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag);
 /* The rank that a plan's rank stands for, one for each; they must outlive the channel. NULL, as at first: itself. */
 void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member);
-const int *trv_mpi_channel_members(const trv_mpi_channel_t *channel);
 /* After a run that failed: tells all its peers that this rank neither sends nor takes any more with the channel's
  * tags. */
 void trv_mpi_channel_part(const trv_mpi_channel_t *channel);

@@ -73,6 +73,9 @@ int trv_fabric_survey(trv_fabric_t *fabric, const trv_torus_t *torus);
 void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
 int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 int trv_fabric_settle(trv_fabric_t *fabric);
+/* Bits of the dimensions whose two ways take one interface on any rank that has neighbours on other hosts both ways, or
+ * has been told so (TRIVANCE_PORTS); *one: several take the same. Known to all ranks alike, once it is settled. */
+unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one);
 /* "+0 by eth1 and -0 by eth2": this rank's, as the end of a sentence. */
 void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room);
 

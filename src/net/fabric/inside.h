@@ -67,9 +67,12 @@ struct trv_fabric {
     trv_seat_t *seat;    /* of every rank, until it is settled */
     trv_reader_t *offer; /* likewise, until the survey */
     trv_torus_t torus;
+    unsigned narrow; /* trv_fabric_narrow's */
+    bool one_path;
     trv_peer_t *peer;
     trv_peer_kind_t kind;             /* rank 0's */
     bool needs_regions, names_sender; /* from the capability bits */
+    bool local;                       /* the provider reaches this host's ranks only */
     uint64_t next_key;
     uint64_t cut_most;    /* the longest message whose length goes along with its fragments */
     pthread_mutex_t lock; /* of all that is the provider's */

@@ -14,7 +14,7 @@ static int open_all(trv_fabric_t *fabric)
 {
     int rc = trv_fabric_choose(fabric);
     /* Memory knows no rendezvous that is worth avoiding, and shm has room for 1024 messages that nobody takes. */
-    fabric->cut_most = rc == TRV_OK && trv_fabric_is_local(fabric) ? 0 : UINT64_MAX;
+    fabric->cut_most = fabric->local ? 0 : UINT64_MAX;
     fabric->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return rc == TRV_OK && fabric->wake < 0 ? trv_fail(TRV_ERR_TRANSPORT, "no files are left to wait with") : rc;
 }
@@ -95,6 +95,8 @@ void trv_fabric_close(trv_fabric_t *fabric)
     free(fabric->offer);
     free(fabric);
 }
+
+bool trv_fabric_is_local(const trv_fabric_t *fabric) { return fabric->local; }
 
 void trv_fabric_crowd(trv_fabric_t *fabric) { fabric->options.crowded = true; }
 

@@ -12,7 +12,7 @@
 
 #include "common/error.h"
 #include "net/fabric/inside.h"
-#include "net/ports/route.h"
+#include "net/ports/system_routes.h"
 
 #define API_VERSION FI_VERSION(1, 14)
 
@@ -214,8 +214,6 @@ static bool reaches_hosts(const char *provider)
     return reaches;
 }
 
-bool trv_fabric_is_local(const trv_fabric_t *fabric) { return !reaches_hosts(trv_fabric_provider(fabric)); }
-
 /* ---- Without a map ----------------------------------------------------------------------------------------------- */
 
 /* Whether an address is in "10.1.0.0/16". */
@@ -364,6 +362,7 @@ int trv_fabric_choose(trv_fabric_t *fabric)
             rc = trv_fail(TRV_ERR_UNSUPPORTED, "the tags of libfabric's provider %s have %d bits, and %d are needed",
                           provider, tag_bits(fabric->port[0].info), TRV_TAG_BITS);
     }
+    fabric->local = rc == TRV_OK && !reaches_hosts(trv_fabric_provider(fabric));
     fi_freeinfo(list);
     return rc;
 }

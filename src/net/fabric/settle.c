@@ -9,7 +9,7 @@
 #include "common/error.h"
 #include "common/hash.h"
 #include "net/fabric/inside.h"
-#include "net/ports/route.h"
+#include "net/ports/system_routes.h"
 
 /* ---- The first exchange: interfaces ------------------------------------------------------------------------------ */
 
@@ -279,6 +279,7 @@ int trv_fabric_settle(trv_fabric_t *fabric)
     rc = rc == TRV_OK && !map ? trv_fail_memory() : rc;
     if (rc == TRV_OK) {
         trv_seats_map(&seats, map);
+        fabric->narrow = trv_seats_narrow(&seats, map, &fabric->one_path);
         rc = settle_all(fabric, map);
     }
     trv_seats_clear(&seats);
@@ -288,6 +289,12 @@ int trv_fabric_settle(trv_fabric_t *fabric)
     fabric->seat = NULL;
     fabric->offer = NULL;
     return rc;
+}
+
+unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one)
+{
+    *one = fabric->one_path;
+    return fabric->narrow;
 }
 
 void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room)

@@ -11,9 +11,15 @@
 #include "net/front/inside.h"
 #include "settings/model.h"
 
-static trv_simulate_options_t network_as_set(const trv_settings_t *settings)
+trv_simulate_options_t trv_net_network(const trv_net_t *net, const trv_torus_t *torus)
 {
-    return trv_model_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns, settings->overhead_ns);
+    const trv_settings_t *settings = &net->settings;
+    trv_simulate_options_t network = trv_model_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns,
+                                                       settings->overhead_ns);
+    trv_model_paths_t paths = {.declared = 0};
+    paths.found = trv_fabric_narrow(net->fabric, &paths.one_found);
+    trv_model_narrow(&network, torus, &settings->file_rules, &paths);
+    return network;
 }
 
 static trv_planner_constraints_t constraints_of(const trv_kind_t *kind)
@@ -45,7 +51,7 @@ static int take_named(const trv_kind_t *kind, trv_decision_t *decision)
 static int take_planned(const trv_kind_t *kind, trv_decision_t *decision)
 {
     const trv_planner_constraints_t constraints = constraints_of(kind);
-    const trv_simulate_options_t network = network_as_set(&kind->comm->net->settings);
+    const trv_simulate_options_t network = trv_net_network(kind->comm->net, &kind->comm->torus);
     trv_planned_t plan;
     int rc = trv_planner_best(&kind->comm->torus, kind->collective, kind->bytes, &network, &constraints, &plan);
     if (rc == TRV_OK)

@@ -171,12 +171,15 @@ typedef struct trv_spread {
     uint64_t inner; /* tag */
     int place, children, posted;
     int child[TRV_CHILDREN_MAX];
-    bool here; /* the data */
+    bool here;  /* the data */
+    int awaits; /* the rank of the job that it waits for */
     trv_flow_op_t up, down[TRV_CHILDREN_MAX];
 } trv_spread_t;
 
 int trv_spread_begin(trv_spread_t *spread, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number);
 int trv_spread_advance(trv_spread_t *spread);
+/* What it waits for, in words. */
+void trv_spread_describe(const trv_spread_t *spread, char *text, size_t room);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
@@ -240,7 +243,8 @@ typedef struct trv_kind {
     struct trv_kind *next;
 } trv_kind_t;
 
-/* choose.c: for comm's rank 0. */
+/* choose.c: what is planned for, and the choice of comm's rank 0. */
+trv_simulate_options_t trv_net_network(const trv_net_t *net, const trv_torus_t *torus);
 void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision);
 
 /* kind.c. A kind of a plan is made with a schedule of the caller's own, or NULL. */
@@ -248,8 +252,6 @@ int trv_kind_make(trv_kind_t **kind, trv_net_comm_t *comm, trv_collective_t coll
                   uint64_t bytes, const char *wanted);
 /* Lets the decision be made. Collective. An instance is taken before, which waits for it. */
 int trv_kind_decide(trv_kind_t *kind);
-/* 1: decided; 0: not yet; negative: there is no algorithm. */
-int trv_kind_advance(trv_kind_t *kind);
 /* Frees it, at once or when its last instance is given back. */
 void trv_kind_retire(trv_kind_t *kind);
 /* One that is free, or new. */

@@ -100,7 +100,8 @@ static int carry_out(trv_kind_t *kind)
     return rc < 0 ? trv_net_break(kind->comm->net, rc) : TRV_OK;
 }
 
-int trv_kind_advance(trv_kind_t *kind)
+/* 1: decided; 0: not yet; negative: there is no algorithm. */
+static int advance_kind(trv_kind_t *kind)
 {
     pthread_mutex_lock(&kind->lock);
     int rc = kind->decided ? 1 : trv_spread_advance(&kind->spread);
@@ -214,7 +215,7 @@ static int advance(struct trv_net_request *request)
     trv_net_t *net = request->comm->net;
     int rc;
     if (!instance->started) {
-        rc = trv_kind_advance(instance->kind);
+        rc = advance_kind(instance->kind);
         if (rc <= 0)
             return rc;
         if (request->comm->size == 1)
@@ -236,8 +237,15 @@ static int advance(struct trv_net_request *request)
 static void describe(const struct trv_net_request *request, char *text, size_t room)
 {
     const trv_instance_t *instance = (const trv_instance_t *)request;
-    if (instance->started && instance->plan)
+    trv_kind_t *kind = instance->kind;
+    if (instance->started && instance->plan) {
         trv_plan_describe_as(instance->plan, request->comm->member, text, room);
+        return;
+    }
+    pthread_mutex_lock(&kind->lock);
+    if (!kind->decided)
+        trv_spread_describe(&kind->spread, text, room);
+    pthread_mutex_unlock(&kind->lock);
 }
 
 static void done(struct trv_net_request *request) { trv_instance_give((trv_instance_t *)request); }

@@ -226,7 +226,14 @@ static int take_texts(trv_net_t *net, const trv_net_options_t *options)
             snprintf(net->torus, sizeof net->torus, "%s", item);
     }
     if (options->torus && *options->torus && !*net->torus)
-        return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has not %d ranks, as the job has", options->torus, net->ranks);
+        return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has not %d ranks, as the job has; a ring of them is %d",
+                        options->torus, net->ranks, net->ranks);
+    if (torus && *torus && !*net->torus && net->rank == 0 && net->settings.info) {
+        char sentence[TRV_REASON_MAX];
+        snprintf(sentence, sizeof sentence, "TRIVANCE_TORUS=%.80s has no torus of %d ranks: they are a ring", torus,
+                 net->ranks);
+        warn(net, sentence);
+    }
     return TRV_OK;
 }
 
@@ -240,6 +247,8 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_m
     trv_settings_read(&net->settings, warn, net);
     int rc = take_ranks(net, options);
     const bool counted = rc == TRV_OK;
+    if (counted && net->rank == 0)
+        trv_settings_read_rules(&net->settings, warn, net);
     if (counted && net->settings.fault)
         rc = trv_fail(TRV_ERR_ARGUMENT, "%s", net->settings.fault);
     if (rc == TRV_OK)

@@ -1,6 +1,7 @@
 /*
  * Broadcasts along a binomial tree: counted from the root, a rank's parent lacks its lowest bit.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/error.h"
@@ -38,6 +39,7 @@ int trv_spread_advance(trv_spread_t *spread)
     trv_net_t *net = spread->comm->net;
     int rc = 1;
     if (!spread->here) {
+        spread->awaits = spread->up.op.peer;
         rc = trv_flow_test(net, &spread->up);
         if (rc <= 0)
             return rc;
@@ -50,9 +52,16 @@ int trv_spread_advance(trv_spread_t *spread)
             return rc;
     }
     rc = 1;
-    for (int i = 0; rc > 0 && i < spread->children; i++)
+    for (int i = 0; rc > 0 && i < spread->children; i++) {
+        spread->awaits = spread->down[i].op.peer;
         rc = trv_flow_test(net, &spread->down[i]);
+    }
     return rc;
+}
+
+void trv_spread_describe(const trv_spread_t *spread, char *text, size_t room)
+{
+    snprintf(text, room, "it waits for rank %d", spread->awaits);
 }
 
 typedef struct broadcast {
@@ -64,6 +73,11 @@ static int advance(struct trv_net_request *request)
 {
     const int rc = trv_spread_advance(&((broadcast_t *)request)->spread);
     return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
+}
+
+static void describe(const struct trv_net_request *request, char *text, size_t room)
+{
+    trv_spread_describe(&((const broadcast_t *)request)->spread, text, room);
 }
 
 static void free_broadcast(struct trv_net_request *request)
@@ -89,6 +103,7 @@ int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, in
     if (!broadcast)
         return trv_fail_memory();
     trv_request_init(&broadcast->request, comm, "a broadcast", advance, free_broadcast);
+    broadcast->request.describe = describe;
     rc = trv_spread_begin(&broadcast->spread, comm, buffer, bytes, root, atomic_fetch_add(&comm->calls, 1));
     if (rc < 0) {
         free_broadcast(&broadcast->request);

@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "net/front/inside.h"
+#include "settings/model.h"
 
 #define HOST_MAX 256
 
@@ -95,6 +96,26 @@ int trv_net_progress(trv_net_t *net)
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
+/* Of rank 0's rules file. */
+static void write_paths(const trv_rules_t *rules, trv_writer_t *writer)
+{
+    char torus[TRV_TORUS_TEXT_MAX] = "";
+    if (rules->paths.dims > 0)
+        trv_torus_format(&rules->paths, torus, sizeof torus);
+    trv_write_text(writer, torus);
+    trv_write_number(writer, rules->narrow);
+    trv_write_number(writer, rules->one_path);
+}
+
+static bool read_paths(trv_rules_t *rules, trv_reader_t *reader)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    trv_read_text(reader, torus, sizeof torus);
+    rules->narrow = trv_read_number(reader);
+    rules->one_path = trv_read_number(reader) != 0;
+    return !*torus || trv_torus_parse(torus, &rules->paths) == TRV_OK;
+}
+
 static int join(trv_net_t *net)
 {
     trv_writer_t writer = {.data = NULL};
@@ -105,6 +126,7 @@ static int join(trv_net_t *net)
     trv_write_text(&writer, net->torus);
     trv_write_text(&writer, net->algorithm);
     trv_write_text(&writer, net->provider);
+    write_paths(&settings->file_rules, &writer);
     for (int i = 0; i < 6; i++)
         trv_write_real(&writer, *number[i]);
     int rc = writer.failed ? trv_fail_memory() : trv_meeting_join(net->meeting, writer.data, writer.used);
@@ -117,10 +139,11 @@ static int join(trv_net_t *net)
     trv_read_text(&reader, net->torus, sizeof net->torus);
     trv_read_text(&reader, net->algorithm, sizeof net->algorithm);
     trv_read_text(&reader, net->provider, sizeof net->provider);
+    const bool right = read_paths(&settings->file_rules, &reader);
     for (int i = 0; i < 6; i++)
         *number[i] = trv_read_real(&reader);
     net->fragment = fragment > 0 && fragment < 0x1p53 ? (size_t)fragment : 0;
-    return trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says came damaged");
+    return right && trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says came damaged");
 }
 
 static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
@@ -144,7 +167,6 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
 static int hear(trv_net_t *net, const char *own)
 {
     char host[HOST_MAX];
-    const bool local = trv_fabric_is_local(net->fabric);
     int here = 0, rc = TRV_OK;
     for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
         size_t bytes;
@@ -152,7 +174,7 @@ static int hear(trv_net_t *net, const char *own)
         trv_reader_t reader = trv_reader(record, bytes);
         trv_read_text(&reader, host, sizeof host);
         here += strcmp(host, own) == 0;
-        if (local && strcmp(host, own) != 0)
+        if (trv_fabric_is_local(net->fabric) && strcmp(host, own) != 0)
             return trv_fail(TRV_ERR_UNSUPPORTED,
                             "libfabric's provider %s serves one host only, and rank %d is on %s; set "
                             "TRIVANCE_PROVIDER=tcp",
@@ -187,6 +209,16 @@ static int exchange(trv_net_t *net, trv_writer_t *writer)
     return rc;
 }
 
+static void tell_narrow(const trv_net_t *net, const trv_torus_t *torus)
+{
+    char text[TRV_MODEL_NARROW_MAX], line[TRV_MODEL_NARROW_MAX + 80];
+    const trv_simulate_options_t network = trv_net_network(net, torus);
+    snprintf(line, sizeof line, "%s: plans count on one path for both ways there",
+             trv_model_narrow_text(&network, torus, &net->settings.file_rules, text));
+    if (network.narrow)
+        net->log(net->log_context, line);
+}
+
 /* Which interface leads which way, and who is where. */
 static int find_ways(trv_net_t *net)
 {
@@ -211,6 +243,8 @@ static int find_ways(trv_net_t *net)
         trv_fabric_tell(net->fabric, map, sizeof map);
         snprintf(line, sizeof line, "rank %d sends %s (%s)", net->rank, map, trv_fabric_provider(net->fabric));
         net->log(net->log_context, line);
+        if (net->rank == 0)
+            tell_narrow(net, &torus);
     }
     return rc;
 }

@@ -283,3 +283,36 @@ void trv_seats_map(const trv_seats_t *seats, trv_map_t *map)
             map[r].arrive[w] = arrive(seats, r, w, &map[r]);
     }
 }
+
+/* ---- Paths that are shared --------------------------------------------------------------------------------------- */
+
+/* Whether messages of the rank take both ways of the dimension: elsewhere it does not matter by which interface. */
+static bool goes_both_ways(const trv_seats_t *seats, int rank, int dimension)
+{
+    bool any = false;
+    if (seats->seat[rank].told)
+        return true;
+    if (dimension < seats->torus.dims)
+        return trv_seats_next(seats, rank, 2 * dimension) >= 0 && trv_seats_next(seats, rank, 2 * dimension + 1) >= 0;
+    for (int w = 0; w < 2 * seats->torus.dims && !any; w++)
+        any = trv_seats_next(seats, rank, w) >= 0;
+    return any;
+}
+
+unsigned trv_seats_narrow(const trv_seats_t *seats, const trv_map_t *map, bool *one)
+{
+    unsigned all = 0;
+    *one = false;
+    for (int r = 0; r < seats->ranks; r++) {
+        unsigned interfaces[TRV_INTERFACES_MAX] = {0};
+        for (int d = 0; d < TRV_DIMS_MAX; d++) {
+            const uint8_t *leave = &map[r].leave[2 * d], *arrive = &map[r].arrive[2 * d];
+            if ((leave[0] != leave[1] && arrive[0] != arrive[1]) || !goes_both_ways(seats, r, d))
+                continue;
+            all |= 1u << d;
+            if (leave[0] < TRV_INTERFACES_MAX)
+                *one = interfaces[leave[0]]++ > 0 || *one;
+        }
+    }
+    return all;
+}

@@ -69,4 +69,9 @@ int trv_seats_next(const trv_seats_t *seats, int rank, int way);
 /* Fills in the map of every rank. */
 void trv_seats_map(const trv_seats_t *seats, trv_map_t *map);
 
+/* Bits of the dimensions whose two ways take one interface, leaving or arriving, on any rank with neighbours on other
+ * hosts both ways (in dimensions that the torus does not have: any way), or that was told; *one: several of one rank take
+ * the same. */
+unsigned trv_seats_narrow(const trv_seats_t *seats, const trv_map_t *map, bool *one);
+
 #endif

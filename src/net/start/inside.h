@@ -66,7 +66,6 @@ struct trv_meeting {
 };
 
 /* thread.c. The lock is held. */
-void trv_meeting_wake(const trv_meeting_t *meeting);
 void trv_meeting_fail_locked(trv_meeting_t *meeting, const char *sentence);
 void trv_meeting_log(trv_meeting_t *meeting, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sets what holds for the socket of a connection. */
@@ -91,11 +90,9 @@ void trv_serve_frame(trv_meeting_t *meeting, trv_end_t *end, const trv_frame_t *
 void trv_serve_over(trv_meeting_t *meeting, trv_end_t *end, bool wrong);
 /* Does what can be done now. */
 void trv_serve_step(trv_meeting_t *meeting, double now_ns);
-void trv_serve_tell(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes);
 void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t room);
 
 /* join.c: the others. */
-void trv_join_try(trv_meeting_t *meeting, double now_ns);
 void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame);
 void trv_join_over(trv_meeting_t *meeting, bool wrong);
 void trv_join_step(trv_meeting_t *meeting, double now_ns);

@@ -73,7 +73,7 @@ static int connect_somewhere(trv_meeting_t *meeting, const char **why_not)
     return fd;
 }
 
-void trv_join_try(trv_meeting_t *meeting, double now_ns)
+static void try_join(trv_meeting_t *meeting, double now_ns)
 {
     if (now_ns < meeting->next_try_ns)
         return;
@@ -115,7 +115,7 @@ void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame)
     if (frame->type == TRV_FRAME_REFUSED) {
         fail_there(meeting, "rank 0",
                    "refuses this rank, which it says does not know the job's secret: "
-                   "TRIVANCE_SECRET must be the same on all ranks",
+                   "TRIVANCE_SECRET must be the same on all ranks, and without one WORLD_SIZE and the run id",
                    TRV_REASON_MAX);
         meeting->told = true;
     } else if (frame->type == TRV_FRAME_WELCOME && !meeting->joined) {
@@ -199,7 +199,7 @@ void trv_join_step(trv_meeting_t *meeting, double now_ns)
         return;
     }
     if (!meeting->up && !meeting->joined && meeting->joins)
-        trv_join_try(meeting, now_ns);
+        try_join(meeting, now_ns);
     if (!meeting->up || meeting->proposed)
         return;
     if (meeting->up->link.greeted && meeting->up->link.sent == 0)

@@ -259,7 +259,7 @@ void trv_serve_over(trv_meeting_t *meeting, trv_end_t *end, bool wrong)
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-void trv_serve_tell(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes)
+static void tell_all(trv_meeting_t *meeting, trv_frame_type_t type, const void *content, size_t bytes)
 {
     for (int r = 1; r < meeting->options.ranks; r++) {
         trv_end_t *end = meeting->end[r];
@@ -281,7 +281,7 @@ static void welcome(trv_meeting_t *meeting)
     meeting->listener = -1;
     meeting->accept_again_ns = 0;
     meeting->joined = true;
-    trv_serve_tell(meeting, TRV_FRAME_WELCOME, meeting->welcome.data, meeting->welcome.bytes);
+    tell_all(meeting, TRV_FRAME_WELCOME, meeting->welcome.data, meeting->welcome.bytes);
 }
 
 static void send_table(trv_meeting_t *meeting)
@@ -335,7 +335,7 @@ void trv_serve_step(trv_meeting_t *meeting, double now_ns)
         trv_meeting_fail_locked(meeting, meeting->proposal);
     if (atomic_load(&meeting->failed)) {
         if (!meeting->told)
-            trv_serve_tell(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
+            tell_all(meeting, TRV_FRAME_FAIL, meeting->reason, strlen(meeting->reason));
         meeting->told = true;
         return;
     }
@@ -346,7 +346,7 @@ void trv_serve_step(trv_meeting_t *meeting, double now_ns)
         send_table(meeting);
     if (meeting->leaves && !meeting->gone && meeting->left == others) {
         meeting->gone = true;
-        trv_serve_tell(meeting, TRV_FRAME_GONE, NULL, 0);
+        tell_all(meeting, TRV_FRAME_GONE, NULL, 0);
     }
     if (meeting->joined + meeting->exchanged + meeting->gone > before)
         pthread_cond_broadcast(&meeting->changed);

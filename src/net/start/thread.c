@@ -24,7 +24,7 @@
 #define MEANWHILE_NS 1e6
 enum { READ_BYTES = 1 << 16, TICK_MS = 20, QUIET_S = 20, ASK_AGAIN_S = 10, ASKED_TIMES = 4 };
 
-void trv_meeting_wake(const trv_meeting_t *meeting)
+static void wake(const trv_meeting_t *meeting)
 {
     const uint64_t one = 1;
     ssize_t written = write(meeting->wake, &one, sizeof one);
@@ -302,7 +302,7 @@ static int too_late(trv_meeting_t *meeting, const char *what)
     snprintf(sentence, sizeof sentence, "rank %d waited %.3g s %s in vain%s", meeting->options.rank,
              meeting->options.timeout_ns / 1e9, what, missing);
     trv_meeting_fail_locked(meeting, sentence);
-    trv_meeting_wake(meeting);
+    wake(meeting);
     return trv_meeting_state(meeting);
 }
 
@@ -311,7 +311,7 @@ static int wait_for(trv_meeting_t *meeting, const bool *reached, const char *wha
                     void *context)
 {
     const double end_ns = trv_now_ns() + meeting->options.timeout_ns + (meeting->options.rank == 0 ? 0 : GRACE_NS);
-    trv_meeting_wake(meeting);
+    wake(meeting);
     while (!*reached && !atomic_load(&meeting->failed)) {
         const double now_ns = trv_now_ns(), next_ns = meanwhile ? now_ns + MEANWHILE_NS : end_ns;
         const struct timespec next = as_time(next_ns < end_ns ? next_ns : end_ns);
@@ -387,7 +387,7 @@ void trv_meeting_report(trv_meeting_t *meeting, const char *sentence, bool follo
     pthread_mutex_lock(&meeting->lock);
     propose(meeting, sentence, trv_now_ns() + (follows ? FOLLOWS_NS : 0));
     pthread_mutex_unlock(&meeting->lock);
-    trv_meeting_wake(meeting);
+    wake(meeting);
 }
 
 void trv_meeting_fail(trv_meeting_t *meeting, const char *sentence)
@@ -396,12 +396,12 @@ void trv_meeting_fail(trv_meeting_t *meeting, const char *sentence)
     const double end_ns = trv_now_ns() + GRACE_NS;
     const struct timespec end = as_time(end_ns);
     propose(meeting, sentence, trv_now_ns());
-    trv_meeting_wake(meeting);
+    wake(meeting);
     while (meeting->threaded && !atomic_load(&meeting->failed) && trv_now_ns() < end_ns)
         pthread_cond_timedwait(&meeting->changed, &meeting->lock, &end);
     trv_meeting_fail_locked(meeting, meeting->proposal);
     pthread_mutex_unlock(&meeting->lock);
-    trv_meeting_wake(meeting);
+    wake(meeting);
 }
 
 int trv_meeting_leave(trv_meeting_t *meeting, void (*meanwhile)(void *context), void *context)
@@ -447,7 +447,7 @@ void trv_meeting_close(trv_meeting_t *meeting)
         pthread_mutex_lock(&meeting->lock);
         meeting->stop = true;
         pthread_mutex_unlock(&meeting->lock);
-        trv_meeting_wake(meeting);
+        wake(meeting);
         pthread_join(meeting->thread, NULL);
     }
     for (int r = 0; r < meeting->options.ranks; r++) {

@@ -7,7 +7,7 @@
  *     reset                               counts start anew
  *     route                               packets keep off the links that are down now, as far as there is another way
  *     link NODE PORT ORDER                PORT as a number; ORDER: bandwidth BPS, latency NS, down, up
- *     both NODE PORT ORDER                the same for the link that comes back, too
+ *     both NODE PORT ORDER                the same for the link in the opposite direction, too
  *     node NODE ORDER                     the same for every link that leaves the node or leads to it
  */
 #include "testbed/emulator/torusnet.h"

@@ -15,6 +15,7 @@
 #define TB_JOB      TB_FOLDER "/job"     /* held while a job runs */
 #define TB_HOSTS    TB_FOLDER "/hosts"   /* what the nodes see as /etc/hosts */
 #define TB_TOPOLOGY TB_FOLDER "/torus.json"
+#define TB_PATHS    TB_FOLDER "/paths.json"
 #define TB_LOG      TB_FOLDER "/torusnet.log"
 
 /* What the agent finds in its environment: the paths of the libraries that it puts before every rank, and the

@@ -4,6 +4,7 @@
  * PMPI_Allreduce, in the same job and in turns.
  */
 #include "testbed/programs/bench_program.h"
+#include "common/ascending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +87,6 @@ static void exchange(void *context, int which)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void gather_active(bench_t *bench)
 {
     bench->actives = 0;
@@ -131,7 +126,7 @@ static void measure_row(bench_t *bench)
     bench_time_together(reduce, tell_round, bench, bench->actives, bench->rounds, &times);
     for (int i = 0; bench->out && i < bench->actives; i++) {
         double *own_ns = times.time_ns + i * bench->rounds;
-        qsort(own_ns, (size_t)bench->rounds, sizeof *own_ns, ascending);
+        qsort(own_ns, (size_t)bench->rounds, sizeof *own_ns, trv_compare_double);
         fprintf(bench->out, "row %zu %d %d %.0f %.0f %.0f %d %.0f\n", bench->bytes, bench->active[i], bench->rounds,
                 own_ns[bench->rounds / 2], own_ns[0], own_ns[bench->rounds - 1], bench->wrong[i], times.core_ns[i]);
     }
@@ -147,7 +142,7 @@ static void measure_exchange(bench_t *bench)
     for (int i = 0; i < 2; i++) {
         bench->steps = steps[i];
         bench_time_together(exchange, NULL, bench, 1, bench->rounds, &times);
-        qsort(times.time_ns, (size_t)bench->rounds, sizeof(double), ascending);
+        qsort(times.time_ns, (size_t)bench->rounds, sizeof(double), trv_compare_double);
         if (bench->out)
             fprintf(bench->out, "steps %d %d %.0f\n", bench->steps, bench->neighbours,
                     times.time_ns[bench->rounds / 2]);

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 
 #include "mpi/reports/log.h"
-#include "mpi/reports/settings.h"
+#include "mpi/reports/job_settings.h"
 #include "mpi/reports/watch.h"
 #include "said.h"
 

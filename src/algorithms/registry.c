@@ -1,0 +1,115 @@
+/*
+ * The table of algorithms. A new algorithm is one new file and one line of lines.h; every reader, test and figure picks
+ * it up by itself.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/registry.h"
+#include "common/error.h"
+
+static const trv_algorithm_t *const table[] = {
+#define ALGORITHM(name) &trv_##name,
+#include "algorithms/lines.h"
+#undef ALGORITHM
+};
+
+#define ALGORITHMS ((int)(sizeof table / sizeof table[0]))
+
+int trv_algorithms_count(void) { return ALGORITHMS; }
+
+const trv_algorithm_t *trv_algorithm_at(int index) { return index >= 0 && index < ALGORITHMS ? table[index] : NULL; }
+
+const trv_algorithm_t *trv_algorithm_find(const char *name)
+{
+    char names[512] = "";
+    const size_t length = strcspn(name, ":@"); /* parameters may follow */
+    for (int i = 0; i < ALGORITHMS; i++) {
+        if (strlen(table[i]->name) == length && strncmp(table[i]->name, name, length) == 0) {
+            if (name[length] != ':' || table[i]->parameters)
+                return table[i];
+            trv_fail(TRV_ERR_ARGUMENT, "%s takes no parameters: that is its whole name, not '%.80s'", table[i]->name,
+                     name);
+            return NULL;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, i ? ", %s" : "%s", table[i]->name);
+    }
+    trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; there are %s", name, names);
+    return NULL;
+}
+
+const char *trv_algorithm_name(const trv_algorithm_t *algorithm) { return algorithm->name; }
+const char *trv_algorithm_family(const trv_algorithm_t *algorithm) { return algorithm->family; }
+const char *trv_algorithm_title(const trv_algorithm_t *algorithm) { return algorithm->title; }
+const char *trv_algorithm_use(const trv_algorithm_t *algorithm) { return algorithm->use; }
+const char *trv_algorithm_source(const trv_algorithm_t *algorithm) { return algorithm->source; }
+const char *trv_algorithm_sizes(const trv_algorithm_t *algorithm) { return algorithm->sizes; }
+const char *trv_algorithm_steps_formula(const trv_algorithm_t *algorithm) { return algorithm->steps_formula; }
+const char *trv_algorithm_bytes_formula(const trv_algorithm_t *algorithm) { return algorithm->bytes_formula; }
+const char *trv_algorithm_parameters(const trv_algorithm_t *algorithm) { return algorithm->parameters; }
+trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm) { return algorithm->symmetry; }
+trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm) { return algorithm->exactness; }
+bool trv_algorithm_consistent(const trv_algorithm_t *algorithm) { return algorithm->consistent; }
+bool trv_algorithm_baseline(const trv_algorithm_t *algorithm) { return algorithm->baseline; }
+int trv_algorithm_colour(const trv_algorithm_t *algorithm) { return algorithm->colour; }
+bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm) { return algorithm->latency_optimal; }
+
+int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
+{
+    if (algorithm->latency_optimal && collective != TRV_ALLREDUCE)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s sends whole vectors and does AllReduce only; for Reduce-Scatter and "
+                        "AllGather take a bandwidth-optimal algorithm, for example trivance-b",
+                        algorithm->name);
+    return algorithm->supports ? algorithm->supports(torus, collective) : TRV_OK;
+}
+
+/* The torus, with the rings that cuts have opened as lines. */
+static int find_torus(const trv_network_t *network, double avoid, trv_torus_t *torus)
+{
+    trv_rows_t *rows;
+    int rc = trv_rows_create(&rows, network, avoid);
+    if (rc)
+        return rc;
+    *torus = network->torus;
+    torus->lines = rows->lines;
+    trv_rows_destroy(rows);
+    return TRV_OK;
+}
+
+int trv_schedule_spell_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective, char *text,
+                          size_t size)
+{
+    char base[TRV_SPELLED_MAX];
+    double avoid;
+    trv_torus_t torus;
+    if (size > 0)
+        text[0] = '\0';
+    int length = trv_name_split(algorithm, base, &avoid);
+    const trv_algorithm_t *row = length ? NULL : trv_algorithm_find(base);
+    const char *colon = strchr(base, ':');
+    if (!row)
+        return TRV_ERR_ARGUMENT;
+    length = find_torus(network, avoid, &torus);
+    if (length == TRV_OK && !colon)
+        length = trv_algorithm_supports(row, &torus, collective);
+    if (length == TRV_OK)
+        length = row->spell ? row->spell(colon ? colon + 1 : NULL, &torus, collective, text, size)
+                            : snprintf(text, size, "%s", base);
+    if (length >= 0 && (size_t)length < size)
+        length += snprintf(text + length, size - (size_t)length, "%s", algorithm + strlen(base));
+    if (length >= 0 && (size_t)length < size)
+        return TRV_OK;
+    if (size > 0)
+        text[0] = '\0';
+    return length < 0 ? length
+                      : trv_fail(TRV_ERR_ARGUMENT, "spelled out, '%.60s' has %d characters; there is room for %zu",
+                                 algorithm, length, size > 0 ? size - 1 : 0);
+}
+
+int trv_schedule_spell(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,
+                       size_t size)
+{
+    return trv_schedule_spell_on(&(trv_network_t){TRV_NETWORK, .torus = *torus}, algorithm, collective, text, size);
+}

@@ -1,0 +1,114 @@
+/*
+ * What the streams of a schedule load the links with, measured on rank 0's messages: with equal weights all ranks and
+ * links of a dimension are alike by translation. Streams that begin in one dimension are taken together.
+ */
+#include "algorithms/uneven_sides.h"
+
+#include <stdio.h>
+
+#include <trivance/algorithms.h>
+
+#include "common/error.h"
+#include "torus/torus.h"
+
+typedef struct measure {
+    const trv_schedule_t *schedule;
+    int active, dimension[TRV_DIMS_MAX];
+    double load[TRV_DIMS_MAX * TRV_DIMS_MAX]; /* [i * active + s]: see trv_weights_balance */
+    double messages;                          /* of the stream that has most */
+    double hops;
+    int steps, streams;
+    trv_step_t step;
+} measure_t;
+
+/* Adds the messages of rank 0 in a step of a stream; returns how many, or an error. */
+static int add_step(measure_t *m, int stream, int step)
+{
+    const trv_torus_t *torus = trv_schedule_torus(m->schedule);
+    const double slices = (double)trv_schedule_streams(m->schedule) / m->active;
+    int longest = 0, rc = trv_schedule_step(m->schedule, 0, stream, step, &m->step);
+    for (int k = 0; k < m->step.sends && !rc; k++) {
+        const trv_message_t *message = &m->step.send[k];
+        const double part = (double)trv_message_units(m->schedule, message) / (double)trv_schedule_units(m->schedule);
+        trv_route_t route;
+        trv_route_begin(&route, torus, 0, message->peer, message->port, trv_schedule_mirrored(m->schedule, stream));
+        for (int i = 0; i < m->active; i++) /* half of them each way */
+            m->load[i * m->active + stream % m->active] += part * route.hops[m->dimension[i]] / 2 / slices;
+        const int hops = trv_route_length(&route);
+        longest = hops > longest ? hops : longest;
+    }
+    m->hops += longest / (double)trv_schedule_streams(m->schedule);
+    return rc ? rc : m->step.sends;
+}
+
+/* As if all dimensions were rings. */
+static int measure(measure_t *m, const trv_collector_t *collector, const char *name)
+{
+    trv_schedule_t *schedule;
+    trv_torus_t rings = *collector->torus;
+    rings.lines = 0;
+    int rc = trv_schedule_create(&schedule, &rings, name, collector->collective);
+    if (rc)
+        return rc;
+    *m = (measure_t){.schedule = schedule, .step = TRV_STEP_INIT, .steps = trv_schedule_steps(schedule)};
+    m->streams = trv_schedule_streams(schedule);
+    m->active = trv_torus_active(collector->torus, m->dimension);
+    for (int stream = 0; stream < trv_schedule_streams(schedule) && rc >= 0; stream++) {
+        double messages = 0;
+        for (int step = 0; step < m->steps && rc >= 0; step++) {
+            rc = add_step(m, stream, step);
+            messages += rc;
+        }
+        m->messages = messages > m->messages ? messages : m->messages;
+    }
+    trv_step_clear(&m->step);
+    trv_schedule_destroy(schedule);
+    return rc < 0 ? rc : TRV_OK;
+}
+
+/* Of a ring's links a line has half, and its messages go up to twice as far. */
+static void measure_lines(measure_t *m, const trv_torus_t *torus)
+{
+    for (int i = 0; i < m->active; i++)
+        for (int s = 0; s < m->active && trv_torus_is_line(torus, m->dimension[i]); s++)
+            m->load[i * m->active + s] *= 2;
+    m->hops *= 2;
+}
+
+/* With the weights, or none. */
+static int add(const trv_collector_t *collector, const measure_t *m, const char *name, const trv_weights_t *weights,
+               const char *before)
+{
+    char text[TRV_WEIGHTS_TEXT_MAX], weighted[TRV_ALGORITHM_NAME_MAX];
+    trv_weights_t equal = {.count = m->active};
+    for (int s = 0; s < m->active; s++)
+        equal.value[s] = 1;
+    trv_model_t model = {.steps = m->steps,
+                         .hops = m->hops,
+                         .load = trv_weights_load(m->active, m->load, weights ? weights : &equal)};
+    trv_model_messages(&model, m->messages, m->streams);
+    if (weights)
+        trv_weights_format(weights, text);
+    const int length = snprintf(weighted, sizeof weighted, "%s%s%s", name, weights ? before : "", weights ? text : "");
+    return length < (int)sizeof weighted ? collector->add(collector->list, weighted, &model, false) : TRV_OK;
+}
+
+int trv_uneven_add(const trv_collector_t *collector, const char *name, const char *form, const char *before, int most)
+{
+    char formed[TRV_ALGORITHM_NAME_MAX];
+    trv_weights_t weights[TRV_WEIGHTS_BALANCED_MAX];
+    measure_t m;
+    int rc = measure(&m, collector, name);
+    if (rc)
+        return rc;
+    const bool lines = collector->torus->lines != 0;
+    if (lines)
+        measure_lines(&m, collector->torus);
+    snprintf(formed, sizeof formed, "%s%s", name, lines ? form : "");
+    const int found = trv_weights_balance(m.active, m.load, weights);
+    if (found == 0 && lines)
+        rc = add(collector, &m, formed, NULL, before);
+    for (int i = 0; i < found && i < most && !rc; i++)
+        rc = add(collector, &m, formed, &weights[i], before);
+    return rc;
+}

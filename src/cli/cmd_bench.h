@@ -1,0 +1,14 @@
+/*
+ * The command line of `trivance bench`, which trivance-mpi reads.
+ */
+#ifndef TRIVANCE_CLI_CMD_BENCH_H
+#define TRIVANCE_CLI_CMD_BENCH_H
+
+#include "tool/command.h"
+
+enum { BENCH_TORUS = CLI_NO_LETTER, BENCH_OP, BENCH_IN_PLACE, BENCH_WARMUP, BENCH_CHECK, BENCH_FULL };
+
+/* With the letters that go with the format: those of the OSU benchmarks, of nccl-tests, or our own. */
+cli_command_t cli_bench_command_as(const char *format);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * The command line of `trivance topology`, which trivance-mpi reads for --dump, and trivance-net for --ports.
+ */
+#ifndef TRIVANCE_CLI_CMD_TOPOLOGY_H
+#define TRIVANCE_CLI_CMD_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool/command.h"
+#include "tool/table.h"
+
+enum { TOPOLOGY_DUMP = CLI_NO_LETTER, TOPOLOGY_TORUS, TOPOLOGY_HOSTS, TOPOLOGY_PORTS, TOPOLOGY_RULES };
+
+typedef struct cli_topology_options {
+    bool dump, hosts, ports;
+    const char *torus, *output, *rules;
+    uint64_t bytes; /* of the messages of --ports; 0: as many as there are by default */
+    cli_format_t format;
+} cli_topology_options_t;
+
+/* For cli_read_options. */
+int cli_topology_option(void *options, int key);
+
+#endif

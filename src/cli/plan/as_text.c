@@ -1,0 +1,322 @@
+/*
+ * A schedule as text: summary, the table of one rank's messages, that rank's program, the pictures.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/tool.h"
+#include "text/parse.h"
+#include "cli/plan/plan.h"
+#include "tool/network_options.h"
+#include "tool/table.h"
+#include "common/error.h"
+#include "export/names.h"
+#include "export/ranges.h"
+#include "export/text.h"
+
+#define BLOCKS_WIDTH 28
+#define WIDTH        110 /* of pictures, where nothing says how many columns there are */
+#define WIDTH_WORTH  256 /* to be asked for */
+
+/* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all). `first` is added to each number;
+ * the numbers 0 … limit - 1 are "all". Allocated. */
+static char *describe_list(const trv_blocks_t *blocks, int64_t first, int64_t limit, int width)
+{
+    int64_t count = trv_blocks_count(blocks);
+    int64_t *unit = malloc(((size_t)count + 1) * sizeof *unit);
+    char *text = NULL;
+    if (unit) {
+        trv_blocks_list(blocks, unit);
+        for (int64_t i = 0; i < count; i++)
+            unit[i] += first;
+        text = trv_ranges_format(unit, count, limit);
+    }
+    free(unit);
+    if (text && width > 0 && (int)strlen(text) > width) {
+        int end = width - 4; /* after a whole number */
+        while (end > 0 && text[end] != ',')
+            end--;
+        strcpy(text + (end > 0 ? end : width - 4), ",...");
+    }
+    return text;
+}
+
+/* The blocks of all parts of a message: "all", "0-2", or "registers 3-5" for parts that are whole registers. */
+static void describe_parts(const cli_shown_t *plan, const trv_message_t *message, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    if (!plan->has_blocks)
+        return;
+    for (int p = 0; p < message->parts && used < size; p++) {
+        const trv_part_t *part = &message->part[p];
+        int64_t count = trv_blocks_count(&part->blocks);
+        if (part->slots) {
+            used += (size_t)snprintf(text + used, size - used, "%s%lld register%s", used ? " + " : "", (long long)count,
+                                     count == 1 ? "" : "s");
+            continue;
+        }
+        char *list = describe_list(&part->blocks, 0, trv_schedule_units(plan->schedule), BLOCKS_WIDTH);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " + " : "", list ? list : "?");
+        free(list);
+    }
+}
+
+static int route_hops(const cli_shown_t *plan, int rank, int stream, const trv_message_t *message)
+{
+    trv_route_t route;
+    trv_route_begin(&route, trv_schedule_torus(plan->schedule), rank, message->peer, message->port,
+                    trv_schedule_mirrored(plan->schedule, stream));
+    return trv_route_length(&route);
+}
+
+/* ---- The table of messages --------------------------------------------------------------------------------------- */
+
+typedef struct row_head { /* printed once for the rows of a step, and of a stream */
+    bool step, stream;
+} row_head_t;
+
+static void add_message(cli_table_t *table, const cli_shown_t *plan, int rank, int stream, int step,
+                        const trv_step_t *out, const trv_message_t *message, row_head_t *head)
+{
+    char port[16], blocks[160];
+    const trv_step_cost_t *cost = &plan->cost.step[step];
+    snprintf(port, sizeof port, "%c%d", trv_port_sign(message->port) > 0 ? '+' : '-',
+             trv_port_dimension(message->port));
+    describe_parts(plan, message, blocks, sizeof blocks);
+    head->step ? cli_cell_int(table, step) : cli_cell_none(table);
+    head->stream ? cli_cell_int(table, stream) : cli_cell_none(table);
+    head->stream && out->dimension >= 0 ? cli_cell_int(table, out->dimension) : cli_cell_none(table);
+    cli_cell_int(table, message->peer);
+    cli_cell_text(table, port);
+    cli_cell_int(table, route_hops(plan, rank, stream, message));
+    cli_cell_int(table, (int64_t)trv_message_bytes(plan->schedule, stream, message, plan->vector_bytes));
+    cli_cell_text(table, blocks);
+    if (head->step) {
+        cli_cell_int(table, cost->messages);
+        cli_cell_real(table, ceil(cost->link_fraction * (double)plan->vector_bytes - 1e-6), 0);
+    } else {
+        cli_cell_none(table);
+        cli_cell_none(table);
+    }
+    cli_row_end(table);
+    *head = (row_head_t){false, false};
+}
+
+static int print_messages(const cli_shown_t *plan, int rank, FILE *out)
+{
+    static const cli_column_t column[] = {{NULL, "step", true, 0},       {NULL, "stream", true, 0},
+                                          {NULL, "dim", true, 0},        {NULL, "sends to", true, 0},
+                                          {NULL, "port", false, 0},      {NULL, "hops", true, 0},
+                                          {NULL, "bytes", true, 8},      {NULL, "blocks", false, 6},
+                                          {NULL, "congestion", true, 0}, {NULL, "busiest link", true, 0}};
+    cli_table_t table;
+    trv_step_t step = TRV_STEP_INIT;
+    int rc = TRV_OK, messages = 0;
+    fprintf(out, "rank %d\n", rank);
+    cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
+                    out == stdout && cli_stdout_is_terminal());
+    for (int k = 0; k < trv_schedule_steps(plan->schedule) && !rc; k++) {
+        row_head_t head = {true, true};
+        for (int stream = 0; stream < trv_schedule_streams(plan->schedule) && !rc; stream++) {
+            if (plan->stream >= 0 && stream != plan->stream)
+                continue;
+            head.stream = true;
+            rc = trv_schedule_step(plan->schedule, rank, stream, k, &step);
+            for (int i = 0; i < step.sends && !rc; i++, messages++)
+                add_message(&table, plan, rank, stream, k, &step, &step.send[i], &head);
+        }
+    }
+    trv_step_clear(&step);
+    int end = messages ? cli_table_end(&table) : TRV_OK;
+    if (!messages)
+        fputs("sends nothing\n", out);
+    return rc ? rc : end;
+}
+
+/* ---- The program of one rank ------------------------------------------------------------------------------------- */
+
+static void print_program_message(const cli_shown_t *plan, const trv_message_t *message, bool send, FILE *out)
+{
+    char port[TRV_PORT_TEXT_MAX];
+    fprintf(out, "    %s %4d  by %s port %s", send ? "send    to  " : "receive from", message->peer,
+            send ? "own" : "its", trv_port_format(message->port, port));
+    for (int p = 0; p < message->parts; p++) {
+        const trv_part_t *part = &message->part[p];
+        int64_t limit = part->slots ? 0 : trv_schedule_units(plan->schedule);
+        char *list = describe_list(&part->blocks, part->slots ? part->reg : 0, limit, 0);
+        if (part->slots)
+            fprintf(out, "  registers %s", list ? list : "?");
+        else
+            fprintf(out, "  register %d blocks %s", part->reg, list ? list : "?");
+        free(list);
+    }
+    fputc('\n', out);
+}
+
+static void print_program_combine(const cli_shown_t *plan, const trv_combine_t *combine, FILE *out)
+{
+    char *list = describe_list(&combine->blocks, 0, trv_schedule_units(plan->schedule), 0);
+    fprintf(out, "    reduce   register %d =", combine->dst);
+    for (int i = 0; i < combine->sources; i++)
+        fprintf(out, "%s %d", i ? " +" : "", combine->source ? combine->source[i] : combine->first + i);
+    fprintf(out, "  blocks %s\n", list ? list : "?");
+    free(list);
+}
+
+static int print_program(const cli_shown_t *plan, FILE *out)
+{
+    trv_step_t step = TRV_STEP_INIT;
+    int rc = TRV_OK;
+    fprintf(out, "\nprogram of rank %d (register 0 holds the contribution at the start, the result at the end)\n",
+            plan->rank);
+    for (int stream = 0; stream < trv_schedule_streams(plan->schedule) && !rc; stream++) {
+        if (plan->stream >= 0 && stream != plan->stream)
+            continue;
+        for (int k = 0; k < trv_schedule_steps(plan->schedule) && !rc; k++) {
+            rc = trv_schedule_step(plan->schedule, plan->rank, stream, k, &step);
+            if (rc || step.sends + step.receives + step.combines == 0)
+                continue;
+            fprintf(out, "  stream %d step %d\n", stream, k);
+            for (int i = 0; i < step.sends; i++)
+                print_program_message(plan, &step.send[i], true, out);
+            for (int i = 0; i < step.receives; i++)
+                print_program_message(plan, &step.receive[i], false, out);
+            for (int i = 0; i < step.combines; i++)
+                print_program_combine(plan, &step.combine[i], out);
+        }
+    }
+    trv_step_clear(&step);
+    return rc;
+}
+
+/* ---- Pictures ---------------------------------------------------------------------------------------------------- */
+
+static void print_ring(const trv_text_style_t *style, const trv_picture_t *picture)
+{
+    for (int i = 0; i < picture->panels; i++) {
+        const trv_panel_t *panel = &picture->panel[i];
+        char text[64];
+        trv_panel_describe(picture, panel, text, sizeof text);
+        if (panel->first_step == panel->last_step)
+            fprintf(style->out, "\nstep %d: ", panel->first_step);
+        else
+            fprintf(style->out, "\nsteps %d to %d: ", panel->first_step, panel->last_step);
+        fprintf(style->out, "%s%scongestion %d\n", text, text[0] ? ", " : "", panel->messages);
+        trv_text_ring(style, picture, panel);
+    }
+}
+
+/* Whether all panels of a ring can be drawn with all messages. */
+static bool all_fit(const trv_text_style_t *style, const trv_picture_t *picture)
+{
+    for (int i = 0; i < picture->panels; i++)
+        if (!trv_text_ring_fits(style, picture, &picture->panel[i]))
+            return false;
+    return true;
+}
+
+/* Whether there is room for something `width` columns wide (0: for which there never is); says so where it is worth
+ * it. */
+static bool has_room(const trv_text_style_t *style, const char *what, int width)
+{
+    if (width > style->width_max && width <= WIDTH_WORTH)
+        fprintf(style->out, "\n%s takes %d columns; there are %d\n", what, width, style->width_max);
+    return width > 0 && width <= style->width_max;
+}
+
+static int print_arrows(const cli_shown_t *plan, const trv_text_style_t *style, trv_picture_t *picture, int rank)
+{
+    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    const trv_network_t network = cli_network_on(torus, plan->network);
+    int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
+    char what[64];
+    snprintf(what, sizeof what, "a picture of this %s", trv_shape_noun(&network));
+    if (dims == 1) {
+        if (!has_room(style, what, trv_text_ring_width(torus)))
+            return TRV_OK;
+        if (!all_fit(style, picture)) { /* then one rank's */
+            trv_picture_clear(picture);
+            int rc = trv_picture_create(picture, plan->schedule, &network, &plan->cost, rank, plan->stream);
+            if (rc || !all_fit(style, picture))
+                return rc;
+            fprintf(style->out, "\nthe messages of rank %d:\n", rank);
+        }
+        print_ring(style, picture);
+    } else if (dims > 1 && has_room(style, what, trv_text_grid_width(torus))) {
+        int middle = plan->rank >= 0 ? plan->rank : trv_middle_rank(torus);
+        fprintf(style->out, "\nthe messages of rank %d (dimension %d down, %d across)\n", middle, active[dims - 2],
+                active[dims - 1]);
+        trv_text_marks(style, picture);
+        trv_text_grids(style, picture, middle);
+    }
+    return TRV_OK;
+}
+
+static void print_progress(const cli_shown_t *plan, const trv_text_style_t *style, const trv_picture_t *picture)
+{
+    trv_progress_t progress;
+    int stream = plan->stream < 0 ? 0 : plan->stream;
+    if (trv_schedule_torus(plan->schedule)->ranks > 27 || !plan->has_blocks || trv_schedule_steps(plan->schedule) == 0)
+        return;
+    if (trv_progress_create(&progress, plan->schedule, stream))
+        return;
+    if (has_room(style, "who holds what", trv_text_progress_width(&progress))) {
+        if (progress.by_block)
+            fprintf(style->out,
+                    "\nwhat a rank (row) holds and will use, stream %d: contributions in a block (column), %s all\n",
+                    stream, style->utf8 ? "█" : "#");
+        else
+            fprintf(style->out,
+                    "\nwhose contribution (column) a rank (row) holds, stream %d: %s new in the step, %s before\n",
+                    stream, style->utf8 ? "▓" : "+", style->utf8 ? "█" : "#");
+        trv_text_progress(style, picture, &progress);
+    }
+    trv_progress_clear(&progress);
+}
+
+static int print_pictures(const cli_shown_t *plan, int rank, FILE *out)
+{
+    trv_text_style_t style = {out, cli_utf8(), out == stdout ? cli_stdout_columns(WIDTH) : WIDTH};
+    trv_picture_t picture;
+    const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
+    const trv_network_t network = cli_network_on(torus, plan->network);
+    int active[TRV_DIMS_MAX];
+    /* Only as many messages as can be drawn at all. */
+    int only = plan->rank >= 0 || torus->ranks > 81 || trv_active_dimensions(torus, active) != 1 ? rank : -1;
+    if (torus->ranks > 4096)
+        return TRV_OK;
+    if (trv_active_dimensions(torus, active) > 1 && plan->rank < 0)
+        only = -1; /* the grid chooses its rank */
+    if (torus->ranks > 1024)
+        only = rank;
+    int rc = trv_picture_create(&picture, plan->schedule, &network, &plan->cost, only, plan->stream);
+    if (!rc)
+        rc = print_arrows(plan, &style, &picture, rank);
+    if (!rc)
+        print_progress(plan, &style, &picture);
+    trv_picture_clear(&picture);
+    return rc;
+}
+
+int cli_plan_text(const cli_shown_t *plan, FILE *out)
+{
+    char text[CLI_PLAN_TEXT_MAX];
+    int rank = plan->rank >= 0 ? plan->rank : 0;
+    cli_plan_title(plan, text);
+    fputs(text, out);
+    if (plan->chosen_for && strcmp(plan->chosen_for, "planned") == 0)
+        fputs(" (planned: the fastest at this size)", out);
+    else if (plan->chosen_for)
+        fprintf(out, " (the fastest of %s at this size)", plan->chosen_for);
+    cli_plan_subtitle(plan, text);
+    fprintf(out, "\n%s\nLambda %.3f, Delta %.3f, Theta %.3f; %llu messages in all\n\n", text, plan->cost.lambda,
+            plan->cost.delta, plan->cost.theta, (unsigned long long)plan->cost.messages);
+    int rc = print_messages(plan, rank, out);
+    if (!rc && plan->rank >= 0 && plan->has_blocks)
+        rc = print_program(plan, out);
+    if (!rc)
+        rc = print_pictures(plan, rank, out);
+    return rc;
+}

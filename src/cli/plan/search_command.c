@@ -1,0 +1,209 @@
+/*
+ * trivance plan --search: looks for the distances of bandwidth-optimal phases, and writes what it finds as a table for
+ * people or programs, or as the C source of the planner's own table (src/distances/distances_table.c).
+ */
+#include "cli/plan/search_command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/output.h"
+#include "tool/tool.h"
+#include "text/parse.h"
+#include "tool/patience.h"
+#include "tool/progress.h"
+#include "tool/table.h"
+#include "common/error.h"
+#include "common/room.h"
+#include "distances/distances.h"
+
+/* Work of one search: complete up to rings of some hundreds; ten seconds for larger ones. */
+#define SEARCH_WORK (INT64_C(1) << 30)
+#define SEARCH_S    10.0
+
+typedef struct found {
+    int first, last; /* rings */
+    int steps;       /* 0: the front */
+    bool at_once;    /* with the rows that composing needs, too */
+    int count;
+    int64_t room;
+    cli_format_t format;
+    bool source; /* as the C source of the table */
+    trv_distances_t *row;
+} found_t;
+
+static int parse_rings(const char *text, int *first, int *last)
+{
+    char low[16];
+    size_t digits = strcspn(text, "-");
+    const char *high = text[digits] && digits ? text + digits + 1 : text;
+    snprintf(low, sizeof low, "%.*s", (int)(high == text ? sizeof low : digits), text);
+    int rc = trv_parse_int(low, "--search: the ring", 2, TRV_DISTANCES_SEARCH_MAX, first);
+    if (!rc)
+        rc = trv_parse_int(high, "--search: the ring", 2, TRV_DISTANCES_SEARCH_MAX, last);
+    if (!rc && *first > *last)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--search: %d-%d is no range of rings: the smaller one comes first, as in 2-64",
+                      *first, *last);
+    return rc;
+}
+
+/* ---- Searching --------------------------------------------------------------------------------------------------- */
+
+static int add(found_t *found, const trv_distances_t *distances)
+{
+    if (trv_room(&found->row, &found->room, found->count, 1, sizeof *found->row))
+        return TRV_ERR_MEMORY;
+    found->row[found->count++] = *distances;
+    return TRV_OK;
+}
+
+/* One ring: all step counts of its front, those left out that gain nothing; or the one that was asked for. */
+static void find_steps(const found_t *found, int size, int *first, int *last)
+{
+    *first = *last = found->steps;
+    if (!found->steps)
+        trv_distances_front_steps(size, first, last);
+}
+
+/* About what one number of steps takes, which grows fast until the search stops at its work. */
+static double seconds_of(int size) { return fmin(SEARCH_S, 0.2 * pow(size / 500.0, 6)); }
+
+static int search_ring(found_t *found, int size, cli_progress_t *progress)
+{
+    int first, last, rc = TRV_OK;
+    int64_t least = INT64_MAX;
+    find_steps(found, size, &first, &last);
+    for (int steps = first; steps <= last && !rc; steps++) {
+        trv_distances_t distances, at_once;
+        cli_progress_watch(progress, seconds_of(size));
+        rc = trv_distances_search(size, steps, SEARCH_WORK, &distances, &at_once);
+        if (!rc && distances.hops < least) {
+            least = distances.hops;
+            rc = add(found, &distances);
+        }
+        if (!rc && found->at_once && at_once.hops > least)
+            rc = add(found, &at_once);
+    }
+    return rc;
+}
+
+static int search_rings(found_t *found, const cli_plan_search_t *search)
+{
+    cli_progress_t progress;
+    double seconds = 0;
+    for (int size = found->first; size <= found->last; size++) {
+        int first, last;
+        find_steps(found, size, &first, &last);
+        seconds += (last - first + 1) * seconds_of(size);
+    }
+    int rc = cli_patience(search->command, seconds, search->patient,
+                          "--steps=K searches for one number of steps, and smaller rings take less");
+    if (rc)
+        return rc;
+    cli_progress_begin(&progress, "distances", seconds);
+    for (int size = found->first; size <= found->last && !rc; size++)
+        rc = search_ring(found, size, &progress);
+    cli_progress_end(&progress);
+    return rc;
+}
+
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
+
+static void add_distances(cli_table_t *table, const trv_distances_t *row)
+{
+    char text[8 * TRV_DISTANCES_STEPS_MAX] = "";
+    json_t *array = json_array();
+    for (int k = 0, used = 0; k < row->steps; k++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%d", k ? " " : "", row->distance[k]);
+        json_array_append_new(array, json_integer(row->distance[k]));
+    }
+    cli_cell_both(table, text, array);
+}
+
+static int print_table(const found_t *found, cli_format_t format, FILE *out)
+{
+    static const cli_column_t column[] = {
+        {"ring", "ring", true, 0},
+        {"steps", "steps", true, 0},
+        {"distances", "distances", false, 0},
+        {"transmission", "transmission", true, 0},
+        {"paper_transmission", "the paper's", true, 0},
+        {"bound", "lower bound", true, 0},
+        {"complete", "search", false, 0},
+    };
+    cli_table_t table;
+    cli_table_begin(&table, out, format, column, sizeof column / sizeof column[0],
+                    out == stdout && cli_stdout_is_terminal());
+    int rc = TRV_OK;
+    for (int r = 0; r < found->count && !rc; r++) {
+        const trv_distances_t *row = &found->row[r];
+        trv_distances_t paper;
+        rc = trv_distances_paper(row->size, &paper);
+        cli_cell_int(&table, row->size);
+        cli_cell_int(&table, row->steps);
+        add_distances(&table, row);
+        cli_cell_real(&table, trv_distances_transmission(row), 6);
+        cli_cell_real(&table, !rc && row->steps == paper.steps ? trv_distances_transmission(&paper) : NAN, 6);
+        cli_cell_real(&table, trv_distances_bound(row->size), 6);
+        cli_cell_both(&table, row->exact ? "complete" : "stopped", json_boolean(row->exact));
+        cli_row_end(&table);
+    }
+    int end = cli_table_end(&table);
+    return rc ? rc : end;
+}
+
+static void print_source(const found_t *found, FILE *out)
+{
+    fprintf(out,
+            "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
+            " *     trivance plan --search=%d-%d --format=c --output=src/distances/distances_table.c\n *\n"
+            " * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).\n */\n"
+            "#include \"distances/distances.h\"\n\n/* clang-format off */\nconst unsigned short trv_distances_table[] "
+            "= {\n",
+            found->first, found->last, found->first, found->last);
+    for (int r = 0, next; r < found->count; r = next) {
+        for (next = r; next < found->count && found->row[next].size == found->row[r].size;)
+            next++;
+        fprintf(out, "    /* %d */ %d,", found->row[r].size, next - r);
+        for (int i = r; i < next; i++) {
+            fprintf(out, "%s %d,%lld,", (i - r) % 4 == 3 ? "\n       " : "", found->row[i].steps,
+                    (long long)found->row[i].hops);
+            for (int k = 0; k < found->row[i].steps; k++)
+                fprintf(out, "%d,", found->row[i].distance[k]);
+        }
+        fputc('\n', out);
+    }
+    fputs("};\n", out);
+}
+
+static int write_found(void *context, FILE *out)
+{
+    const found_t *found = context;
+    if (!found->source)
+        return print_table(found, found->format, out);
+    print_source(found, out);
+    return TRV_OK;
+}
+
+int cli_plan_search(const cli_plan_search_t *search)
+{
+    if (strpbrk(search->what, "xX") || strcmp(search->what, "stars") == 0)
+        return cli_plan_search_stars(search);
+    found_t found = {.format = CLI_FORMAT_TABLE};
+    found.source = found.at_once = search->format && strcmp(search->format, "c") == 0;
+    int rc = search->format && !found.source ? cli_parse_format(search->format, &found.format) : TRV_OK;
+    if (!rc)
+        rc = parse_rings(search->what, &found.first, &found.last);
+    if (!rc && search->steps)
+        rc = trv_parse_int(search->steps, "--steps", 1, TRV_DISTANCES_STEPS_MAX, &found.steps);
+    if (!rc && found.source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "--format=c is for the planner's own table: --search=2-%d without --steps",
+                      TRV_DISTANCES_TABLE_MAX);
+    if (!rc)
+        rc = search_rings(&found, search);
+    if (!rc)
+        rc = cli_output_write(search->output, write_found, &found);
+    free(found.row);
+    return rc;
+}

@@ -1,0 +1,122 @@
+/*
+ * The environment of this process.
+ */
+#include "mpi/reports/job_settings.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/algorithms.h>
+
+#include "common/error.h"
+#include "mpi/reports/log.h"
+#include "mpi/reports/recorder.h"
+
+#define WARNINGS_MAX 32
+
+static trv_mpi_settings_t settings;
+static char *shared_text; /* NULL: there was no memory */
+static size_t shared_length;
+static bool may_serve;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_int use = TRV_MPI_API;
+
+/* Told only when all is read: how loud to be is a setting too. */
+typedef struct warnings {
+    int count;
+    char *text[WARNINGS_MAX];
+} warnings_t;
+
+static void keep_warning(void *context, const char *sentence)
+{
+    warnings_t *warnings = context;
+    if (warnings->count < WARNINGS_MAX)
+        warnings->text[warnings->count++] = strdup(sentence);
+}
+
+static void read_environment(void)
+{
+    warnings_t warnings = {0};
+    trv_settings_read(&settings, keep_warning, &warnings);
+    shared_text = trv_settings_text(&shared_length);
+    trv_cache_policy(settings.cache, settings.cache && trv_mpi_log_rank() == 0);
+    may_serve = trv_settings_may_serve(&settings);
+    trv_mpi_log_begin(&settings);
+    trv_mpi_recorder_begin(&settings);
+    for (int i = 0; i < warnings.count; i++) {
+        if (warnings.text[i])
+            trv_mpi_warn("%s", warnings.text[i]);
+        free(warnings.text[i]);
+    }
+    if (settings.fault && trv_mpi_is_drop_in()) /* the API's calls return it as their error */
+        trv_mpi_refuse(trv_mpi_log_rank(), "%s", settings.fault);
+    else if (!may_serve && trv_mpi_is_drop_in() && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        trv_mpi_say("neither a torus nor an algorithm nor rules are set: all calls go to the MPI library");
+}
+
+const trv_mpi_settings_t *trv_mpi_settings(void)
+{
+    pthread_once(&once, read_environment);
+    return &settings;
+}
+
+void trv_mpi_settings_text(char **text, size_t *length)
+{
+    pthread_once(&once, read_environment);
+    *text = shared_text ? strdup(shared_text) : NULL;
+    *length = *text ? shared_length : 0;
+}
+
+/* ---- The rules file, which rank 0 has read ------------------------------------------------------------------------ */
+
+static pthread_mutex_t rules_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool rules_known;
+
+static void warn(void *context, const char *sentence)
+{
+    (void)context;
+    trv_mpi_warn("%s", sentence);
+}
+
+int trv_mpi_settings_rules(const char *text, size_t length)
+{
+    int code = TRV_OK;
+    pthread_once(&once, read_environment);
+    pthread_mutex_lock(&rules_lock);
+    if (!rules_known) {
+        code = trv_settings_parse_rules(&settings, text, length, warn, NULL);
+        if (code < 0 && !settings.fault)
+            code = trv_fail_memory(); /* to keep what is wrong */
+        rules_known = code != TRV_ERR_MEMORY;
+    }
+    pthread_mutex_unlock(&rules_lock);
+    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* what is wrong in the file is the settings' fault */
+}
+
+int trv_mpi_settings_rules_fault(const char *sentence)
+{
+    int code = TRV_OK;
+    pthread_once(&once, read_environment);
+    pthread_mutex_lock(&rules_lock);
+    if (!rules_known && !settings.fault && !(settings.fault = strdup(sentence)))
+        code = trv_fail_memory();
+    rules_known = code == TRV_OK;
+    pthread_mutex_unlock(&rules_lock);
+    return code;
+}
+
+/* ---- Who calls ---------------------------------------------------------------------------------------------------- */
+
+void trv_mpi_mode(trv_mpi_use_t wanted) { atomic_store(&use, wanted); }
+
+bool trv_mpi_is_drop_in(void) { return atomic_load(&use) != TRV_MPI_API; }
+
+bool trv_mpi_is_component(void) { return atomic_load(&use) == TRV_MPI_COMPONENT; }
+
+bool trv_mpi_may_serve(void)
+{
+    pthread_once(&once, read_environment);
+    return may_serve;
+}

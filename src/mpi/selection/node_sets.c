@@ -1,0 +1,182 @@
+/*
+ * Plans for sets of nodes, and what they are compared with. Rank 0 of a communicator alone plans; the rest is told.
+ *
+ * Answers are kept, so that a program which makes the same communicator again and again plans once. Work limits a plan,
+ * not time (trv_planner_nodes): the same calls give the same plans from run to run, whatever the machine has to do.
+ */
+#include "mpi/selection/node_sets.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/planner.h>
+
+#include "common/clock.h"
+#include "common/error.h"
+#include "common/hash.h"
+#include "common/size_class.h"
+#include "mpi/communicator/places.h"
+#include "mpi/reports/job_settings.h"
+#include "mpi/selection/planned.h"
+
+#define KEPT_MAX 1024 /* answers; what was kept longest makes room */
+#define MACHINE_MAX                                                                                                    \
+    4096 /* nodes: on larger machines an answer takes seconds, which nobody who calls MPI has asked for */
+
+/* What an MPI library may do, whose ranks do not know where they are. */
+static const char *const rivals[] = {"recdoub-l", "recdoub-b", "ring"};
+enum { RIVALS = sizeof rivals / sizeof rivals[0] };
+
+typedef struct answer {
+    int code;           /* TRV_OK, or TRV_ERR_UNSUPPORTED: … */
+    char sentence[256]; /* … why */
+    trv_node_plan_t best;
+    int rival; /* the fastest; -1: there was none to compare with */
+    double rival_ns;
+    bool least; /* it takes at least that */
+} answer_t;
+
+static struct {
+    pthread_mutex_t mutex;
+    uint64_t key[KEPT_MAX]; /* 0: none */
+    answer_t answer[KEPT_MAX];
+    int next;
+} kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+typedef struct question {
+    const trv_torus_t *machine;
+    int nodes;
+    const int *node;
+    uint64_t bytes;
+    trv_simulate_options_t network;
+    trv_planner_constraints_t constraints;
+} question_t;
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+
+static int compare(const question_t *question, answer_t *answer)
+{
+    answer->rival = -1;
+    for (int i = 0; i < RIVALS; i++) {
+        double time_ns;
+        bool least;
+        int code = trv_planner_nodes_time(question->machine, question->nodes, question->node, TRV_ALLREDUCE,
+                                          question->bytes, &question->network, rivals[i], &time_ns, &least);
+        if (code < 0 && code != TRV_ERR_UNSUPPORTED)
+            return code;
+        if (code == TRV_OK && (answer->rival < 0 || time_ns < answer->rival_ns)) {
+            answer->rival = i;
+            answer->rival_ns = time_ns;
+            answer->least = least;
+        }
+    }
+    return TRV_OK;
+}
+
+static int plan(const question_t *question, answer_t *answer)
+{
+    *answer = (answer_t){.rival = -1};
+    int code = trv_planner_nodes(question->machine, question->nodes, question->node, TRV_ALLREDUCE, question->bytes,
+                                 &question->network, &question->constraints, 1, &answer->best);
+    if (code == TRV_ERR_UNSUPPORTED) {
+        answer->code = code;
+        snprintf(answer->sentence, sizeof answer->sentence, "%s", trv_last_error());
+        return TRV_OK;
+    }
+    return code < 0 ? code : compare(question, answer);
+}
+
+/* All that an answer depends on and that may change within a process. */
+static uint64_t key_of(const question_t *question)
+{
+    const uint64_t words[] = {(uint64_t)question->nodes,        question->bytes,
+                              question->constraints.consistent, question->constraints.idempotent,
+                              question->network.narrow,         question->network.one_path};
+    const uint64_t key = trv_hash(TRV_HASH_SEED, words, sizeof words);
+    return trv_hash(key, question->node, (size_t)question->nodes * sizeof *question->node) | 1;
+}
+
+/* Who asks while another one's plan is being made waits for it. */
+static int ask(const question_t *question, answer_t *answer)
+{
+    const uint64_t key = key_of(question);
+    int code = TRV_OK, at = 0;
+    pthread_mutex_lock(&kept.mutex);
+    while (at < KEPT_MAX && kept.key[at] != key)
+        at++;
+    if (at < KEPT_MAX) {
+        *answer = kept.answer[at];
+    } else if ((code = plan(question, answer)) == TRV_OK) {
+        kept.key[kept.next] = key;
+        kept.answer[kept.next] = *answer;
+        kept.next = (kept.next + 1) % KEPT_MAX;
+    }
+    pthread_mutex_unlock(&kept.mutex);
+    return code;
+}
+
+/* ---- Answering --------------------------------------------------------------------------------------------------- */
+
+static void leave(const trv_mpi_state_t *state, const answer_t *answer, trv_mpi_choice_t *choice)
+{
+    const trv_planned_t *best = &answer->best.plan;
+    trv_mpi_append(choice, "%s%s", *choice->why ? "; " : "", state->why);
+    if (answer->code < 0)
+        trv_mpi_append(choice, "; %s", answer->sentence);
+    else
+        trv_mpi_append(choice, "; on its nodes %s takes %s%.4g us and the best plan, %s, %.4g us",
+                       rivals[answer->rival], answer->least ? "at least " : "", answer->rival_ns / 1e3, best->algorithm,
+                       best->time_ns / 1e3);
+}
+
+static void take(const trv_mpi_state_t *state, const question_t *question, const answer_t *answer,
+                 trv_mpi_choice_t *choice)
+{
+    char machine[TRV_TORUS_TEXT_MAX];
+    const trv_node_plan_t *best = &answer->best;
+    choice->laid = true;
+    choice->order = best->order;
+    choice->torus = best->torus;
+    snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best->plan.algorithm);
+    const trv_mpi_unit_t unit = trv_mpi_describe_plan(choice, "planned", &best->plan);
+    if (answer->rival >= 0)
+        trv_mpi_append(choice, "; %s would take %s%.4g %s", rivals[answer->rival], answer->least ? "at least " : "",
+                       answer->rival_ns / unit.ns, unit.name);
+    trv_mpi_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
+                   question->nodes, trv_torus_format(question->machine, machine, sizeof machine),
+                   trv_order_name(best->order), state->why);
+}
+
+int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t *want, bool must_win,
+                             trv_mpi_choice_t *choice)
+{
+    const trv_network_t *machine = &trv_mpi_world()->network;
+    const question_t question = {.machine = &machine->torus,
+                                 .nodes = state->network.torus.ranks,
+                                 .node = state->site,
+                                 .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
+                                 .network = trv_mpi_network_as_set(state, machine, trv_mpi_world()->shared_port),
+                                 .constraints = trv_mpi_constraints(want)};
+    answer_t answer;
+    const double began_s = trv_now_s();
+    int code = TRV_OK;
+    if (must_win && machine->torus.ranks > MACHINE_MAX) {
+        answer = (answer_t){.code = TRV_ERR_UNSUPPORTED};
+        snprintf(answer.sentence, sizeof answer.sentence,
+                 "the machine has more than %d nodes, and finding a plan for some "
+                 "of them would take seconds",
+                 MACHINE_MAX);
+    } else {
+        code = ask(&question, &answer);
+    }
+    if (code < 0)
+        return code;
+    if (answer.code < 0 || (must_win && answer.rival >= 0 && answer.best.plan.time_ns >= answer.rival_ns))
+        leave(state, &answer, choice);
+    else
+        take(state, &question, &answer, choice);
+    trv_mpi_describe_time(choice, 1e3 * (trv_now_s() - began_s));
+    return TRV_OK;
+}

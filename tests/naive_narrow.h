@@ -1,0 +1,42 @@
+/*
+ * For the naive simulator: flits, and paths into the network that several ports share (trv_simulate_options_t.narrow).
+ */
+#ifndef TRIVANCE_TESTS_NAIVE_NARROW_H
+#define TRIVANCE_TESTS_NAIVE_NARROW_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include <trivance/simulate.h>
+
+#define FLIT_BYTES 256
+
+static inline int64_t flits_of(uint64_t bytes) { return (int64_t)((bytes + FLIT_BYTES - 1) / FLIT_BYTES); }
+
+/* The interface that serves for that of a port: of those that share a path the one of the lowest number. */
+static inline int naive_path(const trv_simulate_options_t *options, int port)
+{
+    int dimension = port / 2;
+    if (!(options->narrow >> dimension & 1))
+        return port;
+    for (int d = 0; d < dimension && options->one_path; d++)
+        if (options->narrow >> d & 1)
+            dimension = d;
+    return 2 * dimension;
+}
+
+/* By how much longer that of a port, if it is such a path, which is as fast as a link, is occupied by a packet than another interface. With
+ * limited buffers it is so packet by packet; else a message's packets come at once, and the last one keeps it until all
+ * of them would have passed a link. */
+static inline int64_t naive_lag_fs(const trv_simulate_options_t *options, int port, int64_t index, int64_t packets,
+                                   int64_t flits)
+{
+    const int64_t link_fs = llround(FLIT_BYTES * 8 * 1e15 / options->bandwidth_bps);
+    const int64_t slower = link_fs - llround(FLIT_BYTES * 8 * 1e15 / options->nic_bandwidth_bps);
+    const int64_t before = index * flits_of(options->packet_bytes);
+    if (!(options->narrow >> port / 2 & 1) || slower <= 0 || (!options->buffer_bytes && index < packets - 1))
+        return 0;
+    return (options->buffer_bytes ? flits : before + flits) * slower;
+}
+
+#endif
