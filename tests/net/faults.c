@@ -11,6 +11,8 @@
  *     leaves    ends without a word, while others use the net
  *     sleeps    is not there for longer than TRIVANCE_TIMEOUT
  *     pending   ends with a request that is not complete, which is refused; then does better
+ *     anew      has another count in each of many jobs, one after the other: connections close with messages on their way
+ *     limits    has another eager limit in its environment
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@
 
 #include <trivance/net.h>
 
-enum { COUNT = 100000, LESS = 5000 };
+enum { COUNT = 100000, LESS = 5000, JOBS = 12 };
 
 static int rank, ranks;
 static double data[2][COUNT + LESS];
@@ -108,10 +110,41 @@ static void leave_pending(trv_net_t *net)
         fail("an end with a request that is not complete");
 }
 
+static void close_amid_messages(void)
+{
+    for (int job = 0; job < JOBS; job++) {
+        trv_net_t *net;
+        int rc = trv_net_init(&net, NULL);
+        if (rc < 0)
+            fail("no start");
+        trv_net_comm_t *world = trv_net_world(net);
+        const size_t count = COUNT / 6 + (trv_net_rank(world) == 1);
+        for (int round = 0; rc == 0 && round < 1000; round++)
+            rc = trv_net_allreduce(world, data[0], data[1], count, TRV_DOUBLE, TRV_SUM);
+        if (rc != TRV_ERR_TRANSPORT || !strstr(trv_last_error(), "the ranks' counts or types differ"))
+            fail("nobody noticed, or the reason is another");
+        trv_net_finalize(&net);
+    }
+}
+
+static void differ_in_limits(void)
+{
+    trv_net_t *net;
+    if (strcmp(getenv("RANK"), "1") == 0)
+        setenv("FI_OFI_RXM_EAGER_LIMIT", "32768", 1);
+    if (trv_net_init(&net, NULL) == TRV_OK ||
+        !strstr(trv_last_error(), "FI_OFI_RXM_EAGER_LIMIT=32768 FI_OFI_RXM_USE_RNDV_WRITE=1 on rank 1, and "))
+        fail("a start with limits that differ");
+}
+
 int main(int argc, char **argv)
 {
     trv_net_t *net;
     const char *what = argc == 2 ? argv[1] : "";
+    if (strcmp(what, "anew") == 0 || strcmp(what, "limits") == 0) {
+        (*what == 'a' ? close_amid_messages : differ_in_limits)();
+        return 0;
+    }
     if (trv_net_init(&net, NULL) < 0)
         fail("no start");
     trv_net_comm_t *world = trv_net_world(net);

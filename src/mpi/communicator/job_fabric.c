@@ -82,12 +82,13 @@ static int all_can(const place_t *domain, int code)
                : trv_fail(TRV_ERR_TRANSPORT, "TRIVANCE_TRANSPORT=ofi: another rank cannot; its own line says why");
 }
 
-static int open_here(job_fabric_t *job, const place_t *domain, const char *provider)
+static int open_here(job_fabric_t *job, const place_t *domain, const char *provider, const char *parameters)
 {
     const char *ports = trv_mpi_settings()->ports;
     const trv_fabric_options_t options = {.rank = domain->rank,
                                           .ranks = domain->ranks,
                                           .provider = *provider ? provider : NULL,
+                                          .parameters = parameters,
                                           .ports = ports && *ports ? ports : NULL,
                                           .remote = !*provider,
                                           .fail = fail,
@@ -99,20 +100,23 @@ static int open_here(job_fabric_t *job, const place_t *domain, const char *provi
     return rc < 0 ? trv_fail(rc, "TRIVANCE_TRANSPORT=ofi: %s", trv_last_error()) : rc;
 }
 
-/* Rank 0 first, whose provider holds. */
+/* Rank 0 first, whose provider and parameters hold. */
 static int open_all(job_fabric_t *job, const place_t *domain)
 {
-    char provider[PROVIDER_MAX] = "";
+    struct {
+        char provider[PROVIDER_MAX], parameters[TRV_PARAMETERS_MAX];
+    } first = {.provider = ""};
     int rc = TRV_OK;
     if (domain->rank == 0) {
         const char *wanted = trv_mpi_settings()->provider;
-        rc = open_here(job, domain, wanted ? wanted : "");
-        snprintf(provider, sizeof provider, "%s", rc == TRV_OK ? trv_fabric_provider(job->fabric) : "");
+        rc = open_here(job, domain, wanted ? wanted : "", NULL);
+        snprintf(first.provider, sizeof first.provider, "%s", rc == TRV_OK ? trv_fabric_provider(job->fabric) : "");
+        snprintf(first.parameters, sizeof first.parameters, "%s", trv_fabric_parameters(NULL));
     }
-    if (trv_mpi_tell(domain->comm, provider, sizeof provider, 0, "open libfabric") != MPI_SUCCESS)
+    if (trv_mpi_tell(domain->comm, &first, sizeof first, 0, "open libfabric") != MPI_SUCCESS)
         rc = trv_fail(TRV_ERR_TRANSPORT, "rank 0 cannot tell the others which provider of libfabric serves");
-    if (domain->rank != 0 && *provider)
-        rc = open_here(job, domain, provider);
+    if (domain->rank != 0 && *first.provider)
+        rc = open_here(job, domain, first.provider, first.parameters);
     return all_can(domain, rc);
 }
 

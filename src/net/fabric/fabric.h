@@ -32,18 +32,20 @@
 enum {
     TRV_NO_WAY = -1,     /* of messages that no schedule sends: the first interface */
     TRV_RANKS_BITS = 20, /* a tag's upper bits are the sender, where the provider has room for it */
-    TRV_TAG_BITS = 64 - TRV_RANKS_BITS
+    TRV_TAG_BITS = 64 - TRV_RANKS_BITS,
+    TRV_PARAMETERS_MAX = 256
 };
 
 typedef struct trv_fabric trv_fabric_t;
 
 typedef struct trv_fabric_options {
     int rank, ranks;
-    const char *provider; /* NULL: the first that serves */
-    const char *ports;    /* "+0=eth1,-0=eth2"; "eth1,10.1.0.0/16": of these it is found; NULL: of all */
-    const char *local;    /* the number of an address of this host, by which it reaches the others; NULL: any */
-    bool remote;          /* some ranks are on other hosts */
-    bool crowded;         /* see trv_fabric_crowd */
+    const char *provider;   /* NULL: the first that serves */
+    const char *parameters; /* rank 0's trv_fabric_parameters; NULL: this is rank 0 */
+    const char *ports;      /* "+0=eth1,-0=eth2"; "eth1,10.1.0.0/16": of these it is found; NULL: of all */
+    const char *local;      /* the number of an address of this host, by which it reaches the others; NULL: any */
+    bool remote;            /* some ranks are on other hosts */
+    bool crowded;           /* see trv_fabric_crowd */
     /* Called, once or more, when messages fail for good, by whoever comes upon it; it is to end in trv_fabric_break. What
      * has failed stays pending until then. */
     void (*fail)(void *context, const char *sentence);
@@ -53,13 +55,17 @@ typedef struct trv_fabric_options {
     void *context;
 } trv_fabric_options_t;
 
+/* What libfabric has read, or is about to, of what both ends of a connection must have alike, as "NAME=VALUE NAME=VALUE":
+ * settled by the first call in a process. told: see trv_fabric_options_t. */
+const char *trv_fabric_parameters(const char *told);
+
 /* Opening takes two exchanges among all ranks, so that no rank decides alone which interface leads which way:
  *
  *     open       looks for interfaces
  *     offer      writes what this rank says of them; hear reads every rank's, its own too
  *     survey     asks the system how it reaches the neighbours, and opens what may serve
  *     describe   writes where this rank is found; learn reads every rank's, rank 0's first: TRV_ERR_UNSUPPORTED for one
- *                with another provider, or addresses of another kind
+ *                with another provider, other parameters or addresses of another kind
  *     settle     decides
  *
  * What is read stays where it is in memory: until survey what is heard, until the close what is learnt.

@@ -1,5 +1,5 @@
 /*
- * What the parts of the fabric share: ports.c (which interfaces there are), settle.c (which lead which way), port.c (one
+ * What the parts of the fabric share: parameters.c (what libfabric reads first), ports.c (which interfaces there are), settle.c (which lead which way), port.c (one
  * of them), open.c (all of them), post.c (messages), wait.c (progress).
  */
 #ifndef TRIVANCE_NET_FABRIC_INSIDE_H
@@ -74,8 +74,9 @@ struct trv_fabric {
     bool needs_regions, names_sender; /* from the capability bits */
     bool local;                       /* the provider reaches this host's ranks only */
     uint64_t next_key;
-    uint64_t cut_most;    /* the longest message whose length goes along with its fragments */
-    pthread_mutex_t lock; /* of all that is the provider's */
+    char parameters[TRV_PARAMETERS_MAX]; /* rank 0's */
+    uint64_t cut_most;                   /* the longest message whose length goes along with its fragments */
+    pthread_mutex_t lock;                /* of all that is the provider's */
     atomic_bool broken;
     bool shut; /* the endpoints are closed */
     atomic_bool shut_too;

@@ -12,6 +12,7 @@
 
 static int open_all(trv_fabric_t *fabric)
 {
+    trv_fabric_parameters(fabric->options.parameters); /* before libfabric reads them */
     int rc = trv_fabric_choose(fabric);
     /* Memory knows no rendezvous that is worth avoiding, and shm has room for 1024 messages that nobody takes. */
     fabric->cut_most = fabric->local ? 0 : UINT64_MAX;
@@ -46,7 +47,8 @@ int trv_fabric_open(trv_fabric_t **opened, const trv_fabric_options_t *options)
     fabric->seat = calloc((size_t)options->ranks, sizeof *fabric->seat);
     fabric->offer = calloc((size_t)options->ranks, sizeof *fabric->offer);
     int rc = fabric->peer && fabric->seat && fabric->offer ? open_all(fabric) : trv_fail_memory();
-    fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* which may go */
+    fabric->options.provider = fabric->options.parameters = NULL; /* which may go */
+    fabric->options.ports = fabric->options.local = NULL;
     if (rc < 0)
         trv_fabric_close(fabric);
     else

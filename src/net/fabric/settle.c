@@ -110,6 +110,7 @@ int trv_fabric_survey(trv_fabric_t *fabric, const trv_torus_t *torus)
 void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer)
 {
     trv_seat_write(&fabric->seat[fabric->options.rank], writer);
+    trv_write_text(writer, trv_fabric_parameters(NULL));
     for (int p = 0; p < fabric->ports; p++) {
         const trv_port_end_t *port = &fabric->port[p];
         trv_write_text(writer, port->info->fabric_attr->prov_name);
@@ -149,6 +150,20 @@ static int read_kind(trv_fabric_t *fabric, int rank, trv_reader_t *reader, trv_p
     return TRV_OK;
 }
 
+static int read_parameters(trv_fabric_t *fabric, int rank, trv_reader_t *reader)
+{
+    char parameters[TRV_PARAMETERS_MAX];
+    trv_read_text(reader, parameters, sizeof parameters);
+    if (rank == 0)
+        memcpy(fabric->parameters, parameters, sizeof parameters);
+    if (strcmp(parameters, fabric->parameters) == 0)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_UNSUPPORTED,
+                    "libfabric has %s on rank %d, and %s on rank 0; set the same in the environment of all ranks",
+                    *parameters ? parameters : "limits of its own", rank,
+                    *fabric->parameters ? fabric->parameters : "limits of its own");
+}
+
 static int allocate_peer(trv_peer_t *peer)
 {
     const size_t ports = (size_t)peer->ports;
@@ -164,7 +179,8 @@ int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader)
     if (!trv_seat_read(seat, reader))
         return trv_fail(TRV_ERR_INVALID, "the interfaces of rank %d came damaged", rank);
     peer->ports = seat->interfaces;
-    int rc = allocate_peer(peer);
+    int rc = read_parameters(fabric, rank, reader);
+    rc = rc == TRV_OK ? allocate_peer(peer) : rc;
     for (int p = 0; rc == TRV_OK && p < peer->ports; p++) {
         trv_peer_kind_t kind;
         rc = read_kind(fabric, rank, reader, &kind);

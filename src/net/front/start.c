@@ -120,12 +120,14 @@ static int join(trv_net_t *net)
 {
     trv_writer_t writer = {.data = NULL};
     trv_settings_t *settings = &net->settings;
+    char parameters[TRV_PARAMETERS_MAX];
     double fragment = (double)net->fragment,
            *number[] = {&net->timeout_ns,  &settings->alpha_ns,    &settings->bandwidth_bps,
                         &settings->hop_ns, &settings->overhead_ns, &fragment};
     trv_write_text(&writer, net->torus);
     trv_write_text(&writer, net->algorithm);
     trv_write_text(&writer, net->provider);
+    trv_write_text(&writer, net->rank == 0 ? trv_fabric_parameters(NULL) : "");
     write_paths(&settings->file_rules, &writer);
     for (int i = 0; i < 6; i++)
         trv_write_real(&writer, *number[i]);
@@ -139,6 +141,8 @@ static int join(trv_net_t *net)
     trv_read_text(&reader, net->torus, sizeof net->torus);
     trv_read_text(&reader, net->algorithm, sizeof net->algorithm);
     trv_read_text(&reader, net->provider, sizeof net->provider);
+    trv_read_text(&reader, parameters, sizeof parameters);
+    trv_fabric_parameters(parameters);
     const bool right = read_paths(&settings->file_rules, &reader);
     for (int i = 0; i < 6; i++)
         *number[i] = trv_read_real(&reader);
