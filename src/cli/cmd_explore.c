@@ -9,7 +9,7 @@
 #include "cli/subcommands.h"
 #include "common/error.h"
 #include "text/whole_file.h"
-#include "tool/handover.h"
+#include "tool/host/handover.h"
 #include "tool/output.h"
 #include "tool/tool.h"
 

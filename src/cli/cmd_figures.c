@@ -17,7 +17,7 @@
 #include "cli/subcommands.h"
 #include "tool/output.h"
 #include "tool/tool.h"
-#include "cli/cost_paper.h"
+#include "tool/cost_paper.h"
 #include "text/parse.h"
 #include "common/clock.h"
 #include "common/error.h"

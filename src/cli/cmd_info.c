@@ -10,7 +10,7 @@
 
 #include "cli/subcommands.h"
 #include "tool/tool.h"
-#include "tool/handover.h"
+#include "tool/host/handover.h"
 #include "tool/table.h"
 #include "settings/settings.h"
 

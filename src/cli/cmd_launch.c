@@ -18,7 +18,7 @@
 #include "cli/subcommands.h"
 #include "common/error.h"
 #include "text/parse.h"
-#include "tool/mpi_start.h"
+#include "tool/host/mpi_start.h"
 #include "tool/tool.h"
 
 enum { RANKS_MAX = 4096, SECRET_BYTES = 16 };

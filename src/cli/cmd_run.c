@@ -17,8 +17,8 @@
 #include "cli/subcommands.h"
 #include "common/error.h"
 #include "tool/tool.h"
-#include "tool/handover.h"
-#include "tool/mpi_start.h"
+#include "tool/host/handover.h"
+#include "tool/host/mpi_start.h"
 #include "settings/settings.h"
 #include "settings/topology_file.h"
 

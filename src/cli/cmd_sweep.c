@@ -12,7 +12,7 @@
 
 #include "cli/subcommands.h"
 #include "tool/tool.h"
-#include "tool/handover.h"
+#include "tool/host/handover.h"
 #include "sweep/sweep.h"
 #include "common/error.h"
 

@@ -11,7 +11,7 @@
 #include "cli/subcommands.h"
 #include "cli/cmd_topology.h"
 #include "tool/tool.h"
-#include "tool/handover.h"
+#include "tool/host/handover.h"
 #include "common/error.h"
 #include "settings/topology_file.h"
 #include "text/parse.h"

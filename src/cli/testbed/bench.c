@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "tool/tool.h"
-#include "tool/handover.h"
+#include "tool/host/handover.h"
 #include "tool/network_options.h"
 #include "text/parse.h"
 #include "cli/testbed/bench.h"

@@ -8,7 +8,7 @@
 
 #include "tool/output.h"
 #include "tool/tool.h"
-#include "tool/mpi_start.h"
+#include "tool/host/mpi_start.h"
 #include "tool/network_options.h"
 #include "text/parse.h"
 #include "tool/table.h"

@@ -7,7 +7,7 @@
 
 #include "tool/output.h"
 #include "tool/tool.h"
-#include "tool/mpi_start.h"
+#include "tool/host/mpi_start.h"
 #include "text/parse.h"
 #include "cli/testbed/bench.h"
 #include "figures/figures.h"

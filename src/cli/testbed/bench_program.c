@@ -12,7 +12,7 @@
 #include <trivance/common.h>
 
 #include "tool/tool.h"
-#include "tool/mpi_start.h"
+#include "tool/host/mpi_start.h"
 #include "tool/table.h"
 #include "cli/testbed/bench.h"
 #include "common/clock.h"

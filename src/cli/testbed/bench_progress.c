@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/mpi_start.h"
+#include "tool/host/mpi_start.h"
 #include "text/parse.h"
 #include "cli/testbed/bench.h"
 

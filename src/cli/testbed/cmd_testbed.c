@@ -14,7 +14,7 @@
 #include "cli/subcommands.h"
 #include "tool/tool.h"
 #include "text/nearest.h"
-#include "tool/handover.h"
+#include "tool/host/handover.h"
 #include "tool/network_options.h"
 #include "text/parse.h"
 #include "tool/table.h"

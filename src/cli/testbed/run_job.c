@@ -23,7 +23,7 @@
 #include "cli/subcommands.h"
 #include "common/error.h"
 #include "tool/tool.h"
-#include "tool/mpi_start.h"
+#include "tool/host/mpi_start.h"
 #include "text/parse.h"
 #include "cli/testbed/commands.h"
 #include "testbed/emulator/names.h"

@@ -1,6 +1,6 @@
 /*
- * What of the room `tool` asks for an operating system (files that replace others, signals, a terminal, other
- * programs), as it is in a browser: an output file is written in place, and the progress of long work goes to the page.
+ * The browser's counterpart of the room tool/host: an output file is written in place, and the progress of long work goes
+ * to the page.
  */
 #include <errno.h>
 #include <stdlib.h>

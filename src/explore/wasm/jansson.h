@@ -41,6 +41,7 @@ typedef struct json_error_t {
 } json_error_t;
 
 #define JSON_COMPACT           0x20
+#define JSON_INDENT(n)         (n)
 #define JSON_PRESERVE_ORDER    0x100
 #define JSON_ENCODE_ANY        0x200
 #define JSON_EMBED             0x10000

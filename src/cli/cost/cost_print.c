@@ -1,7 +1,7 @@
 /*
  * trivance cost: tables and rows.
  */
-#include "cli/cost.h"
+#include "cli/cost/cost.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /*
  * Handing over to trivance-mpi.<mpi>, the program that does under an MPI launcher what the tool does without one.
  */
-#ifndef TRIVANCE_TOOL_HANDOVER_H
-#define TRIVANCE_TOOL_HANDOVER_H
+#ifndef TRIVANCE_TOOL_HOST_HANDOVER_H
+#define TRIVANCE_TOOL_HOST_HANDOVER_H
 
 #include <stdbool.h>
 #include <stddef.h>

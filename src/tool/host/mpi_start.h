@@ -2,8 +2,8 @@
  * What a command line like `mpirun -n 9 ./a.out` starts: which MPI its launcher belongs to, and which its program
  * links.
  */
-#ifndef TRIVANCE_TOOL_MPI_START_H
-#define TRIVANCE_TOOL_MPI_START_H
+#ifndef TRIVANCE_TOOL_HOST_MPI_START_H
+#define TRIVANCE_TOOL_HOST_MPI_START_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /*
  * trivance cost --paper: the paper's tables 1 and 2.
  */
-#ifndef TRIVANCE_CLI_COST_PAPER_H
-#define TRIVANCE_CLI_COST_PAPER_H
+#ifndef TRIVANCE_TOOL_COST_PAPER_H
+#define TRIVANCE_TOOL_COST_PAPER_H
 
 #include "tool/table.h"
 

@@ -3,7 +3,7 @@
  * of which they are exact, its schedule routed message by message, beside the sums of appendix B and the tables'
  * limits.
  */
-#include "cli/cost_paper.h"
+#include "tool/cost_paper.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * The tool itself links no MPI. trivance-mpi.openmpi and trivance-mpi.mpich are looked for beside the executable, in
  * ../libexec/trivance and in PATH.
  */
-#include "tool/handover.h"
+#include "tool/host/handover.h"
 
 #include <errno.h>
 #include <stdio.h>

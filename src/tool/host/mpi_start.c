@@ -1,7 +1,7 @@
 /*
  * Asks `ldd` about programs, which knows where their libraries lie, and launchers about themselves.
  */
-#include "tool/mpi_start.h"
+#include "tool/host/mpi_start.h"
 
 #include <fcntl.h>
 #include <stdio.h>

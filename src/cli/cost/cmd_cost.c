@@ -1,6 +1,6 @@
 /*
  * trivance cost: what schedules cost, measured by routing every message, beside the paper's closed forms; and
- * completion times by the congestion-aware Hockney model. The paper's tables are in cost_paper.c.
+ * completion times by the congestion-aware Hockney model. The paper's tables are in tool/cost_paper.c.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,8 +13,8 @@
 
 #include "cli/subcommands.h"
 #include "tool/tool.h"
-#include "cli/cost.h"
-#include "cli/cost_paper.h"
+#include "cli/cost/cost.h"
+#include "tool/cost_paper.h"
 #include "tool/input.h"
 #include "tool/network_options.h"
 #include "tool/patience.h"

@@ -1,8 +1,8 @@
 /*
  * trivance cost: what was asked for and measured, and how it is shown.
  */
-#ifndef TRIVANCE_CLI_COST_H
-#define TRIVANCE_CLI_COST_H
+#ifndef TRIVANCE_CLI_COST_COST_H
+#define TRIVANCE_CLI_COST_COST_H
 
 #include <trivance/algorithms.h>
 #include <trivance/cost.h>
