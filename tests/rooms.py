@@ -2,7 +2,7 @@
 """The rooms of src/ and the arrows between them: what the code includes, what the build declares (trivance_room and
 trivance_programs in CMakeLists.txt), and the table in CONTRIBUTING.md say the same; no rooms form a circle, nor do files
 (a file and its own header are one); no file has the name of one in a room that its own may enter, except inside.h, which
-each room has for itself.
+each room has for itself. What headers declare is defined, and by no file that has a header of its own instead.
 
 Usage: rooms.py SOURCES             exit status 1 with a line for everything that differs
        rooms.py SOURCES --table     the table as CONTRIBUTING.md has it
@@ -83,6 +83,28 @@ def circles(graph):
     return found
 
 
+FUNCTION = r"^(?!static\b|typedef\b)[A-Za-z_][\w *]*?[ *](\w+)\((?:[^;{}()]|\([^()]*\))*\)"
+
+
+def misplaced(root, files):
+    """What a header declares that is defined nowhere, or in a file that has its own header, though this one is another's."""
+    declares, defines = [], {}
+    for file in sorted(files):
+        with open(os.path.join(root, file), encoding="utf-8") as text:
+            code = re.sub(r"/\*.*?\*/", "", text.read(), flags=re.S)
+        if file.endswith(".c"):
+            for name in re.findall(FUNCTION + r"\s*\{", code, re.M):
+                defines.setdefault(name, []).append(file)
+        else:
+            declares += [(name, file) for name in re.findall(FUNCTION + r"(?:\s*__attribute__\(\(.*\)\))?;", code, re.M)]
+    for name, header in declares:
+        own = [file[:-1] + "h" for file in defines.get(name, []) if file[:-1] + "h" in files]
+        if name not in defines:
+            yield f"{header} declares {name}, which is defined nowhere"
+        elif header not in own and own and header[:-1] + "c" in files:
+            yield f"{header} declares {name}, which belongs in {own[0]}"
+
+
 def main():
     sys.setrecursionlimit(10000)
     root = os.path.join(sys.argv[1], "src")
@@ -122,6 +144,7 @@ def main():
         names.setdefault(os.path.dirname(file), set()).add(os.path.basename(file))
     wrong += [f"{room} -> {other}: both have a file {name}" for room in sorted(rooms) for other in rooms[room]
               for name in sorted(names.get(room, set()) & names.get(other, set()) - {"inside.h"})]
+    wrong += misplaced(root, set(sources(root)))
     wrong += ["rooms in a circle: " + ", ".join(circle) for circle in circles(enters)]
     wrong += ["files in a circle: " + ", ".join(circle) for circle in circles(files)]
     print("\n".join(wrong) if wrong else f"{len(rooms)} rooms, {len(files)} files: no circles, no other arrows")

@@ -13,7 +13,7 @@
  */
 #include "common/radix.h"
 #include "algorithms/paper.h"
-#include "algorithms/scatter.h"
+#include "algorithms/tree.h"
 #include "algorithms/registry.h"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "algorithms/paper.h"
-#include "algorithms/scatter.h"
+#include "algorithms/neighbour.h"
 #include "algorithms/registry.h"
 #include "algorithms/uneven_sides.h"
 #include "algorithms/weights.h"

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "algorithms/tree.h"
 #include "common/radix.h"
 
 trv_pattern_t *trv_distances_pattern(const trv_distances_t *distances)

@@ -25,7 +25,7 @@
 
 #include "algorithms/distances_pattern.h"
 #include "algorithms/line.h"
-#include "algorithms/scatter.h"
+#include "algorithms/tree.h"
 #include "algorithms/registry.h"
 #include "algorithms/windows.h"
 #include "common/error.h"

@@ -1,12 +1,10 @@
 /*
- * The pattern of the ring algorithms: in every level each coordinate passes the partial sum of one block to its next
- * neighbour, in direction +. Before level k coordinate c holds the blocks c, c + 1, … c + size - 1 - k, and passes on
- * the last of them.
+ * Every coordinate sends one block and receives one in each level, so all sets are ranges.
  */
+#include "algorithms/neighbour.h"
 #include <stdlib.h>
 
 #include "algorithms/range.h"
-#include "algorithms/scatter.h"
 
 static int neighbour_edges(const trv_pattern_t *pattern, int coordinate, int level, bool outgoing, trv_edge_t *edge,
                            trv_step_t *memory)

@@ -10,7 +10,7 @@
 #ifndef TRIVANCE_ALGORITHMS_PAIRS_H
 #define TRIVANCE_ALGORITHMS_PAIRS_H
 
-#include "schedule/schedule.h"
+#include "algorithms/scatter.h"
 
 typedef struct trv_pairs {
     int size;                                       /* of the ring */
@@ -39,5 +39,8 @@ bool trv_pairs_natural(const trv_torus_t *torus);
 
 /* Completes a latency-optimal schedule: whole vectors, one stream, one port at a time; fold, levels, unfold. */
 int trv_pairs_l_create(trv_schedule_t *schedule, int (*partner)(int index, int level, int core));
+
+/* The pattern of a bandwidth-optimal one (pairs_b.c), with its folding. NULL when out of memory. */
+trv_pattern_t *trv_pairs_pattern(const trv_pairs_t *pairs, trv_collective_t collective);
 
 #endif

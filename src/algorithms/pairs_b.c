@@ -10,7 +10,6 @@
 
 #include "algorithms/pairs.h"
 #include "algorithms/range.h"
-#include "algorithms/scatter.h"
 #include "common/ascending.h"
 
 typedef struct pattern {

@@ -16,7 +16,6 @@
  */
 #include "algorithms/pairs.h"
 #include "algorithms/paper.h"
-#include "algorithms/scatter.h"
 #include "algorithms/registry.h"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)

@@ -11,7 +11,7 @@
  * Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
 #include "algorithms/paper.h"
-#include "algorithms/scatter.h"
+#include "algorithms/neighbour.h"
 #include "algorithms/registry.h"
 #include "common/error.h"
 #include "torus/torus.h"

@@ -72,29 +72,4 @@ typedef struct trv_scatter_options {
  * TRV_ERR_MEMORY. */
 int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *options);
 
-/* ---- Patterns -------------------------------------------------------------------------------------------------- */
-
-/* Translation-invariant: the tree of one block, seen from its owner (coordinate displacement 0) and in the allgather's
- * order: C = {0}; for level = levels - 1 … 0: C gains C + offset[2 * level] and C + offset[2 * level + 1]. Offsets are
- * signed and their sign is the direction in which the allgather goes, unless `shortest`, where it goes the shorter way
- * (half way round: +). A displacement reachable by both offsets takes, with `balanced`, the first if it is less than
- * half way round, the second if it is more, and one for each half of its block at exactly half; otherwise it takes the
- * first. With `level`, a displacement x > 0 is gained in level[x] only, not as soon as it is reached. `radix` as in
- * trv_pattern_t. NULL when out of memory. */
-typedef struct trv_tree_options {
-    int size, levels;
-    const int *offset;          /* 2 * levels */
-    const unsigned char *level; /* NULL, or one per displacement */
-    bool balanced, shortest;
-    int radix;
-} trv_tree_options_t;
-trv_pattern_t *trv_tree_pattern(const trv_tree_options_t *options);
-
-/* One block at a time to the next neighbour: size - 1 levels of distance 1, the reduce-scatter going in direction +. */
-trv_pattern_t *trv_neighbour_pattern(int size);
-
-/* Pairwise exchanges along a matching per level (see pairs.h), for power-of-two sizes; others fold. */
-struct trv_pairs;
-trv_pattern_t *trv_pairs_pattern(const struct trv_pairs *pairs, trv_collective_t collective);
-
 #endif

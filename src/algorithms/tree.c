@@ -1,15 +1,15 @@
 /*
- * The translation-invariant pattern: one tree of displacements, the same for the block of every owner.
+ * One tree of displacements, the same for the block of every owner.
  *
  * In the allgather the block of owner b reaches displacement x (rank b + x) over the edge (level, offset) that first
  * covers x; the reduce-scatter walks the same edges inwards. So in a level of the reduce-scatter coordinate c sends to
  * c - offset the blocks c - x for every x that this edge covers, and before level k it holds the blocks c - x for every
  * x in C_k, the displacements covered by the levels k and above.
  */
+#include "algorithms/tree.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "algorithms/scatter.h"
 
 typedef struct tree {
     trv_pattern_t base;

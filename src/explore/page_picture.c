@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "cost/measure.h"
 #include "explore/explore.h"
+#include "export/holdings.h"
 #include "export/names.h"
 #include "export/picture.h"
 #include "tool/tool.h"

@@ -4,7 +4,7 @@
  * Only what a rank will still use is shown: a backward pass finds which units of which registers are live. In a
  * reduce-scatter a block that was handed on is thus gone from the row of the rank that handed it on.
  */
-#include "export/picture.h"
+#include "export/holdings.h"
 
 #include <stdlib.h>
 #include <string.h>

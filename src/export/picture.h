@@ -1,6 +1,6 @@
 /*
  * What the pictures show, before it is known whether they are text or SVG: the arrows of every step, cut into straight
- * segments that lie on tracks, the links that are cut or slow, and the progress of every rank.
+ * segments that lie on tracks, and the links that are cut or slow.
  *
  * A message's route is one segment per dimension that it travels. Segments of the same line of the torus and the same
  * direction that share a link lie on different tracks, so what one sees beside a link is its congestion.
@@ -79,22 +79,5 @@ char *trv_mark_describe(const trv_mark_t *mark, char text[TRV_MARK_TEXT_MAX]);
 /* "distance 3", "distance 1 to 2", or "dimension 0, distance 3" where a torus has more than one and the panel uses one
  * of them; "" where nothing is sent. */
 void trv_panel_describe(const trv_picture_t *picture, const trv_panel_t *panel, char *text, int text_size);
-
-/* ---- Progress (paper, figure 3) ---------------------------------------------------------------------------------- */
-
-/* What every rank holds after every step and will still use. For whole vectors a column is a contributor and a value 0
- * or `full` = 1; for blocks a column is a block and a value the number of contributions in it, `full` when it is
- * complete. */
-typedef struct trv_progress {
-    bool by_block;
-    int ranks, columns, steps;
-    float full;
-    float *value; /* (step * ranks + rank) * columns + column; step 0 is the start, step k + 1 after step k */
-} trv_progress_t;
-
-/* Runs one stream symbolically. TRV_ERR_UNSUPPORTED where that would take too much memory. */
-int trv_progress_create(trv_progress_t *progress, const trv_schedule_t *schedule, int stream);
-void trv_progress_clear(trv_progress_t *progress);
-float trv_progress_at(const trv_progress_t *progress, int after_steps, int rank, int column);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "export/holdings.h"
 #include "export/picture.h"
 
 typedef struct trv_svg_options {

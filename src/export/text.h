@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "export/holdings.h"
 #include "export/picture.h"
 
 typedef struct trv_text_style {

@@ -15,6 +15,7 @@
 #include "mpi/communicator/fit.h"
 #include "mpi/front/intercept.h"
 #include "mpi/reports/job_settings.h"
+#include "mpi/reports/log.h"
 #include "mpi/communicator/state.h"
 #include "mpi/transport/waiting.h"
 #include "mpi/communicator/wiring.h"

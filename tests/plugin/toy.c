@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "algorithms/paper.h"
-#include "algorithms/scatter.h"
+#include "algorithms/neighbour.h"
 #include "algorithms/registry.h"
 #include "common/error.h"
 

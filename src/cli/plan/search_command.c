@@ -28,8 +28,6 @@ typedef struct found {
     bool at_once;    /* with the rows that composing needs, too */
     int count;
     int64_t room;
-    cli_format_t format;
-    bool source; /* as the C source of the table */
     trv_distances_t *row;
 } found_t;
 
@@ -121,8 +119,9 @@ static void add_distances(cli_table_t *table, const trv_distances_t *row)
     cli_cell_both(table, text, array);
 }
 
-static int print_table(const found_t *found, cli_format_t format, FILE *out)
+static int print_table(const void *context, cli_format_t format, FILE *out)
 {
+    const found_t *found = context;
     static const cli_column_t column[] = {
         {"ring", "ring", true, 0},
         {"steps", "steps", true, 0},
@@ -153,8 +152,9 @@ static int print_table(const found_t *found, cli_format_t format, FILE *out)
     return rc ? rc : end;
 }
 
-static void print_source(const found_t *found, FILE *out)
+static void print_source(const void *context, FILE *out)
 {
+    const found_t *found = context;
     fprintf(out,
             "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
             " *     trivance plan --search=%d-%d --format=c --output=src/distances/distances_table.c\n *\n"
@@ -177,33 +177,52 @@ static void print_source(const found_t *found, FILE *out)
     fputs("};\n", out);
 }
 
+/* ---- The command ------------------------------------------------------------------------------------------------- */
+
+int cli_plan_search_form(const cli_plan_search_t *search, cli_plan_form_t *form)
+{
+    form->source = search->format && strcmp(search->format, "c") == 0;
+    return search->format && !form->source ? cli_parse_format(search->format, &form->format) : TRV_OK;
+}
+
+typedef struct output {
+    const cli_plan_form_t *form;
+    const void *found;
+} output_t;
+
 static int write_found(void *context, FILE *out)
 {
-    const found_t *found = context;
-    if (!found->source)
-        return print_table(found, found->format, out);
-    print_source(found, out);
+    const output_t *output = context;
+    if (!output->form->source)
+        return output->form->print_table(output->found, output->form->format, out);
+    output->form->print_source(output->found, out);
     return TRV_OK;
+}
+
+int cli_plan_search_write(const cli_plan_search_t *search, const cli_plan_form_t *form, const void *found)
+{
+    return cli_output_write(search->output, write_found, &(output_t){form, found});
 }
 
 int cli_plan_search(const cli_plan_search_t *search)
 {
     if (strpbrk(search->what, "xX") || strcmp(search->what, "stars") == 0)
         return cli_plan_search_stars(search);
-    found_t found = {.format = CLI_FORMAT_TABLE};
-    found.source = found.at_once = search->format && strcmp(search->format, "c") == 0;
-    int rc = search->format && !found.source ? cli_parse_format(search->format, &found.format) : TRV_OK;
+    found_t found = {.count = 0};
+    cli_plan_form_t form = {.print_table = print_table, .print_source = print_source};
+    int rc = cli_plan_search_form(search, &form);
+    found.at_once = form.source;
     if (!rc)
         rc = parse_rings(search->what, &found.first, &found.last);
     if (!rc && search->steps)
         rc = trv_parse_int(search->steps, "--steps", 1, TRV_DISTANCES_STEPS_MAX, &found.steps);
-    if (!rc && found.source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))
+    if (!rc && form.source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))
         rc = trv_fail(TRV_ERR_ARGUMENT, "--format=c is for the planner's own table: --search=2-%d without --steps",
                       TRV_DISTANCES_TABLE_MAX);
     if (!rc)
         rc = search_rings(&found, search);
     if (!rc)
-        rc = cli_output_write(search->output, write_found, &found);
+        rc = cli_plan_search_write(search, &form, &found);
     free(found.row);
     return rc;
 }

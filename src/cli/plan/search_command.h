@@ -5,6 +5,9 @@
 #define TRIVANCE_CLI_PLAN_SEARCH_COMMAND_H
 
 #include <stdbool.h>
+#include <stdio.h>
+
+#include "tool/table.h"
 
 /* As typed; NULL where not given. */
 typedef struct cli_plan_search {
@@ -18,7 +21,19 @@ typedef struct cli_plan_search {
 
 /* Searches and prints. 0, or a negative TRV_ERR_* with its sentence. */
 int cli_plan_search(const cli_plan_search_t *search);
-/* That for tori, plan_search_stars.c. */
+/* That for tori, search_stars.c. */
 int cli_plan_search_stars(const cli_plan_search_t *search);
+
+/* How what was found is printed: as a table, or as the C source of the built-in one. */
+typedef struct cli_plan_form {
+    int (*print_table)(const void *found, cli_format_t format, FILE *out);
+    void (*print_source)(const void *found, FILE *out);
+    cli_format_t format;
+    bool source;
+} cli_plan_form_t;
+
+/* Reads --format, and writes to --output. 0, or a negative TRV_ERR_* with its sentence. */
+int cli_plan_search_form(const cli_plan_search_t *search, cli_plan_form_t *form);
+int cli_plan_search_write(const cli_plan_search_t *search, const cli_plan_form_t *form, const void *found);
 
 #endif

@@ -38,8 +38,6 @@ typedef struct found {
     trv_star_chain_t *chain;
     int count;
     int64_t room;
-    cli_format_t format;
-    bool source; /* as the C source of the table */
 } found_t;
 
 /* ---- Searching --------------------------------------------------------------------------------------------------- */
@@ -197,8 +195,9 @@ static int diameter(const trv_torus_t *torus)
     return hops;
 }
 
-static int print_table(const found_t *found, cli_format_t format, FILE *out)
+static int print_table(const void *context, cli_format_t format, FILE *out)
 {
+    const found_t *found = context;
     static const cli_column_t column[] = {
         {"torus", "torus", false, 0},      {"steps", "steps", true, 0},          {"factors", "factors", false, 0},
         {"hops", "hops", true, 0},         {"diameter", "diameter", true, 0},    {"step_hops", "per step", false, 0},
@@ -233,8 +232,9 @@ static bool same_row(const trv_star_chain_t *one, const trv_star_chain_t *other)
     return memcmp(&one->torus, &other->torus, sizeof one->torus) == 0 && one->direct == other->direct;
 }
 
-static void print_source(const found_t *found, FILE *out)
+static void print_source(const void *context, FILE *out)
 {
+    const found_t *found = context;
     char shape[TRV_TORUS_TEXT_MAX], text[TEXT_MAX];
     fputs("/*\n * Star chains that are known. Generated; do not edit. Made by\n *\n"
           " *     trivance plan --search=stars --format=c --output=src/stars/stars_table.c\n *\n"
@@ -256,22 +256,13 @@ static void print_source(const found_t *found, FILE *out)
     fputs("    { NULL, NULL },\n};\n", out);
 }
 
-static int write_found(void *context, FILE *out)
-{
-    const found_t *found = context;
-    if (!found->source)
-        return print_table(found, found->format, out);
-    print_source(found, out);
-    return TRV_OK;
-}
-
 int cli_plan_search_stars(const cli_plan_search_t *search)
 {
-    found_t found = {.format = CLI_FORMAT_TABLE};
+    found_t found = {.count = 0};
+    cli_plan_form_t form = {.print_table = print_table, .print_source = print_source};
     cli_progress_t progress;
     const bool table = strcmp(search->what, "stars") == 0;
-    found.source = search->format && strcmp(search->format, "c") == 0;
-    int rc = search->format && !found.source ? cli_parse_format(search->format, &found.format) : TRV_OK;
+    int rc = cli_plan_search_form(search, &form);
     if (!rc && search->steps)
         rc = trv_fail(TRV_ERR_ARGUMENT, "--steps is for rings, for example --search=32 --steps=4; of a torus the "
                                         "chains with the fewest steps come first");
@@ -282,7 +273,7 @@ int cli_plan_search_stars(const cli_plan_search_t *search)
     rc = table ? search_for_table(&found, &progress) : search_list(&found, search->what, &progress);
     cli_progress_end(&progress);
     if (!rc)
-        rc = cli_output_write(search->output, write_found, &found);
+        rc = cli_plan_search_write(search, &form, &found);
     free(found.chain);
     return rc;
 }

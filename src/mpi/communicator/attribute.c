@@ -23,6 +23,7 @@
 #include "mpi/communicator/job_fabric.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
+#include "mpi/reports/log_table.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/transport/mpi_error.h"
 

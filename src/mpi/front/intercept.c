@@ -11,6 +11,7 @@
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
+#include "mpi/reports/log_table.h"
 #include "mpi/reports/job_settings.h"
 
 #define HINT_DEFAULT "default"

@@ -9,6 +9,7 @@
 #include "mpi/node/node.h"
 #include "mpi/operations/scratch.h"
 #include "mpi/reports/job_settings.h"
+#include "mpi/reports/log.h"
 #include "mpi/reports/watch.h"
 #include "mpi/transport/channel.h"
 #include "mpi/transport/waiting.h"

@@ -15,7 +15,7 @@
 #include "mpi/communicator/state.h"
 #include "mpi/operations/elements.h"
 #include "mpi/operations/want.h"
-#include "mpi/reports/log.h"
+#include "mpi/reports/log_table.h"
 
 /* How calls of a kind are served, spelled out: the same on all ranks. */
 typedef struct trv_mpi_recipe {

@@ -1,5 +1,5 @@
 /*
- * What the library says: warnings, a line per new decision, a table of calls at MPI_Finalize.
+ * What the library says. (A line per new decision and the table of calls: log_table.h.)
  *
  * Lines begin with "trivance: " and are written in one piece, to stderr or to TRIVANCE_DEBUG_FILE. Of a communicator's
  * ranks the first speaks; with a file per process all do, each into its own. Any thread may call all of it.
@@ -9,8 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#include <trivance/schedule.h>
 
 #include "settings/settings.h"
 
@@ -38,36 +36,11 @@ void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * with a file per process each writes its own. */
 void trv_mpi_refuse(int rank, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- For the table (log_table.c) ------------------------------------------------------------------------------- */
-
 /* Whether this text was not said before; from now on it was. */
 bool trv_mpi_log_is_new(const char *text);
 
 /* With TRIVANCE_FALLBACK=error, `rank` 0 says the line and ends the program. */
 void trv_mpi_log_stop(int rank, const char *line);
-
-/* ---- Decisions and calls ----------------------------------------------------------------------------------------- */
-
-/* A row of the table: calls of one collective that one algorithm served, or that the MPI library did for one reason. Of
- * 128 rows the last one takes all for which there is no other. Rows last as long as the process. */
-typedef struct trv_mpi_tally trv_mpi_tally_t;
-
-/* A decision about vectors of `bytes` on the communicator called `where` ("comm 4 (64 ranks, 8x8)"). `type` is that of
- * the elements in words, or "". With algorithm NULL the MPI library serves; `meant`: because somebody wanted it so,
- * else TRIVANCE_FALLBACK applies. Says it if it is new, and returns the row for trv_mpi_log_call; NULL where nobody
- * counts. */
-trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *where, const char *collective, size_t bytes,
-                                      const char *type, const char *algorithm, const char *why, bool meant);
-
-/* Counts a call of a vector of `bytes`; nothing for a row that is NULL. */
-void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes);
-
-/* A call that went to the MPI library before there was anything to decide (a buffer on a device, a form that is not
- * served): decision and call in one. `bytes` 0 where it is not known. */
-void trv_mpi_log_passed(int rank, const char *collective, size_t bytes, const char *why);
-
-/* Prints the table, at MPI_Finalize. */
-void trv_mpi_log_end(void);
 
 /* TRIVANCE_FALLBACK=error is set on some rank, and holds for all. */
 void trv_mpi_log_strict(void);

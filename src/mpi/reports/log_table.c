@@ -1,6 +1,8 @@
 /*
- * Decisions and calls: a line per new decision, a row per kind of call, the table at the end.
+ * Rows are found by the names in them, and counted without a lock.
  */
+#include "mpi/reports/log_table.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>

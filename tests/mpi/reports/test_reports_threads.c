@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "mpi/reports/log.h"
+#include "mpi/reports/log_table.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/reports/watch.h"
 #include "said.h"
