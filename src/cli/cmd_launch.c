@@ -8,20 +8,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
+#include "common/clock.h"
 #include "common/error.h"
 #include "text/parse.h"
 #include "tool/host/mpi_start.h"
 #include "tool/tool.h"
 
 enum { RANKS_MAX = 4096, SECRET_BYTES = 16 };
+#define UNLIMITED 1e9 /* seconds */
 
 enum { OPTION_ADDRESS = CLI_NO_LETTER };
 
@@ -40,8 +44,10 @@ const cli_command_t cli_launch_command = {
         "Starts N processes of a program that uses libtrivance_net on this machine, each with RANK, LOCAL_RANK, "
         "WORLD_SIZE, "
         "LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them, and with TRIVANCE_SECRET, a random one "
-        "unless it is set. The exit status is that of the first process that fails, 128 and the signal's number for "
-        "one that is killed. SIGINT and SIGTERM are passed on to all processes.",
+        "unless it is set. When a process fails, the others have a second to end by themselves, then get SIGTERM, and "
+        "5 s later SIGKILL. The exit status is that of the first process that fails, 128 and the signal's number for "
+        "one that is killed. SIGHUP, SIGINT and SIGTERM are passed on to all processes; the second such signal kills "
+        "them, as does the end of trivance launch itself.",
     .option = option,
     .examples = "trivance launch -n 4 ./a.out\n",
     .passes_on = true,
@@ -109,92 +115,169 @@ static int set_job(options_t *options)
 
 /* ---- Processes --------------------------------------------------------------------------------------------------- */
 
-static pid_t process[RANKS_MAX];
-static volatile sig_atomic_t processes;
+/*
+ * The launcher only ever waits for signals, all of which are blocked: for SIGCHLD, and for those that it passes on. So
+ * none comes while processes are started, which some of them would miss.
+ */
+typedef struct job {
+    int ranks, left, code; /* code: of the first that failed; 0 so far */
+    pid_t *process;        /* 0: has ended */
+    bool signalled;        /* the user's signal has been passed on */
+    int stage;             /* of the end, below */
+    double stage_ends;
+    sigset_t waited, as_found;
+} job_t;
 
-static const int passed_on[] = {SIGINT, SIGTERM};
-static struct sigaction as_found[2];
+/* What the others get when one has failed, and how long they then have. libtrivance_net tells them of a rank that is
+ * gone: they may first end by themselves, with a sentence of their own. */
+static const struct stage {
+    int signal;
+    double seconds;
+} stage[] = {{0, 1}, {SIGTERM, 5}, {SIGKILL, UNLIMITED}};
+enum { STAGES = sizeof stage / sizeof *stage };
 
-static void pass_on(int signal)
+static void pass_on(const job_t *job, int signal)
 {
-    for (int r = 0; r < processes; r++)
-        if (process[r] > 0)
-            kill(process[r], signal);
+    for (int r = 0; r < job->ranks; r++)
+        if (job->process[r] > 0)
+            kill(job->process[r], signal);
 }
 
-/* While processes are started no signal comes, which some of them would miss. */
-static void hold_signals(bool held)
+static void enter(job_t *job, int next)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    for (int i = 0; i < 2; i++)
-        sigaddset(&set, passed_on[i]);
-    sigprocmask(held ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+    if (next > STAGES)
+        return;
+    job->stage = next;
+    job->stage_ends = trv_now_s() + stage[next - 1].seconds;
+    if (stage[next - 1].signal)
+        pass_on(job, stage[next - 1].signal);
 }
 
-static void pass_signals_on(void)
+/* A signal that is ignored here (nohup) stays so. */
+static void take_signals(job_t *job)
 {
-    const struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    for (int i = 0; i < 2; i++)
-        sigaction(passed_on[i], &action, &as_found[i]);
+    static const int passed_on[] = {SIGHUP, SIGINT, SIGTERM};
+    struct sigaction found, usual = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &usual, NULL); /* ignored, it would not come */
+    sigemptyset(&job->waited);
+    sigaddset(&job->waited, SIGCHLD);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        if (sigaction(passed_on[i], NULL, &found) == 0 && found.sa_handler != SIG_IGN)
+            sigaddset(&job->waited, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &job->waited, &job->as_found);
 }
 
-static void become(char **command)
+/* A launcher that is killed takes its processes with it. */
+static void become(const job_t *job, pid_t launcher, char **command)
 {
-    for (int i = 0; i < 2; i++)
-        sigaction(passed_on[i], &as_found[i], NULL);
-    hold_signals(false);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher) /* killed before that was set */
+        _exit(128 + SIGKILL);
+    sigprocmask(SIG_SETMASK, &job->as_found, NULL);
     execvp(command[0], command);
     const int error = errno;
     fprintf(stderr, "trivance launch: %s cannot be started: %s\n", command[0], strerror(error));
     _exit(error == ENOENT ? 127 : 126);
 }
 
-static int start(int rank, char **command)
+static int start(job_t *job, int rank, char **command)
 {
     int rc = set_number("RANK", rank);
     rc = rc < 0 ? rc : set_number("LOCAL_RANK", rank);
     if (rc < 0)
         return rc;
-    process[rank] = fork();
-    if (process[rank] < 0)
+    const pid_t launcher = getpid();
+    const pid_t id = fork();
+    if (id < 0)
         return trv_fail(TRV_ERR_TRANSPORT, "rank %d cannot be started: %s", rank, strerror(errno));
-    if (process[rank] == 0)
-        become(command);
-    processes = rank + 1;
+    if (id == 0)
+        become(job, launcher, command);
+    job->process[rank] = id;
+    job->left++;
     return TRV_OK;
 }
 
-static int rank_of(pid_t id)
+static int rank_of(const job_t *job, pid_t id)
 {
-    for (int r = 0; r < processes; r++)
-        if (process[r] == id)
+    for (int r = 0; r < job->ranks; r++)
+        if (job->process[r] == id)
             return r;
     return -1;
 }
 
-/* The exit status of the first that fails; a signal is told. */
-static int wait_for_all(void)
+static void tell_failure(int rank, int status, int left)
 {
-    int code = 0, status;
-    for (int left = processes; left > 0;) {
-        const pid_t id = wait(&status);
-        if (id < 0 && errno == EINTR)
-            continue;
-        if (id < 0)
-            break;
-        const int rank = rank_of(id);
-        if (rank < 0)
-            continue;
-        process[rank] = 0;
-        left--;
-        if (WIFSIGNALED(status))
-            fprintf(stderr, "trivance launch: rank %d was ended by signal %d (%s)\n", rank, WTERMSIG(status),
-                    strsignal(WTERMSIG(status)));
-        if (code == 0)
-            code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    char how[96];
+    if (WIFSIGNALED(status))
+        snprintf(how, sizeof how, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, sizeof how, "ended with exit status %d", WEXITSTATUS(status));
+    fprintf(stderr, "trivance launch: rank %d %s%s\n", rank, how, left ? ", so the others have to end" : "");
+}
+
+/* The first that fails is told, unless the user has ended all, and the others have to end. */
+static void note_end(job_t *job, int rank, int status)
+{
+    job->process[rank] = 0;
+    job->left--;
+    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (code == 0 || job->code)
+        return;
+    job->code = code;
+    if (!job->signalled)
+        tell_failure(rank, status, job->left);
+    if (job->stage == 0)
+        enter(job, 1);
+}
+
+static void note_ends(job_t *job)
+{
+    int status;
+    for (pid_t id; job->left > 0 && (id = waitpid(-1, &status, WNOHANG)) > 0;) {
+        const int rank = rank_of(job, id);
+        if (rank >= 0)
+            note_end(job, rank, status);
     }
-    return code;
+}
+
+/* The second signal of a user kills. What a terminal sends, all processes have. */
+static void note_signal(job_t *job, const siginfo_t *signal)
+{
+    if (job->signalled)
+        enter(job, STAGES);
+    else if (signal->si_code != SI_KERNEL)
+        pass_on(job, signal->si_signo);
+    job->signalled = true;
+}
+
+static int wait_for_all(job_t *job)
+{
+    for (note_ends(job); job->left > 0; note_ends(job)) {
+        siginfo_t signal;
+        const double due = job->stage ? job->stage_ends - trv_now_s() : UNLIMITED;
+        const double left = due > 0 ? due : 0;
+        const struct timespec wait = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
+        const int which = sigtimedwait(&job->waited, &signal, &wait);
+        if (which < 0 && errno == EAGAIN)
+            enter(job, job->stage + 1);
+        else if (which > 0 && which != SIGCHLD)
+            note_signal(job, &signal);
+    }
+    return job->code;
+}
+
+static int run(int ranks, char **command)
+{
+    static pid_t process[RANKS_MAX];
+    job_t job = {.ranks = ranks, .process = process};
+    int rc = TRV_OK;
+    take_signals(&job);
+    for (int rank = 0; rc == TRV_OK && rank < ranks; rank++)
+        rc = start(&job, rank, command);
+    if (rc < 0)
+        enter(&job, 2);
+    const int code = wait_for_all(&job);
+    return rc < 0 ? rc : code;
 }
 
 int cli_launch(int argc, char **argv)
@@ -210,13 +293,6 @@ int cli_launch(int argc, char **argv)
     if (!cli_find_executable(argv[optind], path)) /* rather than so many processes that all say so */
         return cli_bad("launch", "there is no program '%.200s' that can be started", argv[optind]);
     int rc = set_job(&options);
-    hold_signals(true);
-    pass_signals_on();
-    for (int rank = 0; rc == TRV_OK && rank < options.ranks; rank++)
-        rc = start(rank, argv + optind);
-    if (rc < 0)
-        pass_on(SIGTERM);
-    hold_signals(false);
-    code = wait_for_all();
-    return rc < 0 ? cli_bad_last("launch") : code;
+    rc = rc < 0 ? rc : run(options.ranks, argv + optind);
+    return rc < 0 ? cli_bad_last("launch") : rc;
 }
