@@ -120,10 +120,12 @@ static int set_job(options_t *options)
  * none comes while processes are started, which some of them would miss.
  */
 typedef struct job {
-    int ranks, left, code; /* code: of the first that failed; 0 so far */
-    pid_t *process;        /* 0: has ended */
-    bool signalled;        /* the user's signal has been passed on */
-    int stage;             /* of the end, below */
+    int ranks, left;
+    pid_t *process;          /* 0: has ended */
+    int code, first, status; /* of the first that failed; code 0: none has */
+    bool told;
+    bool signalled; /* the user's signal has been passed on */
+    int stage;      /* of the end, below */
     double stage_ends;
     sigset_t waited, as_found;
 } job_t;
@@ -143,14 +145,31 @@ static void pass_on(const job_t *job, int signal)
             kill(job->process[r], signal);
 }
 
+/* The first that has failed; not where the user has ended all. */
+static void tell_failure(job_t *job, const char *others)
+{
+    char how[96];
+    const int status = job->status;
+    if (!job->code || job->signalled || job->told)
+        return;
+    job->told = true;
+    if (WIFSIGNALED(status))
+        snprintf(how, sizeof how, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, sizeof how, "ended with exit status %d", WEXITSTATUS(status));
+    fprintf(stderr, "trivance launch: rank %d %s%s\n", job->first, how, others);
+}
+
 static void enter(job_t *job, int next)
 {
     if (next > STAGES)
         return;
     job->stage = next;
     job->stage_ends = trv_now_s() + stage[next - 1].seconds;
-    if (stage[next - 1].signal)
-        pass_on(job, stage[next - 1].signal);
+    if (!stage[next - 1].signal)
+        return;
+    tell_failure(job, ", so the others have to end");
+    pass_on(job, stage[next - 1].signal);
 }
 
 /* A signal that is ignored here (nohup) stays so. */
@@ -205,17 +224,6 @@ static int rank_of(const job_t *job, pid_t id)
     return -1;
 }
 
-static void tell_failure(int rank, int status, int left)
-{
-    char how[96];
-    if (WIFSIGNALED(status))
-        snprintf(how, sizeof how, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
-        snprintf(how, sizeof how, "ended with exit status %d", WEXITSTATUS(status));
-    fprintf(stderr, "trivance launch: rank %d %s%s\n", rank, how, left ? ", so the others have to end" : "");
-}
-
-/* The first that fails is told, unless the user has ended all, and the others have to end. */
 static void note_end(job_t *job, int rank, int status)
 {
     job->process[rank] = 0;
@@ -224,8 +232,8 @@ static void note_end(job_t *job, int rank, int status)
     if (code == 0 || job->code)
         return;
     job->code = code;
-    if (!job->signalled)
-        tell_failure(rank, status, job->left);
+    job->first = rank;
+    job->status = status;
     if (job->stage == 0)
         enter(job, 1);
 }
@@ -263,6 +271,7 @@ static int wait_for_all(job_t *job)
         else if (which > 0 && which != SIGCHLD)
             note_signal(job, &signal);
     }
+    tell_failure(job, "");
     return job->code;
 }
 

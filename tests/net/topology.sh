@@ -5,12 +5,13 @@ set -u
 tool=$1
 fail() { echo "topology.sh: $*"; exit 1; }
 
-# refuse WORDS COMMAND…: one line, exit code 2.
+# refuse WORDS COMMAND…: one line beside the launcher's, exit code 2.
 refuse() {
     local words=$1 said code
     shift
     said=$("$@" 2>&1)
     code=$?
+    said=${said%%$'\n'trivance launch: rank ? ended with exit status 2}
     [ $code = 2 ] || fail "exit code $code, not 2: $*"
     [[ $said == *"$words"* && $said != *$'\n'* ]] || fail "not said '$words': $said"
 }
