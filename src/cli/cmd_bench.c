@@ -34,6 +34,10 @@ static const cli_option_t option[] =
       "sum prod min max land lor lxor band bor bxor"},
      {"in-place", BENCH_IN_PLACE, NULL, "the result replaces the input", NULL},
      {NULL, 0, NULL, "How", NULL},
+     {"transport", BENCH_TRANSPORT, "LIST",
+      "what carries the messages of schedules: mpi, ofi (libfabric) or mpi,ofi, side by side (default: "
+      "TRIVANCE_TRANSPORT)",
+      "mpi ofi mpi,ofi"},
      {"iterations", 'i', "N", "measured runs (default: as many as fit 80 ms, 3 to 1000)", NULL},
      {"warmup", BENCH_WARMUP, "N", "runs before them (default 2)", NULL},
      {"check", BENCH_CHECK, "[0|1]", "compare every result (default: on)", "0 1"},
@@ -81,6 +85,7 @@ const cli_command_t cli_bench_command = {
         "a file is wrong, 2 bad input.",
     .examples = "mpirun -n 9 trivance bench --torus 9,3x3 --algorithm all\n"
                 "mpirun.mpich -n 8 trivance bench -a trivance,swing,mpi --format=osu -m 8:1M -f\n"
+                "mpirun.openmpi -n 3 trivance bench -a trivance --transport=mpi,ofi\n"
                 "mpirun.openmpi -n 4 trivance bench --format=nccl -b 8 -e 128M -f 2 -d double -o max\n",
 };
 

@@ -12,6 +12,8 @@
 
 #include "tool/tool.h"
 #include "common/error.h"
+#include "mpi/communicator/job_fabric.h"
+#include "settings/settings.h"
 
 typedef struct bench {
     bench_options_t options;
@@ -71,17 +73,21 @@ static void begin_output(bench_t *bench)
     bench->begun = true;
 }
 
-/* `first`: of the algorithm's rows. */
-static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t *entry, uint64_t bytes, bool first)
+/* The entry over one of the transports. `first`: of the algorithm's rows. */
+static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t *entry, int transport, uint64_t bytes,
+                   bool first)
 {
+    const char *const over = bench_transport(&bench->options, entry, transport);
     bench_row_t row, second;
     bool pair = bench->options.format == BENCH_NCCL;
     show_progress(bench, entry->choice.label, bytes);
+    trv_mpi_job_fabric_pause(bench->options.transport[transport] != TRV_TRANSPORT_OFI);
     int code = measure_entry(bench, torus, entry, bytes, !pair && bench->options.in_place, &row);
     if (code == TRV_OK && pair)
         code = measure(bench, torus, entry->kind == BENCH_CHOSEN ? entry->choice.label : row.algorithm, bytes, true,
                        &second);
     if (code == TRV_OK) {
+        row.transport = over;
         row.chosen_for = entry->choice.label;
         bench->spreads += row.spread;
         bench->rows++;
@@ -91,7 +97,8 @@ static int run_row(bench_t *bench, const trv_torus_t *torus, const bench_entry_t
             fprintf(stderr, "\r\033[K");
         begin_output(bench);
         if (bench->rank == 0 && first)
-            bench_output_section(&bench->output, torus, entry->choice.label);
+            bench_output_section(&bench->output, torus, entry->choice.label,
+                                 bench->options.transports > 1 ? over : NULL);
         if (bench->rank == 0)
             bench_output_row(&bench->output, &row, pair ? &second : NULL);
     }
@@ -110,19 +117,23 @@ static int run_torus(bench_t *bench, const trv_torus_t *torus)
 {
     const bench_options_t *options = &bench->options;
     bool by_algorithm = options->format == BENCH_OSU || options->format == BENCH_NCCL;
-    int outer = by_algorithm ? options->entries : options->sizes,
-        inner = by_algorithm ? options->sizes : options->entries;
+    const int lines = options->entries * options->transports;
+    int outer = by_algorithm ? lines : options->sizes, inner = by_algorithm ? options->sizes : lines;
     int code = TRV_OK;
     for (int a = 0; a < outer; a++)
         for (int b = 0; b < inner && code == TRV_OK; b++) {
-            const bench_entry_t *entry = &options->entry[by_algorithm ? a : b];
+            const int line = by_algorithm ? a : b, transport = line % options->transports;
+            const bench_entry_t *entry = &options->entry[line / options->transports];
+            if (transport > 0 && entry->kind == BENCH_LIBRARY)
+                continue;
             if (!takes(bench, entry, torus)) {
                 bench->done++;
-                if (entry->required && bench->rank == 0 && (by_algorithm ? b : a) == 0)
+                if (entry->required && bench->rank == 0 && transport == 0 && (by_algorithm ? b : a) == 0)
                     fprintf(stderr, "trivance bench: left out: %s\n", trv_last_error());
                 continue;
             }
-            code = run_row(bench, torus, entry, options->bytes[by_algorithm ? b : a], by_algorithm && b == 0);
+            code = run_row(bench, torus, entry, transport, options->bytes[by_algorithm ? b : a],
+                           by_algorithm && b == 0);
         }
     return code;
 }
@@ -153,7 +164,7 @@ static int run_all(bench_t *bench)
         code = crowd_find(bench->comm, &bench->crowd);
     if (code < 0)
         return code;
-    bench->all = bench->options.tori * bench->options.sizes * bench->options.entries;
+    bench->all = bench->options.tori * bench->options.sizes * bench->options.entries * bench->options.transports;
     bench->progress = bench->rank == 0 && cli_stderr_is_terminal() && !cli_stdout_is_terminal();
     for (int t = 0; t < bench->options.tori && code == TRV_OK; t++)
         code = run_torus(bench, &bench->options.torus[t]);

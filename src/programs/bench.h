@@ -25,9 +25,10 @@
 #include "programs/crowd.h"
 #include "tool/table.h"
 
-#define BENCH_TORI_MAX    16
-#define BENCH_SIZES_MAX   256
-#define BENCH_ENTRIES_MAX (CLI_CHOICES_MAX + 2)
+#define BENCH_TORI_MAX       16
+#define BENCH_SIZES_MAX      256
+#define BENCH_ENTRIES_MAX    (CLI_CHOICES_MAX + 2)
+#define BENCH_TRANSPORTS_MAX 2
 
 typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL } bench_format_t;
 
@@ -43,7 +44,8 @@ typedef struct bench_entry {
 
 typedef struct bench_options {
     trv_collective_t collective;
-    int tori, sizes, entries;
+    int tori, sizes, entries, transports;
+    int transport[BENCH_TRANSPORTS_MAX]; /* trv_transport_way_t */
     trv_torus_t torus[BENCH_TORI_MAX];
     bench_entry_t entry[BENCH_ENTRIES_MAX];
     uint64_t bytes[BENCH_SIZES_MAX]; /* of the whole vector */
@@ -61,6 +63,9 @@ typedef struct bench_options {
 int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options);
 
 void bench_options_clear(bench_options_t *options);
+
+/* What carries the messages of an entry's i-th lines: "mpi" or "ofi"; NULL for the MPI library's own collective. */
+const char *bench_transport(const bench_options_t *options, const bench_entry_t *entry, int i);
 
 /* 0 if a member of the choice, with the parameters that were typed, may serve the collective and the operation on the
  * torus, else the reason. */
@@ -105,6 +110,7 @@ typedef struct bench_buffers {
 typedef struct bench_row {
     const trv_torus_t *torus;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
+    const char *transport;  /* "mpi", "ofi"; NULL: the library's own affair */
     const char *chosen_for; /* the entry that it is of … */
     bool chosen;            /* … and whether that leaves the choice to others (BENCH_CHOSEN) */
     uint64_t bytes, count;  /* of the whole vector, in bytes and elements */
@@ -138,8 +144,9 @@ typedef struct bench_output {
 } bench_output_t;
 
 void bench_output_begin(bench_output_t *output, const bench_options_t *options, const crowd_t *crowd, int ranks);
-/* Before the rows of an algorithm on a torus, for the layouts that show one at a time. */
-void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const char *algorithm);
+/* Before the rows of an algorithm on a torus, for the layouts that show one at a time. `transport`: NULL, not told. */
+void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const char *algorithm,
+                          const char *transport);
 /* `second`: the in-place run beside the first one (nccl layout only), else NULL. */
 void bench_output_row(bench_output_t *output, const bench_row_t *row, const bench_row_t *second);
 int bench_output_end(bench_output_t *output);

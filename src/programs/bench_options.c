@@ -13,6 +13,7 @@
 #include "text/parse.h"
 #include "common/error.h"
 #include "programs/bench.h"
+#include "mpi/reports/job_settings.h"
 #include "settings/rules.h"
 
 /* What is put together only when all options are known. */
@@ -22,6 +23,7 @@ typedef struct draft {
     MPI_Comm comm;
     const char *bytes, *algorithms; /* NULL: the default */
     const char *schedule;           /* a file, or NULL */
+    const char *transports;         /* NULL: what the environment says */
     uint64_t least, most;           /* of -b and -e; 0: not given */
     int factor;
     bool with_collective, with_op;
@@ -118,6 +120,7 @@ static int apply(void *context, int key)
     case 'd': return trv_type_parse(optarg, &options->type);
     case BENCH_OP: draft->with_op = true; return trv_op_parse(optarg, &options->op);
     case BENCH_IN_PLACE: options->in_place = true; return TRV_OK;
+    case BENCH_TRANSPORT: draft->transports = optarg; return TRV_OK;
     case 'i': return trv_parse_int(optarg, "--iterations", 1, 1000000000, &options->iterations);
     case BENCH_WARMUP: return trv_parse_int(optarg, "--warmup", 0, 1000000000, &options->warmup);
     case BENCH_CHECK: return parse_check(optarg, &options->check);
@@ -327,6 +330,60 @@ void bench_options_clear(bench_options_t *options)
     options->schedule = NULL;
 }
 
+/* ---- Transports -------------------------------------------------------------------------------------------------- */
+
+static const char *const transport_name[] = {[TRV_TRANSPORT_MPI] = "mpi", [TRV_TRANSPORT_OFI] = "ofi"};
+
+const char *bench_transport(const bench_options_t *options, const bench_entry_t *entry, int i)
+{
+    return entry->kind == BENCH_LIBRARY ? NULL : transport_name[options->transport[i]];
+}
+
+static int add_transport(bench_options_t *options, const char *name)
+{
+    int way = 0;
+    while (way < BENCH_TRANSPORTS_MAX && strcmp(name, transport_name[way]) != 0)
+        way++;
+    if (way == BENCH_TRANSPORTS_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "--transport: '%.20s' is neither mpi nor ofi", name);
+    for (int i = 0; i < options->transports; i++)
+        if (options->transport[i] == way)
+            return TRV_OK;
+    options->transport[options->transports++] = way;
+    return TRV_OK;
+}
+
+static int read_transports(draft_t *draft)
+{
+    const char *rest = draft->transports;
+    char item[64];
+    int more;
+    while ((more = trv_next_item(&rest, "transports", item, sizeof item)) > 0)
+        if (add_transport(draft->options, item) < 0)
+            return TRV_ERR_ARGUMENT;
+    return more;
+}
+
+/* libfabric is opened with the first plan, if the environment says so, for rows of both kinds. */
+static int set_transports(const bench_options_t *options)
+{
+    int way = TRV_TRANSPORT_MPI;
+    for (int i = 0; i < options->transports; i++)
+        way = options->transport[i] == TRV_TRANSPORT_OFI ? TRV_TRANSPORT_OFI : way;
+    return setenv("TRIVANCE_TRANSPORT", transport_name[way], 1) == 0 ? TRV_OK : trv_fail_memory();
+}
+
+static int transports(draft_t *draft)
+{
+    bench_options_t *options = draft->options;
+    if (draft->transports) {
+        const int code = read_transports(draft);
+        return code < 0 ? code : set_transports(options);
+    }
+    options->transport[options->transports++] = trv_mpi_settings()->transport;
+    return TRV_OK;
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 /* The tori of TRIVANCE_TORUS that have as many ranks, as rank 0 has it. */
@@ -381,6 +438,8 @@ static int complete(draft_t *draft)
                         trv_op_name(options->op), trv_type_name(options->type));
     if (code == TRV_OK)
         code = sizes(draft);
+    if (code == TRV_OK)
+        code = transports(draft);
     if (code != TRV_OK || (draft->schedule && !draft->algorithms))
         return code;
     return algorithms(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO);

@@ -19,6 +19,7 @@ static const cli_column_t columns[] = {
     {"bytes", "size", true, 8},
     {"count", NULL, false, 0},
     {"algorithm", "algorithm", false, 27},
+    {"transport", "transport", false, 9},
     {"chosen_for", NULL, false, 0},
     {"steps", "steps", true, 5},
     {"bytes_sent", "sent/rank", true, 10},
@@ -64,14 +65,16 @@ void bench_output_begin(bench_output_t *output, const bench_options_t *options, 
     fflush(stdout);
 }
 
-void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const char *algorithm)
+void bench_output_section(bench_output_t *output, const trv_torus_t *torus, const char *algorithm,
+                          const char *transport)
 {
     const bench_options_t *options = output->options;
     char text[TRV_TORUS_TEXT_MAX];
     if (options->format <= BENCH_JSON)
         return;
-    printf("# algorithm %s, torus %s, %s %s\n", algorithm, trv_torus_format(torus, text, sizeof text),
-           trv_type_name(options->type), type_text(options));
+    printf("# algorithm %s, torus %s, %s %s%s%s\n", algorithm, trv_torus_format(torus, text, sizeof text),
+           trv_type_name(options->type), type_text(options), transport ? ", transport " : "",
+           transport ? transport : "");
     if (options->format == BENCH_OSU) {
         printf("# Size       Avg Latency(us)");
         if (options->full)
@@ -133,6 +136,10 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
     cli_cell_int(table, (int64_t)row->count);
     snprintf(name, sizeof name, "%s%s%s", row->chosen ? row->chosen_for : "", row->chosen ? ": " : "", row->algorithm);
     cli_cell_text(table, options->format == BENCH_TABLE ? name : row->algorithm);
+    if (row->transport)
+        cli_cell_text(table, row->transport);
+    else
+        cli_cell_none(table);
     cli_cell_text(table, row->chosen_for);
     if (library) { /* what it sends is its own affair */
         cli_cell_none(table);

@@ -39,11 +39,11 @@ refused() {
 
 bad() { refused 2 "$@"; }
 
-good 1 'trivance-b +4 +[0-9]+ .* 0 +yes$' -a trivance-b --bytes 4KiB -i 5
+good 1 'trivance-b +mpi +4 +[0-9]+ .* 0 +yes$' -a trivance-b --bytes 4KiB -i 5
 good 3 ' 0 +yes$' --torus 4 --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3 --warmup 1 --check=1
-good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,trivance-b,[0-9]+,' --torus 2x2 --algorithm=trivance-b --type=double \
+good 1 '^allreduce,2x2,4,double,prod,false,64,8,trivance-b,mpi,trivance-b,[0-9]+,' --torus 2x2 --algorithm=trivance-b --type=double \
     --op=prod --bytes=64 --format=csv -i 2
-keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,chosen_for,steps,bytes_sent
+keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,transport,chosen_for,steps,bytes_sent
 keys=$keys,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations,ranks_per_core,busy
 good 1 "^$keys\$" --format=csv --bytes 64 -i 2
 good 3 '"wrong": 0, "identical": true' --format=json --bytes 64,128,256 -i 2 -a swing-b
@@ -56,8 +56,22 @@ good 1 'reduce-scatter,' --collective reduce-scatter --bytes 64 --format=csv -i 
 good 1 'allgather,' --collective allgather --bytes 64 --format=csv -i 2 --type complexdouble
 good 1 '  mpi ' --bytes 64 -a mpi -i 2
 good 2 '  (auto|planned): [a-z]' --bytes 64 -a auto,planned -i 2
-good 1 ',hybrid:2[^,]*,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
+good 1 ',hybrid:2[^,]*,mpi,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
 good 1 '^Usage: mpirun' --help
+
+# Side by side over MPI and over libfabric, where it is built in; the library's own once. --transport holds whatever is set.
+export TRIVANCE_TRANSPORT=ofi
+good 1 ',ring,mpi,ring,' --transport=mpi --bytes 64 -a ring -i 2 --format=csv
+if bench --bytes 64 -a ring -i 2; then
+    good 1 '  ring +ofi +' --bytes 64 -a ring -i 2
+    export TRIVANCE_TRANSPORT=mpi
+    good 2 '  ring +(ofi|mpi) .* 0 +yes$' --transport=ofi,mpi --bytes 64 -a ring,mpi -i 2
+    good 1 '^4 +64 B +mpi +[0-9.]' --transport=ofi,mpi --bytes 64 -a ring,mpi -i 2
+    good 2 '^# algorithm trivance-l, .*, transport (mpi|ofi)$' --transport=mpi,ofi --format=osu -m 8:16 -a trivance-l -i 2
+fi
+unset TRIVANCE_TRANSPORT
+bad "--transport: 'tcp' is neither mpi nor ofi" --transport=mpi,tcp
+TRIVANCE_TRANSPORT=tcp bad "TRIVANCE_TRANSPORT: 'tcp' is none of mpi|ofi" --bytes 64
 good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2
 
 export TRIVANCE_TORUS=2x2,4,9

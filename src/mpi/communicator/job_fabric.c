@@ -44,12 +44,13 @@ typedef struct place {
 
 static job_fabric_t *first;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool paused;
 
 static trv_fabric_t *find(MPI_Comm comm)
 {
     trv_fabric_t *found = NULL;
     pthread_mutex_lock(&lock);
-    for (const job_fabric_t *at = first; at && !found; at = at->next)
+    for (const job_fabric_t *at = first; at && !found && !paused; at = at->next)
         if (at->comm == comm)
             found = at->fabric;
     pthread_mutex_unlock(&lock);
@@ -257,6 +258,13 @@ unsigned trv_mpi_job_fabric_narrow(MPI_Comm comm, bool *one)
     return fabric ? trv_fabric_narrow(fabric, one) : 0;
 }
 
+void trv_mpi_job_fabric_pause(bool now)
+{
+    pthread_mutex_lock(&lock);
+    paused = now;
+    pthread_mutex_unlock(&lock);
+}
+
 void trv_mpi_job_fabric_leave(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
@@ -303,6 +311,8 @@ unsigned trv_mpi_job_fabric_narrow(MPI_Comm comm, bool *one)
     *one = false;
     return 0;
 }
+
+void trv_mpi_job_fabric_pause(bool now) { (void)now; }
 
 void trv_mpi_job_fabric_leave(MPI_Comm comm) { (void)comm; }
 
