@@ -57,7 +57,7 @@ typedef struct trv_net_request *trv_net_request_t; /* an operation that was star
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
-/* Members that are NULL, 0 or negative are taken from the environment. Strings are copied. The provider, torus, algorithm
+/* Members that are NULL or 0, and a negative rank, are taken from the environment. Strings are copied. The provider, torus, algorithm
  * and timeout of rank 0 apply to all ranks. */
 typedef struct trv_net_options {
     size_t size;            /* of this struct, as the caller knows it: begin with {TRV_NET_OPTIONS} */
@@ -72,7 +72,7 @@ typedef struct trv_net_options {
                               "eth1,eth2", "10.1.0.0/16"; NULL: TRIVANCE_PORTS, else detected among all */
     const char *torus;      /* how the ranks are wired, "3x3"; NULL: TRIVANCE_TORUS, else a ring */
     const char *algorithm;  /* a name of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's choice */
-    double start_timeout_s; /* until all ranks have met; 0: 30 */
+    double start_timeout_s; /* until all ranks have met; 0: TRIVANCE_START_TIMEOUT, else 30 */
     double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else unlimited */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
     /* Another way to meet, for launchers and frameworks that have one: `meet` broadcasts rank 0's `bytes` bytes at `data`

@@ -55,11 +55,8 @@ static int read_word(const trv_setting_t *setting, const char *text, int *value)
     return TRV_OK;
 }
 
-static int read_text(const trv_setting_t *setting, const char *text, char **value)
+static int read_text(const char *text, char **value)
 {
-    int code = setting->check ? setting->check(text) : TRV_OK;
-    if (code < 0)
-        return code;
     free(*value);
     *value = strdup(text);
     return *value ? TRV_OK : trv_fail_memory();
@@ -68,13 +65,16 @@ static int read_text(const trv_setting_t *setting, const char *text, char **valu
 static int read_value(const trv_setting_t *setting, const char *text, trv_settings_t *settings)
 {
     void *place = (char *)settings + setting->offset;
+    const int code = setting->check ? setting->check(text) : TRV_OK;
+    if (code < 0)
+        return code;
     switch (setting->kind) {
     case TRV_SETTING_FLAG: return read_flag(text, place);
     case TRV_SETTING_TIME: return trv_parse_time_ns(text, place);
     case TRV_SETTING_RATE: return trv_parse_rate_bps(text, place);
     case TRV_SETTING_BYTES: return trv_parse_bytes(text, place);
     case TRV_SETTING_WORD: return read_word(setting, text, place);
-    default: return read_text(setting, text, place);
+    default: return read_text(text, place);
     }
 }
 
@@ -107,6 +107,7 @@ typedef struct teller {
     trv_settings_t *settings;
     trv_settings_warn_t *warn;
     void *context;
+    bool net; /* for libtrivance_net */
 } teller_t;
 
 static void tell(void *context, const char *sentence)
@@ -120,8 +121,9 @@ static void tell(void *context, const char *sentence)
 static void tell_wrong(teller_t *teller, const trv_setting_t *setting, int code)
 {
     char line[1400];
+    const bool waits = trv_settings_of_net(setting) || setting->offset == offsetof(trv_settings_t, timeout_ns);
     wrong(setting, code);
-    if (setting->selects) {
+    if (setting->selects || (teller->net && waits)) {
         if (!teller->settings->fault)
             teller->settings->fault = strdup(trv_last_error());
         return;
@@ -190,15 +192,25 @@ static void find_unknown(teller_t *teller)
     }
 }
 
-void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
+static void read_environment(teller_t *teller)
 {
-    teller_t teller = {settings, warn, context};
+    trv_settings_t *settings = teller->settings;
     *settings = (trv_settings_t){0};
-    read_all(&teller);
+    read_all(teller);
     if (settings->tune)
         trv_rules_parse_line(&settings->tune_rules, settings->tune); /* which was checked already */
-    find_unknown(&teller);
+    find_unknown(teller);
     settings->info = settings->debug >= TRV_DEBUG_INFO;
+}
+
+void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
+{
+    read_environment(&(teller_t){settings, warn, context, false});
+}
+
+void trv_settings_read_net(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
+{
+    read_environment(&(teller_t){settings, warn, context, true});
 }
 
 /* ---- The rules file ---------------------------------------------------------------------------------------------- */
@@ -217,7 +229,7 @@ static int take_rules(teller_t *teller, int code)
 
 int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn, void *context)
 {
-    teller_t teller = {settings, warn, context};
+    teller_t teller = {settings, warn, context, false};
     if (!settings->rules_file)
         return TRV_OK;
     trv_rules_clear(&settings->file_rules);
@@ -227,7 +239,7 @@ int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn,
 int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, trv_settings_warn_t *warn,
                              void *context)
 {
-    teller_t teller = {settings, warn, context};
+    teller_t teller = {settings, warn, context, false};
     const char *name = settings->rules_file ? settings->rules_file : "rules";
     trv_rules_clear(&settings->file_rules);
     return take_rules(&teller, trv_rules_parse_file(&settings->file_rules, name, text, length, tell, &teller));
@@ -236,7 +248,7 @@ int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t 
 void trv_settings_cache(trv_settings_warn_t *warn, void *context)
 {
     trv_settings_t settings = {0};
-    teller_t teller = {&settings, warn, context};
+    teller_t teller = {&settings, warn, context, false};
     for (int i = 0; i < trv_settings_count(); i++)
         if (trv_settings_at(i)->offset == offsetof(trv_settings_t, cache))
             read_one(&teller, trv_settings_at(i));

@@ -58,7 +58,7 @@ typedef struct trv_setting {
     const char *allowed;  /* in words; of TRV_SETTING_WORD the words themselves, with | between */
     const char *example;
     const char *meaning;            /* one sentence */
-    int (*check)(const char *text); /* of a text; NULL: any */
+    int (*check)(const char *text); /* beside what the kind allows; NULL: any */
     bool shared; /* all ranks must see the same: what selects, and what makes ranks communicate or end the program */
 } trv_setting_t;
 
@@ -76,6 +76,9 @@ typedef void trv_settings_warn_t(void *context, const char *sentence);
  * the fault), and of every variable that begins with TRIVANCE_ and is none. Wrong values hold as if they were not
  * set. */
 void trv_settings_read(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
+
+/* The same for libtrivance_net: a wrong value of what is its alone, and of how long to wait, is the fault, too. */
+void trv_settings_read_net(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
 
 /* Reads the rules file, if one is named: file_rules, and the parameters of the network that no variable sets. `warn` is
  * told of its oddities. A wrong file is the fault, if there is none yet, and its negative code is returned. `parse`

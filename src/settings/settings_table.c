@@ -43,6 +43,13 @@ static int check_port(const char *text)
     return trv_parse_int(text, "the port", 1, 65535, &port);
 }
 
+static int check_wait(const char *text)
+{
+    double time_ns;
+    const int code = trv_parse_time_ns(text, &time_ns);
+    return code < 0 || time_ns > 0 ? code : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is no time to wait", text);
+}
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 #define AT(field)       offsetof(trv_settings_t, field)
@@ -139,7 +146,7 @@ static const trv_setting_t table[] = {
      "For libtrivance_net: the secret that the ranks of a job share; `trivance launch` makes one at random.", NULL,
      false},
     {"TRIVANCE_START_TIMEOUT", TRV_SETTING_TIME, AT(start_timeout_ns), false, "30s", NUMBER_AND_UNIT, "2s",
-     "For libtrivance_net: how long a rank waits for the others at the start and at the end.", NULL, false},
+     "For libtrivance_net: how long a rank waits for the others at the start and at the end.", check_wait, false},
     {"TRIVANCE_MASTER_PORT", TRV_SETTING_TEXT, AT(master_port), false, "MASTER_PORT", "a port, 1 to 65535", "29600",
      "For libtrivance_net: the port on which rank 0 meets the others, if MASTER_PORT is somebody else's.", check_port,
      false},

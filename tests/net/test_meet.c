@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,37 @@ static void test_wrong_option(void **state)
     }
 }
 
+/* A time that is none; a torus that does not fit the whole job, which a part of it need not have. */
+static void test_wrong_times(void **state)
+{
+    place_t place[RANKS];
+    (void)state;
+    begin(place);
+    place[1].options.timeout_s = -1;
+    expect_all(place, "rank 1: the option timeout_s is -1; it is a number of seconds, or 0: TRIVANCE_TIMEOUT holds");
+    begin(place);
+    place[0].options.start_timeout_s = INFINITY;
+    expect_all(place, "rank 0: the option start_timeout_s is inf; it is a number of seconds, or 0: "
+                      "TRIVANCE_START_TIMEOUT holds");
+}
+
+static void test_torus_of_all(void **state)
+{
+    place_t place[RANKS];
+    (void)state;
+    setenv("TRIVANCE_TORUS", "7,2x2", 1);
+    for (int all = 3; all < 5; all++) {
+        setenv("WORLD_SIZE", all == 3 ? "3" : "4", 1);
+        begin(place);
+        run_all(place);
+        assert_string_equal(place[2].reason, all == 4 ? ""
+                                                      : "rank 0: TRIVANCE_TORUS=7,2x2 has no torus of 3 ranks; the "
+                                                        "product of its sizes must be the number of ranks");
+    }
+    unsetenv("WORLD_SIZE");
+    unsetenv("TRIVANCE_TORUS");
+}
+
 /* Rank 0 cannot listen; its address is longer than what a line would hold. */
 static void test_wrong_address(void **state)
 {
@@ -204,8 +236,9 @@ static void test_formats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meets),     cmocka_unit_test(test_wrong_option), cmocka_unit_test(test_wrong_address),
-        cmocka_unit_test(test_providers), cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_meets),        cmocka_unit_test(test_wrong_option), cmocka_unit_test(test_wrong_address),
+        cmocka_unit_test(test_providers),    cmocka_unit_test(test_formats),      cmocka_unit_test(test_wrong_times),
+        cmocka_unit_test(test_torus_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ measured() {
     timeout 100 "$tool" testbed run --mpi=none -- "$tool" topology --ports --bytes=256K > "$work/out" 2>&1
     [ $? = "$1" ] || fail "exit code not $1"
     awk -v least="$3" -v most="$4" '$1 == "0" && NF > 5 && $5 + 0 >= least && $5 + 0 <= most { found = 1 }
-        END { exit !found }' <(tail -n 3 "$work/out" | grep "$2") || fail "not measured: $2, $3 to $4"
+        END { exit !found }' <(tail -n 6 "$work/out" | grep "$2") || fail "not measured: $2, $3 to $4"
 }
 unset TRIVANCE_PORTS
 echo "== two interfaces, two paths"

@@ -216,18 +216,42 @@ static bool reaches_hosts(const char *provider)
 
 /* ---- Without a map ----------------------------------------------------------------------------------------------- */
 
+/* "10.1.0.0/16": how many bits of its address count; -1: it is no network. */
+static int read_network(const char *network, size_t length, int *family, uint8_t address[16])
+{
+    char text[TRV_NUMBER_MAX];
+    const char *slash = memchr(network, '/', length);
+    if (!slash || (size_t)(slash - network) >= sizeof text)
+        return -1;
+    snprintf(text, sizeof text, "%.*s", (int)(slash - network), network);
+    *family = strchr(text, ':') ? AF_INET6 : AF_INET;
+    const size_t digits = strspn(slash + 1, "0123456789");
+    const int most = *family == AF_INET ? 32 : 128, bits = atoi(slash + 1);
+    const bool right = digits > 0 && digits <= 3 && slash + 1 + digits == network + length;
+    return right && bits <= most && inet_pton(*family, text, address) == 1 ? bits : -1;
+}
+
+static int check_list(const char *list)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-%@/";
+    for (const char *at = list; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        const size_t length = strcspn(at, ",");
+        uint8_t address[16];
+        int family;
+        if (length == 0 || strspn(at, allowed) < length || *at == '-' ||
+            (memchr(at, '/', length) && read_network(at, length, &family, address) < 0))
+            return wrong_ports(list, "there is an entry that is no interface, address or network");
+    }
+    return TRV_OK;
+}
+
 /* Whether an address is in "10.1.0.0/16". */
 static bool is_in(const char *address, const char *network, size_t length)
 {
-    char text[TRV_NUMBER_MAX];
     uint8_t there[16], here[16];
-    const char *slash = memchr(network, '/', length);
-    if (!slash || (size_t)(slash - network) >= sizeof text)
-        return false;
-    snprintf(text, sizeof text, "%.*s", (int)(slash - network), network);
-    const int family = strchr(text, ':') ? AF_INET6 : AF_INET, most = family == AF_INET ? 32 : 128;
-    const int bits = atoi(slash + 1);
-    if (inet_pton(family, text, there) != 1 || inet_pton(family, address, here) != 1 || bits < 0 || bits > most)
+    int family;
+    const int bits = read_network(network, length, &family, there);
+    if (bits < 0 || inet_pton(family, address, here) != 1)
         return false;
     bool same = memcmp(there, here, (size_t)bits / 8) == 0;
     if (bits % 8)
@@ -344,7 +368,7 @@ int trv_fabric_choose(trv_fabric_t *fabric)
     const trv_fabric_options_t *options = &fabric->options;
     struct fi_info *list = NULL;
     fabric->told = says_ways(options->ports);
-    int rc = fabric->told ? read_ports(fabric, options->ports) : TRV_OK;
+    int rc = fabric->told ? read_ports(fabric, options->ports) : check_list(options->ports);
     if (rc == TRV_OK)
         rc = list_infos(options->provider, 0, &list);
     if (rc == TRV_OK)

@@ -15,7 +15,6 @@
 #include "net/front/inside.h"
 #include "text/parse.h"
 
-#define START_TIMEOUT_S 30.0
 enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
 
 static void warn(void *context, const char *sentence)
@@ -209,6 +208,22 @@ static int meet_otherwise(trv_net_t *net, const trv_net_options_t *options, trv_
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
+/* No torus of TRIVANCE_TORUS has as many ranks, which is wrong for a whole job, as in MPI programs. Whoever brings the
+ * ranks together otherwise may make a job of a part of them, which need not have one. */
+static int take_ring(trv_net_t *net, const trv_net_options_t *options, const char *torus)
+{
+    const char *all = getenv("WORLD_SIZE");
+    char sentence[TRV_REASON_MAX];
+    const bool whole = !options->meet || (all && atoi(all) == net->ranks);
+    snprintf(sentence, sizeof sentence, "TRIVANCE_TORUS=%.80s has no torus of %d ranks%s", torus, net->ranks,
+             whole ? "; the product of its sizes must be the number of ranks" : ": they are a ring");
+    if (whole)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s", sentence);
+    if (net->rank == 0 && (!all || net->settings.info))
+        warn(net, sentence);
+    return TRV_OK;
+}
+
 static int take_texts(trv_net_t *net, const trv_net_options_t *options)
 {
     const char *torus = options->torus ? options->torus : net->settings.torus;
@@ -228,12 +243,21 @@ static int take_texts(trv_net_t *net, const trv_net_options_t *options)
     if (options->torus && *options->torus && !*net->torus)
         return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has not %d ranks, as the job has; a ring of them is %d",
                         options->torus, net->ranks, net->ranks);
-    if (torus && *torus && !*net->torus && net->rank == 0 && net->settings.info) {
-        char sentence[TRV_REASON_MAX];
-        snprintf(sentence, sizeof sentence, "TRIVANCE_TORUS=%.80s has no torus of %d ranks: they are a ring", torus,
-                 net->ranks);
-        warn(net, sentence);
-    }
+    return torus && *torus && !*net->torus ? take_ring(net, options, torus) : TRV_OK;
+}
+
+/* Seconds from the caller; 0: the environment's. */
+static int take_times(trv_net_t *net, const trv_net_options_t *options)
+{
+    const double seconds[] = {options->timeout_s, options->start_timeout_s};
+    static const char *const name[] = {"timeout_s", "start_timeout_s"}, *const variable[] = {"TRIVANCE_TIMEOUT",
+                                                                                             "TRIVANCE_START_TIMEOUT"};
+    net->timeout_ns = seconds[0] > 0 ? 1e9 * seconds[0] : net->settings.timeout_ns;
+    net->start_timeout_ns = seconds[1] > 0 ? 1e9 * seconds[1] : net->settings.start_timeout_ns;
+    for (int i = 0; i < 2; i++)
+        if (!(seconds[i] >= 0 && seconds[i] < 1e12)) /* or not a number */
+            return trv_fail(TRV_ERR_ARGUMENT, "the option %s is %g; it is a number of seconds, or 0: %s holds", name[i],
+                            seconds[i], variable[i]);
     return TRV_OK;
 }
 
@@ -244,19 +268,15 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_m
     char own[TRV_REASON_MAX];
     net->log = options->log ? options->log : debug && strcmp(debug, "off") == 0 ? NULL : log_to_stderr;
     net->log_context = options->log_context;
-    trv_settings_read(&net->settings, warn, net);
+    trv_settings_read_net(&net->settings, warn, net);
     int rc = take_ranks(net, options);
     const bool counted = rc == TRV_OK;
     if (counted && net->rank == 0)
         trv_settings_read_rules(&net->settings, warn, net);
     if (counted && net->settings.fault)
         rc = trv_fail(TRV_ERR_ARGUMENT, "%s", net->settings.fault);
-    if (rc == TRV_OK)
-        rc = take_texts(net, options);
-    net->start_timeout_ns = options->start_timeout_s > 0 ? 1e9 * options->start_timeout_s
-                                                         : net->settings.start_timeout_ns;
-    net->start_timeout_ns = net->start_timeout_ns > 0 ? net->start_timeout_ns : 1e9 * START_TIMEOUT_S;
-    net->timeout_ns = options->timeout_s > 0 ? 1e9 * options->timeout_s : net->settings.timeout_ns;
+    const int timed = take_times(net, options);
+    rc = rc < 0 ? rc : timed < 0 ? timed : take_texts(net, options);
     net->fragment = net->settings.piece_bytes < SIZE_MAX ? (size_t)net->settings.piece_bytes : 0;
     meeting->rank = net->rank;
     meeting->ranks = net->ranks;

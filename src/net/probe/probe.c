@@ -165,6 +165,10 @@ static int print(const trv_net_t *net, const port_t *port, const trv_probe_t *pr
                  const cli_topology_options_t *options)
 {
     const trv_torus_t *torus = &net->world->torus;
+    if (net->ranks == 1 && options->rules)
+        return trv_fail(TRV_ERR_ARGUMENT, "one rank has no links: nothing is measured for %s", options->rules);
+    if (net->ranks == 1 && options->format == CLI_FORMAT_TABLE)
+        return puts("one rank: it has no links, and nothing to measure"), CLI_OK;
     int rc = print_ports(net, port, probe, options->bytes, options->format);
     if (rc == TRV_OK && options->format == CLI_FORMAT_TABLE)
         rc = print_dimensions(torus, probe, options->bytes);
