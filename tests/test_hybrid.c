@@ -164,6 +164,41 @@ static void links_carry_what_the_distances_promise(void **state)
     }
 }
 
+static int compare_with_cost(void *torus, const char *name, const trv_model_t *model, bool always)
+{
+    trv_schedule_t *schedule;
+    trv_cost_t cost;
+    double load = 0, hops = 0;
+    if (always || strstr(name, ":folded")) /* whose ring is measured */
+        return 0;
+    assert_int_equal(trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE), 0);
+    assert_int_equal(trv_cost_measure(schedule, &cost), 0);
+    for (int k = 0; k < cost.steps; k++) {
+        load += cost.step[k].link_fraction;
+        hops += cost.step[k].hops;
+    }
+    if (fabs(model->steps - cost.steps) > 0 || fabs(model->hops - hops) > 1e-9 || fabs(model->load - load) > 1e-9)
+        fail_msg("%s on %d places: %g steps, %g hops, %g vectors, not %g, %g, %g", name, ((trv_torus_t *)torus)->ranks,
+                 model->steps, model->hops, model->load, (double)cost.steps, hops, load);
+    assert_true(fabs(model->messages * ((trv_torus_t *)torus)->ranks - (double)cost.messages) < 1e-6);
+    trv_cost_clear(&cost);
+    trv_schedule_destroy(schedule);
+    return 0;
+}
+
+/* What is worked out of hybrids on lines is what their schedules cost. */
+static void models_of_lines(void **state)
+{
+    (void)state;
+    for (int a = 2; a <= 120; a += a < 40 ? 1 : 20) {
+        trv_torus_t line = {.dims = 1, .size = {a}, .ranks = a};
+        const trv_collector_t collector = {.torus = &line, .add = compare_with_cost, .list = &line};
+        if (a > 2)
+            assert_int_equal(trv_torus_set_lines(&line, 1), 0);
+        assert_int_equal(trv_hybrid_candidates(&collector), 0);
+    }
+}
+
 static void phases_of_their_own(void **state)
 {
     (void)state;
@@ -224,6 +259,7 @@ int main(void)
         cmocka_unit_test(tori_take_any_mix_of_factors),
         cmocka_unit_test(simulations_agree),
         cmocka_unit_test(links_carry_what_the_distances_promise),
+        cmocka_unit_test(models_of_lines),
         cmocka_unit_test(phases_of_their_own),
         cmocka_unit_test(bad_names_are_refused),
     };

@@ -192,6 +192,23 @@ static void determined(void **state)
     }
 }
 
+/* Where one simulation would take minutes, in no time. */
+static void refused_for_size(void **state)
+{
+    static const case_t large[] = {{"1000000m", 0, {{0}}},
+                                   {"1000000", 1, {{3, 0, INFINITY}}},
+                                   {"1000x1000m", 0, {{0}}}};
+    (void)state;
+    for (int i = 0; i < COUNT(large); i++) {
+        const trv_network_t network = network_of(&large[i]);
+        const trv_simulate_options_t options = options_of(&large[i]);
+        trv_planned_t plan;
+        assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1024, &options, NULL, &plan),
+                         TRV_ERR_UNSUPPORTED);
+        assert_non_null(strstr(trv_last_error(), "is too large for a plan"));
+    }
+}
+
 static void refused(void **state)
 {
     static const struct {
@@ -219,8 +236,9 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_slower), cmocka_unit_test(gains),      cmocka_unit_test(loses_little),
-        cmocka_unit_test(kept_apart),   cmocka_unit_test(determined), cmocka_unit_test(refused),
+        cmocka_unit_test(never_slower),     cmocka_unit_test(gains),      cmocka_unit_test(loses_little),
+        cmocka_unit_test(kept_apart),       cmocka_unit_test(determined), cmocka_unit_test(refused),
+        cmocka_unit_test(refused_for_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

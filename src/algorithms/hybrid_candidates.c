@@ -3,7 +3,8 @@
  * (docs/distances.md), both orders of visiting the dimensions. Dimensions of equal size share one choice, so that all
  * streams have the same to do.
  *
- * The model of a hybrid is put together from those of its dimensions, each measured once, as a hybrid on its ring.
+ * The model of a hybrid is put together from those of its dimensions, each measured once, as a hybrid on its ring, or
+ * worked out for its line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "algorithms/collector.h"
 #include "algorithms/hybrid.h"
+#include "algorithms/line.h"
 #include "algorithms/uneven_sides.h"
 #include "common/error.h"
 #include "common/radix.h"
@@ -57,15 +59,14 @@ typedef struct source {
 /* ---- One dimension ----------------------------------------------------------------------------------------------- */
 
 /* Reads the steps of a hybrid on a ring: reduce-scatter, middle, allgather, which is the first one backwards. */
-static int read_steps(const trv_cost_t *cost, bool line, option_t *option)
+static int read_steps(const trv_cost_t *cost, option_t *option)
 {
     if (option->steps > STEPS_MAX || cost->steps < 2 * option->steps)
         return trv_fail(TRV_ERR_UNSUPPORTED, "a hybrid of more than %d steps per phase is no candidate", STEPS_MAX);
     option->held[0] = 1;
     for (int k = 0; k < option->steps; k++) {
         option->load[k] = cost->step[k].link_fraction;
-        /* On a ring what is sent to both sides is held no more; on a line what is sent is what the other then holds. */
-        option->held[k + 1] = line ? cost->step[k].port_fraction : option->held[k] - 2 * cost->step[k].port_fraction;
+        option->held[k + 1] = option->held[k] - 2 * cost->step[k].port_fraction; /* what is sent is held no more */
         option->scatter_hops += cost->step[k].hops;
     }
     option->middle_steps = cost->steps - 2 * option->steps;
@@ -76,15 +77,40 @@ static int read_steps(const trv_cost_t *cost, bool line, option_t *option)
     return TRV_OK;
 }
 
+/* On a line `g` neighbours scatter among themselves; then every g-th place exchanges what it has left, a g-th, in g lines
+ * that share their links. */
+static int work_out(const side_t *side, option_t *option)
+{
+    trv_line_cost_t cost[STEPS_MAX];
+    const int middle = side->size / option->g;
+    int rc = trv_line_costs(option->g, true, cost);
+    option->held[0] = 1;
+    for (int k = 0; k < option->steps && !rc; k++) {
+        option->load[k] = cost[k].load / option->g;
+        option->held[k + 1] = cost[k].largest / option->g; /* what is sent is what the other then holds */
+        option->scatter_hops += cost[k].hops;
+        option->messages += 2 * cost[k].messages / option->g;
+    }
+    if (!rc)
+        rc = trv_line_costs(middle, false, cost);
+    option->middle_steps = trv_log_ceil(3, middle);
+    for (int k = 0; k < option->middle_steps && !rc; k++) {
+        option->middle_load += cost[k].load; /* g times a g-th */
+        option->middle_hops += (double)option->g * cost[k].hops;
+        option->messages += cost[k].messages / middle;
+    }
+    return rc;
+}
+
 static int measure(const source_t *source, const side_t *side, option_t *option)
 {
     trv_torus_t ring;
     trv_schedule_t *schedule;
     trv_cost_t cost;
     char name[TRV_ALGORITHM_NAME_MAX];
+    if (side->line)
+        return work_out(side, option);
     int rc = trv_torus_init(&ring, 1, &side->size);
-    if (!rc)
-        rc = trv_torus_set_lines(&ring, side->line);
     if (rc)
         return rc;
     trv_hybrid_t hybrid = {.dimension = {{option->g, option->steps, 0}}, .form = source->form};
@@ -95,7 +121,7 @@ static int measure(const source_t *source, const side_t *side, option_t *option)
     rc = trv_cost_measure(schedule, &cost);
     trv_schedule_destroy(schedule);
     if (!rc)
-        rc = read_steps(&cost, side->line, option);
+        rc = read_steps(&cost, option);
     if (!rc)
         option->messages = (double)cost.messages / side->size;
     trv_cost_clear(&cost);

@@ -39,6 +39,15 @@ int trv_line_served(const trv_trio_t *trio, int place, int i, int served[2]);
 /* The maximum number of messages that leave a place in one direction in one level. */
 int trv_line_messages_per_port(int size);
 
+/* What a level's messages are like: the longest way, the most that a link and a message carry, how many there are. In
+ * vectors where the line exchanges them (line_l.c); in `blocks`, of as many as the line has places, where it scatters
+ * them (line_b.c). There is room for trv_log_ceil(3, size) levels. */
+typedef struct trv_line_cost {
+    int hops;
+    double load, largest, messages;
+} trv_line_cost_t;
+int trv_line_costs(int size, bool blocks, trv_line_cost_t *cost);
+
 /* line_b.c: the reduce-scatter, its levels from the smallest intervals up. NULL: no memory. */
 trv_pattern_t *trv_line_pattern(int size);
 

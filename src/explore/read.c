@@ -73,10 +73,11 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
     if (rc)
         return rc;
     trv_simulate_options_t planned = ask->network.options; /* as `plan` plans: one queue per link */
+    double time_ns;
     planned.model = TRV_FIFO;
     planned.buffer_bytes = 0;
-    return cli_choose(&ask->selection.choice[0], &tori->torus[0], ask->collective, &planned, NULL, ask->bytes,
-                      schedule);
+    return cli_choose(&ask->selection.choice[0], &tori->torus[0], ask->collective, &planned, NULL, ask->bytes, schedule,
+                      &time_ns);
 }
 
 /* -1: go on; else the exit code, after a sentence. */

@@ -33,6 +33,7 @@
 #define FACTOR_LEAST   1.5  /* times as slow: what is less is not worth an opened row */
 #define WORK           10   /* of one plan: simulations of the planner's hops_max, reading included */
 #define PROSPECTS_PART 0.25 /* finding the prospects is about so much of all the time */
+#define PASSED_MAX     1e9  /* links, by the messages of one schedule: half a minute's simulation */
 #define KEPT_MAX       2e5  /* messages of a simulator that is kept for the next size */
 
 typedef struct prospect {
@@ -69,6 +70,21 @@ static int check_links(const trv_network_t *network)
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
+/* The messages of one schedule pass about as many links as a rank's would if it sent one along each dimension. */
+static int check_work(const trv_torus_t *torus)
+{
+    double hops = 0;
+    for (int d = 0; d < torus->dims; d++)
+        hops += (double)torus->ranks * (torus->size[d] - 1);
+    char text[TRV_TORUS_TEXT_MAX];
+    return hops <= PASSED_MAX
+               ? TRV_OK
+               : trv_fail(TRV_ERR_UNSUPPORTED,
+                          "%s is too large for a plan: where lines or links make ranks differ all are simulated, and "
+                          "the messages of one schedule pass about %.2g links there, of at most %.2g",
+                          trv_torus_format(torus, text, sizeof text), hops, PASSED_MAX);
+}
+
 int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *asked)
 {
     trv_torus_t torus = planner->list.network.torus;
@@ -79,6 +95,8 @@ int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *aske
     plain.slow_links = 0;
     plain.slow_link = NULL;
     int rc = check_links(&planner->list.network);
+    if (!rc)
+        rc = check_work(&planner->list.network.torus);
     if (!rc)
         rc = trv_planner_create(&planner->whole, &torus, planner->list.collective, &plain, &planner->constraints);
     return rc ? rc

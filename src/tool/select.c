@@ -3,6 +3,7 @@
  */
 #include "tool/select.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -167,14 +168,14 @@ const char *cli_collective_title(trv_collective_t collective) { return collectiv
 
 /* The member that is fastest when simulated. */
 static int choose_member(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
-                         const trv_simulate_options_t *network, uint64_t vector_bytes, trv_schedule_t **schedule)
+                         const trv_simulate_options_t *network, uint64_t vector_bytes, trv_schedule_t **schedule,
+                         double *best_ns)
 {
     const trv_network_t on = cli_network_on(torus, network);
-    double best_ns = 0;
     int failure = TRV_OK;
     for (int i = 0; i < choice->members; i++) {
         trv_schedule_t *candidate;
-        double time_ns = 0;
+        double time_ns = NAN;
         int rc = trv_schedule_create_on(&candidate, &on, cli_member_name(choice, i), collective);
         if (!rc && choice->members > 1 && (rc = trv_timing_find(candidate, network, vector_bytes, &time_ns)) != 0)
             trv_schedule_destroy(candidate);
@@ -185,12 +186,12 @@ static int choose_member(const cli_choice_t *choice, const trv_torus_t *torus, t
         }
         if (rc) {
             failure = rc;
-        } else if (*schedule && time_ns >= best_ns) {
+        } else if (*schedule && time_ns >= *best_ns) {
             trv_schedule_destroy(candidate);
         } else {
             trv_schedule_destroy(*schedule);
             *schedule = candidate;
-            best_ns = time_ns;
+            *best_ns = time_ns;
         }
     }
     return *schedule ? TRV_OK : failure;
@@ -205,19 +206,23 @@ trv_simulate_options_t cli_usual_network(void)
 
 int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
-               uint64_t vector_bytes, trv_schedule_t **schedule)
+               uint64_t vector_bytes, trv_schedule_t **schedule, double *time_ns)
 {
     trv_planned_t plan;
     cli_progress_t progress;
     *schedule = NULL;
+    *time_ns = NAN;
     if (!choice->planned)
-        return choose_member(choice, torus, collective, network, vector_bytes, schedule);
+        return choose_member(choice, torus, collective, network, vector_bytes, schedule, time_ns);
     const trv_network_t on = cli_network_on(torus, network);
     cli_progress_begin_planning(&progress, torus, 1);
     cli_progress_watch(&progress, 1);
     int rc = trv_planner_best(torus, collective, vector_bytes, network, constraints, &plan);
     cli_progress_end(&progress);
-    return rc ? rc : trv_schedule_create_on(schedule, &on, plan.algorithm, collective);
+    if (rc)
+        return rc;
+    *time_ns = plan.time_ns;
+    return trv_schedule_create_on(schedule, &on, plan.algorithm, collective);
 }
 
 void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes)

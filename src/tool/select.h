@@ -49,11 +49,11 @@ const char *cli_collective_title(trv_collective_t collective);
 trv_simulate_options_t cli_usual_network(void);
 
 /* The schedule of the choice: of its only member, of the member that takes the vector fastest, or the plan that keeps
- * to the constraints (NULL: to be exact), the latter two as simulated on this network with one queue per link.
- * TRV_ERR_UNSUPPORTED with the reason where there is none. */
+ * to the constraints (NULL: to be exact), the latter two as simulated on this network with one queue per link;
+ * that time, NAN where nothing was simulated. TRV_ERR_UNSUPPORTED with the reason where there is none. */
 int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
-               uint64_t vector_bytes, trv_schedule_t **schedule);
+               uint64_t vector_bytes, trv_schedule_t **schedule, double *time_ns);
 
 /* Prints "planned is trivance-l at 32 B, 1 KiB; hybrid:9 at 32 KiB": what it became at each size (NULL: nothing). */
 void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes);

@@ -268,10 +268,11 @@ static int show(const options_t *options, cli_shown_t *plan)
     cli_progress_t progress;
     cli_progress_begin(&progress, "measuring", 1);
     cli_progress_watch(&progress, 1);
-    const trv_advance_t all = trv_advance_begin(0, 0.5);
-    if (options->format != JSON)
+    if (options->format != JSON && isnan(plan->time_ns)) {
+        const trv_advance_t all = trv_advance_begin(0, 0.5);
         (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time_ns);
-    trv_advance_end(all);
+        trv_advance_end(all);
+    }
     rc = trv_cost_measure(plan->schedule, &plan->cost);
     cli_progress_end(&progress);
     if (rc)
@@ -307,7 +308,7 @@ static int run(options_t *options)
     trv_schedule_t *schedule;
     trv_schedule_file_t file;
     const trv_simulate_options_t *network = &options->network.options;
-    cli_shown_t plan = {.command = options->command, .has_blocks = true, .network = network};
+    cli_shown_t plan = {.command = options->command, .has_blocks = true, .network = network, .time_ns = NAN};
     plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     int rc;
     if (options->schedule) {
@@ -332,7 +333,7 @@ static int run(options_t *options)
         if (rc)
             return rc;
         rc = cli_choose(choice, &options->tori.torus[0], options->collective, network, &options->constraints,
-                        plan.vector_bytes, &schedule);
+                        plan.vector_bytes, &schedule, &plan.time_ns);
         if (rc)
             return rc;
         if (cli_is_several(choice))
