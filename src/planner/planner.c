@@ -103,7 +103,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = check_network(network);
     if (!rc)
-        rc = trv_net_check_narrow(network, torus->dims);
+        rc = trv_packets_check_narrow(network, torus->dims);
     if (!rc)
         rc = trv_timing_is_uneven(torus, network)
                  ? trv_uneven_create(planner, network)

@@ -15,7 +15,7 @@
 
 typedef struct bound {
     const trv_simulator_t *simulator;
-    const trv_net_t *net; /* for its times */
+    const trv_packets_t *net; /* for its times */
     uint64_t vector_bytes;
     int64_t alpha, overhead;
     uint64_t *flits; /* per link of the fold */
@@ -143,8 +143,8 @@ static int64_t busiest_processor(const bound_t *b)
 static int find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
 {
     size_t links = (size_t)b->simulator->fold.ranks * 2 * (size_t)b->simulator->fold.dims;
-    int rc = trv_net_fs(options->alpha_ns, "alpha", &b->alpha);
-    rc = rc ? rc : trv_net_fs(options->message_overhead_ns, "the overhead of a message", &b->overhead);
+    int rc = trv_packets_fs(options->alpha_ns, "alpha", &b->alpha);
+    rc = rc ? rc : trv_packets_fs(options->message_overhead_ns, "the overhead of a message", &b->overhead);
     b->flits = calloc(links, sizeof *b->flits);
     if (!rc && !b->flits)
         rc = trv_fail_memory();
@@ -163,18 +163,18 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
     trv_torus_t one = {.dims = 1, .size = {1}, .ranks = 1};
     trv_simulate_options_t plain = *options;
     trv_driver_t none = {NULL, NULL, NULL, NULL};
-    trv_net_t *net;
+    trv_packets_t *net;
     plain.slow_links = 0; /* they only make it slower, … */
     plain.narrow = 0;     /* … as narrow dimensions do */
     plain.link_loads = false;
     plain.observer = NULL;
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
     if (!rc)
-        rc = trv_net_create(&net, &one, &plain, &none);
+        rc = trv_packets_create(&net, &one, &plain, &none);
     if (rc)
         return rc;
     bound_t bound = {.simulator = simulator, .net = net, .vector_bytes = vector_bytes};
     rc = find(&bound, options, bound_ns);
-    trv_net_destroy(net);
+    trv_packets_destroy(net);
     return rc;
 }

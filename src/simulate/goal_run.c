@@ -26,7 +26,7 @@ typedef struct run {
     goal_program_t program;
     const trv_torus_t *torus;
     trv_rows_t *rows; /* in which messages keep off what is cut */
-    trv_net_t *net;
+    trv_packets_t *net;
     int64_t alpha, overhead;
     double *slowness; /* per rank */
     int64_t *booked;  /* per rank: the end of the overheads of the sends that have begun, fs */
@@ -56,7 +56,7 @@ static void finish(run_t *run, uint32_t op)
 {
     run->complete[op] = true;
     run->done++;
-    run->end = trv_net_now(run->net);
+    run->end = trv_packets_now(run->net);
     tell(run, op, false);
 }
 
@@ -144,7 +144,7 @@ static int send_now(run_t *run, uint32_t op)
         interface = o->nic / ports - 1;
     if (o->peer != o->rank)
         legs = legs_of(run, o->rank, o->peer, o->nic < 0 ? -1 : o->nic % ports);
-    return trv_net_send(run->net, o->rank, interface, &legs, o->amount > 0 ? o->amount : 1, op);
+    return trv_packets_send(run->net, o->rank, interface, &legs, o->amount > 0 ? o->amount : 1, op);
 }
 
 static int receive_now(run_t *run, uint32_t op)
@@ -164,10 +164,10 @@ static int calculate(run_t *run, uint32_t op)
 {
     const trv_goal_op_t *o = op_of(run, op);
     int64_t time;
-    int rc = trv_net_fs((double)o->amount * slowness(run, o->rank), "the time of a calculation", &time);
+    int rc = trv_packets_fs((double)o->amount * slowness(run, o->rank), "the time of a calculation", &time);
     tell(run, op, true);
     if (!rc && time > 0)
-        return trv_net_timer(run->net, trv_net_now(run->net) + time, op);
+        return trv_packets_timer(run->net, trv_packets_now(run->net) + time, op);
     if (!rc)
         finish(run, op);
     return rc;
@@ -179,9 +179,9 @@ static int send(run_t *run, uint32_t op)
     if (run->overhead == 0)
         return send_now(run, op);
     int rank = op_of(run, op)->rank;
-    int64_t now = trv_net_now(run->net), *booked = &run->booked[rank];
+    int64_t now = trv_packets_now(run->net), *booked = &run->booked[rank];
     *booked = (now > *booked ? now : *booked) + (int64_t)((double)run->overhead * slowness(run, rank) + 0.5);
-    return *booked > TRV_HORIZON_FS ? trv_net_fail_horizon() : trv_net_timer(run->net, *booked, op);
+    return *booked > TRV_HORIZON_FS ? trv_packets_fail_horizon() : trv_packets_timer(run->net, *booked, op);
 }
 
 /* Begins all operations of a group. */
@@ -209,7 +209,7 @@ static int drain(run_t *run)
         if (group->messages)
             pause += (int64_t)((double)run->alpha * slowness(run, op_of(run, group->first)->rank) + 0.5);
         if (pause > 0)
-            rc = trv_net_timer(run->net, trv_net_now(run->net) + pause, run->program.goal->ops + g);
+            rc = trv_packets_timer(run->net, trv_packets_now(run->net) + pause, run->program.goal->ops + g);
         else
             rc = begin(run, g);
     }
@@ -254,11 +254,11 @@ static int prepare(run_t *run, const trv_goal_t *goal, const trv_simulate_option
 {
     size_t ops = (size_t)goal->ops + 1;
     int rc = trv_goal_program_create(&run->program, goal);
-    rc = rc ? rc : trv_net_fs(options->alpha_ns, "alpha", &run->alpha);
-    rc = rc ? rc : trv_net_fs(options->message_overhead_ns, "the overhead of a message", &run->overhead);
+    rc = rc ? rc : trv_packets_fs(options->alpha_ns, "alpha", &run->alpha);
+    rc = rc ? rc : trv_packets_fs(options->message_overhead_ns, "the overhead of a message", &run->overhead);
     if (rc)
         return rc;
-    rc = trv_net_slowness(options, goal->ranks, &run->slowness);
+    rc = trv_packets_slowness(options, goal->ranks, &run->slowness);
     if (rc)
         return rc;
     run->booked = calloc((size_t)goal->ranks, sizeof *run->booked);
@@ -312,7 +312,7 @@ static int stuck(const run_t *run)
 static int start(run_t *run, const trv_simulate_options_t *options)
 {
     trv_driver_t driver = {run, on_timer, on_sent, on_arrived};
-    int rc = trv_net_create(&run->net, run->torus, options, &driver);
+    int rc = trv_packets_create(&run->net, run->torus, options, &driver);
     if (rc)
         return rc;
     for (uint32_t g = 0; g < run->program.groups; g++)
@@ -320,7 +320,7 @@ static int start(run_t *run, const trv_simulate_options_t *options)
             run->ready[run->ready_end++] = g;
     rc = drain(run);
     if (!rc)
-        rc = trv_net_run(run->net);
+        rc = trv_packets_run(run->net);
     return rc || run->done == run->program.goal->ops ? rc : stuck(run);
 }
 
@@ -351,9 +351,9 @@ int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const tr
         result->time_fs = (uint64_t)run.end;
         result->time_ns = (double)run.end / 1e6;
         result->simulated_ranks = torus->ranks;
-        rc = trv_net_results(run.net, result);
+        rc = trv_packets_results(run.net, result);
     }
-    trv_net_destroy(run.net);
+    trv_packets_destroy(run.net);
     trv_rows_destroy(run.rows);
     trv_goal_program_clear(&run.program);
     free(run.slowness);

@@ -12,7 +12,7 @@
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t new_message(trv_net_t *net)
+static uint32_t new_message(trv_packets_t *net)
 {
     uint32_t index = net->message_free;
     if (index != TRV_NONE) {
@@ -23,7 +23,7 @@ static uint32_t new_message(trv_net_t *net)
     return rc ? TRV_NONE : net->messages++;
 }
 
-uint32_t trv_net_packet(trv_net_t *net, uint32_t from, uint32_t number)
+uint32_t trv_packets_record(trv_packets_t *net, uint32_t from, uint32_t number)
 {
     uint32_t index = net->packet_free;
     if (index != TRV_NONE) {
@@ -38,7 +38,7 @@ uint32_t trv_net_packet(trv_net_t *net, uint32_t from, uint32_t number)
 }
 
 /* A message whose interface is busy enters later, at a time that no lane suits. */
-static int park(trv_net_t *net, const flight_t *flight)
+static int park(trv_packets_t *net, const flight_t *flight)
 {
     uint32_t index = net->parked_free;
     if (index != TRV_NONE) {
@@ -52,7 +52,7 @@ static int park(trv_net_t *net, const flight_t *flight)
     return trv_due_push(&net->heap, flight->time, due_key(DUE_ENTER, index));
 }
 
-flight_t trv_net_unpark(trv_net_t *net, uint32_t index)
+flight_t trv_packets_unpark(trv_packets_t *net, uint32_t index)
 {
     flight_t flight = net->parked[index];
     net->parked[index].link = net->parked_free;
@@ -61,11 +61,11 @@ flight_t trv_net_unpark(trv_net_t *net, uint32_t index)
 }
 
 /* For how long a flit occupies the interface; its packets are in the router sooner, if that is a narrow one. */
-static int64_t pace_of(const trv_net_t *net, uint32_t n) { return net->pace[n & ((1u << net->shift) - 1)]; }
+static int64_t pace_of(const trv_packets_t *net, uint32_t n) { return net->pace[n & ((1u << net->shift) - 1)]; }
 
 /* ---- Interfaces with finite buffers ------------------------------------------------------------------------------ */
 
-int trv_net_inject(trv_net_t *net, uint32_t n)
+int trv_packets_inject(trv_packets_t *net, uint32_t n)
 {
     nic_t *nic = &net->nic[n];
     nic->idle = nic->head == TRV_NONE;
@@ -94,17 +94,17 @@ int trv_net_inject(trv_net_t *net, uint32_t n)
     return rc ? rc : trv_due_push(&net->heap, done, due_key(DUE_NIC, n));
 }
 
-int trv_net_nic_credit(trv_net_t *net, uint32_t n, uint32_t flits)
+int trv_packets_nic_credit(trv_packets_t *net, uint32_t n, uint32_t flits)
 {
     nic_t *nic = &net->nic[n];
     nic->room += (int64_t)flits * TRV_FLIT_BYTES;
     if (!nic->idle || nic->head == TRV_NONE)
         return TRV_OK;
     nic->idle = false;
-    return trv_net_inject(net, n);
+    return trv_packets_inject(net, n);
 }
 
-static int enqueue(trv_net_t *net, uint32_t n, uint32_t index)
+static int enqueue(trv_packets_t *net, uint32_t n, uint32_t index)
 {
     nic_t *nic = &net->nic[n];
     net->message[index].next = TRV_NONE;
@@ -125,7 +125,7 @@ static int enqueue(trv_net_t *net, uint32_t n, uint32_t index)
 
 /* The port's own interface, or while it is busy the other one of its dimension, if that is free sooner. With finite
  * buffers nobody knows when an interface will be free: its own. */
-static uint32_t choose_nic(const trv_net_t *net, int node, int nic, uint32_t port)
+static uint32_t choose_nic(const trv_packets_t *net, int node, int nic, uint32_t port)
 {
     uint32_t base = (uint32_t)node << net->shift;
     if (nic >= 0)
@@ -137,7 +137,7 @@ static uint32_t choose_nic(const trv_net_t *net, int node, int nic, uint32_t por
     return own_free <= net->now || (other_free > net->now && own_free <= other_free) ? own : other;
 }
 
-static int check_route(const trv_net_t *net, int node, const trv_legs_t *legs, int64_t *slowest)
+static int check_route(const trv_packets_t *net, int node, const trv_legs_t *legs, int64_t *slowest)
 {
     int at = node;
     *slowest = net->flit;
@@ -160,7 +160,8 @@ static int check_route(const trv_net_t *net, int node, const trv_legs_t *legs, i
     return TRV_OK;
 }
 
-static void fill_message(const trv_net_t *net, message_t *m, const trv_legs_t *legs, uint64_t bytes, int64_t slowest)
+static void fill_message(const trv_packets_t *net, message_t *m, const trv_legs_t *legs, uint64_t bytes,
+                         int64_t slowest)
 {
     uint64_t packet = net->options.packet_bytes;
     m->packets = (uint32_t)((bytes + packet - 1) / packet);
@@ -172,14 +173,14 @@ static void fill_message(const trv_net_t *net, message_t *m, const trv_legs_t *l
     m->info = legs->leg[0].hops;
 }
 
-static int send_now(trv_net_t *net, uint32_t index, uint32_t link)
+static int send_now(trv_packets_t *net, uint32_t index, uint32_t link)
 {
     message_t *m = &net->message[index];
     nic_t *nic = &net->nic[m->nic];
     bool free = nic->free_at <= net->now;
     int64_t begin = free ? net->now : nic->free_at;
     if (begin > TRV_HORIZON_FS || (double)message_flits(net, m) * (double)pace_of(net, m->nic) > TRV_HORIZON_FS / 4)
-        return trv_net_fail_horizon();
+        return trv_packets_fail_horizon();
     nic->free_at = begin + message_flits(net, m) * pace_of(net, m->nic);
     m->first = begin + net->entry_delay;
     m->injected = 0;
@@ -188,7 +189,7 @@ static int send_now(trv_net_t *net, uint32_t index, uint32_t link)
     return rc || !net->driver.sent ? rc : trv_due_push(&net->heap, nic->free_at, due_key(DUE_SENT, m->id));
 }
 
-int trv_net_send(trv_net_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id)
+int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id)
 {
     int64_t slowest;
     int rc = check_route(net, node, legs, &slowest);

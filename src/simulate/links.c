@@ -13,17 +13,17 @@
 
 /* ---- Arrivals ---------------------------------------------------------------------------------------------------- */
 
-static int credit_later(trv_net_t *net, const packet_t *packet, const message_t *m, uint32_t flits)
+static int credit_later(trv_packets_t *net, const packet_t *packet, const message_t *m, uint32_t flits)
 {
     uint64_t buffer = packet->from == TRV_NONE ? (uint64_t)1 << 39 | m->nic : packet->from;
     return trv_due_push(&net->heap, net->now + net->credit_delay, due_key(DUE_CREDIT, (uint64_t)flits << 40 | buffer));
 }
 
-static int return_credit(trv_net_t *net, uint64_t id)
+static int return_credit(trv_packets_t *net, uint64_t id)
 {
     uint32_t flits = (uint32_t)(id >> 40), buffer = (uint32_t)id;
     if (id >> 39 & 1)
-        return trv_net_nic_credit(net, buffer, flits);
+        return trv_packets_nic_credit(net, buffer, flits);
     net->room[buffer] += (int64_t)flits * TRV_FLIT_BYTES;
     link_t *link = &net->link[buffer / 2];
     if (link->blocked) {
@@ -34,7 +34,7 @@ static int return_credit(trv_net_t *net, uint64_t id)
 }
 
 /* The packet's head is in the router of its destination. */
-static int leave(trv_net_t *net, const flight_t *flight, const bool tracked)
+static int leave(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     const message_t *m = &net->message[flight->message];
     bool last = flight->info & INFO_LAST;
@@ -54,7 +54,7 @@ static int leave(trv_net_t *net, const flight_t *flight, const bool tracked)
     return trv_due_push(&net->heap, net->now + net->exit_delay + m->tail, due_key(DUE_ARRIVED, flight->message));
 }
 
-static int turn(trv_net_t *net, const flight_t *flight, const bool tracked)
+static int turn(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     const message_t *m = &net->message[flight->message];
     uint32_t leg = (flight->info >> INFO_LEG & 7) + 1;
@@ -65,7 +65,7 @@ static int turn(trv_net_t *net, const flight_t *flight, const bool tracked)
     return come_in(net, flight->link, node | m->leg[leg].port, flight->message, tracked ? flight->packet : 1, info);
 }
 
-INLINE int arrive(trv_net_t *net, const flight_t *flight, const bool tracked)
+INLINE int arrive(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     if (flight->info & INFO_HOPS_MASK)
         return come_in(net, flight->link, flight->link, flight->message, tracked ? flight->packet : 1, flight->info);
@@ -73,13 +73,13 @@ INLINE int arrive(trv_net_t *net, const flight_t *flight, const bool tracked)
 }
 
 /* A message's first packet, or without trains any of its packets, is at its router. */
-static int enter(trv_net_t *net, const flight_t *flight, const bool tracked)
+static int enter(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     message_t *m = &net->message[flight->message];
     uint32_t input = net->links + m->nic, packets = 1, info = m->info;
     if (net->trains)
         return come_in(net, input, flight->link, flight->message, m->packets, info);
-    if (tracked && (packets = trv_net_packet(net, TRV_NONE, flight->packet)) == TRV_NONE)
+    if (tracked && (packets = trv_packets_record(net, TRV_NONE, flight->packet)) == TRV_NONE)
         return TRV_ERR_MEMORY;
     if (flight->packet + 1 == m->packets)
         info |= INFO_LAST;
@@ -94,14 +94,14 @@ static int enter(trv_net_t *net, const flight_t *flight, const bool tracked)
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-INLINE bool is_waiting(const trv_net_t *net, const link_t *link, uint32_t channel)
+INLINE bool is_waiting(const trv_packets_t *net, const link_t *link, uint32_t channel)
 {
     return link->queue[channel].head != TRV_NONE ||
            (channel == 0 && has_lone_train(link) && lone_time(net, link) <= net->now);
 }
 
 /* Whether the head of a channel may start as far as the next router's buffer is concerned. */
-static bool has_room(const trv_net_t *net, uint32_t l, int channel)
+static bool has_room(const trv_packets_t *net, uint32_t l, int channel)
 {
     if (!net->finite)
         return true;
@@ -110,7 +110,7 @@ static bool has_room(const trv_net_t *net, uint32_t l, int channel)
     return net->room[2 * l + (uint32_t)channel] >= (int64_t)flits * TRV_FLIT_BYTES;
 }
 
-INLINE int free_later(trv_net_t *net, uint32_t l, uint32_t flits, int64_t time)
+INLINE int free_later(trv_packets_t *net, uint32_t l, uint32_t flits, int64_t time)
 {
     uint8_t lane = net->lane_of[flits];
     if (lane == LANE_UNKNOWN)
@@ -121,7 +121,7 @@ INLINE int free_later(trv_net_t *net, uint32_t l, uint32_t flits, int64_t time)
 }
 
 /* Everything about a packet that only single bookkeeping wants to know. */
-static int track(trv_net_t *net, uint32_t l, const entry_t *e, uint32_t channel, uint32_t flits, int64_t busy)
+static int track(trv_packets_t *net, uint32_t l, const entry_t *e, uint32_t channel, uint32_t flits, int64_t busy)
 {
     packet_t *packet = &net->packet[e->packets];
     const message_t *m = &net->message[e->message];
@@ -143,7 +143,7 @@ static int track(trv_net_t *net, uint32_t l, const entry_t *e, uint32_t channel,
 }
 
 /* A port starts the packet whose turn it is, or goes to sleep. */
-INLINE int choose(trv_net_t *net, uint32_t l, const bool tracked)
+INLINE int choose(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
     uint32_t channel = link->turn;
@@ -193,7 +193,7 @@ INLINE int choose(trv_net_t *net, uint32_t l, const bool tracked)
 
 /* ---- The loop ---------------------------------------------------------------------------------------------------- */
 
-static int arrived(trv_net_t *net, uint32_t message)
+static int arrived(trv_packets_t *net, uint32_t message)
 {
     message_t *m = &net->message[message];
     uint32_t id = m->id;
@@ -203,16 +203,16 @@ static int arrived(trv_net_t *net, uint32_t message)
     return net->driver.arrived(net->driver.context, id);
 }
 
-static int happen(trv_net_t *net, uint64_t key, const bool tracked)
+static int happen(trv_packets_t *net, uint64_t key, const bool tracked)
 {
     uint64_t id = key & (((uint64_t)1 << 56) - 1);
     uint32_t number = (uint32_t)id;
     flight_t flight;
     switch (key >> 56) {
-    case DUE_ENTER: flight = trv_net_unpark(net, number); return enter(net, &flight, tracked);
+    case DUE_ENTER: flight = trv_packets_unpark(net, number); return enter(net, &flight, tracked);
     case DUE_ADMIT: net->touched[net->touched_count++] = number; return TRV_OK;
     case DUE_CHOOSE: choose_now(net, number); return TRV_OK;
-    case DUE_NIC: return trv_net_inject(net, number);
+    case DUE_NIC: return trv_packets_inject(net, number);
     case DUE_CREDIT: return return_credit(net, id);
     case DUE_ARRIVED: return arrived(net, number);
     case DUE_SENT: return net->driver.sent ? net->driver.sent(net->driver.context, number) : TRV_OK;
@@ -220,7 +220,7 @@ static int happen(trv_net_t *net, uint64_t key, const bool tracked)
     }
 }
 
-INLINE int64_t next_time(const trv_net_t *net)
+INLINE int64_t next_time(const trv_packets_t *net)
 {
     int64_t time = flight_next(&net->flying), other;
     for (int i = 0; i < net->lanes; i++)
@@ -233,7 +233,7 @@ INLINE int64_t next_time(const trv_net_t *net)
     return (other = due_next(&net->heap)) < time ? other : time;
 }
 
-INLINE int moment(trv_net_t *net, const bool tracked)
+INLINE int moment(trv_packets_t *net, const bool tracked)
 {
     int64_t now = net->now;
     int rc = TRV_OK;
@@ -269,24 +269,24 @@ INLINE int moment(trv_net_t *net, const bool tracked)
     return rc;
 }
 
-static void tell(trv_net_t *net)
+static void tell(trv_packets_t *net)
 {
     net->watch.moved(net->watch.context, net->moved - net->told);
     net->told = net->moved;
     net->tell_at = net->moved + TELL_HOPS;
 }
 
-void trv_net_watch(trv_net_t *net, const trv_watch_t *watch)
+void trv_packets_watch(trv_packets_t *net, const trv_watch_t *watch)
 {
     net->watch = *watch;
     net->tell_at = TELL_HOPS;
 }
 
-INLINE int loop(trv_net_t *net, const bool tracked)
+INLINE int loop(trv_packets_t *net, const bool tracked)
 {
     for (int64_t time; (time = next_time(net)) != TRV_NEVER;) {
         if (time > TRV_HORIZON_FS)
-            return trv_net_fail_horizon();
+            return trv_packets_fail_horizon();
         net->now = time;
         int rc = moment(net, tracked);
         if (rc)
@@ -297,10 +297,10 @@ INLINE int loop(trv_net_t *net, const bool tracked)
     return TRV_OK;
 }
 
-static int loop_plain(trv_net_t *net) { return loop(net, false); }
-static int loop_tracked(trv_net_t *net) { return loop(net, true); }
+static int loop_plain(trv_packets_t *net) { return loop(net, false); }
+static int loop_tracked(trv_packets_t *net) { return loop(net, true); }
 
-int trv_net_run(trv_net_t *net)
+int trv_packets_run(trv_packets_t *net)
 {
     int rc = net->tracked ? loop_tracked(net) : loop_plain(net);
     if (!rc && net->delivered < net->sent)

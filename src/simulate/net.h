@@ -87,7 +87,7 @@ typedef struct nic {
     int64_t room;
 } nic_t;
 
-struct trv_net {
+struct trv_packets {
     trv_torus_t torus;
     trv_simulate_options_t options;
     trv_driver_t driver;
@@ -140,22 +140,22 @@ struct trv_net {
     trv_watch_t watch;
 };
 /* Whether what waits at an input are trains. */
-static inline bool is_train(const trv_net_t *net, uint32_t input) { return net->trains && input >= net->links; }
+static inline bool is_train(const trv_packets_t *net, uint32_t input) { return net->trains && input >= net->links; }
 
 enum { LANE_UNKNOWN = 254, LANE_HEAP = 255 };
 
 /* ---- inject.c ---------------------------------------------------------------------------------------------------- */
 
 /* DUE_NIC: the interface takes its next packet. */
-int trv_net_inject(trv_net_t *net, uint32_t nic);
+int trv_packets_inject(trv_packets_t *net, uint32_t nic);
 /* A packet has left the buffer behind the interface. */
-int trv_net_nic_credit(trv_net_t *net, uint32_t nic, uint32_t flits);
+int trv_packets_nic_credit(trv_packets_t *net, uint32_t nic, uint32_t flits);
 /* The reverse. */
-flight_t trv_net_unpark(trv_net_t *net, uint32_t index);
+flight_t trv_packets_unpark(trv_packets_t *net, uint32_t index);
 /* A new record, TRV_NONE without memory. */
-uint32_t trv_net_packet(trv_net_t *net, uint32_t from, uint32_t number);
+uint32_t trv_packets_record(trv_packets_t *net, uint32_t from, uint32_t number);
 
-static inline uint32_t message_flits(const trv_net_t *net, const message_t *m)
+static inline uint32_t message_flits(const trv_packets_t *net, const message_t *m)
 {
     return (m->packets - 1) * net->packet_flits + m->last_flits;
 }

@@ -39,7 +39,7 @@ typedef struct trv_driver {
     int (*arrived)(void *context, uint32_t id);
 } trv_driver_t;
 
-typedef struct trv_net trv_net_t;
+typedef struct trv_packets trv_packets_t;
 
 /* Who wants to know how far a run is: told now and then, by the thread that simulates, how many packet-hops have been
  * made since the last time. */
@@ -57,37 +57,37 @@ typedef struct trv_watch {
 
 /* Checks the options. The torus, the options and the driver are copied; the arrays and the observer they point to are
  * not. */
-int trv_net_create(trv_net_t **net, const trv_torus_t *torus, const trv_simulate_options_t *options,
-                   const trv_driver_t *driver);
-void trv_net_destroy(trv_net_t *net);
-void trv_net_watch(trv_net_t *net, const trv_watch_t *watch);
+int trv_packets_create(trv_packets_t **net, const trv_torus_t *torus, const trv_simulate_options_t *options,
+                       const trv_driver_t *driver);
+void trv_packets_destroy(trv_packets_t *net);
+void trv_packets_watch(trv_packets_t *net, const trv_watch_t *watch);
 
 /* The present, in fs. */
-int64_t trv_net_now(const trv_net_t *net);
+int64_t trv_packets_now(const trv_packets_t *net);
 /* No run goes beyond an hour, and nothing that is added to a time is longer: two of them fit in 64 bits, with room for a
  * quarter, which is the most for a packet on a link and for a message at an interface. */
 #define TRV_HORIZON_FS INT64_C(3600000000000000000)
 
 /* ns to fs; TRV_ERR_ARGUMENT if negative or more than an hour. `what` names it. */
-int trv_net_fs(double ns, const char *what, int64_t *fs);
+int trv_packets_fs(double ns, const char *what, int64_t *fs);
 /* TRV_ERR_UNSUPPORTED: the run would go beyond the horizon. */
-int trv_net_fail_horizon(void);
+int trv_packets_fail_horizon(void);
 /* By how much each rank is slower than it should be, from malloc; NULL where none is. */
-int trv_net_slowness(const trv_simulate_options_t *options, int ranks, double **slowness);
+int trv_packets_slowness(const trv_simulate_options_t *options, int ranks, double **slowness);
 
 /* Calls driver->timer(id) at `at` >= now. */
-int trv_net_timer(trv_net_t *net, int64_t at, uint32_t id);
+int trv_packets_timer(trv_packets_t *net, int64_t at, uint32_t id);
 /* Whether the dimensions that are narrow exist on a torus of so many. */
-int trv_net_check_narrow(const trv_simulate_options_t *options, int dims);
+int trv_packets_check_narrow(const trv_simulate_options_t *options, int dims);
 
 /* Sends now. nic: the port whose interface injects it, or -1: that of the first leg's port, or while that one is busy
  * the other of its dimension. Both callbacks get `id`. */
-int trv_net_send(trv_net_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id);
+int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id);
 
 /* Until nothing is left to happen. TRV_ERR_INVALID when packets are left that wait for one another's buffers. */
-int trv_net_run(trv_net_t *net);
+int trv_packets_run(trv_packets_t *net);
 
 /* Totals so far, and the loads of the links, into `result` (its other fields are left alone). */
-int trv_net_results(const trv_net_t *net, trv_simulation_t *result);
+int trv_packets_results(const trv_packets_t *net, trv_simulation_t *result);
 
 #endif

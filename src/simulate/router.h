@@ -14,7 +14,7 @@
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
-INLINE uint32_t entry_new(trv_net_t *net, uint32_t message, uint32_t packets, uint32_t info)
+INLINE uint32_t entry_new(trv_packets_t *net, uint32_t message, uint32_t packets, uint32_t info)
 {
     uint32_t e = net->entry_free;
     if (e != TRV_NONE)
@@ -28,7 +28,7 @@ INLINE uint32_t entry_new(trv_net_t *net, uint32_t message, uint32_t packets, ui
     return e;
 }
 
-INLINE void entry_drop(trv_net_t *net, uint32_t e)
+INLINE void entry_drop(trv_packets_t *net, uint32_t e)
 {
     net->entry[e].next = net->entry_free;
     net->entry_free = e;
@@ -36,9 +36,9 @@ INLINE void entry_drop(trv_net_t *net, uint32_t e)
 
 /* ---- Waking ------------------------------------------------------------------------------------------------------ */
 
-INLINE void choose_now(trv_net_t *net, uint32_t l) { net->choosing[net->choosing_count++] = l; }
+INLINE void choose_now(trv_packets_t *net, uint32_t l) { net->choosing[net->choosing_count++] = l; }
 
-INLINE int wake(trv_net_t *net, uint32_t l, const bool tracked)
+INLINE int wake(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
     if (tracked && link->blocked) { /* perhaps there is room for this one */
@@ -55,7 +55,7 @@ INLINE int wake(trv_net_t *net, uint32_t l, const bool tracked)
 
 /* ---- Admission --------------------------------------------------------------------------------------------------- */
 
-INLINE void append(trv_net_t *net, queue_t *queue, uint32_t e)
+INLINE void append(trv_packets_t *net, queue_t *queue, uint32_t e)
 {
     net->entry[e].next = TRV_NONE;
     if (queue->tail == TRV_NONE)
@@ -66,7 +66,7 @@ INLINE void append(trv_net_t *net, queue_t *queue, uint32_t e)
 }
 
 /* When the first packet at an input of trains is there. */
-INLINE int64_t train_time(const trv_net_t *net, uint32_t input)
+INLINE int64_t train_time(const trv_packets_t *net, uint32_t input)
 {
     const message_t *m = &net->message[net->entry[net->input[input].head].message];
     return m->first + m->injected * net->gap;
@@ -76,14 +76,14 @@ INLINE int64_t train_time(const trv_net_t *net, uint32_t input)
 INLINE bool has_lone_train(const link_t *link) { return link->lobby != TRV_NONE && !link->admitting; }
 
 /* When that train's next packet is admitted. */
-INLINE int64_t lone_time(const trv_net_t *net, const link_t *link)
+INLINE int64_t lone_time(const trv_packets_t *net, const link_t *link)
 {
     int64_t time = train_time(net, link->lobby);
     return time > link->admits_at ? time : link->admits_at;
 }
 
 /* The output looks at its lobby as soon as it can admit. */
-INLINE int look_at_lobby(trv_net_t *net, uint32_t l)
+INLINE int look_at_lobby(trv_packets_t *net, uint32_t l)
 {
     link_t *link = &net->link[l];
     if (link->admitting)
@@ -96,7 +96,7 @@ INLINE int look_at_lobby(trv_net_t *net, uint32_t l)
 }
 
 /* Admits the packets of a lone train whose time is before `time`, as one entry. */
-static int catch_up(trv_net_t *net, uint32_t l, int64_t time)
+static int catch_up(trv_packets_t *net, uint32_t l, int64_t time)
 {
     link_t *link = &net->link[l];
     input_t *input = &net->input[link->lobby];
@@ -125,7 +125,7 @@ static int catch_up(trv_net_t *net, uint32_t l, int64_t time)
 }
 
 /* The first of an input enters the lobby of its output. */
-INLINE int attend(trv_net_t *net, uint32_t i, uint32_t l)
+INLINE int attend(trv_packets_t *net, uint32_t i, uint32_t l)
 {
     link_t *link = &net->link[l];
     if (has_lone_train(link)) {
@@ -139,7 +139,7 @@ INLINE int attend(trv_net_t *net, uint32_t i, uint32_t l)
 }
 
 /* The output that the first entry of an input goes to. */
-static uint32_t output_of(const trv_net_t *net, uint32_t i)
+static uint32_t output_of(const trv_packets_t *net, uint32_t i)
 {
     const entry_t *e = &net->entry[net->input[i].head];
     uint32_t node = (i >= net->links ? i - net->links : i) >> net->shift << net->shift;
@@ -147,7 +147,7 @@ static uint32_t output_of(const trv_net_t *net, uint32_t i)
 }
 
 /* A packet, or a train, comes in by `i` and goes to output `l`. */
-INLINE int come_in(trv_net_t *net, uint32_t i, uint32_t l, uint32_t message, uint32_t packets, uint32_t info)
+INLINE int come_in(trv_packets_t *net, uint32_t i, uint32_t l, uint32_t message, uint32_t packets, uint32_t info)
 {
     input_t *input = &net->input[i];
     uint32_t e = entry_new(net, message, packets, info);
@@ -175,7 +175,7 @@ INLINE int come_in(trv_net_t *net, uint32_t i, uint32_t l, uint32_t message, uin
 }
 
 /* The input whose turn it is, or TRV_NONE and in *later when a train has its next packet there. */
-static uint32_t first_in_lobby(const trv_net_t *net, uint32_t lobby, int64_t *later)
+static uint32_t first_in_lobby(const trv_packets_t *net, uint32_t lobby, int64_t *later)
 {
     uint32_t best = TRV_NONE;
     *later = TRV_NEVER;
@@ -192,7 +192,7 @@ static uint32_t first_in_lobby(const trv_net_t *net, uint32_t lobby, int64_t *la
 
 /* Removes the first entry of an input and the input from the lobby; what stands behind attends its own output when all
  * outputs have looked, so that their order does not matter. */
-static void advance(trv_net_t *net, link_t *link, uint32_t i)
+static void advance(trv_packets_t *net, link_t *link, uint32_t i)
 {
     input_t *input = &net->input[i];
     uint32_t *place = &link->lobby;
@@ -207,7 +207,7 @@ static void advance(trv_net_t *net, link_t *link, uint32_t i)
 }
 
 /* Moves the first packet of an input into the queue. */
-INLINE int take(trv_net_t *net, uint32_t l, uint32_t i, const bool tracked)
+INLINE int take(trv_packets_t *net, uint32_t l, uint32_t i, const bool tracked)
 {
     link_t *link = &net->link[l];
     input_t *input = &net->input[i];
@@ -236,7 +236,7 @@ INLINE int take(trv_net_t *net, uint32_t l, uint32_t i, const bool tracked)
 }
 
 /* Looks at the lobby of an output, at most one packet of which is admitted now. */
-INLINE int admit(trv_net_t *net, uint32_t l, const bool tracked)
+INLINE int admit(trv_packets_t *net, uint32_t l, const bool tracked)
 {
     link_t *link = &net->link[l];
     int64_t later;
@@ -263,7 +263,7 @@ INLINE int admit(trv_net_t *net, uint32_t l, const bool tracked)
 }
 
 /* All outputs that can admit now. */
-INLINE int admit_all(trv_net_t *net, const bool tracked)
+INLINE int admit_all(trv_packets_t *net, const bool tracked)
 {
     int rc = TRV_OK;
     for (uint32_t done = 0; done < net->touched_count && !rc;) {

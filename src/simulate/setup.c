@@ -10,7 +10,7 @@
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
-int trv_net_fs(double ns, const char *what, int64_t *fs)
+int trv_packets_fs(double ns, const char *what, int64_t *fs)
 {
     if (!(ns >= 0) || ns > TRV_HORIZON_FS / 1e6)
         return trv_fail(TRV_ERR_ARGUMENT, "%s is %g ns; it is a time from 0 to an hour, for example 100 ns", what, ns);
@@ -32,7 +32,7 @@ static int flit_time(double bandwidth_bps, const char *what, int64_t *fs)
 static const int64_t host_extra_fs = 200000;
 
 /* A packet takes a quarter of an hour at the most. */
-static int check_packet(const trv_net_t *net, double bandwidth_bps)
+static int check_packet(const trv_packets_t *net, double bandwidth_bps)
 {
     if (net->packet_flits * (TRV_FLIT_BYTES * 8e15 / bandwidth_bps) <= TRV_HORIZON_FS / 4)
         return TRV_OK;
@@ -42,18 +42,18 @@ static int check_packet(const trv_net_t *net, double bandwidth_bps)
                     net->options.packet_bytes, bandwidth_bps);
 }
 
-static int set_times(trv_net_t *net, const trv_simulate_options_t *o)
+static int set_times(trv_packets_t *net, const trv_simulate_options_t *o)
 {
     int64_t in = 0, out = 0, link = 0, host = 0, all;
     int rc = flit_time(o->bandwidth_bps, "the bandwidth", &net->flit);
     rc = rc ? rc : flit_time(o->nic_bandwidth_bps, "the bandwidth of the interfaces", &net->nic_flit);
-    rc = rc ? rc : trv_net_fs(o->link_latency_ns, "the latency of a link", &link);
-    rc = rc ? rc : trv_net_fs(o->host_latency_ns, "the latency between node and router", &host);
-    rc = rc ? rc : trv_net_fs(o->router_in_ns, "the router's input latency", &in);
-    rc = rc ? rc : trv_net_fs(o->router_out_ns, "the router's output latency", &out);
+    rc = rc ? rc : trv_packets_fs(o->link_latency_ns, "the latency of a link", &link);
+    rc = rc ? rc : trv_packets_fs(o->host_latency_ns, "the latency between node and router", &host);
+    rc = rc ? rc : trv_packets_fs(o->router_in_ns, "the router's input latency", &in);
+    rc = rc ? rc : trv_packets_fs(o->router_out_ns, "the router's output latency", &out);
     rc = rc ? rc
-            : trv_net_fs(o->link_latency_ns + 2 * (o->host_latency_ns + o->router_in_ns + o->router_out_ns),
-                         "the latency of the way over one link", &all);
+            : trv_packets_fs(o->link_latency_ns + 2 * (o->host_latency_ns + o->router_in_ns + o->router_out_ns),
+                             "the latency of the way over one link", &all);
     rc = rc ? rc : check_packet(net, fmin(o->bandwidth_bps, o->nic_bandwidth_bps));
     if (rc)
         return rc;
@@ -91,7 +91,7 @@ static int check_options(const trv_simulate_options_t *o)
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static void wire_links(trv_net_t *net)
+static void wire_links(trv_packets_t *net)
 {
     const trv_torus_t *torus = &net->torus;
     for (int node = 0; node < torus->ranks; node++)
@@ -111,7 +111,7 @@ static void wire_links(trv_net_t *net)
         net->nic[n] = (nic_t){0, TRV_NONE, TRV_NONE, true, (int64_t)net->options.buffer_bytes};
 }
 
-static int slow_links(trv_net_t *net, const trv_simulate_options_t *o)
+static int slow_links(trv_packets_t *net, const trv_simulate_options_t *o)
 {
     for (uint32_t l = 0; l < net->links && net->slow; l++)
         net->link_flit[l] = net->flit;
@@ -137,7 +137,7 @@ static int slow_links(trv_net_t *net, const trv_simulate_options_t *o)
     return TRV_OK;
 }
 
-int trv_net_check_narrow(const trv_simulate_options_t *options, int dims)
+int trv_packets_check_narrow(const trv_simulate_options_t *options, int dims)
 {
     return options->narrow >> dims == 0
                ? TRV_OK
@@ -147,7 +147,7 @@ int trv_net_check_narrow(const trv_simulate_options_t *options, int dims)
 }
 
 /* Which interface a port has, and how fast it takes what leaves by it. */
-static void share_paths(trv_net_t *net, const trv_simulate_options_t *o)
+static void share_paths(trv_packets_t *net, const trv_simulate_options_t *o)
 {
     const unsigned first = o->narrow ? (unsigned)__builtin_ctz(o->narrow) : 0;
     for (unsigned p = 0; p < (unsigned)net->ports; p++) {
@@ -157,7 +157,7 @@ static void share_paths(trv_net_t *net, const trv_simulate_options_t *o)
     }
 }
 
-static int allocate(trv_net_t *net)
+static int allocate(trv_packets_t *net)
 {
     size_t links = net->links;
     net->link = aligned_alloc(64, (links * sizeof *net->link + 63) / 64 * 64);
@@ -182,7 +182,7 @@ static int allocate(trv_net_t *net)
     return TRV_OK;
 }
 
-static int build(trv_net_t *net, const trv_simulate_options_t *o)
+static int build(trv_packets_t *net, const trv_simulate_options_t *o)
 {
     net->packet_flits = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
     net->ports = 2 * net->torus.dims;
@@ -200,7 +200,7 @@ static int build(trv_net_t *net, const trv_simulate_options_t *o)
     net->slow = o->slow_links > 0;
     net->tracked = net->finite || net->slow || o->link_loads || o->observer;
     net->trains = !net->tracked && net->gap <= net->full;
-    rc = rc ? rc : trv_net_check_narrow(o, net->torus.dims);
+    rc = rc ? rc : trv_packets_check_narrow(o, net->torus.dims);
     share_paths(net, o);
     rc = rc ? rc : allocate(net);
     if (rc)
@@ -209,14 +209,14 @@ static int build(trv_net_t *net, const trv_simulate_options_t *o)
     return slow_links(net, o);
 }
 
-int trv_net_create(trv_net_t **created, const trv_torus_t *torus, const trv_simulate_options_t *options,
-                   const trv_driver_t *driver)
+int trv_packets_create(trv_packets_t **created, const trv_torus_t *torus, const trv_simulate_options_t *options,
+                       const trv_driver_t *driver)
 {
     *created = NULL;
     int rc = check_options(options);
     if (rc)
         return rc;
-    trv_net_t *net = calloc(1, sizeof *net);
+    trv_packets_t *net = calloc(1, sizeof *net);
     if (!net)
         return trv_fail_memory();
     net->torus = *torus;
@@ -226,13 +226,13 @@ int trv_net_create(trv_net_t **created, const trv_torus_t *torus, const trv_simu
     net->entry_free = net->message_free = net->packet_free = net->parked_free = TRV_NONE;
     rc = build(net, options);
     if (rc)
-        trv_net_destroy(net);
+        trv_packets_destroy(net);
     else
         *created = net;
     return rc;
 }
 
-void trv_net_destroy(trv_net_t *net)
+void trv_packets_destroy(trv_packets_t *net)
 {
     if (!net)
         return;
@@ -265,9 +265,9 @@ void trv_net_destroy(trv_net_t *net)
 
 /* ---- For drivers ------------------------------------------------------------------------------------------------- */
 
-int64_t trv_net_now(const trv_net_t *net) { return net->now; }
+int64_t trv_packets_now(const trv_packets_t *net) { return net->now; }
 
-int trv_net_timer(trv_net_t *net, int64_t at, uint32_t id)
+int trv_packets_timer(trv_packets_t *net, int64_t at, uint32_t id)
 {
     return trv_due_push(&net->heap, at, due_key(DUE_TIMER, id));
 }
@@ -285,7 +285,7 @@ trv_legs_t trv_legs(const trv_torus_t *torus, int from, int to, int port, bool m
     return legs;
 }
 
-int trv_net_results(const trv_net_t *net, trv_simulation_t *result)
+int trv_packets_results(const trv_packets_t *net, trv_simulation_t *result)
 {
     result->messages = net->sent;
     result->packets = net->sent_packets;
@@ -301,7 +301,7 @@ int trv_net_results(const trv_net_t *net, trv_simulation_t *result)
     return TRV_OK;
 }
 
-int trv_net_slowness(const trv_simulate_options_t *o, int ranks, double **slowness)
+int trv_packets_slowness(const trv_simulate_options_t *o, int ranks, double **slowness)
 {
     int64_t longest;
     *slowness = NULL;
@@ -320,8 +320,8 @@ int trv_net_slowness(const trv_simulate_options_t *o, int ranks, double **slowne
         if (!(slow->factor >= 1 && slow->factor <= 1e6))
             return trv_fail(TRV_ERR_ARGUMENT, "a slow rank is slower by a factor from 1 to 10^6, not by %g",
                             slow->factor);
-        int rc = trv_net_fs(o->alpha_ns * (1 + o->jitter) * slow->factor, "alpha of a slow rank", &longest);
-        rc = rc ? rc : trv_net_fs(o->message_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
+        int rc = trv_packets_fs(o->alpha_ns * (1 + o->jitter) * slow->factor, "alpha of a slow rank", &longest);
+        rc = rc ? rc : trv_packets_fs(o->message_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
         if (rc)
             return rc;
         factor[slow->rank] = slow->factor;
@@ -329,7 +329,7 @@ int trv_net_slowness(const trv_simulate_options_t *o, int ranks, double **slowne
     return TRV_OK;
 }
 
-int trv_net_fail_horizon(void)
+int trv_packets_fail_horizon(void)
 {
     return trv_fail(TRV_ERR_UNSUPPORTED,
                     "it takes more than an hour on this network, which is as long as the simulator "

@@ -39,7 +39,7 @@ typedef struct run {
     const trv_watch_t *watch; /* or NULL */
     const trv_torus_t *torus; /* that is simulated: the schedule's or its fold */
     uint64_t vector_bytes;
-    trv_net_t *net;
+    trv_packets_t *net;
     int64_t alpha, overhead;
     walker_t *walker;  /* rank * streams + stream */
     uint16_t *arrived; /* walker * steps + step: receives that are in */
@@ -98,13 +98,13 @@ static int enter(run_t *run, uint32_t w, int64_t gap)
         if (stage->sendings + stage->receives == 0)
             continue;
         walker->phase = STARTING;
-        walker->began = trv_net_now(run->net) + gap;
+        walker->began = trv_packets_now(run->net) + gap;
         walker->sent = walker->unsent = 0;
-        return trv_net_timer(run->net, walker->began + alpha_of(run, w, walker->step), w);
+        return trv_packets_timer(run->net, walker->began + alpha_of(run, w, walker->step), w);
     }
     walker->phase = DONE;
     run->done++;
-    run->end = trv_net_now(run->net);
+    run->end = trv_packets_now(run->net);
     return TRV_OK;
 }
 
@@ -115,7 +115,7 @@ static int leave(run_t *run, uint32_t w)
     int streams = run->simulator->streams;
     if (observer && observer->step)
         observer->step(observer->context, (int)w / streams, (int)w % streams, (int)walker->step,
-                       (double)walker->began / 1e6, (double)trv_net_now(run->net) / 1e6);
+                       (double)walker->began / 1e6, (double)trv_packets_now(run->net) / 1e6);
     walker->step++;
     return enter(run, w, TRV_STEP_GAP_FS);
 }
@@ -132,9 +132,10 @@ static int proceed(run_t *run, uint32_t w)
         return leave(run, w);
     uint64_t bytes = trv_share_bytes(stage->reduced_shares, run->simulator->shares, run->vector_bytes);
     int64_t time;
-    int rc = trv_net_fs((double)bytes * run->options->gamma_ns * slowness(run, w), "the time of a reduction", &time);
+    int rc = trv_packets_fs((double)bytes * run->options->gamma_ns * slowness(run, w), "the time of a reduction",
+                            &time);
     walker->phase = REDUCING;
-    return rc ? rc : trv_net_timer(run->net, trv_net_now(run->net) + time, w);
+    return rc ? rc : trv_packets_timer(run->net, trv_packets_now(run->net) + time, w);
 }
 
 static uint32_t new_post(run_t *run)
@@ -167,7 +168,7 @@ static int send_one(run_t *run, uint32_t w, const stage_t *stage)
     run->walker[w].sent++;
     run->walker[w].unsent++;
     uint64_t bytes = trv_share_bytes(sending->shares, s->shares, run->vector_bytes);
-    return trv_net_send(run->net, rank, sending->nic, &legs, bytes, index);
+    return trv_packets_send(run->net, rank, sending->nic, &legs, bytes, index);
 }
 
 /* ---- What the network tells -------------------------------------------------------------------------------------- */
@@ -177,7 +178,7 @@ static int send_one(run_t *run, uint32_t w, const stage_t *stage)
 static int64_t book(run_t *run, uint32_t w, uint32_t count, int64_t each)
 {
     int64_t *booked = &run->booked[w / (uint32_t)run->simulator->streams];
-    int64_t begin = trv_net_now(run->net) > *booked ? trv_net_now(run->net) : *booked;
+    int64_t begin = trv_packets_now(run->net) > *booked ? trv_packets_now(run->net) : *booked;
     bool beyond = (double)begin + (double)count * (double)each > TRV_HORIZON_FS;
     *booked = beyond ? TRV_HORIZON_FS + 1 : begin + count * each;
     return begin;
@@ -188,10 +189,10 @@ static int send_next(run_t *run, uint32_t w, const stage_t *stage)
 {
     walker_t *walker = &run->walker[w];
     int64_t each = (int64_t)((double)run->overhead * slowness(run, w) + 0.5);
-    int64_t from = walker->phase == SENDING ? trv_net_now(run->net) : book(run, w, stage->sendings, each);
+    int64_t from = walker->phase == SENDING ? trv_packets_now(run->net) : book(run, w, stage->sendings, each);
     int rc = walker->phase == SENDING ? send_one(run, w, stage) : TRV_OK;
     walker->phase = SENDING;
-    return rc || walker->sent == stage->sendings ? rc : trv_net_timer(run->net, from + each, w);
+    return rc || walker->sent == stage->sendings ? rc : trv_packets_timer(run->net, from + each, w);
 }
 
 static int on_timer(void *context, uint32_t w)
@@ -258,8 +259,8 @@ static int on_arrived(void *context, uint32_t index)
 static int check(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *run)
 {
     int64_t longest;
-    int rc = trv_net_fs(o->alpha_ns, "alpha", &run->alpha);
-    rc = rc ? rc : trv_net_fs(o->message_overhead_ns, "the overhead of a message", &run->overhead);
+    int rc = trv_packets_fs(o->alpha_ns, "alpha", &run->alpha);
+    rc = rc ? rc : trv_packets_fs(o->message_overhead_ns, "the overhead of a message", &run->overhead);
     if (!rc && !(o->gamma_ns >= 0 && o->gamma_ns <= 1e6))
         rc = trv_fail(TRV_ERR_ARGUMENT, "gamma is %g ns per byte; it is a time from 0 to 1 ms, for example 0.01 ns",
                       o->gamma_ns);
@@ -267,7 +268,7 @@ static int check(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *
         rc = trv_fail(TRV_ERR_ARGUMENT, "the jitter is %g; it is a share of alpha from 0 to 1, for example 0.1",
                       o->jitter);
     if (!rc)
-        rc = trv_net_fs(o->alpha_ns * (1 + o->jitter), "alpha with its jitter", &longest);
+        rc = trv_packets_fs(o->alpha_ns * (1 + o->jitter), "alpha with its jitter", &longest);
     if (!rc && vector_bytes > (uint64_t)1 << 50)
         rc = trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; it has at most 2^50",
                       (unsigned long long)vector_bytes);
@@ -290,13 +291,13 @@ static int start(run_t *run)
     const trv_simulator_t *s = run->simulator;
     trv_driver_t driver = {run, on_timer, on_sent, on_arrived};
     size_t walkers = (size_t)run->torus->ranks * (size_t)s->streams;
-    int rc = trv_net_slowness(run->options, run->torus->ranks, &run->slowness);
+    int rc = trv_packets_slowness(run->options, run->torus->ranks, &run->slowness);
     if (!rc)
-        rc = trv_net_create(&run->net, run->torus, run->options, &driver);
+        rc = trv_packets_create(&run->net, run->torus, run->options, &driver);
     if (rc)
         return rc;
     if (run->watch)
-        trv_net_watch(run->net, run->watch);
+        trv_packets_watch(run->net, run->watch);
     run->walker = calloc(walkers, sizeof *run->walker);
     run->arrived = calloc(walkers * (size_t)s->steps + 1, sizeof *run->arrived);
     run->booked = calloc((size_t)run->torus->ranks, sizeof *run->booked);
@@ -305,7 +306,7 @@ static int start(run_t *run)
     for (uint32_t w = 0; w < walkers && !rc; w++)
         rc = enter(run, w, 0);
     if (!rc)
-        rc = trv_net_run(run->net);
+        rc = trv_packets_run(run->net);
     return rc || run->done == walkers ? rc : stuck(run);
 }
 
@@ -381,11 +382,11 @@ int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_op
         result->time_fs = (uint64_t)run.end;
         result->time_ns = (double)run.end / 1e6;
         result->simulated_ranks = run.torus->ranks;
-        rc = trv_net_results(run.net, result);
+        rc = trv_packets_results(run.net, result);
     }
     if (!rc)
         rc = unfold(&run, result);
-    trv_net_destroy(run.net);
+    trv_packets_destroy(run.net);
     free(run.walker);
     free(run.arrived);
     free(run.slowness);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The shared libraries show exactly the functions that the public headers declare with TRV_API, each with a version, and
-# libtrivance needs nothing but libc and libm. Usage: symbols.sh SOURCE BUILD
+# libtrivance needs nothing but libc and libm. What the archives define begins with trv_, and no two that a program links
+# define the same. Usage: symbols.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
 code=0
@@ -59,13 +60,29 @@ if [ -n "$needed" ]; then
     echo "symbols: libtrivance.so needs" $needed "besides libc and libm"
     code=1
 fi
-if nm -g --defined-only "$build"/src/libtrivance.a | awk 'NF == 3 { print $3 }' | grep -v '^trv_'; then
-    echo "symbols: libtrivance.a defines the names above, which do not begin with trv_"
-    code=1
-fi
-for library in "$build"/src/mpi/libtrivance_mpi_*.a; do
-    if [ -e "$library" ] && nm -g --defined-only "$library" 2> /dev/null | awk 'NF == 3 { print $3 }' | grep -v -i '^trv_'; then
+
+defined() { # ARCHIVE: the names it defines for others
+    nm -g --defined-only "$1" 2> /dev/null | awk 'NF == 3 { print $3 }' | sort
+}
+
+core=$build/src/libtrivance.a
+for library in "$core" "$build"/src/net/libtrivance_net.a "$build"/src/mpi/libtrivance_mpi_*.a; do
+    [ -e "$library" ] || continue
+    if defined "$library" | grep -v -E '^(trv|TRV)_'; then
         echo "symbols: $library defines the names above, which do not begin with trv_ or TRV_"
+        code=1
+    fi
+    if [ "$library" != "$core" ] && comm -12 <(defined "$core") <(defined "$library") | grep .; then
+        echo "symbols: $library and libtrivance.a both define the names above"
+        code=1
+    fi
+done
+
+# The extension of the PyTorch backend: its entry alone, beside what C++ instantiates from torch's headers (weak, unique).
+for library in "$build"/python/trivance_torch/_C.*.so; do
+    [ -e "$library" ] || continue
+    if nm -D --defined-only "$library" | awk '$2 !~ /^[WVu]$/ { print $3 }' | grep -v -E '^(PyInit__C|__bss_start|_edata|_end)$'; then
+        echo "symbols: $library exports the names above"
         code=1
     fi
 done
