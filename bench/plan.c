@@ -159,7 +159,7 @@ static void close_nothing(void *context, int base) { (void)context, (void)base; 
 static int measure_plan(const char *name, const trv_torus_t *torus, const char *torus_text, trv_collective_t collective)
 {
     static const char *const words[] = {"allreduce", "reduce-scatter", "allgather"};
-    const trv_transport_t transport = {.open = nothing, .close = close_nothing};
+    const trv_transport_t transport = {TRV_TRANSPORT, .open = nothing, .close = close_nothing};
     const trv_elements_t elements = {.type = TRV_INT32, .op = TRV_MAX};
     double time_ms[PLAN_REPEATS];
     size_t before = held, program = 0;

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 
     /* The same, prepared: what a training loop or a solver calls in every iteration. */
     TRV_Plan plan;
-    TRV_Plan_info info;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
     check(TRV_Allreduce_plan_create(COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &plan));
     check(TRV_Plan_query(plan, &info));
     for (int iteration = 0; iteration < 10; iteration++) {

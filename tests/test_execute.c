@@ -44,6 +44,9 @@ static void test_refused_plans(void **state)
     refuse_plan(schedule, 0, 1, &bits, TRV_ERR_UNSUPPORTED, "band is not defined on elements of type double");
     refuse_plan(schedule, 0, 1, &none, TRV_ERR_ARGUMENT, "no element type");
     refuse_plan(schedule, 0, 1, NULL, TRV_ERR_ARGUMENT, "NULL");
+    trv_plan_t *plan;
+    assert_int_equal(trv_plan_create(&plan, schedule, 0, 1, &ints, &(trv_transport_t){0}, NULL), TRV_ERR_ARGUMENT);
+    assert_non_null(strstr(trv_last_error(), "TRV_TRANSPORT"));
     trv_schedule_destroy(schedule);
 
     schedule = schedule_of("10", "trivance-l-overlap", TRV_ALLREDUCE);

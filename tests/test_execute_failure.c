@@ -123,14 +123,9 @@ static world_t make(const trv_schedule_t *schedule, size_t count, size_t chunk_b
         faulty[r].kind = kind;
         faulty[r].left = r == rank ? after : ALWAYS;
         faulty[r].under = trv_hub_transport(world.hub, r);
-        transport[r] = (trv_transport_t){&faulty[r],
-                                         faulty_open,
-                                         faulty_close,
-                                         faulty_send,
-                                         faulty_receive,
-                                         faulty_test,
-                                         faulty_cancel,
-                                         refuses ? faulty_refuse : NULL,
+        transport[r] = (trv_transport_t){TRV_TRANSPORT, &faulty[r],    faulty_open,
+                                         faulty_close,  faulty_send,   faulty_receive,
+                                         faulty_test,   faulty_cancel, refuses ? faulty_refuse : NULL,
                                          NULL};
         trv_plan_destroy(world.plan[r]);
         assert_int_equal(trv_plan_create(&world.plan[r], schedule, r, count, &elements, &transport[r], &options), 0);

@@ -38,6 +38,7 @@ extern "C" {
  * NULL or fails, the plan uses `send` with 0 bytes. */
 enum { TRV_REFUSED = 2, TRV_PLAN_TAGS_MAX = 64 };
 typedef struct trv_transport {
+    size_t size; /* of this struct, as the caller knows it: begin with {TRV_TRANSPORT} */
     void *context;
     int (*open)(void *context, int requests, int tags, int *base); /* *base: handle of this plan's requests and tags */
     void (*close)(void *context, int base);
@@ -50,6 +51,7 @@ typedef struct trv_transport {
      * which it leaves, for transports that have a connection for each. */
     void (*port)(void *context, int base, int port);
 } trv_transport_t;
+#define TRV_TRANSPORT .size = sizeof(trv_transport_t)
 
 /* The in-process transport: n ranks of one process, one thread or many. The hub must outlive its endpoints. */
 typedef struct trv_hub trv_hub_t;

@@ -1,5 +1,6 @@
 /*
- * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. No MPI here: see trivance_mpi.h.
+ * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. No MPI and no
+ * connections here: trivance/trivance_mpi.h and trivance/net.h, of the libraries trivance_mpi_* and trivance_net, have those.
  *
  *     trivance/common.h      errors, version
  *     trivance/torus.h       tori, ports, routes
@@ -14,7 +15,8 @@
  *     trivance/execute.h     real data over a transport
  *
  * Each header says whether it is stable (from 1.0 on only a major version breaks it) or experimental (a minor version
- * may, too). Structs that callers fill and that may grow begin with their size, which the header's initialiser sets.
+ * may, too). Structs that callers hand over and that may grow begin with their size, which the header's initialiser sets;
+ * results of experimental headers do not.
  */
 #ifndef TRIVANCE_TRIVANCE_H
 #define TRIVANCE_TRIVANCE_H

@@ -153,12 +153,14 @@ TRV_API int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf);
 TRV_API int TRV_Plan_free(TRV_Plan *plan);
 
 typedef struct TRV_Plan_info {
+    size_t size;           /* of this struct, as the caller knows it: begin with {TRV_PLAN_INFO} */
     const char *algorithm; /* its name; "mpi" if the MPI library's own function serves. Valid as long as the plan */
     char torus[96];        /* "3x3" */
     int steps;             /* of the schedule; 0 for "mpi" */
     size_t bytes_sent;     /* payload sent by this rank in a run; 0 for "mpi" */
     size_t scratch_bytes;  /* memory that the plan holds in addition to the user's buffers */
 } TRV_Plan_info;
+#define TRV_PLAN_INFO .size = sizeof(TRV_Plan_info)
 TRV_API int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info);
 
 #ifdef __cplusplus

@@ -284,8 +284,8 @@ int trv_hub_create(trv_hub_t **hub, int ranks)
         mailbox_t *mailbox = &made->mailbox[made->ranks];
         endpoint->hub = made;
         endpoint->rank = made->ranks;
-        endpoint->transport = (trv_transport_t){endpoint, hub_open,   hub_close,  hub_send, hub_receive,
-                                                hub_test, hub_cancel, hub_refuse, NULL};
+        endpoint->transport = (trv_transport_t){TRV_TRANSPORT, endpoint, hub_open,   hub_close,  hub_send,
+                                                hub_receive,   hub_test, hub_cancel, hub_refuse, NULL};
         pthread_mutex_init(&mailbox->lock, NULL);
         for (int b = 0; b < BUCKETS; b++)
             mailbox->bucket[b].end = &mailbox->bucket[b].first;

@@ -205,7 +205,9 @@ static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, s
                   const trv_elements_t *elements, const trv_transport_t *transport, const trv_plan_options_t *options,
                   trv_compiled_t *compiled)
 {
-    int rc = check_arguments(schedule, rank, count, elements);
+    int rc = trv_check_size(transport->size, sizeof *transport, "TRV_TRANSPORT");
+    if (!rc)
+        rc = check_arguments(schedule, rank, count, elements);
     if (rc)
         return rc;
     trv_plan_t *made = calloc(1, sizeof *made);

@@ -197,7 +197,7 @@ static int make_plan(job_t *job, const trv_torus_t *torus, const char *algorithm
     if (strcmp(algorithm, "mpi") == 0)
         return TRV_OK;
     int code = create_plan(job, torus, algorithm);
-    TRV_Plan_info info;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
     if (code == MPI_SUCCESS)
         code = TRV_Plan_query(job->plan, &info);
     if (code != MPI_SUCCESS)

@@ -204,7 +204,7 @@ static int create_plan(const job_t *job, tune_candidate_t *candidate)
 /* Whether the plan is what it was asked to be: several ranks at a place, for example, are served in AllReduce only. */
 static bool is_as_asked(const tune_candidate_t *candidate)
 {
-    TRV_Plan_info info;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
     return TRV_Plan_query(candidate->plan, &info) == MPI_SUCCESS && strcmp(info.algorithm, candidate->name) == 0;
 }
 

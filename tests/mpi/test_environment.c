@@ -14,7 +14,7 @@ static void query(MPI_Comm comm, TRV_Plan_info *info)
 {
     static char name[TRV_ALGORITHM_NAME_MAX];
     TRV_Plan plan;
-    *info = (TRV_Plan_info){.algorithm = ""};
+    *info = (TRV_Plan_info){TRV_PLAN_INFO, .algorithm = ""};
     if (!expect_class(TRV_Allreduce_plan_create(100, MPI_INT, MPI_SUM, comm, &plan), MPI_SUCCESS, NULL, "a plan"))
         return;
     TRV_Plan_query(plan, info);
@@ -26,7 +26,7 @@ static void query(MPI_Comm comm, TRV_Plan_info *info)
 /* Of the list the torus that fits; a sub-communicator that none fits is a ring. */
 static void good(void)
 {
-    TRV_Plan_info info;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
     MPI_Comm half;
     query(MPI_COMM_WORLD, &info);
     expect(strcmp(info.torus, "2x2") == 0 && strcmp(info.algorithm, "bucket") == 0, "%s on %s", info.algorithm,

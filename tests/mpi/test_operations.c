@@ -85,7 +85,7 @@ static void in_order(MPI_Comm comm, int count, const char *served_by)
     MPI_Datatype type;
     MPI_Op op;
     TRV_Plan plan;
-    TRV_Plan_info info;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
     int one = 1, wrong = 0;
     MPI_Type_contiguous(2, MPI_INT64_T, &type);
     MPI_Type_commit(&type);

@@ -31,10 +31,11 @@ static void reuse(MPI_Comm comm)
     enum { COUNT = 5000 };
     int *in = malloc(COUNT * sizeof *in), *out = malloc(COUNT * sizeof *out), done = 0;
     TRV_Plan plan;
-    TRV_Plan_info info;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
     if (!expect_class(TRV_Allreduce_plan_create(COUNT, MPI_INT, MPI_SUM, comm, &plan), MPI_SUCCESS, NULL,
                       "creating a plan"))
         return;
+    expect_class(TRV_Plan_query(plan, &(TRV_Plan_info){0}), MPI_ERR_ARG, "TRV_PLAN_INFO", "an answer of another size");
     expect_class(TRV_Plan_query(plan, &info), MPI_SUCCESS, NULL, "TRV_Plan_query");
     expect(info.algorithm[0] && strcmp(info.algorithm, "mpi") != 0 &&
                (test_ranks == 1 || (info.steps > 0 && info.bytes_sent > 0)),
@@ -154,7 +155,7 @@ static void topology(void)
     int size[2] = {0, 0}, periodic[2] = {1, 1};
     MPI_Comm cart;
     TRV_Plan plan;
-    TRV_Plan_info info;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
     char text[32];
     MPI_Dims_create(test_ranks, 2, size);
     MPI_Cart_create(MPI_COMM_WORLD, 2, size, periodic, 0, &cart);

@@ -38,7 +38,7 @@ static void swapped(void *in, void *inout, int *count, MPI_Datatype *type)
 static const char *algorithm_of(TRV_Plan plan)
 {
     static char name[TRV_ALGORITHM_NAME_MAX];
-    TRV_Plan_info info = {.algorithm = "?"};
+    TRV_Plan_info info = {TRV_PLAN_INFO, .algorithm = "?"};
     TRV_Plan_query(plan, &info);
     snprintf(name, sizeof name, "%s", info.algorithm);
     TRV_Plan_free(&plan);

@@ -396,10 +396,12 @@ int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info)
     if (code == MPI_SUCCESS && !info)
         code = (trv_fail(TRV_ERR_ARGUMENT, "there is no place for the answer; pass the address of a TRV_Plan_info"),
                 MPI_ERR_ARG);
+    else if (code == MPI_SUCCESS && info->size != sizeof *info)
+        code = (trv_fail(TRV_ERR_ARGUMENT, "TRV_Plan_info has another size; begin with TRV_PLAN_INFO"), MPI_ERR_ARG);
     if (code != MPI_SUCCESS)
         return code;
     const trv_mpi_operation_t *operation = &plan->operation;
-    *info = (TRV_Plan_info){.algorithm = operation->algorithm, .steps = operation->steps};
+    *info = (TRV_Plan_info){TRV_PLAN_INFO, .algorithm = operation->algorithm, .steps = operation->steps};
     if (trv_mpi_operation_serves(operation))
         trv_torus_format(&operation->torus, info->torus, sizeof info->torus);
     if (operation->plan) {

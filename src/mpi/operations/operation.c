@@ -99,7 +99,7 @@ static void model_close(void *context, int base) { (void)context, (void)base; }
 
 int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_want_t *want, const trv_mpi_recipe_t *recipe)
 {
-    static const trv_transport_t nothing = {.open = model_open, .close = model_close};
+    static const trv_transport_t nothing = {TRV_TRANSPORT, .open = model_open, .close = model_close};
     trv_plan_options_t options = options_of(recipe);
     trv_elements_t elements = {.type = want->elements.type,
                                .op = want->elements.op,

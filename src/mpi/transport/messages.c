@@ -338,7 +338,8 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t pi
     channel->comm = comm;
     channel->piece_bytes = piece_bytes > 0 && piece_bytes < INT_MAX ? piece_bytes : INT_MAX;
     channel->kinds = RETURNS_TRUNCATION && channel->piece_bytes == INT_MAX ? 1 : 2;
-    channel->transport = (trv_transport_t){.context = channel,
+    channel->transport = (trv_transport_t){TRV_TRANSPORT,
+                                           .context = channel,
                                            .open = channel_open,
                                            .close = channel_close,
                                            .send = channel_send,

@@ -238,14 +238,9 @@ void trv_mpi_channel_over(trv_mpi_channel_t *channel)
     channel->over = calloc(1, sizeof *channel->over); /* NULL is told when it is opened */
     if (channel->over)
         channel->over->fabric = fabric;
-    channel->transport = (trv_transport_t){.context = channel,
-                                           .open = over_open,
-                                           .close = over_close,
-                                           .send = over_send,
-                                           .receive = over_receive,
-                                           .test = over_test,
-                                           .cancel = over_cancel,
-                                           .refuse = over_refuse,
+    channel->transport = (trv_transport_t){TRV_TRANSPORT,       .context = channel,    .open = over_open,
+                                           .close = over_close, .send = over_send,     .receive = over_receive,
+                                           .test = over_test,   .cancel = over_cancel, .refuse = over_refuse,
                                            .port = over_port};
 }
 

@@ -96,14 +96,9 @@ static int channel_refuse(void *context, int base, int peer, int tag)
 void trv_channel_init(trv_channel_t *channel, trv_net_comm_t *comm)
 {
     *channel = (trv_channel_t){.comm = comm};
-    channel->transport = (trv_transport_t){.context = channel,
-                                           .open = channel_open,
-                                           .close = channel_close,
-                                           .send = channel_send,
-                                           .receive = channel_receive,
-                                           .test = channel_test,
-                                           .cancel = channel_cancel,
-                                           .refuse = channel_refuse,
+    channel->transport = (trv_transport_t){TRV_TRANSPORT,          .context = channel,       .open = channel_open,
+                                           .close = channel_close, .send = channel_send,     .receive = channel_receive,
+                                           .test = channel_test,   .cancel = channel_cancel, .refuse = channel_refuse,
                                            .port = channel_port};
 }
 
