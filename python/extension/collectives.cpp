@@ -292,7 +292,7 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
     static const char *const call = "monitored_barrier";
     const Milliseconds timeout = options.timeout.count() > 0 ? options.timeout : Milliseconds(30000);
     const auto end = Clock::now() + timeout;
-    engine_->require_open(call);
+    auto open = engine_->enter(call);
     const int tag = next_tag();
     trv_net_comm_t *world = engine_->world();
     const auto check_now = [](int code) {
@@ -303,17 +303,18 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
     if (rank_ != 0) {
         check_now(trv_net_send(world, nullptr, 0, 0, tag));
         auto answer = make(call, c10d::OpType::BARRIER, kNoTimeout, {});
+        open.unlock();
         check(answer, call, trv_net_receive_start(world, nullptr, 0, 0, tag, answer->add()));
         begin(answer)->wait(timeout + Milliseconds(1000)); // rank 0 knows more, and speaks first
         return;
     }
     std::vector<trv_net_request_t> heard(static_cast<size_t>(size_), TRV_NET_REQUEST_NULL);
-    for (int r = 1; r < size_; r++)
-        check_now(trv_net_receive_start(world, nullptr, 0, r, tag, &heard[r]));
+    int failure = TRV_OK;
+    for (int r = 1; r < size_ && failure == TRV_OK; r++)
+        failure = trv_net_receive_start(world, nullptr, 0, r, tag, &heard[r]);
     std::string missing;
-    for (;;) {
+    while (failure == TRV_OK) {
         missing.clear();
-        int failure = TRV_OK;
         for (int r = 1; r < size_; r++) {
             bool done;
             const int code = trv_net_test(&heard[r], &done);
@@ -321,18 +322,20 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
             if (!done && (missing.empty() || wait_all_ranks))
                 missing += c10::str(missing.empty() ? "" : ", ", r);
         }
-        check_now(failure);
         if (missing.empty() || Clock::now() >= end)
             break;
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    if (!missing.empty()) {
-        const std::string sentence = c10::str("monitored_barrier: rank ", missing, " did not come within ",
+    if (failure == TRV_OK && !missing.empty()) {
+        const std::string sentence = c10::str(call, ": rank ", missing, " did not come within ",
                                               static_cast<double>(timeout.count()) / 1e3, " s");
         trv_net_abort(engine_->net(), sentence.c_str());
         trv_net_wait_all(heard.data(), size_);
         throw std::runtime_error(sentence);
     }
+    if (failure < 0)
+        trv_net_wait_all(heard.data(), size_); // none of them waits: the net is broken
+    check_now(failure);
     for (int r = 1; r < size_; r++)
         check_now(trv_net_send(world, nullptr, 0, r, tag));
 }

@@ -4,6 +4,7 @@
 #include "engine.hpp"
 
 #include <algorithm>
+#include <future>
 #include <pthread.h>
 #include <set>
 
@@ -15,6 +16,10 @@ using namespace std::chrono_literals;
 static constexpr auto PATIENCE = 1ms;    // before the engine drives what somebody may wait for next
 static constexpr double WAIT_S = 0.0005; // for one operation, before the others are looked at
 static constexpr auto WATCHFUL = 1000ms; // after the last operation; then the thread sleeps until it is woken
+static constexpr auto ASIDE = 1ms;       // for callbacks, before another thread drives
+static constexpr auto FAREWELL = 1000ms; // for the other ranks' ends
+static constexpr auto LONGEST = 876000h; // a later end is more than the clock can count
+static constexpr size_t THREADS_MAX = 64;
 
 void throw_last_error(const char *call, int code)
 {
@@ -28,7 +33,9 @@ void throw_last_error(const char *call, int code)
 
 Operation::Operation(std::shared_ptr<Engine> engine, const char *call, c10d::OpType type, int rank,
                      std::vector<at::Tensor> results)
-    : Work(rank, type, call, results), engine_(std::move(engine)), call_(call), results_(std::move(results))
+    : Work(rank, type, call, results), engine_(std::move(engine)), call_(call), results_(std::move(results)),
+      inference_(c10::InferenceMode::is_enabled() ||
+                 std::any_of(results_.begin(), results_.end(), [](const at::Tensor &at) { return at.is_inference(); }))
 {
 }
 
@@ -43,12 +50,12 @@ bool Operation::started() const
     return std::any_of(requests_.begin(), requests_.end(), [](trv_net_request_t at) { return at != nullptr; });
 }
 
-void Operation::limit(std::chrono::milliseconds timeout)
+void Operation::limit(Milliseconds timeout)
 {
     if (timeout.count() <= 0)
         return;
-    limit_ = timeout;
-    deadline_ = (Clock::now() + timeout).time_since_epoch().count();
+    limit_ = std::min<Milliseconds>(timeout, LONGEST);
+    deadline_ = (Clock::now() + limit_).time_since_epoch().count();
 }
 
 void Operation::check_deadline(Clock::time_point now)
@@ -91,6 +98,7 @@ void Operation::complete()
         error = std::make_exception_ptr(std::runtime_error(failure_));
     else if (finish_with) {
         try {
+            c10::InferenceMode mode(inference_);
             at::NoGradGuard guard;
             finish_with();
         } catch (...) {
@@ -100,19 +108,29 @@ void Operation::complete()
     finish_with = nullptr;
     held_.clear();
     parts.clear();
-    const OperationPtr self = OperationPtr::unsafe_reclaim_from_nonowning(this);
     engine_->forget(this);
-    c10::intrusive_ptr<c10::ivalue::Future> future;
-    {
-        std::lock_guard<std::mutex> lock(ends_);
-        finish(error);
-        over_ = true;
-        future = future_;
-    }
-    if (future && error)
-        future->setError(error);
-    else if (future)
-        future->markCompleted(c10::IValue(results_));
+    std::lock_guard<std::mutex> lock(ends_);
+    finish(error);
+    over_ = true;
+    unannounced_ = future_;
+}
+
+void Operation::drive(std::unique_lock<std::mutex> lock, bool waits, double seconds)
+{
+    const OperationPtr self = OperationPtr::unsafe_reclaim_from_nonowning(this);
+    if (!over_)
+        advance(waits, seconds);
+    const auto future = std::move(unannounced_);
+    unannounced_ = {};
+    lock.unlock();
+    if (!future)
+        return;
+    engine_->call_back([&] {
+        if (isSuccess())
+            future->markCompleted(c10::IValue(results_));
+        else
+            future->setError(exception());
+    });
 }
 
 bool Operation::wanted(Clock::time_point now) const { return has_future_ || now - began_ > PATIENCE; }
@@ -120,8 +138,8 @@ bool Operation::wanted(Clock::time_point now) const { return has_future_ || now 
 bool Operation::poke(double seconds)
 {
     std::unique_lock<std::mutex> lock(drive_, std::try_to_lock);
-    if (lock.owns_lock() && !over_)
-        advance(false, seconds);
+    if (lock.owns_lock())
+        drive(std::move(lock), false, seconds);
     return over_;
 }
 
@@ -139,15 +157,13 @@ bool Operation::isSuccess() const
     return completed_ && !exception_;
 }
 
-bool Operation::wait(std::chrono::milliseconds timeout)
+bool Operation::wait(Milliseconds timeout)
 {
     limit(timeout);
     if (!over_) {
         engine_->require_member(call_);
         claimed_ = true;
-        std::lock_guard<std::mutex> lock(drive_);
-        if (!over_)
-            advance(true);
+        drive(std::unique_lock<std::mutex>(drive_), true);
     }
     std::lock_guard lock(mutex_);
     if (exception_)
@@ -155,7 +171,7 @@ bool Operation::wait(std::chrono::milliseconds timeout)
     return true;
 }
 
-void Operation::abort() { trv_net_abort(engine_->net(), c10::str(call_, " was given up").c_str()); }
+void Operation::abort() { engine_->abort(c10::str(call_, " was given up")); }
 
 std::vector<at::Tensor> Operation::result() { return results_; }
 
@@ -179,22 +195,43 @@ c10::intrusive_ptr<c10::ivalue::Future> Operation::getFuture()
 
 /* ---- The engine -------------------------------------------------------------------------------------------------- */
 
-static std::mutex all_mutex;
+static std::mutex all_mutex; // of both
 static std::set<std::shared_ptr<Engine>> &all()
 {
     static auto *engines = new std::set<std::shared_ptr<Engine>>; // never freed: threads may outlive static objects
     return *engines;
 }
 
-/* The thread keeps the engine until it ends, also where a callback of a future lets go of the group. */
+// What waits for the other ranks' ends, and in which process: a forked child has inherited no more than the names.
+struct Ending {
+    std::thread thread;
+    pid_t process;
+};
+static std::vector<Ending> &endings()
+{
+    static auto *list = new std::vector<Ending>;
+    return *list;
+}
+
+static void name_thread(std::thread &thread) { pthread_setname_np(thread.native_handle(), "trivance-torch"); }
+
 std::shared_ptr<Engine> Engine::start(trv_net_t *net)
 {
     std::shared_ptr<Engine> made(new Engine(net));
-    made->thread_ = std::thread([made] { made->run(); });
-    pthread_setname_np(made->thread_.native_handle(), "trivance-torch");
+    {
+        std::lock_guard<std::mutex> lock(made->mutex_);
+        made->add_thread();
+    }
     std::lock_guard<std::mutex> lock(all_mutex);
     all().insert(made);
     return made;
+}
+
+/* It keeps the engine until it ends, also where a callback of a future lets go of the group. */
+void Engine::add_thread()
+{
+    threads_.emplace_back([self = shared_from_this()] { self->run(); });
+    name_thread(threads_.back());
 }
 
 void Engine::require_member(const char *call) const
@@ -205,19 +242,31 @@ void Engine::require_member(const char *call) const
                                           "it; only the process that made it can use it"));
 }
 
-void Engine::require_open(const char *call) const
+std::shared_lock<std::shared_mutex> Engine::enter(const char *call)
 {
     require_member(call);
+    std::shared_lock<std::shared_mutex> lock(open_);
     if (closed_)
         throw std::runtime_error(c10::str(call, ": the group has been shut down"));
+    return lock;
+}
+
+void Engine::abort(const std::string &reason)
+{
+    std::shared_lock<std::shared_mutex> lock(open_);
+    if (!closed_)
+        trv_net_abort(net_, reason.c_str());
 }
 
 void Engine::begin(const OperationPtr &operation)
 {
-    std::lock_guard<std::mutex> lock(mutex_);
-    pending_.push_back(operation);
-    if (asleep_)
-        changed_.notify_one();
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        pending_.push_back(operation);
+        if (asleep_)
+            changed_.notify_one();
+    }
+    operation->open_ = {};
 }
 
 void Engine::forget(const Operation *operation)
@@ -239,13 +288,40 @@ void Engine::hurry()
     changed_.notify_one();
 }
 
+void Engine::call_back(const std::function<void()> &complete)
+{
+    if (!drives()) {
+        complete();
+        return;
+    }
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        driver_ = std::thread::id();
+        if (spare_ == 0 && !stop_ && threads_.size() < THREADS_MAX)
+            add_thread();
+        aside_.notify_one();
+    }
+    complete();
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (driver_ == std::thread::id())
+        driver_ = std::this_thread::get_id();
+}
+
 /* Drives what is wanted and nobody waits for; waits a little for the oldest of it, and what moves meanwhile moves all.
  * Returns whether there is more. */
 bool Engine::round()
 {
+    std::vector<OperationPtr> pending;
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        hurried_ = false;
+        pending = pending_;
+    }
     bool more = false;
     const Clock::time_point now = Clock::now();
-    for (const OperationPtr &operation : round_) {
+    for (const OperationPtr &operation : pending) {
+        if (!drives())
+            return false;
         operation->check_deadline(now);
         if (!operation->claimed_ && operation->wanted(now))
             more = !operation->poke(more ? 0 : WAIT_S) || more;
@@ -258,14 +334,20 @@ void Engine::run()
     Clock::time_point last = Clock::now();
     std::unique_lock<std::mutex> lock(mutex_);
     while (!stop_) {
+        if (!drives()) {
+            spare_++;
+            aside_.wait(lock, [this] { return stop_ || driver_ == std::thread::id(); });
+            aside_.wait_for(lock, ASIDE, [this] { return stop_ || driver_ != std::thread::id(); });
+            spare_--;
+            if (driver_ == std::thread::id())
+                driver_ = std::this_thread::get_id();
+            continue;
+        }
         const bool empty = pending_.empty();
-        hurried_ = false;
-        round_ = pending_;
         lock.unlock();
         const bool more = round();
-        round_.clear();
         lock.lock();
-        if (more)
+        if (more || !drives())
             continue;
         const Clock::time_point now = Clock::now();
         last = empty ? last : now;
@@ -278,26 +360,40 @@ void Engine::run()
     }
 }
 
+/* The last reference may go in a callback, on one of these threads. */
+void Engine::end_threads()
+{
+    std::vector<std::thread> threads;
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        threads.swap(threads_);
+    }
+    for (std::thread &thread : threads)
+        if (thread.get_id() == std::this_thread::get_id())
+            thread.detach();
+        else
+            thread.join();
+}
+
 void Engine::close(const std::string &reason)
 {
-    if (process_ != getpid() || closed_.exchange(true))
+    if (process_ != getpid())
         return;
     if (!reason.empty())
-        trv_net_abort(net_, reason.c_str());
+        abort(reason);
+    {
+        std::unique_lock<std::shared_mutex> lock(open_);
+        if (closed_.exchange(true))
+            return;
+    }
+    std::vector<OperationPtr> left;
     {
         std::lock_guard<std::mutex> lock(mutex_);
         stop_ = true;
         changed_.notify_all();
+        aside_.notify_all();
+        left = pending_;
     }
-    {
-        std::lock_guard<std::mutex> lock(all_mutex);
-        all().erase(shared_from_this());
-    }
-    if (thread_.get_id() == std::this_thread::get_id())
-        thread_.detach(); // the last reference went in a callback of a future
-    else
-        thread_.join();
-    const std::vector<OperationPtr> left = pending_;
     for (const OperationPtr &operation : left)
         if (!operation->isCompleted())
             trv_net_abort(net_, c10::str("it left while ", operation->call_, " was under way").c_str());
@@ -306,18 +402,41 @@ void Engine::close(const std::string &reason)
             operation->wait();
         } catch (...) { // whoever holds it hears of it
         }
-    trv_net_finalize(&net_);
+    end_threads();
+    std::promise<void> over;
+    std::future<void> ended = over.get_future();
+    std::thread ending([self = shared_from_this(), over = std::move(over)]() mutable {
+        trv_net_finalize(&self->net_);
+        over.set_value();
+    });
+    name_thread(ending);
+    const bool soon = ended.wait_for(FAREWELL) == std::future_status::ready;
+    if (soon)
+        ending.join();
+    std::lock_guard<std::mutex> lock(all_mutex);
+    all().erase(shared_from_this());
+    if (!soon)
+        endings().push_back({std::move(ending), process_});
 }
 
 void close_all(const std::string &reason)
 {
     std::vector<std::shared_ptr<Engine>> left;
+    std::vector<std::thread> ending;
     {
         std::lock_guard<std::mutex> lock(all_mutex);
         left.assign(all().begin(), all().end());
     }
     for (const auto &engine : left)
         engine->close(reason);
+    {
+        std::lock_guard<std::mutex> lock(all_mutex);
+        for (Ending &at : endings())
+            if (at.process == getpid() && at.thread.joinable())
+                ending.push_back(std::move(at.thread));
+    }
+    for (std::thread &thread : ending)
+        thread.join();
 }
 
 } // namespace trivance

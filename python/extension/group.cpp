@@ -29,8 +29,8 @@ class Meeting
 {
   public:
     // A store may serve several groups one after the other: how many a rank has begun is part of the keys.
-    Meeting(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout)
-        : store_(store), rank_(rank), size_(size), timeout_(timeout),
+    Meeting(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout, bool narrow)
+        : store_(store), rank_(rank), size_(size), timeout_(timeout), narrow_(narrow),
           place_(c10::str("trivance/", store->add("trivance/" + std::to_string(rank), 1), "/"))
     {
         store->set(place_ + std::to_string(rank), {1});
@@ -57,6 +57,7 @@ class Meeting
     }
 
     const std::string &failure() const { return failure_; }
+    bool narrow() const { return narrow_; } // rank 0's
 
   private:
     std::string word() const { return place_ + "word"; }
@@ -95,6 +96,7 @@ class Meeting
     {
         if (rank_ == 0) {
             std::vector<uint8_t> said(data, data + bytes);
+            said.push_back(narrow_);
             said.push_back(0); // no sentence ends so
             store_->set(word(), said);
             return;
@@ -106,15 +108,18 @@ class Meeting
         const std::vector<uint8_t> said = store_->get(word());
         if (!said.empty() && said.back() != 0)
             failure_.assign(said.begin(), said.end());
-        else if (said.size() != bytes + 1)
+        else if (said.size() != bytes + 2)
             failure_ = "rank 0's word in the store has another length; all ranks need the same version";
-        else
+        else {
             std::memcpy(data, said.data(), bytes);
+            narrow_ = said[bytes];
+        }
     }
 
     const c10::intrusive_ptr<c10d::Store> store_;
     const int rank_, size_;
     const Milliseconds timeout_;
+    bool narrow_;
     const std::string place_;
     std::string failure_;
 };
@@ -123,9 +128,9 @@ static const char *or_null(const std::string &text) { return text.empty() ? null
 
 Group::Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout,
              const Settings &settings)
-    : Base(rank, size), narrow_(settings.narrow)
+    : Base(rank, size)
 {
-    Meeting meeting(store, rank, size, timeout);
+    Meeting meeting(store, rank, size, timeout, settings.narrow);
     meeting.gather();
     trv_net_options_t wanted{};
     wanted.size = sizeof wanted;
@@ -145,6 +150,7 @@ Group::Group(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, M
         throw std::runtime_error("init_process_group: " + meeting.failure());
     if (code < 0)
         throw_last_error("init_process_group", code);
+    narrow_ = meeting.narrow();
     engine_ = Engine::start(net);
 }
 
@@ -169,6 +175,7 @@ void Group::abort() { close("it gave the group up"); }
 
 std::vector<trv_net_port_t> Group::ports() const
 {
+    const auto open = engine_->enter("ports");
     std::vector<trv_net_port_t> list(static_cast<size_t>(trv_net_ports(engine_->net())));
     for (size_t i = 0; i < list.size(); i++) {
         list[i].size = sizeof list[i];
@@ -181,8 +188,9 @@ std::vector<trv_net_port_t> Group::ports() const
 
 OperationPtr Group::make(const char *call, c10d::OpType type, Milliseconds timeout, Tensors results)
 {
-    engine_->require_open(call);
+    auto open = engine_->enter(call);
     auto made = c10::make_intrusive<Operation>(engine_, call, type, rank_, std::move(results));
+    made->open_ = std::move(open);
     made->limit(timeout);
     if (!c10d::isP2POp(type))
         calls_++;

@@ -29,7 +29,6 @@ using Base = c10d::ProcessGroup;
 #define TRIVANCE_COALESCING (TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 201)
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using Tensors = std::vector<at::Tensor>;
-using Milliseconds = std::chrono::milliseconds;
 
 // Empty texts: the environment's, as trv_net_options_t says.
 struct Settings {
@@ -108,7 +107,7 @@ class Group : public Base
 
     std::shared_ptr<Engine> engine_;
     std::atomic<uint64_t> calls_{0}, tags_{0}; // the same on all ranks
-    bool narrow_;
+    bool narrow_ = false;
 #if TRIVANCE_COALESCING
     bool coalesces_ = false;
     std::vector<OperationPtr> coalesced_;

@@ -9,10 +9,12 @@ says it for one group. docs/pytorch.md has all of it.
 """
 
 import atexit
+import multiprocessing.util
+import os
 import sys
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
 import torch.distributed as dist
 
@@ -20,6 +22,7 @@ from . import _C, _launch
 
 __all__ = ["Options", "monitored_barrier", "ports"]
 __version__: str = _C.version
+_LONGEST = timedelta(days=36500)  # PyTorch counts nanoseconds, of which longer times have too many
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ def _make(where: Any, options: Optional[Options]) -> Any:
     timeout = where.timeout
     if not isinstance(timeout, timedelta):
         timeout = timedelta(seconds=timeout)
+    _close_at_exit()
+    if not timedelta(0) < timeout < _LONGEST:
+        timeout = _LONGEST
     return _C.make_group(where.store, where.group_rank, where.group_size, timeout, options.torus, options.algorithm,
                          options.provider, options.ports, options.half == "narrow")
 
@@ -77,7 +83,7 @@ def monitored_barrier(group: Optional[Any] = None, timeout: Optional[timedelta] 
     """As torch.distributed.monitored_barrier, which PyTorch 1.13 keeps for gloo: a barrier that says which ranks did not come
     within the timeout (30 s), the first of them, or all."""
     timeout = timeout if timeout is not None else timedelta(seconds=30)
-    _of(group).monitored_barrier(timeout, wait_all_ranks)
+    _of(group).monitored_barrier(min(timeout, _LONGEST), wait_all_ranks)
 
 
 def ports(group: Optional[Any] = None) -> List[Dict[str, Any]]:
@@ -95,6 +101,14 @@ def _close() -> None:
         _C.close_all("")
 
 
+def _close_at_exit() -> None:
+    """Processes of multiprocessing do not run what atexit has."""
+    if multiprocessing.parent_process() is not None and os.getpid() not in _closing:
+        _closing.add(os.getpid())
+        multiprocessing.util.Finalize(None, _close, exitpriority=0)
+
+
+_closing: Set[int] = set()
 _launch.fill_environment()
 if hasattr(dist, "is_available") and dist.is_available():
     try:

@@ -10,7 +10,11 @@ seconds; none hangs, and no thread of ours is left once the group is destroyed.
     limit     a shorter timeout of one wait
     missing   monitored_barrier names who did not come
     left      a group is destroyed while something is under way
-    callback  a future's callback calls collectives, another lets go of its own group
+    callback  a future's callback calls collectives, another waits for a future, another lets go of its own group
+    inference tensors of torch.inference_mode, and results that are made there
+    longest   the longest timeout that Python knows
+    half      ranks with other options of half: rank 0's hold
+    crossed   groups are destroyed in another order on each rank
     forked    a child of each rank uses the group, and ends
     unmet     rank 2 does not make the group, after which its PyTorch counts groups otherwise: the last of a job
     raises    rank 2 dies of an exception
@@ -194,8 +198,56 @@ def callback():
     for _ in range(10):
         future = dist.all_reduce(torch.ones(5), async_op=True).get_future().then(reduce_again)
         assert future.wait().tolist() == [RANKS ** 3] * 3
+        begun_in_callback = []
+
+        def wait_again(future):
+            inner = dist.all_reduce(torch.ones(7), group=other, async_op=True).get_future()
+            begun_in_callback.append(dist.all_reduce(torch.ones(2), group=other, async_op=True).get_future())
+            return inner.wait()[0].tolist()
+
+        assert dist.all_reduce(torch.ones(5), group=other, async_op=True).get_future().then(wait_again).wait() == [RANKS] * 7
+        assert begun_in_callback[0].wait()[0].tolist() == [RANKS] * 2
     dist.all_reduce(torch.ones(5), group=gone, async_op=True).get_future().then(leave).wait()
     dist.all_reduce(torch.ones(5), group=other)
+
+
+def inference():
+    begin()
+    for dtype in (torch.float32, torch.float16):
+        before = torch.ones(6, dtype=dtype)
+        with torch.inference_mode():
+            within = torch.ones(6, dtype=dtype)
+            for tensor in (before, within, within[::2], before[::2]):
+                future = dist.all_reduce(tensor, dist.ReduceOp.AVG, async_op=True).get_future()
+                assert future.wait()[0].tolist() == [1] * len(tensor)
+        for tensor in (before, within, within[::2]):
+            future = dist.all_reduce(tensor, dist.ReduceOp.AVG, async_op=True).get_future()
+            time.sleep(0.01)
+            assert future.wait()[0].tolist() == [1] * len(tensor)
+
+
+def longest():
+    begin((datetime.timedelta.max - datetime.timedelta(days=1)).total_seconds())
+    work = dist.all_reduce(torch.ones(3), async_op=True)
+    assert work.wait(datetime.timedelta.max)
+    trivance_torch.monitored_barrier(timeout=datetime.timedelta.max)
+
+
+def half():
+    begin(pg_options=trivance_torch.Options(half="narrow" if RANK == 1 else "wide"))
+    tensor = torch.ones(3, dtype=torch.float16)
+    dist.all_reduce(tensor)
+    assert tensor.tolist() == [RANKS] * 3
+
+
+def crossed():
+    begin(60)
+    groups = [dist.new_group(range(RANKS)) for _ in range(RANKS)]
+    start = time.monotonic()
+    for i in range(RANKS):
+        dist.destroy_process_group(groups[(i + RANK) % RANKS])
+        groups[(i + RANK) % RANKS] = None  # the last reference
+    assert time.monotonic() - start < 10, f"it took {time.monotonic() - start:.1f} s"
 
 
 def forked():
