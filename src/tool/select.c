@@ -144,6 +144,20 @@ int cli_select(const char *list, cli_selection_t *selection)
     return more;
 }
 
+int cli_select_compared(cli_selection_t *selection)
+{
+    char list[CLI_CHOICES_MAX * TRV_ALGORITHM_NAME_MAX];
+    size_t used = 0;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if ((trv_algorithm_baseline(algorithm) || trv_algorithm_colour(algorithm)) && used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s,", trv_algorithm_family(algorithm));
+    }
+    if (used < sizeof list)
+        snprintf(list + used, sizeof list - used, "planned");
+    return cli_select(list, selection);
+}
+
 static const struct {
     const char *name, *title;
 } collectives[] = {

@@ -39,6 +39,8 @@ typedef struct cli_selection {
 
 /* Reads "all", "trivance-b" or "trivance,swing-b,ring"; what is named twice counts once. */
 int cli_select(const char *list, cli_selection_t *selection);
+/* Trivance, the families that it is compared with, and `planned`. */
+int cli_select_compared(cli_selection_t *selection);
 
 /* allreduce, reduce-scatter, allgather and their names for people. */
 int cli_parse_collective(const char *text, trv_collective_t *collective);

@@ -147,22 +147,17 @@ static void add_size(cli_table_t *table, uint64_t bytes)
 /* What people see gains over: Trivance, and what it is compared with, where it serves. Programs get all algorithms. */
 static int list_families(const sizes_t *sizes, int room, cli_selection_t *families)
 {
+    cli_selection_t all;
+    int rc = cli_select_compared(&all);
     families->choices = 0;
-    for (int i = 0; i < trv_algorithms_count() && families->choices < room; i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        cli_selection_t family;
+    for (int i = 0; i < all.choices && !rc && families->choices < room; i++) {
         bool serves = false;
-        if (!trv_algorithm_baseline(algorithm) && !trv_algorithm_colour(algorithm))
-            continue;
-        int rc = cli_select(trv_algorithm_family(algorithm), &family);
-        if (rc)
-            return rc;
-        for (int r = 0; r < sizes->ranges; r++)
-            serves |= !isnan(gain_over(&sizes->range[r], &family.choice[0]));
+        for (int r = 0; r < sizes->ranges && !all.choice[i].planned; r++)
+            serves |= !isnan(gain_over(&sizes->range[r], &all.choice[i]));
         if (serves)
-            families->choice[families->choices++] = family.choice[0];
+            families->choice[families->choices++] = all.choice[i];
     }
-    return TRV_OK;
+    return rc;
 }
 
 static int print_text(const sizes_t *sizes, FILE *out)

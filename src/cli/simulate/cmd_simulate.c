@@ -11,8 +11,6 @@
 #include "cli/simulate/simulate.h"
 #include "common/error.h"
 
-/* What the paper compares, as far as it takes the torus, and the planner's choice. */
-#define ALGORITHMS       "trivance,bruck,recdoub,swing,ring,bucket,planned"
 #define SIZES            "32,1K,32K,1M,32M,128M"
 #define SIZE_LOOKED_INTO "1M" /* by --links and --trace */
 
@@ -30,8 +28,8 @@ enum {
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
       "names, with parameters where they take any, families or planned, separated by commas, or all; a family's time "
-      "is that of its fastest member, planned means the fastest for the size and the network; default: those that "
-      "take the torus of " ALGORITHMS,
+      "is that of its fastest member, planned means the fastest for the size and the network; default: "
+      "Trivance, the baselines of the paper and planned, as far as they support the torus",
       "ALGORITHM all"},
      {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
      {"bytes", 'b', "LIST",
@@ -183,7 +181,7 @@ int cli_simulate(int argc, char **argv)
         return code;
     int rc = cli_read_tori(argc, argv, optind, &job.tori);
     if (!rc && !options.given.algorithm) {
-        rc = cli_select(ALGORITHMS, &job.selection);
+        rc = cli_select_compared(&job.selection);
         job.selection.all = true;
     }
     const char *conflict = find_conflict(&job, &options.given);

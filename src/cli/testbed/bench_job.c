@@ -44,22 +44,23 @@ static void add_own(cli_bench_job_t *job)
             add(job, true, own[i].setting, own[i].name, "double", UINT64_MAX);
 }
 
-/* Windows and overlaps serve what is exact or idempotent only; the gathered form is for tiny vectors. */
-static void add_trivance(cli_bench_job_t *job)
-{
-    add(job, false, 0, "trivance-l", "int", UINT64_MAX);
-    add(job, false, 0, "trivance-l-grouped", "double", UINT64_MAX);
-    add(job, false, 0, "trivance-l-gathered", "double", 8192);
-    add(job, false, 0, "trivance-l-overlap", "max", UINT64_MAX);
-    add(job, false, 0, "trivance-b", "double", UINT64_MAX);
-    for (int i = 0; i < 4; i++)
-        add(job, false, 0, i < 2 ? "planned" : "auto", i % 2 ? "double" : "int", UINT64_MAX);
-}
-
+/* What every algorithm is right for: windows serve exact operations only, overlaps idempotent ones. */
 static const char *type_for(const trv_algorithm_t *algorithm)
 {
-    bool overlaps = strstr(trv_algorithm_name(algorithm), "overlap") != NULL;
-    return trv_algorithm_consistent(algorithm) ? "double" : overlaps ? "max" : "int";
+    const bool covers = trv_algorithm_exactness(algorithm) == TRV_COVERS;
+    return covers ? "max" : trv_algorithm_consistent(algorithm) ? "double" : "int";
+}
+
+static void add_trivance(cli_bench_job_t *job)
+{
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const char *name = trv_algorithm_name(trv_algorithm_at(i));
+        const bool collects = strcmp(name, "trivance-l-gathered") == 0; /* all vectors: for tiny ones */
+        if (strncmp(name, "trivance-", 9) == 0)
+            add(job, false, 0, name, type_for(trv_algorithm_at(i)), collects ? 8192 : UINT64_MAX);
+    }
+    for (int i = 0; i < 4; i++)
+        add(job, false, 0, i < 2 ? "planned" : "auto", i % 2 ? "double" : "int", UINT64_MAX);
 }
 
 /* Whether the job's torus, once it has one, can have the algorithm. */
