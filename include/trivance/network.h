@@ -2,15 +2,15 @@
  * Networks as they are: a torus or mesh (trivance/torus.h) of which some links are slow or cut.
  *
  * In a dimension that is a *line* (a mesh's, without the link that joins its ends) and in a *row* of a torus that a cut
- * has opened, messages between two ranks of the row can go one way only. A row is all ranks that differ in one
- * coordinate; it is open where a link of it is cut, in either direction, and is used as a line that begins behind the
- * cut. All rows of a dimension with an open one are used as lines, so that every rank has the same number of steps.
- * A message whose route passes a cut link makes a schedule invalid there, which verifier and simulator say.
+ * has opened, messages between two ranks of the row can go only one way. A row is the ranks that differ in one
+ * coordinate only; it is open if one of its links is cut, in either direction, and is then used as a line that begins
+ * behind the cut. All rows of a dimension with an open one are used as lines, so that every rank has the same number of
+ * steps. A schedule with a message whose route passes a cut link is invalid there, which verifier and simulator report.
  *
- * Routes are the sender's to choose where a message leaves by the port that the schedule names: along that dimension
- * first, in that direction, then the shorter way in every other. Where the network alone knows the way, as it does from
- * one IP address to another, they are fixed: dimensions in ascending order, each the shorter way, + where both are as
- * long; in a row with a cut link, and there alone, the way that is left.
+ * Routes are chosen by the sender where a message leaves by the port that the schedule names: along that dimension first,
+ * in that direction, then the shorter way in every other. They are fixed where the network alone determines them, as
+ * between IP addresses: dimensions in ascending order, each the shorter way, + if both are equally long; in a row with a
+ * cut link, and only there, the way that is left.
  *
  * Stability: experimental.
  */
@@ -42,7 +42,7 @@ static inline bool trv_slow_factor_is_valid(double factor)
     return factor >= 1 && (factor <= TRV_SLOW_FACTOR_MAX || factor >= HUGE_VAL);
 }
 
-/* Who says which way a message goes. */
+/* Who determines the routes of messages. */
 typedef enum trv_routes {
     TRV_ROUTES_CHOSEN, /* the schedule, by its port */
     TRV_ROUTES_FIXED   /* the network: schedules made for it name the ports that their messages leave by there */
@@ -63,8 +63,8 @@ typedef struct trv_network {
 TRV_API int trv_network_check(const trv_network_t *network);
 
 /* trv_schedule_create (trivance/algorithms.h) for a network. An algorithm's name may end with @F, "hybrid:4@2": links
- * that are F times or more as slow as they should be are then left alone as if they were cut; with fixed routes only
- * who sends to whom is as if they were, and messages may pass them. The schedule does not need the network after its
+ * whose factor is F or more are then avoided as if they were cut; with fixed routes that determines only who sends to
+ * whom, and messages may still pass them. The schedule does not need the network after its
  * creation. Besides the errors there, those of trv_network_check. */
 TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
                                    trv_collective_t collective);

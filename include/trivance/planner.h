@@ -6,9 +6,9 @@
  * a name for trv_schedule_create, which the tool, the environment and rules files also accept wherever an algorithm is
  * named.
  *
- * Lines and links make ranks differ, so that there the best few are simulated rank by rank: as they are, and with slow
- * links left alone (NAME@F, trivance/network.h). What passes a cut link is no candidate, and no plan is slower than what
- * would be chosen for the torus without lines and links. A plan is then a name for trv_schedule_create_on.
+ * Lines and slow or cut links make ranks differ. The best few candidates are then simulated rank by rank, as they are and
+ * with slow links avoided (NAME@F, trivance/network.h). Schedules that pass a cut link are excluded, and no plan is slower
+ * than the one for the torus without lines and links. A plan is then a name for trv_schedule_create_on.
  *
  * Everything is deterministic and limited by work, not by time: the same arguments give the same plan on every rank.
  *
@@ -50,11 +50,11 @@ typedef struct trv_planned {
 } trv_planned_t;
 
 /* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and
- * slow ranks are ignored. Slow and cut links are copied. With one queue per link (TRV_FIFO) planning takes milliseconds; with two
- * channels (TRV_DATELINE) the best few candidates are simulated on the whole torus, which takes seconds on thousands
- * of ranks; so does planning with lines and links: about a second on 1,024 ranks. constraints may be NULL. Plans are cached, so a repeated question is answered in microseconds.
- * Thread-safe. TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency, a row with two cuts);
- * TRV_ERR_UNSUPPORTED if no schedule satisfies the constraints, with a sentence that states which of them excludes
+ * slow ranks are ignored. Slow and cut links are copied. With one queue per link (TRV_FIFO) planning takes
+ * milliseconds; with two channels (TRV_DATELINE) the best few candidates are simulated on the whole torus, which takes
+ * seconds on thousands of ranks; with lines and links it takes about a second on 1,024 ranks. constraints may be NULL.
+ * Plans are cached, so a repeated question is answered in microseconds. Thread-safe. TRV_ERR_ARGUMENT for an impossible
+ * network or constraint (a bandwidth of 0, a negative latency, a row with two cuts); TRV_ERR_UNSUPPORTED if no schedule satisfies the constraints, with a sentence that states which of them excludes
  * what. */
 TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,
                              const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
@@ -86,18 +86,18 @@ typedef struct trv_node_plan {
 } trv_node_plan_t;
 
 /* The fastest plans for a set of nodes of `machine`, best first: writes at most `room` of them and returns how many, or
- * an error. Simulated, on the whole machine with its slow and cut links (`network`), are in every order the best of the
- * line's and of the ring's candidates and all that Trivance is compared with, until a fixed amount of work is done: less
- * than a second on 1,024 nodes, where algorithms of as many steps as there are nodes are left out. `constraints` may be
- * NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or simulating one would be too much work. */
+ * an error. For every order, the best candidates for the line and for the ring and all baselines are simulated on the whole
+ * machine with its slow and cut links (`network`), until a fixed amount of work is done: less than a second on 1,024 nodes,
+ * where algorithms with as many steps as nodes are left out. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if
+ * no schedule is possible, or simulating one would be too much work. */
 TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                               uint64_t vector_bytes, const trv_simulate_options_t *network,
                               const trv_planner_constraints_t *constraints, int room, trv_node_plan_t *plan);
 
 /* The time of one algorithm there, without constraints, on a ring of which rank i is node[i], in the order given: that
- * of a library which does not know the network. Where simulating it would be too much work *least says so, and the time
- * is what its steps, or its bytes, take at least; where messages' ways are cut, which the network may know a way round, it
- * is what they would take if no link were. */
+ * of a library which does not know the network. If simulating it would be too much work, *least is true and the time is a
+ * lower bound by its steps or bytes. If messages would pass a cut link, which the network may route round, the time is that
+ * without cuts. */
 TRV_API int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                                    uint64_t vector_bytes, const trv_simulate_options_t *network, const char *algorithm,
                                    double *time_ns, bool *least);
