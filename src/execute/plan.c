@@ -19,22 +19,22 @@ enum { EMPTY_POLLS_MAX = 16 };
 
 /* In debug builds the last destroyed plans keep their headers, marked dead, so that using one is a sentence. */
 #ifndef NDEBUG
-enum { GRAVES = 64 };
-static trv_plan_t *grave[GRAVES];
-static unsigned next_grave;
-static pthread_mutex_t grave_lock = PTHREAD_MUTEX_INITIALIZER;
+enum { RETIRED_MAX = 64 };
+static trv_plan_t *retired[RETIRED_MAX];
+static unsigned retired_next;
+static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void bury(trv_plan_t *plan)
+static void retire(trv_plan_t *plan)
 {
     memset(plan, 0, sizeof *plan);
     plan->magic = TRV_PLAN_DEAD;
-    pthread_mutex_lock(&grave_lock);
-    free(grave[next_grave % GRAVES]);
-    grave[next_grave++ % GRAVES] = plan;
-    pthread_mutex_unlock(&grave_lock);
+    pthread_mutex_lock(&retired_lock);
+    free(retired[retired_next % RETIRED_MAX]);
+    retired[retired_next++ % RETIRED_MAX] = plan;
+    pthread_mutex_unlock(&retired_lock);
 }
 #else
-static void bury(trv_plan_t *plan) { free(plan); }
+static void retire(trv_plan_t *plan) { free(plan); }
 #endif
 
 int trv_plan_check(const trv_plan_t *plan)
@@ -329,7 +329,7 @@ void trv_plan_destroy(trv_plan_t *plan)
     free(plan->peers);
     free(plan->source);
     free(plan->scratch_memory);
-    bury(plan);
+    retire(plan);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ said 'rank 0 of MPI_COMM_WORLD has waited [0-9.]+ s for all 3 ranks of a communi
 for rank in 0 2; do
     said "rank $rank of MPI_COMM_WORLD has waited [0-9.]+ s in comm 1 \(3 ranks, 3\), call 302: allreduce of 4000 bytes, \
 by trivance-b; rank $rank: lane 0 of 1, step [01] of 2, waits for ranks 1"
-    said "rank $rank of MPI_COMM_WORLD goes on after [0-9.]+ s in comm 1 \(3 ranks, 3\), call 302: allreduce of 4000 \
+    said "rank $rank of MPI_COMM_WORLD continues after [0-9.]+ s in comm 1 \(3 ranks, 3\), call 302: allreduce of 4000 \
 bytes, by trivance-b$"
     said "rank $rank of MPI_COMM_WORLD has waited [0-9.]+ s in comm 1 .*, call 303: allreduce of 4 bytes"
     said "the latest collectives of rank $rank of comm 1 \(3 ranks, 3\); 248 more are recorded, and SIGUSR1 prints all:"

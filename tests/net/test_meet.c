@@ -110,7 +110,7 @@ static void test_wrong_option(void **state)
         begin(place);
         place[who].options.torus = "5x5";
         snprintf(sentence, sizeof sentence,
-                 "rank %d: the torus 5x5 has not 3 ranks, as the job has; a ring of them is 3", who);
+                 "rank %d: the torus 5x5 does not have 3 ranks, as the job has; a ring of them is 3", who);
         expect_all(place, sentence);
     }
 }

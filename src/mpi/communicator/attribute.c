@@ -231,7 +231,7 @@ static int meet(int rank, bool wanted)
     if (!trv_mpi_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
-        return able ? trv_fail(TRV_ERR_MEMORY, "another rank cannot begin") : TRV_ERR_MEMORY;
+        return able ? trv_fail(TRV_ERR_MEMORY, "another rank cannot start") : TRV_ERR_MEMORY;
     if (word[PASSES] && !passes) /* the settings are the same */
         return trv_fail(TRV_ERR_MEMORY, "another rank had no memory for its settings");
     return passes ? 1 : TRV_OK;
@@ -330,7 +330,7 @@ static int adopt(MPI_Comm comm, trv_mpi_state_t *state, trv_mpi_state_t **adopte
     }
     hung->abandoned = true;
     PMPI_Comm_rank(comm, &rank);
-    trv_mpi_refuse(rank, "a communicator is left alone: %s", trv_last_error());
+    trv_mpi_refuse(rank, "a communicator is left to the MPI library: %s", trv_last_error());
     *adopted = hung;
     return MPI_SUCCESS;
 }

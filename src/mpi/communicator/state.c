@@ -108,7 +108,7 @@ void trv_mpi_state_break(trv_mpi_state_t *state)
         atomic_store(&state->extra->burnt, true);
     if (!atomic_exchange(&state->broken, true))
         trv_mpi_warn("a collective on a communicator of %d ranks failed after messages were sent, so the communicator "
-                     "is of no use any more: %s",
+                     "can no longer be used: %s",
                      state->ranks, trv_last_error());
 }
 

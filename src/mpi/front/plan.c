@@ -22,9 +22,9 @@
 #include "mpi/transport/mpi_error.h"
 #include "mpi/transport/waiting.h"
 
-#define ALIVE  0x7472765au
-#define FREED  0x64656164u
-#define GRAVES 256
+#define ALIVE       0x7472765au
+#define FREED       0x64656164u
+#define RETIRED_MAX 256
 
 struct trv_mpi_plan {
     unsigned sign; /* ALIVE or FREED */
@@ -40,15 +40,15 @@ struct trv_mpi_plan {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static TRV_Plan grave[GRAVES];
-static unsigned buried;
+static TRV_Plan retired[RETIRED_MAX];
+static unsigned retired_next;
 
-static void bury(TRV_Plan plan)
+static void retire(TRV_Plan plan)
 {
     plan->sign = FREED;
     pthread_mutex_lock(&lock);
-    free(grave[buried % GRAVES]);
-    grave[buried++ % GRAVES] = plan;
+    free(retired[retired_next % RETIRED_MAX]);
+    retired[retired_next++ % RETIRED_MAX] = plan;
     pthread_mutex_unlock(&lock);
 }
 
@@ -385,7 +385,7 @@ int TRV_Plan_free(TRV_Plan *plan)
     if ((*plan)->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is freed"), MPI_ERR_REQUEST;
     discard(*plan);
-    bury(*plan);
+    retire(*plan);
     *plan = TRV_PLAN_NULL;
     return MPI_SUCCESS;
 }

@@ -153,7 +153,7 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
         trv_mpi_channel_deafen(operation->channel);
         return trv_mpi_operation_unready(operation, trv_fail(TRV_ERR_TRANSPORT,
                                                              "an earlier collective on this "
-                                                             "communicator failed, so it is of no use any more"));
+                                                             "communicator failed, so it can no longer be used"));
     }
     if (operation->run) {
         trv_mpi_node_run_start(operation->run, operation->want.count, input, output);

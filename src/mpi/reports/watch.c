@@ -54,7 +54,7 @@ static void say_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiti
     char what[TEXT_MAX] = "";
     waiting->describe(waiting->context, what, sizeof what);
     what[strcspn(what, ";")] = '\0';
-    trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s in %s", trv_mpi_log_rank(),
+    trv_mpi_say("rank %d of MPI_COMM_WORLD continues after %.1f s in %s", trv_mpi_log_rank(),
                 (double)watch->waited_ms / 1e3, what);
 }
 
@@ -84,7 +84,7 @@ int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char 
         trv_mpi_pause(polls);
     }
     if (watch.told)
-        trv_mpi_say("rank %d of MPI_COMM_WORLD goes on after %.1f s", trv_mpi_log_rank(),
+        trv_mpi_say("rank %d of MPI_COMM_WORLD continues after %.1f s", trv_mpi_log_rank(),
                     (double)watch.waited_ms / 1e3);
     return code;
 }

@@ -160,9 +160,9 @@ static const char *places_refuse(const trv_mpi_state_t *state, const trv_mpi_wan
     if (!state->node && !state->name)
         return NULL;
     if (want->collective != TRV_ALLREDUCE)
-        return state->node ? "several ranks share every node, which is for AllReduce only"
-                           : "the torus numbers the ranks in another order than the communicator, which is for "
-                             "AllReduce only";
+        return state->node ? "several ranks share each node, where only AllReduce is served"
+                           : "the torus numbers the ranks in another order than the communicator, where only "
+                             "AllReduce is served";
     if (!want->elements.commutative)
         return "the operation does not commute, and the torus numbers the ranks in another order";
     if (state->node && want->elements.size > TRV_MPI_NODE_CHUNK_BYTES)

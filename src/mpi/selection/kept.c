@@ -72,9 +72,9 @@ static void end(void)
 {
     const double mib = 1024 * 1024;
     if (trv_mpi_memory_most() > 0 && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
-        trv_mpi_say(
-            "plans and their scratch took at most %.1f MiB of this process; TRIVANCE_MEMORY lets %.0f MiB be kept",
-            (double)trv_mpi_memory_most() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
+        trv_mpi_say("plans and their scratch took up to %.1f MiB of this process's memory; TRIVANCE_MEMORY allows %.0f "
+                    "MiB to be kept",
+                    (double)trv_mpi_memory_most() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
     trv_mpi_scratch_clear();
 }
 

@@ -41,8 +41,8 @@ static void over(trv_mpi_channel_t *channel, int at, int code)
 static int wrong(const trv_mpi_slot_t *slot, long long bytes, size_t due)
 {
     if (bytes == (long long)due)
-        return trv_fail(TRV_ERR_TRANSPORT, "rank %d cuts its messages otherwise: the ranks' counts or settings differ",
-                        slot->peer);
+        return trv_fail(TRV_ERR_TRANSPORT,
+                        "rank %d splits its messages differently: the ranks' counts or settings differ", slot->peer);
     return trv_fail(TRV_ERR_TRANSPORT,
                     "rank %d sent %lld bytes where %zu are due: the ranks' counts or settings differ", slot->peer,
                     bytes, due);

@@ -32,7 +32,7 @@ int trv_fabric_hear(trv_fabric_t *fabric, int rank, const char *host, int place,
         seat->list = trv_hash(seat->list, number, strlen(number) + 1);
     }
     return reader->bad || interfaces < 1 || interfaces > TRV_INTERFACES_MAX
-               ? trv_fail(TRV_ERR_INVALID, "the interfaces of rank %d came damaged", rank)
+               ? trv_fail(TRV_ERR_INVALID, "the interfaces of rank %d arrived corrupted", rank)
                : TRV_OK;
 }
 
@@ -177,7 +177,7 @@ int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader)
     trv_peer_t *peer = &fabric->peer[rank];
     trv_seat_t *seat = &fabric->seat[rank];
     if (!trv_seat_read(seat, reader))
-        return trv_fail(TRV_ERR_INVALID, "the interfaces of rank %d came damaged", rank);
+        return trv_fail(TRV_ERR_INVALID, "the interfaces of rank %d arrived corrupted", rank);
     peer->ports = seat->interfaces;
     int rc = read_parameters(fabric, rank, reader);
     rc = rc == TRV_OK ? allocate_peer(peer) : rc;
@@ -189,7 +189,7 @@ int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader)
         if (rc < 0)
             break;
         if (reader->bad || (kind.bytes > 0 && *fabric->kind.provider && kind.bytes != fabric->kind.bytes))
-            return trv_fail(TRV_ERR_INVALID, "the addresses of rank %d came damaged", rank);
+            return trv_fail(TRV_ERR_INVALID, "the addresses of rank %d arrived corrupted", rank);
         if (rank == 0 && kind.bytes > 0 && !*fabric->kind.provider)
             fabric->kind = kind;
     }

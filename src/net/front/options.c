@@ -55,7 +55,7 @@ static int take_ranks(trv_net_t *net, const trv_net_options_t *options)
     if (rc == TRV_OK && (net->ranks < 1 || net->ranks > RANKS_MAX))
         return trv_fail(TRV_ERR_ARGUMENT, "a job cannot have %d ranks; it has 1 to %d", net->ranks, RANKS_MAX);
     if (rc == TRV_OK && net->rank >= net->ranks)
-        return trv_fail(TRV_ERR_ARGUMENT, "rank %d is none of a job of %d; its ranks are 0 … %d", net->rank, net->ranks,
+        return trv_fail(TRV_ERR_ARGUMENT, "rank %d is not in a job of %d ranks; they are 0 … %d", net->rank, net->ranks,
                         net->ranks - 1);
     return rc;
 }
@@ -172,7 +172,7 @@ static int hear_where(char said[MEETING_BYTES], trv_meeting_options_t *meeting, 
     said[MEETING_BYTES - 1] = '\0';
     if (sscanf(said, "%d %d %64[0-9a-f] %n", &rc, &meeting->port, key, &at) != 3 || at == 0 ||
         strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(said + at) >= 256))
-        return trv_fail(TRV_ERR_INVALID, "what rank 0 says of where to meet came damaged");
+        return trv_fail(TRV_ERR_INVALID, "what rank 0 says of where to meet arrived corrupted");
     if (rc < 0)
         return trv_fail(rc, "%s", said + at);
     for (int i = 0; i < TRV_SHA256_BYTES; i++) {
@@ -241,7 +241,7 @@ static int take_texts(trv_net_t *net, const trv_net_options_t *options)
             snprintf(net->torus, sizeof net->torus, "%s", item);
     }
     if (options->torus && *options->torus && !*net->torus)
-        return trv_fail(TRV_ERR_ARGUMENT, "the torus %s has not %d ranks, as the job has; a ring of them is %d",
+        return trv_fail(TRV_ERR_ARGUMENT, "the torus %s does not have %d ranks, as the job has; a ring of them is %d",
                         options->torus, net->ranks, net->ranks);
     return torus && *torus && !*net->torus ? take_ring(net, options, torus) : TRV_OK;
 }

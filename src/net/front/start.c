@@ -147,7 +147,7 @@ static int join(trv_net_t *net)
     for (int i = 0; i < 6; i++)
         *number[i] = trv_read_real(&reader);
     net->fragment = fragment > 0 && fragment < 0x1p53 ? (size_t)fragment : 0;
-    return right && trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says came damaged");
+    return right && trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says arrived corrupted");
 }
 
 static int open_fabric(trv_net_t *net, const trv_net_options_t *options)

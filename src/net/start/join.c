@@ -124,7 +124,7 @@ void trv_join_frame(trv_meeting_t *meeting, const trv_frame_t *frame)
     } else if (frame->type == TRV_FRAME_TABLE && meeting->sent == meeting->round && !meeting->exchanged) {
         meeting->exchanged = trv_meeting_read_table(meeting, frame->content, frame->bytes);
         if (!meeting->exchanged)
-            trv_meeting_fail_locked(meeting, "the addresses of the ranks came damaged from rank 0");
+            trv_meeting_fail_locked(meeting, "the addresses of the ranks from rank 0 arrived corrupted");
         link->frame_bytes_max = TRV_RECORD_BYTES_MAX;
     } else if (frame->type == TRV_FRAME_FAIL) {
         meeting->told = true;

@@ -118,7 +118,7 @@ int trv_link_next(trv_link_t *link, trv_frame_t *frame)
     *frame = (trv_frame_t){.type = trv_read_number(&head), .content = at + HEAD_BYTES};
     frame->bytes = trv_read_number(&head);
     if (frame->type < TRV_FRAME_HELLO || frame->type > TRV_FRAME_GONE || frame->bytes > link->frame_bytes_max)
-        return trv_fail(TRV_ERR_INVALID, "sent what is no message of the protocol");
+        return trv_fail(TRV_ERR_INVALID, "sent something that is no message of the protocol");
     if (there < HEAD_BYTES + frame->bytes + TRV_SHA256_BYTES)
         return 0;
     digest_of(frame->content, frame->bytes, digest);

@@ -231,7 +231,8 @@ static int start_thread(trv_meeting_t *meeting)
     meeting->epoll = trv_file_epoll();
     meeting->wake = trv_file_event();
     if (meeting->epoll < 0 || meeting->wake < 0 || epoll_ctl(meeting->epoll, EPOLL_CTL_ADD, meeting->wake, &event) != 0)
-        return trv_fail(TRV_ERR_TRANSPORT, "no files are left to wait for connections with: %s", strerror(errno));
+        return trv_fail(TRV_ERR_TRANSPORT, "no file descriptors are left to wait for connections with: %s",
+                        strerror(errno));
     int rc = meeting->options.rank == 0 ? trv_serve_listen(meeting) : TRV_OK;
     if (rc < 0)
         return rc;
@@ -242,7 +243,7 @@ static int start_thread(trv_meeting_t *meeting)
     rc = pthread_create(&meeting->thread, NULL, run, meeting);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     meeting->threaded = rc == 0;
-    return rc == 0 ? TRV_OK : trv_fail(TRV_ERR_MEMORY, "the system has no room for a thread: %s", strerror(rc));
+    return rc == 0 ? TRV_OK : trv_fail(TRV_ERR_MEMORY, "the system cannot create a thread: %s", strerror(rc));
 }
 
 /* ---- The functions of the header --------------------------------------------------------------------------------- */
