@@ -1,6 +1,6 @@
 /*
  * AllReduce inside one process: one thread per rank over the in-process hub. A transport of your own (shared memory,
- * RDMA, a simulator) takes the hub's place by filling a trv_transport_t.
+ * RDMA, a simulator) takes the hub's place: a trv_transport_t that begins with {TRV_TRANSPORT, …}.
  *
  *     cc embed.c $(pkg-config --cflags --libs trivance) -pthread -o embed && ./embed
  */
