@@ -70,6 +70,13 @@ if bench --bytes 64 -a ring -i 2; then
     good 2 '^# algorithm trivance-l, .*, transport (mpi|ofi)$' --transport=mpi,ofi --format=osu -m 8:16 -a trivance-l -i 2
 fi
 unset TRIVANCE_TRANSPORT
+# What one rank cannot do all are told.
+if [ "$few" != few ] && "$launcher" -n 1 "$program" bench --transport=ofi --bytes 64 -a ring -i 2 > "$out" 2> "$err"; then
+    "$launcher" -n 2 "$program" bench --transport=ofi --bytes 64 -a ring : \
+        -n 1 env TRIVANCE_PORTS=eth77 "$program" bench --transport=ofi --bytes 64 -a ring > "$out" 2> "$err"
+    [ $? = 2 ] && grep -q "^trivance bench: TRIVANCE_TRANSPORT=ofi: rank 2: TRIVANCE_PORTS: there is no interface 'eth77'" "$err" ||
+        fail "another rank's reason is not told"
+fi
 bad "--transport: 'tcp' is neither mpi nor ofi" --transport=mpi,tcp
 TRIVANCE_TRANSPORT=tcp bad "TRIVANCE_TRANSPORT: 'tcp' is none of mpi|ofi" --bytes 64
 good 2 '^ *4 +(64|512) B' --bytes 64:512:8 -a trivance -i 2

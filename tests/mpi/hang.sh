@@ -38,7 +38,15 @@ grep -qh '^trivance:   call 45:' "$work"/said.* && fail "more than the latest 25
 said ' +call 49: allreduce of 4000 bytes, trivance-b: began [0-9.]+ s ago, complete' # on SIGUSR1, on rank 0
 [ "$(grep -lE '^trivance:   call (49|100|200):' "$work"/said.* | wc -l)" = 1 ] || fail "a timeout prints all calls"
 
+# Connections close together; nothing else keeps MPI_Finalize here.
 rm "$work"/said.*
+TRIVANCE_TRANSPORT=ofi timeout 30 "$mpirun" -n 3 "$program" finalizes > "$log" 2>&1 || fail "the end ends with $?"
+if ! grep -q "built without libfabric" "$log" "$work"/said.*; then
+    said 'rank [02] of MPI_COMM_WORLD has waited [0-9.]+ s in MPI_Finalize; connections close when all ranks call it'
+    said 'rank [02] of MPI_COMM_WORLD goes on after [0-9.]+ s in MPI_Finalize$'
+fi
+
+rm -f "$work"/said.*
 code=0
 TRIVANCE_ON_TIMEOUT=abort timeout 30 "$mpirun" -n 3 "$program" aborts > "$log" 2>&1 || code=$?
 [ $code -ne 0 ] && [ $code -ne 124 ] || fail "with abort the program ends with $code"

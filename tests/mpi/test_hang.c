@@ -79,6 +79,17 @@ static void signalled(MPI_Comm comm)
     expect(signals == (test_rank == 0), "the program's own handler was called %d times", (int)signals);
 }
 
+/* The end, for which the others wait. */
+static int finalize_late(MPI_Comm comm)
+{
+    sum(comm, "the only call");
+    if (test_rank == 1)
+        sleep_ms(LATE_MS);
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
@@ -86,6 +97,8 @@ int main(int argc, char **argv)
     test_begin(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     bool aborts = argc > 1 && strcmp(argv[1], "aborts") == 0;
+    if (argc > 1 && strcmp(argv[1], "finalizes") == 0)
+        return finalize_late(comm);
     if (test_rank == 1)
         sleep_ms(LATE_MS);
     sum(comm, "the first call");

@@ -13,11 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <trivance/net.h>
 
 #include "common/clock.h"
-#include "net/fabric/fabric.h"
+#include "net/fabric/inside.h"
 
 enum { RANKS = 3 };
 
@@ -217,6 +218,44 @@ static void expect_mismatch(const char *const provider[2], const char *const por
     }
 }
 
+/* A queue that says that it has an error, and then has none, keeps nobody. */
+static ssize_t say_error(struct fid_cq *queue, void *entry, size_t count)
+{
+    (void)queue, (void)entry, (void)count;
+    return -FI_EAVAIL;
+}
+
+static ssize_t have_none(struct fid_cq *queue, struct fi_cq_err_entry *entry, uint64_t flags)
+{
+    (void)queue, (void)entry, (void)flags;
+    return -FI_EAGAIN;
+}
+
+static void test_silent_error(void **state)
+{
+    const trv_fabric_options_t options = {.rank = 0, .ranks = 1, .provider = "tcp", .fail = never};
+    const int one = 1;
+    trv_fabric_t *fabric;
+    trv_writer_t offer = {.data = NULL};
+    trv_torus_t torus;
+    (void)state;
+    assert_int_equal(trv_torus_init(&torus, 1, &one), TRV_OK);
+    assert_int_equal(trv_fabric_open(&fabric, &options), TRV_OK);
+    trv_fabric_offer(fabric, &offer);
+    trv_reader_t reader = trv_reader(offer.data, offer.used);
+    assert_int_equal(trv_fabric_hear(fabric, 0, "here", 0, &reader), TRV_OK);
+    assert_int_equal(trv_fabric_survey(fabric, &torus), TRV_OK);
+    struct fid_cq *queue = fabric->port[0].cq;
+    struct fi_ops_cq *const own = queue->ops, silent = {.size = sizeof silent, .read = say_error, .readerr = have_none};
+    queue->ops = (struct fi_ops_cq *)&silent;
+    alarm(10);
+    assert_int_equal(trv_fabric_poll(fabric), 0);
+    alarm(0);
+    queue->ops = own;
+    trv_fabric_close(fabric);
+    trv_writer_clear(&offer);
+}
+
 static void test_providers(void **state)
 {
     (void)state;
@@ -238,7 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meets),        cmocka_unit_test(test_wrong_option), cmocka_unit_test(test_wrong_address),
         cmocka_unit_test(test_providers),    cmocka_unit_test(test_formats),      cmocka_unit_test(test_wrong_times),
-        cmocka_unit_test(test_torus_of_all),
+        cmocka_unit_test(test_torus_of_all), cmocka_unit_test(test_silent_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,13 +15,16 @@
 #include "mpi/communicator/places.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/job_settings.h"
+#include "mpi/reports/watch.h"
 #include "mpi/transport/over_fabric.h"
+#include "mpi/transport/waiting.h"
 
 #ifdef TRIVANCE_LIBFABRIC
 
 #include "net/fabric/fabric.h"
 
-enum { PROVIDER_MAX = 64, HOST_MAX = 256, RECORD_MAX = 1 << 14 };
+#define SETTING "TRIVANCE_TRANSPORT=ofi: "
+enum { SENTENCE_MAX = 512, PROVIDER_MAX = 64, HOST_MAX = 256, RECORD_MAX = 1 << 14 };
 
 /* One of a domain. It lives until MPI_Finalize: until then other ranks may wait for what is under way. */
 typedef struct job_fabric {
@@ -71,16 +74,27 @@ static int give_reason(void *context)
     return trv_fail(TRV_ERR_TRANSPORT, "%s", job->reason);
 }
 
-/* Whether all ranks can go on; the last error is this rank's, or says that it is another's. */
+/* Whether all ranks can go on. The last error is that of the first rank that cannot, on all of them. */
 static int all_can(const place_t *domain, int code)
 {
-    int64_t word = code < 0;
-    const int exchanged = trv_mpi_greatest(domain->comm, &word, 1, "open libfabric");
-    if (code < 0)
-        return code;
-    return exchanged == MPI_SUCCESS && word == 0
-               ? TRV_OK
-               : trv_fail(TRV_ERR_TRANSPORT, "TRIVANCE_TRANSPORT=ofi: another rank cannot; its own line says why");
+    static const char what[] = "open libfabric";
+    char sentence[SENTENCE_MAX];
+    int64_t word = code < 0 ? domain->ranks - domain->rank : 0;
+    if (trv_mpi_greatest(domain->comm, &word, 1, what) != MPI_SUCCESS)
+        return trv_fail(TRV_ERR_TRANSPORT, "the ranks cannot tell each other whether libfabric serves");
+    if (word == 0)
+        return TRV_OK;
+    const int who = domain->ranks - (int)word;
+    if (domain->rank == who)
+        snprintf(sentence, sizeof sentence, "%s%s", strncmp(trv_last_error(), SETTING, strlen(SETTING)) ? SETTING : "",
+                 trv_last_error());
+    if (trv_mpi_tell(domain->comm, sentence, sizeof sentence, who, what) != MPI_SUCCESS)
+        return trv_fail(TRV_ERR_TRANSPORT, SETTING "rank %d cannot, nor tell the others why", who);
+    sentence[sizeof sentence - 1] = '\0';
+    const char *why = sentence + strlen(SETTING);
+    if (strncmp(why, "rank ", 5) == 0) /* it says whose */
+        return trv_fail(code < 0 ? code : TRV_ERR_TRANSPORT, "%s", sentence);
+    return trv_fail(code < 0 ? code : TRV_ERR_TRANSPORT, SETTING "rank %d: %s", who, why);
 }
 
 static int open_here(job_fabric_t *job, const place_t *domain, const char *provider, const char *parameters)
@@ -274,20 +288,40 @@ void trv_mpi_job_fabric_leave(MPI_Comm comm)
     pthread_mutex_unlock(&lock);
 }
 
+/* Makes all progress; whether somebody is still to come. */
+static bool await(void)
+{
+    bool missing = false;
+    for (job_fabric_t *at = first; at; at = at->next) {
+        int there = 1;
+        trv_fabric_poll(at->fabric);
+        if (at->request != MPI_REQUEST_NULL && PMPI_Test(&at->request, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            at->request = MPI_REQUEST_NULL;
+        missing = missing || at->request != MPI_REQUEST_NULL;
+    }
+    return missing;
+}
+
+static void describe_end(const void *context, char *text, size_t size)
+{
+    (void)context;
+    snprintf(text, size, "MPI_Finalize; connections close when all ranks call it");
+}
+
 /* What is under way moves while all ranks come. */
 void trv_mpi_job_fabric_end(void)
 {
-    int left = 0;
+    const trv_mpi_waiting_t waiting = {.describe = describe_end};
+    trv_mpi_watch_t watch = {0};
     trv_mpi_find_fabric(NULL);
     for (job_fabric_t *at = first; at; at = at->next)
-        left += PMPI_Ibarrier(at->own, &at->request) == MPI_SUCCESS;
-    while (left > 0)
-        for (job_fabric_t *at = first; at; at = at->next) {
-            int done = at->request != MPI_REQUEST_NULL;
-            trv_fabric_poll(at->fabric);
-            if (done && PMPI_Test(&at->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done)
-                left--;
-        }
+        if (PMPI_Ibarrier(at->own, &at->request) != MPI_SUCCESS)
+            at->request = MPI_REQUEST_NULL;
+    for (unsigned polls = 1; await(); polls++) {
+        trv_mpi_watch_poll(&watch, &waiting, polls);
+        trv_mpi_pause(polls);
+    }
+    trv_mpi_watch_end(&watch, &waiting);
     while (first) {
         job_fabric_t *next = first->next;
         clear(first);

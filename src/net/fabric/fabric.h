@@ -133,7 +133,7 @@ typedef struct trv_fabric_op {
 int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* 1: complete; 0: not yet; negative: over, with the reason. Makes no progress. */
 int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op);
-/* Returns when the operation is over one way or the other. */
+/* Returns when the operation is over one way or the other; if that takes seconds, since its peer is gone, all is lost. */
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* Frees what an operation with fragments keeps for its next post. */
 void trv_fabric_op_clear(trv_fabric_op_t *op);

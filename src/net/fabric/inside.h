@@ -105,6 +105,8 @@ const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric
 void trv_fabric_settle_op(trv_fabric_op_t *op);
 /* It ends in that state as soon as the provider has nothing of it any more. */
 void trv_fabric_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t state);
+/* Its peer is lost to the whole fabric. */
+void trv_fabric_lose(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *why);
 size_t trv_fragment_bytes(const trv_fabric_op_t *op, size_t index);
 /* open.c, with the lock. */
 void trv_fabric_shut(trv_fabric_t *fabric);

@@ -28,11 +28,12 @@ static int open_queue(trv_port_end_t *port)
     return fi_cq_open(port->domain, &attributes, &port->cq, NULL);
 }
 
-/* shm, up to libfabric 1.17 at least, copies long messages between processes until nothing is left of the message, and so
- * for ever where the receiver's buffer ends before. */
+/* A message that is longer than due ends a connection of tcp, and of whoever else waits for what it carries. shm, up to
+ * libfabric 1.17 at least, copies long messages between processes until nothing is left of the message, and so for ever
+ * where the receiver's buffer ends before. So what is too much gets a place, unless that would have to be registered. */
 static void make_room_beyond(trv_port_end_t *port)
 {
-    if (strcmp(port->info->fabric_attr->prov_name, "shm") != 0 || port->info->rx_attr->iov_limit < 2)
+    if (port->info->rx_attr->iov_limit < 2 || (port->info->domain_attr->mr_mode & FI_MR_LOCAL))
         return;
     void *room = mmap(NULL, TRV_BEYOND_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                       0);

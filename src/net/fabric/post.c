@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "net/fabric/inside.h"
+
+enum { ANNOUNCED_S = 5 };
 
 /* ---- Registered memory ------------------------------------------------------------------------------------------- */
 
@@ -152,7 +155,7 @@ void trv_fabric_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t s
         fragment_of(op, op->handed)->pending = false;
 }
 
-/* ---- Posting ----------------------------------------------------------------------------------------------------- */
+/* ---- Handing over ------------------------------------------------------------------------------------------------ */
 
 /* Hands a fragment to the provider: 0, or the provider's code; TRV_ERR_* are not among those. */
 static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index)
@@ -216,6 +219,16 @@ static void fail(trv_fabric_t *fabric, trv_fabric_op_t *op, ssize_t code)
              way, *way ? ")" : "", fi_strerror((int)-code));
     trv_fabric_stop(fabric, op, TRV_OP_FREE);
     trv_fabric_settle_op(op);
+    fabric->options.fail(fabric->options.context, sentence);
+}
+
+void trv_fabric_lose(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *why)
+{
+    char way[TRV_PORT_TEXT_MAX] = "", sentence[512];
+    if (op->way >= 0)
+        trv_port_format(op->way, way);
+    snprintf(sentence, sizeof sentence, "rank %d lost rank %d, over %s%s%s%s: %s", fabric->options.rank, op->peer,
+             fabric->port[op->port].interface, *way ? " (port " : "", way, *way ? ")" : "", why);
     fabric->options.fail(fabric->options.context, sentence);
 }
 
@@ -297,6 +310,8 @@ int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op)
     }
 }
 
+/* A rendezvous whose sender is on its way cannot be called off; one whose sender is gone ends with the endpoints alone,
+ * which until then may write to the receive's memory. */
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
     pthread_mutex_lock(&fabric->lock);
@@ -304,11 +319,16 @@ void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
         trv_fabric_stop(fabric, op, TRV_OP_FREE);
         trv_fabric_settle_op(op);
     }
-    bool ended = atomic_load(&op->state) != TRV_OP_PENDING || fabric->shut;
+    bool ended = atomic_load(&op->state) != TRV_OP_PENDING || fabric->shut, lost = false;
     pthread_mutex_unlock(&fabric->lock);
+    const double end_s = trv_now_s() + ANNOUNCED_S;
     for (unsigned polls = 1; !ended; polls++) {
         const uint64_t seen = trv_fabric_poll(fabric);
         ended = atomic_load(&op->state) != TRV_OP_PENDING || atomic_load(&fabric->shut_too);
+        if (!ended && !lost && trv_now_s() > end_s) {
+            trv_fabric_lose(fabric, op, "a message that was announced does not come");
+            lost = true;
+        }
         if (!ended)
             trv_fabric_pause(fabric, seen, polls);
     }

@@ -61,23 +61,24 @@ static void complete(trv_fabric_t *fabric, const struct fi_cq_tagged_entry *entr
 
 static void fail(trv_fabric_t *fabric, const trv_port_end_t *port, const trv_fabric_op_t *op, int code)
 {
-    char way[TRV_PORT_TEXT_MAX] = "", sentence[512];
-    if (op && op->way >= 0)
-        trv_port_format(op->way, way);
-    if (op)
-        snprintf(sentence, sizeof sentence, "rank %d lost rank %d, over %s%s%s%s: %s", fabric->options.rank, op->peer,
-                 port->interface, *way ? " (port " : "", way, *way ? ")" : "", fi_strerror(code));
-    else
-        snprintf(sentence, sizeof sentence, "rank %d cannot use %s any more: %s", fabric->options.rank, port->interface,
-                 fi_strerror(code));
+    char sentence[512];
+    if (op) {
+        trv_fabric_lose(fabric, op, fi_strerror(code));
+        return;
+    }
+    snprintf(sentence, sizeof sentence, "rank %d cannot use %s any more: %s", fabric->options.rank, port->interface,
+             fi_strerror(code));
     fabric->options.fail(fabric->options.context, sentence);
 }
 
-static void take_error(trv_fabric_t *fabric, trv_port_end_t *port)
+/* false: there is none, whatever the queue has said. */
+static bool take_error(trv_fabric_t *fabric, trv_port_end_t *port)
 {
     struct fi_cq_err_entry entry = {.op_context = NULL};
-    if (fi_cq_readerr(port->cq, &entry, 0) < 1 || !entry.op_context)
-        return; /* of nothing of ours: who waits for more hears of it by another way */
+    if (fi_cq_readerr(port->cq, &entry, 0) < 1)
+        return false;
+    if (!entry.op_context)
+        return true; /* of nothing of ours: who waits for more hears of it by another way */
     trv_fragment_t *fragment = entry.op_context;
     const size_t index = index_of(fragment);
     trv_fabric_op_t *op = take(fragment);
@@ -91,6 +92,7 @@ static void take_error(trv_fabric_t *fabric, trv_port_end_t *port)
             trv_fabric_stop(fabric, op, TRV_OP_FREE);
     }
     trv_fabric_settle_op(op);
+    return true;
 }
 
 /* Returns how many completions there were. */
@@ -103,12 +105,11 @@ static int poll_port(trv_fabric_t *fabric, trv_port_end_t *port)
         for (ssize_t i = 0; i < got; i++)
             complete(fabric, &entry[i]);
         events += got > 0 ? (int)got : 0;
-        if (got == -FI_EAVAIL) {
-            take_error(fabric, port);
+        if (got == -FI_EAVAIL && take_error(fabric, port)) {
             events++;
             continue;
         }
-        if (got < 0 && got != -FI_EAGAIN && got != -FI_EINTR)
+        if (got < 0 && got != -FI_EAVAIL && got != -FI_EAGAIN && got != -FI_EINTR)
             fail(fabric, port, NULL, (int)-got);
         if (got < ENTRIES)
             break;
