@@ -33,7 +33,7 @@ int main(void)
 {
     trv_torus_t torus;
     trv_schedule_t *schedule = NULL;
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
 
     if (trv_torus_parse("3x3", &torus) != 0 ||
         trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE) != 0 || print_rank(schedule, 4) != 0 ||

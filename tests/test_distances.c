@@ -279,7 +279,7 @@ static trv_schedule_t *make_schedule(const trv_torus_t *torus, trv_collective_t 
 static void expect_valid(const trv_torus_t *torus, trv_collective_t collective)
 {
     trv_schedule_t *schedule = make_schedule(torus, collective);
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     char text[TRV_TORUS_TEXT_MAX];
     assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, NULL, NULL), 0);
     if (!verdict.valid)

@@ -23,7 +23,7 @@
 static void check(const trv_torus_t *torus, const char *name, bool consistent)
 {
     trv_schedule_t *schedule;
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     if (trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE))
         fail_msg("%s: %s", name, trv_last_error());
     const trv_verify_method_t method = torus->ranks > 1000 ? TRV_VERIFY_RANDOM : TRV_VERIFY_AUTO;
@@ -205,7 +205,7 @@ static void phases_of_their_own(void **state)
     const trv_torus_t torus = torus_of("8x6");
     for (trv_collective_t collective = TRV_REDUCE_SCATTER; collective <= TRV_ALLGATHER; collective++) {
         trv_schedule_t *schedule;
-        trv_verdict_t verdict;
+        trv_verdict_t verdict = {TRV_VERDICT};
         assert_int_equal(trv_schedule_create(&schedule, &torus, "hybrid:8/4x6", collective), 0);
         assert_int_equal(trv_verify(schedule, TRV_VERIFY_EXHAUSTIVE, &verdict, NULL, NULL), 0);
         assert_true(verdict.valid);

@@ -30,7 +30,7 @@ static trv_schedule_t *make(const char *text, const char *name, trv_collective_t
 static void assert_exact(const trv_schedule_t *schedule)
 {
     char text[TRV_TORUS_TEXT_MAX];
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     assert_int_equal(trv_verify(schedule, TRV_VERIFY_EXHAUSTIVE, &verdict, NULL, NULL), 0);
     if (!verdict.valid || !verdict.consistent)
         fail_msg("%s on %s: %s", trv_schedule_name(schedule),

@@ -52,7 +52,7 @@ static trv_schedule_t *verify_on(const trv_network_t *network, const char *name,
 {
     char text[TRV_TORUS_TEXT_MAX], what[256];
     trv_schedule_t *schedule;
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     snprintf(what, sizeof what, "%s on %s with %d slow links, %s", name,
              trv_torus_format(&network->torus, text, sizeof text), network->slow_links, collective_names[collective]);
     if (trv_schedule_create_on(&schedule, network, name, collective))

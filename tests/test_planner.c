@@ -122,7 +122,7 @@ static void test_plans_are_schedules(void **state)
                 const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS, .consistent = consistent};
                 trv_planned_t plan = best(text[t], TRV_ALLREDUCE, bytes, &constraints);
                 trv_schedule_t *schedule;
-                trv_verdict_t verdict;
+                trv_verdict_t verdict = {TRV_VERDICT};
                 assert_int_equal(trv_schedule_create(&schedule, &torus, plan.algorithm, TRV_ALLREDUCE), 0);
                 assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, NULL, NULL), 0);
                 if (!verdict.valid)

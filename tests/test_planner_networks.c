@@ -88,7 +88,7 @@ static void never_slower(void **state)
             trv_simulate_options_t options = options_of(&cases[i]), plain = options;
             trv_torus_t whole = network.torus;
             trv_planned_t plan, blind;
-            trv_verdict_t verdict;
+            trv_verdict_t verdict = {TRV_VERDICT};
             trv_schedule_t *schedule;
             whole.lines = 0;
             plain.slow_links = 0;

@@ -126,7 +126,7 @@ static void expect_on_9(edit_t edit, expected_t expected)
 
 static void accepts_the_copy_without_edits(void **state)
 {
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     (void)state;
     for (int method = TRV_VERIFY_AUTO; method <= TRV_VERIFY_RANDOM; method++) {
         trv_schedule_t *schedule = broken("trivance-b", "9", TRV_ALLREDUCE, 0, NULL);

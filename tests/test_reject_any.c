@@ -42,7 +42,7 @@ static int step_with_omission(const trv_schedule_t *schedule, int rank, int stre
 
 static void expect_rejection(trv_schedule_t *schedule, const char *text, const char *what)
 {
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     assert_int_equal(trv_verify(schedule, TRV_VERIFY_EXHAUSTIVE, &verdict, NULL, NULL), TRV_OK);
     if (verdict.valid)
         fail_msg("%s on %s without %s (stream %d, step %d, rank %d) is accepted", trv_schedule_name(schedule), text,

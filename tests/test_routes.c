@@ -124,7 +124,7 @@ static void goes_the_shorter_way(void **state)
         for (int form = 0; form < 2; form++) {
             char name[TRV_ALGORITHM_NAME_MAX];
             trv_schedule_t *schedule;
-            trv_verdict_t verdict;
+            trv_verdict_t verdict = {TRV_VERDICT};
             snprintf(name, sizeof name, form ? "%s@2" : "%s",
                      trv_algorithm_name(trv_algorithm_at((int)pick((unsigned)trv_algorithms_count()))));
             if (trv_schedule_create_on(&schedule, &network, name, TRV_ALLREDUCE))

@@ -189,7 +189,7 @@ static void the_observer_sees_a_network(const trv_schedule_t *schedule, uint64_t
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     for (int model = 0; model < 2; model++) {
         seen_t seen = {0};
-        const trv_simulate_observer_t observer = {&seen, see_step, see_packet};
+        const trv_simulate_observer_t observer = {TRV_SIMULATE_OBSERVER, &seen, see_step, see_packet};
         options.model = model ? TRV_FIFO : TRV_DATELINE;
         options.observer = &observer;
         trv_simulation_t result = simulate(schedule, &options, bytes);
@@ -202,6 +202,13 @@ static void the_observer_sees_a_network(const trv_schedule_t *schedule, uint64_t
         assert_links_are_serial(&seen);
         trv_simulation_clear(&result);
         free(seen.passage);
+
+        trv_simulator_t *simulator;
+        options.observer = &(trv_simulate_observer_t){0};
+        assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+        assert_int_equal(trv_simulate(simulator, &options, bytes, &result), TRV_ERR_ARGUMENT);
+        assert_non_null(strstr(trv_last_error(), "TRV_SIMULATE_OBSERVER"));
+        trv_simulator_destroy(simulator);
 
         options.observer = NULL; /* looking on changes nothing */
         assert_int_equal(simulated_fs(schedule, &options, bytes), (uint64_t)llround(seen.end_ns * 1e6));
@@ -229,7 +236,7 @@ static void a_queue_is_first_come_first_served(void **state)
                                               &part),
                          TRV_OK);
     seen_t seen = {0};
-    const trv_simulate_observer_t observer = {&seen, NULL, see_packet};
+    const trv_simulate_observer_t observer = {TRV_SIMULATE_OBSERVER, &seen, NULL, see_packet};
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     options.model = TRV_FIFO;
     options.observer = &observer;

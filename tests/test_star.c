@@ -39,7 +39,7 @@ static trv_schedule_t *make(const trv_torus_t *torus, const char *name, trv_coll
 static bool prove(const trv_torus_t *torus, const char *name, trv_collective_t collective, int steps)
 {
     trv_schedule_t *schedule = make(torus, name, collective);
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, NULL, NULL), TRV_OK);
     if (!verdict.valid)
         fail_msg("%s, collective %d: %s", name, collective, verdict.fault);

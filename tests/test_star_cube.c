@@ -18,7 +18,7 @@ static void verifies_the_cube(void **state)
     for (int i = 0; i < 3; i++) {
         trv_torus_t torus;
         trv_schedule_t *schedule;
-        trv_verdict_t verdict;
+        trv_verdict_t verdict = {TRV_VERDICT};
         assert_int_equal(trv_torus_parse("16x16x16", &torus), TRV_OK);
         if (trv_schedule_create(&schedule, &torus, names[i], TRV_ALLREDUCE))
             fail_msg("%s: %s", names[i], trv_last_error());

@@ -52,7 +52,7 @@ static trv_schedule_t *made(const char *algorithm, const char *torus_text, trv_c
 
 static trv_verdict_t verdict_of(const trv_schedule_t *schedule, trv_verify_method_t method)
 {
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     assert_int_equal(trv_verify(schedule, method, &verdict, NULL, NULL), TRV_OK);
     return verdict;
 }
@@ -291,10 +291,12 @@ static void note_progress(void *context, double fraction)
 static void tells_progress_and_numbers(void **state)
 {
     trv_schedule_t *schedule = made("trivance-b", "4x4", TRV_ALLREDUCE);
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     int calls = 0;
     (void)state;
     last_fraction = 0;
+    assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &(trv_verdict_t){0}, NULL, NULL), TRV_ERR_ARGUMENT);
+    assert_non_null(strstr(trv_last_error(), "TRV_VERDICT"));
     assert_int_equal(trv_verify(schedule, TRV_VERIFY_AUTO, &verdict, note_progress, &calls), TRV_OK);
     assert_true(calls > 0 && last_fraction > 0.99);
     assert_true(verdict.valid && verdict.consistent && verdict.seconds > 0);

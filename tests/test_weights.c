@@ -65,7 +65,7 @@ static void every_count_arrives(void **state)
 
 static void prove(const trv_schedule_t *schedule)
 {
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     assert_int_equal(trv_verify(schedule, TRV_VERIFY_EXHAUSTIVE, &verdict, NULL, NULL), TRV_OK);
     if (!verdict.valid || !verdict.consistent)
         fail_msg("%s: %s", trv_schedule_name(schedule), verdict.valid ? "not consistent" : verdict.fault);

@@ -413,7 +413,7 @@ static void routes_cost_what_plans_say(void **state)
 
 static void assert_valid(const char *algorithm, const char *text, trv_exactness_t exactness)
 {
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     trv_schedule_t *schedule = make(algorithm, text);
     assert_int_equal(trv_schedule_exactness(schedule), exactness);
     assert_false(trv_schedule_consistent(schedule));

@@ -24,7 +24,7 @@ static void verify_one(const trv_algorithm_t *algorithm, const trv_torus_t *toru
 {
     char text[TRV_TORUS_TEXT_MAX];
     trv_schedule_t *schedule;
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     const char *name = trv_algorithm_name(algorithm);
     trv_torus_format(torus, text, sizeof text);
     if (trv_schedule_create(&schedule, torus, name, collective))

@@ -27,7 +27,7 @@ typedef struct expected {
 
 static void expect_by(trv_schedule_t *schedule, trv_verify_method_t method, const expected_t *expected)
 {
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     assert_int_equal(trv_verify(schedule, method, &verdict, NULL, NULL), TRV_OK);
     if (getenv("SHOW_FAULTS"))
         printf("    %s\n", verdict.fault);

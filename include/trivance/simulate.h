@@ -52,6 +52,7 @@ typedef struct trv_slow_rank {
 
 /* Callbacks for events, in order of time; each may be NULL. Times in ns. */
 typedef struct trv_simulate_observer {
+    size_t size; /* of this struct, as the caller knows it: begin with {TRV_SIMULATE_OBSERVER} */
     void *context;
     /* A rank is in a step of a stream from `begin_ns` (when it starts to pay alpha) to `end_ns`; called at the end. */
     void (*step)(void *context, int rank, int stream, int step, double begin_ns, double end_ns);
@@ -59,6 +60,7 @@ typedef struct trv_simulate_observer {
     void (*packet)(void *context, int rank, int port, uint64_t message, uint32_t packet, double begin_ns,
                    double end_ns);
 } trv_simulate_observer_t;
+#define TRV_SIMULATE_OBSERVER .size = sizeof(trv_simulate_observer_t)
 
 /* Everything but the schedule and the size. Start from TRV_SIMULATE_DEFAULTS. */
 typedef struct trv_simulate_options {

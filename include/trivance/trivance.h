@@ -16,6 +16,7 @@
  *
  * Each header says whether it is stable (from 1.0 on only a major version breaks it) or experimental (a minor version
  * may, too). Structs that callers hand over and that may grow begin with their size, which the header's initialiser sets;
+ * plain records (a message, a link, a time) and the
  * results of experimental headers do not.
  */
 #ifndef TRIVANCE_TRIVANCE_H

@@ -42,6 +42,7 @@ typedef enum trv_verify_method {
 #define TRV_FAULT_TEXT_MAX 512
 
 typedef struct trv_verdict {
+    size_t size;                    /* of this struct, as the caller knows it: begin with {TRV_VERDICT} */
     bool valid;                     /* all claims of the schedule hold, its consistency claim included */
     bool consistent;                /* all ranks' results are the same expression, claimed or not */
     trv_verify_method_t method;     /* the one used */
@@ -54,6 +55,7 @@ typedef struct trv_verdict {
     int64_t fault_unit;
     char fault[TRV_FAULT_TEXT_MAX];
 } trv_verdict_t;
+#define TRV_VERDICT .size = sizeof(trv_verdict_t)
 
 /* Returns 0 if the check ran, whatever the verdict, and a negative error if it could not (TRV_ERR_MEMORY;
  * TRV_ERR_UNSUPPORTED if one block of all ranks alone would take more than 12 GiB). `progress` may be NULL; otherwise

@@ -81,7 +81,7 @@ static int fail_packets(void)
 
 static int draw(const explore_ask_t *ask, const trv_simulator_t *simulator, int links, timeline_t *line)
 {
-    const trv_simulate_observer_t observer = {line, put_step, add_packet};
+    const trv_simulate_observer_t observer = {TRV_SIMULATE_OBSERVER, line, put_step, add_packet};
     trv_simulate_options_t options = ask->network.options;
     trv_simulation_t result = {0};
     options.observer = &observer;

@@ -358,6 +358,8 @@ int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_op
     trv_simulate_options_t needed = *options;
     memset(result, 0, sizeof *result);
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
+    if (!rc && options->observer)
+        rc = trv_check_size(options->observer->size, sizeof *options->observer, "TRV_SIMULATE_OBSERVER");
     if (!rc && !options->full && !options->observer)
         rc = trv_simulator_drop_links(simulator, &needed);
     return rc ? rc : trv_simulate_dropped(simulator, &needed, vector_bytes, watch, result);

@@ -63,7 +63,7 @@ int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *net
 
 int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const trv_network_t *network)
 {
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     int rc = cli_verify_schedule(schedule, network, TRV_VERIFY_AUTO, &verdict);
     if (rc || verdict.valid)
         return rc;

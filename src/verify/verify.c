@@ -299,6 +299,9 @@ int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, 
                   trv_verdict_t *verdict, void (*progress)(void *context, double fraction), void *context)
 {
     const double start_s = trv_now_s();
+    const int known = trv_check_size(verdict->size, sizeof *verdict, "TRV_VERDICT");
+    if (known)
+        return known;
     trv_verifier_t v = describe(schedule, method);
     v.progress = progress;
     v.progress_context = context;

@@ -47,7 +47,7 @@ static void check_round_trip(const trv_schedule_t *schedule)
 static void read_all(const trv_schedule_t *schedule)
 {
     trv_cost_t cost;
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     trv_progress_t progress;
     trv_picture_t picture;
     if (trv_cost_measure(schedule, &cost) == 0) {

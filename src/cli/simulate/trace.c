@@ -96,7 +96,7 @@ static int check_events(const trv_schedule_t *schedule, uint64_t packet_hops)
 static int write_all(trace_t *trace, const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                      uint64_t vector_bytes)
 {
-    const trv_simulate_observer_t observer = {trace, write_step, write_packet};
+    const trv_simulate_observer_t observer = {TRV_SIMULATE_OBSERVER, trace, write_step, write_packet};
     trv_simulate_options_t observed = *options;
     trv_simulation_t result = {0};
     observed.observer = &observer;

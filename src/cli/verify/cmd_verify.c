@@ -202,7 +202,7 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
                       const char *chosen_for, tally_t *tally)
 {
     const trv_network_t network = cli_network_on(trv_schedule_torus(schedule), &options->network.options);
-    trv_verdict_t verdict;
+    trv_verdict_t verdict = {TRV_VERDICT};
     int rc = cli_verify_schedule(schedule, &network, options->method, &verdict);
     if (rc)
         return rc;
