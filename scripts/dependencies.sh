@@ -5,7 +5,7 @@
 set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
-       libhwloc-dev libopenmpi-dev openmpi-bin libmpich-dev mpich"
+       libhwloc-dev libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich"
 check="libfabric-bin valgrind clang clang-format-14 clang-tidy-14 libclang-rt-dev llvm mandoc gnuplot-nox
        gfortran spin python3 python3-mpi4py netpipe-openmpi netpipe-mpich2 debhelper"
 testbed="iproute2"

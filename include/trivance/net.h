@@ -57,8 +57,9 @@ typedef struct trv_net_request *trv_net_request_t; /* an operation that was star
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
-/* Members that are NULL or 0, and a negative rank, are taken from the environment. Strings are copied. The provider, torus, algorithm
- * and timeout of rank 0 apply to all ranks. */
+/* Members that are NULL or 0, and a negative rank, are taken from the environment; rank, ranks and address, where it has
+ * none of these, from a launcher that offers PMIx. Strings are copied. The provider, torus, algorithm and timeout of rank 0
+ * apply to all ranks. */
 typedef struct trv_net_options {
     size_t size;            /* of this struct, as the caller knows it: begin with {TRV_NET_OPTIONS} */
     int rank;               /* 0 … ranks - 1; negative: RANK */

@@ -1,5 +1,5 @@
 /*
- * What holds: the options, else the environment, as launchers set it (torchrun, `trivance launch`).
+ * What holds: the options, else the environment, as launchers set it (torchrun, `trivance launch`), else PMIx.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "net/front/inside.h"
+#include "net/launch/launcher.h"
 #include "text/parse.h"
 
 enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
@@ -37,7 +38,8 @@ static int number_of(const char *name, int min, int max, int *value)
     const char *text = getenv(name);
     if (!text || !*text)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "%s is not set: start the program with `trivance launch` or torchrun, or set "
+                        "%s is not set: start the program with `trivance launch`, torchrun or a launcher that offers "
+                        "PMIx, or set "
                         "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
                         name);
     return trv_parse_int(text, name, min, max, value);
@@ -214,7 +216,7 @@ static int take_ring(trv_net_t *net, const trv_net_options_t *options, const cha
 {
     const char *all = getenv("WORLD_SIZE");
     char sentence[TRV_REASON_MAX];
-    const bool whole = !options->meet || (all && atoi(all) == net->ranks);
+    const bool whole = !options->meet || options->meet == trv_launcher_meet || (all && atoi(all) == net->ranks);
     snprintf(sentence, sizeof sentence, "TRIVANCE_TORUS=%.80s has no torus of %d ranks%s", torus, net->ranks,
              whole ? "; the product of its sizes must be the number of ranks" : ": they are a ring");
     if (whole)
@@ -261,21 +263,42 @@ static int take_times(trv_net_t *net, const trv_net_options_t *options)
     return TRV_OK;
 }
 
-int trv_net_take_options(trv_net_t *net, const trv_net_options_t *options, trv_meeting_options_t *meeting,
+/* Where nobody says how many ranks there are, or where rank 0 is, but the launcher. */
+static bool is_launched(const trv_net_options_t *options)
+{
+    return !options->meet && !options->address && options->ranks == 0 && options->rank < 0 && !getenv("RANK") &&
+           !getenv("WORLD_SIZE") && !getenv("MASTER_ADDR") && trv_launcher_is_here();
+}
+
+static int take_launcher(trv_net_options_t *options, double *patience)
+{
+    options->meet = trv_launcher_meet;
+    options->meet_context = patience;
+    return trv_launcher_ranks(&options->rank, &options->ranks);
+}
+
+int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_meeting_options_t *meeting,
                          char address[256])
 {
+    trv_net_options_t all = *given;
+    const trv_net_options_t *options = &all;
+    double patience = 0;
     const char *debug = getenv("TRIVANCE_DEBUG");
     char own[TRV_REASON_MAX];
     net->log = options->log ? options->log : debug && strcmp(debug, "off") == 0 ? NULL : log_to_stderr;
     net->log_context = options->log_context;
     trv_settings_read_net(&net->settings, warn, net);
-    int rc = take_ranks(net, options);
+    int rc = is_launched(given) ? take_launcher(&all, &patience) : TRV_OK;
+    if (rc < 0)
+        return rc;
+    rc = take_ranks(net, options);
     const bool counted = rc == TRV_OK;
     if (counted && net->rank == 0)
         trv_settings_read_rules(&net->settings, warn, net);
     if (counted && net->settings.fault)
         rc = trv_fail(TRV_ERR_ARGUMENT, "%s", net->settings.fault);
     const int timed = take_times(net, options);
+    patience = net->start_timeout_ns / 1e9;
     rc = rc < 0 ? rc : timed < 0 ? timed : take_texts(net, options);
     net->fragment = net->settings.piece_bytes < SIZE_MAX ? (size_t)net->settings.piece_bytes : 0;
     meeting->rank = net->rank;

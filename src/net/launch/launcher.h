@@ -1,0 +1,19 @@
+/*
+ * A launcher that offers PMIx (mpirun of Open MPI, prun, srun --mpi=pmix): it knows the ranks, and carries rank 0's word to
+ * the others. Without PMIx at build time there is none.
+ */
+#ifndef TRIVANCE_NET_LAUNCH_LAUNCHER_H
+#define TRIVANCE_NET_LAUNCH_LAUNCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether one has started this process. */
+bool trv_launcher_is_here(void);
+/* What it has made of this process. */
+int trv_launcher_ranks(int *rank, int *ranks);
+/* Rank 0's bytes reach all: an option `meet`, once per net, in the same order on all ranks. context: a double, the seconds
+ * until those give up who hear nothing. */
+int trv_launcher_meet(void *context, void *data, size_t bytes);
+
+#endif
