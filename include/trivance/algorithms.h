@@ -36,6 +36,8 @@ TRV_API const char *trv_algorithm_parameters(const trv_algorithm_t *algorithm);
 TRV_API trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm); /* on the tori it is designed for */
 TRV_API trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_consistent(const trv_algorithm_t *algorithm);
+/* Whether it collects all vectors and adds them in the order of the ranks: right for operations that do not commute. */
+TRV_API bool trv_algorithm_in_rank_order(const trv_algorithm_t *algorithm);
 TRV_API bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm); /* L: whole vectors; else B */
 /* Of a family by its first line: whether Trivance is compared with it, and the number of its colour and marker in the
  * figures, in whose order the curves stand (0: it has none). */

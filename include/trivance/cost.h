@@ -63,14 +63,13 @@ TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t
  * all links together carry. */
 typedef struct trv_limit {
     double startup_ns, sets_ns, links_ns;
-    double time_ns; /* the largest of them */
-    double
-        steps_ns; /* start-up where a rank sends no more than one message by a port in a step: not so on every rank of
-                        line-l, which stays below */
+    double time_ns;  /* the largest of them */
+    double steps_ns; /* start-up if every rank sends at most one message per port and step; line-l:2, which sends
+                            more, can stay below it */
 } trv_limit_t;
 
 /* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop
- * `times->hop_ns`. Of what a link carries the last `unpaid_bytes` need not be through at the end: one packet in a
+ * `times->hop_ns`. The last `unpaid_bytes` that a link carries need not have passed it at the end: one packet in a
  * simulation with TRV_DELIVERY_HEAD (trivance/simulate.h), else 0. TRV_ERR_ARGUMENT for links that do not exist. */
 TRV_API int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv_collective_t collective,
                            uint64_t vector_bytes, uint64_t unpaid_bytes, trv_limit_t *limit);

@@ -20,6 +20,7 @@ struct trv_algorithm {
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;
+    bool in_rank_order; /* all vectors are collected, and added in the order of the ranks */
     /* Of a family by its first line of the table: whether Trivance is compared with it, and the number of its colour and
      * marker in the figures, 1 … 8, in whose order the curves stand. 0: it has no curve there. Those with a curve are
      * the others that the paper's claims speak of. */

@@ -51,6 +51,7 @@ const char *trv_algorithm_parameters(const trv_algorithm_t *algorithm) { return 
 trv_symmetry_t trv_algorithm_symmetry(const trv_algorithm_t *algorithm) { return algorithm->symmetry; }
 trv_exactness_t trv_algorithm_exactness(const trv_algorithm_t *algorithm) { return algorithm->exactness; }
 bool trv_algorithm_consistent(const trv_algorithm_t *algorithm) { return algorithm->consistent; }
+bool trv_algorithm_in_rank_order(const trv_algorithm_t *algorithm) { return algorithm->in_rank_order; }
 bool trv_algorithm_baseline(const trv_algorithm_t *algorithm) { return algorithm->baseline; }
 int trv_algorithm_colour(const trv_algorithm_t *algorithm) { return algorithm->colour; }
 bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm) { return algorithm->latency_optimal; }

@@ -124,5 +124,6 @@ const trv_algorithm_t trv_trivance_l_gathered = {
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = true,
+    .in_rank_order = true,
     .create = create,
 };

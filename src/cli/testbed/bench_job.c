@@ -54,10 +54,10 @@ static const char *type_for(const trv_algorithm_t *algorithm)
 static void add_trivance(cli_bench_job_t *job)
 {
     for (int i = 0; i < trv_algorithms_count(); i++) {
-        const char *name = trv_algorithm_name(trv_algorithm_at(i));
-        const bool collects = strcmp(name, "trivance-l-gathered") == 0; /* all vectors: for tiny ones */
-        if (strncmp(name, "trivance-", 9) == 0)
-            add(job, false, 0, name, type_for(trv_algorithm_at(i)), collects ? 8192 : UINT64_MAX);
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        const uint64_t most_bytes = trv_algorithm_in_rank_order(algorithm) ? 8192 : UINT64_MAX; /* n vectors */
+        if (strncmp(trv_algorithm_name(algorithm), "trivance-", 9) == 0)
+            add(job, false, 0, trv_algorithm_name(algorithm), type_for(algorithm), most_bytes);
     }
     for (int i = 0; i < 4; i++)
         add(job, false, 0, i < 2 ? "planned" : "auto", i % 2 ? "double" : "int", UINT64_MAX);

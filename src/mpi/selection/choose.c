@@ -26,8 +26,7 @@
 #include "mpi/selection/node_sets.h"
 #include "mpi/selection/planned.h"
 
-/* The form that adds all contributions in rank order; it moves n vectors, so it serves small ones only. */
-#define IN_RANK_ORDER           "trivance-l-gathered"
+/* What adds all contributions in rank order moves n vectors, so it serves small ones only. */
 #define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
 
 static int leave(trv_mpi_choice_t *choice, const char *why)
@@ -141,7 +140,10 @@ static int choose_named(const trv_mpi_state_t *state, const trv_mpi_want_t *want
 
 static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice)
 {
-    const request_t request = {IN_RANK_ORDER, "the operation does not commute: added in rank order"};
+    request_t request = {NULL, "the operation does not commute: added in rank order"};
+    for (int i = 0; i < trv_algorithms_count() && !request.algorithm; i++)
+        if (trv_algorithm_in_rank_order(trv_algorithm_at(i)))
+            request.algorithm = trv_algorithm_name(trv_algorithm_at(i));
     size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
     keep_to_side(choice, bytes, IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks + 1);
     if (trv_mpi_is_drop_in())
