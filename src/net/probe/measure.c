@@ -1,7 +1,6 @@
 /*
  * Messages of the neighbours' ways, and their times.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,8 @@
 #include "net/front/inside.h"
 #include "net/probe/probe.h"
 
-enum { UP = 1, DOWN = 2, BOTH = UP | DOWN };
+enum { UP = 1, DOWN = 2, BOTH = UP | DOWN, ROUNDS_MAX = 11 };
+#define SPENT_MAX_NS 20e9 /* after which no more rounds begin */
 
 typedef struct flow {
     trv_net_t *net;
@@ -91,58 +91,112 @@ static double sent_by(const flow_t *flow, int way)
     return bytes;
 }
 
-static int measure(flow_t *flow, int signs, int rounds, double *least_ns)
+/* All ranks at once; the time of the slowest, which all hear. */
+static int measure(flow_t *flow, int signs, double *most_ns)
 {
     trv_net_comm_t *world = flow->net->world;
+    int rc = trv_net_barrier(world);
+    const double start_ns = trv_now_ns();
+    if (rc == TRV_OK)
+        rc = exchange(flow, signs);
+    const double time_ns = trv_now_ns() - start_ns;
+    return rc == TRV_OK ? trv_net_allreduce(world, &time_ns, most_ns, 1, TRV_DOUBLE, TRV_MAX) : rc;
+}
+
+/* ---- Rounds ------------------------------------------------------------------------------------------------------ */
+
+/* Each of them measures all three, so that what else the machine does is in all of them, and no two begin with the
+ * same. What all ranks go by is the same on all. */
+typedef struct rounds {
+    int done;
+    double time_ns[3][ROUNDS_MAX], gain[ROUNDS_MAX], spent_ns;
+} rounds_t;
+
+static int add_round(flow_t *flow, rounds_t *rounds)
+{
+    static const int signs[] = {UP, DOWN, BOTH};
+    double time_ns[3];
     int rc = TRV_OK;
-    *least_ns = INFINITY;
-    for (int i = 0; i <= rounds && rc == TRV_OK; i++) { /* the first one connects */
-        double time_ns = 0, most_ns = 0;
-        rc = trv_net_barrier(world);
-        const double start_ns = trv_now_ns();
-        if (rc == TRV_OK)
-            rc = exchange(flow, signs);
-        time_ns = trv_now_ns() - start_ns;
-        if (rc == TRV_OK)
-            rc = trv_net_allreduce(world, &time_ns, &most_ns, 1, TRV_DOUBLE, TRV_MAX);
-        *least_ns = i > 0 && most_ns < *least_ns ? most_ns : *least_ns;
+    for (int i = 0; i < 3 && rc == TRV_OK; i++) {
+        const int kind = (rounds->done + i) % 3;
+        rc = measure(flow, signs[kind], &time_ns[kind]);
+        rounds->spent_ns += rc == TRV_OK ? time_ns[kind] : 0;
     }
+    if (rc < 0)
+        return rc;
+    for (int kind = 0; kind < 3; kind++)
+        rounds->time_ns[kind][rounds->done] = time_ns[kind];
+    rounds->gain[rounds->done++] = (time_ns[0] + time_ns[1]) / time_ns[2];
     return rc;
 }
 
-/* Whether less than half of what was sent that way, alone, has left by the interface. */
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* All but a quarter at either end say the same. */
+static bool is_clear(rounds_t *rounds)
+{
+    const int spare = rounds->done / 4;
+    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare);
+    return (rounds->gain[spare] >= TRV_PROBE_TWO) == (rounds->gain[rounds->done - 1 - spare] >= TRV_PROBE_TWO);
+}
+
+/* The first of all connects. `clear`: whether the gain is. */
+static int run_rounds(flow_t *flow, rounds_t *rounds, bool *clear)
+{
+    int rc = add_round(flow, rounds);
+    *rounds = (rounds_t){.done = 0};
+    *clear = false;
+    for (int i = 1; rc == TRV_OK && !*clear && i <= ROUNDS_MAX && rounds->spent_ns < SPENT_MAX_NS; i++) {
+        rc = add_round(flow, rounds);
+        *clear = rc == TRV_OK && i % 4 == 3 && is_clear(rounds);
+    }
+    *clear = rc == TRV_OK && is_clear(rounds);
+    for (int kind = 0; kind < 3; kind++)
+        qsort(rounds->time_ns[kind], (size_t)rounds->done, sizeof(double), compare);
+    return rc;
+}
+
+/* Whether less than half of what was sent that way has left by the interface. */
 static bool strays(const flow_t *flow, int way, double before, int rounds)
 {
-    const double after = sent_by(flow, way), sent = (double)flow->bytes * (rounds + 1);
+    const double after = sent_by(flow, way), sent = 2 * (double)flow->bytes * (rounds + 1);
     return flow->remote[way % 2] && before > 0 && after - before < sent / 2;
 }
 
-static int run(flow_t *flow, int rounds, trv_probe_t *probe)
+static int run(flow_t *flow, trv_probe_t *probe)
 {
     const trv_fabric_t *fabric = flow->net->fabric;
-    const int up = 2 * flow->dimension, down_way = up + 1, rank = flow->net->rank;
+    const int up = 2 * flow->dimension, down = up + 1, rank = flow->net->rank;
+    const double before[] = {sent_by(flow, up), sent_by(flow, down)};
     int32_t found[2] = {0}, any[2] = {0}; /* on this rank, and on any: it strays; both ways take one interface */
-    int rc = TRV_OK;
-    found[1] = trv_fabric_departure(fabric, up) == trv_fabric_departure(fabric, down_way) ||
-               trv_fabric_arrival(fabric, rank, up) == trv_fabric_arrival(fabric, rank, down_way);
-    for (int down = 0; down < 2 && rc == TRV_OK; down++) {
-        const int way = 2 * flow->dimension + down;
-        const double before = sent_by(flow, way);
-        rc = measure(flow, down ? DOWN : UP, rounds, &probe->alone_ns[down]);
-        found[0] = found[0] || strays(flow, way, before, rounds);
-    }
-    if (rc == TRV_OK)
-        rc = measure(flow, BOTH, rounds, &probe->both_ns);
+    rounds_t rounds = {.done = 0};
+    bool clear = false;
+    int rc = run_rounds(flow, &rounds, &clear);
+    found[0] = strays(flow, up, before[0], rounds.done) || strays(flow, down, before[1], rounds.done);
+    found[1] = trv_fabric_departure(fabric, up) == trv_fabric_departure(fabric, down) ||
+               trv_fabric_arrival(fabric, rank, up) == trv_fabric_arrival(fabric, rank, down);
     if (rc == TRV_OK)
         rc = trv_net_allreduce(flow->net->world, found, any, 2, TRV_INT32, TRV_MAX);
-    probe->strays = any[0] != 0;
-    const bool two = probe->alone_ns[0] + probe->alone_ns[1] >= TRV_PROBE_TWO * probe->both_ns;
-    probe->paths = two ? TRV_PATHS_TWO : any[1] ? TRV_PATHS_INTERFACE : TRV_PATHS_ROUTE;
+    if (rc < 0)
+        return rc;
+    const int middle = rounds.done / 2;
+    *probe = (trv_probe_t){.alone_ns = {rounds.time_ns[0][middle], rounds.time_ns[1][middle]},
+                           .both_ns = rounds.time_ns[2][middle],
+                           .gain = rounds.gain[middle],
+                           .one_interface = any[1] != 0,
+                           .strays = any[0] != 0};
+    probe->paths = !clear                         ? TRV_PATHS_UNCLEAR
+                   : probe->gain >= TRV_PROBE_TWO ? TRV_PATHS_TWO
+                   : probe->one_interface         ? TRV_PATHS_INTERFACE
+                                                  : TRV_PATHS_ROUTE;
     return rc;
 }
 
-int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, int rounds, const bool remote[2],
-                        trv_probe_t *probe)
+int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, const bool remote[2], trv_probe_t *probe)
 {
     flow_t flow = {.net = net, .dimension = dimension, .bytes = bytes, .remote = remote};
     char *room = calloc(4, bytes);
@@ -152,7 +206,7 @@ int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, int rounds,
         flow.out[i] = room + (size_t)i * bytes;
         flow.in[i] = room + (size_t)(2 + i) * bytes;
     }
-    int rc = run(&flow, rounds, probe);
+    int rc = run(&flow, probe);
     free(room);
     return rc < 0 ? trv_net_break(net, rc) : rc;
 }

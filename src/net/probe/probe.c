@@ -16,7 +16,7 @@
 #include "tool/table.h"
 #include "tool/tool.h"
 
-enum { ROUNDS = 3, HOST_MAX = 64, BYTES = 1 << 20 };
+enum { HOST_MAX = 64, BYTES = 1 << 20 };
 
 /* What rank 0 prints of a rank's port. */
 typedef struct port {
@@ -40,8 +40,8 @@ static void describe(const trv_net_t *net, port_t *port)
     }
 }
 
-static const char *const paths_text[] = {"two separate paths", "shared interface", "shared route"};
-static const char *const paths_key[] = {"two", "interface", "route"};
+static const char *const paths_text[] = {"two separate paths", "shared interface", "shared route", "not clear"};
+static const char *const paths_key[] = {"two", "interface", "route", "unclear"};
 
 static double mbytes_per_s(double bytes, double time_ns) { return 1e3 * bytes / time_ns; }
 
@@ -107,7 +107,7 @@ static int print_dimensions(const trv_torus_t *torus, const trv_probe_t *probe, 
         cli_cell_real(&table, mbytes_per_s((double)bytes, probe[d].alone_ns[0]), 3);
         cli_cell_real(&table, mbytes_per_s((double)bytes, probe[d].alone_ns[1]), 3);
         cli_cell_real(&table, mbytes_per_s(2 * (double)bytes, probe[d].both_ns), 3);
-        cli_cell_real(&table, (probe[d].alone_ns[0] + probe[d].alone_ns[1]) / probe[d].both_ns, 2);
+        cli_cell_real(&table, probe[d].gain, 2);
         cli_cell_text(&table, paths_text[probe[d].paths]);
         cli_row_end(&table);
     }
@@ -131,6 +131,11 @@ static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
                      "dimension %d: the map has an interface for each way, and they share a path: together "
                      "they take as long as one after the other",
                      d);
+        else if (probe[d].paths == TRV_PATHS_UNCLEAR)
+            cli_warn("topology",
+                     "dimension %d: it is not clear whether its ways have two paths, for they gain now more, now less; "
+                     "measure again with a larger --bytes, or when the machine is not busy",
+                     d);
         any = any || probe[d].strays || probe[d].paths == TRV_PATHS_ROUTE;
     }
     return any;
@@ -140,6 +145,12 @@ static bool complain(const trv_torus_t *torus, const trv_probe_t *probe)
 
 static int put_text(void *text, FILE *out) { return fputs(text, out) < 0 ? TRV_ERR_ARGUMENT : TRV_OK; }
 
+/* Where measuring has not told, the map does. */
+static bool is_narrow(const trv_probe_t *probe)
+{
+    return probe->paths == TRV_PATHS_UNCLEAR ? probe->one_interface : probe->paths != TRV_PATHS_TWO;
+}
+
 /* What was measured, for the planner. */
 static int write_paths(const trv_net_t *net, const trv_probe_t *probe, const char *path)
 {
@@ -148,7 +159,7 @@ static int write_paths(const trv_net_t *net, const trv_probe_t *probe, const cha
     char said[TRV_MODEL_NARROW_MAX], *text = NULL;
     trv_fabric_narrow(net->fabric, &rules.one_path);
     for (int d = 0; d < torus->dims; d++)
-        rules.narrow |= (unsigned)(torus->size[d] > 1 && probe[d].paths != TRV_PATHS_TWO) << d;
+        rules.narrow |= (unsigned)(torus->size[d] > 1 && is_narrow(&probe[d])) << d;
     rules.one_path = rules.one_path && (rules.narrow & (rules.narrow - 1)) != 0;
     int rc = trv_rules_with_paths(path, &rules, &text);
     if (rc == TRV_OK)
@@ -195,7 +206,7 @@ static int run(trv_net_t *net, const cli_topology_options_t *options)
             remote[down] = there >= 0 && strcmp(port[(size_t)there * ways].host, own->host) != 0;
         }
         if (torus->size[d] > 1)
-            rc = trv_probe_dimension(net, d, options->bytes, ROUNDS, remote, &probe[d]);
+            rc = trv_probe_dimension(net, d, options->bytes, remote, &probe[d]);
     }
     if (rc == TRV_OK && net->rank == 0)
         code = print(net, port, probe, options);
