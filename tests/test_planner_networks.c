@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <trivance/algorithms.h>
 #include <trivance/network.h>
 #include <trivance/planner.h>
 #include <trivance/verify.h>
@@ -61,12 +62,12 @@ static trv_simulate_options_t options_of(const case_t *c)
 
 /* The time of a name on the network; INFINITY where it passes a cut link, or is none where rows are lines. */
 static double time_of(const trv_network_t *network, const trv_simulate_options_t *options, const char *name,
-                      uint64_t bytes)
+                      trv_collective_t collective, uint64_t bytes)
 {
     trv_schedule_t *schedule;
     trv_simulator_t *simulator;
     trv_simulation_t result;
-    int rc = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE);
+    int rc = trv_schedule_create_on(&schedule, network, name, collective);
     if (rc == TRV_ERR_UNSUPPORTED)
         return INFINITY;
     assert_int_equal(rc, TRV_OK);
@@ -94,8 +95,8 @@ static void never_slower(void **state)
             plain.slow_links = 0;
             assert_int_equal(trv_planner_best(&whole, TRV_ALLREDUCE, sizes[s], &plain, NULL, &blind), TRV_OK);
             assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s], &options, NULL, &plan), TRV_OK);
-            const double blind_ns = time_of(&network, &options, blind.algorithm, sizes[s]);
-            const double plan_ns = time_of(&network, &options, plan.algorithm, sizes[s]);
+            const double blind_ns = time_of(&network, &options, blind.algorithm, TRV_ALLREDUCE, sizes[s]);
+            const double plan_ns = time_of(&network, &options, plan.algorithm, TRV_ALLREDUCE, sizes[s]);
             assert_true(isfinite(plan_ns));
             if (plan_ns > 1.02 * blind_ns)
                 fail_msg("%s of %llu bytes: %s takes %.0f ns, %s %.0f", cases[i].torus, (unsigned long long)sizes[s],
@@ -119,7 +120,7 @@ static void gains(void **state)
     assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1 << 20, &plain, NULL, &blind), TRV_OK);
     assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 1 << 20, &options, NULL, &plan), TRV_OK);
     assert_non_null(strstr(plan.algorithm, "@10"));
-    assert_true(time_of(&network, &options, blind.algorithm, 1 << 20) > 1.5 * plan.time_ns);
+    assert_true(time_of(&network, &options, blind.algorithm, TRV_ALLREDUCE, 1 << 20) > 1.5 * plan.time_ns);
 }
 
 /* Issue 17: one cut link costs a plan for 32x32 at most half as much again. */
@@ -192,6 +193,78 @@ static void determined(void **state)
     }
 }
 
+/* ---- Listed algorithms ------------------------------------------------------------------------------------------- */
+
+static unsigned draw(uint64_t *state, unsigned below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(*state >> 33) % below;
+}
+
+typedef struct {
+    trv_network_t network;
+    trv_slow_link_t link[4];
+    trv_simulate_options_t options;
+    trv_collective_t collective;
+    uint64_t bytes;
+} drawn_t;
+
+/* A small torus or mesh with up to three slow links and perhaps one that is cut, which may be none that exists or leave
+ * a row in two parts. */
+static void draw_network(uint64_t *state, drawn_t *d)
+{
+    static const double factors[] = {1.5, 4, 10};
+    static const double rates[] = {800e9, 25e9, 50e6};
+    *d = (drawn_t){.network = {TRV_NETWORK}, .options = TRV_SIMULATE_DEFAULTS};
+    trv_torus_t *torus = &d->network.torus;
+    const int dims = 1 + (int)draw(state, 3);
+    int size[3];
+    unsigned lines = 0;
+    for (int i = 0; i < dims; i++) {
+        size[i] = dims == 1 ? 3 + (int)draw(state, 9) : 2 + (int)draw(state, dims == 2 ? 4 : 2);
+        lines |= (size[i] > 2 && draw(state, 2) ? 1u : 0u) << i;
+    }
+    assert_int_equal(trv_torus_init(torus, dims, size), TRV_OK);
+    assert_int_equal(trv_torus_set_lines(torus, lines), TRV_OK);
+    const int slow = (int)draw(state, 4), links = slow + (int)draw(state, 2);
+    for (int i = 0; i < links; i++)
+        d->link[i] = (trv_slow_link_t){(int)draw(state, (unsigned)torus->ranks), (int)draw(state, 2 * (unsigned)dims),
+                                       i == slow ? INFINITY : factors[draw(state, 3)]};
+    d->network.routes = d->options.routes = draw(state, 4) ? TRV_ROUTES_CHOSEN : TRV_ROUTES_FIXED;
+    d->network.slow_links = d->options.slow_links = links;
+    d->network.slow_link = d->options.slow_link = d->link;
+    d->options.model = TRV_FIFO;
+    d->options.bandwidth_bps = rates[draw(state, 3)];
+    d->collective = draw(state, 2) ? TRV_ALLREDUCE : draw(state, 2) ? TRV_REDUCE_SCATTER : TRV_ALLGATHER;
+    d->bytes = 32u << 2 * draw(state, 9);
+}
+
+/* No plan for a small network is slower than an algorithm of the table. */
+static void never_slower_than_listed(void **unused)
+{
+    (void)unused;
+    uint64_t state = 17;
+    for (int compared = 0; compared < (SANITIZED ? 10 : 100);) {
+        drawn_t d;
+        trv_planned_t plan;
+        draw_network(&state, &d);
+        if (trv_planner_best(&d.network.torus, d.collective, d.bytes, &d.options, NULL, &plan))
+            continue;
+        compared++;
+        for (int i = 0; i < trv_algorithms_count(); i++) {
+            const char *name = trv_algorithm_name(trv_algorithm_at(i));
+            if (trv_algorithm_exactness(trv_algorithm_at(i)) == TRV_COVERS)
+                continue;
+            const double time_ns = time_of(&d.network, &d.options, name, d.collective, d.bytes);
+            char torus[TRV_TORUS_TEXT_MAX];
+            if (plan.time_ns > time_ns * (1 + 1e-9))
+                fail_msg("%s with %d links, %llu bytes: %s takes %.0f ns, %s %.0f",
+                         trv_torus_format(&d.network.torus, torus, sizeof torus), d.network.slow_links,
+                         (unsigned long long)d.bytes, plan.algorithm, plan.time_ns, name, time_ns);
+        }
+    }
+}
+
 /* Where one simulation would take minutes, in no time. */
 static void refused_for_size(void **state)
 {
@@ -236,9 +309,10 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_slower),     cmocka_unit_test(gains),      cmocka_unit_test(loses_little),
-        cmocka_unit_test(kept_apart),       cmocka_unit_test(determined), cmocka_unit_test(refused),
-        cmocka_unit_test(refused_for_size),
+        cmocka_unit_test(never_slower),     cmocka_unit_test(gains),
+        cmocka_unit_test(loses_little),     cmocka_unit_test(kept_apart),
+        cmocka_unit_test(determined),       cmocka_unit_test(refused),
+        cmocka_unit_test(refused_for_size), cmocka_unit_test(never_slower_than_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -274,8 +274,8 @@ static trv_model_t find_model(const source_t *source, mix_t *mix)
     return model;
 }
 
-/* Where all dimensions are lines the ends of the hybrids have names of their own: line-l and line-b. */
-static bool is_named(const source_t *source, const int *choice, int own, trv_visit_t visit)
+/* Where all dimensions are lines the ends of the hybrids have names of their own. */
+static const char *find_name(const source_t *source, const int *choice, int own, trv_visit_t visit)
 {
     bool ends[2] = {own == 0 && visit == TRV_INTERLEAVED, own == 0 && visit == TRV_INTERLEAVED};
     for (int s = 0; s < source->sides; s++) {
@@ -283,13 +283,12 @@ static bool is_named(const source_t *source, const int *choice, int own, trv_vis
         ends[0] = ends[0] && source->side[s].line && g == 1;
         ends[1] = ends[1] && source->side[s].line && g == source->side[s].size;
     }
-    return ends[0] || ends[1];
+    return ends[0] ? "line-l" : ends[1] ? "line-b" : NULL;
 }
 
 static int add_hybrid(const source_t *source, const int *choice, int own, trv_visit_t visit)
 {
-    if (is_named(source, choice, own, visit))
-        return TRV_OK;
+    const char *end = find_name(source, choice, own, visit);
     mix_t mix = {.own = own ? own : source->active, .visit = visit};
     trv_hybrid_t hybrid = {.form = source->form, .visit = visit, .own = own};
     char name[TRV_ALGORITHM_NAME_MAX];
@@ -304,8 +303,8 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
     }
     const trv_model_t model = find_model(source, &mix);
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
-    int rc = source->collector->add(source->collector->list, name, &model, false);
-    if (rc || !source->streamed || own || visit != TRV_INTERLEAVED)
+    int rc = source->collector->add(source->collector->list, end ? end : name, &model, false);
+    if (rc || end || !source->streamed || own || visit != TRV_INTERLEAVED)
         return rc;
     hybrid.streams = STREAMED;
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);

@@ -1,6 +1,6 @@
 /*
  * Candidates from the table of algorithms: one of each that is a single schedule, and of those with parameters what they
- * offer themselves.
+ * offer themselves, and at last what they are without any.
  *
  * The single ones are what a plan must not be slower than, so the simulator sees them all, unless a lower bound says that
  * they cannot win. The exception are those of which more than FOLD_MAX ranks would have to be simulated: without any
@@ -10,6 +10,7 @@
  * others from the end of the table, where the more special stand.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "algorithms/algorithm.h"
 #include "planner/candidates.h"
@@ -45,6 +46,14 @@ static int add_offered(void *list, const char *name, const trv_model_t *model, b
     return trv_candidates_add(list, &candidate);
 }
 
+static bool is_there(const trv_candidates_t *list, const char *name)
+{
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->candidate[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 int trv_candidates_collect(trv_candidates_t *list, bool consistent)
 {
     const trv_collector_t collector = {.torus = &list->network.torus,
@@ -59,6 +68,9 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
     for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
         if (trv_algorithm_at(i)->candidates)
             rc = trv_algorithm_at(i)->candidates(&collector);
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
+        if (trv_algorithm_at(i)->candidates && !is_there(list, trv_algorithm_name(trv_algorithm_at(i))))
+            rc = add_single(list, trv_algorithm_at(i));
     return rc;
 }
 

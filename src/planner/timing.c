@@ -73,7 +73,7 @@ int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_opt
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                      uint64_t vector_bytes, trv_timing_sends_t *sends)
 {
-    double by_port[TRV_PORTS_MAX] = {0};
+    double by_port[TRV_PORTS_MAX] = {0}; /* of this rank */
     const double packet_bytes[2] = {network->packet_bytes, PACKET_BYTES_MAX};
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;
@@ -88,6 +88,7 @@ int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulat
                 for (int size = 0; size < 2; size++)
                     sends->hops[size] += ceil(bytes / packet_bytes[size]) * trv_route_length(&route);
                 by_port[step.send[i].port] += bytes;
+                sends->byte_hops += bytes * trv_route_length(&route);
                 sends->port_bytes = fmax(sends->port_bytes, by_port[step.send[i].port]);
                 sends->messages++;
             }

@@ -26,10 +26,11 @@ trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, cons
 int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t vector_bytes,
                         trv_simulation_t *result);
 
-/* What a rank sends: messages, packet-hops for packets of the network's size and of 1 MiB, and bytes by its busiest port.
+/* What a rank sends: messages, packet-hops for packets of the network's size and of 1 MiB, bytes by its busiest port, and
+ * each byte as often as it passes a link.
  * With what the rank in the middle sends the work of a simulation is estimated before anything else is read. */
 typedef struct trv_timing_sends {
-    double messages, hops[2], port_bytes;
+    double messages, hops[2], port_bytes, byte_hops;
 } trv_timing_sends_t;
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                      uint64_t vector_bytes, trv_timing_sends_t *sends);

@@ -2,12 +2,13 @@
  * Networks whose ranks are not alike: where a slow link is used no rank stands for others, and on lines those of a line
  * differ, so that simulations are dear.
  *
- * What is worth one is said by the torus without lines and links, for which a planner of its own plans as usual: what
- * is cut or slow makes nothing faster, so that a time there is about the least that it takes here. In this order the
- * candidates are simulated until the next one cannot win, or the work is done that is allowed: each as it is and, for
- * some of the factors by which links are slow, with the links left alone that are so slow or slower (NAME@F). What
- * passes a cut link is dropped. The plan for the torus without lines and links comes first, whatever its work: so no
- * plan is slower than that.
+ * What is worth one is said by the torus without lines and links, for which a planner of its own plans as usual, by the
+ * models of what is made for lines, and by what some ranks send. What is likely to be fastest is simulated first, until
+ * nothing that is left can win, or the work is done that is allowed: each as it is and, for some of the factors by which
+ * links are slow, with the links left alone that are so slow or slower (NAME@F). What passes a cut link is dropped.
+ *
+ * The plan for the torus without lines and links comes first, whatever its work: so no plan is slower than that. Nor is
+ * one slower than an algorithm of the table, on some hundreds of nodes: there only a true bound leaves one of them out.
  */
 #include "planner/uneven.h"
 
@@ -26,19 +27,24 @@
 #define NEAR_HOPS_MAX  3e4 /* … simulated in so many packet-hops at most, … */
 #define ALIKE          4   /* … of one algorithm at most so many */
 #define LINES_MAX      48  /* candidates of algorithms that are made for lines, … */
-#define LINES_SLOWER   1.6 /* times as long as on the torus without lines, about, is what is not made for them */
 #define MODEL_SLACK    0.8 /* … whose times may be so much of what their models say */
+#define LINES_SLOWER   2   /* times as long as on a ring, but for the starts of steps */
 #define PROSPECTS_MAX  256 /* with the algorithms that are single schedules */
 #define FACTORS_MAX    3
 #define FACTOR_LEAST   1.5  /* times as slow: what is less is not worth an opened row */
 #define WORK           10   /* of one plan: simulations of the planner's hops_max, reading included */
 #define PROSPECTS_PART 0.25 /* finding the prospects is about so much of all the time */
+#define SAMPLED        4    /* ranks, along the diagonal, which tell of a schedule */
+#define CHEAP_READING  0.05 /* of a simulation of the planner's hops_max */
 #define PASSED_MAX     1e9  /* links, by the messages of one schedule: half a minute's simulation */
 #define KEPT_MAX       2e5  /* messages of a simulator that is kept for the next size */
 
 typedef struct prospect {
     char name[TRV_ALGORITHM_NAME_MAX];
     double least_ns, likely_ns; /* what it takes at least, and about */
+    bool listed;                /* an algorithm of the table, than which no plan should be slower */
+    bool near;                  /* only from the torus without lines and links is it known what is likely */
+    bool examined;
 } prospect_t;
 
 typedef struct prospects {
@@ -106,54 +112,45 @@ int trv_uneven_create(trv_planner_t *planner, const trv_simulate_options_t *aske
 
 /* ---- Prospects --------------------------------------------------------------------------------------------------- */
 
-static void add_prospect(prospects_t *p, const char *name, double least_ns, double likely_ns)
+static void add_prospect(prospects_t *p, const char *name, double least_ns, double likely_ns, bool listed)
 {
     for (int i = 0; i < p->count; i++)
-        if (strcmp(p->prospect[i].name, name) == 0)
+        if (strcmp(p->prospect[i].name, name) == 0) {
+            p->prospect[i].least_ns = fmin(p->prospect[i].least_ns, least_ns);
+            p->prospect[i].likely_ns = fmax(p->prospect[i].likely_ns, likely_ns);
+            p->prospect[i].listed = p->prospect[i].listed || listed;
             return;
+        }
     if (p->count == PROSPECTS_MAX)
         return;
-    snprintf(p->prospect[p->count].name, sizeof p->prospect[0].name, "%s", name);
-    p->prospect[p->count].likely_ns = likely_ns;
-    p->prospect[p->count++].least_ns = least_ns;
+    prospect_t *prospect = &p->prospect[p->count++];
+    *prospect = (prospect_t){.least_ns = least_ns, .likely_ns = likely_ns, .listed = listed};
+    snprintf(prospect->name, sizeof prospect->name, "%s", name);
 }
 
-/* How many times as long a schedule is likely to take as on the torus without lines and links. */
-static double slower(const prospects_t *p)
+/* What is likely of a schedule's time on the torus without lines and links: a line has half a ring's links, and the ways
+ * along it are up to twice as long. */
+static double slower(const prospects_t *p, const trv_planned_t *plan)
 {
     const trv_network_t *network = &p->ranking->planner->list.network;
     bool cut = network->torus.lines != 0;
     for (int i = 0; i < network->slow_links; i++)
         cut = cut || isinf(network->slow_link[i].factor);
-    return cut ? LINES_SLOWER : 1;
+    return cut ? plan->alpha_ns + LINES_SLOWER * (plan->time_ns - plan->alpha_ns) : plan->time_ns;
+}
+
+static bool is_alike(const char *name, const char *other)
+{
+    const size_t length = strcspn(name, ":");
+    return strcspn(other, ":") == length && strncmp(other, name, length) == 0;
 }
 
 static int count_alike(const prospects_t *p, const char *name)
 {
-    const size_t length = strcspn(name, ":");
     int alike = 0;
     for (int i = 0; i < p->count; i++)
-        alike += strcspn(p->prospect[i].name, ":") == length && strncmp(p->prospect[i].name, name, length) == 0;
+        alike += is_alike(p->prospect[i].name, name);
     return alike;
-}
-
-/* Those that are fastest on the torus without lines and links; the first is what a plan must not be slower than. Larger
- * packets than there will do for the others. */
-static int add_near(prospects_t *p)
-{
-    trv_planner_t *whole = p->ranking->planner->whole;
-    const double hops_max = whole->hops_max;
-    trv_planned_t near[NEAR + 1];
-    int first = trv_planner_rank(whole, p->ranking->vector_bytes, 1, near);
-    if (first < 0)
-        return first == TRV_ERR_UNSUPPORTED ? TRV_OK : first;
-    whole->hops_max = NEAR_HOPS_MAX;
-    int plans = trv_planner_rank(whole, p->ranking->vector_bytes, NEAR, near + 1);
-    whole->hops_max = hops_max;
-    for (int i = 0; i <= plans; i++)
-        if (count_alike(p, near[i].algorithm) < ALIKE)
-            add_prospect(p, near[i].algorithm, near[i].time_ns, slower(p) * near[i].time_ns);
-    return plans < 0 ? plans : TRV_OK;
 }
 
 /* Whether there are slow links that the schedule of this name may not leave alone. */
@@ -167,59 +164,116 @@ static bool uses_slow(const trv_network_t *network, const char *name)
     return false;
 }
 
-/* About the work of reading a schedule and of simulating it, before anything but one rank is read, and the least time. */
-static int look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, double *reading,
-                   double *simulating, double *least_ns)
+/* What some ranks tell of a schedule: about the work of reading it and of simulating it, what it takes at least, and about,
+ * if all send as much. */
+typedef struct look {
+    double reading, simulating, least_ns, likely_ns;
+} look_t;
+
+static int look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, look_t *look)
 {
+    const trv_simulate_options_t *network = &planner->network;
     trv_timing_sends_t sends = {0};
     trv_schedule_t *schedule;
     const trv_torus_t *torus = &planner->list.network.torus;
-    int middle[TRV_DIMS_MAX];
-    for (int d = 0; d < torus->dims; d++)
-        middle[d] = torus->size[d] / 2;
+    int place[TRV_DIMS_MAX], links = 0; /* that leave a rank */
     int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective);
-    if (!rc)
-        rc = trv_timing_sends(schedule, trv_torus_rank(torus, middle), &planner->network, vector_bytes, &sends);
+    for (int i = 0; i < SAMPLED && !rc; i++) {
+        for (int d = 0; d < torus->dims; d++)
+            place[d] = (int)((int64_t)torus->size[d] * i / SAMPLED);
+        rc = trv_timing_sends(schedule, trv_torus_rank(torus, place), network, vector_bytes, &sends);
+    }
+    for (int d = 0; d < torus->dims; d++)
+        links += torus->size[d] > 1 ? 2 : 0;
     double classes = rc ? 0 : 1;
     for (int d = 0; d < torus->dims && !rc; d++)
         classes *= trv_schedule_period(schedule, d);
     /* What is slow tells all ranks apart; what is cut is not passed. */
     const double ranks = uses_slow(&planner->list.network, name) ? torus->ranks : classes;
-    *reading = classes * sends.messages;
-    *simulating = fmax(ranks * sends.hops[1], fmin(ranks * sends.hops[0], planner->hops_max));
-    *least_ns = 8e9 * sends.port_bytes / planner->network.bandwidth_bps;
-    if (!rc)
-        *least_ns = fmax(*least_ns, trv_schedule_steps(schedule) * planner->network.alpha_ns);
+    look->reading = classes * sends.messages / SAMPLED;
+    look->simulating = fmax(ranks * sends.hops[1] / SAMPLED, fmin(ranks * sends.hops[0] / SAMPLED, planner->hops_max));
+    /* The last packet may still be under way on its first link when its head has arrived. */
+    look->least_ns = 8e9 * fmax(0, sends.port_bytes - network->packet_bytes) / network->bandwidth_bps;
+    look->likely_ns = 8e9 * sends.byte_hops / (SAMPLED * fmax(1, links)) / network->bandwidth_bps;
+    if (!rc) {
+        const double start_ns = trv_schedule_steps(schedule) * network->alpha_ns;
+        look->least_ns = fmax(look->least_ns, start_ns);
+        look->likely_ns += start_ns;
+    }
     trv_schedule_destroy(schedule);
     return rc;
 }
 
-/* A single schedule: as on the torus without lines and links, if it is there and has a symmetry; else at least its steps,
- * and what a rank sends. */
-static int add_single(prospects_t *p, const trv_candidate_t *candidate)
+/* By the model of what is made for lines; 0 where there is none. */
+static double model_ns(const prospects_t *p, const char *name)
+{
+    const trv_planner_t *planner = p->ranking->planner;
+    for (int i = 0; i < planner->list.count; i++)
+        if (planner->list.candidate[i].model.steps > 0 && strcmp(planner->list.candidate[i].name, name) == 0)
+            return trv_planner_estimate(planner, &planner->list.candidate[i].model, p->ranking->vector_bytes);
+    return 0;
+}
+
+/* Those that are fastest on the torus without lines and links; the first is what a plan must not be slower than. Larger
+ * packets than there will do for the others. */
+static int add_near(prospects_t *p)
 {
     trv_planner_t *whole = p->ranking->planner->whole;
-    double estimate_ns = NAN, reading, simulating;
+    const double hops_max = whole->hops_max;
+    trv_planned_t near[NEAR + 1];
+    int rc = TRV_OK, first = trv_planner_rank(whole, p->ranking->vector_bytes, 1, near);
+    if (first < 0)
+        return first == TRV_ERR_UNSUPPORTED ? TRV_OK : first;
+    whole->hops_max = NEAR_HOPS_MAX;
+    int plans = trv_planner_rank(whole, p->ranking->vector_bytes, NEAR, near + 1);
+    whole->hops_max = hops_max;
+    for (int i = 0; i <= plans && !rc; i++) {
+        look_t look = {0};
+        if (count_alike(p, near[i].algorithm) == ALIKE)
+            continue;
+        rc = look_at(p->ranking->planner, near[i].algorithm, p->ranking->vector_bytes, &look);
+        const double likely_ns = fmax(look.likely_ns, model_ns(p, near[i].algorithm));
+        add_prospect(p, near[i].algorithm, near[i].time_ns, fmax(slower(p, &near[i]), likely_ns), false);
+        p->prospect[p->count - 1].near = true; /* the first of them is among the others again */
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    }
+    return plans < 0 ? plans : rc;
+}
+
+/* On some hundreds of nodes: there nothing that is listed is left out but for a true bound. */
+static bool is_cheap(const trv_planner_t *planner, const look_t *look)
+{
+    return look->simulating <= planner->hops_max && look->reading <= CHEAP_READING * planner->hops_max;
+}
+
+/* A single schedule takes at least its steps, and what a rank sends. Where simulating all of these is too much, it is
+ * expected to take as long as on the torus without lines and links, if it is there and has a symmetry. */
+static int add_single(prospects_t *p, const char *name)
+{
+    trv_planner_t *planner = p->ranking->planner, *whole = planner->whole;
+    double estimate_ns = 0, likely_ns = 0;
+    look_t look = {0};
+    int rc = look_at(planner, name, p->ranking->vector_bytes, &look);
+    if (rc)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     for (int i = 0; i < whole->list.count; i++)
-        if (strcmp(whole->list.candidate[i].name, candidate->name) == 0) {
+        if (strcmp(whole->list.candidate[i].name, name) == 0) {
             const double hops_max = whole->hops_max;
             trv_planned_t plan;
             whole->hops_max = NEAR_HOPS_MAX;
-            int rc = trv_planner_time(whole, p->ranking->vector_bytes, candidate->name, &plan);
+            rc = trv_planner_time(whole, p->ranking->vector_bytes, name, &plan);
             whole->hops_max = hops_max;
             if (rc && rc != TRV_ERR_UNSUPPORTED)
                 return rc;
-            if (!rc)
+            if (!rc) {
                 estimate_ns = plan.time_ns;
+                likely_ns = slower(p, &plan);
+            }
             break;
         }
-    int rc = TRV_OK;
-    if (isnan(estimate_ns))
-        rc = look_at(p->ranking->planner, candidate->name, p->ranking->vector_bytes, &reading, &simulating,
-                     &estimate_ns);
-    if (!rc)
-        add_prospect(p, candidate->name, estimate_ns, slower(p) * estimate_ns);
-    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    const double least_ns = is_cheap(planner, &look) ? look.least_ns : fmax(look.least_ns, estimate_ns);
+    add_prospect(p, name, least_ns, fmax(look.likely_ns, likely_ns), true);
+    return TRV_OK;
 }
 
 static int by_likely(const void *a, const void *b)
@@ -251,7 +305,7 @@ static int add_lines(prospects_t *p)
         memcpy(candidate.name, line[i].name, sizeof candidate.name);
         rc = trv_candidate_facts(list, &candidate);
         if (!rc)
-            add_prospect(p, line[i].name, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns);
+            add_prospect(p, line[i].name, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns, false);
         added += !rc;
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc; /* rows of a dimension that begin at different coordinates */
     }
@@ -263,13 +317,13 @@ static int add_prospects(prospects_t *p)
 {
     const trv_candidates_t *list = &p->ranking->planner->list;
     int rc = add_near(p);
-    const int first = p->count > 0;
     if (!rc)
         rc = add_lines(p);
     for (int i = 0; i < list->count && !rc; i++)
         if (!list->candidate[i].guest && list->candidate[i].model.steps <= 0)
-            rc = add_single(p, &list->candidate[i]);
-    qsort(p->prospect + first, (size_t)(p->count - first), sizeof *p->prospect, by_likely);
+            rc = add_single(p, list->candidate[i].name);
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
+        rc = add_single(p, trv_algorithm_name(trv_algorithm_at(i)));
     return rc;
 }
 
@@ -345,14 +399,15 @@ static trv_advance_t begin_work(const prospects_t *p, double work)
 }
 
 /* Simulates one form of a prospect: where it may be slower than the slowest that is asked for, not at all. `must`: also
- * where it is too much work. */
-static int examine(prospects_t *p, const char *name, bool must)
+ * where it is too much work. `listed`: also where the work is done, if it is cheap. */
+static int examine(prospects_t *p, const char *name, bool must, bool listed, double *time_ns)
 {
     trv_ranking_t *ranking = p->ranking;
     trv_planner_t *planner = ranking->planner;
     bool keeps;
     int index;
-    double reading = 0, simulating = 0, least_ns = 0;
+    look_t look = {0};
+    *time_ns = INFINITY;
     int rc = find_candidate(&planner->list, name, &index);
     if (rc || index < 0 || ranking->timed == TRV_UNEVEN_ENTRIES)
         return rc;
@@ -362,15 +417,17 @@ static int examine(prospects_t *p, const char *name, bool must)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->kept++;
     const double enough_ns = ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY;
-    rc = look_at(planner, name, ranking->vector_bytes, &reading, &simulating, &least_ns);
-    if (rc || least_ns > enough_ns || (reading + simulating > p->work && !must))
+    rc = look_at(planner, name, ranking->vector_bytes, &look);
+    const double work = look.reading + look.simulating;
+    if (rc || look.least_ns > enough_ns || (work > p->work && !must && !(listed && is_cheap(planner, &look))))
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    const trv_advance_t all = begin_work(p, reading + simulating);
+    const trv_advance_t all = begin_work(p, work);
     trv_entry_t entry = {.candidate = index};
     rc = trv_ranking_examine(ranking, &entry, enough_ns);
     trv_advance_end(all);
+    *time_ns = entry.time_ns;
     /* What passes a cut link, or cannot win, was only read. */
-    p->work -= reading + (isfinite(entry.time_ns) ? simulating : 0);
+    p->work = fmax(0, p->work - look.reading - (isfinite(entry.time_ns) ? look.simulating : 0));
     trv_candidate_t *candidate = &planner->list.candidate[index];
     const bool best = ranking->timed > 0 && ranking->best[0].candidate == index;
     if (!best && candidate->simulator && (double)candidate->simulator->sendings > KEPT_MAX) {
@@ -380,16 +437,43 @@ static int examine(prospects_t *p, const char *name, bool must)
     return rc;
 }
 
+/* Where one of an algorithm's takes longer than was likely, so do the others. */
+static void learn(prospects_t *p, const prospect_t *examined, double time_ns)
+{
+    const double slower_by = time_ns / examined->likely_ns;
+    for (int i = 0; i < p->count && examined->near && slower_by > 1; i++)
+        if (p->prospect[i].near && is_alike(p->prospect[i].name, examined->name))
+            p->prospect[i].likely_ns *= slower_by;
+}
+
 static int examine_forms(prospects_t *p, const prospect_t *prospect, bool must)
 {
-    int rc = examine(p, prospect->name, must);
+    double best_ns, time_ns;
+    int rc = examine(p, prospect->name, must, prospect->listed, &best_ns);
     for (int i = 0; i < p->factors && !rc; i++) {
         char name[TRV_ALGORITHM_NAME_MAX];
         int length = snprintf(name, sizeof name, "%s@%.10g", prospect->name, p->factor[i]);
         if (length < (int)sizeof name)
-            rc = examine(p, name, must);
+            rc = examine(p, name, must, false, &time_ns);
+        best_ns = fmin(best_ns, time_ns);
     }
+    if (!rc && isfinite(best_ns))
+        learn(p, prospect, best_ns);
     return rc;
+}
+
+/* The first, then what is likely to be fastest; NULL: all are examined. */
+static prospect_t *find_next(prospects_t *p)
+{
+    prospect_t *next = NULL;
+    for (int i = 0; i < p->count; i++) {
+        prospect_t *prospect = &p->prospect[i];
+        if (!prospect->examined && (!next || by_likely(prospect, next) < 0))
+            next = prospect;
+        if (i == 0 && next)
+            return next;
+    }
+    return next;
 }
 
 int trv_uneven_rank(trv_ranking_t *ranking)
@@ -404,11 +488,11 @@ int trv_uneven_rank(trv_ranking_t *ranking)
     if (!rc)
         rc = add_prospects(p);
     trv_advance_end(all);
-    for (int i = 0; i < p->count && !rc; i++) {
+    for (prospect_t *next; !rc && (next = find_next(p)) != NULL;) {
         const bool full = ranking->timed >= ranking->room;
-        if (full && p->prospect[i].least_ns > ranking->best[ranking->room - 1].time_ns)
-            continue;
-        rc = examine_forms(p, &p->prospect[i], ranking->timed == 0);
+        next->examined = true;
+        if (!full || next->least_ns <= ranking->best[ranking->room - 1].time_ns)
+            rc = examine_forms(p, next, ranking->timed == 0);
     }
     free(p);
     return rc;

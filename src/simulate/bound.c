@@ -3,9 +3,11 @@
  *
  * Chain: no rank is done with step k of a stream before the earliest moment at which any rank can be: that of step
  * k - 1, alpha, and the way of the farthest or the largest message that it waits for, the least of these over all ranks.
- * Link: a link carries all its flits one after another, and none before the first alpha has passed.
+ * Link: a link carries all its flits one after another, slower where it is slow, and none before the first alpha has
+ * passed.
  * Processor: a rank pays the overheads of all its messages one after another, and none before that either.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/error.h"
@@ -19,6 +21,8 @@ typedef struct bound {
     uint64_t vector_bytes;
     int64_t alpha, overhead;
     uint64_t *flits; /* per link of the fold */
+    int slow_links;
+    const trv_slow_link_t *slow_link;
 } bound_t;
 
 static uint64_t flits_of(const bound_t *b, int64_t shares, uint64_t *last)
@@ -101,6 +105,22 @@ static void add_legs(bound_t *b, int rank, const sending_t *sending, uint64_t fl
     }
 }
 
+/* What a slow link takes for all but the last packet. What is cut, no link, or named again, where the last one counts, is
+ * left to the simulation. */
+static int64_t slow_time(const bound_t *b, const trv_slow_link_t *slow, uint64_t last)
+{
+    const trv_simulator_t *s = b->simulator;
+    const int ports = 2 * s->fold.dims;
+    if (isinf(slow->factor) || slow->rank < 0 || slow->rank >= s->torus.ranks || slow->port < 0 || slow->port >= ports)
+        return 0;
+    for (const trv_slow_link_t *later = slow + 1; later < b->slow_link + b->slow_links; later++)
+        if (later->rank == slow->rank && later->port == slow->port)
+            return 0;
+    const uint64_t flits = b->flits[trv_simulator_class(s, slow->rank) * ports + slow->port];
+    const double time = (double)(flits - (flits < last ? flits : last)) * floor((double)b->net->flit * slow->factor);
+    return time < (double)TRV_NEVER ? (int64_t)time : TRV_NEVER;
+}
+
 static int64_t busiest_link(bound_t *b)
 {
     const trv_simulator_t *s = b->simulator;
@@ -121,9 +141,13 @@ static int64_t busiest_link(bound_t *b)
         return 0;
     if (longest_last < b->net->packet_flits) /* the last packet on the link may be any: it is not counted */
         longest_last = b->net->packet_flits;
-    most -= most < longest_last ? most : longest_last;
+    int64_t longest = times(most - (most < longest_last ? most : longest_last), b->net->flit);
+    for (int i = 0; i < b->slow_links; i++) {
+        const int64_t time = slow_time(b, &b->slow_link[i], longest_last);
+        longest = time > longest ? time : longest;
+    }
     int64_t way = b->net->entry_delay + b->net->exit_delay + b->net->hop;
-    return plus(plus(plus(b->alpha, way), b->overhead), times(most, b->net->flit));
+    return plus(plus(plus(b->alpha, way), b->overhead), longest);
 }
 
 static int64_t busiest_processor(const bound_t *b)
@@ -164,8 +188,8 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
     trv_simulate_options_t plain = *options;
     trv_driver_t none = {NULL, NULL, NULL, NULL};
     trv_packets_t *net;
-    plain.slow_links = 0; /* they only make it slower, … */
-    plain.narrow = 0;     /* … as narrow dimensions do */
+    plain.slow_links = 0; /* they are of another torus */
+    plain.narrow = 0;     /* this only makes it slower */
     plain.link_loads = false;
     plain.observer = NULL;
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
@@ -173,7 +197,11 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
         rc = trv_packets_create(&net, &one, &plain, &none);
     if (rc)
         return rc;
-    bound_t bound = {.simulator = simulator, .net = net, .vector_bytes = vector_bytes};
+    bound_t bound = {.simulator = simulator,
+                     .net = net,
+                     .vector_bytes = vector_bytes,
+                     .slow_links = options->slow_links,
+                     .slow_link = options->slow_link};
     rc = find(&bound, options, bound_ns);
     trv_packets_destroy(net);
     return rc;
