@@ -43,7 +43,7 @@ rm "$work"/said.*
 TRIVANCE_TRANSPORT=ofi timeout 30 "$mpirun" -n 3 "$program" finalizes > "$log" 2>&1 || fail "the end ends with $?"
 if ! grep -q "built without libfabric" "$log" "$work"/said.*; then
     said 'rank [02] of MPI_COMM_WORLD has waited [0-9.]+ s in MPI_Finalize; connections close when all ranks call it'
-    said 'rank [02] of MPI_COMM_WORLD goes on after [0-9.]+ s in MPI_Finalize$'
+    said 'rank [02] of MPI_COMM_WORLD continues after [0-9.]+ s in MPI_Finalize$'
 fi
 
 rm -f "$work"/said.*
