@@ -282,6 +282,19 @@ static void refused_for_size(void **state)
     }
 }
 
+/* Over a link for which a packet would take too long to simulate there is no plan, but there is one that avoids it. */
+static void avoids_what_cannot_be_simulated(void **state)
+{
+    (void)state;
+    const case_t slow = {"9", 1, {{0, 0, 1e5}}};
+    const trv_network_t network = network_of(&slow);
+    trv_simulate_options_t options = options_of(&slow);
+    trv_planned_t plan;
+    options.bandwidth_bps = 50e3;
+    assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 65536, &options, NULL, &plan), TRV_OK);
+    assert_non_null(strstr(plan.algorithm, "@100000"));
+}
+
 static void refused(void **state)
 {
     static const struct {
@@ -309,10 +322,15 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_slower),     cmocka_unit_test(gains),
-        cmocka_unit_test(loses_little),     cmocka_unit_test(kept_apart),
-        cmocka_unit_test(determined),       cmocka_unit_test(refused),
-        cmocka_unit_test(refused_for_size), cmocka_unit_test(never_slower_than_listed),
+        cmocka_unit_test(never_slower),
+        cmocka_unit_test(gains),
+        cmocka_unit_test(loses_little),
+        cmocka_unit_test(kept_apart),
+        cmocka_unit_test(determined),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_for_size),
+        cmocka_unit_test(never_slower_than_listed),
+        cmocka_unit_test(avoids_what_cannot_be_simulated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

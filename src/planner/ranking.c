@@ -38,11 +38,14 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
 int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, double time_ns, trv_planned_t *plan)
 {
     double empty_ns;
+    trv_simulate_options_t network = planner->network;
     int rc = trv_candidate_read(&planner->list, candidate);
-    const bool dear = !rc && trv_simulate_hops(candidate->simulator, &planner->network, 1) > planner->hops_max;
     if (!rc)
-        rc = dear ? trv_simulate_bound_ns(candidate->simulator, &planner->network, 1, &empty_ns)
-                  : trv_candidate_simulate(candidate, &planner->network, 1, &empty_ns);
+        (void)trv_simulator_drop_links(candidate->simulator, &network); /* without memory they stay */
+    const bool dear = !rc && trv_simulate_hops(candidate->simulator, &network, 1) > planner->hops_max;
+    if (!rc)
+        rc = dear ? trv_simulate_bound_ns(candidate->simulator, &network, 1, &empty_ns)
+                  : trv_candidate_simulate(candidate, &network, 1, &empty_ns);
     if (rc)
         return rc;
     *plan = (trv_planned_t){.steps = candidate->facts.steps,

@@ -27,7 +27,7 @@
 #define NEAR_HOPS_MAX  3e4 /* … simulated in so many packet-hops at most, … */
 #define ALIKE          4   /* … of one algorithm at most so many */
 #define LINES_MAX      48  /* candidates of algorithms that are made for lines, … */
-#define MODEL_SLACK    0.8 /* … whose times may be so much of what their models say */
+#define MODEL_SLACK    0.7 /* … whose times may be so much of what their models say */
 #define LINES_SLOWER   2   /* times as long as on a ring, but for the starts of steps */
 #define PROSPECTS_MAX  256 /* with the algorithms that are single schedules */
 #define FACTORS_MAX    3

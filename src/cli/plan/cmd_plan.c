@@ -496,7 +496,7 @@ static int read_option(void *context, int key)
     case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
     case OPTION_WHY: options->why = true; return TRV_OK;
-    case OPTION_NODES: options->nodes = optarg; return TRV_OK;
+    case OPTION_NODES: return cli_plan_take_nodes(optarg, &options->nodes);
     case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case 'f': options->format_name = optarg; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
