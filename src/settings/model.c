@@ -44,6 +44,7 @@ char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_tor
                             char text[TRV_MODEL_NARROW_MAX])
 {
     const int many = __builtin_popcount(network->narrow);
+    char measured[TRV_TORUS_TEXT_MAX];
     size_t used = (size_t)snprintf(text, TRV_MODEL_NARROW_MAX, "%s",
                                    many == 0   ? ""
                                    : many == 1 ? "dimension"
@@ -58,7 +59,11 @@ char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_tor
             said++;
         }
     if (many > 0)
-        snprintf(text + used, TRV_MODEL_NARROW_MAX - used, " %s narrow%s%s", many == 1 ? "is" : "are",
-                 many > 1 && network->one_path ? ", by one path" : "", is_measured(torus, rules) ? " (measured)" : "");
+        used += (size_t)snprintf(text + used, TRV_MODEL_NARROW_MAX - used, " %s narrow%s%s", many == 1 ? "is" : "are",
+                                 many > 1 && network->one_path ? ", by one path" : "",
+                                 is_measured(torus, rules) ? " (measured)" : "");
+    if (rules->paths.dims > 0 && !is_measured(torus, rules))
+        snprintf(text + used, TRV_MODEL_NARROW_MAX - used, "%sthe measured paths are those of the torus %s",
+                 used ? "; " : "", trv_torus_format(&rules->paths, measured, sizeof measured));
     return text;
 }

@@ -21,8 +21,9 @@ typedef struct trv_model_paths {
 } trv_model_paths_t;
 void trv_model_narrow(trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
                       const trv_model_paths_t *paths);
-/* "dimensions 0 and 2 are narrow, by one path (measured)", or "": for people. Returns `text`. */
-#define TRV_MODEL_NARROW_MAX 120
+/* "dimensions 0 and 2 are narrow, by one path (measured)", that what was measured is another torus's, or "": for people.
+ * Returns `text`. */
+#define TRV_MODEL_NARROW_MAX (160 + TRV_TORUS_TEXT_MAX)
 char *trv_model_narrow_text(const trv_simulate_options_t *network, const trv_torus_t *torus, const trv_rules_t *rules,
                             char text[TRV_MODEL_NARROW_MAX]);
 

@@ -82,4 +82,6 @@ narrow false
 [[ $(said "TRIVANCE_RULES_FILE=$work/true.json") == *"dimension 0 is narrow (measured)"* ]] || fail "the file is not read"
 [ -z "$(said "TRIVANCE_RULES_FILE=$work/false.json" TRIVANCE_PORTS=+0=lo,-0=lo)" ] || fail "the map goes before measurement"
 [[ $(said TRIVANCE_PORTS=+0=lo,-0=lo) == *"dimension 0 is narrow: "* ]] || fail "one interface for both is not narrow"
+said=$(TRIVANCE_DEBUG=info TRIVANCE_RULES_FILE=$work/true.json "$tool" launch -n 3 "$tool" topology --ports --bytes=4K 2>&1)
+[[ $said == *"trivance: the measured paths are those of the torus 4"* ]] || fail "paths of another torus are ignored: $said"
 [ -z "$(said)" ] || fail "a dimension on one host is narrow"

@@ -163,9 +163,9 @@ static void describe(const trv_mpi_state_t *state, const question_t *question, c
                                                       question->family ? "the fastest of its family" : "planned", best);
     const trv_simulate_options_t network = network_of(state);
     char text[TRV_MODEL_NARROW_MAX];
-    if (network.narrow)
-        trv_mpi_append(choice, "; %s",
-                       trv_model_narrow_text(&network, &state->network.torus, &trv_mpi_settings()->file_rules, text));
+    trv_model_narrow_text(&network, &state->network.torus, &trv_mpi_settings()->file_rules, text);
+    if (*text)
+        trv_mpi_append(choice, "; %s", text);
     append_second(state, question, unit, choice);
     trv_mpi_describe_time(choice, took_ms);
 }

@@ -217,9 +217,9 @@ static void tell_narrow(const trv_net_t *net, const trv_torus_t *torus)
 {
     char text[TRV_MODEL_NARROW_MAX], line[TRV_MODEL_NARROW_MAX + 80];
     const trv_simulate_options_t network = trv_net_network(net, torus);
-    snprintf(line, sizeof line, "%s: plans count on one path for both ways there",
-             trv_model_narrow_text(&network, torus, &net->settings.file_rules, text));
-    if (network.narrow)
+    trv_model_narrow_text(&network, torus, &net->settings.file_rules, text);
+    snprintf(line, sizeof line, "%s%s", text, network.narrow ? ": plans count on one path for both ways there" : "");
+    if (*text)
         net->log(net->log_context, line);
 }
 
