@@ -19,7 +19,6 @@ static constexpr auto WATCHFUL = 1000ms; // after the last operation; then the t
 static constexpr auto ASIDE = 1ms;       // for callbacks, before another thread drives
 static constexpr auto FAREWELL = 1000ms; // for the other ranks' ends
 static constexpr auto LONGEST = 876000h; // a later end is more than the clock can count
-static constexpr size_t THREADS_MAX = 64;
 
 void throw_last_error(const char *call, int code)
 {
@@ -195,14 +194,15 @@ c10::intrusive_ptr<c10::ivalue::Future> Operation::getFuture()
 
 /* ---- The engine -------------------------------------------------------------------------------------------------- */
 
-static std::mutex all_mutex; // of both
+static std::mutex all_mutex; // of both lists
+static std::condition_variable all_changed;
 static std::set<std::shared_ptr<Engine>> &all()
 {
     static auto *engines = new std::set<std::shared_ptr<Engine>>; // never freed: threads may outlive static objects
     return *engines;
 }
 
-// What waits for the other ranks' ends, and in which process: a forked child has inherited no more than the names.
+// What has still to end, and in which process: a forked child has inherited no more than the names.
 struct Ending {
     std::thread thread;
     pid_t process;
@@ -211,6 +211,14 @@ static std::vector<Ending> &endings()
 {
     static auto *list = new std::vector<Ending>;
     return *list;
+}
+
+static thread_local bool is_engines; // this thread
+
+static void leave_to_the_end(std::thread thread)
+{
+    std::lock_guard<std::mutex> lock(all_mutex);
+    endings().push_back({std::move(thread), getpid()});
 }
 
 static void name_thread(std::thread &thread) { pthread_setname_np(thread.native_handle(), "trivance-torch"); }
@@ -230,7 +238,10 @@ std::shared_ptr<Engine> Engine::start(trv_net_t *net)
 /* It keeps the engine until it ends, also where a callback of a future lets go of the group. */
 void Engine::add_thread()
 {
-    threads_.emplace_back([self = shared_from_this()] { self->run(); });
+    threads_.emplace_back([self = shared_from_this()] {
+        is_engines = true;
+        self->run();
+    });
     name_thread(threads_.back());
 }
 
@@ -297,9 +308,12 @@ void Engine::call_back(const std::function<void()> &complete)
     {
         std::lock_guard<std::mutex> lock(mutex_);
         driver_ = std::thread::id();
-        if (spare_ == 0 && !stop_ && threads_.size() < THREADS_MAX)
-            add_thread();
         aside_.notify_one();
+        if (spare_ == 0 && !stop_)
+            try {
+                add_thread();
+            } catch (const std::system_error &) { // there are too many: now callbacks must not wait
+            }
     }
     complete();
     std::lock_guard<std::mutex> lock(mutex_);
@@ -360,7 +374,7 @@ void Engine::run()
     }
 }
 
-/* The last reference may go in a callback, on one of these threads. */
+/* The last reference may go in a callback, on a thread of this engine, or of another, which perhaps waits for this one's. */
 void Engine::end_threads()
 {
     std::vector<std::thread> threads;
@@ -369,8 +383,8 @@ void Engine::end_threads()
         threads.swap(threads_);
     }
     for (std::thread &thread : threads)
-        if (thread.get_id() == std::this_thread::get_id())
-            thread.detach();
+        if (is_engines)
+            leave_to_the_end(std::move(thread));
         else
             thread.join();
 }
@@ -417,6 +431,7 @@ void Engine::close(const std::string &reason)
     all().erase(shared_from_this());
     if (!soon)
         endings().push_back({std::move(ending), process_});
+    all_changed.notify_all();
 }
 
 void close_all(const std::string &reason)
@@ -430,7 +445,11 @@ void close_all(const std::string &reason)
     for (const auto &engine : left)
         engine->close(reason);
     {
-        std::lock_guard<std::mutex> lock(all_mutex);
+        std::unique_lock<std::mutex> lock(all_mutex);
+        all_changed.wait(lock, [&] { // a callback may be closing one
+            return std::none_of(left.begin(), left.end(),
+                                [](const auto &at) { return at->is_member() && all().count(at) > 0; });
+        });
         for (Ending &at : endings())
             if (at.process == getpid() && at.thread.joinable())
                 ending.push_back(std::move(at.thread));

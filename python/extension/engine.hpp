@@ -97,6 +97,7 @@ class Engine : public std::enable_shared_from_this<Engine>
     static std::shared_ptr<Engine> start(trv_net_t *net); // which it owns
 
     trv_net_t *net() const { return net_; }
+    bool is_member() const { return process_ == getpid(); }
     trv_net_comm_t *world() const { return trv_net_world(net_); }
 
     // The net stays open meanwhile. Throws what require_member does, and after the end.

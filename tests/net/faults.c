@@ -13,11 +13,13 @@
  *     pending   ends with a request that is not complete, which is refused; then does better
  *     anew      has another count in each of many jobs, one after the other: connections close with messages on their way
  *     limits    has another eager limit in its environment
+ *     forks     has a child, as all have, that ends in order
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,14 +139,34 @@ static void differ_in_limits(void)
         fail("a start with limits that differ");
 }
 
+static void fork_children(void)
+{
+    trv_net_t *net;
+    int status = -1;
+    if (trv_net_init(&net, NULL) < 0)
+        fail("no start");
+    const pid_t child = fork();
+    if (child == 0)
+        exit(7);
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 7)
+        fail("the child ended otherwise");
+    if (trv_net_barrier(trv_net_world(net)) < 0 || trv_net_finalize(&net) < 0)
+        fail("no end");
+}
+
 int main(int argc, char **argv)
 {
     trv_net_t *net;
     const char *what = argc == 2 ? argv[1] : "";
-    if (strcmp(what, "anew") == 0 || strcmp(what, "limits") == 0) {
-        (*what == 'a' ? close_amid_messages : differ_in_limits)();
-        return 0;
-    }
+    static const struct {
+        const char *what;
+        void (*job)(void);
+    } whole[] = {{"anew", close_amid_messages}, {"limits", differ_in_limits}, {"forks", fork_children}};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (strcmp(what, whole[i].what) == 0) {
+            whole[i].job();
+            return 0;
+        }
     if (trv_net_init(&net, NULL) < 0)
         fail("no start");
     trv_net_comm_t *world = trv_net_world(net);

@@ -19,7 +19,8 @@ seconds; none hangs, and no thread of ours is left once the group is destroyed.
     unmet     rank 2 does not make the group, after which its PyTorch counts groups otherwise: the last of a job
     raises    rank 2 dies of an exception
     killed    rank 2 is killed amid collectives
-    late      a program that ends without destroying its group, ranks one after another"""
+    late      a program that ends without destroying its group, ranks one after another
+    amid      a program that ends while a callback destroys its group"""
 
 import datetime
 import os
@@ -144,7 +145,8 @@ def first():
     begin()
     if RANK == 2:
         time.sleep(TIMEOUT + 1)
-    fails(lambda: dist.all_reduce(torch.ones(3)), "it waits for rank 2", "waits for ranks 0, 2", "waits for ranks 2")
+    fails(lambda: dist.all_reduce(torch.ones(3)), "it waits for rank 2", "waits for ranks 0, 2", "waits for ranks 2",
+          "it waits for rank 0")  # which began so much later that this rank's time was over first
 
 
 def limit():
@@ -207,6 +209,10 @@ def callback():
 
         assert dist.all_reduce(torch.ones(5), group=other, async_op=True).get_future().then(wait_again).wait() == [RANKS] * 7
         assert begun_in_callback[0].wait()[0].tolist() == [RANKS] * 2
+    # Of two groups, since a callback's call is in no order with those of the main thread.
+    waiting = [dist.all_reduce(torch.ones(1), async_op=True).get_future().then(
+        lambda future: dist.all_reduce(future.value()[0], group=other, async_op=True).get_future().wait()[0]) for _ in range(80)]
+    assert all(future.wait().tolist() == [RANKS ** 2] for future in waiting)
     dist.all_reduce(torch.ones(5), group=gone, async_op=True).get_future().then(leave).wait()
     dist.all_reduce(torch.ones(5), group=other)
 
@@ -282,6 +288,19 @@ def killed():
     fails(lambda: again(torch.ones(100000)), "rank 2")
     fails(work.wait, "rank 2")
     fails(lambda: dist.barrier(), "rank 2")
+
+
+def amid():
+    begin(60)
+    work = dist.all_reduce(torch.ones(5), async_op=True)
+    if RANK > 0:
+        work.wait()
+        time.sleep(3)
+        sys.exit(0)
+    work.get_future().then(lambda future: dist.destroy_process_group())
+    del work
+    time.sleep(0.3)
+    sys.exit(0)
 
 
 def late():

@@ -2,7 +2,8 @@
  * What libfabric reads from the environment, once in a process, and both ends of a connection must have alike: where
  * ofi_rxm's limits differ, its messages wait for each other for ever. So rank 0 says what holds.
  *
- * Unless its user has set one of them, libfabric's own values make way for others where tcp is what ofi_rxm carries:
+ * Where a program has used libfabric before, it has read them already, which nothing tells: such programs set them for all
+ * ranks. Unless its user has set one of them, libfabric's own values make way for others where tcp is what ofi_rxm carries:
  *
  *     eager limit    tcp takes an eager message straight into the buffer that is due, of any length, so that a
  *                    rendezvous saves no copy: it costs a round trip, two to three times the time of 32 KiB to 1 MiB on
@@ -31,11 +32,18 @@ static const struct {
 
 enum { PARAMETERS = sizeof PARAMETER / sizeof *PARAMETER, VALUE_MAX = 32 };
 
+/* NULL: it is not set, or empty. */
+static const char *value_of(int i)
+{
+    const char *value = getenv(PARAMETER[i].name);
+    return value && *value ? value : NULL;
+}
+
 static bool any_set(void)
 {
     bool set = false;
     for (int i = 0; i < PARAMETERS; i++)
-        set = set || getenv(PARAMETER[i].name);
+        set = set || value_of(i);
     return set;
 }
 
@@ -60,8 +68,7 @@ static void find_value(const char *text, const char *name, char value[VALUE_MAX]
             snprintf(value, VALUE_MAX, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
 }
 
-/* Nobody is asked to take back what has been read already, or what this process's user has set: trv_fabric_learn finds
- * the difference. */
+/* Nobody is asked to take back what this process's user has set: trv_fabric_learn finds the difference. */
 static void adopt(const char *told)
 {
     const bool ours = !told && !any_set() && !has_verbs();
@@ -71,8 +78,8 @@ static void adopt(const char *told)
             find_value(told, PARAMETER[i].name, value);
         else if (ours && PARAMETER[i].value)
             snprintf(value, sizeof value, "%s", PARAMETER[i].value);
-        if (*value)
-            setenv(PARAMETER[i].name, value, 0);
+        if (*value && !value_of(i))
+            setenv(PARAMETER[i].name, value, 1);
     }
 }
 
@@ -80,10 +87,11 @@ static void format(char text[TRV_PARAMETERS_MAX])
 {
     size_t used = 0;
     for (int i = 0; i < PARAMETERS; i++) {
-        const char *value = getenv(PARAMETER[i].name);
+        const char *value = value_of(i);
+        const size_t length = value ? strcspn(value, " ") : 0;
         if (value)
             used += (size_t)snprintf(text + used, TRV_PARAMETERS_MAX - used, "%s%s=%.*s", used ? " " : "",
-                                     PARAMETER[i].name, VALUE_MAX - 1, value);
+                                     PARAMETER[i].name, (int)(length < VALUE_MAX ? length : VALUE_MAX - 1), value);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/error.h"
 #include "net/launch/launcher.h"
@@ -21,12 +22,18 @@ bool trv_launcher_is_here(void) { return getenv("PMIX_NAMESPACE") && getenv("PMI
 static int fail(const char *what, pmix_status_t code)
 {
     return trv_fail(TRV_ERR_TRANSPORT,
-                    "the launcher's PMIx %s (%s); without it, set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for "
-                    "each process",
+                    "the launcher's PMIx %s (%s); without it, or in a program that a rank has started, set RANK, "
+                    "WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
                     what, PMIx_Error_string(code));
 }
 
-static void disconnect(void) { PMIx_Finalize(NULL, 0); }
+static pid_t connected;
+
+static void disconnect(void)
+{
+    if (getpid() == connected) /* a forked child has no part in it, nor PMIx's thread */
+        PMIx_Finalize(NULL, 0);
+}
 
 static int connect(pmix_proc_t *own)
 {
@@ -34,8 +41,10 @@ static int connect(pmix_proc_t *own)
     static pmix_status_t code = PMIX_ERR_INIT;
     static pmix_proc_t known;
     pthread_mutex_lock(&lock);
-    if (code != PMIX_SUCCESS && (code = PMIx_Init(&known, NULL, 0)) == PMIX_SUCCESS)
+    if (code != PMIX_SUCCESS && (code = PMIx_Init(&known, NULL, 0)) == PMIX_SUCCESS) {
+        connected = getpid();
         atexit(disconnect);
+    }
     *own = known;
     const pmix_status_t said = code;
     pthread_mutex_unlock(&lock);
