@@ -424,13 +424,12 @@ void Engine::close(const std::string &reason)
         over.set_value();
     });
     name_thread(ending);
-    const bool soon = ended.wait_for(FAREWELL) == std::future_status::ready;
-    if (soon)
+    if (ended.wait_for(FAREWELL) == std::future_status::ready)
         ending.join();
+    else
+        leave_to_the_end(std::move(ending));
     std::lock_guard<std::mutex> lock(all_mutex);
     all().erase(shared_from_this());
-    if (!soon)
-        endings().push_back({std::move(ending), process_});
     all_changed.notify_all();
 }
 

@@ -23,7 +23,6 @@
 
 #include "net/fabric/fabric.h"
 
-#define SETTING "TRIVANCE_TRANSPORT=ofi: "
 enum { SENTENCE_MAX = 512, PROVIDER_MAX = 64, HOST_MAX = 256, RECORD_MAX = 1 << 14 };
 
 /* One of a domain. It lives until MPI_Finalize: until then other ranks may wait for what is under way. */
@@ -78,7 +77,7 @@ static int give_reason(void *context)
 static int all_can(const place_t *domain, int code)
 {
     static const char what[] = "open libfabric";
-    char sentence[SENTENCE_MAX];
+    char sentence[SENTENCE_MAX] = "";
     int64_t word = code < 0 ? domain->ranks - domain->rank : 0;
     if (trv_mpi_greatest(domain->comm, &word, 1, what) != MPI_SUCCESS)
         return trv_fail(TRV_ERR_TRANSPORT, "the ranks cannot tell each other whether libfabric serves");
@@ -86,15 +85,13 @@ static int all_can(const place_t *domain, int code)
         return TRV_OK;
     const int who = domain->ranks - (int)word;
     if (domain->rank == who)
-        snprintf(sentence, sizeof sentence, "%s%s", strncmp(trv_last_error(), SETTING, strlen(SETTING)) ? SETTING : "",
-                 trv_last_error());
+        snprintf(sentence, sizeof sentence, "%s", trv_last_error());
     if (trv_mpi_tell(domain->comm, sentence, sizeof sentence, who, what) != MPI_SUCCESS)
-        return trv_fail(TRV_ERR_TRANSPORT, SETTING "rank %d cannot, nor tell the others why", who);
+        return trv_fail(TRV_ERR_TRANSPORT, "rank %d cannot, nor tell the others why", who);
     sentence[sizeof sentence - 1] = '\0';
-    const char *why = sentence + strlen(SETTING);
-    if (strncmp(why, "rank ", 5) == 0) /* it says whose */
-        return trv_fail(code < 0 ? code : TRV_ERR_TRANSPORT, "%s", sentence);
-    return trv_fail(code < 0 ? code : TRV_ERR_TRANSPORT, SETTING "rank %d: %s", who, why);
+    code = code < 0 ? code : TRV_ERR_TRANSPORT;
+    return strncmp(sentence, "rank ", 5) == 0 ? trv_fail(code, "%s", sentence) /* it says whose */
+                                              : trv_fail(code, "rank %d: %s", who, sentence);
 }
 
 static int open_here(job_fabric_t *job, const place_t *domain, const char *provider, const char *parameters)
@@ -109,10 +106,9 @@ static int open_here(job_fabric_t *job, const place_t *domain, const char *provi
                                           .fail = fail,
                                           .reason = give_reason,
                                           .context = job};
-    int rc = domain->ranks > 1 << TRV_RANKS_BITS
-                 ? trv_fail(TRV_ERR_UNSUPPORTED, "a job has at most %d ranks", 1 << TRV_RANKS_BITS)
-                 : trv_fabric_open(&job->fabric, &options);
-    return rc < 0 ? trv_fail(rc, "TRIVANCE_TRANSPORT=ofi: %s", trv_last_error()) : rc;
+    return domain->ranks > 1 << TRV_RANKS_BITS
+               ? trv_fail(TRV_ERR_UNSUPPORTED, "a job has at most %d ranks", 1 << TRV_RANKS_BITS)
+               : trv_fabric_open(&job->fabric, &options);
 }
 
 /* Rank 0 first, whose provider and parameters hold. */
@@ -170,8 +166,7 @@ static int hear(job_fabric_t *job, int rank, trv_reader_t *reader)
     trv_read_text(reader, host, sizeof host);
     const int place = (int)trv_read_number(reader) - 1;
     if (trv_fabric_is_local(job->fabric) && strcmp(host, job->host) != 0)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "TRIVANCE_TRANSPORT=ofi: libfabric's provider %s serves one host only, and rank %d is on %s",
+        return trv_fail(TRV_ERR_UNSUPPORTED, "libfabric's provider %s serves one host only, and rank %d is on %s",
                         trv_fabric_provider(job->fabric), rank, host);
     job->placed = job->placed && place >= 0;
     return trv_fabric_hear(job->fabric, rank, host, place < 0 ? rank : place, reader);
@@ -239,11 +234,8 @@ static void enlist(job_fabric_t *job)
     trv_mpi_find_fabric(find);
 }
 
-int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
+static int open_job(const place_t *domain)
 {
-    const place_t place = {comm, rank, ranks}, *domain = &place;
-    if (trv_mpi_settings()->transport != TRV_TRANSPORT_OFI)
-        return TRV_OK;
     job_fabric_t *job = calloc(1, sizeof *job);
     int rc = all_can(domain, job ? TRV_OK : trv_fail_memory());
     if (rc < 0) {
@@ -263,6 +255,13 @@ int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
     else
         clear(job);
     return rc;
+}
+
+int trv_mpi_job_fabric_open(MPI_Comm comm, int rank, int ranks)
+{
+    const place_t domain = {comm, rank, ranks};
+    const int rc = trv_mpi_settings()->transport == TRV_TRANSPORT_OFI ? open_job(&domain) : TRV_OK;
+    return rc < 0 ? trv_fail(rc, "TRIVANCE_TRANSPORT=ofi: %s", trv_last_error()) : TRV_OK;
 }
 
 unsigned trv_mpi_job_fabric_narrow(MPI_Comm comm, bool *one)

@@ -1,6 +1,6 @@
 /*
- * What the parts of the fabric share: parameters.c (what libfabric reads first), ports.c (which interfaces there are), settle.c (which lead which way), port.c (one
- * of them), open.c (all of them), post.c (messages), wait.c (progress).
+ * What the parts of the fabric share: parameters.c (what libfabric reads first), ports.c (which interfaces there are),
+ * settle.c (which lead which way), port.c (one of them), open.c (all of them), post.c (messages), wait.c (progress).
  */
 #ifndef TRIVANCE_NET_FABRIC_INSIDE_H
 #define TRIVANCE_NET_FABRIC_INSIDE_H

@@ -39,8 +39,7 @@ static int number_of(const char *name, int min, int max, int *value)
     if (!text || !*text)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "%s is not set: start the program with `trivance launch`, torchrun or a launcher that offers "
-                        "PMIx, or set "
-                        "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
+                        "PMIx, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
                         name);
     return trv_parse_int(text, name, min, max, value);
 }
