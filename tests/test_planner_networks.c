@@ -319,9 +319,35 @@ static void refused(void **state)
     }
 }
 
+/* Where simulating it is too much work for a plan, an algorithm's model decides; it says what a simulation would, within
+ * a quarter. */
+static void modelled(void **state)
+{
+    const uint64_t bytes = 512 << 20;
+    const case_t c = {"4mx4mx8m", 0, {{0}}};
+    const trv_simulate_options_t options = options_of(&c);
+    const trv_network_t network = network_of(&c);
+    trv_planned_t plan, simulated;
+    trv_planner_t *planner;
+    (void)state;
+    assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL), TRV_OK);
+    assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
+    assert_true(plan.modelled);
+    assert_true(fabs(plan.alpha_ns + plan.hops_ns + plan.transmission_ns - plan.time_ns) < 1);
+    if (!SANITIZED) {
+        assert_int_equal(trv_planner_time(planner, bytes, plan.algorithm, &simulated), TRV_OK);
+        assert_false(simulated.modelled);
+        assert_true(plan.time_ns < 1.25 * simulated.time_ns && simulated.time_ns < 1.25 * plan.time_ns);
+    }
+    assert_int_equal(trv_planner_rank(planner, 32, 1, &plan), 1);
+    assert_false(plan.modelled);
+    trv_planner_destroy(planner);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modelled),
         cmocka_unit_test(never_slower),
         cmocka_unit_test(gains),
         cmocka_unit_test(loses_little),

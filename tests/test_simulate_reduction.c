@@ -9,6 +9,43 @@
 
 #include "simulate/simulator.h"
 
+static void ignore_hops(void *context, uint64_t hops)
+{
+    (void)context;
+    (void)hops;
+}
+
+/* A run that is of interest up to its time is the same; up to a moment before, its time is INFINITY, and fewer hops were
+ * made when it is half of that. */
+static void ends_when_of_no_interest(void **state)
+{
+    static const char *const tori[] = {"27", "9x9", "4mx4m", "5x3"};
+    (void)state;
+    for (size_t t = 0; t < COUNT(tori); t++)
+        for (int fifo = 0; fifo < 2; fifo++) {
+            trv_torus_t torus = torus_of(tori[t]);
+            trv_schedule_t *schedule;
+            trv_simulator_t *simulator;
+            trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            trv_simulation_t result, ended;
+            options.model = fifo ? TRV_FIFO : TRV_DATELINE;
+            assert_int_equal(trv_schedule_create(&schedule, &torus, "bucket", TRV_ALLREDUCE), TRV_OK);
+            assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
+            assert_int_equal(trv_simulate(simulator, &options, 1 << 20, &result), TRV_OK);
+            trv_watch_t watch = {.moved = ignore_hops, .enough_ns = result.time_ns};
+            assert_int_equal(trv_simulate_watched(simulator, &options, 1 << 20, &watch, &ended), TRV_OK);
+            assert_true(ended.time_ns == result.time_ns && ended.time_fs == result.time_fs);
+            watch.enough_ns = result.time_ns - 0.001;
+            assert_int_equal(trv_simulate_watched(simulator, &options, 1 << 20, &watch, &ended), TRV_OK);
+            assert_true(isinf(ended.time_ns));
+            watch.enough_ns = result.time_ns / 2;
+            assert_int_equal(trv_simulate_watched(simulator, &options, 1 << 20, &watch, &ended), TRV_OK);
+            assert_true(isinf(ended.time_ns) && ended.packet_hops < result.packet_hops);
+            trv_simulator_destroy(simulator);
+            trv_schedule_destroy(schedule);
+        }
+}
+
 static void add_hops(void *context, uint64_t hops) { *(uint64_t *)context += hops; }
 
 /* A run that is watched is the same, and as long as trv_simulate_hops says; what is told of it is not more. */
@@ -24,7 +61,7 @@ static void watched_is_the_same(void **state)
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
             trv_simulation_t result, watched;
             uint64_t hops = 0;
-            const trv_watch_t watch = {&hops, add_hops};
+            const trv_watch_t watch = {.context = &hops, .moved = add_hops};
             options.model = fifo ? TRV_FIFO : TRV_DATELINE;
             options.packet_bytes = 256;
             assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), TRV_OK);
@@ -265,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watched_is_the_same),
+        cmocka_unit_test(ends_when_of_no_interest),
         cmocka_unit_test(equals_the_full_simulation_on_every_torus_up_to_8x8x8),
         cmocka_unit_test(equals_the_full_simulation_where_queues_form),
         cmocka_unit_test(equals_the_full_simulation_beside_lines),

@@ -286,6 +286,14 @@ static const char *find_name(const source_t *source, const int *choice, int own,
     return ends[0] ? "line-l" : ends[1] ? "line-b" : NULL;
 }
 
+static bool all_lines(const source_t *source)
+{
+    for (int s = 0; s < source->sides; s++)
+        if (!source->side[s].line)
+            return false;
+    return true;
+}
+
 static int add_hybrid(const source_t *source, const int *choice, int own, trv_visit_t visit)
 {
     const char *end = find_name(source, choice, own, visit);
@@ -301,13 +309,19 @@ static int add_hybrid(const source_t *source, const int *choice, int own, trv_vi
         const trv_factor_t factor = {mix.option[i]->g, mix.option[i]->steps, 0};
         hybrid.dimension[source->dimension[i]] = factor;
     }
-    const trv_model_t model = find_model(source, &mix);
+    trv_model_t model = find_model(source, &mix);
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
     int rc = source->collector->add(source->collector->list, end ? end : name, &model, false);
     if (rc || end || !source->streamed || own || visit != TRV_INTERLEAVED)
         return rc;
     hybrid.streams = STREAMED;
     trv_hybrid_name(&hybrid, source->collector->torus, name, sizeof name);
+    if (all_lines(source)) {
+        model.busy = model.load;
+        model.load /= 2; /* half of the streams of a dimension go each way */
+        trv_model_messages(&model, model.messages / source->active, STREAMED * source->active);
+        return source->collector->add(source->collector->list, name, &model, false);
+    }
     return trv_uneven_add(source->collector, name, "", ":weights", 1);
 }
 

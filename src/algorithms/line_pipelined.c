@@ -30,10 +30,7 @@
 #include "common/error.h"
 #include "torus/torus.h"
 
-enum {
-    BLOCKS_MAX = 1 << 30,  /* of a slice */
-    MESSAGES_MAX = 1 << 22 /* of a candidate: more take long to simulate */
-};
+#define BLOCKS_MAX (1 << 30) /* of a slice */
 
 /* Register 0 has the rank's own parts and all sums. */
 enum { OWN, FROM_LEFT, FROM_RIGHT, REGISTERS };
@@ -399,49 +396,125 @@ static int create(trv_schedule_t *schedule)
 
 /* ---- Candidates -------------------------------------------------------------------------------------------------- */
 
-/* The links of a dimension carry what all streams bring there; the first and the last chunk have them for themselves. */
-static trv_model_t find_model(const tables_t *tables, const trv_collector_t *collector, int chunks, int steps)
+/* A block on the links of a dimension, from the first of these places to the last. */
+typedef struct span {
+    int first, last, stream;
+    double share; /* of the vector */
+} span_t;
+
+/* The blocks that a level moves in a step in the direction in which there are more, or as many: of a ring's links all
+ * carry the same, of a line's those near the beginning the parts, and those near the end the sums. */
+static int list_spans(const flow_t *flow, const level_t *level, int step, span_t *span)
 {
-    trv_model_t model = {.steps = steps, .hops = steps};
-    const int streams = 2 * tables->levels;
-    double load[TRV_DIMS_MAX] = {0}, messages = 0;
-    for (int i = 0; i < streams; i++) {
-        double held = 1.0 / streams;
-        for (int l = 0; l < tables->levels; l++) {
-            const level_t *level = &tables->flow[i].level[l];
-            const int busy = busy_steps(level, collector->collective);
-            load[level->dimension] += held * busy / level->size;
-            messages += fmin(2.0 * steps, 2.0 * tables->flow[i].chunks * busy) / streams;
-            held /= level->size;
-        }
+    const int size = level->size, way = level->line ? size - 1 : size / 2;
+    int first, count = 0, chunks = find_chunks(flow, level, level->scatter, step, &first);
+    for (int s = first; chunks-- > 0; s++) {
+        const int ahead = level->depth - (step - level->scatter - s * flow->period);
+        if (ahead <= way)
+            span[count++] = (span_t){.first = 0, .last = level->line ? size - 1 - ahead : 0};
     }
-    for (int d = 0; d < TRV_DIMS_MAX; d++)
-        model.load = fmax(model.load, load[d] * (1 + 1.0 / chunks));
-    trv_model_messages(&model, messages, streams);
-    return model;
+    chunks = find_chunks(flow, level, level->gather, step, &first);
+    for (int s = first; chunks-- > 0; s++) {
+        const int ahead = step - level->gather - s * flow->period + 1;
+        if (ahead <= way)
+            span[count++] = (span_t){.first = level->line ? ahead - 1 : 0, .last = level->line ? size - 2 : 0};
+    }
+    return count;
 }
 
-/* One of the candidates; not where simulating it takes too long, or there would be too many blocks. */
+/* What the busiest link of a dimension carries in a step: of one stream at most, and of all. It is where a span ends. */
+static void find_busiest(const span_t *span, int spans, int streams, double *own, double *all)
+{
+    for (int i = 0; i < 2 * spans; i++) {
+        const int place = i % 2 ? span[i / 2].last : span[i / 2].first;
+        double sum = 0;
+        for (int stream = 0, s = 0; stream < streams; stream++) {
+            double of_stream = 0;
+            for (; s < spans && span[s].stream == stream; s++)
+                of_stream += span[s].first <= place && place <= span[s].last ? span[s].share : 0;
+            sum += of_stream;
+            *own = fmax(*own, of_stream);
+        }
+        *all = fmax(*all, sum);
+    }
+}
+
+/* The spans of a dimension's links in a step, stream by stream. */
+static int list_dimension(const tables_t *tables, int dimension, int step, span_t *span)
+{
+    int spans = 0;
+    for (int i = 0; i < 2 * tables->levels; i++) {
+        const flow_t *flow = &tables->flow[i];
+        double share = 1.0 / (2 * tables->levels) / flow->chunks;
+        for (int l = 0; l < tables->levels; l++) {
+            share /= flow->level[l].size;
+            if (flow->level[l].dimension != dimension)
+                continue;
+            const int count = list_spans(flow, &flow->level[l], step, span + spans);
+            for (int s = spans; s < spans + count; s++) {
+                span[s].stream = i;
+                span[s].share = share;
+            }
+            spans += count;
+        }
+    }
+    return spans;
+}
+
+/* Step by step: a stream pays its latencies and its message, while the others' are on the links. In several dimensions
+ * streams get out of step where the pipeline fills and empties, by as much as simulations say. */
+static int find_model(const tables_t *tables, const trv_collector_t *collector, int steps, trv_model_t *model)
+{
+    const int streams = 2 * tables->levels;
+    int most = 0;
+    double messages = 0;
+    for (int i = 0; i < streams; i++)
+        for (int l = 0; l < tables->levels; l++) {
+            const flow_t *flow = &tables->flow[i];
+            most += chunks_max(flow, &flow->level[l]);
+            messages += fmin(2.0 * steps, 2.0 * flow->chunks * busy_steps(&flow->level[l], collector->collective)) /
+                        streams;
+        }
+    span_t *span = malloc((size_t)most * sizeof *span);
+    if (!span)
+        return trv_fail_memory();
+    *model = (trv_model_t){.steps = steps, .hops = steps};
+    for (int step = 0; step < steps; step++) {
+        double own = 0, all = 0;
+        for (int d = 0; d < collector->torus->dims; d++) {
+            const int spans = list_dimension(tables, d, step, span);
+            find_busiest(span, spans, streams, &own, &all);
+        }
+        model->load += own;
+        model->busy += all;
+    }
+    free(span);
+    const double fill = tables->levels > 1 ? 1 + 0.5 / (2 + tables->flow[0].chunks) : 1;
+    model->load *= fill;
+    model->busy *= fill;
+    trv_model_messages(model, messages, streams);
+    return TRV_OK;
+}
+
+/* One of the candidates; none where there would be too many blocks. */
 static int add_candidate(const trv_collector_t *collector, int chunks, bool always)
 {
     const trv_torus_t *torus = collector->torus;
-    const double simulated = torus->lines ? torus->ranks : 1; /* without lines all ranks do the same */
     char name[TRV_ALGORITHM_NAME_MAX];
     tables_t tables;
+    trv_model_t model;
     int steps;
     if (arrange(&tables, torus, torus->lines, collector->collective, chunks, &steps))
         return TRV_OK;
-    const trv_model_t model = find_model(&tables, collector, chunks, steps);
-    if (model.messages * simulated > MESSAGES_MAX)
-        return TRV_OK;
+    int rc = find_model(&tables, collector, steps, &model);
     snprintf(name, sizeof name, "line-pipelined:%d", chunks);
-    return collector->add(collector->list, name, &model, always);
+    return rc ? rc : collector->add(collector->list, name, &model, always);
 }
 
 /* The choice of the algorithm that is just called line-pipelined, and others. */
 static int candidates(const trv_collector_t *collector)
 {
-    static const int tried[] = {1, 4, 16, 64};
+    static const int tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
     const int chosen = choose_chunks(collector->torus, collector->torus->lines);
     int rc = add_candidate(collector, chosen, true);
     for (size_t i = 0; i < sizeof tried / sizeof *tried && !rc; i++)

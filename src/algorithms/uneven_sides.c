@@ -17,6 +17,7 @@ typedef struct measure {
     double load[TRV_DIMS_MAX * TRV_DIMS_MAX]; /* [i * active + s]: see trv_weights_balance */
     double messages;                          /* of the stream that has most */
     double hops;
+    double own; /* of the load of a link in a step, what one stream waits for */
     int steps, streams;
     trv_step_t step;
 } measure_t;
@@ -50,7 +51,7 @@ static int measure(measure_t *m, const trv_collector_t *collector, const char *n
     int rc = trv_schedule_create(&schedule, &rings, name, collector->collective);
     if (rc)
         return rc;
-    *m = (measure_t){.schedule = schedule, .step = TRV_STEP_INIT, .steps = trv_schedule_steps(schedule)};
+    *m = (measure_t){.schedule = schedule, .step = TRV_STEP_INIT, .own = 1, .steps = trv_schedule_steps(schedule)};
     m->streams = trv_schedule_streams(schedule);
     m->active = trv_torus_active(collector->torus, m->dimension);
     for (int stream = 0; stream < trv_schedule_streams(schedule) && rc >= 0; stream++) {
@@ -66,13 +67,17 @@ static int measure(measure_t *m, const trv_collector_t *collector, const char *n
     return rc < 0 ? rc : TRV_OK;
 }
 
-/* Of a ring's links a line has half, and its messages go up to twice as far. */
-static void measure_lines(measure_t *m, const trv_torus_t *torus)
+/* Of a ring's links a line has half, and its messages go up to twice as far. Of a ring that is laid along it twofold all
+ * links are alike, and busy while a stream pays its latencies: with messages of the other streams that begin in its
+ * dimension, of which half go its way. */
+static void measure_lines(measure_t *m, const trv_torus_t *torus, bool folded)
 {
     for (int i = 0; i < m->active; i++)
         for (int s = 0; s < m->active && trv_torus_is_line(torus, m->dimension[i]); s++)
             m->load[i * m->active + s] *= 2;
     m->hops *= 2;
+    if (folded && m->streams > 2 * m->active)
+        m->own = 2.0 * m->active / m->streams;
 }
 
 /* With the weights, or none. */
@@ -83,9 +88,8 @@ static int add(const trv_collector_t *collector, const measure_t *m, const char 
     trv_weights_t equal = {.count = m->active};
     for (int s = 0; s < m->active; s++)
         equal.value[s] = 1;
-    trv_model_t model = {.steps = m->steps,
-                         .hops = m->hops,
-                         .load = trv_weights_load(m->active, m->load, weights ? weights : &equal)};
+    const double load = trv_weights_load(m->active, m->load, weights ? weights : &equal);
+    trv_model_t model = {.steps = m->steps, .hops = m->hops, .load = m->own * load, .busy = load};
     trv_model_messages(&model, m->messages, m->streams);
     if (weights)
         trv_weights_format(weights, text);
@@ -103,7 +107,7 @@ int trv_uneven_add(const trv_collector_t *collector, const char *name, const cha
         return rc;
     const bool lines = collector->torus->lines != 0;
     if (lines)
-        measure_lines(&m, collector->torus);
+        measure_lines(&m, collector->torus, *form);
     snprintf(formed, sizeof formed, "%s%s", name, lines ? form : "");
     const int found = trv_weights_balance(m.active, m.load, weights);
     if (found == 0 && lines)

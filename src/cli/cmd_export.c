@@ -101,7 +101,7 @@ static int run(options_t *options)
 {
     uint64_t bytes = options->bytes ? options->bytes : 64 << 10;
     trv_schedule_t *schedule = NULL;
-    double time_ns;
+    cli_time_t time;
     int rc;
     if (options->schedule) {
         trv_schedule_file_t file;
@@ -118,7 +118,7 @@ static int run(options_t *options)
         rc = cli_network_finish(&options->network, &options->tori.torus[0]);
         if (!rc)
             rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective,
-                            &options->network.options, NULL, bytes, &schedule, &time_ns);
+                            &options->network.options, NULL, bytes, &schedule, &time);
         if (!rc && !options->unchecked && cli_check_routes(schedule, &options->network.options)) {
             trv_schedule_destroy(schedule);
             return trv_fail(TRV_ERR_UNSUPPORTED, "%s; --unchecked writes it as it is", trv_last_error());

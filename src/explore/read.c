@@ -73,11 +73,11 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
     if (rc)
         return rc;
     trv_simulate_options_t planned = ask->network.options; /* as `plan` plans: one queue per link */
-    double time_ns;
+    cli_time_t time;
     planned.model = TRV_FIFO;
     planned.buffer_bytes = 0;
     return cli_choose(&ask->selection.choice[0], &tori->torus[0], ask->collective, &planned, NULL, ask->bytes, schedule,
-                      &time_ns);
+                      &time);
 }
 
 /* -1: go on; else the exit code, after a sentence. */

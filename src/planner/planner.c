@@ -129,13 +129,13 @@ void trv_planner_destroy(trv_planner_t *planner)
 
 /* The time with two channels per link, on the whole torus, of a candidate whose simulator is made. */
 static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
-                              double *time_ns)
+                              trv_entry_t *entry)
 {
     const double copies = planner->list.network.torus.ranks / candidate->facts.fold;
     trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
                                                         SETTLE_HOPS_MAX / copies);
     network.model = TRV_DATELINE;
-    return trv_candidate_simulate(candidate, &network, vector_bytes, time_ns);
+    return trv_candidate_simulate(candidate, &network, vector_bytes, INFINITY, entry);
 }
 
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static int settle(trv_ranking_t *ranking)
             const trv_advance_t all = trv_advance_begin(0.1 + 0.9 * count / SETTLE_MAX, 0.9 / SETTLE_MAX);
             settled[count] = ranking->best[i];
             rc = find_dateline_time(planner, &planner->list.candidate[settled[count].candidate], ranking->vector_bytes,
-                                    &settled[count].time_ns);
+                                    &settled[count]);
             trv_advance_end(all);
             count++;
         }
@@ -263,8 +263,8 @@ int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, tr
     ranking.room = planner->dateline && room < SETTLE_ROOM ? SETTLE_ROOM : room;
     int rc = rank_all(&ranking), plans = ranking.timed < room ? ranking.timed : room;
     for (int i = 0; i < plans && !rc; i++)
-        rc = trv_planner_make_plan(planner, &planner->list.candidate[ranking.best[i].candidate],
-                                   ranking.best[i].time_ns, &plan[i]);
+        rc = trv_planner_make_plan(planner, &planner->list.candidate[ranking.best[i].candidate], &ranking.best[i],
+                                   &plan[i]);
     free(memory);
     return rc ? rc : plans;
 }
@@ -293,7 +293,7 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
 int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan)
 {
     trv_candidate_t *candidate = NULL;
-    double time_ns;
+    trv_entry_t entry = {.hops = 0};
     bool keeps;
     int rc = find_candidate(planner, algorithm, &candidate);
     if (!rc)
@@ -301,8 +301,8 @@ int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *
     if (!rc && !keeps)
         rc = trv_constraints_refuse(&planner->constraints, &planner->list, candidate, vector_bytes);
     if (!rc)
-        rc = trv_planner_find_time(planner, candidate, vector_bytes, INFINITY, &time_ns);
+        rc = trv_planner_find_time(planner, candidate, vector_bytes, INFINITY, &entry);
     if (!rc && planner->dateline)
-        rc = find_dateline_time(planner, candidate, vector_bytes, &time_ns);
-    return rc ? rc : trv_planner_make_plan(planner, candidate, time_ns, plan);
+        rc = find_dateline_time(planner, candidate, vector_bytes, &entry);
+    return rc ? rc : trv_planner_make_plan(planner, candidate, &entry, plan);
 }

@@ -10,19 +10,20 @@
 #include "simulate/simulator.h"
 
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
-                           uint64_t vector_bytes, double *time_ns)
+                           uint64_t vector_bytes, double enough_ns, trv_entry_t *entry)
 {
     trv_simulation_t result;
-    int rc = trv_timing_simulate(candidate->simulator, network, vector_bytes, &result);
-    *time_ns = rc ? INFINITY : result.time_ns;
+    int rc = trv_timing_simulate(candidate->simulator, network, vector_bytes, enough_ns, &result);
+    entry->time_ns = rc ? INFINITY : result.time_ns;
+    entry->hops = rc ? 0 : (double)result.simulated_hops;
     return rc;
 }
 
 int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
-                          double enough_ns, double *time_ns)
+                          double enough_ns, trv_entry_t *entry)
 {
     double bound_ns;
-    *time_ns = INFINITY;
+    entry->time_ns = INFINITY;
     int rc = trv_candidate_facts(&planner->list, candidate);
     if (rc || candidate->facts.steps * planner->network.alpha_ns > enough_ns)
         return rc;
@@ -32,40 +33,53 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
     const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
                                                               planner->hops_max);
     rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
-    return rc || bound_ns > enough_ns ? rc : trv_candidate_simulate(candidate, &network, vector_bytes, time_ns);
+    return rc || bound_ns > enough_ns ? rc
+                                      : trv_candidate_simulate(candidate, &network, vector_bytes, enough_ns, entry);
 }
 
-int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, double time_ns, trv_planned_t *plan)
+/* A vector of one byte takes at least as long as its steps and hops: as long, where simulating it is too much work. */
+static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candidate, double *empty_ns)
 {
-    double empty_ns;
     trv_simulate_options_t network = planner->network;
     int rc = trv_candidate_read(&planner->list, candidate);
-    if (!rc)
-        (void)trv_simulator_drop_links(candidate->simulator, &network); /* without memory they stay */
-    const bool dear = !rc && trv_simulate_hops(candidate->simulator, &network, 1) > planner->hops_max;
-    if (!rc)
-        rc = dear ? trv_simulate_bound_ns(candidate->simulator, &network, 1, &empty_ns)
-                  : trv_candidate_simulate(candidate, &network, 1, &empty_ns);
+    if (rc)
+        return rc;
+    (void)trv_simulator_drop_links(candidate->simulator, &network); /* without memory they stay */
+    if (trv_simulate_hops(candidate->simulator, &network, 1) > planner->hops_max)
+        return trv_simulate_bound_ns(candidate->simulator, &network, 1, empty_ns);
+    trv_entry_t entry;
+    rc = trv_candidate_simulate(candidate, &network, 1, INFINITY, &entry);
+    *empty_ns = entry.time_ns;
+    return rc;
+}
+
+int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
+                          trv_planned_t *plan)
+{
+    double empty_ns = trv_planner_estimate(planner, &candidate->model, 0);
+    int rc = entry->modelled ? TRV_OK : find_empty_time(planner, candidate, &empty_ns);
     if (rc)
         return rc;
     *plan = (trv_planned_t){.steps = candidate->facts.steps,
                             .consistent = candidate->facts.consistent,
-                            .time_ns = time_ns,
-                            .alpha_ns = candidate->facts.steps * planner->network.alpha_ns};
+                            .time_ns = entry->time_ns,
+                            .alpha_ns = candidate->facts.steps * planner->network.alpha_ns,
+                            .modelled = entry->modelled};
     memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
     plan->hops_ns = empty_ns - plan->alpha_ns;
-    plan->transmission_ns = time_ns - empty_ns;
+    plan->transmission_ns = entry->time_ns - empty_ns;
     return TRV_OK;
 }
 
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
 {
     const trv_simulate_options_t *n = &planner->network;
+    const double vector_ns = (double)vector_bytes * 8e9 / n->bandwidth_bps;
     double router_ns = n->router_in_ns + n->router_out_ns; /* a way of h hops passes h + 1 of them */
     double network_ns = model->steps * (n->alpha_ns + 2 * n->host_latency_ns + router_ns) +
-                        model->hops * (n->link_latency_ns + router_ns) +
-                        model->load * (double)vector_bytes * 8e9 / n->bandwidth_bps;
-    return fmax(network_ns + model->waits * n->message_overhead_ns, model->messages * n->message_overhead_ns);
+                        model->hops * (n->link_latency_ns + router_ns) + model->load * vector_ns;
+    return fmax(fmax(network_ns, model->busy * vector_ns) + model->waits * n->message_overhead_ns,
+                model->messages * n->message_overhead_ns);
 }
 
 /* By time; ties are decided by the steps, then by the order of the list. */
@@ -87,7 +101,7 @@ void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
 int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double enough_ns)
 {
     trv_candidate_t *candidate = &ranking->planner->list.candidate[entry->candidate];
-    int rc = trv_planner_find_time(ranking->planner, candidate, ranking->vector_bytes, enough_ns, &entry->time_ns);
+    int rc = trv_planner_find_time(ranking->planner, candidate, ranking->vector_bytes, enough_ns, entry);
     entry->steps = candidate->facts.steps;
     if (!rc && !isinf(entry->time_ns))
         trv_ranking_insert(ranking, entry);

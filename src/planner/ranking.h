@@ -20,6 +20,8 @@ typedef struct trv_entry {
     int candidate; /* number in the list */
     bool always;
     double estimate_ns, time_ns;
+    double hops;   /* that were simulated, until the time was found or was above what is of interest */
+    bool modelled; /* the time is that of the model */
     int steps;
 } trv_entry_t;
 
@@ -36,16 +38,16 @@ typedef struct trv_ranking {
 /* By the candidate's model. */
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes);
 
-/* The candidate's time on a network; its simulator is made. */
+/* The candidate's time on a network, INFINITY where it is more than `enough_ns`; its simulator is made. Fills the entry. */
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
-                           uint64_t vector_bytes, double *time_ns);
+                           uint64_t vector_bytes, double enough_ns, trv_entry_t *entry);
 
-/* The candidate's time, INFINITY where a bound says that it is more than `enough_ns`. */
+/* The same on the planner's network, where a bound may say so first: fills the entry. */
 int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
-                          double enough_ns, double *time_ns);
+                          double enough_ns, trv_entry_t *entry);
 
 /* Makes a plan of a candidate whose time is known. */
-int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, double time_ns,
+int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
                           trv_planned_t *plan);
 
 /* Keeps an entry that has a time. */

@@ -63,11 +63,19 @@ static void moved(void *context, uint64_t more)
 }
 
 int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t vector_bytes,
-                        trv_simulation_t *result)
+                        double enough_ns, trv_simulation_t *result)
 {
     hops_t hops = {0, fmax(1, trv_simulate_hops(simulator, network, vector_bytes))};
-    const trv_watch_t watch = {&hops, moved};
+    const trv_watch_t watch = {.context = &hops, .moved = moved, .enough_ns = enough_ns};
     return trv_simulate_dropped(simulator, network, vector_bytes, &watch, result);
+}
+
+static void add_to_step(trv_timing_step_t *step, const trv_route_t *route, double bytes)
+{
+    for (int d = 0; d < route->torus->dims; d++)
+        step->passing[trv_port(d, route->sign[d])] += bytes * route->hops[d];
+    const int hops = trv_route_length(route);
+    step->farthest = hops > step->farthest ? hops : step->farthest;
 }
 
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
@@ -88,7 +96,8 @@ int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulat
                 for (int size = 0; size < 2; size++)
                     sends->hops[size] += ceil(bytes / packet_bytes[size]) * trv_route_length(&route);
                 by_port[step.send[i].port] += bytes;
-                sends->byte_hops += bytes * trv_route_length(&route);
+                if (sends->step)
+                    add_to_step(&sends->step[k], &route, bytes);
                 sends->port_bytes = fmax(sends->port_bytes, by_port[step.send[i].port]);
                 sends->messages++;
             }
@@ -110,7 +119,7 @@ int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t
     const trv_simulate_options_t options = trv_timing_packets(simulator, &plain, vector_bytes,
                                                               trv_timing_hops_max(trv_schedule_torus(schedule),
                                                                                   &plain));
-    rc = trv_timing_simulate(simulator, &options, vector_bytes, &result);
+    rc = trv_timing_simulate(simulator, &options, vector_bytes, INFINITY, &result);
     trv_simulator_destroy(simulator);
     if (!rc)
         *time_ns = result.time_ns;

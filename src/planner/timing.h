@@ -22,16 +22,24 @@ bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
                                           uint64_t vector_bytes, double hops_max);
 
-/* trv_simulate, which says how far it is (common/advance.h). */
+/* trv_simulate, which says how far it is (common/advance.h); a time above `enough_ns` is INFINITY. */
 int trv_timing_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *network, uint64_t vector_bytes,
-                        trv_simulation_t *result);
+                        double enough_ns, trv_simulation_t *result);
 
-/* What a rank sends: messages, packet-hops for packets of the network's size and of 1 MiB, bytes by its busiest port, and
- * each byte as often as it passes a link.
- * With what the rank in the middle sends the work of a simulation is estimated before anything else is read. */
+/* What they send in a step: by port of the torus each byte as often as it passes a link there, and the hops of the
+ * farthest message. */
+typedef struct trv_timing_step {
+    double passing[TRV_PORTS_MAX];
+    int farthest;
+} trv_timing_step_t;
+
+/* What ranks send: messages, packet-hops for packets of the network's size and of 1 MiB, and bytes by the busiest port of
+ * one. With what some ranks send the work of a simulation is estimated before anything else is read. */
 typedef struct trv_timing_sends {
-    double messages, hops[2], port_bytes, byte_hops;
+    double messages, hops[2], port_bytes;
+    trv_timing_step_t *step; /* or NULL */
 } trv_timing_sends_t;
+/* Adds what one rank sends. */
 int trv_timing_sends(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                      uint64_t vector_bytes, trv_timing_sends_t *sends);
 

@@ -7,8 +7,11 @@
  * nothing that is left can win, or the work is done that is allowed: each as it is and, for some of the factors by which
  * links are slow, with the links left alone that are so slow or slower (NAME@F). What passes a cut link is dropped.
  *
- * The plan for the torus without lines and links comes first, whatever its work: so no plan is slower than that. Nor is
- * one slower than an algorithm of the table, on some hundreds of nodes: there only a true bound leaves one of them out.
+ * Among them is the plan for the torus without lines and links: so no plan is slower than that. Nor is one slower than an
+ * algorithm of the table, on some hundreds of nodes: there only a true bound leaves one of them out.
+ *
+ * What is too much work even by itself counts with its model's time, made longer by as much as simulated ones of its
+ * algorithm take longer than their models at least, where that is much better than all that was simulated.
  */
 #include "planner/uneven.h"
 
@@ -20,22 +23,23 @@
 #include "common/advance.h"
 #include "common/error.h"
 #include "planner/constraints.h"
+#include "planner/factors.h"
+#include "planner/look.h"
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-#define NEAR           32  /* plans for the torus without lines and links … */
-#define NEAR_HOPS_MAX  3e4 /* … simulated in so many packet-hops at most, … */
-#define ALIKE          4   /* … of one algorithm at most so many */
-#define LINES_MAX      48  /* candidates of algorithms that are made for lines, … */
-#define MODEL_SLACK    0.7 /* … whose times may be so much of what their models say */
-#define LINES_SLOWER   2   /* times as long as on a ring, but for the starts of steps */
-#define PROSPECTS_MAX  256 /* with the algorithms that are single schedules */
-#define FACTORS_MAX    3
-#define FACTOR_LEAST   1.5  /* times as slow: what is less is not worth an opened row */
+#define NEAR           32   /* plans for the torus without lines and links … */
+#define NEAR_HOPS_MAX  3e4  /* … simulated in so many packet-hops at most, … */
+#define ALIKE          4    /* … of one algorithm at most so many */
+#define LINES_MAX      48   /* candidates of algorithms that are made for lines, … */
+#define MODEL_SLACK    0.7  /* … whose times may be so much of what their models say */
+#define LINES_SLOWER   2    /* times as long as on a ring, but for the starts of steps */
+#define PROSPECTS_MAX  256  /* with the algorithms that are single schedules */
 #define WORK           10   /* of one plan: simulations of the planner's hops_max, reading included */
 #define PROSPECTS_PART 0.25 /* finding the prospects is about so much of all the time */
-#define SAMPLED        4    /* ranks, along the diagonal, which tell of a schedule */
-#define CHEAP_READING  0.05 /* of a simulation of the planner's hops_max */
+#define CHEAP_MESSAGES 0.05 /* of the planner's hops_max */
+#define MARGIN         1.25 /* so many times its model's time may take what is not simulated, … */
+#define MARGIN_KNOWN   1.15 /* … or where others of its algorithm were */
 #define PASSED_MAX     1e9  /* links, by the messages of one schedule: half a minute's simulation */
 #define KEPT_MAX       2e5  /* messages of a simulator that is kept for the next size */
 
@@ -44,15 +48,19 @@ typedef struct prospect {
     double least_ns, likely_ns; /* what it takes at least, and about */
     bool listed;                /* an algorithm of the table, than which no plan should be slower */
     bool near;                  /* only from the torus without lines and links is it known what is likely */
+    bool dear;                  /* comes after the others, or is not simulated */
     bool examined;
+    double simulated_ns; /* its time, or what that is above; 0: it was not */
 } prospect_t;
 
 typedef struct prospects {
     trv_ranking_t *ranking;
-    int count, factors;
-    double factor[FACTORS_MAX];
-    double work; /* that is left */
+    int count, factors, modelled;
+    double factor[TRV_FACTORS_MAX];
+    double work;     /* that is left … */
+    double reserved; /* … of which the first of them needs so much */
     prospect_t prospect[PROSPECTS_MAX];
+    trv_entry_t model[PROSPECTS_MAX]; /* of those that were too much work, with their models' times */
 } prospects_t;
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -62,7 +70,7 @@ static unsigned find_lines(const trv_network_t *network)
 {
     unsigned lines = network->torus.lines;
     for (int i = 0; i < network->slow_links; i++)
-        if (network->slow_link[i].factor >= FACTOR_LEAST)
+        if (network->slow_link[i].factor >= TRV_FACTOR_LEAST)
             lines |= 1u << trv_port_dimension(network->slow_link[i].port);
     return lines;
 }
@@ -153,57 +161,6 @@ static int count_alike(const prospects_t *p, const char *name)
     return alike;
 }
 
-/* Whether there are slow links that the schedule of this name may not leave alone. */
-static bool uses_slow(const trv_network_t *network, const char *name)
-{
-    const char *at = strchr(name, '@');
-    const double avoid = at && network->routes == TRV_ROUTES_CHOSEN ? strtod(at + 1, NULL) : INFINITY;
-    for (int i = 0; i < network->slow_links; i++)
-        if (network->slow_link[i].factor < avoid)
-            return true;
-    return false;
-}
-
-/* What some ranks tell of a schedule: about the work of reading it and of simulating it, what it takes at least, and about,
- * if all send as much. */
-typedef struct look {
-    double reading, simulating, least_ns, likely_ns;
-} look_t;
-
-static int look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, look_t *look)
-{
-    const trv_simulate_options_t *network = &planner->network;
-    trv_timing_sends_t sends = {0};
-    trv_schedule_t *schedule;
-    const trv_torus_t *torus = &planner->list.network.torus;
-    int place[TRV_DIMS_MAX], links = 0; /* that leave a rank */
-    int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective);
-    for (int i = 0; i < SAMPLED && !rc; i++) {
-        for (int d = 0; d < torus->dims; d++)
-            place[d] = (int)((int64_t)torus->size[d] * i / SAMPLED);
-        rc = trv_timing_sends(schedule, trv_torus_rank(torus, place), network, vector_bytes, &sends);
-    }
-    for (int d = 0; d < torus->dims; d++)
-        links += torus->size[d] > 1 ? 2 : 0;
-    double classes = rc ? 0 : 1;
-    for (int d = 0; d < torus->dims && !rc; d++)
-        classes *= trv_schedule_period(schedule, d);
-    /* What is slow tells all ranks apart; what is cut is not passed. */
-    const double ranks = uses_slow(&planner->list.network, name) ? torus->ranks : classes;
-    look->reading = classes * sends.messages / SAMPLED;
-    look->simulating = fmax(ranks * sends.hops[1] / SAMPLED, fmin(ranks * sends.hops[0] / SAMPLED, planner->hops_max));
-    /* The last packet may still be under way on its first link when its head has arrived. */
-    look->least_ns = 8e9 * fmax(0, sends.port_bytes - network->packet_bytes) / network->bandwidth_bps;
-    look->likely_ns = 8e9 * sends.byte_hops / (SAMPLED * fmax(1, links)) / network->bandwidth_bps;
-    if (!rc) {
-        const double start_ns = trv_schedule_steps(schedule) * network->alpha_ns;
-        look->least_ns = fmax(look->least_ns, start_ns);
-        look->likely_ns += start_ns;
-    }
-    trv_schedule_destroy(schedule);
-    return rc;
-}
-
 /* By the model of what is made for lines; 0 where there is none. */
 static double model_ns(const prospects_t *p, const char *name)
 {
@@ -228,10 +185,10 @@ static int add_near(prospects_t *p)
     int plans = trv_planner_rank(whole, p->ranking->vector_bytes, NEAR, near + 1);
     whole->hops_max = hops_max;
     for (int i = 0; i <= plans && !rc; i++) {
-        look_t look = {0};
+        trv_look_t look = {0};
         if (count_alike(p, near[i].algorithm) == ALIKE)
             continue;
-        rc = look_at(p->ranking->planner, near[i].algorithm, p->ranking->vector_bytes, &look);
+        rc = trv_look_at(p->ranking->planner, near[i].algorithm, p->ranking->vector_bytes, &look);
         const double likely_ns = fmax(look.likely_ns, model_ns(p, near[i].algorithm));
         add_prospect(p, near[i].algorithm, near[i].time_ns, fmax(slower(p, &near[i]), likely_ns), false);
         p->prospect[p->count - 1].near = true; /* the first of them is among the others again */
@@ -241,9 +198,9 @@ static int add_near(prospects_t *p)
 }
 
 /* On some hundreds of nodes: there nothing that is listed is left out but for a true bound. */
-static bool is_cheap(const trv_planner_t *planner, const look_t *look)
+static bool is_cheap(const trv_planner_t *planner, const trv_look_t *look)
 {
-    return look->simulating <= planner->hops_max && look->reading <= CHEAP_READING * planner->hops_max;
+    return look->hops <= planner->hops_max && look->messages <= CHEAP_MESSAGES * planner->hops_max;
 }
 
 /* A single schedule takes at least its steps, and what a rank sends. Where simulating all of these is too much, it is
@@ -252,8 +209,8 @@ static int add_single(prospects_t *p, const char *name)
 {
     trv_planner_t *planner = p->ranking->planner, *whole = planner->whole;
     double estimate_ns = 0, likely_ns = 0;
-    look_t look = {0};
-    int rc = look_at(planner, name, p->ranking->vector_bytes, &look);
+    trv_look_t look = {0};
+    int rc = trv_look_at(planner, name, p->ranking->vector_bytes, &look);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     for (int i = 0; i < whole->list.count; i++)
@@ -327,50 +284,6 @@ static int add_prospects(prospects_t *p)
     return rc;
 }
 
-static int descending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-/* Whether links that are so slow can be left alone: not where that would split a row. */
-static bool can_avoid(const trv_network_t *network, double factor)
-{
-    char name[TRV_ALGORITHM_NAME_MAX];
-    snprintf(name, sizeof name, "%s@%.10g", trv_algorithm_name(trv_algorithm_at(0)), factor);
-    trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE);
-    trv_schedule_destroy(schedule);
-    return rc != TRV_ERR_ARGUMENT;
-}
-
-/* The factors of slow links, rounded down so that a name can have them; of many the largest, the least and one between
- * them. */
-static int find_factors(prospects_t *p)
-{
-    const trv_network_t *network = &p->ranking->planner->list.network;
-    double *all = malloc(((size_t)network->slow_links + 1) * sizeof *all);
-    int factors = 0, count = 0;
-    if (!all)
-        return trv_fail_memory();
-    for (int i = 0; i < network->slow_links; i++) {
-        const double factor = floor(100 * network->slow_link[i].factor) / 100;
-        if (isfinite(factor) && factor >= FACTOR_LEAST)
-            all[factors++] = factor;
-    }
-    qsort(all, (size_t)factors, sizeof *all, descending);
-    for (int i = 0; i < factors; i++)
-        if (count == 0 || all[count - 1] != all[i])
-            all[count++] = all[i];
-    for (int i = 0; i < count && i < FACTORS_MAX; i++) {
-        const double factor = all[count <= FACTORS_MAX ? i : i * (count - 1) / (FACTORS_MAX - 1)];
-        if (can_avoid(network, factor))
-            p->factor[p->factors++] = factor;
-    }
-    free(all);
-    return TRV_OK;
-}
-
 /* ---- Simulating -------------------------------------------------------------------------------------------------- */
 
 /* The number of the candidate of that name in the list, which gets it if it has none; -1 where there is no such schedule
@@ -398,15 +311,29 @@ static trv_advance_t begin_work(const prospects_t *p, double work)
                              (1 - PROSPECTS_PART) * fmin(work / limit, 1));
 }
 
-/* Simulates one form of a prospect: where it may be slower than the slowest that is asked for, not at all. `must`: also
- * where it is too much work. `listed`: also where the work is done, if it is cheap. */
-static int examine(prospects_t *p, const char *name, bool must, bool listed, double *time_ns)
+/* What is too much work has the time of its model, if there is one: that of its form without slow links. */
+static bool keep_model(prospects_t *p, const prospect_t *prospect, const char *name, int index)
+{
+    const trv_candidates_t *list = &p->ranking->planner->list;
+    const double time_ns = trv_look_uses_slow(&list->network, name) ? 0 : model_ns(p, prospect->name);
+    if (time_ns <= 0 || p->modelled == PROSPECTS_MAX)
+        return false;
+    p->model[p->modelled++] = (trv_entry_t){.candidate = index,
+                                            .steps = list->candidate[index].facts.steps,
+                                            .time_ns = time_ns,
+                                            .modelled = true};
+    return true;
+}
+
+/* Simulates one form of a prospect: where it may be slower than the slowest that is asked for, not at all, and until it
+ * is. `must`: also where it is too much work. A listed one that is cheap is simulated even when the work is done. */
+static int examine(prospects_t *p, const prospect_t *prospect, const char *name, bool must, double *time_ns)
 {
     trv_ranking_t *ranking = p->ranking;
     trv_planner_t *planner = ranking->planner;
     bool keeps;
     int index;
-    look_t look = {0};
+    trv_look_t look = {0};
     *time_ns = INFINITY;
     int rc = find_candidate(&planner->list, name, &index);
     if (rc || index < 0 || ranking->timed == TRV_UNEVEN_ENTRIES)
@@ -417,17 +344,21 @@ static int examine(prospects_t *p, const char *name, bool must, bool listed, dou
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->kept++;
     const double enough_ns = ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY;
-    rc = look_at(planner, name, ranking->vector_bytes, &look);
+    rc = trv_look_at(planner, name, ranking->vector_bytes, &look);
     const double work = look.reading + look.simulating;
-    if (rc || look.least_ns > enough_ns || (work > p->work && !must && !(listed && is_cheap(planner, &look))))
+    if (rc || look.least_ns > enough_ns)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    const bool listed = prospect->listed && strcmp(name, prospect->name) == 0;
+    if (work > p->work - p->reserved && !(listed && is_cheap(planner, &look)) &&
+        (keep_model(p, prospect, name, index) || !must))
+        return TRV_OK;
     const trv_advance_t all = begin_work(p, work);
     trv_entry_t entry = {.candidate = index};
     rc = trv_ranking_examine(ranking, &entry, enough_ns);
     trv_advance_end(all);
-    *time_ns = entry.time_ns;
-    /* What passes a cut link, or cannot win, was only read. */
-    p->work = fmax(0, p->work - look.reading - (isfinite(entry.time_ns) ? look.simulating : 0));
+    *time_ns = entry.hops > 0 ? fmin(entry.time_ns, enough_ns) : INFINITY;
+    /* What passes a cut link, or cannot win, was only read, or simulated until that was known. */
+    p->work = fmax(0, p->work - look.reading - look.simulating * fmin(1, entry.hops / fmax(1, look.hops)));
     trv_candidate_t *candidate = &planner->list.candidate[index];
     const bool best = ranking->timed > 0 && ranking->best[0].candidate == index;
     if (!best && candidate->simulator && (double)candidate->simulator->sendings > KEPT_MAX) {
@@ -446,34 +377,116 @@ static void learn(prospects_t *p, const prospect_t *examined, double time_ns)
             p->prospect[i].likely_ns *= slower_by;
 }
 
-static int examine_forms(prospects_t *p, const prospect_t *prospect, bool must)
+static int examine_forms(prospects_t *p, prospect_t *prospect, bool must)
 {
     double best_ns, time_ns;
-    int rc = examine(p, prospect->name, must, prospect->listed, &best_ns);
+    int rc = examine(p, prospect, prospect->name, must, &best_ns);
     for (int i = 0; i < p->factors && !rc; i++) {
         char name[TRV_ALGORITHM_NAME_MAX];
         int length = snprintf(name, sizeof name, "%s@%.10g", prospect->name, p->factor[i]);
         if (length < (int)sizeof name)
-            rc = examine(p, name, must, false, &time_ns);
+            rc = examine(p, prospect, name, must, &time_ns);
         best_ns = fmin(best_ns, time_ns);
     }
-    if (!rc && isfinite(best_ns))
+    if (!rc && isfinite(best_ns)) {
         learn(p, prospect, best_ns);
+        prospect->simulated_ns = best_ns;
+    }
     return rc;
 }
 
-/* The first, then what is likely to be fastest; NULL: all are examined. */
-static prospect_t *find_next(prospects_t *p)
+/* What is likely to be fastest, of what is dear or not; NULL: all are examined. */
+static prospect_t *find_next(prospects_t *p, bool dear)
 {
     prospect_t *next = NULL;
-    for (int i = 0; i < p->count; i++) {
-        prospect_t *prospect = &p->prospect[i];
-        if (!prospect->examined && (!next || by_likely(prospect, next) < 0))
+    for (prospect_t *prospect = p->prospect; prospect < p->prospect + p->count; prospect++)
+        if (!prospect->examined && prospect->dear == dear && (!next || by_likely(prospect, next) < 0))
             next = prospect;
-        if (i == 0 && next)
-            return next;
-    }
     return next;
+}
+
+/* More than all the work that is allowed. */
+static int find_dear(const prospects_t *p, prospect_t *prospect)
+{
+    trv_look_t look = {0};
+    int rc = trv_look_at(p->ranking->planner, prospect->name, p->ranking->vector_bytes, &look);
+    prospect->dear = !rc && look.reading + look.simulating > WORK * p->ranking->planner->hops_max;
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+}
+
+/* In the order of likelihood; what is dear after the rest. */
+static int examine_all(prospects_t *p)
+{
+    trv_ranking_t *ranking = p->ranking;
+    int rc = TRV_OK;
+    for (int dear = 0; dear < 2; dear++)
+        for (prospect_t *next; !rc && (next = find_next(p, dear)) != NULL;) {
+            const bool full = ranking->timed >= ranking->room, first = next == p->prospect;
+            if (!dear)
+                rc = find_dear(p, next);
+            if (rc || (next->dear && !dear))
+                continue;
+            next->examined = true;
+            if (first)
+                p->reserved = 0;
+            if (!full || next->least_ns <= ranking->best[ranking->room - 1].time_ns)
+                rc = examine_forms(p, next, first || (dear && ranking->timed + p->modelled == 0));
+        }
+    return rc;
+}
+
+/* Whether two names differ in their numbers alone. */
+static bool is_akin(const char *name, const char *other)
+{
+    static const char numbers[] = "0123456789/x";
+    for (;;) {
+        name += strspn(name, numbers);
+        other += strspn(other, numbers);
+        if (*name != *other || *name == '\0')
+            return *name == *other;
+        name++;
+        other++;
+    }
+}
+
+/* By how much the models of an algorithm's schedules of one form are too low at least, by those that were simulated;
+ * INFINITY where none was. */
+static double find_excess(const prospects_t *p, const char *name)
+{
+    double excess = INFINITY;
+    for (int i = 0; i < p->count; i++) {
+        const prospect_t *prospect = &p->prospect[i];
+        const bool known = prospect->simulated_ns > 0 && is_akin(prospect->name, name);
+        const double time_ns = known ? model_ns(p, prospect->name) : 0;
+        excess = time_ns > 0 ? fmin(excess, prospect->simulated_ns / time_ns) : excess;
+    }
+    return excess;
+}
+
+/* What was not simulated is taken where its model is that much better than all that was. */
+static void add_modelled(prospects_t *p)
+{
+    trv_ranking_t *ranking = p->ranking;
+    const double best_ns = ranking->timed > 0 ? ranking->best[0].time_ns : INFINITY;
+    for (int i = 0; i < p->modelled && ranking->timed < TRV_UNEVEN_ENTRIES; i++) {
+        trv_entry_t *entry = &p->model[i];
+        const double excess = find_excess(p, ranking->planner->list.candidate[entry->candidate].name);
+        entry->time_ns *= isfinite(excess) ? fmax(excess, 1) : 1;
+        if ((isfinite(excess) ? MARGIN_KNOWN : MARGIN) * entry->time_ns < best_ns)
+            trv_ranking_insert(ranking, entry);
+    }
+}
+
+/* The first is examined in its turn, when the others may have done the work. */
+static int reserve_first(prospects_t *p)
+{
+    trv_look_t look = {0};
+    if (p->count == 0)
+        return TRV_OK;
+    int rc = trv_look_at(p->ranking->planner, p->prospect[0].name, p->ranking->vector_bytes, &look);
+    const double work = look.reading + look.simulating;
+    p->reserved = !rc && work < p->work ? work : 0;
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
 int trv_uneven_rank(trv_ranking_t *ranking)
@@ -483,17 +496,17 @@ int trv_uneven_rank(trv_ranking_t *ranking)
         return trv_fail_memory();
     p->ranking = ranking;
     p->work = ranking->planner->hops_max * WORK;
-    int rc = find_factors(p);
+    int rc = trv_factors_find(&ranking->planner->list.network, p->factor, &p->factors);
     const trv_advance_t all = trv_advance_begin(0, PROSPECTS_PART);
     if (!rc)
         rc = add_prospects(p);
     trv_advance_end(all);
-    for (prospect_t *next; !rc && (next = find_next(p)) != NULL;) {
-        const bool full = ranking->timed >= ranking->room;
-        next->examined = true;
-        if (!full || next->least_ns <= ranking->best[ranking->room - 1].time_ns)
-            rc = examine_forms(p, next, ranking->timed == 0);
-    }
+    if (!rc)
+        rc = reserve_first(p);
+    if (!rc)
+        rc = examine_all(p);
+    if (!rc)
+        add_modelled(p);
     free(p);
     return rc;
 }

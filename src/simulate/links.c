@@ -7,6 +7,8 @@
  *
  * Functions with a `tracked` argument are compiled twice: without, and with the bookkeeping of single packets.
  */
+#include <math.h>
+
 #include "simulate/router.h"
 
 #define TELL_HOPS 100000 /* between two calls of a watch: some 10 ms */
@@ -280,11 +282,19 @@ void trv_packets_watch(trv_packets_t *net, const trv_watch_t *watch)
 {
     net->watch = *watch;
     net->tell_at = TELL_HOPS;
+    if (watch->enough_ns > 0 && watch->enough_ns < TRV_HORIZON_FS / 1e6)
+        net->enough = (int64_t)ceil(watch->enough_ns * 1e6);
 }
+
+bool trv_packets_ended(const trv_packets_t *net) { return net->ended; }
 
 INLINE int loop(trv_packets_t *net, const bool tracked)
 {
     for (int64_t time; (time = next_time(net)) != TRV_NEVER;) {
+        if (time > net->enough) {
+            net->ended = true;
+            return TRV_OK;
+        }
         if (time > TRV_HORIZON_FS)
             return trv_packets_fail_horizon();
         net->now = time;
@@ -303,7 +313,7 @@ static int loop_tracked(trv_packets_t *net) { return loop(net, true); }
 int trv_packets_run(trv_packets_t *net)
 {
     int rc = net->tracked ? loop_tracked(net) : loop_plain(net);
-    if (!rc && net->delivered < net->sent)
+    if (!rc && !net->ended && net->delivered < net->sent)
         return trv_fail(TRV_ERR_INVALID,
                         "after %.3f us packets of %llu messages wait for one another's buffers for ever: routes that "
                         "turn into a lower dimension are not safe with buffers of %llu bytes; leave --buffer away",

@@ -138,6 +138,8 @@ struct trv_packets {
     uint64_t sent, delivered, sent_packets, hops;
     uint64_t moved, told, tell_at; /* packet-hops so far; those that `watch` was told; when it is told next */
     trv_watch_t watch;
+    int64_t enough; /* the run ends there; TRV_NEVER: at its end */
+    bool ended;     /* it has */
 };
 /* Whether what waits at an input are trains. */
 static inline bool is_train(const trv_packets_t *net, uint32_t input) { return net->trains && input >= net->links; }

@@ -42,10 +42,11 @@ typedef struct trv_driver {
 typedef struct trv_packets trv_packets_t;
 
 /* Who wants to know how far a run is: told now and then, by the thread that simulates, how many packet-hops have been
- * made since the last time. */
+ * made since the last time. And for how long it is of interest: a run ends there (trv_packets_ended). */
 typedef struct trv_watch {
     void *context;
     void (*moved)(void *context, uint64_t hops);
+    double enough_ns; /* of the simulated time; 0: to the end */
 } trv_watch_t;
 
 /* Between the last message of a step and the next step of a rank, for the drivers; as measured on the reference
@@ -84,8 +85,11 @@ int trv_packets_check_narrow(const trv_simulate_options_t *options, int dims);
  * the other of its dimension. Both callbacks get `id`. */
 int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *legs, uint64_t bytes, uint32_t id);
 
-/* Until nothing is left to happen. TRV_ERR_INVALID when packets are left that wait for one another's buffers. */
+/* Until nothing is left to happen, or only what is of no interest. TRV_ERR_INVALID when packets are left that wait for one
+ * another's buffers. */
 int trv_packets_run(trv_packets_t *net);
+/* Whether the run has ended before the end, because it was of no more interest. */
+bool trv_packets_ended(const trv_packets_t *net);
 
 /* Totals so far, and the loads of the links, into `result` (its other fields are left alone). */
 int trv_packets_results(const trv_packets_t *net, trv_simulation_t *result);

@@ -51,7 +51,8 @@ double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_op
 /* Leaves the slow and cut links out of the options if no message of the schedule passes one. */
 int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options);
 
-/* trv_simulate, watched unless `watch` is NULL: which changes no result. */
+/* trv_simulate, watched unless `watch` is NULL: which changes no result, but that a time above watch->enough_ns is
+ * INFINITY. */
 int trv_simulate_watched(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                          const trv_watch_t *watch, trv_simulation_t *result);
 

@@ -8,6 +8,7 @@
  *
  * Where the schedule's symmetry allows, the walkers and the network are those of the fold (simulator.h).
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,6 +287,11 @@ static int stuck(const run_t *run)
                     w / streams, run->walker[w].step, w % streams);
 }
 
+static bool is_done(const run_t *run)
+{
+    return run->done == (uint32_t)run->torus->ranks * (uint32_t)run->simulator->streams;
+}
+
 static int start(run_t *run)
 {
     const trv_simulator_t *s = run->simulator;
@@ -307,7 +313,7 @@ static int start(run_t *run)
         rc = enter(run, w, 0);
     if (!rc)
         rc = trv_packets_run(run->net);
-    return rc || run->done == walkers ? rc : stuck(run);
+    return rc || is_done(run) || trv_packets_ended(run->net) ? rc : stuck(run);
 }
 
 /* Whether the fold tells the truth: nothing in the options tells ranks apart. */
@@ -382,7 +388,7 @@ int trv_simulate_dropped(const trv_simulator_t *simulator, const trv_simulate_op
         rc = start(&run);
     if (!rc) {
         result->time_fs = (uint64_t)run.end;
-        result->time_ns = (double)run.end / 1e6;
+        result->time_ns = trv_packets_ended(run.net) && !is_done(&run) ? INFINITY : (double)run.end / 1e6;
         result->simulated_ranks = run.torus->ranks;
         rc = trv_packets_results(run.net, result);
     }

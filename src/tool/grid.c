@@ -201,7 +201,7 @@ static int simulate(const candidate_t *candidate, bool first, cli_point_t *point
 {
     trv_simulation_t result;
     double begun_ns = trv_now_ns();
-    const trv_watch_t watch = {advance, moved};
+    const trv_watch_t watch = {.context = advance, .moved = moved};
     int rc = trv_simulate_watched(candidate->entry->simulator, &point->options, point->bytes,
                                   advance->watch ? &watch : NULL, &result);
     point->wall_s += 1e-9 * (trv_now_ns() - begun_ns);

@@ -220,14 +220,14 @@ trv_simulate_options_t cli_usual_network(void)
 
 int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
-               uint64_t vector_bytes, trv_schedule_t **schedule, double *time_ns)
+               uint64_t vector_bytes, trv_schedule_t **schedule, cli_time_t *time)
 {
     trv_planned_t plan;
     cli_progress_t progress;
     *schedule = NULL;
-    *time_ns = NAN;
+    *time = (cli_time_t){.ns = NAN};
     if (!choice->planned)
-        return choose_member(choice, torus, collective, network, vector_bytes, schedule, time_ns);
+        return choose_member(choice, torus, collective, network, vector_bytes, schedule, &time->ns);
     const trv_network_t on = cli_network_on(torus, network);
     cli_progress_begin_planning(&progress, torus, 1);
     cli_progress_watch(&progress, 1);
@@ -235,7 +235,7 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
     cli_progress_end(&progress);
     if (rc)
         return rc;
-    *time_ns = plan.time_ns;
+    *time = (cli_time_t){.ns = plan.time_ns, .modelled = plan.modelled};
     return trv_schedule_create_on(schedule, &on, plan.algorithm, collective);
 }
 

@@ -159,9 +159,10 @@ void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX])
                                                                              : "every contribution at least once",
                          trv_schedule_consistent(plan->schedule) ? "the same bits on every rank"
                                                                  : "ranks may add in different orders");
-    if (!isnan(plan->time_ns))
-        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %s simulated at %g Gb/s, alpha %g us, hops %g ns",
-                 trv_format_time(plan->time_ns, trv_time_unit(plan->time_ns), time), network->bandwidth_bps / 1e9,
+    if (!isnan(plan->time.ns))
+        snprintf(text + used, (size_t)(CLI_PLAN_TEXT_MAX - used), "; %s%s at %g Gb/s, alpha %g us, hops %g ns",
+                 trv_format_time(plan->time.ns, trv_time_unit(plan->time.ns), time),
+                 plan->time.modelled ? " by its model" : " simulated", network->bandwidth_bps / 1e9,
                  network->alpha_ns / 1e3, cli_hop_ns(network));
 }
 
@@ -219,7 +220,7 @@ static int write_limit(const cli_shown_t *plan, FILE *out)
     if (rc)
         return rc;
     fputc('\n', out);
-    cli_limit_print(&limit, "this plan", plan->time_ns, out);
+    cli_limit_print(&limit, "this plan", plan->time.ns, out);
     return TRV_OK;
 }
 
@@ -268,9 +269,9 @@ static int show(const options_t *options, cli_shown_t *plan)
     cli_progress_t progress;
     cli_progress_begin(&progress, "measuring", 1);
     cli_progress_watch(&progress, 1);
-    if (options->format != JSON && isnan(plan->time_ns)) {
+    if (options->format != JSON && isnan(plan->time.ns)) {
         const trv_advance_t all = trv_advance_begin(0, 0.5);
-        (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time_ns);
+        (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time.ns);
         trv_advance_end(all);
     }
     rc = trv_cost_measure(plan->schedule, &plan->cost);
@@ -308,7 +309,7 @@ static int run(options_t *options)
     trv_schedule_t *schedule;
     trv_schedule_file_t file;
     const trv_simulate_options_t *network = &options->network.options;
-    cli_shown_t plan = {.command = options->command, .has_blocks = true, .network = network, .time_ns = NAN};
+    cli_shown_t plan = {.command = options->command, .has_blocks = true, .network = network, .time = {.ns = NAN}};
     plan.vector_bytes = options->bytes ? options->bytes : USUAL_BYTES;
     int rc;
     if (options->schedule) {
@@ -333,7 +334,7 @@ static int run(options_t *options)
         if (rc)
             return rc;
         rc = cli_choose(choice, &options->tori.torus[0], options->collective, network, &options->constraints,
-                        plan.vector_bytes, &schedule, &plan.time_ns);
+                        plan.vector_bytes, &schedule, &plan.time);
         if (rc)
             return rc;
         if (cli_is_several(choice))

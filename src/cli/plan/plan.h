@@ -10,16 +10,18 @@
 #include <trivance/planner.h>
 #include <trivance/schedule.h>
 
+#include "tool/select.h"
+
 typedef struct cli_shown {
     const char *command;
     const trv_schedule_t *schedule;
     trv_cost_t cost;
     const trv_simulate_options_t *network;
     uint64_t vector_bytes;
-    double time_ns; /* simulated on the network; NAN where that is not possible */
-    int rank;       /* the one asked for, or -1 */
-    bool all_ranks; /* the messages of all ranks were asked for */
-    int stream;     /* the one asked for, or -1 for all */
+    cli_time_t time; /* unknown where it cannot be simulated */
+    int rank;        /* the one asked for, or -1 */
+    bool all_ranks;  /* the messages of all ranks were asked for */
+    int stream;      /* the one asked for, or -1 for all */
     bool has_blocks;
     const char *chosen_for; /* the family it was chosen from, "planned", or NULL */
 } cli_shown_t;

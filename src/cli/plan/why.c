@@ -305,6 +305,13 @@ static void add_time(cli_table_t *table, double time_ns, const trv_time_unit_t *
     cli_cell_text(table, trv_format_time(time_ns, unit, text));
 }
 
+static void add_whole_time(cli_table_t *table, const trv_planned_t *plan, const trv_time_unit_t *unit)
+{
+    char text[TRV_TIME_TEXT_MAX], marked[TRV_TIME_TEXT_MAX + 1];
+    snprintf(marked, sizeof marked, "%s%s", plan->modelled ? "~" : "", trv_format_time(plan->time_ns, unit, text));
+    cli_cell_text(table, marked);
+}
+
 /* What was done about lines, slow and cut links. */
 static void print_links(const why_t *why, FILE *out)
 {
@@ -324,6 +331,7 @@ static int print_text(const why_t *why, FILE *out)
     const trv_planned_t *best = &why->row[0].plan;
     const trv_time_unit_t *unit = trv_time_unit(best->time_ns);
     char text[TRV_TIME_TEXT_MAX];
+    bool modelled = false;
     cli_table_t table;
     cli_plan_ask_header(why->ask, out);
     print_links(why, out);
@@ -333,7 +341,8 @@ static int print_text(const why_t *why, FILE *out)
         const trv_planned_t *plan = &why->row[i].plan;
         cli_cell_text(&table, plan->algorithm);
         cli_cell_int(&table, plan->steps);
-        add_time(&table, plan->time_ns, unit);
+        add_whole_time(&table, plan, unit);
+        modelled = modelled || plan->modelled;
         add_time(&table, plan->alpha_ns, unit);
         add_time(&table, plan->hops_ns, unit);
         add_time(&table, plan->transmission_ns, unit);
@@ -343,6 +352,9 @@ static int print_text(const why_t *why, FILE *out)
         cli_row_end(&table);
     }
     int rc = cli_table_end(&table);
+    if (modelled)
+        fprintf(out, "~: by the algorithm's model; on %d ranks that differ a simulation takes too long for a plan\n",
+                why->ask->torus.ranks);
     if (why->rows > 1)
         fputc('\n', out);
     for (int i = 1; i < why->rows; i++)
@@ -372,6 +384,7 @@ static int print_rows(const why_t *why, FILE *out)
                                           {"consistent", NULL, false, 0},
                                           {"chosen", NULL, false, 0},
                                           {"time_ns", NULL, true, 0},
+                                          {"modelled", NULL, false, 0},
                                           {"alpha_part_ns", NULL, true, 0},
                                           {"hops_part_ns", NULL, true, 0},
                                           {"transmission_part_ns", NULL, true, 0},
@@ -398,6 +411,7 @@ static int print_rows(const why_t *why, FILE *out)
         cli_cell_bool(&table, row->plan.consistent);
         cli_cell_bool(&table, i == 0);
         cli_cell_real(&table, row->plan.time_ns, 3);
+        cli_cell_bool(&table, row->plan.modelled);
         cli_cell_real(&table, row->plan.alpha_ns, 3);
         cli_cell_real(&table, row->plan.hops_ns, 3);
         cli_cell_real(&table, row->plan.transmission_ns, 3);

@@ -215,7 +215,7 @@ static int run_sizes(const cli_simulate_t *job, const trv_simulator_t *simulator
         hops += point->share = 1 + trv_simulate_hops(simulator, &point->options, point->bytes);
     }
     view_t view = {job, progress, 1 / hops};
-    const trv_watch_t watch = {&view, moved};
+    const trv_watch_t watch = {.context = &view, .moved = moved};
     int rc = begin(&view, cli_grid_seconds(hops), false);
     for (size_t i = 0; i < outcome->points && !rc; i++) {
         cli_point_t *point = &outcome->point[i];

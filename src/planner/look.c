@@ -1,0 +1,90 @@
+/*
+ * What a few ranks tell of a schedule.
+ */
+#include "planner/look.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "planner/timing.h"
+
+#define SAMPLED      4 /* ranks */
+#define MESSAGE_WORK 2 /* packet-hops: so long it takes to read a message, and to simulate one besides its hops */
+
+bool trv_look_uses_slow(const trv_network_t *network, const char *name)
+{
+    const char *at = strchr(name, '@');
+    const double avoid = at && network->routes == TRV_ROUTES_CHOSEN ? strtod(at + 1, NULL) : INFINITY;
+    for (int i = 0; i < network->slow_links; i++)
+        if (network->slow_link[i].factor < avoid)
+            return true;
+    return false;
+}
+
+/* The ranks that are looked at: along the diagonal, at even and odd places. */
+static int sampled_rank(const trv_torus_t *torus, int i)
+{
+    int place[TRV_DIMS_MAX];
+    for (int d = 0; d < torus->dims; d++) {
+        const int at = (int)((int64_t)torus->size[d] * i / SAMPLED) + i % 2;
+        place[d] = at < torus->size[d] ? at : torus->size[d] - 1;
+    }
+    return trv_torus_rank(torus, place);
+}
+
+/* As if all ranks sent as those that are looked at, and all waited in each step for the direction with the most. */
+static trv_model_t likely_model(const trv_schedule_t *schedule, const trv_timing_step_t *step, uint64_t vector_bytes)
+{
+    trv_model_t model = {.steps = trv_schedule_steps(schedule)};
+    for (int k = 0; k < trv_schedule_steps(schedule); k++) {
+        double most = 0;
+        for (int port = 0; port < 2 * trv_schedule_torus(schedule)->dims; port++)
+            most = fmax(most, step[k].passing[port]);
+        model.load += most / SAMPLED / fmax(1, (double)vector_bytes);
+        model.hops += step[k].farthest;
+    }
+    return model;
+}
+
+static void fill_look(const trv_planner_t *planner, const char *name, uint64_t vector_bytes,
+                      const trv_schedule_t *schedule, const trv_timing_sends_t *sends, trv_look_t *look)
+{
+    const trv_simulate_options_t *network = &planner->network;
+    const trv_torus_t *torus = &planner->list.network.torus;
+    const double start_ns = trv_schedule_steps(schedule) * network->alpha_ns, byte_ns = 8e9 / network->bandwidth_bps;
+    double classes = 1;
+    for (int d = 0; d < torus->dims; d++)
+        classes *= trv_schedule_period(schedule, d);
+    /* What is slow tells all ranks apart; what is cut is not passed. */
+    const double ranks = trv_look_uses_slow(&planner->list.network, name) ? torus->ranks : classes;
+    look->hops = fmax(ranks * sends->hops[1] / SAMPLED, fmin(ranks * sends->hops[0] / SAMPLED, planner->hops_max));
+    look->messages = classes * sends->messages / SAMPLED;
+    look->reading = MESSAGE_WORK * look->messages;
+    look->simulating = look->hops + MESSAGE_WORK * ranks * sends->messages / SAMPLED;
+    /* The last packet may still be under way on its first link when its head has arrived. */
+    look->least_ns = fmax(start_ns, byte_ns * (sends->port_bytes - network->packet_bytes));
+    const trv_model_t likely = likely_model(schedule, sends->step, vector_bytes);
+    look->likely_ns = trv_planner_estimate(planner, &likely, vector_bytes);
+}
+
+int trv_look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, trv_look_t *look)
+{
+    const trv_torus_t *torus = &planner->list.network.torus;
+    trv_timing_sends_t sends = {0};
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective);
+    if (rc)
+        return rc;
+    sends.step = calloc((size_t)trv_schedule_steps(schedule) + 1, sizeof *sends.step);
+    if (!sends.step)
+        rc = trv_fail_memory();
+    for (int i = 0; i < SAMPLED && !rc; i++)
+        rc = trv_timing_sends(schedule, sampled_rank(torus, i), &planner->network, vector_bytes, &sends);
+    if (!rc)
+        fill_look(planner, name, vector_bytes, schedule, &sends, look);
+    free(sends.step);
+    trv_schedule_destroy(schedule);
+    return rc;
+}
