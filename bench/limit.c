@@ -64,8 +64,9 @@ static void print_network(const char *title, const char *torus, const trv_slow_l
         trv_limit_t limit;
         check(trv_planner_best(&network.torus, TRV_ALLREDUCE, sizes[s].bytes, &options, NULL, &plan));
         check(trv_limit_find(&network, &times, TRV_ALLREDUCE, sizes[s].bytes, options.packet_bytes, &limit));
-        printf("%-25s %8s %12.3f %12.3f %7.3f  %s\n", s ? "" : title, sizes[s].title, plan.time_ns / 1e3,
-               limit.time_ns / 1e3, plan.time_ns / limit.time_ns, plan.algorithm);
+        printf("%-25s %8s %12.3f %12.3f %7.3f  %s%s\n", s ? "" : title, sizes[s].title, plan.time_ns / 1e3,
+               limit.time_ns / 1e3, plan.time_ns / limit.time_ns, plan.algorithm,
+               plan.modelled ? " (by its model)" : "");
         fflush(stdout);
     }
 }

@@ -292,6 +292,12 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
 
 int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planned_t *plan)
 {
+    return trv_planner_time_within(planner, vector_bytes, algorithm, INFINITY, plan);
+}
+
+int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double enough_ns,
+                            trv_planned_t *plan)
+{
     trv_candidate_t *candidate = NULL;
     trv_entry_t entry = {.hops = 0};
     bool keeps;
@@ -301,7 +307,11 @@ int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *
     if (!rc && !keeps)
         rc = trv_constraints_refuse(&planner->constraints, &planner->list, candidate, vector_bytes);
     if (!rc)
-        rc = trv_planner_find_time(planner, candidate, vector_bytes, INFINITY, &entry);
+        rc = trv_planner_find_time(planner, candidate, vector_bytes, enough_ns, &entry);
+    if (!rc && isinf(entry.time_ns)) {
+        *plan = (trv_planned_t){.time_ns = INFINITY};
+        return TRV_OK;
+    }
     if (!rc && planner->dateline)
         rc = find_dateline_time(planner, candidate, vector_bytes, &entry);
     return rc ? rc : trv_planner_make_plan(planner, candidate, &entry, plan);

@@ -50,6 +50,10 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
 int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
                           trv_planned_t *plan);
 
+/* trv_planner_time, with no more than a time of INFINITY where that is above `enough_ns`, which takes less work to know. */
+int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double enough_ns,
+                            trv_planned_t *plan);
+
 /* Keeps an entry that has a time. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 

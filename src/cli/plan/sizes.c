@@ -17,17 +17,21 @@
 #include "common/advance.h"
 #include "common/clock.h"
 #include "common/error.h"
+#include "planner/ranking.h"
+#include "planner/timing.h"
 
 #define FIRST   UINT64_C(32)
 #define LAST    (UINT64_C(1) << 30)
 #define OCTAVES 25
 #define PARTS   16 /* of an octave */
+#define MOST    20 /* times as long: where ranks differ, and simulations are dear, what is above is not timed */
 
 typedef struct range {
     uint64_t from, to; /* the next one begins at `to`; the last one ends there */
     uint64_t at;       /* the size that its numbers are for: the power of two in its middle, if it has any */
     trv_planned_t plan;
-    double gain[CLI_CHOICES_MAX]; /* over each algorithm of the table; NAN where it cannot serve */
+    double
+        gain[CLI_CHOICES_MAX]; /* over each algorithm of the table; INFINITY: above MOST; NAN where it cannot serve */
 } range_t;
 
 typedef struct sizes {
@@ -107,11 +111,15 @@ static int measure(sizes_t *sizes, range_t *range)
 {
     range->at = middle_of(range);
     cli_progress_watch(&sizes->progress, log2((double)range->to / (double)range->from));
-    int rc = trv_planner_time(sizes->planner, range->at, range->plan.algorithm, &range->plan);
+    int rc = range->plan.modelled ? plan_at(sizes, range->at, &range->plan)
+                                  : trv_planner_time(sizes->planner, range->at, range->plan.algorithm, &range->plan);
+    const bool dear = trv_timing_is_uneven(&sizes->ask->torus, &sizes->ask->network.options);
+    const double enough_ns = dear ? MOST * range->plan.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
         trv_planned_t named;
         const trv_advance_t all = trv_advance_begin((double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
-        rc = trv_planner_time(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), &named);
+        rc = trv_planner_time_within(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)), enough_ns,
+                                     &named);
         trv_advance_end(all);
         range->gain[i] = rc ? NAN : named.time_ns / range->plan.time_ns;
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
@@ -186,7 +194,10 @@ static int print_text(const sizes_t *sizes, FILE *out)
         add_size(&table, range->at);
         for (int i = 0; i < families.choices; i++) {
             double gain = gain_over(range, &families.choice[i]);
-            snprintf(text, sizeof text, isnan(gain) ? "-" : "%.2fx", gain);
+            if (isinf(gain))
+                snprintf(text, sizeof text, ">%dx", MOST);
+            else
+                snprintf(text, sizeof text, isnan(gain) ? "-" : "%.2fx", gain);
             cli_cell_text(&table, text);
         }
         cli_row_end(&table);
