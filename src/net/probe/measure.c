@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "net/front/inside.h"
 #include "net/probe/probe.h"
+#include "net/probe/verdict.h"
 
 enum { UP = 1, DOWN = 2, BOTH = UP | DOWN, ROUNDS_MAX = 11 };
 #define SPENT_MAX_NS 20e9 /* after which no more rounds begin */
@@ -136,25 +137,23 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All but a quarter at either end say the same. */
 static bool is_clear(rounds_t *rounds)
 {
-    const int spare = rounds->done / 4;
     qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare);
-    return (rounds->gain[spare] >= TRV_PROBE_TWO) == (rounds->gain[rounds->done - 1 - spare] >= TRV_PROBE_TWO);
+    return trv_verdict_is_clear(rounds->gain, rounds->done);
 }
 
-/* The first of all connects. `clear`: whether the gain is. */
-static int run_rounds(flow_t *flow, rounds_t *rounds, bool *clear)
+/* The first of all connects. Leaves times and gains sorted. */
+static int run_rounds(flow_t *flow, rounds_t *rounds)
 {
+    bool clear = false;
     int rc = add_round(flow, rounds);
     *rounds = (rounds_t){.done = 0};
-    *clear = false;
-    for (int i = 1; rc == TRV_OK && !*clear && i <= ROUNDS_MAX && rounds->spent_ns < SPENT_MAX_NS; i++) {
+    for (int i = 1; rc == TRV_OK && !clear && i <= ROUNDS_MAX && rounds->spent_ns < SPENT_MAX_NS; i++) {
         rc = add_round(flow, rounds);
-        *clear = rc == TRV_OK && i % 4 == 3 && is_clear(rounds);
+        clear = rc == TRV_OK && i % 4 == 3 && is_clear(rounds);
     }
-    *clear = rc == TRV_OK && is_clear(rounds);
+    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare);
     for (int kind = 0; kind < 3; kind++)
         qsort(rounds->time_ns[kind], (size_t)rounds->done, sizeof(double), compare);
     return rc;
@@ -174,8 +173,7 @@ static int run(flow_t *flow, trv_probe_t *probe)
     const double before[] = {sent_by(flow, up), sent_by(flow, down)};
     int32_t found[2] = {0}, any[2] = {0}; /* on this rank, and on any: it strays; both ways take one interface */
     rounds_t rounds = {.done = 0};
-    bool clear = false;
-    int rc = run_rounds(flow, &rounds, &clear);
+    int rc = run_rounds(flow, &rounds);
     found[0] = strays(flow, up, before[0], rounds.done) || strays(flow, down, before[1], rounds.done);
     found[1] = trv_fabric_departure(fabric, up) == trv_fabric_departure(fabric, down) ||
                trv_fabric_arrival(fabric, rank, up) == trv_fabric_arrival(fabric, rank, down);
@@ -189,10 +187,7 @@ static int run(flow_t *flow, trv_probe_t *probe)
                            .gain = rounds.gain[middle],
                            .one_interface = any[1] != 0,
                            .strays = any[0] != 0};
-    probe->paths = !clear                         ? TRV_PATHS_UNCLEAR
-                   : probe->gain >= TRV_PROBE_TWO ? TRV_PATHS_TWO
-                   : probe->one_interface         ? TRV_PATHS_INTERFACE
-                                                  : TRV_PATHS_ROUTE;
+    probe->paths = trv_verdict_paths(rounds.gain, rounds.done, probe->one_interface);
     return rc;
 }
 
