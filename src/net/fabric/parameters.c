@@ -13,6 +13,10 @@
  *                    the context that ofi_rxm then follows
  *
  * Over verbs the eager limit has to be the size of the buffers, so hosts with such devices keep what libfabric has.
+ *
+ * One more may differ: ofi_rxm's buffers for receiving, 4096 of 16 KiB, which every process touches at the start. A message
+ * that nobody waits for keeps its buffer, but another takes its place: so 512 serve as well (with one, twelve ranks whose
+ * messages nobody waits for take no longer).
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -29,6 +33,9 @@ static const struct {
                  {"FI_OFI_RXM_USE_RNDV_WRITE", "1"},
                  {"FI_OFI_RXM_BUFFER_SIZE", NULL},
                  {"FI_OFI_RXM_SAR_LIMIT", NULL}};
+
+#define BUFFERS_NAME  "FI_OFI_RXM_MSG_RX_SIZE"
+#define BUFFERS_VALUE "512"
 
 enum { PARAMETERS = sizeof PARAMETER / sizeof *PARAMETER, VALUE_MAX = 32 };
 
@@ -71,7 +78,9 @@ static void find_value(const char *text, const char *name, char value[VALUE_MAX]
 /* Nobody is asked to take back what this process's user has set: trv_fabric_learn finds the difference. */
 static void adopt(const char *told)
 {
-    const bool ours = !told && !any_set() && !has_verbs();
+    const bool verbs = has_verbs(), ours = !told && !any_set() && !verbs;
+    if (!verbs)
+        setenv(BUFFERS_NAME, BUFFERS_VALUE, 0);
     for (int i = 0; i < PARAMETERS; i++) {
         char value[VALUE_MAX] = "";
         if (told)
