@@ -44,12 +44,13 @@ typedef struct trv_planned {
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
     int steps;
     bool consistent;
-    /* Completion time, simulated on the given network, and its parts: steps * alpha; the additional time of a vector of
-     * one byte; the rest. Streams overlap, so the parts are those of the whole, not of each stream. */
+    /* Completion time, simulated on the given network, and its parts: steps * alpha, or less where ranks pause in some of
+     * them; the additional time of a vector of one byte; the rest. Streams overlap, so the parts are those of the whole,
+     * not of each stream. */
     double time_ns, alpha_ns, hops_ns, transmission_ns;
-    bool
-        modelled; /* the time is that of the algorithm's model: with lines or links, on a large network, simulating it is
-                    * too much work for a plan */
+    /* The time is that of the algorithm's model: with lines or links, on a large network, simulating it is too much work
+     * for a plan. */
+    bool modelled;
 } trv_planned_t;
 
 /* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and

@@ -60,10 +60,12 @@ int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candida
     int rc = entry->modelled ? TRV_OK : find_empty_time(planner, candidate, &empty_ns);
     if (rc)
         return rc;
+    /* Ranks and streams may have nothing to do in some steps. */
+    const double alpha_ns = fmin(candidate->facts.steps * planner->network.alpha_ns, empty_ns);
     *plan = (trv_planned_t){.steps = candidate->facts.steps,
                             .consistent = candidate->facts.consistent,
                             .time_ns = entry->time_ns,
-                            .alpha_ns = candidate->facts.steps * planner->network.alpha_ns,
+                            .alpha_ns = alpha_ns,
                             .modelled = entry->modelled};
     memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
     plan->hops_ns = empty_ns - plan->alpha_ns;

@@ -53,8 +53,8 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
                         "powers of 1024), for example 64KiB",
                         text);
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "'%.40s' is not a byte count: the number may be followed by B, K, M, G, T, KiB, MiB, GiB or TiB "
-                    "(powers of 1024), for example 64KiB",
+                    "'%.40s' is not a byte count: it is a whole number up to 2^50, bare or with B, K, M, G, T, KiB, "
+                    "MiB, GiB or TiB (powers of 1024), for example 64KiB",
                     text);
 }
 

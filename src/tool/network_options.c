@@ -321,7 +321,9 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
     if (options->narrow == ALL_DIMENSIONS)
         options->narrow = (1u << torus->dims) - 1;
     if (options->narrow >> torus->dims)
-        return trv_fail(TRV_ERR_ARGUMENT, "--narrow: the torus has the dimensions 0 to %d", torus->dims - 1);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--narrow lists dimensions of the torus, here 0 to %d, for example --narrow=0",
+                        torus->dims - 1);
     if (options->buffer_bytes && options->model == TRV_FIFO)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "--buffer: a ring with one queue per link and full buffers deadlocks; finite buffers need the "

@@ -403,7 +403,7 @@ static void test_narrow(void **state)
     expect("simulate 3x3 -a bucket -b 1K --narrow=one", 0, ", narrow 0:1 by one path");
     expect_without("simulate 9 -a ring -b 1K", "narrow");
     expect("plan 9 -b 64K --narrow=0 --why", 0, "narrow 0");
-    tool_refuses("plan 9 --narrow=1", "--narrow: the torus has the dimensions 0 to 0");
+    tool_refuses("plan 9 --narrow=1", "--narrow lists dimensions of the torus, here 0 to 0, for example --narrow=0");
     tool_refuses("plan 9 --narrow=0:", "--narrow");
     tool_refuses("plan 9 --narrow=x", "'x' is neither all nor one, nor dimensions, for example 0 or 0:1");
     tool_refuses("plan 9 --narrow=8", "neither all nor one");

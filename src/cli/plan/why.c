@@ -22,12 +22,14 @@
 #include "common/advance.h"
 #include "common/error.h"
 #include "export/names.h"
+#include "planner/ranking.h"
 #include "planner/timing.h"
 
 #define NEAREST    6 /* plans that are shown, no two of them alike */
 #define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
 #define FACTOR_MAX 100. /* a network that is so many times better or worse is no answer */
 #define DEAR_RANKS 128
+#define DEAR_MOST  2  /* times as long as the plan: algorithms that take longer are not shown there */
 #define VALUES     16 /* of a parameter that are tried on each side of what it is */
 
 enum { ALPHA, BANDWIDTH, LATENCY, PARAMETERS };
@@ -74,9 +76,17 @@ static bool has_equal(const why_t *why, const trv_planned_t *plan)
     return false;
 }
 
-/* The fastest member of every family. */
+/* Where ranks differ every plan is simulated rank by rank, which a hundred times is too long on large networks. */
+static bool is_dear(const why_t *why)
+{
+    const trv_torus_t *torus = &why->ask->torus;
+    return torus->ranks > DEAR_RANKS && trv_timing_is_uneven(torus, &why->ask->network.options);
+}
+
+/* The fastest member of every family; where simulations are dear, if it comes near. */
 static int add_named(why_t *why)
 {
+    const double enough_ns = is_dear(why) && why->rows > 0 ? DEAR_MOST * why->row[0].plan.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_advance_t all = trv_advance_begin((double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
         const char *family = trv_algorithm_family(trv_algorithm_at(i));
@@ -88,7 +98,8 @@ static int add_named(why_t *why)
             known |= j < i;
             if (known)
                 break;
-            int rc = trv_planner_time(why->planner, why->ask->bytes, trv_algorithm_name(trv_algorithm_at(j)), &plan);
+            int rc = trv_planner_time_within(why->planner, why->ask->bytes, trv_algorithm_name(trv_algorithm_at(j)),
+                                             enough_ns, &plan);
             if (rc && rc != TRV_ERR_UNSUPPORTED)
                 return rc;
             if (!rc && plan.time_ns < best.time_ns)
@@ -210,13 +221,6 @@ static int refine(const why_t *why, row_t *row, int parameter)
             return rc;
         *(is_row(row, &chosen) ? with : &without) = middle;
     }
-}
-
-/* Where ranks differ every plan is simulated rank by rank, which a hundred times is too long on large networks. */
-static bool is_dear(const why_t *why)
-{
-    const trv_torus_t *torus = &why->ask->torus;
-    return torus->ranks > DEAR_RANKS && trv_timing_is_uneven(torus, &why->ask->network.options);
 }
 
 static int find_wins(why_t *why)
