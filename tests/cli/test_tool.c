@@ -278,7 +278,7 @@ static void test_keys(void **state)
     expect_keys("plan --search=4x4,7x7 --format=json",
                 "torus,steps,factors,hops,diameter,step_hops,step_loads,subgroups,chain", "trivance-plan.1");
     expect_keys("plan 3x3 --why --format=json",
-                "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,alpha_part_ns,hops_part_ns,"
+                "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,modelled,alpha_part_ns,hops_part_ns,"
                 "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"
                 "link_latency_ns",
                 "trivance-plan.1");
