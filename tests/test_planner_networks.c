@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include <trivance/algorithms.h>
 #include <trivance/network.h>
@@ -320,6 +321,23 @@ static void refused(void **state)
     }
 }
 
+/* A chunk of a short side leaves hundreds of others under way on a long line: their model took most of 25 s. */
+static void narrow_lines(void **state)
+{
+    const case_t c = {"2x2x100m", 0, {{0}}};
+    const trv_simulate_options_t options = options_of(&c);
+    const trv_network_t network = network_of(&c);
+    const clock_t begun = clock();
+    trv_planned_t plan;
+    trv_planner_t *planner;
+    (void)state;
+    assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL), TRV_OK);
+    assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
+    if (!SANITIZED)
+        assert_true((double)(clock() - begun) < 8.0 * CLOCKS_PER_SEC);
+    trv_planner_destroy(planner);
+}
+
 /* Where simulating it is too much work for a plan, an algorithm's model decides; it says what a simulation would, within
  * a quarter. */
 static void modelled(void **state)
@@ -387,6 +405,7 @@ static void modelled_pass_no_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(narrow_lines),
         cmocka_unit_test(modelled),
         cmocka_unit_test(modelled_pass_no_cut),
         cmocka_unit_test(never_slower),

@@ -396,28 +396,32 @@ static int create(trv_schedule_t *schedule)
 
 /* ---- Candidates -------------------------------------------------------------------------------------------------- */
 
+#define SPAN_CHUNKS 8   /* of a phase: where more are under way, some stand for all */
+#define MODEL_WORK  4e6 /* comparisons of spans: where all steps take more, so many stand for all */
+
 /* A block on the links of a dimension, from the first of these places to the last. */
 typedef struct span {
     int first, last, stream;
-    double share; /* of the vector */
+    double share; /* of the vector; of list_spans: in blocks */
 } span_t;
 
 /* The blocks that a level moves in a step in the direction in which there are more, or as many: of a ring's links all
  * carry the same, of a line's those near the beginning the parts, and those near the end the sums. */
 static int list_spans(const flow_t *flow, const level_t *level, int step, span_t *span)
 {
-    const int size = level->size, way = level->line ? size - 1 : size / 2;
-    int first, count = 0, chunks = find_chunks(flow, level, level->scatter, step, &first);
-    for (int s = first; chunks-- > 0; s++) {
-        const int ahead = level->depth - (step - level->scatter - s * flow->period);
-        if (ahead <= way)
-            span[count++] = (span_t){.first = 0, .last = level->line ? size - 1 - ahead : 0};
-    }
-    chunks = find_chunks(flow, level, level->gather, step, &first);
-    for (int s = first; chunks-- > 0; s++) {
-        const int ahead = step - level->gather - s * flow->period + 1;
-        if (ahead <= way)
-            span[count++] = (span_t){.first = level->line ? ahead - 1 : 0, .last = level->line ? size - 2 : 0};
+    const int size = level->size, way = level->line ? size - 1 : size / 2, end = level->line ? size - 1 : 0;
+    int count = 0;
+    for (int phase = 0; phase < 2; phase++) {
+        const int begin = phase ? level->gather : level->scatter;
+        int s, left = find_chunks(flow, level, begin, step, &s);
+        for (int each = (left + SPAN_CHUNKS - 1) / SPAN_CHUNKS; left > 0; s += each, left -= each) {
+            const int blocks = each < left ? each : left, since = step - begin - (s + blocks / 2) * flow->period;
+            const int ahead = phase ? since + 1 : level->depth - since;
+            if (ahead <= way)
+                span[count++] = (span_t){.first = phase && end ? ahead - 1 : 0,
+                                         .share = blocks,
+                                         .last = end - (end ? phase ? 1 : ahead : 0)};
+        }
     }
     return count;
 }
@@ -453,7 +457,7 @@ static int list_dimension(const tables_t *tables, int dimension, int step, span_
             const int count = list_spans(flow, &flow->level[l], step, span + spans);
             for (int s = spans; s < spans + count; s++) {
                 span[s].stream = i;
-                span[s].share = share;
+                span[s].share *= share;
             }
             spans += count;
         }
@@ -471,7 +475,7 @@ static int find_model(const tables_t *tables, const trv_collector_t *collector, 
     for (int i = 0; i < streams; i++)
         for (int l = 0; l < tables->levels; l++) {
             const flow_t *flow = &tables->flow[i];
-            most += chunks_max(flow, &flow->level[l]);
+            most += (int)fmin(chunks_max(flow, &flow->level[l]), 2 * SPAN_CHUNKS);
             messages += fmin(2.0 * steps, 2.0 * flow->chunks * busy_steps(&flow->level[l], collector->collective)) /
                         streams;
         }
@@ -479,14 +483,17 @@ static int find_model(const tables_t *tables, const trv_collector_t *collector, 
     if (!span)
         return trv_fail_memory();
     *model = (trv_model_t){.steps = steps, .hops = steps};
-    for (int step = 0; step < steps; step++) {
+    /* Where there are too many steps, the middle one of each part of them stands for it. */
+    const int parts = (int)fmin(steps, fmax(SPAN_CHUNKS, MODEL_WORK * tables->levels / (2.0 * most * most)));
+    for (int part = 0; part < parts; part++) {
+        const int step = (int)((2 * (int64_t)part + 1) * steps / (2 * (int64_t)parts));
         double own = 0, all = 0;
         for (int d = 0; d < collector->torus->dims; d++) {
             const int spans = list_dimension(tables, d, step, span);
             find_busiest(span, spans, streams, &own, &all);
         }
-        model->load += own;
-        model->busy += all;
+        model->load += own * steps / parts;
+        model->busy += all * steps / parts;
     }
     free(span);
     const double fill = tables->levels > 1 ? 1 + 0.5 / (2 + tables->flow[0].chunks) : 1;

@@ -422,14 +422,15 @@ static int examine_all(prospects_t *p)
     for (int dear = 0; dear < 2; dear++)
         for (prospect_t *next; !rc && (next = find_next(p, dear)) != NULL;) {
             const bool full = ranking->timed >= ranking->room, first = next == p->prospect;
-            if (!dear)
+            const bool loses = full && next->least_ns > ranking->best[ranking->room - 1].time_ns;
+            if (!dear && !loses)
                 rc = find_dear(p, next);
             if (rc || (next->dear && !dear))
                 continue;
             next->examined = true;
             if (first)
                 p->reserved = 0;
-            if (!full || next->least_ns <= ranking->best[ranking->room - 1].time_ns)
+            if (!loses)
                 rc = examine_forms(p, next, first || (dear && ranking->timed + p->modelled == 0));
         }
     return rc;
