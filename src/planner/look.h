@@ -13,6 +13,8 @@ typedef struct trv_look {
     double least_ns, likely_ns; /* what it takes at least, and about */
 } trv_look_t;
 
+#define TRV_LOOK_MESSAGE 5 /* packet-hops: the work of a message at least, for reading it and simulating it */
+
 int trv_look_at(const trv_planner_t *planner, const char *name, uint64_t vector_bytes, trv_look_t *look);
 
 /* Whether there are slow links that the schedule of this name may not leave alone. */

@@ -161,14 +161,21 @@ static int count_alike(const prospects_t *p, const char *name)
     return alike;
 }
 
-/* By the model of what is made for lines; 0 where there is none. */
+/* Of what is made for lines; NULL where there is none. */
+static const trv_model_t *find_model(const prospects_t *p, const char *name)
+{
+    const trv_candidates_t *list = &p->ranking->planner->list;
+    for (int i = 0; i < list->count; i++)
+        if (list->candidate[i].model.steps > 0 && strcmp(list->candidate[i].name, name) == 0)
+            return &list->candidate[i].model;
+    return NULL;
+}
+
+/* 0 where there is none. */
 static double model_ns(const prospects_t *p, const char *name)
 {
-    const trv_planner_t *planner = p->ranking->planner;
-    for (int i = 0; i < planner->list.count; i++)
-        if (planner->list.candidate[i].model.steps > 0 && strcmp(planner->list.candidate[i].name, name) == 0)
-            return trv_planner_estimate(planner, &planner->list.candidate[i].model, p->ranking->vector_bytes);
-    return 0;
+    const trv_model_t *model = find_model(p, name);
+    return model ? trv_planner_estimate(p->ranking->planner, model, p->ranking->vector_bytes) : 0;
 }
 
 /* Those that are fastest on the torus without lines and links; the first is what a plan must not be slower than. Larger
@@ -344,6 +351,8 @@ static int examine(prospects_t *p, const prospect_t *prospect, const char *name,
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->kept++;
     const double enough_ns = ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY;
+    if (prospect->dear && strcmp(name, prospect->name) == 0 && keep_model(p, prospect, name, index))
+        return TRV_OK;
     rc = trv_look_at(planner, name, ranking->vector_bytes, &look);
     const double work = look.reading + look.simulating;
     if (rc || look.least_ns > enough_ns)
@@ -408,7 +417,15 @@ static prospect_t *find_next(prospects_t *p, bool dear)
 /* More than all the work that is allowed. */
 static int find_dear(const prospects_t *p, prospect_t *prospect)
 {
+    const trv_torus_t *torus = &p->ranking->planner->list.network.torus;
+    const trv_model_t *model = find_model(p, prospect->name);
+    double messages = model ? model->messages : 0;
     trv_look_t look = {0};
+    for (int d = 0; d < torus->dims; d++) /* ranks along a line differ */
+        messages *= torus->lines >> d & 1 ? torus->size[d] : 1;
+    prospect->dear = TRV_LOOK_MESSAGE * messages > WORK * p->ranking->planner->hops_max;
+    if (prospect->dear)
+        return TRV_OK;
     int rc = trv_look_at(p->ranking->planner, prospect->name, p->ranking->vector_bytes, &look);
     prospect->dear = !rc && look.reading + look.simulating > WORK * p->ranking->planner->hops_max;
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
@@ -464,16 +481,23 @@ static double find_excess(const prospects_t *p, const char *name)
     return excess;
 }
 
-/* What was not simulated is taken where its model is that much better than all that was. */
+/* What was not simulated is taken where its model is that much better than all that was; better at all, if what that was
+ * has the same model, by as much too low. */
 static void add_modelled(prospects_t *p)
 {
     trv_ranking_t *ranking = p->ranking;
+    const trv_candidates_t *list = &ranking->planner->list;
     const double best_ns = ranking->timed > 0 ? ranking->best[0].time_ns : INFINITY;
+    char best[TRV_ALGORITHM_NAME_MAX] = "";
+    if (ranking->timed > 0)
+        memcpy(best, list->candidate[ranking->best[0].candidate].name, sizeof best);
     for (int i = 0; i < p->modelled && ranking->timed < TRV_UNEVEN_ENTRIES; i++) {
         trv_entry_t *entry = &p->model[i];
-        const double excess = find_excess(p, ranking->planner->list.candidate[entry->candidate].name);
+        const char *name = list->candidate[entry->candidate].name;
+        const double excess = find_excess(p, name);
         entry->time_ns *= isfinite(excess) ? fmax(excess, 1) : 1;
-        if ((isfinite(excess) ? MARGIN_KNOWN : MARGIN) * entry->time_ns < best_ns)
+        const double margin = is_akin(name, best) ? 1 : isfinite(excess) ? MARGIN_KNOWN : MARGIN;
+        if (margin * entry->time_ns < best_ns)
             trv_ranking_insert(ranking, entry);
     }
 }

@@ -25,7 +25,8 @@
 #include "planner/ranking.h"
 #include "planner/timing.h"
 
-#define NEAREST    6 /* plans that are shown, no two of them alike */
+#define NEAREST    7 /* plans that are shown, no two of them the same thing, … */
+#define ALIKE      3 /* … and of one algorithm at most so many */
 #define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
 #define FACTOR_MAX 100. /* a network that is so many times better or worse is no answer */
 #define DEAR_RANKS 128
@@ -83,6 +84,17 @@ static bool is_dear(const why_t *why)
     return torus->ranks > DEAR_RANKS && trv_timing_is_uneven(torus, &why->ask->network.options);
 }
 
+static bool has_enough_like(const why_t *why, const char *name)
+{
+    const size_t length = strcspn(name, ":");
+    int alike = 0;
+    for (int i = 0; i < why->rows; i++) {
+        const char *other = why->row[i].plan.algorithm;
+        alike += strcspn(other, ":") == length && strncmp(other, name, length) == 0;
+    }
+    return alike >= ALIKE;
+}
+
 /* The fastest member of every family; where simulations are dear, if it comes near. */
 static int add_named(why_t *why)
 {
@@ -119,10 +131,12 @@ static int find_rows(why_t *why)
     cli_progress_watch(&progress, 1);
     int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, &why->ask->network.options,
                                 &why->ask->constraints);
-    trv_planned_t near[4 * NEAREST];
-    int plans = rc ? rc : trv_planner_rank(why->planner, why->ask->bytes, sizeof near / sizeof near[0], near);
+    trv_planned_t near[8 * NEAREST];
+    int room = sizeof near / sizeof near[0];
+    room = is_dear(why) ? room / 2 : room;
+    int plans = rc ? rc : trv_planner_rank(why->planner, why->ask->bytes, room, near);
     for (int i = 0; i < plans && why->rows < NEAREST; i++)
-        if (!has_equal(why, &near[i]))
+        if (!has_equal(why, &near[i]) && !has_enough_like(why, near[i].algorithm))
             add_row(why, &near[i]);
     cli_progress_watch(&progress, 1);
     rc = plans < 0 ? plans : add_named(why);
