@@ -245,10 +245,11 @@ static void test_silence(void **state)
 }
 
 /* A rank's process ends, and a child that it has forked lives on: the rank is missed at once. */
-static int die_as_parent(int port)
+static int die_as_parent(int port, int joined)
 {
+    char word;
     trv_meeting_t *meeting = open_meeting(1, 2, port, 10);
-    if (trv_meeting_join(meeting, NULL, 0) != TRV_OK)
+    if (trv_meeting_join(meeting, NULL, 0) != TRV_OK || read(joined, &word, 1) != 1)
         return 1;
     if (fork() == 0) {
         pause_s(5);
@@ -261,12 +262,16 @@ static void test_fork(void **state)
 {
     trv_meeting_t *meeting = open_meeting(0, 2, 0, 10);
     const int port = trv_meeting_port(meeting);
-    int status;
+    int status, joined[2]; /* rank 1 dies when rank 0 has joined, too */
     (void)state;
+    assert_int_equal(pipe(joined), 0);
     const pid_t child = fork();
     if (child == 0)
-        _exit(die_as_parent(port));
+        _exit(die_as_parent(port, joined[0]));
     assert_int_equal(trv_meeting_join(meeting, "welcome", 8), TRV_OK);
+    assert_int_equal(write(joined[1], "", 1), 1);
+    close(joined[0]);
+    close(joined[1]);
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
     const double start_ns = trv_now_ns();
