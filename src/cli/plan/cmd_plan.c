@@ -429,8 +429,8 @@ static const char *find_conflict(const options_t *options)
                             : "--all-sizes is about all sizes; leave out --bytes";
     if (options->nodes && (options->all_sizes || options->why))
         return options->why
-                   ? "--nodes shows its own plans, as `trivance plan 16x16 --nodes=0-9`; leave out --why"
-                   : "--nodes shows its own plans, as `trivance plan 16x16 --nodes=0-9`; leave out --all-sizes";
+                   ? "--nodes shows its own plans, for example `trivance plan 4x4 --nodes=0-9`; leave out --why"
+                   : "--nodes shows its own plans, for example `trivance plan 4x4 --nodes=0-9`; leave out --all-sizes";
     if (asked && (options->schedule || options->named || options->rank || options->stream))
         return refuse_beside(options);
     if (options->limit && (asked || (options->format_name && strcmp(options->format_name, "text") != 0)))
