@@ -320,17 +320,23 @@ static void refused(void **state)
     }
 }
 
+static trv_planner_t *planner_of(const case_t *c)
+{
+    const trv_simulate_options_t options = options_of(c);
+    const trv_network_t network = network_of(c);
+    trv_planner_t *planner;
+    assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL), TRV_OK);
+    return planner;
+}
+
 /* Streams that begin in a short side have hundreds of chunks under way: models and looks keep within bounds there (it took
  * half a minute), and the plan is a good one. */
 static void narrow_lines(void **state)
 {
     const case_t c = {"2x2x100m", 0, {{0}}};
-    const trv_simulate_options_t options = options_of(&c);
-    const trv_network_t network = network_of(&c);
     trv_planned_t plan, named;
-    trv_planner_t *planner;
+    trv_planner_t *planner = planner_of(&c);
     (void)state;
-    assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL), TRV_OK);
     assert_int_equal(trv_planner_rank(planner, 1 << 20, 1, &plan), 1);
     assert_int_equal(trv_planner_time(planner, 1 << 20, "hybrid:2x2x20:streams4", &named), TRV_OK);
     assert_true(plan.time_ns <= named.time_ns);
@@ -343,12 +349,9 @@ static void modelled(void **state)
 {
     const uint64_t bytes = 512 << 20;
     const case_t c = {"4mx4mx8m", 0, {{0}}};
-    const trv_simulate_options_t options = options_of(&c);
-    const trv_network_t network = network_of(&c);
     trv_planned_t plan, simulated;
-    trv_planner_t *planner;
+    trv_planner_t *planner = planner_of(&c);
     (void)state;
-    assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, NULL), TRV_OK);
     assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
     assert_true(plan.modelled);
     assert_true(fabs(plan.alpha_ns + plan.hops_ns + plan.transmission_ns - plan.time_ns) < 1);

@@ -56,9 +56,9 @@ typedef struct trv_planned {
 /* The fastest plan. `network` is TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and
  * slow ranks are ignored. Slow and cut links are copied. With one queue per link (TRV_FIFO) planning takes
  * milliseconds; with two channels (TRV_DATELINE) the best few candidates are simulated on the whole torus, which takes
- * seconds on thousands of ranks; with lines and links it takes about a second on 1,024 ranks, where
- * what would take longer to simulate counts with its model's time, if that is much better than all that is simulated. constraints may be NULL.
- * Plans are cached, so a repeated question is answered in microseconds. Thread-safe. TRV_ERR_ARGUMENT for an impossible
+ * seconds on thousands of ranks; with lines and links it takes about a second on 1,024 ranks, where what
+ * would take longer to simulate counts with its model's time, if that is much better than all that is simulated.
+ * constraints may be NULL. Plans are cached, so a repeated question is answered in microseconds. Thread-safe. TRV_ERR_ARGUMENT for an impossible
  * network or constraint (a bandwidth of 0, a negative latency, a row with two cuts); TRV_ERR_UNSUPPORTED if no schedule satisfies the constraints, with a sentence that states which of them excludes
  * what. */
 TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, uint64_t vector_bytes,

@@ -13,7 +13,8 @@
  * bandwidth + waits * overhead of a message, or messages * overhead where that is more. Hops are those of the longest
  * message of each step, added up, load what a step waits for on the busiest link as a fraction of the vector, added up.
  * Where that is one stream's, and the others' messages are on the links while it pays its latencies, busy is what the link
- * carries of all, which takes no less than vector / bandwidth. A stream waits for the overheads of its own messages and, until the others are out of step with it, of theirs. */
+ * carries of all, which takes no less than vector / bandwidth. A stream waits for the overheads of its own messages and,
+ * until the others are out of step with it, of theirs. */
 typedef struct trv_model {
     double steps, hops, load, busy;
     double messages, waits; /* all that a rank sends; for how many of their overheads a stream waits */

@@ -182,9 +182,7 @@ static int examine_all(trv_ranking_t *ranking, int entries)
 static bool is_alike(const trv_ranking_t *ranking, const trv_entry_t *a, const trv_entry_t *b)
 {
     const trv_candidate_t *candidate = ranking->planner->list.candidate;
-    const char *name = candidate[a->candidate].name, *other = candidate[b->candidate].name;
-    const size_t length = strcspn(name, ":");
-    return strcspn(other, ":") == length && strncmp(name, other, length) == 0;
+    return trv_planner_is_alike(candidate[a->candidate].name, candidate[b->candidate].name);
 }
 
 /* Whether entry i of the best comes near enough, with few enough like it before it. */

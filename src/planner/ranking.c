@@ -9,6 +9,12 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
+bool trv_planner_is_alike(const char *name, const char *other)
+{
+    const size_t length = strcspn(name, ":");
+    return strcspn(other, ":") == length && strncmp(other, name, length) == 0;
+}
+
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
                            uint64_t vector_bytes, double enough_ns, trv_entry_t *entry)
 {

@@ -35,6 +35,9 @@ typedef struct trv_ranking {
     trv_entry_t *best;  /* … and are here, the fastest first */
 } trv_ranking_t;
 
+/* Whether two names are of one algorithm, whatever its parameters. */
+bool trv_planner_is_alike(const char *name, const char *other);
+
 /* By the candidate's model. */
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes);
 

@@ -147,17 +147,11 @@ static double slower(const prospects_t *p, const trv_planned_t *plan)
     return cut ? plan->alpha_ns + LINES_SLOWER * (plan->time_ns - plan->alpha_ns) : plan->time_ns;
 }
 
-static bool is_alike(const char *name, const char *other)
-{
-    const size_t length = strcspn(name, ":");
-    return strcspn(other, ":") == length && strncmp(other, name, length) == 0;
-}
-
 static int count_alike(const prospects_t *p, const char *name)
 {
     int alike = 0;
     for (int i = 0; i < p->count; i++)
-        alike += is_alike(p->prospect[i].name, name);
+        alike += trv_planner_is_alike(p->prospect[i].name, name);
     return alike;
 }
 
@@ -382,13 +376,13 @@ static void learn(prospects_t *p, const prospect_t *examined, double time_ns)
 {
     const double slower_by = time_ns / examined->likely_ns;
     for (int i = 0; i < p->count && examined->near && slower_by > 1; i++)
-        if (p->prospect[i].near && is_alike(p->prospect[i].name, examined->name))
+        if (p->prospect[i].near && trv_planner_is_alike(p->prospect[i].name, examined->name))
             p->prospect[i].likely_ns *= slower_by;
 }
 
 static int examine_forms(prospects_t *p, prospect_t *prospect, bool must)
 {
-    double best_ns, time_ns;
+    double best_ns, time_ns = INFINITY;
     int rc = examine(p, prospect, prospect->name, must, &best_ns);
     for (int i = 0; i < p->factors && !rc; i++) {
         char name[TRV_ALGORITHM_NAME_MAX];

@@ -86,12 +86,9 @@ static bool is_dear(const why_t *why)
 
 static bool has_enough_like(const why_t *why, const char *name)
 {
-    const size_t length = strcspn(name, ":");
     int alike = 0;
-    for (int i = 0; i < why->rows; i++) {
-        const char *other = why->row[i].plan.algorithm;
-        alike += strcspn(other, ":") == length && strncmp(other, name, length) == 0;
-    }
+    for (int i = 0; i < why->rows; i++)
+        alike += trv_planner_is_alike(why->row[i].plan.algorithm, name);
     return alike >= ALIKE;
 }
 
