@@ -109,6 +109,12 @@ static void test_parts(void **state)
     /* Trivance L: 4 steps of 1 and 3 hops, 200 ns for a hop, 300 ns for a step's nodes and its last router. */
     assert_int_equal(empty.steps, 4);
     assert_true(empty.transmission_ns == 0 && fabs(empty.hops_ns - 8 * 200 - 4 * 300) < 50);
+    /* No byte at all takes less than one, which is reduced. */
+    trv_simulate_options_t reducing = paper;
+    trv_torus_t torus = torus_of("9x9");
+    reducing.gamma_ns = 1;
+    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, &reducing, NULL, &plan), 0);
+    assert_true(plan.transmission_ns == 0 && plan.alpha_ns + plan.hops_ns == plan.time_ns);
 }
 
 static void test_plans_are_schedules(void **state)

@@ -194,6 +194,29 @@ static void determined(void **state)
     }
 }
 
+/* Nor does it matter what was asked before. Of the schedules that avoid the link several take equally long here. */
+static void determined_when_warm(void **state)
+{
+    const case_t c = {"2x2m", 1, {{2, 0, 4}}};
+    const trv_network_t network = network_of(&c);
+    const trv_planner_constraints_t few = {TRV_PLANNER_CONSTRAINTS, .memory_bytes = 15, .messages_per_port = 2};
+    trv_simulate_options_t options = options_of(&c);
+    trv_planned_t plan[2], other[3];
+    (void)state;
+    options.alpha_ns = 2e5;
+    for (int warm = 0; warm < 2; warm++) {
+        trv_planner_t *planner;
+        assert_int_equal(trv_planner_create(&planner, &network.torus, TRV_ALLREDUCE, &options, &few), TRV_OK);
+        if (warm) {
+            (void)trv_planner_rank(planner, 32, 1, other);
+            (void)trv_planner_rank(planner, 4 << 20, 3, other);
+        }
+        assert_int_equal(trv_planner_rank(planner, 15, 1, &plan[warm]), 1);
+        trv_planner_destroy(planner);
+    }
+    assert_string_equal(plan[0].algorithm, plan[1].algorithm);
+}
+
 /* ---- Listed algorithms ------------------------------------------------------------------------------------------- */
 
 static unsigned draw(uint64_t *state, unsigned below)
@@ -415,6 +438,7 @@ int main(void)
         cmocka_unit_test(loses_little),
         cmocka_unit_test(kept_apart),
         cmocka_unit_test(determined),
+        cmocka_unit_test(determined_when_warm),
         cmocka_unit_test(refused),
         cmocka_unit_test(refused_for_size),
         cmocka_unit_test(never_slower_than_listed),

@@ -66,6 +66,7 @@ int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candida
     int rc = entry->modelled ? TRV_OK : find_empty_time(planner, candidate, &empty_ns);
     if (rc)
         return rc;
+    empty_ns = fmin(empty_ns, entry->time_ns); /* no bytes at all take less than one, which is reduced */
     /* Ranks and streams may have nothing to do in some steps. */
     const double alpha_ns = fmin(candidate->facts.steps * planner->network.alpha_ns, empty_ns);
     *plan = (trv_planned_t){.steps = candidate->facts.steps,
@@ -90,18 +91,23 @@ double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *mod
                 model->messages * n->message_overhead_ns);
 }
 
-/* By time; ties are decided by the steps, then by the order of the list. */
-static bool is_better(const trv_entry_t *a, const trv_entry_t *b)
+/* By time; ties are decided by the steps, then by the order of the list. That of guests depends on what was asked before:
+ * they come last, by name. */
+static bool is_better(const trv_candidate_t *list, const trv_entry_t *a, const trv_entry_t *b)
 {
+    const trv_candidate_t *x = &list[a->candidate], *y = &list[b->candidate];
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns;
-    return a->steps != b->steps ? a->steps < b->steps : a->candidate < b->candidate;
+    if (a->steps != b->steps)
+        return a->steps < b->steps;
+    return x->guest && y->guest ? strcmp(x->name, y->name) < 0 : a->candidate < b->candidate;
 }
 
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
 {
+    const trv_candidate_t *list = ranking->planner->list.candidate;
     int at = ranking->timed++;
-    for (; at > 0 && is_better(entry, &ranking->best[at - 1]); at--)
+    for (; at > 0 && is_better(list, entry, &ranking->best[at - 1]); at--)
         ranking->best[at] = ranking->best[at - 1];
     ranking->best[at] = *entry;
 }
