@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "common/advance.h"
+#include "simulate/net.h"
 #include "simulate/simulator.h"
 
 #define PACKET_BYTES_MAX (1u << 20)
@@ -40,11 +41,24 @@ double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_
     return fmin(fmax(UNEVEN_LEAST, UNEVEN_PER_RANK * torus->ranks), UNEVEN_MOST);
 }
 
+/* A packet takes whole flits, so that larger ones may waste less: here they waste nothing, on links that are slower by as
+ * much as these packets waste. */
+static void fill_flits(trv_simulate_options_t *network)
+{
+    const uint32_t filled = (network->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * TRV_FLIT_BYTES;
+    const double used = (double)network->packet_bytes / filled;
+    network->bandwidth_bps *= used;
+    network->nic_bandwidth_bps *= used;
+    network->packet_bytes = filled;
+}
+
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
                                           uint64_t vector_bytes, double hops_max)
 {
     trv_simulate_options_t larger = *network;
     (void)trv_simulator_drop_links(simulator, &larger); /* without memory they stay */
+    if (trv_simulate_hops(simulator, &larger, vector_bytes) > hops_max)
+        fill_flits(&larger);
     while (larger.packet_bytes <= PACKET_BYTES_MAX / 2 &&
            trv_simulate_hops(simulator, &larger, vector_bytes) > hops_max)
         larger.packet_bytes *= 2;
