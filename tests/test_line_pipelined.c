@@ -164,6 +164,24 @@ static void test_links_are_busy(void **state)
             assert_busy(size, chunks);
 }
 
+/* Streams that begin in a short side have more chunks, but not without limit: along a long line they are in one message. */
+static void test_narrow(void **state)
+{
+    trv_step_t step = TRV_STEP_INIT;
+    int most = 0;
+    (void)state;
+    trv_schedule_t *schedule = make("2x400m", "line-pipelined:2", TRV_ALLREDUCE);
+    assert_int_equal(trv_schedule_units(schedule), 800 * 2 * 64);
+    for (int s = 0; s < trv_schedule_steps(schedule); s++) {
+        assert_int_equal(trv_schedule_step(schedule, 200, 0, s, &step), 0);
+        for (int i = 0; i < step.sends; i++)
+            most = step.send[i].parts > most ? step.send[i].parts : most;
+    }
+    assert_in_range(most, 2, 2 * 64);
+    trv_step_clear(&step);
+    trv_schedule_destroy(schedule);
+}
+
 /* ---- Data -------------------------------------------------------------------------------------------------------- */
 
 static void test_data(void **state)
@@ -254,9 +272,9 @@ static void test_bad_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_line),     cmocka_unit_test(test_meshes), cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_links_are_busy), cmocka_unit_test(test_data),   cmocka_unit_test(test_long_vectors),
-        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_every_line),     cmocka_unit_test(test_meshes),    cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_links_are_busy), cmocka_unit_test(test_narrow),    cmocka_unit_test(test_data),
+        cmocka_unit_test(test_long_vectors),   cmocka_unit_test(test_bad_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

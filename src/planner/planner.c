@@ -170,8 +170,7 @@ static int examine_all(trv_ranking_t *ranking, int entries)
             near_ns = NEAR * entry->estimate_ns;
         ranking->kept++;
         const trv_advance_t all = trv_advance_begin((double)i / entries, 1.0 / entries);
-        rc = trv_ranking_examine(ranking, entry,
-                                 ranking->timed >= ranking->room ? ranking->best[ranking->room - 1].time_ns : INFINITY);
+        rc = trv_ranking_examine(ranking, entry, trv_ranking_enough_ns(ranking));
         trv_advance_end(all);
     }
     return rc;
@@ -248,6 +247,12 @@ static int rank_all(trv_ranking_t *ranking)
 
 int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, trv_planned_t *plan)
 {
+    return trv_planner_rank_within(planner, vector_bytes, room, INFINITY, plan);
+}
+
+int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int room, double enough_ns,
+                            trv_planned_t *plan)
+{
     if (room < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "there is room for %d plans; it takes room for one at least", room);
     size_t entries = planner->whole ? TRV_UNEVEN_ENTRIES : (size_t)planner->list.count + 1;
@@ -256,6 +261,7 @@ int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int room, tr
         return trv_fail_memory();
     trv_ranking_t ranking = {.planner = planner,
                              .vector_bytes = vector_bytes,
+                             .enough_ns = enough_ns,
                              .entry = memory,
                              .best = memory + entries};
     ranking.room = planner->dateline && room < SETTLE_ROOM ? SETTLE_ROOM : room;

@@ -103,6 +103,12 @@ static bool is_better(const trv_candidate_t *list, const trv_entry_t *a, const t
     return x->guest && y->guest ? strcmp(x->name, y->name) < 0 : a->candidate < b->candidate;
 }
 
+double trv_ranking_enough_ns(const trv_ranking_t *ranking)
+{
+    const bool full = ranking->timed >= ranking->room;
+    return full ? fmin(ranking->enough_ns, ranking->best[ranking->room - 1].time_ns) : ranking->enough_ns;
+}
+
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
 {
     const trv_candidate_t *list = ranking->planner->list.candidate;

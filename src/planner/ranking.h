@@ -29,6 +29,7 @@ typedef struct trv_ranking {
     trv_planner_t *planner;
     uint64_t vector_bytes;
     int room;
+    double enough_ns;   /* what takes longer is of no interest */
     trv_entry_t *entry; /* all candidates, in the order of examination */
     int kept;           /* so many were examined, which keep to the constraints; … */
     int timed;          /* … of these have a time … */
@@ -56,6 +57,13 @@ int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candida
 /* trv_planner_time, with no more than a time of INFINITY where that is above `enough_ns`, which takes less work to know. */
 int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double enough_ns,
                             trv_planned_t *plan);
+
+/* trv_planner_rank of what takes no longer than `enough_ns`. */
+int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int room, double enough_ns,
+                            trv_planned_t *plan);
+
+/* What is slower than the slowest that there is room for, or than is of interest, need not be timed to its end. */
+double trv_ranking_enough_ns(const trv_ranking_t *ranking);
 
 /* Keeps an entry that has a time. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);

@@ -1,0 +1,147 @@
+/*
+ * What line-pipelined offers the planner: numbers of chunks, with a model of their time.
+ */
+#include "algorithms/line_pipelined_candidates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "algorithms/line_flow.h"
+#include "algorithms/registry.h"
+#include "common/error.h"
+
+#define SPAN_CHUNKS 8   /* of a phase: where more are under way, some stand for all */
+#define MODEL_WORK  4e6 /* comparisons of spans: where all steps take more, so many stand for all */
+
+/* A block on the links of a dimension, from the first of these places to the last. */
+typedef struct span {
+    int first, last, stream;
+    double share; /* of the vector; of list_spans: in blocks */
+} span_t;
+
+/* The blocks that a level moves in a step in the direction in which there are more, or as many: of a ring's links all
+ * carry the same, of a line's those near the beginning the parts, and those near the end the sums. */
+static int list_spans(const trv_flow_t *flow, const trv_flow_level_t *level, int step, span_t *span)
+{
+    const int size = level->size, way = level->line ? size - 1 : size / 2, end = level->line ? size - 1 : 0;
+    int count = 0;
+    for (int phase = 0; phase < 2; phase++) {
+        const int begin = phase ? level->gather : level->scatter;
+        int s, left = trv_flow_chunks(flow, level, begin, step, &s);
+        for (int each = (left + SPAN_CHUNKS - 1) / SPAN_CHUNKS; left > 0; s += each, left -= each) {
+            const int blocks = each < left ? each : left, since = step - begin - (s + blocks / 2) * flow->period;
+            const int ahead = phase ? since + 1 : level->depth - since;
+            if (ahead <= way)
+                span[count++] = (span_t){.first = phase && end ? ahead - 1 : 0,
+                                         .share = blocks,
+                                         .last = end - (end ? phase ? 1 : ahead : 0)};
+        }
+    }
+    return count;
+}
+
+/* What the busiest link of a dimension carries in a step: of one stream at most, and of all. It is where a span ends. */
+static void find_busiest(const span_t *span, int spans, int streams, double *own, double *all)
+{
+    for (int i = 0; i < 2 * spans; i++) {
+        const int place = i % 2 ? span[i / 2].last : span[i / 2].first;
+        double sum = 0;
+        for (int stream = 0, s = 0; stream < streams; stream++) {
+            double of_stream = 0;
+            for (; s < spans && span[s].stream == stream; s++)
+                of_stream += span[s].first <= place && place <= span[s].last ? span[s].share : 0;
+            sum += of_stream;
+            *own = fmax(*own, of_stream);
+        }
+        *all = fmax(*all, sum);
+    }
+}
+
+/* The spans of a dimension's links in a step, stream by stream. */
+static int list_dimension(const trv_flows_t *flows, int dimension, int step, span_t *span)
+{
+    int spans = 0;
+    for (int i = 0; i < 2 * flows->levels; i++) {
+        const trv_flow_t *flow = &flows->flow[i];
+        double share = 1.0 / (2 * flows->levels) / flow->chunks;
+        for (int l = 0; l < flows->levels; l++) {
+            share /= flow->level[l].size;
+            if (flow->level[l].dimension != dimension)
+                continue;
+            const int count = list_spans(flow, &flow->level[l], step, span + spans);
+            for (int s = spans; s < spans + count; s++) {
+                span[s].stream = i;
+                span[s].share *= share;
+            }
+            spans += count;
+        }
+    }
+    return spans;
+}
+
+/* Step by step: a stream pays its latencies and its message, while the others' are on the links. In several dimensions
+ * streams get out of step where the pipeline fills and empties, by as much as simulations say. */
+static int find_model(const trv_flows_t *flows, const trv_collector_t *collector, int steps, trv_model_t *model)
+{
+    const int streams = 2 * flows->levels;
+    int most = 0;
+    double messages = 0;
+    for (int i = 0; i < streams; i++)
+        for (int l = 0; l < flows->levels; l++) {
+            const trv_flow_t *flow = &flows->flow[i];
+            most += (int)fmin(trv_flow_chunks_max(flow, &flow->level[l]), 2 * SPAN_CHUNKS);
+            messages += fmin(2.0 * steps,
+                             2.0 * flow->chunks * trv_flow_busy_steps(&flow->level[l], collector->collective)) /
+                        streams;
+        }
+    span_t *span = malloc((size_t)most * sizeof *span);
+    if (!span)
+        return trv_fail_memory();
+    *model = (trv_model_t){.steps = steps, .hops = steps};
+    /* Where there are too many steps, the middle one of each part of them stands for it. */
+    const int parts = (int)fmin(steps, fmax(SPAN_CHUNKS, MODEL_WORK * flows->levels / (2.0 * most * most)));
+    for (int part = 0; part < parts; part++) {
+        const int step = (int)((2 * (int64_t)part + 1) * steps / (2 * (int64_t)parts));
+        double own = 0, all = 0;
+        for (int d = 0; d < collector->torus->dims; d++) {
+            const int spans = list_dimension(flows, d, step, span);
+            find_busiest(span, spans, streams, &own, &all);
+        }
+        model->load += own * steps / parts;
+        model->busy += all * steps / parts;
+    }
+    free(span);
+    const double fill = flows->levels > 1 ? 1 + 0.5 / (2 + flows->flow[0].chunks) : 1;
+    model->load *= fill;
+    model->busy *= fill;
+    trv_model_messages(model, messages, streams);
+    return TRV_OK;
+}
+
+/* One of the candidates; none where there would be too many blocks. */
+static int add_candidate(const trv_collector_t *collector, int chunks, bool always)
+{
+    const trv_torus_t *torus = collector->torus;
+    char name[TRV_ALGORITHM_NAME_MAX];
+    trv_flows_t flows;
+    trv_model_t model;
+    int steps;
+    if (trv_flows_arrange(&flows, torus, torus->lines, collector->collective, chunks, &steps))
+        return TRV_OK;
+    int rc = find_model(&flows, collector, steps, &model);
+    snprintf(name, sizeof name, "line-pipelined:%d", chunks);
+    return rc ? rc : collector->add(collector->list, name, &model, always);
+}
+
+/* The choice of the algorithm that is just called line-pipelined, and others. */
+int trv_line_pipelined_candidates(const trv_collector_t *collector)
+{
+    static const int tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
+    const int chosen = trv_flows_choose(collector->torus, collector->torus->lines);
+    int rc = add_candidate(collector, chosen, true);
+    for (size_t i = 0; i < sizeof tried / sizeof *tried && !rc; i++)
+        if (tried[i] != chosen)
+            rc = add_candidate(collector, tried[i], false);
+    return rc;
+}

@@ -1,0 +1,220 @@
+/*
+ * What is worth a simulation: said by the torus without lines and links, for which a planner of its own plans as usual,
+ * by the models of what is made for lines, and by what some ranks send.
+ */
+#include "planner/prospects.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+
+#define NEAR           32   /* plans for the torus without lines and links … */
+#define NEAR_HOPS_MAX  3e4  /* … simulated in so many packet-hops at most, … */
+#define ALIKE          4    /* … of one algorithm at most so many */
+#define FAR            8    /* times as long as the best of them: how much longer, nobody asks */
+#define LINES_MAX      48   /* candidates of algorithms that are made for lines, … */
+#define MODEL_SLACK    0.7  /* … whose times may be so much of what their models say */
+#define LINES_SLOWER   2    /* times as long as on a ring, but for the starts of steps */
+#define CHEAP_MESSAGES 0.05 /* of the planner's hops_max */
+
+typedef struct search {
+    const trv_planner_t *planner;
+    uint64_t vector_bytes;
+    trv_prospects_t *found;
+    double near_ns; /* the best plan's for the torus without lines and links; INFINITY: there is none */
+} search_t;
+
+int trv_prospect_look(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospect_t *prospect)
+{
+    if (prospect->looked)
+        return prospect->refusal;
+    int rc = trv_look_at(planner, prospect->name, vector_bytes, &prospect->look);
+    prospect->looked = true;
+    prospect->refusal = rc;
+    return rc;
+}
+
+bool trv_prospect_is_cheap(const trv_planner_t *planner, const trv_look_t *look)
+{
+    return look->hops <= planner->hops_max && look->messages <= CHEAP_MESSAGES * planner->hops_max;
+}
+
+const trv_model_t *trv_prospect_model(const trv_planner_t *planner, const char *name)
+{
+    const trv_candidates_t *list = &planner->list;
+    for (int i = 0; i < list->count; i++)
+        if (list->candidate[i].model.steps > 0 && strcmp(list->candidate[i].name, name) == 0)
+            return &list->candidate[i].model;
+    return NULL;
+}
+
+double trv_prospect_model_ns(const trv_planner_t *planner, const char *name, uint64_t vector_bytes)
+{
+    const trv_model_t *model = trv_prospect_model(planner, name);
+    return model ? trv_planner_estimate(planner, model, vector_bytes) : 0;
+}
+
+int trv_prospect_order(const void *a, const void *b)
+{
+    const trv_prospect_t *x = a, *y = b;
+    if (x->likely_ns != y->likely_ns)
+        return x->likely_ns < y->likely_ns ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* The prospect of that name; NULL: there is no room for it. */
+static trv_prospect_t *find_or_add(trv_prospects_t *found, const char *name)
+{
+    for (int i = 0; i < found->count; i++)
+        if (strcmp(found->prospect[i].name, name) == 0)
+            return &found->prospect[i];
+    if (found->count == TRV_PROSPECTS_MAX)
+        return NULL;
+    trv_prospect_t *prospect = &found->prospect[found->count++];
+    *prospect = (trv_prospect_t){.least_ns = INFINITY};
+    snprintf(prospect->name, sizeof prospect->name, "%s", name);
+    return prospect;
+}
+
+static void expect(trv_prospect_t *prospect, double least_ns, double likely_ns)
+{
+    prospect->least_ns = fmin(prospect->least_ns, least_ns);
+    prospect->likely_ns = fmax(prospect->likely_ns, likely_ns);
+}
+
+/* What is likely of a schedule's time on the torus without lines and links: a line has half a ring's links, and the ways
+ * along it are up to twice as long. */
+static double slower(const search_t *search, const trv_planned_t *plan)
+{
+    const trv_network_t *network = &search->planner->list.network;
+    bool cut = network->torus.lines != 0;
+    for (int i = 0; i < network->slow_links; i++)
+        cut = cut || isinf(network->slow_link[i].factor);
+    return cut ? plan->alpha_ns + LINES_SLOWER * (plan->time_ns - plan->alpha_ns) : plan->time_ns;
+}
+
+static int count_alike(const trv_prospects_t *found, const char *name)
+{
+    int alike = 0;
+    for (int i = 0; i < found->count; i++)
+        alike += trv_planner_is_alike(found->prospect[i].name, name);
+    return alike;
+}
+
+/* Those that are fastest on the torus without lines and links. Larger packets than there will do for all but the first. */
+static int add_near(search_t *search)
+{
+    const trv_planner_t *planner = search->planner;
+    trv_planner_t *whole = planner->whole;
+    const double hops_max = whole->hops_max;
+    trv_planned_t near[NEAR + 1];
+    int rc = TRV_OK, first = trv_planner_rank(whole, search->vector_bytes, 1, near);
+    if (first < 0)
+        return first == TRV_ERR_UNSUPPORTED ? TRV_OK : first;
+    search->near_ns = near[0].time_ns;
+    whole->hops_max = NEAR_HOPS_MAX;
+    int plans = trv_planner_rank_within(whole, search->vector_bytes, NEAR, FAR * search->near_ns, near + 1);
+    whole->hops_max = hops_max;
+    for (int i = 0; i <= plans && !rc; i++) {
+        if (count_alike(search->found, near[i].algorithm) == ALIKE)
+            continue;
+        trv_prospect_t *prospect = find_or_add(search->found, near[i].algorithm);
+        rc = trv_prospect_look(planner, search->vector_bytes, prospect);
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+        const double likely_ns = fmax(prospect->look.likely_ns,
+                                      trv_prospect_model_ns(planner, prospect->name, search->vector_bytes));
+        expect(prospect, near[i].time_ns, fmax(slower(search, &near[i]), likely_ns));
+        prospect->near = true;
+    }
+    return plans < 0 ? plans : rc;
+}
+
+/* On the torus without lines and links, if it is there and has a symmetry; plan->time_ns is 0 if not. What takes many
+ * times as long as the best there is not simulated to its end. */
+static int time_whole(const search_t *search, const char *name, trv_planned_t *plan)
+{
+    trv_planner_t *whole = search->planner->whole;
+    const double hops_max = whole->hops_max, enough_ns = FAR * search->near_ns;
+    int rc = TRV_ERR_UNSUPPORTED;
+    whole->hops_max = NEAR_HOPS_MAX;
+    for (int i = 0; i < whole->list.count && rc; i++)
+        if (strcmp(whole->list.candidate[i].name, name) == 0)
+            rc = trv_planner_time_within(whole, search->vector_bytes, name, enough_ns, plan);
+    whole->hops_max = hops_max;
+    if (rc)
+        *plan = (trv_planned_t){.time_ns = 0};
+    else if (isinf(plan->time_ns))
+        plan->time_ns = enough_ns;
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+}
+
+/* A single schedule takes at least its steps, and what a rank sends. Where simulating all of these is too much, it is
+ * expected to take as long as on the torus without lines and links. */
+static int add_single(search_t *search, const char *name)
+{
+    const trv_planner_t *planner = search->planner;
+    trv_prospect_t *prospect = find_or_add(search->found, name);
+    trv_planned_t plan;
+    if (!prospect)
+        return TRV_OK;
+    int rc = trv_prospect_look(planner, search->vector_bytes, prospect);
+    if (rc == TRV_ERR_UNSUPPORTED && isinf(prospect->least_ns))
+        search->found->count--; /* it was added just now */
+    if (!rc)
+        rc = time_whole(search, name, &plan);
+    if (rc)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    const trv_look_t *look = &prospect->look;
+    expect(prospect, trv_prospect_is_cheap(planner, look) ? look->least_ns : fmax(look->least_ns, plan.time_ns),
+           fmax(look->likely_ns, slower(search, &plan)));
+    prospect->listed = true;
+    return TRV_OK;
+}
+
+/* Of those that are made for lines, and are there on this network, the best by their models. */
+static int add_lines(search_t *search)
+{
+    const trv_candidates_t *list = &search->planner->list;
+    trv_prospect_t *line = malloc(((size_t)list->count + 1) * sizeof *line);
+    int lines = 0, added = 0, rc = TRV_OK;
+    if (!line)
+        return trv_fail_memory();
+    for (int i = 0; i < list->count; i++)
+        if (!list->candidate[i].guest && list->candidate[i].model.steps > 0) {
+            memcpy(line[lines].name, list->candidate[i].name, sizeof line->name);
+            line[lines++].likely_ns = trv_planner_estimate(search->planner, &list->candidate[i].model,
+                                                           search->vector_bytes);
+        }
+    qsort(line, (size_t)lines, sizeof *line, trv_prospect_order);
+    for (int i = 0; i < lines && added < LINES_MAX && !rc; i++) {
+        trv_candidate_t candidate = {0};
+        memcpy(candidate.name, line[i].name, sizeof candidate.name);
+        rc = trv_candidate_facts(list, &candidate);
+        trv_prospect_t *prospect = rc ? NULL : find_or_add(search->found, line[i].name);
+        if (prospect)
+            expect(prospect, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns);
+        added += !rc;
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc; /* rows of a dimension that begin at different coordinates */
+    }
+    free(line);
+    return rc;
+}
+
+int trv_prospects_find(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospects_t *prospects)
+{
+    const trv_candidates_t *list = &planner->list;
+    search_t search = {.planner = planner, .vector_bytes = vector_bytes, .found = prospects, .near_ns = INFINITY};
+    prospects->count = 0;
+    int rc = add_near(&search);
+    if (!rc)
+        rc = add_lines(&search);
+    for (int i = 0; i < list->count && !rc; i++)
+        if (!list->candidate[i].guest && list->candidate[i].model.steps <= 0)
+            rc = add_single(&search, list->candidate[i].name);
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
+        rc = add_single(&search, trv_algorithm_name(trv_algorithm_at(i)));
+    return rc;
+}
