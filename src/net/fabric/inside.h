@@ -20,6 +20,10 @@ enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64, TRV_NUMBER_MAX = 80 
 
 #define TRV_BEYOND_BYTES ((size_t)1 << 32) /* of addresses; memory only as far as a message reaches */
 
+/* What is put off, while the provider has no room or no connection: of the same kind to the same peer in the order of the
+ * calls, and no others wait for it. */
+typedef enum trv_late { TRV_LATE_RECEIVES, TRV_LATE_SENDS, TRV_LATE_PATIENT, TRV_LATE_KINDS } trv_late_t;
+
 /* An interface. */
 typedef struct trv_port_end {
     char interface[TRV_INTERFACE_MAX];
@@ -37,9 +41,10 @@ typedef struct trv_port_end {
     int wait_fd; /* -1: it cannot be waited for */
     uint8_t address[TRV_ADDRESS_BYTES_MAX];
     size_t address_bytes;
-    uint64_t bytes[2], messages[2];      /* received, sent */
-    trv_fabric_op_t *first[2], **end[2]; /* what the provider had no room for: receives, sends */
-    void *beyond;                        /* where a message's bytes go that are more than those due; NULL: nowhere */
+    uint64_t bytes[2], messages[2]; /* received, sent */
+    trv_fabric_op_t *first[TRV_LATE_KINDS], **end[TRV_LATE_KINDS];
+    size_t patient, patient_most; /* sends that the provider has, and is to have */
+    void *beyond;                 /* where a message's bytes go that are more than those due; NULL: nowhere */
 } trv_port_end_t;
 
 /* Another rank, or this one: where its interfaces are, and which way leads by which. */
@@ -48,7 +53,9 @@ typedef struct trv_peer {
     trv_map_t map;
     const uint8_t **address;
     size_t *address_bytes;
-    fi_addr_t *known; /* [ours * ports + theirs] */
+    fi_addr_t *known;            /* [ours * ports + theirs] */
+    size_t late[TRV_LATE_KINDS]; /* how many are put off */
+    uint64_t stuck;              /* the pass over what is put off in which it took nothing */
 } trv_peer_t;
 
 /* What all must have in common. */
@@ -74,6 +81,7 @@ struct trv_fabric {
     bool needs_regions, names_sender; /* from the capability bits */
     bool local;                       /* the provider reaches this host's ranks only */
     uint64_t next_key;
+    uint64_t passes;                     /* over what is put off */
     char parameters[TRV_PARAMETERS_MAX]; /* rank 0's */
     uint64_t cut_most;                   /* the longest message whose length goes along with its fragments */
     pthread_mutex_t lock;                /* of all that is the provider's */
@@ -99,6 +107,8 @@ void trv_port_shut(trv_port_end_t *port);
 void trv_port_close(trv_port_end_t *port);
 /* post.c, with the lock: what was put off is tried again. */
 void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port);
+/* Whether it may succeed without anything having completed. */
+bool trv_port_retries(const trv_port_end_t *port);
 /* The sentence about a message of another length than the one due. */
 const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric_op_t *op, char sentence[256]);
 /* It is over, unless fragments are still to come or to go. */

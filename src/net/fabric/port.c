@@ -61,8 +61,9 @@ int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port)
     port->address_bytes = sizeof port->address;
     if ((code = fi_getname(&port->ep->fid, port->address, &port->address_bytes)) != 0)
         return fail(port, "an endpoint with an address", code);
-    for (int sends = 0; sends < 2; sends++)
-        port->end[sends] = &port->first[sends];
+    for (int kind = 0; kind < TRV_LATE_KINDS; kind++)
+        port->end[kind] = &port->first[kind];
+    port->patient_most = info->tx_attr->size > 1 ? info->tx_attr->size / 2 : 1;
     make_room_beyond(port);
     const size_t beside = info->domain_attr->cq_data_size;
     const uint64_t most = beside == 0 ? 0 : beside >= sizeof most ? UINT64_MAX : (UINT64_C(1) << 8 * beside) - 1;

@@ -1,5 +1,7 @@
 /*
- * Messages: posted at once, or put off while the provider has no room (or no connection yet), in the order of the calls.
+ * Messages: posted at once, or put off while the provider has no room (or no connection yet). A connection comes about when
+ * the peer looks at the network, and a long message leaves when its receiver asks for it, both perhaps much later: others
+ * do not wait for that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,15 +133,38 @@ void trv_fabric_settle_op(trv_fabric_op_t *op)
         over(op);
 }
 
-/* Takes it out of what was put off, if it is there. */
+static trv_late_t kind_of(const trv_fabric_op_t *op)
+{
+    return !op->sends ? TRV_LATE_RECEIVES : op->patient ? TRV_LATE_PATIENT : TRV_LATE_SENDS;
+}
+
+static void put_off(trv_fabric_t *fabric, trv_port_end_t *port, trv_fabric_op_t *op)
+{
+    const trv_late_t kind = kind_of(op);
+    op->next = NULL;
+    *port->end[kind] = op;
+    port->end[kind] = &op->next;
+    fabric->peer[op->peer].late[kind]++;
+}
+
+/* Takes the one at `*at` out of what was put off; itself it may be its owner's again. */
+static void take_out(trv_port_end_t *port, trv_late_t kind, trv_fabric_op_t **at, trv_fabric_op_t *next,
+                     trv_peer_t *peer)
+{
+    *at = next;
+    if (!next)
+        port->end[kind] = at;
+    peer->late[kind]--;
+}
+
+/* Likewise, if it is there. */
 static void take_back(trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
     trv_port_end_t *port = &fabric->port[op->port];
-    for (trv_fabric_op_t **at = &port->first[op->sends]; *at; at = &(*at)->next)
+    const trv_late_t kind = kind_of(op);
+    for (trv_fabric_op_t **at = &port->first[kind]; *at; at = &(*at)->next)
         if (*at == op) {
-            *at = op->next;
-            if (!*at)
-                port->end[op->sends] = at;
+            take_out(port, kind, at, op->next, &fabric->peer[op->peer]);
             return;
         }
 }
@@ -190,15 +215,22 @@ static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index
     if (code != 0)
         return code;
     fragment->pending = !injects;
+    port->patient += op->patient && !injects;
     port->messages[1] += index == 0;
     port->bytes[1] += bytes;
     return 0;
 }
 
+/* Patient sends leave half of the provider's room to others. */
+static bool is_full(const trv_port_end_t *port, trv_late_t kind)
+{
+    return kind == TRV_LATE_PATIENT && port->patient >= port->patient_most;
+}
+
 /* As many as the provider takes. */
 static ssize_t hand_on(trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
-    ssize_t code = 0;
+    ssize_t code = is_full(&fabric->port[op->port], kind_of(op)) ? -FI_EAGAIN : 0;
     while (code == 0 && op->handed < op->fragments) {
         code = hand_over(fabric, op, op->handed);
         if (code == 0)
@@ -232,22 +264,43 @@ void trv_fabric_lose(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char
     fabric->options.fail(fabric->options.context, sentence);
 }
 
+bool trv_port_retries(const trv_port_end_t *port)
+{
+    bool any = false;
+    for (int kind = 0; kind < TRV_LATE_KINDS; kind++)
+        any = any || (port->first[kind] && !is_full(port, kind));
+    return any;
+}
+
+/* Once for each peer, and on as long as it takes them; receives are the same to the provider whoever they are from. */
+static ssize_t retry(trv_fabric_t *fabric, trv_port_end_t *port, trv_late_t kind)
+{
+    const uint64_t pass = ++fabric->passes;
+    for (trv_fabric_op_t **at = &port->first[kind]; *at && !is_full(port, kind);) {
+        trv_fabric_op_t *op = *at, *next = op->next;
+        trv_peer_t *peer = &fabric->peer[op->peer];
+        const ssize_t code = peer->stuck == pass ? -FI_EAGAIN : hand_on(fabric, op);
+        if (code == -FI_EAGAIN && kind == TRV_LATE_RECEIVES)
+            break;
+        if (code == -FI_EAGAIN) {
+            peer->stuck = pass;
+            at = &op->next;
+            continue;
+        }
+        take_out(port, kind, at, next, peer);
+        if (code != 0) {
+            fail(fabric, op, code);
+            return code;
+        }
+    }
+    return 0;
+}
+
 void trv_fabric_retry(trv_fabric_t *fabric, trv_port_end_t *port)
 {
-    for (int sends = 0; sends < 2; sends++)
-        while (port->first[sends]) {
-            trv_fabric_op_t *op = port->first[sends], *next = op->next;
-            const ssize_t code = hand_on(fabric, op);
-            if (code == -FI_EAGAIN)
-                break;
-            port->first[sends] = next; /* the operation may be its owner's again */
-            if (!next)
-                port->end[sends] = &port->first[sends];
-            if (code != 0) {
-                fail(fabric, op, code);
-                return;
-            }
-        }
+    for (int kind = 0; kind < TRV_LATE_KINDS; kind++)
+        if (port->first[kind] && retry(fabric, port, kind) != 0)
+            return;
 }
 
 static int post(trv_fabric_t *fabric, trv_fabric_op_t *op)
@@ -258,7 +311,6 @@ static int post(trv_fabric_t *fabric, trv_fabric_op_t *op)
     op->got = op->handed = op->pending = 0;
     op->longer = false;
     op->end = TRV_OP_DONE;
-    op->next = NULL;
     op->port = our_port(fabric, op);
     trv_port_end_t *port = &fabric->port[op->port];
     int rc = cut(fabric, op);
@@ -267,11 +319,9 @@ static int post(trv_fabric_t *fabric, trv_fabric_op_t *op)
     if (rc < 0)
         return rc;
     atomic_store_explicit(&op->state, TRV_OP_PENDING, memory_order_relaxed);
-    const ssize_t code = port->first[op->sends] ? -FI_EAGAIN : hand_on(fabric, op);
-    if (code == -FI_EAGAIN) {
-        *port->end[op->sends] = op;
-        port->end[op->sends] = &op->next;
-    }
+    const ssize_t code = fabric->peer[op->peer].late[kind_of(op)] ? -FI_EAGAIN : hand_on(fabric, op);
+    if (code == -FI_EAGAIN)
+        put_off(fabric, port, op);
     if (code != 0 && code != -FI_EAGAIN)
         fail(fabric, op, code);
     return TRV_OK;

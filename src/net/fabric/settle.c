@@ -252,8 +252,8 @@ static void settle_own(trv_fabric_t *fabric)
             *port = fabric->port[from[i]];
         port->device.name = port->device_name;
         port->ways = port->arrivals = 0;
-        for (int sends = 0; sends < 2; sends++)
-            port->end[sends] = &port->first[sends];
+        for (int kind = 0; kind < TRV_LATE_KINDS; kind++)
+            port->end[kind] = &port->first[kind];
         for (int w = 0; w < 2 * fabric->torus.dims; w++) {
             port->ways |= (unsigned)(fabric->map.leave[w] == i) << w;
             port->arrivals |= (unsigned)(fabric->map.arrive[w] == i) << w;

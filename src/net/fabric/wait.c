@@ -12,7 +12,15 @@
 #include "common/error.h"
 #include "net/fabric/inside.h"
 
-enum { ENTRIES = 32, SPINS = 400, SPINS_CROWDED = 16, YIELDS = 32, SLEEP_MS = 100, SHORT_SLEEP_NS = 20000 };
+enum {
+    ENTRIES = 32,
+    SPINS = 400,
+    SPINS_CROWDED = 16,
+    YIELDS = 32,
+    SLEEP_MS = 100,
+    RETRY_MS = 1,
+    SHORT_SLEEP_NS = 20000
+};
 
 /* ---- Completions ------------------------------------------------------------------------------------------------- */
 
@@ -32,11 +40,13 @@ static void receive(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index, siz
 }
 
 /* The provider is done with it. */
-static trv_fabric_op_t *take(trv_fragment_t *fragment)
+static trv_fabric_op_t *take(trv_fabric_t *fabric, trv_fragment_t *fragment)
 {
+    trv_fabric_op_t *op = fragment->op;
     fragment->pending = false;
-    fragment->op->pending--;
-    return fragment->op;
+    op->pending--;
+    fabric->port[op->port].patient -= op->patient;
+    return op;
 }
 
 static size_t index_of(const trv_fragment_t *fragment)
@@ -48,7 +58,7 @@ static void complete(trv_fabric_t *fabric, const struct fi_cq_tagged_entry *entr
 {
     trv_fragment_t *fragment = entry->op_context;
     const size_t index = index_of(fragment);
-    trv_fabric_op_t *op = take(fragment);
+    trv_fabric_op_t *op = take(fabric, fragment);
     trv_port_end_t *port = &fabric->port[op->port];
     if (!op->sends) {
         port->bytes[0] += entry->len;
@@ -81,7 +91,7 @@ static bool take_error(trv_fabric_t *fabric, trv_port_end_t *port)
         return true; /* of nothing of ours: who waits for more hears of it by another way */
     trv_fragment_t *fragment = entry.op_context;
     const size_t index = index_of(fragment);
-    trv_fabric_op_t *op = take(fragment);
+    trv_fabric_op_t *op = take(fabric, fragment);
     const int error = entry.err < 0 ? -entry.err : entry.err; /* providers differ in the sign */
     if (!op->sends && (error == FI_ETRUNC || error == FI_ETOOSMALL)) {
         receive(fabric, op, index, op->bytes, op->bytes, true);
@@ -114,8 +124,7 @@ static int poll_port(trv_fabric_t *fabric, trv_port_end_t *port)
         if (got < ENTRIES)
             break;
     }
-    if (port->first[0] || port->first[1])
-        trv_fabric_retry(fabric, port);
+    trv_fabric_retry(fabric, port);
     return events;
 }
 
@@ -158,18 +167,20 @@ void trv_fabric_wake(trv_fabric_t *fabric)
     (void)written; /* it is awake already */
 }
 
-/* Whether the files will tell of whatever comes next; asked while nobody can close them. */
-static bool may_sleep(trv_fabric_t *fabric)
+/* For how long: the files will tell of whatever comes next, but not that what was put off may be tried again. Asked while
+ * nobody can close them. */
+static int may_sleep(trv_fabric_t *fabric)
 {
-    bool may = !atomic_load(&fabric->broken);
+    bool may = !atomic_load(&fabric->broken), retries = false;
     pthread_mutex_lock(&fabric->lock);
     for (int p = 0; may && p < fabric->ports && !fabric->shut; p++) {
         trv_port_end_t *port = &fabric->port[p];
         struct fid *queue = &port->cq->fid;
-        may = !port->first[0] && !port->first[1] && fi_trywait(port->fabric, &queue, 1) == FI_SUCCESS;
+        may = fi_trywait(port->fabric, &queue, 1) == FI_SUCCESS;
+        retries = retries || trv_port_retries(port);
     }
     pthread_mutex_unlock(&fabric->lock);
-    return may;
+    return !may ? 0 : retries ? RETRY_MS : SLEEP_MS;
 }
 
 static void sleep_on_files(trv_fabric_t *fabric)
@@ -178,10 +189,11 @@ static void sleep_on_files(trv_fabric_t *fabric)
     for (int p = 0; p < fabric->ports; p++)
         file[p] = (struct pollfd){.fd = fabric->port[p].wait_fd, .events = POLLIN};
     file[fabric->ports] = (struct pollfd){.fd = fabric->wake, .events = POLLIN};
-    if (!may_sleep(fabric))
+    const int ms = may_sleep(fabric);
+    if (ms == 0)
         return;
     uint64_t count;
-    if (poll(file, (nfds_t)fabric->ports + 1, SLEEP_MS) > 0 && (file[fabric->ports].revents & POLLIN) &&
+    if (poll(file, (nfds_t)fabric->ports + 1, ms) > 0 && (file[fabric->ports].revents & POLLIN) &&
         read(fabric->wake, &count, sizeof count) < 0)
         return; /* another has read it */
 }

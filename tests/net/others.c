@@ -1,0 +1,61 @@
+/*
+ * What keeps nobody else waiting: a message to a rank that does not look at the network for a while, to which there is no
+ * connection yet, and more long messages that nobody asks for than the provider has room for. Five ranks.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <trivance/net.h>
+
+enum { LATE = 3, SENDS = 150, BYTES = 20000 };
+
+static int rank;
+
+static void check(bool right, const char *what)
+{
+    if (right)
+        return;
+    fprintf(stderr, "rank %d: %s (%s)\n", rank, what, trv_last_error());
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+int main(void)
+{
+    static char data[SENDS][BYTES];
+    trv_net_t *net;
+    trv_net_comm_t *pair;
+    trv_net_request_t request[SENDS] = {NULL};
+    check(trv_net_init(&net, NULL) == 0, "start");
+    trv_net_comm_t *world = trv_net_world(net);
+    rank = trv_net_rank(world);
+    check(trv_net_comm_set(world, NULL, "ring") == 0, "ring"); /* ranks 0 and LATE are no neighbours */
+    check(trv_net_split(world, rank < 2 ? 0 : -1, 0, &pair) == 0, "split");
+    const double start = now();
+    if (rank == LATE)
+        sleep(3);
+    if (rank == 0)
+        check(trv_net_send_start(world, data[0], 1, LATE, 0, &request[0]) == 0, "first send");
+    if (pair)
+        check(trv_net_barrier(pair) == 0 && now() - start < 2, "a barrier waits for a rank that is not in it");
+    if (rank == LATE)
+        check(trv_net_receive(world, data[0], 1, 0, 0) == 0, "first receive");
+    check(trv_net_wait(&request[0]) == 0, "end of the first send");
+
+    for (int i = 0; i < SENDS && rank == 0; i++)
+        check(trv_net_send_start(world, data[i], BYTES, LATE, i, &request[i]) == 0, "send");
+    check(trv_net_barrier(world) == 0, "a barrier waits for messages that nobody asks for");
+    for (int i = 0; i < SENDS && rank == LATE; i++)
+        check(trv_net_receive_start(world, data[i], BYTES, 0, i, &request[i]) == 0, "receive");
+    check(trv_net_wait_all(request, SENDS) == 0, "the end of the messages");
+    check(trv_net_finalize(&net) == 0, "end");
+    return 0;
+}
