@@ -49,6 +49,12 @@ awk -F, 'NR == 1 { if ($3 != "port" || $10 != "paths") exit 1; next }
 "$tool" launch -n 2 "$tool" topology --ports --bytes=4K 2> /dev/null | grep -q "^        0 .*\(two separate paths\|shared interface\|not clear\)" ||
     fail "no table"
 
+# A line, in whose middle each way has an interface of its own: that its ends have one, as they go one way, shares nothing.
+rows=$("$tool" launch -n 3 sh -c 'case $RANK in 0) ports=+0=127.0.0.1 ;; 1) ports=+0=127.0.0.1,-0=127.0.0.2 ;; 2) ports=-0=127.0.0.2 ;; esac
+    TRIVANCE_PORTS=$ports exec "$0" topology --ports --torus=3m --bytes=4M --format=csv' "$tool" 2> /dev/null)
+awk -F, 'NR > 1 { ports[$1] = ports[$1] $3; wrong = wrong || $10 == "interface" }
+    END { exit wrong || ports[0] != "+0" || ports[1] != "+0-0" || ports[2] != "-0" }' <<< "$rows" || fail "a line: $rows"
+
 # What was measured, in a rules file that keeps what else it says; and who reads it.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -166,17 +166,23 @@ static bool strays(const flow_t *flow, int way, double before, int rounds)
     return flow->remote[way % 2] && before > 0 && after - before < sent / 2;
 }
 
+/* Whether this rank has one interface for what it sends, or hears, both ways; at the end of a line it goes one way alone. */
+static bool is_one_interface(const trv_net_t *net, int up, int down)
+{
+    return trv_probe_neighbour(net, up) >= 0 && trv_probe_neighbour(net, down) >= 0 &&
+           (trv_fabric_departure(net->fabric, up) == trv_fabric_departure(net->fabric, down) ||
+            trv_fabric_arrival(net->fabric, net->rank, up) == trv_fabric_arrival(net->fabric, net->rank, down));
+}
+
 static int run(flow_t *flow, trv_probe_t *probe)
 {
-    const trv_fabric_t *fabric = flow->net->fabric;
-    const int up = 2 * flow->dimension, down = up + 1, rank = flow->net->rank;
+    const int up = 2 * flow->dimension, down = up + 1;
     const double before[] = {sent_by(flow, up), sent_by(flow, down)};
     int32_t found[2] = {0}, any[2] = {0}; /* on this rank, and on any: it strays; both ways take one interface */
     rounds_t rounds = {.done = 0};
     int rc = run_rounds(flow, &rounds);
     found[0] = strays(flow, up, before[0], rounds.done) || strays(flow, down, before[1], rounds.done);
-    found[1] = trv_fabric_departure(fabric, up) == trv_fabric_departure(fabric, down) ||
-               trv_fabric_arrival(fabric, rank, up) == trv_fabric_arrival(fabric, rank, down);
+    found[1] = is_one_interface(flow->net, up, down);
     if (rc == TRV_OK)
         rc = trv_net_allreduce(flow->net->world, found, any, 2, TRV_INT32, TRV_MAX);
     if (rc < 0)

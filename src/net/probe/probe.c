@@ -21,7 +21,7 @@ enum { HOST_MAX = 64, BYTES = 1 << 20 };
 /* What rank 0 prints of a rank's port. */
 typedef struct port {
     char host[HOST_MAX], interface[64], address[64];
-    int32_t there; /* the torus has that way */
+    int32_t there; /* a neighbour is */
     int32_t speed_mbps, node;
 } port_t;
 
@@ -31,7 +31,7 @@ static void describe(const trv_net_t *net, port_t *port)
     for (int w = 0; w < 2 * torus->dims; w++) {
         trv_fabric_port_info_t info;
         trv_fabric_port_info(net->fabric, trv_fabric_departure(net->fabric, w), &info);
-        port[w] = (port_t){.there = torus->size[trv_port_dimension(w)] > 1,
+        port[w] = (port_t){.there = torus->size[trv_port_dimension(w)] > 1 && trv_probe_neighbour(net, w) >= 0,
                            .speed_mbps = (int32_t)info.device.speed_mbps,
                            .node = info.device.node};
         gethostname(port[w].host, sizeof port[w].host - 1);
