@@ -58,11 +58,24 @@ static int read_torus(const trv_json_file_t *file, trv_torus_t *torus)
     return TRV_OK;
 }
 
+#define OF_EACH_MAX (TRV_DIMS_MAX * 6 + 3)
+
+/* The example of a list with an entry for each dimension. */
+static char *of_each(const trv_torus_t *torus, const char *entry, char text[OF_EACH_MAX])
+{
+    int used = 0;
+    for (int d = 0; d < torus->dims; d++)
+        used += snprintf(text + used, (size_t)(OF_EACH_MAX - used), "%s%s", d ? ", " : "[", entry);
+    snprintf(text + used, (size_t)(OF_EACH_MAX - used), "]");
+    return text;
+}
+
 /* A list of one truth per dimension into the bits of those that are `marked`; without the list no bit is set. */
 static int read_flags(const trv_json_file_t *file, const trv_torus_t *torus, const char *key, bool marked,
                       unsigned *bits)
 {
     const json_t *list = json_object_get(file->root, key), *entry;
+    char text[OF_EACH_MAX];
     size_t i;
     *bits = 0;
     if (!list)
@@ -76,16 +89,18 @@ static int read_flags(const trv_json_file_t *file, const trv_torus_t *torus, con
     }
     return right ? TRV_OK
                  : trv_json_file_fail(file, file->root, key,
-                                      "\"%s\" must be a list of true and false, one "
-                                      "for each of the %d dimensions",
-                                      key, torus->dims);
+                                      "\"%s\" must be a list of true and false, one for each dimension, of which "
+                                      "there %s %d: %s for example",
+                                      key, torus->dims == 1 ? "is" : "are", torus->dims, of_each(torus, "true", text));
 }
 
 static int read_place(const trv_json_file_t *file, const trv_torus_t *torus, const json_t *list, int *place)
 {
     int at[TRV_DIMS_MAX];
+    char text[OF_EACH_MAX];
     if (!json_is_array(list) || json_array_size(list) != (size_t)torus->dims)
-        return trv_json_file_fail(file, list, NULL, "a coordinate must be a list of %d numbers", torus->dims);
+        return trv_json_file_fail(file, list, NULL, "a coordinate must be a list of %d number%s, %s for example",
+                                  torus->dims, torus->dims == 1 ? "" : "s", of_each(torus, "0", text));
     for (int d = 0; d < torus->dims; d++) {
         const json_t *entry = json_array_get(list, (size_t)d);
         json_int_t value = json_is_integer(entry) ? json_integer_value(entry) : -1;
@@ -136,7 +151,7 @@ static int read_factor(const trv_json_file_t *file, const json_t *entry, double 
     return down || (value >= SPEED_LEAST && value <= 1)
                ? TRV_OK
                : trv_json_file_fail(file, entry, "speed",
-                                    "the speed of a link is a number from %g to 1, its share of the bandwidth that "
+                                    "the speed of a link is a number from %f to 1, its share of the bandwidth that "
                                     "links have; one that carries nothing is \"down\": true",
                                     SPEED_LEAST);
 }
@@ -283,6 +298,8 @@ static int read_hosts(const trv_json_file_t *file, json_t *object, trv_topology_
     json_object_foreach(object, name, entry)
     {
         int at = topology->count, code = read_place(file, &topology->torus, entry, &topology->place[at]);
+        if (code == TRV_OK && !*name)
+            code = trv_json_file_fail(file, entry, NULL, "a host has no name; {\"node0\": [0, 0]} for example");
         if (code < 0)
             return code;
         topology->host[at] = strdup(name);
@@ -310,8 +327,12 @@ static int read_all(const trv_json_file_t *file, trv_topology_t *topology)
         code = read_links(file, topology);
     if (code == TRV_OK)
         code = read_flags(file, &topology->torus, "shared_port", true, &topology->shared_port);
-    if (code == TRV_OK && !ranks == !hosts)
-        code = trv_json_file_fail(file, file->root, hosts ? "hosts" : NULL,
+    if (code == TRV_OK && !ranks && !hosts)
+        code =
+            trv_json_file_fail(file, file->root, NULL,
+                               "nothing says who is where: \"ranks\" is missing, a list of coordinates, or \"hosts\"");
+    if (code == TRV_OK && ranks && hosts)
+        code = trv_json_file_fail(file, file->root, "hosts",
                                   "there must be either \"ranks\" or \"hosts\", and not both");
     if (code < 0)
         return code;
@@ -344,12 +365,20 @@ int trv_topology_read(trv_topology_t *topology, const char *path, trv_topology_w
     return code;
 }
 
-/* JSON begins with a bracket; nothing at all is JSON that is broken. */
-static bool is_list(const char *text, size_t length)
+static size_t skip_blanks(const char *text, size_t length)
 {
     size_t at = 0;
-    while (at < length && strchr(" \t\r\n", text[at]))
+    while (at < length && text[at] && strchr(" \t\r\n", text[at]))
         at++;
+    return at;
+}
+
+static bool is_blank(const char *text, size_t length) { return skip_blanks(text, length) == length; }
+
+/* JSON begins with a bracket. */
+static bool is_list(const char *text, size_t length)
+{
+    const size_t at = skip_blanks(text, length);
     return at < length && !strchr("{[", text[at]) && !memchr(text, '\0', length);
 }
 
@@ -366,8 +395,18 @@ static int parse_list(trv_topology_t *topology, const char *name, const char *te
 int trv_topology_parse(trv_topology_t *topology, const char *name, const char *text, size_t length,
                        trv_topology_warn_t *warn, void *context)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* with which some editors begin a file */
+    const size_t marked = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
     trv_json_file_t file;
     *topology = (trv_topology_t){.count = 0};
+    text += marked;
+    length -= marked;
+    if (is_blank(text, length))
+        return trv_fail(
+            TRV_ERR_INVALID,
+            "%.200s:1: it is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes a "
+            "topology",
+            name);
     if (is_list(text, length))
         return parse_list(topology, name, text, length);
     int code = trv_json_file_parse(&file, name, text, length);

@@ -83,7 +83,8 @@ static int read_host(reader_t *reader, char *line)
     if (dims == 0)
         return fail(reader, "'%.60s' has no coordinates; write them behind it, as: node17 0 3 1", host);
     if (reader->dims && dims != reader->dims)
-        return fail(reader, "'%.60s' has %d coordinates, and the lines before have %d", host, dims, reader->dims);
+        return fail(reader, "'%.60s' has %d coordinate%s, and the lines before have %d", host, dims,
+                    dims == 1 ? "" : "s", reader->dims);
     reader->dims = dims;
     return add_host(reader, host, at);
 }

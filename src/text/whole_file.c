@@ -33,6 +33,7 @@ static int read_all(FILE *in, const char *path, char **text, size_t *length)
     (*text)[*length] = '\0';
     if (ferror(in)) {
         free(*text);
+        *text = NULL;
         return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read: %s", path, strerror(errno));
     }
     return TRV_OK;
@@ -41,6 +42,7 @@ static int read_all(FILE *in, const char *path, char **text, size_t *length)
 int trv_whole_file_read(const char *path, const char **name, char **text, size_t *length)
 {
     bool from_stdin = strcmp(path, "-") == 0;
+    *text = NULL;
     FILE *in = from_stdin ? stdin : fopen(path, "rb");
     if (!in)
         return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' cannot be read: %s", path, strerror(errno));

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Reads all of a file ("-" is stdin, for which *name becomes "stdin"; otherwise it is the path) into *text, which
- * ends with a zero beyond `length` and which the caller frees. Files from 4 GiB are refused. */
+ * ends with a zero beyond `length` and which the caller frees; NULL after a failure. Files from 4 GiB are refused. */
 int trv_whole_file_read(const char *path, const char **name, char **text, size_t *length);
 
 #endif

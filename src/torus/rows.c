@@ -67,8 +67,11 @@ static int refuse_two_cuts(const trv_torus_t *torus, const trv_row_t *row, doubl
                         "dimension %d of %s would be in two parts",
                         avoid, row->row, row->dimension, text);
     if (trv_torus_is_line(torus, row->dimension))
-        return trv_fail(TRV_ERR_ARGUMENT, "the cut splits the row of rank %d along dimension %d of %s in two", row->row,
-                        row->dimension, text);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "the cut splits the row of rank %d along dimension %d of %s in two: without a link between its ends, "
+            "a row may have no cut",
+            row->row, row->dimension, text);
     return trv_fail(
         TRV_ERR_ARGUMENT,
         "the row of rank %d along dimension %d of %s is cut in two places; a ring may have one cut, one-way "

@@ -72,6 +72,7 @@ static void lists(void **state)
     (void)state;
     expect_out("# mine\n n0 0 0\nn1,0,1 # and\n\nn5 1 2\n",
                "torus 2x3, 3 hosts at 3 coordinates, 1 at each\n\n  n0  n1   .\n   .   .  n5\n");
+    expect_out("\xef\xbb\xbf" HEAD "\"torus\": [2], \"ranks\": [[0],[1]]}", "torus 2, 2 ranks");
     expect_out("torus 4\na 0\nb 2", "torus 4, 2 hosts at 2 coordinates, 1 at each\n\n  a  .  b  .\n");
     expect_out("a 0\nb 0\n", "torus 1, 2 hosts at 1 coordinate, 2 at each\n");
     expect_out("SwitchName=top Level=1 LinkSpeed=1 Nodes=t[08-10],u,t[1-3]x Switches=s[0-1]\n"
@@ -110,7 +111,7 @@ static void sentences(void **state)
         {MESH "\n" AT_01 "}]}", ":3:1: a link has either a \"speed\""},
         {MESH "\n" AT_01 ", \"down\": false}]}", ":3:1: a link has either a \"speed\""},
         {MESH "\n" AT_01 ", \"down\": true, \"speed\": 0.5}]}", ":3:1: a link has either a \"speed\""},
-        {MESH "\n" AT_01 ", \"speed\": 0}]}", ":3:31: the speed of a link is a number from 1e-06 to 1"},
+        {MESH "\n" AT_01 ", \"speed\": 0}]}", ":3:31: the speed of a link is a number from 0.000001 to 1"},
         {MESH "\n" AT_01 ", \"speed\": -1}]}", ":3:31: the speed of a link"},
         {MESH "\n" AT_01 ", \"speed\": 1.5}]}", ":3:31: the speed of a link"},
         {MESH "\n" AT_01 ", \"speed\": \"half\"}]}", ":3:31: the speed of a link"},
@@ -127,11 +128,18 @@ static void sentences(void **state)
         {HEAD "\n \"torus\": [4], \"ranks\": [[0]],\n \"links\": [{\"from\": [0], \"port\": \"+0\", \"down\": true}, "
               "{\"from\": [2], \"port\": \"+0\", \"down\": true}]}",
          ":3:2: the row of rank 0 along dimension 0 of 4 is cut in two places"},
-        {HEAD "\n \"torus\": [2]}", ":1:1: there must be either \"ranks\" or \"hosts\""},
+        {"", "topology.json:1: it is empty; `mpirun -n 8 trivance topology --dump --torus=2x4 -o torus.json` writes"},
+        {" \n\n", "topology.json:1: it is empty"},
+        {HEAD "\n \"torus\": [2, 2],\n \"wrap\": true}", ":3:2: \"wrap\" must be a list of true and false, one for "
+                                                         "each dimension, of which there are 2: [true, true] for "
+                                                         "example"},
+        {HEAD "\n \"torus\": [2]}", ":1:1: nothing says who is where: \"ranks\" is missing"},
+        {HEAD "\n \"torus\": [2], \"hosts\": {\"\": [0]}}", ":2:30: a host has no name"},
         {HEAD "\n \"torus\": [2], \"ranks\": [[0]], \"hosts\": {\"a\": [0]}}", ":2:32: there must be either"},
         {HEAD "\n \"torus\": [2], \"ranks\": []}", ":2:16: \"ranks\" must be a list of coordinates"},
         {HEAD "\n \"torus\": [2], \"hosts\": {}}", ":2:16: \"hosts\" must be an object"},
-        {HEAD "\n \"torus\": [2], \"ranks\": [[0], 1]}", ":2:31: a coordinate must be a list of 1 numbers"},
+        {HEAD "\n \"torus\": [2], \"ranks\": [[0], 1]}",
+         ":2:31: a coordinate must be a list of 1 number, [0] for example"},
         {HEAD "\n \"torus\": [2], \"ranks\": [[0], [2]]}", ":2:32: the coordinate in dimension 0 must be a whole"},
         {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0.5]}}", ":2:32: the coordinate in dimension 0 must be a whole"},
         {HEAD "\n \"torus\": [2], \"hosts\": {\"a\": [0], \"a\": [1]}}", ":2:"},
