@@ -22,6 +22,13 @@ refuse "are for --ports" "$tool" topology --bytes=1K
 refuse "does not have 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
 refuse "no interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
 
+# A rank of which rank 0 does not hear says itself what is wrong.
+for place in RANK=zero RANK=-1 RANK=2; do
+    refuse "${place#*=}" env $place WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 "$tool" topology --ports
+done
+refuse "rank 1 waited 0.1 s" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=9 TRIVANCE_START_TIMEOUT=0.1s \
+    "$tool" topology --ports
+
 "$tool" topology --help | grep -q "^       trivance launch -n N trivance topology --ports" || fail "--help does not say how to call it"
 refuse "has no torus of 2 ranks" "$tool" launch -n 2 env TRIVANCE_TORUS=7,3x3 "$tool" topology --ports
 # What one rank cannot understand all are told, rather than that it waits as long as it likes.

@@ -1,6 +1,7 @@
 /*
  * trivance topology --ports, as each rank of a job runs it.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "net/front/inside.h"
 #include "net/probe/probe.h"
 #include "settings/model.h"
+#include "text/parse.h"
 #include "tool/output.h"
 #include "tool/table.h"
 #include "tool/tool.h"
@@ -218,6 +220,23 @@ static int run(trv_net_t *net, const cli_topology_options_t *options)
     return rc < 0 ? rc : code;
 }
 
+/* Whether a rank that cannot start says so itself. Rank 0 does for all, unless it has not heard of it: from a rank that
+ * does not know its own number, or that does not reach rank 0. */
+static bool speaks(const trv_net_options_t *with, const char *sentence)
+{
+    const char *text = getenv("RANK"), *ranks = getenv("WORLD_SIZE");
+    char waited[40];
+    int own = with->rank, count = 0;
+    if (own < 0 && text && trv_parse_int(text, "RANK", 0, INT_MAX, &own) < 0)
+        return true;
+    if (own <= 0)
+        return true;
+    if (with->rank < 0 && ranks && trv_parse_int(ranks, "WORLD_SIZE", 1, INT_MAX, &count) == TRV_OK && own >= count)
+        return true;
+    snprintf(waited, sizeof waited, "rank %d waited ", own);
+    return strncmp(sentence, waited, strlen(waited)) == 0 || strncmp(sentence, "rank 0 at ", 10) == 0;
+}
+
 int trv_probe_main(int argc, char **argv, const trv_net_options_t *options)
 {
     cli_topology_options_t said = {.dump = false};
@@ -231,9 +250,10 @@ int trv_probe_main(int argc, char **argv, const trv_net_options_t *options)
     int rc = trv_net_init(&net, &with);
     if (rc == TRV_OK)
         rc = run(net, &said);
-    const int rank = net ? net->rank : with.rank > 0 || (getenv("RANK") && strcmp(getenv("RANK"), "0") != 0);
-    if (rc < 0 && rank == 0)
-        cli_bad_last("topology");
+    char sentence[TRV_REASON_MAX];
+    snprintf(sentence, sizeof sentence, "%s", trv_last_error());
+    if (rc < 0 && (net ? net->rank == 0 : speaks(&with, sentence)))
+        cli_bad("topology", "%s", sentence);
     if (net)
         trv_net_finalize(&net);
     return rc < 0 ? CLI_BAD : rc;
