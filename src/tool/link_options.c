@@ -4,6 +4,7 @@
  */
 #include "tool/link_options.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,8 +33,12 @@ int cli_split(const char *text, char copy[64], int room, const char **part)
 static int read_place(const char *const part[2], trv_slow_link_t *slow)
 {
     slow->factor = INFINITY;
-    int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow->rank);
-    return rc ? rc : trv_port_parse(part[1], &slow->port);
+    if (trv_parse_int(part[0], "the rank", 0, INT_MAX, &slow->rank))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a rank: ranks count from 0, and what they send leaves by a port, for example "
+                        "3:+0",
+                        part[0]);
+    return trv_port_parse(part[1], &slow->port);
 }
 
 /* "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */

@@ -167,15 +167,16 @@ const cli_option_t *cli_network_link_options(void)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-/* The index of one of two words. */
-static int read_word(const char *text, const char *const word[2], int *index)
+/* The index of one of two words, of which an option's example is the second. */
+static int read_word(const char *text, const char *option, const char *const word[2], int *index)
 {
     for (int i = 0; i < 2; i++)
         if (strcmp(text, word[i]) == 0) {
             *index = i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither %s nor %s", text, word[0], word[1]);
+    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither %s nor %s; for example %s=%s", text, word[0], word[1], option,
+                    word[1]);
 }
 
 static int read_packet(const char *text, uint32_t *packet_bytes)
@@ -248,11 +249,11 @@ static int set(cli_network_t *network, enum parameter parameter, const char *val
     int rc, word = 0;
     switch (parameter) {
     case MODEL:
-        rc = read_word(value, model_name, &word);
+        rc = read_word(value, "--model", model_name, &word);
         options->model = rc ? options->model : (trv_link_model_t)word;
         return rc;
     case DELIVERY:
-        rc = read_word(value, delivery_name, &word);
+        rc = read_word(value, "--delivery", delivery_name, &word);
         options->delivery = rc ? options->delivery : (trv_delivery_t)word;
         return rc;
     case BANDWIDTH: return trv_parse_rate_bps(value, &options->bandwidth_bps);
@@ -272,7 +273,7 @@ static int set(cli_network_t *network, enum parameter parameter, const char *val
     case SLOW_LINK: return add_link(network, value, cli_links_add_slow);
     case CUT: return add_link(network, value, cli_links_add_cut);
     case ROUTES:
-        rc = read_word(value, routes_name, &word);
+        rc = read_word(value, "--routes", routes_name, &word);
         options->routes = rc ? options->routes : (trv_routes_t)word;
         return rc;
     case NARROW: return read_narrow(value, options);

@@ -56,6 +56,8 @@ static void test_bad_links(void **state)
         {"9 --cut=0", "'0' is not a rank and a port, for example 3:+0"},
         {"9 --cut=0:+0:both", "for example 3:+0; 3:+0:one-way for one direction only"},
         {"9 --cut=0:0", "'0' is not a port"},
+        {"9 --cut=-1:+0", "--cut: '-1' is not a rank: ranks count from 0"},
+        {"9 --slow-link=x:+0:2x", "--slow-link: 'x' is not a rank: ranks count from 0"},
         {"9 --cut=0:+0 --cut=1:-0",
          "--cut: the link 1:-0 is already cut by --cut=0:+0, which cuts both ways; leave one out"},
         {"9 --slow-link=1:-0:2x --cut=0:+0", "--cut: the link 1:-0 is already slow by --slow-link=1:-0; leave one out"},
@@ -382,7 +384,7 @@ static void test_routes(void **state)
     expect("verify 8 4x4 -a all --routes=fixed", 0, "exhaustive");
     expect("plan 9 --slow-link=0:+0:10x -b 64K --routes=fixed --why", 0, "routes fixed");
     tool_refuses("export --schedule=x.json --format=goal --routes=fixed", "are for a torus; a file says itself");
-    tool_refuses("plan 9 --routes=short", "--routes: 'short' is neither chosen nor fixed");
+    tool_refuses("plan 9 --routes=short", "--routes: 'short' is neither chosen nor fixed; for example --routes=fixed");
 }
 
 /* Where both ways share a path what sends both ways takes up to twice as long, and longer where dimensions share one. */

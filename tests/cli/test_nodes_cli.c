@@ -88,6 +88,9 @@ static void test_bad_lists(void **state)
         {"plan 4x4 --nodes 0-3 --nodes 8-11", "--nodes is given twice; one list has all nodes"},
         {"plan 4x4 --nodes 9-3", "ends before it begins"},
         {"plan 4x4 --nodes 16", "--nodes: '16' is not a node from 0 to 15"},
+        {"plan 4x4 --nodes all",
+         "--nodes: 'all' is not a node from 0 to 15, or a range of them, for example 0-7; without "
+         "--nodes the plan is for all"},
         {"plan 4x4 --nodes=-1", "--nodes: '-1' is not a node"},
         {"plan 4x4 --nodes 1-2-3", "'1-2-3' is not a node"},
         {"plan 4x4 --nodes=", "empty entry"},

@@ -339,7 +339,7 @@ static void test_bad_input(void **state)
         {"plan 8x8 --all-sizes -b 1K", "about all sizes"},
         {"plan 8x8 --all-sizes -a swing", "--all-sizes asks the planner"},
         {"plan 8x8 --why -r 3", "leave out --rank"},
-        {"plan 8x8 --why -f svg", "no format 'svg'"},
+        {"plan 8x8 --why -f svg", "--format: there is no format 'svg' for this table; there are table, json and csv"},
         {"plan 8x8 9 --why", "one torus"},
         {"plan --why", "give either a torus"},
         {"plan --search=9 --why", "takes its ring"},

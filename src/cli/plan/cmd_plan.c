@@ -95,10 +95,10 @@ const cli_command_t cli_plan_command = {
              "--search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
              "--search=TORUS[,TORUS…] [--format=table|json|csv|c]",
     .about =
-        "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share "
-        "the busiest link; and draws it. Text shows the messages of one rank and a picture of the steps. The "
-        "schedule is the fastest for the torus, the size and the network (planned), or that of the named "
-        "algorithm.\n\n"
+        "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share the "
+        "busiest link; and draws it. Text shows the messages of one rank, of a long schedule those of the first "
+        "steps, and a picture. The schedule is the fastest for the torus, the size and the network (planned), or that "
+        "of the named algorithm.\n\n"
         "Can also show what would be planned for every size, or why this plan was chosen; or search: on a ring, for "
         "the distances with which bandwidth-optimal phases send the fewest bytes (a line for each number of steps that "
         "improves on the one before); on a torus, for the vectors of star schedules, which use all ports of a rank at "
@@ -359,7 +359,10 @@ static int read_format(const char *text, plan_format_t *format)
             *format = (plan_format_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are text, svg and json", text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "--format: there is no format '%.40s' for a schedule; there are text, svg and json, for example "
+                    "--format=json, and for the tables of --all-sizes, --why and --nodes csv",
+                    text);
 }
 
 /* What the planner itself is asked. */
@@ -373,8 +376,7 @@ static int ask(const options_t *options)
                           .constraints = options->constraints,
                           .output = options->output};
     int rc = options->format_name ? cli_parse_format(options->format_name, &ask.format) : TRV_OK;
-    if (!rc)
-        rc = cli_network_finish(&ask.network, &ask.torus);
+    rc = rc ? trv_fail(rc, "--format: %s", trv_last_error()) : cli_network_finish(&ask.network, &ask.torus);
     if (!rc && !options->all_sizes)
         ask.bytes = options->bytes ? options->bytes : USUAL_BYTES;
     if (rc)

@@ -75,6 +75,11 @@ static int search_torus(found_t *found, const trv_torus_t *torus, bool wanted)
 static int parse_torus(const char *text, trv_torus_t *torus)
 {
     int rc = trv_torus_parse(text, torus);
+    if (!rc && torus->lines)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--search: chains are for tori, and on a mesh those of its torus are used; leave out the m of "
+                        "%.40s",
+                        text);
     for (int d = 0; !rc && d < torus->dims; d++)
         if (torus->size[d] == 1)
             rc = trv_fail(TRV_ERR_ARGUMENT, "--search: leave out the dimensions of 1 of %.40s", text);
