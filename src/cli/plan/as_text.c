@@ -16,6 +16,7 @@
 #include "export/text.h"
 
 #define BLOCKS_WIDTH 28
+#define ROWS_ENOUGH  100 /* of the table, where no rank was asked for: steps begin until there are so many */
 #define WIDTH        110 /* of pictures, where nothing says how many columns there are */
 #define WIDTH_WORTH  256 /* to be asked for */
 
@@ -113,11 +114,11 @@ static int print_messages(const cli_shown_t *plan, int rank, FILE *out)
                                           {NULL, "congestion", true, 0}, {NULL, "busiest link", true, 0}};
     cli_table_t table;
     trv_step_t step = TRV_STEP_INIT;
-    int rc = TRV_OK, messages = 0;
+    int rc = TRV_OK, messages = 0, steps = trv_schedule_steps(plan->schedule), k;
     fprintf(out, "rank %d\n", rank);
     cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
                     out == stdout && cli_stdout_is_terminal());
-    for (int k = 0; k < trv_schedule_steps(plan->schedule) && !rc; k++) {
+    for (k = 0; k < steps && !rc && (plan->rank >= 0 || messages < ROWS_ENOUGH); k++) {
         row_head_t head = {true, true};
         for (int stream = 0; stream < trv_schedule_streams(plan->schedule) && !rc; stream++) {
             if (plan->stream >= 0 && stream != plan->stream)
@@ -132,6 +133,9 @@ static int print_messages(const cli_shown_t *plan, int rank, FILE *out)
     int end = messages ? cli_table_end(&table) : TRV_OK;
     if (!messages)
         fputs("sends nothing\n", out);
+    else if (!rc && k < steps)
+        fprintf(out, "and %d more step%s; --rank=%d shows all of them, --format=json those of all ranks\n", steps - k,
+                steps - k == 1 ? "" : "s", rank);
     return rc ? rc : end;
 }
 

@@ -37,7 +37,10 @@ static int read_range(const char *item, int last, int *from, int *to)
     if (!rc && dash)
         rc = trv_parse_int(dash + 1, "--nodes", 0, last, to);
     if (rc)
-        return trv_fail(rc, "--nodes: '%.40s' is not a node from 0 to %d, or a range of them", item, last);
+        return trv_fail(rc,
+                        "--nodes: '%.40s' is not a node from 0 to %d, or a range of them, for example 0-%d; without "
+                        "--nodes the plan is for all",
+                        item, last, last / 2);
     if (*to < *from)
         return trv_fail(TRV_ERR_ARGUMENT, "--nodes: %.40s ends before it begins; for example 0-9,16-25", item);
     return TRV_OK;
@@ -174,6 +177,7 @@ static int plan(nodes_t *nodes)
     const cli_plan_ask_t *ask = nodes->ask;
     cli_progress_t progress;
     cli_progress_begin_planning(&progress, &ask->torus, 1);
+    cli_progress_cheaper(&progress, NULL); /* no algorithm can be named here */
     cli_progress_watch(&progress, 1);
     nodes->plans = trv_planner_nodes(&ask->torus, nodes->count, nodes->node, ask->collective, ask->bytes,
                                      &ask->network.options, &ask->constraints, PLANS_MAX, nodes->plan);

@@ -257,6 +257,7 @@ static int have_patience(sizes_t *sizes)
     trv_planned_t plan;
     const double begun_ns = trv_now_ns();
     cli_progress_begin_planning(&sizes->progress, &sizes->ask->torus, OCTAVES);
+    cli_progress_cheaper(&sizes->progress, NULL); /* cli_patience says it */
     cli_progress_watch(&sizes->progress, 1);
     int rc = plan_at(sizes, LAST, &plan);
     cli_progress_end(&sizes->progress);

@@ -29,6 +29,7 @@
 #define ALIKE      3 /* … and of one algorithm at most so many */
 #define ROWS_MAX   (NEAREST + CLI_CHOICES_MAX)
 #define FACTOR_MAX 100. /* a network that is so many times better or worse is no answer */
+#define SOONER     "without --why there is only the plan, sooner"
 #define DEAR_RANKS 128
 #define DEAR_MOST  2  /* times as long as the plan: algorithms that take longer are not shown there */
 #define VALUES     16 /* of a parameter that are tried on each side of what it is */
@@ -125,6 +126,7 @@ static int find_rows(why_t *why)
 {
     cli_progress_t progress;
     cli_progress_begin_planning(&progress, &why->ask->torus, 2);
+    cli_progress_cheaper(&progress, SOONER);
     cli_progress_watch(&progress, 1);
     int rc = trv_planner_create(&why->planner, &why->ask->torus, why->ask->collective, &why->ask->network.options,
                                 &why->ask->constraints);
@@ -239,6 +241,7 @@ static int find_wins(why_t *why)
     cli_progress_t progress;
     int rc = TRV_OK;
     cli_progress_begin_planning(&progress, &why->ask->torus, 2 * PARAMETERS + 1);
+    cli_progress_cheaper(&progress, SOONER);
     for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
         for (int sign = -1; sign <= 1 && !rc && value_now(why, parameter) > 0; sign += 2) {
             cli_progress_watch(&progress, 1);
