@@ -4,6 +4,14 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
+# What is typed wrongly here would be said by whatever stumbles over it first.
+ifneq ($(shell printf '%s' '$(JOBS)' | grep -xE '[1-9][0-9]{0,3}'),$(JOBS))
+$(error JOBS=$(JOBS) is not a number of jobs from 1 to 9999, for example JOBS=4)
+endif
+ifneq ($(shell test -e '$(BUILD)' && ! test -d '$(BUILD)' && echo a file),)
+$(error BUILD=$(BUILD) is a file; it is to be a folder for the build, for example BUILD=build)
+endif
+
 .PHONY: all demo explorer check check-programs check-torch soak bench fuzz install uninstall dist clean help
 .DEFAULT_GOAL := all
 

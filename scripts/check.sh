@@ -35,7 +35,7 @@ stage() {
 }
 
 # What is worth seeing of a log: results, failures with their output, ctest's closing lines; not the build.
-closing_lines() { grep -v -E '^ +Start +[0-9]+|^\[[0-9]+/[0-9]+\] |^-- |^Test project|^ninja: no work|^$' || true; }
+closing_lines() { grep --line-buffered -v -E '^ +Start +[0-9]+|^\[[0-9]+/[0-9]+\] |^-- |^Test project|^ninja: no work|^$' || true; }
 
 # compile FOLDER CMAKE-OPTION…
 compile() {
@@ -73,6 +73,7 @@ memcheck() {
                 "$0/{}" 2>&1) || { echo "valgrind {} fails:"; echo "$said"; exit 1; }' "$build"
 }
 
+echo "Every test, in five stages: normal, tidy, address, thread and valgrind; about half an hour on two cores."
 stage normal normal
 stage tidy scripts/tidy.sh "$build"
 stage address address
