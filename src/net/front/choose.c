@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "net/front/inside.h"
 #include "settings/model.h"
+#include "text/parse.h"
 
 trv_simulate_options_t trv_net_network(const trv_net_t *net, const trv_torus_t *torus)
 {
@@ -45,6 +46,8 @@ static int take_named(const trv_kind_t *kind, trv_decision_t *decision)
     if (!covers || kind->collective == TRV_ALLGATHER ||
         (!kind->elements.reduce && trv_op_idempotent(kind->elements.op)))
         snprintf(decision->algorithm, sizeof decision->algorithm, "%s", kind->wanted);
+    if (*decision->algorithm)
+        snprintf(decision->why, sizeof decision->why, "asked for by name");
     return TRV_OK;
 }
 
@@ -54,9 +57,13 @@ static int take_planned(const trv_kind_t *kind, trv_decision_t *decision)
     const trv_simulate_options_t network = trv_net_network(kind->comm->net, &kind->comm->torus);
     trv_planned_t plan;
     int rc = trv_planner_best(&kind->comm->torus, kind->collective, kind->bytes, &network, &constraints, &plan);
-    if (rc == TRV_OK)
-        snprintf(decision->algorithm, sizeof decision->algorithm, "%s", plan.algorithm);
-    return rc;
+    if (rc < 0)
+        return rc;
+    char time[TRV_TIME_TEXT_MAX];
+    snprintf(decision->algorithm, sizeof decision->algorithm, "%s", plan.algorithm);
+    snprintf(decision->why, sizeof decision->why, "planned: %d step%s, %s expected", plan.steps,
+             plan.steps == 1 ? "" : "s", trv_format_time(plan.time_ns, trv_time_unit(plan.time_ns), time));
+    return TRV_OK;
 }
 
 void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision)

@@ -219,8 +219,8 @@ typedef struct trv_instance {
 
 /* What comm rank 0 decides. */
 typedef struct trv_decision {
-    int32_t code, collective, type, op; /* what its own call is */
-    char algorithm[TRV_ALGORITHM_NAME_MAX], spelled[TRV_SPELLED_MAX], why[256];
+    int32_t code, collective, type, op;                                         /* what its own call is */
+    char algorithm[TRV_ALGORITHM_NAME_MAX], spelled[TRV_SPELLED_MAX], why[256]; /* why this one, or why none */
 } trv_decision_t;
 
 /* One kind of collective on a communicator. */

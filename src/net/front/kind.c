@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "net/front/inside.h"
+#include "text/parse.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -68,6 +69,20 @@ static int compare_calls(const trv_kind_t *kind)
                     trv_member(kind->comm, kind->comm->rank), here, trv_member(kind->comm, 0), there);
 }
 
+/* As MPI programs log it, whose decisions have more to tell. */
+static void tell(const trv_kind_t *kind)
+{
+    const trv_net_t *net = kind->comm->net;
+    char line[TRV_ALGORITHM_NAME_MAX + 600], call[64], torus[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
+    if (!net->settings.info || !net->log || kind->decision.code < 0)
+        return;
+    describe_call(&kind->decision, call);
+    snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", kind->comm->size,
+             trv_torus_format(&kind->comm->torus, torus, sizeof torus), call, trv_format_bytes(kind->bytes, bytes),
+             kind->decision.algorithm, kind->decision.why);
+    net->log(net->log_context, line);
+}
+
 int trv_kind_decide(trv_kind_t *kind)
 {
     trv_net_comm_t *comm = kind->comm;
@@ -78,6 +93,7 @@ int trv_kind_decide(trv_kind_t *kind)
     if (comm->rank == 0) {
         trv_net_choose(kind, &kind->decision);
         sign(kind, &kind->decision);
+        tell(kind);
     }
     return trv_spread_begin(&kind->spread, comm, &kind->decision, sizeof kind->decision, 0,
                             atomic_fetch_add(&comm->calls, 1));

@@ -299,6 +299,10 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_mee
     const int timed = take_times(net, options);
     patience = net->start_timeout_ns / 1e9;
     rc = rc < 0 ? rc : timed < 0 ? timed : take_texts(net, options);
+    if (rc == TRV_OK && net->rank == 0 && net->settings.topology_file && !*net->torus)
+        warn(net,
+             "TRIVANCE_TOPOLOGY_FILE is for MPI programs: these ranks are taken for a ring; TRIVANCE_TORUS says how "
+             "they are wired, for example TRIVANCE_TORUS=8x8");
     net->fragment = net->settings.piece_bytes < SIZE_MAX ? (size_t)net->settings.piece_bytes : 0;
     meeting->rank = net->rank;
     meeting->ranks = net->ranks;
