@@ -2,6 +2,7 @@
  * trivance launch: starts a program without MPI here, a process for each rank, which libtrivance_net joins to a job.
  */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -42,11 +43,11 @@ const cli_command_t cli_launch_command = {
     .usage = "-n N [--port=PORT] [--address=A] [--] PROGRAM [ARGUMENTS]",
     .about =
         "Starts N processes of a program that uses libtrivance_net on this machine, each with RANK, LOCAL_RANK, "
-        "WORLD_SIZE, "
-        "LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them, and with TRIVANCE_SECRET, a random one "
-        "unless it is set. When a process fails, the others have a second to end by themselves, then get SIGTERM, and "
-        "5 s later SIGKILL. The exit status is that of the first process that fails, 128 and the signal's number for "
-        "one that is killed. SIGHUP, SIGINT and SIGTERM are passed on to all processes; the second such signal kills "
+        "WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them, and with TRIVANCE_SECRET, a "
+        "random one unless it is set. When a process fails, the others, and what they have started, have a second to "
+        "end by themselves, then get SIGTERM, and 5 s later SIGKILL. The exit status is that of the first process "
+        "that fails, 128 and the signal's number for one that is killed. SIGHUP, SIGINT and SIGTERM are passed on to "
+        "all processes; the second such signal kills "
         "them, as does the end of trivance launch itself.",
     .option = option,
     .examples = "trivance launch -n 4 ./a.out\n",
@@ -138,11 +139,56 @@ static const struct stage {
 } stage[] = {{0, 1}, {SIGTERM, 5}, {SIGKILL, UNLIMITED}};
 enum { STAGES = sizeof stage / sizeof *stage };
 
+static int rank_of(const job_t *job, pid_t id)
+{
+    for (int r = 0; r < job->ranks; r++)
+        if (job->process[r] == id)
+            return r;
+    return -1;
+}
+
+static pid_t parent_of(const char *process)
+{
+    char path[300], line[512];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", process);
+    FILE *file = fopen(path, "r");
+    const char *behind = file && fgets(line, sizeof line, file) ? strrchr(line, ')')
+                                                                : NULL; /* a name may have blanks */
+    if (behind && sscanf(behind, ") %*c %d", &parent) != 1)
+        parent = 0;
+    if (file)
+        fclose(file);
+    return parent;
+}
+
+/* What the processes have started and left behind, which is the launcher's since (take_signals). */
+static void pass_on_to_left(const job_t *job, int signal)
+{
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && (entry = readdir(processes)) != NULL;) {
+        const pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (id > 0 && parent_of(entry->d_name) == getpid() && rank_of(job, id) < 0)
+            kill(id, signal);
+    }
+    if (processes)
+        closedir(processes);
+}
+
 static void pass_on(const job_t *job, int signal)
 {
     for (int r = 0; r < job->ranks; r++)
         if (job->process[r] > 0)
             kill(job->process[r], signal);
+    pass_on_to_left(job, signal);
+}
+
+/* A failed job has ended when everything that it has started has; one that succeeds may leave something behind. */
+static bool goes_on(const job_t *job)
+{
+    siginfo_t any;
+    return job->left > 0 ||
+           (job->code && (waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD));
 }
 
 /* The first that has failed; not where the user has ended all. */
@@ -172,11 +218,12 @@ static void enter(job_t *job, int next)
     pass_on(job, stage[next - 1].signal);
 }
 
-/* A signal that is ignored here (nohup) stays so. */
+/* A signal that is ignored here (nohup) stays so. Processes whose parents end become the launcher's. */
 static void take_signals(job_t *job)
 {
     static const int passed_on[] = {SIGHUP, SIGINT, SIGTERM};
     struct sigaction found, usual = {.sa_handler = SIG_DFL};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigaction(SIGCHLD, &usual, NULL); /* ignored, it would not come */
     sigemptyset(&job->waited);
     sigaddset(&job->waited, SIGCHLD);
@@ -216,14 +263,6 @@ static int start(job_t *job, int rank, char **command)
     return TRV_OK;
 }
 
-static int rank_of(const job_t *job, pid_t id)
-{
-    for (int r = 0; r < job->ranks; r++)
-        if (job->process[r] == id)
-            return r;
-    return -1;
-}
-
 static void note_end(job_t *job, int rank, int status)
 {
     job->process[rank] = 0;
@@ -241,10 +280,12 @@ static void note_end(job_t *job, int rank, int status)
 static void note_ends(job_t *job)
 {
     int status;
-    for (pid_t id; job->left > 0 && (id = waitpid(-1, &status, WNOHANG)) > 0;) {
+    for (pid_t id; (id = waitpid(-1, &status, WNOHANG)) > 0;) {
         const int rank = rank_of(job, id);
         if (rank >= 0)
             note_end(job, rank, status);
+        if (job->stage > 1 && stage[job->stage - 1].signal) /* what it leaves behind has not got it */
+            pass_on_to_left(job, stage[job->stage - 1].signal);
     }
 }
 
@@ -260,7 +301,7 @@ static void note_signal(job_t *job, const siginfo_t *signal)
 
 static int wait_for_all(job_t *job)
 {
-    for (note_ends(job); job->left > 0; note_ends(job)) {
+    for (note_ends(job); goes_on(job); note_ends(job)) {
         siginfo_t signal;
         const double due = job->stage ? job->stage_ends - trv_now_s() : UNLIMITED;
         const double left = due > 0 ? due : 0;

@@ -51,6 +51,7 @@ const cli_command_t cli_topology_command = {
                 "TRIVANCE_TOPOLOGY_FILE=torus.json trivance run -- mpirun -n 64 ./program\n",
 };
 
+#define BYTES_MAX  (UINT64_C(1) << 30)
 #define DRAWN_MAX  4096 /* coordinates; more are not drawn */
 #define ACROSS_MAX 32
 #define CELL_MAX   24
@@ -194,6 +195,14 @@ static int check(const char *path)
     return code;
 }
 
+static int read_bytes(const char *text, uint64_t *bytes)
+{
+    int rc = trv_parse_vector(text, bytes);
+    return rc || *bytes <= BYTES_MAX
+               ? rc
+               : trv_fail(TRV_ERR_ARGUMENT, "a measured message has at most 1 GiB, for example 1M");
+}
+
 int cli_topology_option(void *context, int key)
 {
     cli_topology_options_t *options = context;
@@ -203,7 +212,7 @@ int cli_topology_option(void *context, int key)
     case TOPOLOGY_HOSTS: options->hosts = true; break;
     case TOPOLOGY_PORTS: options->ports = true; break;
     case TOPOLOGY_RULES: options->rules = optarg; break;
-    case 'b': return trv_parse_vector(optarg, &options->bytes);
+    case 'b': return read_bytes(optarg, &options->bytes);
     case 'f': return cli_parse_format(optarg, &options->format);
     default: options->output = optarg; break;
     }

@@ -16,6 +16,15 @@ expect 0 "rank 1 of 2" -n 2 sh -c 'echo rank $RANK of $WORLD_SIZE; [ ${#TRIVANCE
 expect 3 "rank 1 ended with exit status 3" -n 3 sh -c '[ $RANK != 1 ] || exit 3'
 expect 137 "rank 2 was ended by signal 9" -n 3 sh -c '[ $RANK != 2 ] || kill -9 $$; exec sleep 50'
 expect 4 "so the others have to end" -n 3 sh -c 'trap "" TERM; [ $RANK != 1 ] || exit 4; while :; do sleep 0.2; done'
+# What a shell starts ends with the job, although the shell does not wait for it.
+left=$(mktemp)
+SECONDS=0
+expect 5 "rank 1 ended with exit status 5" -n 2 sh -c 'sleep 50 & echo $! >> "$1"; [ $RANK != 1 ] || exit 5; wait' sh "$left"
+while read -r process; do
+    kill -0 "$process" 2> /dev/null && { echo "launch: what a process has started outlives the job"; exit 1; }
+done < "$left"
+[ $SECONDS -lt 10 ] && [ "$(wc -l < "$left")" -eq 2 ] || { echo "launch: the end took $SECONDS s"; exit 1; }
+rm -f "$left"
 expect 2 "there is no program '/no/such/program' that can be started" -n 2 /no/such/program
 expect 2 "there is no program 'no-such-program'" -n 1 no-such-program
 expect 2 "how many processes" sh -c true

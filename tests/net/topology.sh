@@ -19,6 +19,7 @@ refuse() {
 refuse "no launcher has started this process" "$tool" topology --ports
 refuse "leave --dump, --hosts and --output out" "$tool" topology --ports --dump
 refuse "are for --ports" "$tool" topology --bytes=1K
+refuse "--bytes: a measured message has at most 1 GiB, for example 1M" "$tool" topology --ports --bytes=1T
 refuse "does not have 2 ranks" "$tool" launch -n 2 "$tool" topology --ports --torus=7
 refuse "no interface 'eth77'" "$tool" launch -n 1 env TRIVANCE_PORTS=eth77 "$tool" topology --ports
 
