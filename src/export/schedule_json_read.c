@@ -310,7 +310,11 @@ int trv_schedule_file_read(const char *path, trv_schedule_file_t *file, trv_warn
     int rc = trv_whole_file_read(path, &name, &text, &length);
     if (rc)
         return rc;
-    rc = trv_schedule_file_parse(text, length, name, file, warn, context);
+    rc = strspn(text, " \t\r\n") < length
+             ? trv_schedule_file_parse(text, length, name, file, warn, context)
+             : trv_fail(TRV_ERR_INVALID,
+                        "%.200s, line 1: it is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
+                        name);
     free(text);
     return rc;
 }
