@@ -83,7 +83,7 @@ int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candida
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
 {
     const trv_simulate_options_t *n = &planner->network;
-    const double vector_ns = (double)vector_bytes * 8e9 / n->bandwidth_bps;
+    const double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(n);
     double router_ns = n->router_in_ns + n->router_out_ns; /* a way of h hops passes h + 1 of them */
     double network_ns = model->steps * (n->alpha_ns + 2 * n->host_latency_ns + router_ns) +
                         model->hops * (n->link_latency_ns + router_ns) + model->load * vector_ns;

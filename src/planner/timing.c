@@ -41,11 +41,22 @@ double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_
     return fmin(fmax(UNEVEN_LEAST, UNEVEN_PER_RANK * torus->ranks), UNEVEN_MOST);
 }
 
-/* A packet takes whole flits, so that larger ones may waste less: here they waste nothing, on links that are slower by as
- * much as these packets waste. */
+/* The bytes of the flits that a packet takes. */
+static uint32_t whole_flits(const trv_simulate_options_t *network)
+{
+    return (network->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * TRV_FLIT_BYTES;
+}
+
+double trv_timing_payload_bps(const trv_simulate_options_t *network)
+{
+    return fmin(network->bandwidth_bps, network->nic_bandwidth_bps) * network->packet_bytes / whole_flits(network);
+}
+
+/* Larger packets may waste less of their flits: here they waste nothing, on links that are slower by as much as these
+ * packets waste. */
 static void fill_flits(trv_simulate_options_t *network)
 {
-    const uint32_t filled = (network->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * TRV_FLIT_BYTES;
+    const uint32_t filled = whole_flits(network);
     const double used = (double)network->packet_bytes / filled;
     network->bandwidth_bps *= used;
     network->nic_bandwidth_bps *= used;

@@ -14,6 +14,9 @@ trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network)
  * some simulations take about as long. */
 double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_t *network);
 
+/* What a link carries of payload: no more than the router's crossbar, and with the rest of a packet's last flit unused. */
+double trv_timing_payload_bps(const trv_simulate_options_t *network);
+
 /* Whether lines and links make ranks differ. */
 bool trv_timing_is_uneven(const trv_torus_t *torus, const trv_simulate_options_t *network);
 

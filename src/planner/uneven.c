@@ -132,11 +132,14 @@ static double model_ns(const examination_t *e, const char *name)
     return trv_prospect_model_ns(e->ranking->planner, name, e->ranking->vector_bytes);
 }
 
-/* What is too much work has the time of its model, if there is one: that of its form without slow links. */
+/* What is too much work has the time of its model, if there is one: that of its form without slow links. Models know
+ * nothing of what reductions take, nor of paths that two ports share. */
 static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const char *name, int index)
 {
     const trv_candidates_t *list = &e->ranking->planner->list;
-    const double time_ns = trv_look_uses_slow(&list->network, name) ? 0 : model_ns(e, prospect->name);
+    const trv_simulate_options_t *network = &e->ranking->planner->network;
+    const bool unknown = network->gamma_ns > 0 || network->narrow != 0 || trv_look_uses_slow(&list->network, name);
+    const double time_ns = unknown ? 0 : model_ns(e, prospect->name);
     if (time_ns <= 0 || e->modelled == TRV_PROSPECTS_MAX)
         return false;
     e->model[e->modelled++] = (trv_entry_t){.candidate = index,
