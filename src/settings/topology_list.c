@@ -27,7 +27,9 @@ typedef struct reader {
     const char *name;
     int line, room, dims, leaves, members; /* members: of the leaf that is being read */
     trv_topology_t *topology;
-    int (*at)[TRV_DIMS_MAX]; /* of every host */
+    struct host {
+        int at[TRV_DIMS_MAX], line;
+    } * host;
     bool of_slurm;
 } reader_t;
 
@@ -53,16 +55,17 @@ static int add_host(reader_t *reader, const char *host, const int at[TRV_DIMS_MA
         const int room = reader->room ? 2 * reader->room : 64;
         char **grown = realloc(topology->host, (size_t)room * sizeof *grown);
         topology->host = grown ? grown : topology->host;
-        int(*places)[TRV_DIMS_MAX] = grown ? realloc(reader->at, (size_t)room * sizeof *places) : NULL;
-        if (!places)
+        struct host *hosts = grown ? realloc(reader->host, (size_t)room * sizeof *hosts) : NULL;
+        if (!hosts)
             return trv_fail_memory();
-        reader->at = places;
+        reader->host = hosts;
         reader->room = room;
     }
     topology->host[topology->count] = strdup(host);
     if (!topology->host[topology->count])
         return trv_fail_memory();
-    memcpy(reader->at[topology->count++], at, TRV_DIMS_MAX * sizeof *at);
+    reader->host[topology->count].line = reader->line;
+    memcpy(reader->host[topology->count++].at, at, TRV_DIMS_MAX * sizeof *at);
     return TRV_OK;
 }
 
@@ -210,21 +213,33 @@ static int read_line(reader_t *reader, char *line)
     return read_host(reader, text);
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+typedef struct named {
+    const char *name;
+    int line;
+} named_t;
 
-static int refuse_twins(const reader_t *reader)
+static int by_name(const void *a, const void *b)
+{
+    const named_t *left = a, *right = b;
+    const int order = strcmp(left->name, right->name);
+    return order ? order : left->line - right->line;
+}
+
+static int refuse_twins(reader_t *reader)
 {
     const trv_topology_t *topology = reader->topology;
-    char **name = malloc((size_t)topology->count * sizeof *name + 1);
-    int rc = name ? TRV_OK : trv_fail_memory();
-    if (name && topology->count)
-        memcpy(name, topology->host, (size_t)topology->count * sizeof *name);
-    if (name)
-        qsort(name, (size_t)topology->count, sizeof *name, by_name);
+    named_t *host = malloc((size_t)topology->count * sizeof *host + 1);
+    int rc = host ? TRV_OK : trv_fail_memory();
+    for (int i = 0; host && i < topology->count; i++)
+        host[i] = (named_t){topology->host[i], reader->host[i].line};
+    if (host)
+        qsort(host, (size_t)topology->count, sizeof *host, by_name);
     for (int i = 1; i < topology->count && !rc; i++)
-        if (strcmp(name[i - 1], name[i]) == 0)
-            rc = trv_fail(TRV_ERR_INVALID, "%.200s: the host '%.60s' is there twice", reader->name, name[i]);
-    free(name);
+        if (strcmp(host[i - 1].name, host[i].name) == 0) {
+            reader->line = host[i].line;
+            rc = fail(reader, "the host '%.60s' is there twice, first in line %d", host[i].name, host[i - 1].line);
+        }
+    free(host);
     return rc;
 }
 
@@ -241,11 +256,13 @@ static int place_all(reader_t *reader)
                         reader->name);
     for (int d = 0; d < reader->dims; d++) {
         size[d] = 1;
-        for (int i = 0; i < topology->count; i++)
-            size[d] = reader->at[i][d] >= size[d] ? reader->at[i][d] + 1 : size[d];
-        if (torus->dims && size[d] > torus->size[d])
-            return trv_fail(TRV_ERR_INVALID, "%.200s: there is coordinate %d in dimension %d, whose size is %d",
-                            reader->name, size[d] - 1, d, torus->size[d]);
+        for (int i = 0; i < topology->count; i++) {
+            const int at = reader->host[i].at[d];
+            size[d] = at >= size[d] ? at + 1 : size[d];
+            reader->line = reader->host[i].line;
+            if (torus->dims && at >= torus->size[d])
+                return fail(reader, "there is coordinate %d in dimension %d, whose size is %d", at, d, torus->size[d]);
+        }
     }
     if (!torus->dims && trv_torus_init(torus, reader->dims, size))
         return trv_fail(TRV_ERR_INVALID, "%.200s: %s", reader->name, trv_last_error());
@@ -253,7 +270,7 @@ static int place_all(reader_t *reader)
     if (!topology->place)
         return trv_fail_memory();
     for (int i = 0; i < topology->count; i++)
-        topology->place[i] = trv_torus_rank(torus, reader->at[i]);
+        topology->place[i] = trv_torus_rank(torus, reader->host[i].at);
     return TRV_OK;
 }
 
@@ -272,6 +289,6 @@ int trv_topology_list_parse(trv_topology_t *topology, const char *name, const ch
         rc = refuse_twins(&reader);
     if (!rc)
         rc = place_all(&reader);
-    free(reader.at);
+    free(reader.host);
     return rc;
 }

@@ -223,7 +223,7 @@ static void test_missing(void **state)
     (void)state;
     start(place, 3, &meeting);
     finish(place, 3, meeting);
-    expect_all(place, 3, "missing are 3");
+    expect_all(place, 3, "in vain for all ranks to come; missing: 3");
     free(place);
 }
 
@@ -235,7 +235,7 @@ static void test_other_secret(void **state)
     place[2].secret = "other";
     start(place, 3, &meeting);
     finish(place, 3, meeting);
-    expect_all(place, 2, "missing are 2; 1 connection was refused");
+    expect_all(place, 2, "missing: 2; 1 connection was refused");
     assert_non_null(strstr(place[2].reason, "TRIVANCE_SECRET must be the same"));
     assert_non_null(strstr(place[2].reason, "without one WORLD_SIZE"));
     assert_int_equal(place[0].logged, 1);

@@ -362,7 +362,7 @@ void trv_serve_missing(const trv_meeting_t *meeting, char *text, size_t room)
         if (end && (!meeting->joined || (meeting->leaves ? end->leaves : end->records > meeting->sent)))
             continue;
         if (missing++ < NAMED && used < room)
-            used += (size_t)snprintf(text + used, room - used, "%s%d", missing == 1 ? ": missing are " : ", ", r);
+            used += (size_t)snprintf(text + used, room - used, "%s%d", missing == 1 ? "; missing: " : ", ", r);
     }
     if (missing > NAMED && used < room)
         used += (size_t)snprintf(text + used, room - used, " and %d more", missing - NAMED);

@@ -300,7 +300,7 @@ static int too_late(trv_meeting_t *meeting, const char *what)
     else if (!meeting->joined)
         snprintf(missing, sizeof missing, ": rank 0 at %s, port %d, %s", meeting->address, meeting->port,
                  meeting->why_not ? meeting->why_not : "does not answer, or not all ranks have come");
-    snprintf(sentence, sizeof sentence, "rank %d waited %.3g s %s in vain%s", meeting->options.rank,
+    snprintf(sentence, sizeof sentence, "rank %d waited %.3g s in vain %s%s", meeting->options.rank,
              meeting->options.timeout_ns / 1e9, what, missing);
     trv_meeting_fail_locked(meeting, sentence);
     wake(meeting);
