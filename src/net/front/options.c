@@ -18,10 +18,11 @@
 
 enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
 
+/* Ranks have one environment as a rule, and rank 0's holds: the others would say the same again. */
 static void warn(void *context, const char *sentence)
 {
     const trv_net_t *net = context;
-    if (net->log)
+    if (net->log && net->rank <= 0)
         net->log(net->log_context, sentence);
 }
 
@@ -42,6 +43,13 @@ static int number_of(const char *name, int min, int max, int *value)
                         "PMIx, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each process",
                         name);
     return trv_parse_int(text, name, min, max, value);
+}
+
+/* As far as it is known before anything has been read. */
+static int early_rank(const trv_net_options_t *options)
+{
+    const char *text = getenv("RANK") ? getenv("RANK") : getenv("PMIX_RANK");
+    return options->rank >= 0 || !text ? options->rank : atoi(text);
 }
 
 static int take_ranks(trv_net_t *net, const trv_net_options_t *options)
@@ -286,6 +294,7 @@ int trv_net_take_options(trv_net_t *net, const trv_net_options_t *given, trv_mee
     char own[TRV_REASON_MAX];
     net->log = options->log ? options->log : debug && strcmp(debug, "off") == 0 ? NULL : log_to_stderr;
     net->log_context = options->log_context;
+    net->rank = early_rank(options);
     trv_settings_read_net(&net->settings, warn, net);
     int rc = is_launched(given) ? take_launcher(&all, &patience) : TRV_OK;
     if (rc < 0)
