@@ -340,6 +340,25 @@ static void sets_begin_behind_the_widest_gap(void **state)
     }
 }
 
+/* No part of a plan's time is negative; no bytes at all take less than one, which is reduced. */
+static void parts_on_a_set_of_nodes(void **state)
+{
+    static const int node[] = {22, 7, 17, 44, 15, 41, 21, 10, 18, 36};
+    const trv_torus_t torus = torus_of("3x3x5");
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    trv_node_plan_t plan[64];
+    (void)state;
+    network.gamma_ns = 1;
+    const int plans = trv_planner_nodes(&torus, sizeof node / sizeof *node, node, TRV_ALLREDUCE, 0, &network, NULL, 64,
+                                        plan);
+    assert_true(plans > 8);
+    for (int i = 0; i < plans; i++) {
+        const trv_planned_t *parts = &plan[i].plan;
+        assert_true(parts->alpha_ns >= 0 && parts->hops_ns >= 0 && parts->transmission_ns >= 0);
+        assert_true(fabs(parts->alpha_ns + parts->hops_ns + parts->transmission_ns - parts->time_ns) < 0.001);
+    }
+}
+
 /* What is planned beats, and what it is made of is simulated as planned. */
 static void plans_for_a_set_of_nodes(void **state)
 {
@@ -518,6 +537,7 @@ int main(void)
         cmocka_unit_test(the_snake_goes_from_neighbour_to_neighbour),
         cmocka_unit_test(sets_begin_behind_the_widest_gap),
         cmocka_unit_test(plans_for_a_set_of_nodes),
+        cmocka_unit_test(parts_on_a_set_of_nodes),
         cmocka_unit_test(times_on_a_set_of_nodes),
         cmocka_unit_test(refuses_sets_that_are_none),
         cmocka_unit_test(says_why_a_set_has_no_plan),

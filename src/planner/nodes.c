@@ -219,9 +219,12 @@ static int time_placed(question_t *question, const trv_schedule_t *placed, trv_n
         snprintf(question->refusal, sizeof question->refusal, "%s", trv_last_error());
     if (rc || !wins)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    const double empty_ns = fmin(empty.time_ns,
+                                 result.time_ns); /* no bytes at all take less than one, which is reduced */
     plan->plan.time_ns = result.time_ns;
-    plan->plan.hops_ns = empty.time_ns - plan->plan.alpha_ns;
-    plan->plan.transmission_ns = result.time_ns - empty.time_ns;
+    plan->plan.alpha_ns = fmin(plan->plan.alpha_ns, empty_ns); /* ranks may have nothing to do in some steps */
+    plan->plan.hops_ns = empty_ns - plan->plan.alpha_ns;
+    plan->plan.transmission_ns = result.time_ns - empty_ns;
     insert(question, plan);
     return TRV_OK;
 }
