@@ -196,7 +196,9 @@ int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *le
     if (rc)
         return rc;
     if (bytes / net->options.packet_bytes >= TRV_PACKETS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a message of %llu bytes is more than %u packets of %u bytes",
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "a message of %llu bytes is more than %u packets of %u bytes, the most it may have; a shorter "
+                        "vector has shorter messages",
                         (unsigned long long)bytes, TRV_PACKETS_MAX, net->options.packet_bytes);
     uint32_t index = new_message(net);
     if (index == TRV_NONE)
