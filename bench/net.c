@@ -26,7 +26,15 @@
 
 #include <trivance/net.h>
 
-enum { RANKS_MAX = 3, ADDRESS_BYTES = 256, ROUNDS = 400, ROUNDS_LARGE = 100, PATIENCE = 16, PATIENCE_ALONE = 400 };
+enum {
+    RANKS_MAX = 3,
+    ADDRESS_BYTES = 256,
+    ROUNDS = 400,
+    ROUNDS_LARGE = 100,
+    ROUNDS_MAX = 1000000,
+    PATIENCE = 16,
+    PATIENCE_ALONE = 400
+};
 #define BYTES_MAX ((size_t)1 << 20)
 
 typedef struct hand {
@@ -239,6 +247,14 @@ static void run(hand_t *hand, trv_net_comm_t *world, int rounds)
     free(output);
 }
 
+/* 0 of what is no number from 1 to ROUNDS_MAX. */
+static int read_rounds(const char *text)
+{
+    char *end;
+    const long rounds = strtol(text, &end, 10);
+    return *end || rounds < 1 || rounds > ROUNDS_MAX ? 0 : (int)rounds;
+}
+
 int main(int argc, char **argv)
 {
     static hand_t hand;
@@ -249,9 +265,10 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--sleeps") == 0)
             sleeps = true;
         else
-            right = strcmp(argv[i], "--rounds") == 0 && i + 1 < argc && (rounds = atoi(argv[++i])) > 0;
+            right = strcmp(argv[i], "--rounds") == 0 && i + 1 < argc && (rounds = read_rounds(argv[++i])) > 0;
     if (!right) {
-        fprintf(stderr, "net: usage: trivance launch -n 2 net [--rounds N] [--sleeps], with N of 1 or more\n");
+        fprintf(stderr, "net: usage: trivance launch -n 2 net [--rounds N] [--sleeps], with N from 1 to %d\n",
+                ROUNDS_MAX);
         return 2;
     }
     check(trv_net_init(&net, NULL) == 0, "start");

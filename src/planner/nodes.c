@@ -33,6 +33,8 @@
 #define HOPS_MAX      1e5   /* of packets in one simulation, … */
 #define NEAR_HOPS_MAX 3e4 /* … and for an estimate by the ring's planner, whose work is besides, and the lesser part */
 #define IDLE_STEP     0.1 /* work of a step that sends nothing, as most of a large machine's are */
+#define SAMPLED       8   /* other nodes that are looked at */
+#define TIMES_WORK    10  /* many times too much */
 #define ALONE_WORK    5e5 /* of a simulation that is asked for by name */
 
 typedef struct prospect {
@@ -170,15 +172,27 @@ static int place(const question_t *question, const trv_torus_t *torus, const cha
     return rc ? rc : trv_schedule_place(placed, schedule, &network, question->node);
 }
 
-/* About the work of simulating it, as the node in the middle says for all, and the least time. */
+/* What so many times that is: messages read, and packet-hops. */
+static double sends_work(const trv_timing_sends_t *sends, double times)
+{
+    return times * sends->messages + fmax(times * sends->hops[1], fmin(times * sends->hops[0], HOPS_MAX));
+}
+
+/* About the work of simulating it, as the node in the middle says for all, and the least time. What is many times too
+ * much by what others send, whose ways may be longer, is infinite work. */
 static int look_at(const question_t *question, const trv_schedule_t *placed, double *work, double *least_ns)
 {
     const trv_simulate_options_t *n = &question->network;
     const double steps = trv_schedule_steps(placed), nodes = question->nodes;
-    trv_timing_sends_t sends = {0};
+    trv_timing_sends_t sends = {0}, others = {0};
     int rc = trv_timing_sends(placed, question->node[question->nodes / 2], n, question->vector_bytes, &sends);
-    *work = nodes * sends.messages + fmax(nodes * sends.hops[1], fmin(nodes * sends.hops[0], HOPS_MAX)) +
-            steps * trv_schedule_streams(placed) * idle_work(question);
+    for (int i = 0; i < SAMPLED && !rc; i++) {
+        const int64_t at = (2 * i + 1) * (int64_t)question->nodes / (2 * SAMPLED);
+        rc = trv_timing_sends(placed, question->node[at], n, question->vector_bytes, &others);
+    }
+    *work = sends_work(&sends, nodes) + steps * trv_schedule_streams(placed) * idle_work(question);
+    if (sends_work(&others, nodes / SAMPLED) > TIMES_WORK * WORK)
+        *work = INFINITY;
     *least_ns = fmax(steps * n->alpha_ns, 8e9 * sends.port_bytes / n->bandwidth_bps);
     return rc;
 }
@@ -238,9 +252,11 @@ static int try_plan(question_t *question, trv_order_t order, const prospect_t *p
     trv_schedule_t *placed;
     double work = 0, least_ns = 0;
     bool keeps = false;
-    question->too_much = question->too_much || idle_work(question) > question->work;
-    if (idle_work(question) > question->work)
+    /* A node sends a message at least, over a link. */
+    if (idle_work(question) + 2.0 * question->nodes > question->work) {
+        question->too_much = true;
         return TRV_OK;
+    }
     question->work -= idle_work(question);
     memcpy(guest.name, prospect->name, sizeof guest.name);
     int rc = place(question, torus, prospect->name, &placed);

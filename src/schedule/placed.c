@@ -24,7 +24,7 @@ static bool passes_cut(const placed_t *placed, const trv_torus_t *torus, int fro
     trv_route_t route;
     int node = from, leaves;
     trv_route_begin(&route, torus, from, to, port, mirrored);
-    while ((leaves = trv_route_next(&route, &node)) >= 0)
+    while (placed->cuts > 0 && (leaves = trv_route_next(&route, &node)) >= 0)
         for (int i = 0; i < placed->cuts; i++)
             if (placed->cut[i].rank == node && placed->cut[i].port == leaves)
                 return true;

@@ -369,6 +369,22 @@ static void test_bad_input(void **state)
     json_decref(rows);
 }
 
+/* Of a schedule of hundreds of steps the first are shown, with how to see the rest. */
+static void test_long_schedule(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("plan 512 -a ring", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "\n  49       0    0         1  +0"));
+    assert_null(strstr(tool.out, "\n  50       0    0         1  +0"));
+    assert_non_null(strstr(tool.out, "\nand 972 more steps; --rank=0 shows all of them, --format=json those of all"));
+    tool_clear(&tool);
+    tool = tool_run("plan 512 -a ring --rank=0", NULL);
+    assert_non_null(strstr(tool.out, "\n1021       0    0       511  -0"));
+    assert_null(strstr(tool.out, "more steps;"));
+    tool_clear(&tool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_one_time),           cmocka_unit_test(test_planned_by_size),
         cmocka_unit_test(test_all_sizes),          cmocka_unit_test(test_why),
         cmocka_unit_test(test_why_far_away),       cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_long_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

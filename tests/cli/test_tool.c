@@ -525,22 +525,6 @@ static void test_warnings_are_told(void **state)
     tool_clear(&tool);
 }
 
-/* Of a schedule of hundreds of steps the first are shown, with how to see the rest. */
-static void test_long_schedule(void **state)
-{
-    (void)state;
-    tool_t tool = tool_run("plan 512 -a ring", NULL);
-    assert_int_equal(tool.code, 0);
-    assert_non_null(strstr(tool.out, "\n  49       0    0         1  +0"));
-    assert_null(strstr(tool.out, "\n  50       0    0         1  +0"));
-    assert_non_null(strstr(tool.out, "\nand 972 more steps; --rank=0 shows all of them, --format=json those of all"));
-    tool_clear(&tool);
-    tool = tool_run("plan 512 -a ring --rank=0", NULL);
-    assert_non_null(strstr(tool.out, "\n1021       0    0       511  -0"));
-    assert_null(strstr(tool.out, "more steps;"));
-    tool_clear(&tool);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -555,7 +539,6 @@ int main(void)
         cmocka_unit_test(test_cost),
         cmocka_unit_test(test_cost_paper),
         cmocka_unit_test(test_plan_text),
-        cmocka_unit_test(test_long_schedule),
         cmocka_unit_test(test_plan_json),
         cmocka_unit_test(test_warnings_are_told),
     };

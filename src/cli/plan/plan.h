@@ -34,4 +34,9 @@ void cli_plan_subtitle(const cli_shown_t *plan, char text[CLI_PLAN_TEXT_MAX]);
 /* The schedule as text: summary, table of one rank's messages, its program (if a rank was asked for), pictures. */
 int cli_plan_text(const cli_shown_t *plan, FILE *out);
 
+/* Whether ranks of the torus can be drawn, before there is a schedule. */
+int cli_plan_svg_check(const cli_shown_t *plan, const trv_torus_t *torus);
+/* As an SVG picture. */
+int cli_plan_svg(const cli_shown_t *plan, FILE *out);
+
 #endif
