@@ -1,6 +1,7 @@
 /*
  * What keeps nobody else waiting: a message to a rank that does not look at the network for a while, to which there is no
- * connection yet, and more long messages that nobody asks for than the provider has room for. Five ranks.
+ * connection yet, and more long messages that nobody asks for, or receives of which nothing comes yet, than the provider
+ * has room for. Five ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include <trivance/net.h>
 
-enum { LATE = 3, SENDS = 150, BYTES = 20000 };
+enum { LATE = 3, SENDS = 150, BYTES = 20000, RECEIVES = 5000 };
 
 static int rank;
 
@@ -26,6 +27,22 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void receive_many(trv_net_comm_t *world)
+{
+    static int number[RECEIVES];
+    static trv_net_request_t request[RECEIVES];
+    const int ranks = trv_net_size(world), right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+    for (int i = 0; i < RECEIVES; i++)
+        check(trv_net_receive_start(world, &number[i], sizeof *number, right, i, &request[i]) == 0,
+              "one of many receives");
+    check(trv_net_barrier(world) == 0, "a barrier waits for receives of which nothing comes");
+    for (int i = 0; i < RECEIVES; i++)
+        check(trv_net_send(world, &i, sizeof i, left, i) == 0, "one of many sends");
+    check(trv_net_wait_all(request, RECEIVES) == 0, "the end of many receives");
+    for (int i = 0; i < RECEIVES; i++)
+        check(number[i] == i, "what has come");
 }
 
 int main(void)
@@ -56,6 +73,7 @@ int main(void)
     for (int i = 0; i < SENDS && rank == LATE; i++)
         check(trv_net_receive_start(world, data[i], BYTES, 0, i, &request[i]) == 0, "receive");
     check(trv_net_wait_all(request, SENDS) == 0, "the end of the messages");
+    receive_many(world);
     check(trv_net_finalize(&net) == 0, "end");
     return 0;
 }

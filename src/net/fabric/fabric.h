@@ -117,7 +117,7 @@ typedef struct trv_fabric_op {
     size_t bytes;
     size_t fragment;            /* the most that travels in one; 0: all of it */
     const trv_region_t *region; /* that has the data; NULL: it is registered for this operation alone, if it must be */
-    bool patient; /* a send that may be received after later ones, to whoever they are: it leaves room for those */
+    bool patient; /* of a user, who may begin many of them and others before these end: it leaves room for those */
     /* Ours, all 0 before the first post: */
     atomic_int state;
     int port;

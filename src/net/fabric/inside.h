@@ -22,7 +22,13 @@ enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64, TRV_NUMBER_MAX = 80 
 
 /* What is put off, while the provider has no room or no connection: of the same kind to the same peer in the order of the
  * calls, and no others wait for it. */
-typedef enum trv_late { TRV_LATE_RECEIVES, TRV_LATE_SENDS, TRV_LATE_PATIENT, TRV_LATE_KINDS } trv_late_t;
+typedef enum trv_late {
+    TRV_LATE_RECEIVES,
+    TRV_LATE_SENDS,
+    TRV_LATE_PATIENT_RECEIVES,
+    TRV_LATE_PATIENT_SENDS,
+    TRV_LATE_KINDS
+} trv_late_t;
 
 /* An interface. */
 typedef struct trv_port_end {
@@ -43,8 +49,8 @@ typedef struct trv_port_end {
     size_t address_bytes;
     uint64_t bytes[2], messages[2]; /* received, sent */
     trv_fabric_op_t *first[TRV_LATE_KINDS], **end[TRV_LATE_KINDS];
-    size_t patient, patient_most; /* sends that the provider has, and is to have */
-    void *beyond;                 /* where a message's bytes go that are more than those due; NULL: nowhere */
+    size_t patient[2], patient_most[2]; /* receives, sends of users that the provider has, and is to have */
+    void *beyond;                       /* where a message's bytes go that are more than those due; NULL: nowhere */
 } trv_port_end_t;
 
 /* Another rank, or this one: where its interfaces are, and which way leads by which. */

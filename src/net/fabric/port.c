@@ -63,7 +63,8 @@ int trv_port_open(trv_fabric_t *fabric, trv_port_end_t *port)
         return fail(port, "an endpoint with an address", code);
     for (int kind = 0; kind < TRV_LATE_KINDS; kind++)
         port->end[kind] = &port->first[kind];
-    port->patient_most = info->tx_attr->size > 1 ? info->tx_attr->size / 2 : 1;
+    port->patient_most[0] = info->rx_attr->size > 1 ? info->rx_attr->size / 2 : 1;
+    port->patient_most[1] = info->tx_attr->size > 1 ? info->tx_attr->size / 2 : 1;
     make_room_beyond(port);
     const size_t beside = info->domain_attr->cq_data_size;
     const uint64_t most = beside == 0 ? 0 : beside >= sizeof most ? UINT64_MAX : (UINT64_C(1) << 8 * beside) - 1;

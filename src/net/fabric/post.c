@@ -135,7 +135,9 @@ void trv_fabric_settle_op(trv_fabric_op_t *op)
 
 static trv_late_t kind_of(const trv_fabric_op_t *op)
 {
-    return !op->sends ? TRV_LATE_RECEIVES : op->patient ? TRV_LATE_PATIENT : TRV_LATE_SENDS;
+    if (op->patient)
+        return op->sends ? TRV_LATE_PATIENT_SENDS : TRV_LATE_PATIENT_RECEIVES;
+    return op->sends ? TRV_LATE_SENDS : TRV_LATE_RECEIVES;
 }
 
 static void put_off(trv_fabric_t *fabric, trv_port_end_t *port, trv_fabric_op_t *op)
@@ -182,6 +184,15 @@ void trv_fabric_stop(trv_fabric_t *fabric, trv_fabric_op_t *op, trv_op_state_t s
 
 /* ---- Handing over ------------------------------------------------------------------------------------------------ */
 
+static ssize_t receive_into(const trv_port_end_t *port, char *data, size_t bytes, void *region, fi_addr_t from,
+                            uint64_t tag, void *context)
+{
+    const struct iovec place[] = {{data, bytes}, {port->beyond, TRV_BEYOND_BYTES}};
+    void *regions[] = {region, NULL};
+    return port->beyond ? fi_trecvv(port->ep, place, regions, 2, from, tag, 0, context)
+                        : fi_trecv(port->ep, data, bytes, region, from, tag, 0, context);
+}
+
 /* Hands a fragment to the provider: 0, or the provider's code; TRV_ERR_* are not among those. */
 static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index)
 {
@@ -197,13 +208,11 @@ static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index
     *fragment = (trv_fragment_t){.op = op, .pending = true};
     if ((op->sends || fabric->names_sender) && find_address(fabric, op, &address) < 0)
         return -FI_EHOSTUNREACH;
-    if (!op->sends && port->beyond) {
-        const struct iovec place[] = {{data, bytes}, {port->beyond, TRV_BEYOND_BYTES}};
-        void *regions[] = {region, NULL};
-        return fi_trecvv(port->ep, place, regions, 2, address, tag, 0, &fragment->context);
+    if (!op->sends) {
+        const ssize_t code = receive_into(port, data, bytes, region, address, tag, &fragment->context);
+        port->patient[0] += op->patient && code == 0;
+        return code;
     }
-    if (!op->sends)
-        return fi_trecv(port->ep, data, bytes, region, address, tag, 0, &fragment->context);
     const bool injects = bytes <= port->info->tx_attr->inject_size, whole = op->fragments == 1;
     ssize_t code;
     if (injects)
@@ -215,16 +224,19 @@ static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index
     if (code != 0)
         return code;
     fragment->pending = !injects;
-    port->patient += op->patient && !injects;
+    port->patient[1] += op->patient && !injects;
     port->messages[1] += index == 0;
     port->bytes[1] += bytes;
     return 0;
 }
 
-/* Patient sends leave half of the provider's room to others. */
+static bool are_sends(trv_late_t kind) { return kind == TRV_LATE_SENDS || kind == TRV_LATE_PATIENT_SENDS; }
+
+/* Patient ones leave half of the provider's room to others. */
 static bool is_full(const trv_port_end_t *port, trv_late_t kind)
 {
-    return kind == TRV_LATE_PATIENT && port->patient >= port->patient_most;
+    const bool patient = kind == TRV_LATE_PATIENT_RECEIVES || kind == TRV_LATE_PATIENT_SENDS, sends = are_sends(kind);
+    return patient && port->patient[sends] >= port->patient_most[sends];
 }
 
 /* As many as the provider takes. */
@@ -280,7 +292,7 @@ static ssize_t retry(trv_fabric_t *fabric, trv_port_end_t *port, trv_late_t kind
         trv_fabric_op_t *op = *at, *next = op->next;
         trv_peer_t *peer = &fabric->peer[op->peer];
         const ssize_t code = peer->stuck == pass ? -FI_EAGAIN : hand_on(fabric, op);
-        if (code == -FI_EAGAIN && kind == TRV_LATE_RECEIVES)
+        if (code == -FI_EAGAIN && !are_sends(kind))
             break;
         if (code == -FI_EAGAIN) {
             peer->stuck = pass;

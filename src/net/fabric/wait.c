@@ -45,7 +45,7 @@ static trv_fabric_op_t *take(trv_fabric_t *fabric, trv_fragment_t *fragment)
     trv_fabric_op_t *op = fragment->op;
     fragment->pending = false;
     op->pending--;
-    fabric->port[op->port].patient -= op->patient;
+    fabric->port[op->port].patient[op->sends] -= op->patient;
     return op;
 }
 

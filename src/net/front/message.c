@@ -56,7 +56,7 @@ static int post(message_t *message, bool sends, void *data, size_t bytes, int pe
                                        .peer = trv_member(comm, peer),
                                        .tag = trv_peer_tag(comm, peer, sends, (uint64_t)tag),
                                        .data = data,
-                                       .patient = sends,
+                                       .patient = true,
                                        .bytes = bytes};
     message->request.describe = describe;
     int rc = trv_flow_post(comm->net, &message->op);

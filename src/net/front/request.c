@@ -89,12 +89,35 @@ static void check_time(struct trv_net_request *request)
     trv_net_break(net, TRV_ERR_TRANSPORT);
 }
 
+/* When others were looked at last, and for how long. */
+typedef struct rounds {
+    double ended_ns, took_ns;
+} rounds_t;
+
+/* Whether others are worth a look. Many of them, of which something may be the next's only when another has got on, are
+ * looked at in vain, without anything having come, for a small part of the time only. */
+static bool is_worth_it(const trv_net_t *net, const rounds_t *rounds, bool in_vain)
+{
+    enum { FEW = 64, PART = 8 };
+    const int requests = atomic_load_explicit(&net->requests, memory_order_relaxed);
+    return requests > 1 && (requests <= FEW || !in_vain || trv_now_ns() - rounds->ended_ns >= PART * rounds->took_ns);
+}
+
+static void look_at_others(trv_net_t *net, const struct trv_net_request *self, rounds_t *rounds)
+{
+    const double begun_ns = trv_now_ns();
+    advance_others(net, self);
+    rounds->ended_ns = trv_now_ns();
+    rounds->took_ns = rounds->ended_ns - begun_ns;
+}
+
 /* To its end, or until then; looks once at least. Who waits posts first what can be posted: a look at the network in vain
  * costs as much as a message. */
 static int drive(struct trv_net_request *request, double until_ns, bool *over)
 {
     trv_net_t *net = request->comm->net;
     const bool waits = until_ns > 0;
+    rounds_t rounds = {0, 0};
     uint64_t seen = 0;
     unsigned polls = 0;
     for (bool first = waits;; first = false) {
@@ -105,8 +128,8 @@ static int drive(struct trv_net_request *request, double until_ns, bool *over)
         pthread_mutex_unlock(&request->lock);
         if (*over)
             break;
-        if (atomic_load_explicit(&net->requests, memory_order_relaxed) > 1)
-            advance_others(net, request);
+        if (is_worth_it(net, &rounds, now == seen && !first))
+            look_at_others(net, request, &rounds);
         if (first)
             continue;
         polls = now == seen ? polls + 1 : 0;
