@@ -16,7 +16,7 @@
 
 #include "harness.h"
 
-enum { COUNT_MAX = 1 << 20, LATER = 3, SECONDS = 20, TWO_CHUNKS = 262145 /* one less is one chunk */ };
+enum { COUNT_MAX = 1 << 20, LATER = 3, SECONDS = 60, TWO_CHUNKS = 262145 /* one less is one chunk */ };
 
 static int in[COUNT_MAX], out[COUNT_MAX];
 static char where[200];
