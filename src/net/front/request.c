@@ -94,21 +94,22 @@ typedef struct rounds {
     double ended_ns, took_ns;
 } rounds_t;
 
-/* Whether others are worth a look. Many of them, of which something may be the next's only when another has got on, are
- * looked at in vain, without anything having come, for a small part of the time only. */
-static bool is_worth_it(const trv_net_t *net, const rounds_t *rounds, bool in_vain)
+/* Some get on only when another has, so they are worth a look also where so many polls were in vain: soon after something
+ * has come, then ever more seldom. Where they are many, otherwise for a small part of the time only. */
+static void look_at_others(trv_net_t *net, const struct trv_net_request *self, unsigned in_vain, rounds_t *rounds)
 {
     enum { FEW = 64, PART = 8 };
     const int requests = atomic_load_explicit(&net->requests, memory_order_relaxed);
-    return requests > 1 && (requests <= FEW || !in_vain || trv_now_ns() - rounds->ended_ns >= PART * rounds->took_ns);
-}
-
-static void look_at_others(trv_net_t *net, const struct trv_net_request *self, rounds_t *rounds)
-{
-    const double begun_ns = trv_now_ns();
+    const bool many = requests > FEW;
+    const double now_ns = many ? trv_now_ns() : 0;
+    const bool soon = (in_vain & (in_vain - 1)) == 0;
+    if (requests <= 1 || (many && !soon && now_ns - rounds->ended_ns < PART * rounds->took_ns))
+        return;
     advance_others(net, self);
-    rounds->ended_ns = trv_now_ns();
-    rounds->took_ns = rounds->ended_ns - begun_ns;
+    if (many) {
+        rounds->ended_ns = trv_now_ns();
+        rounds->took_ns = rounds->ended_ns - now_ns;
+    }
 }
 
 /* To its end, or until then; looks once at least. Who waits posts first what can be posted: a look at the network in vain
@@ -128,8 +129,7 @@ static int drive(struct trv_net_request *request, double until_ns, bool *over)
         pthread_mutex_unlock(&request->lock);
         if (*over)
             break;
-        if (is_worth_it(net, &rounds, now == seen && !first))
-            look_at_others(net, request, &rounds);
+        look_at_others(net, request, now == seen && !first ? polls + 1 : 0, &rounds);
         if (first)
             continue;
         polls = now == seen ? polls + 1 : 0;
