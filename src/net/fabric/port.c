@@ -79,24 +79,8 @@ static void close_one(struct fid *object)
         fi_close(object);
 }
 
-/* Nobody wants to know what has come so far. But ofi_rxm, up to libfabric 1.17 at least, answers a rendezvous that has come to
- * its end also where it hears of that amid the close, by a connection that is freed by then. */
-static void drain(const trv_port_end_t *port)
-{
-    enum { ENTRIES = 32, READS_MAX = 1000 };
-    struct fi_cq_tagged_entry entry[ENTRIES];
-    struct fi_cq_err_entry error = {.op_context = NULL};
-    for (int i = 0; port->cq && i < READS_MAX; i++) {
-        const ssize_t got = fi_cq_read(port->cq, entry, ENTRIES);
-        if (got <= 0 && (got != -FI_EAVAIL || fi_cq_readerr(port->cq, &error, 0) < 1))
-            return;
-    }
-}
-
 void trv_port_shut(trv_port_end_t *port)
 {
-    if (port->ep)
-        drain(port);
     close_one(port->ep ? &port->ep->fid : NULL);
     close_one(port->cq ? &port->cq->fid : NULL);
     port->ep = NULL;
