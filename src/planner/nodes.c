@@ -178,22 +178,28 @@ static double sends_work(const trv_timing_sends_t *sends, double times)
     return times * sends->messages + fmax(times * sends->hops[1], fmin(times * sends->hops[0], HOPS_MAX));
 }
 
-/* About the work of simulating it, as the node in the middle says for all, and the least time. What is many times too
- * much by what others send, whose ways may be longer, is infinite work. */
+/* About the work of simulating it, as the node in the middle says for all, and the least time. */
 static int look_at(const question_t *question, const trv_schedule_t *placed, double *work, double *least_ns)
 {
     const trv_simulate_options_t *n = &question->network;
-    const double steps = trv_schedule_steps(placed), nodes = question->nodes;
-    trv_timing_sends_t sends = {0}, others = {0};
+    const double steps = trv_schedule_steps(placed);
+    trv_timing_sends_t sends = {0};
     int rc = trv_timing_sends(placed, question->node[question->nodes / 2], n, question->vector_bytes, &sends);
+    *work = sends_work(&sends, question->nodes) + steps * trv_schedule_streams(placed) * idle_work(question);
+    *least_ns = fmax(steps * n->alpha_ns, 8e9 * sends.port_bytes / n->bandwidth_bps);
+    return rc;
+}
+
+/* Whether what other nodes send, whose ways may be longer, is many times too much after all. */
+static int look_at_others(const question_t *question, const trv_schedule_t *placed, bool *too_much)
+{
+    trv_timing_sends_t sends = {0};
+    int rc = TRV_OK;
     for (int i = 0; i < SAMPLED && !rc; i++) {
         const int64_t at = (2 * i + 1) * (int64_t)question->nodes / (2 * SAMPLED);
-        rc = trv_timing_sends(placed, question->node[at], n, question->vector_bytes, &others);
+        rc = trv_timing_sends(placed, question->node[at], &question->network, question->vector_bytes, &sends);
     }
-    *work = sends_work(&sends, nodes) + steps * trv_schedule_streams(placed) * idle_work(question);
-    if (sends_work(&others, nodes / SAMPLED) > TIMES_WORK * WORK)
-        *work = INFINITY;
-    *least_ns = fmax(steps * n->alpha_ns, 8e9 * sends.port_bytes / n->bandwidth_bps);
+    *too_much = sends_work(&sends, (double)question->nodes / SAMPLED) > TIMES_WORK * WORK;
     return rc;
 }
 
@@ -233,12 +239,7 @@ static int time_placed(question_t *question, const trv_schedule_t *placed, trv_n
         snprintf(question->refusal, sizeof question->refusal, "%s", trv_last_error());
     if (rc || !wins)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    const double empty_ns = fmin(empty.time_ns,
-                                 result.time_ns); /* no bytes at all take less than one, which is reduced */
-    plan->plan.time_ns = result.time_ns;
-    plan->plan.alpha_ns = fmin(plan->plan.alpha_ns, empty_ns); /* ranks may have nothing to do in some steps */
-    plan->plan.hops_ns = empty_ns - plan->plan.alpha_ns;
-    plan->plan.transmission_ns = result.time_ns - empty_ns;
+    trv_planner_divide(&plan->plan, result.time_ns, plan->plan.steps * question->network.alpha_ns, empty.time_ns);
     insert(question, plan);
     return TRV_OK;
 }
@@ -251,7 +252,7 @@ static int try_plan(question_t *question, trv_order_t order, const prospect_t *p
     trv_candidate_t guest = {.guest = true};
     trv_schedule_t *placed;
     double work = 0, least_ns = 0;
-    bool keeps = false;
+    bool keeps = false, far_too_much = false;
     /* A node sends a message at least, over a link. */
     if (idle_work(question) + 2.0 * question->nodes > question->work) {
         question->too_much = true;
@@ -265,12 +266,14 @@ static int try_plan(question_t *question, trv_order_t order, const prospect_t *p
     question->too_much = question->too_much || (!rc && work > question->work);
     if (!rc && work <= question->work && least_ns <= enough_ns(question))
         rc = trv_constraints_keep(&question->ring->constraints, list, &guest, question->vector_bytes, &keeps);
-    if (!rc && keeps) {
+    if (!rc && keeps)
+        rc = look_at_others(question, placed, &far_too_much);
+    question->too_much = question->too_much || far_too_much;
+    if (!rc && keeps && !far_too_much) {
         trv_node_plan_t plan = {.order = order, .torus = *torus};
         memcpy(plan.plan.algorithm, prospect->name, sizeof plan.plan.algorithm);
         plan.plan.steps = trv_schedule_steps(placed);
         plan.plan.consistent = trv_schedule_consistent(placed);
-        plan.plan.alpha_ns = plan.plan.steps * question->network.alpha_ns;
         question->work -= work;
         rc = time_placed(question, placed, &plan);
     }
@@ -370,6 +373,8 @@ static int time_alone(question_t *question, const char *algorithm, double *time_
     if (!rc)
         rc = look_at(question, placed, &work, time_ns);
     *least = work > ALONE_WORK;
+    if (!rc && !*least)
+        rc = look_at_others(question, placed, least);
     if (!rc && !*least) {
         trv_node_plan_t plan = {.order = TRV_ORDER_SNAKE};
         question->room = 1;

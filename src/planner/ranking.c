@@ -59,6 +59,15 @@ static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candid
     return rc;
 }
 
+void trv_planner_divide(trv_planned_t *plan, double time_ns, double alpha_ns, double empty_ns)
+{
+    const double least_ns = fmin(empty_ns, time_ns); /* no bytes at all take less than one, which is reduced */
+    plan->time_ns = time_ns;
+    plan->alpha_ns = fmin(alpha_ns, least_ns); /* ranks and streams may have nothing to do in some steps */
+    plan->hops_ns = least_ns - plan->alpha_ns;
+    plan->transmission_ns = time_ns - least_ns;
+}
+
 int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
                           trv_planned_t *plan)
 {
@@ -66,17 +75,11 @@ int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candida
     int rc = entry->modelled ? TRV_OK : find_empty_time(planner, candidate, &empty_ns);
     if (rc)
         return rc;
-    empty_ns = fmin(empty_ns, entry->time_ns); /* no bytes at all take less than one, which is reduced */
-    /* Ranks and streams may have nothing to do in some steps. */
-    const double alpha_ns = fmin(candidate->facts.steps * planner->network.alpha_ns, empty_ns);
     *plan = (trv_planned_t){.steps = candidate->facts.steps,
                             .consistent = candidate->facts.consistent,
-                            .time_ns = entry->time_ns,
-                            .alpha_ns = alpha_ns,
                             .modelled = entry->modelled};
     memcpy(plan->algorithm, candidate->name, sizeof plan->algorithm);
-    plan->hops_ns = empty_ns - plan->alpha_ns;
-    plan->transmission_ns = entry->time_ns - empty_ns;
+    trv_planner_divide(plan, entry->time_ns, candidate->facts.steps * planner->network.alpha_ns, empty_ns);
     return TRV_OK;
 }
 

@@ -50,6 +50,10 @@ int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_
 int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
                           double enough_ns, trv_entry_t *entry);
 
+/* Divides a plan's time into its parts: `alpha_ns` at most for the starts of steps, and with the hops `empty_ns`, what a
+ * vector of a byte takes. */
+void trv_planner_divide(trv_planned_t *plan, double time_ns, double alpha_ns, double empty_ns);
+
 /* Makes a plan of a candidate whose time is known. */
 int trv_planner_make_plan(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
                           trv_planned_t *plan);

@@ -20,10 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <trivance/net.h>
+
+#include "common/clock.h"
 
 enum { COUNT = 100000, LESS = 5000, JOBS = 12 };
 
@@ -34,13 +35,6 @@ static void fail(const char *what)
 {
     fprintf(stderr, "rank %d: %s (%s)\n", rank, what, trv_last_error());
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* Rank 1's fault; the others use the net until it is noticed, or 10 s have passed. */
@@ -176,7 +170,7 @@ int main(int argc, char **argv)
         leave_pending(net);
         return 0;
     }
-    const double start = now();
+    const double start = trv_now_s();
     int rc = 0;
     if (strcmp(what, "aborts") == 0) {
         if (rank == 1) {
@@ -185,14 +179,14 @@ int main(int argc, char **argv)
         }
         wait_in_vain(world);
     }
-    for (int round = 0; rc == 0 && now() - start < 10; round++)
+    for (int round = 0; rc == 0 && trv_now_s() - start < 10; round++)
         rc = use(world, what, round);
     if (rc == 0)
         fail("nobody noticed");
     if (rc != TRV_ERR_TRANSPORT)
         fail("the code is another");
     expect_reason(what);
-    if (now() - start > 5)
+    if (trv_now_s() - start > 5)
         fail("it took long");
     if (trv_net_barrier(world) != TRV_ERR_TRANSPORT)
         fail("a broken net that serves");

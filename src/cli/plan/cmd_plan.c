@@ -18,7 +18,6 @@
 #include "tool/select.h"
 #include "common/advance.h"
 #include "common/error.h"
-#include "export/names.h"
 #include "planner/timing.h"
 
 enum {

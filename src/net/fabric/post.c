@@ -133,16 +133,14 @@ void trv_fabric_settle_op(trv_fabric_op_t *op)
         over(op);
 }
 
-static trv_late_t kind_of(const trv_fabric_op_t *op)
+static int kind_of(const trv_fabric_op_t *op)
 {
-    if (op->patient)
-        return op->sends ? TRV_LATE_PATIENT_SENDS : TRV_LATE_PATIENT_RECEIVES;
-    return op->sends ? TRV_LATE_SENDS : TRV_LATE_RECEIVES;
+    return (op->sends ? TRV_LATE_SENDS : 0) | (op->patient ? TRV_LATE_PATIENT : 0);
 }
 
 static void put_off(trv_fabric_t *fabric, trv_port_end_t *port, trv_fabric_op_t *op)
 {
-    const trv_late_t kind = kind_of(op);
+    const int kind = kind_of(op);
     op->next = NULL;
     *port->end[kind] = op;
     port->end[kind] = &op->next;
@@ -150,8 +148,7 @@ static void put_off(trv_fabric_t *fabric, trv_port_end_t *port, trv_fabric_op_t 
 }
 
 /* Takes the one at `*at` out of what was put off; itself it may be its owner's again. */
-static void take_out(trv_port_end_t *port, trv_late_t kind, trv_fabric_op_t **at, trv_fabric_op_t *next,
-                     trv_peer_t *peer)
+static void take_out(trv_port_end_t *port, int kind, trv_fabric_op_t **at, trv_fabric_op_t *next, trv_peer_t *peer)
 {
     *at = next;
     if (!next)
@@ -163,7 +160,7 @@ static void take_out(trv_port_end_t *port, trv_late_t kind, trv_fabric_op_t **at
 static void take_back(trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
     trv_port_end_t *port = &fabric->port[op->port];
-    const trv_late_t kind = kind_of(op);
+    const int kind = kind_of(op);
     for (trv_fabric_op_t **at = &port->first[kind]; *at; at = &(*at)->next)
         if (*at == op) {
             take_out(port, kind, at, op->next, &fabric->peer[op->peer]);
@@ -230,13 +227,11 @@ static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index
     return 0;
 }
 
-static bool are_sends(trv_late_t kind) { return kind == TRV_LATE_SENDS || kind == TRV_LATE_PATIENT_SENDS; }
-
 /* Patient ones leave half of the provider's room to others. */
-static bool is_full(const trv_port_end_t *port, trv_late_t kind)
+static bool is_full(const trv_port_end_t *port, int kind)
 {
-    const bool patient = kind == TRV_LATE_PATIENT_RECEIVES || kind == TRV_LATE_PATIENT_SENDS, sends = are_sends(kind);
-    return patient && port->patient[sends] >= port->patient_most[sends];
+    const int sends = kind & TRV_LATE_SENDS;
+    return (kind & TRV_LATE_PATIENT) && port->patient[sends] >= port->patient_most[sends];
 }
 
 /* As many as the provider takes. */
@@ -285,14 +280,14 @@ bool trv_port_retries(const trv_port_end_t *port)
 }
 
 /* Once for each peer, and on as long as it takes them; receives are the same to the provider whoever they are from. */
-static ssize_t retry(trv_fabric_t *fabric, trv_port_end_t *port, trv_late_t kind)
+static ssize_t retry(trv_fabric_t *fabric, trv_port_end_t *port, int kind)
 {
     const uint64_t pass = ++fabric->passes;
     for (trv_fabric_op_t **at = &port->first[kind]; *at && !is_full(port, kind);) {
         trv_fabric_op_t *op = *at, *next = op->next;
         trv_peer_t *peer = &fabric->peer[op->peer];
         const ssize_t code = peer->stuck == pass ? -FI_EAGAIN : hand_on(fabric, op);
-        if (code == -FI_EAGAIN && !are_sends(kind))
+        if (code == -FI_EAGAIN && !(kind & TRV_LATE_SENDS))
             break;
         if (code == -FI_EAGAIN) {
             peer->stuck = pass;

@@ -169,7 +169,7 @@ void trv_fabric_wake(trv_fabric_t *fabric)
 
 /* For how long: the files will tell of whatever comes next, but not that what was put off may be tried again. Asked while
  * nobody can close them. */
-static int may_sleep(trv_fabric_t *fabric)
+static int sleep_ms(trv_fabric_t *fabric)
 {
     bool may = !atomic_load(&fabric->broken), retries = false;
     pthread_mutex_lock(&fabric->lock);
@@ -189,7 +189,7 @@ static void sleep_on_files(trv_fabric_t *fabric)
     for (int p = 0; p < fabric->ports; p++)
         file[p] = (struct pollfd){.fd = fabric->port[p].wait_fd, .events = POLLIN};
     file[fabric->ports] = (struct pollfd){.fd = fabric->wake, .events = POLLIN};
-    const int ms = may_sleep(fabric);
+    const int ms = sleep_ms(fabric);
     if (ms == 0)
         return;
     uint64_t count;
