@@ -19,6 +19,7 @@ enum {
     OPTION_GOAL,
     OPTION_COMPARE,
     OPTION_LIMIT,
+    OPTION_RANKING,
     OPTION_LINKS,
     OPTION_TRACE,
     OPTION_FULL,
@@ -51,6 +52,10 @@ static const cli_option_t option[] =
       "costs the latencies of a link and of a router's input and output",
       NULL},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
+     {"ranking", OPTION_RANKING, NULL,
+      "for each size the algorithms from the fastest to the slowest, with the ratio of each time to the lower bound of "
+      "--limit",
+      NULL},
      {"links", OPTION_LINKS, NULL,
       "for each algorithm and size the ten busiest links: the share of the time in which they carry packets, payload, "
       "packets, and the longest queue in packets",
@@ -76,6 +81,7 @@ const cli_command_t cli_simulate_command = {
     .examples = "trivance simulate 8x8\n"
                 "trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --model=fifo --bandwidth=1.6Tb/s\n"
                 "trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json\n"
+                "trivance simulate 8x8 --algorithm=all --bytes=1K,64K,4M --ranking\n"
                 "trivance simulate 8x8 --slow-link=0:+0:4x\n"
                 "trivance plan 8x8 --format=json | trivance simulate --schedule=-\n",
 };
@@ -115,6 +121,7 @@ static int read_option(void *context, int key)
     case OPTION_GOAL: job->goal = optarg; return TRV_OK;
     case OPTION_COMPARE: job->compare = true; return TRV_OK;
     case OPTION_LIMIT: job->limit = true; return TRV_OK;
+    case OPTION_RANKING: job->ranking = true; return TRV_OK;
     case OPTION_LINKS: job->links = true; return TRV_OK;
     case OPTION_TRACE: job->trace = optarg; return TRV_OK;
     case OPTION_LONG: job->patient = true; return TRV_OK;
@@ -135,8 +142,13 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
         return CLI_FILE_ALONE;
     if (job->goal && job->tori.count != 1)
         return "--goal takes one torus, for example `trivance simulate 3x3 --goal=FILE`";
-    if (job->goal && (job->sizes || job->compare || job->limit || job->trace))
-        return "a GOAL program has sizes of its own and no steps; leave --bytes, --compare, --limit and --trace out";
+    if (job->goal && (job->sizes || job->compare || job->limit || job->ranking || job->trace))
+        return "a GOAL program has sizes of its own and no steps; leave --bytes, --compare, --limit, --ranking and "
+               "--trace out";
+    if (job->ranking && job->format != CLI_FORMAT_TABLE)
+        return "--ranking is a table for people; with --format=json and csv take --limit, whose rows have the ratio";
+    if (job->ranking && job->sizes > CLI_RANKING_SIZES_MAX)
+        return "--ranking shows up to 8 sizes side by side, for example --bytes=1K,64K,4M";
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!file && !job->selection.single)))
         return "--trace is of one torus, one algorithm and one size, for example "
                "`trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json`";

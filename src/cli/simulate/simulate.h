@@ -1,6 +1,6 @@
 /*
- * trivance simulate: what its parts share. cmd_simulate.c reads the options, simulate_run.c simulates, and
- * simulate_text.c and simulate_rows.c print.
+ * trivance simulate: what its parts share. cmd_simulate.c reads the options, run.c simulates, and text.c, ranking.c and
+ * as_rows.c print.
  */
 #ifndef TRIVANCE_CLI_SIMULATE_SIMULATE_H
 #define TRIVANCE_CLI_SIMULATE_SIMULATE_H
@@ -15,11 +15,13 @@
 
 #define CLI_SIMULATE_SIZES_MAX 32
 #define CLI_SIMULATE_LINKS     10 /* links that --links shows per result */
+#define CLI_RANKING_SIZES_MAX  8
 
 /* What the user asked for. */
 typedef struct cli_simulate {
-    const char *command, *schedule, *goal, *trace;  /* files, or NULL */
-    bool links, compare, limit, unchecked, patient; /* patient: --long */
+    const char *command, *schedule, *goal, *trace; /* files, or NULL */
+    bool links, compare, limit, ranking, unchecked;
+    bool patient; /* --long */
     cli_format_t format;
     cli_selection_t selection;
     trv_collective_t collective;
@@ -70,6 +72,9 @@ double cli_group_best_ns(const cli_group_t *group, int size);
 double cli_group_trivance_ns(const cli_group_t *group, int size);
 /* (T - T_Trivance) / T * 100: what the paper's figures show; NAN where there is no Trivance. */
 double cli_group_relative(const cli_group_t *group, int line, int size);
+
+/* The times and ratios of a group as --ranking shows them. */
+int cli_simulate_ranking(const cli_group_t *group);
 
 int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome);
 int cli_simulate_rows(const cli_simulate_t *job, const cli_outcome_t *outcome);

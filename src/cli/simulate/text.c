@@ -232,8 +232,10 @@ int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome)
         if (g > 0)
             putchar('\n');
         print_header(job, group);
-        rc = print_times(job, group);
-        if (!rc)
+        rc = job->ranking ? cli_simulate_ranking(group) : print_times(job, group);
+        if (job->ranking)
+            print_plans(group);
+        else if (!rc)
             rc = print_relative(job, group);
         if (!rc && job->compare)
             rc = print_costs(job, group);

@@ -1,0 +1,114 @@
+/*
+ * trivance simulate --ranking: for each size the algorithms from the fastest to the slowest, with the time of each as a
+ * multiple of the lower bound. Sizes stand side by side, so that a line is a place in each of them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/simulate/simulate.h"
+#include "common/error.h"
+#include "text/parse.h"
+#include "tool/tool.h"
+
+#define TITLE_SIZE (TRV_BYTES_TEXT_MAX + 16)
+#define RATIO_MAX  32 /* characters */
+
+typedef struct place {
+    double time_ns;
+    int line;
+    const char *label;
+} place_t;
+
+/* The lines of a group that have a time at one size, the fastest first. */
+typedef struct ranking {
+    const trv_time_unit_t *unit;
+    double limit_ns;
+    int places;
+    place_t *place;
+} ranking_t;
+
+static int ranking_compare(const void *a, const void *b)
+{
+    const place_t *first = a, *second = b;
+    if (first->time_ns != second->time_ns)
+        return first->time_ns < second->time_ns ? -1 : 1;
+    return first->line - second->line; /* equally fast: in the order of the list */
+}
+
+static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
+{
+    trv_limit_t limit;
+    *ranking = (ranking_t){.unit = trv_time_unit(cli_group_best_ns(group, size))};
+    ranking->place = malloc((size_t)group->lines * sizeof *ranking->place);
+    if (!ranking->place)
+        return trv_fail_memory();
+    for (int line = 0; line < group->lines; line++) {
+        const cli_point_t *point = &group->point[line * group->sizes + size];
+        if (!point->rc)
+            ranking->place[ranking->places++] = (place_t){point->time_ns, line, point->choice->label};
+    }
+    qsort(ranking->place, (size_t)ranking->places, sizeof *ranking->place, ranking_compare);
+    const cli_point_t *any = &group->point[size];
+    const int rc = cli_limit_find(&group->torus, &any->options, group->collective, any->bytes, &limit);
+    ranking->limit_ns = limit.time_ns;
+    return rc;
+}
+
+/* "4.498 2.04": the time in the unit of the column's title, and as a multiple of the lower bound. */
+static void ranking_cell(const ranking_t *ranking, int index, cli_table_t *table)
+{
+    char time[TRV_TIME_TEXT_MAX], text[TRV_TIME_TEXT_MAX + RATIO_MAX];
+    if (index >= ranking->places) {
+        cli_cell_none(table);
+        cli_cell_none(table);
+        return;
+    }
+    const place_t *place = &ranking->place[index];
+    const double ratio = place->time_ns / ranking->limit_ns;
+    trv_format_time(place->time_ns, ranking->unit, time);
+    char *unit = strchr(time, ' ');
+    if (unit && strcmp(unit + 1, ranking->unit->name) == 0) /* it is in the title */
+        *unit = '\0';
+    snprintf(text, sizeof text, "%s %5.*f", time, ratio < 100 ? 2 : 1, ratio);
+    cli_cell_text(table, place->label);
+    cli_cell_text(table, text);
+}
+
+static int ranking_print(const cli_group_t *group, const ranking_t *ranking)
+{
+    cli_column_t column[2 * CLI_RANKING_SIZES_MAX];
+    char title[CLI_RANKING_SIZES_MAX][2][TITLE_SIZE], bytes[TRV_BYTES_TEXT_MAX];
+    int places = 0;
+    cli_table_t table;
+    for (int size = 0; size < group->sizes; size++) {
+        snprintf(title[size][0], TITLE_SIZE, "%s", trv_format_bytes(group->point[size].bytes, bytes));
+        snprintf(title[size][1], TITLE_SIZE, "%s ratio", ranking[size].unit->name);
+        column[2 * size] = (cli_column_t){NULL, title[size][0], false, 0};
+        column[2 * size + 1] = (cli_column_t){NULL, title[size][1], true, 0};
+        places = ranking[size].places > places ? ranking[size].places : places;
+    }
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, 2 * group->sizes, cli_stdout_is_terminal());
+    for (int place = 0; place < places; place++) {
+        for (int size = 0; size < group->sizes; size++)
+            ranking_cell(&ranking[size], place, &table);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
+int cli_simulate_ranking(const cli_group_t *group)
+{
+    ranking_t ranking[CLI_RANKING_SIZES_MAX] = {{0}};
+    int rc = TRV_OK;
+    for (int size = 0; size < group->sizes && !rc; size++)
+        rc = ranking_init(&ranking[size], group, size);
+    if (!rc)
+        rc = ranking_print(group, ranking);
+    if (!rc)
+        puts("ratio: to the lower bound on the time of any schedule");
+    for (int size = 0; size < group->sizes; size++)
+        free(ranking[size].place);
+    return rc;
+}
