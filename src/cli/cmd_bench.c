@@ -42,7 +42,10 @@ static const cli_option_t option[] =
      {"warmup", BENCH_WARMUP, "N", "runs before them (default 2)", NULL},
      {"check", BENCH_CHECK, "[0|1]", "compare every result (default: on)", "0 1"},
      {NULL, 0, NULL, "What is shown", NULL},
-     {"format", 'f', "F", "table (default), csv, json, osu or nccl", "table csv json osu nccl"},
+     {"format", 'f', "F",
+      "table (default), csv, json, osu, nccl, or matrix: a mark for every algorithm and size, checked in one run and "
+      "not timed",
+      "table csv json osu nccl matrix"},
      {"full", BENCH_FULL, NULL, "with --format=osu: minimum, maximum and iterations too", NULL},
      CLI_OPTIONS_END};
 

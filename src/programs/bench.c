@@ -165,7 +165,8 @@ static int run_all(bench_t *bench)
     if (code < 0)
         return code;
     bench->all = bench->options.tori * bench->options.sizes * bench->options.entries * bench->options.transports;
-    bench->progress = bench->rank == 0 && cli_stderr_is_terminal() && !cli_stdout_is_terminal();
+    bench->progress = bench->rank == 0 && cli_stderr_is_terminal() &&
+                      (!cli_stdout_is_terminal() || bench->options.format == BENCH_MATRIX);
     for (int t = 0; t < bench->options.tori && code == TRV_OK; t++)
         code = run_torus(bench, &bench->options.torus[t]);
     if (bench->progress)
@@ -176,7 +177,7 @@ static int run_all(bench_t *bench)
         code = TRV_ERR_MEMORY;
     if (bench->rows > 0)
         crowd_add_spread(&bench->crowd, bench->spreads / bench->rows);
-    if (bench->rank == 0 && code == TRV_OK)
+    if (bench->rank == 0 && code == TRV_OK && bench->options.format != BENCH_MATRIX)
         crowd_warn("bench", &bench->crowd);
     return code;
 }

@@ -6,6 +6,7 @@
  *     bench_data.c     inputs whose results are known exactly, and the check
  *     bench_measure.c  one row: a plan, its check, its times on all ranks
  *     bench_output.c   rows as table, csv, json, or laid out as the OSU benchmarks and nccl-tests do
+ *     bench_matrix.c   a mark for every result instead of rows
  *     bench.c          which rows, in which order
  */
 #ifndef TRIVANCE_MPI_BENCH_H
@@ -30,7 +31,7 @@
 #define BENCH_ENTRIES_MAX    (CLI_CHOICES_MAX + 2)
 #define BENCH_TRANSPORTS_MAX 2
 
-typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL } bench_format_t;
+typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL, BENCH_MATRIX } bench_format_t;
 
 /* One entry of --algorithm: an algorithm, a family (the fastest of its members is shown), the MPI library's own
  * collective ("mpi"), what TRV_Comm_set leaves to the library ("auto", "planned"), or the schedule of a file. */
@@ -63,6 +64,9 @@ typedef struct bench_options {
 int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options);
 
 void bench_options_clear(bench_options_t *options);
+
+/* Appends an entry, unless there is one with the same label. */
+int bench_add_entry(bench_options_t *options, const bench_entry_t *entry);
 
 /* What carries the messages of an entry's i-th lines: "mpi" or "ofi"; NULL for the MPI library's own collective. */
 const char *bench_transport(const bench_options_t *options, const bench_entry_t *entry, int i);
@@ -141,6 +145,7 @@ typedef struct bench_output {
     uint64_t wrong;
     double bandwidth; /* sum of bus bandwidths */
     int rows;
+    unsigned char *mark; /* of --format=matrix, by torus, entry and size */
 } bench_output_t;
 
 void bench_output_begin(bench_output_t *output, const bench_options_t *options, const crowd_t *crowd, int ranks);
@@ -150,6 +155,12 @@ void bench_output_section(bench_output_t *output, const trv_torus_t *torus, cons
 /* `second`: the in-place run beside the first one (nccl layout only), else NULL. */
 void bench_output_row(bench_output_t *output, const bench_row_t *row, const bench_row_t *second);
 int bench_output_end(bench_output_t *output);
+
+/* bench_matrix.c: the output of --format=matrix. Each member of a family becomes an entry of its own. */
+int bench_matrix_split(bench_options_t *options);
+void bench_matrix_begin(bench_output_t *output);
+void bench_matrix_row(bench_output_t *output, const bench_row_t *row);
+int bench_matrix_end(bench_output_t *output);
 
 /* The whole program: the exit code. */
 int bench_main(int argc, char **argv);

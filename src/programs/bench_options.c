@@ -68,13 +68,14 @@ static int add_tori(bench_options_t *options, const char *list, int ranks)
 
 static int parse_format(const char *text, bench_format_t *format)
 {
-    static const char *const name[] = {"table", "csv", "json", "osu", "nccl"};
-    for (int i = 0; i < 5; i++)
+    static const char *const name[] = {"table", "csv", "json", "osu", "nccl", "matrix"};
+    for (int i = 0; i < 6; i++)
         if (strcmp(text, name[i]) == 0) {
             *format = (bench_format_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are table, csv, json, osu and nccl", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are table, csv, json, osu, nccl and matrix",
+                    text);
 }
 
 static int parse_check(const char *text, bool *check)
@@ -223,7 +224,7 @@ static int sizes(draft_t *draft)
 
 /* ---- Algorithms -------------------------------------------------------------------------------------------------- */
 
-static int add_entry(bench_options_t *options, const bench_entry_t *entry)
+int bench_add_entry(bench_options_t *options, const bench_entry_t *entry)
 {
     for (int i = 0; i < options->entries; i++)
         if (strcmp(options->entry[i].choice.label, entry->choice.label) == 0)
@@ -239,8 +240,8 @@ static int add_selection(bench_options_t *options, const char *item)
     cli_selection_t selection;
     int code = cli_select(item, &selection);
     for (int i = 0; code == TRV_OK && i < selection.choices; i++)
-        code = add_entry(options, &(bench_entry_t){selection.choice[i].planned ? BENCH_CHOSEN : BENCH_ALGORITHM,
-                                                   !selection.all, selection.choice[i]});
+        code = bench_add_entry(options, &(bench_entry_t){selection.choice[i].planned ? BENCH_CHOSEN : BENCH_ALGORITHM,
+                                                         !selection.all, selection.choice[i]});
     return code;
 }
 
@@ -292,12 +293,14 @@ static int algorithms(bench_options_t *options, const char *list)
         if (more < 0)
             return more;
         if (strcmp(item, "mpi") == 0)
-            code = add_entry(options, &(bench_entry_t){BENCH_LIBRARY, true, {.label = "mpi"}});
+            code = bench_add_entry(options, &(bench_entry_t){BENCH_LIBRARY, true, {.label = "mpi"}});
         else if (strcmp(item, TRV_RULE_AUTO) == 0)
-            code = add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_AUTO}});
+            code = bench_add_entry(options, &(bench_entry_t){BENCH_CHOSEN, true, {.label = TRV_RULE_AUTO}});
         else
             code = add_selection(options, item);
     }
+    if (code == TRV_OK && options->format == BENCH_MATRIX)
+        code = bench_matrix_split(options);
     return code == TRV_OK ? keep_what_serves(options) : code;
 }
 
@@ -321,7 +324,7 @@ static int add_schedule(draft_t *draft)
     code = add_tori(options, trv_torus_format(torus, text, sizeof text), draft->ranks);
     bench_entry_t entry = {.kind = BENCH_SCHEDULE, .required = true};
     snprintf(entry.choice.label, sizeof entry.choice.label, "%s", options->schedule_label);
-    return code == TRV_OK ? add_entry(options, &entry) : code;
+    return code == TRV_OK ? bench_add_entry(options, &entry) : code;
 }
 
 void bench_options_clear(bench_options_t *options)
@@ -413,6 +416,10 @@ static int find_conflict(const draft_t *draft)
         return trv_fail(TRV_ERR_ARGUMENT, "--full is for --format=osu; the other formats show all there is");
     if (options->in_place && options->format == BENCH_NCCL)
         return trv_fail(TRV_ERR_ARGUMENT, "--format=nccl shows both, in place and not; leave --in-place out");
+    if (options->format == BENCH_MATRIX && (options->iterations >= 0 || options->warmup >= 0 || !options->check))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--format=matrix checks one run of each and measures nothing; leave --iterations, --warmup and "
+                        "--check out");
     if (draft->schedule && draft->with_collective)
         return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule says the collective; leave --collective out");
     if (draft->with_op && options->collective == TRV_ALLGATHER)
@@ -424,6 +431,10 @@ static int complete(draft_t *draft)
 {
     bench_options_t *options = draft->options;
     int code = find_conflict(draft);
+    if (options->format == BENCH_MATRIX) { /* one run, checked */
+        options->warmup = 1;
+        options->iterations = 0;
+    }
     if (code == TRV_OK && draft->schedule)
         code = add_schedule(draft);
     if (code == TRV_OK && options->tori == 0)

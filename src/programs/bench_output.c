@@ -55,10 +55,22 @@ static void begin_table(bench_output_t *output, int ranks)
     cli_table_stream(&output->table);
 }
 
+static void begin_matrix(bench_output_t *output, int ranks)
+{
+    const bench_options_t *options = output->options;
+    printf("%s of %s%s%s on %d MPI ranks%s; ✓ exact%s, ✗ not\n", cli_collective_title(options->collective),
+           trv_type_name(options->type), *type_text(options) ? ", " : "", type_text(options), ranks,
+           options->in_place ? ", in place" : "",
+           options->collective == TRV_REDUCE_SCATTER ? "" : " and bitwise identical on all ranks");
+    bench_matrix_begin(output);
+}
+
 void bench_output_begin(bench_output_t *output, const bench_options_t *options, const crowd_t *crowd, int ranks)
 {
     *output = (bench_output_t){.options = options, .crowd = crowd};
-    if (options->format <= BENCH_JSON)
+    if (options->format == BENCH_MATRIX)
+        begin_matrix(output, ranks);
+    else if (options->format <= BENCH_JSON)
         begin_table(output, ranks);
     else
         printf("# Trivance %s, %s on %d MPI ranks\n", trv_version(), cli_collective_title(options->collective), ranks);
@@ -70,7 +82,7 @@ void bench_output_section(bench_output_t *output, const trv_torus_t *torus, cons
 {
     const bench_options_t *options = output->options;
     char text[TRV_TORUS_TEXT_MAX];
-    if (options->format <= BENCH_JSON)
+    if (options->format <= BENCH_JSON || options->format == BENCH_MATRIX)
         return;
     printf("# algorithm %s, torus %s, %s %s%s%s\n", algorithm, trv_torus_format(torus, text, sizeof text),
            trv_type_name(options->type), type_text(options), transport ? ", transport " : "",
@@ -186,6 +198,8 @@ void bench_output_row(bench_output_t *output, const bench_row_t *row, const benc
         osu_row(output->options, row);
     else if (output->options->format == BENCH_NCCL)
         nccl_row(output->options, row, second);
+    else if (output->options->format == BENCH_MATRIX)
+        bench_matrix_row(output, row);
     else
         table_row(output, row);
     fflush(stdout);
@@ -196,6 +210,8 @@ int bench_output_end(bench_output_t *output)
     int code = TRV_OK;
     if (output->options->format <= BENCH_JSON)
         code = cli_table_end(&output->table);
+    if (output->options->format == BENCH_MATRIX)
+        code = bench_matrix_end(output);
     if (output->options->format == BENCH_NCCL)
         printf("# Out of bounds values : %llu %s\n# Avg bus bandwidth    : %g\n", (unsigned long long)output->wrong,
                output->wrong ? "FAILED" : "OK", output->rows ? output->bandwidth / output->rows : 0);
