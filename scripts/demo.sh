@@ -1,14 +1,36 @@
 #!/usr/bin/env bash
-# The main job: AllReduce on 9 MPI ranks as a ring of 9 and as a 3x3 torus, by every algorithm, every result checked;
-# then the plan of Trivance on 9 ranks, drawn. Usage: demo.sh [build folder [byte sizes]]
-set -eu
+# A demonstration in less than 20 seconds: results on real MPI ranks, simulated times, the drop-in, a drawn schedule.
+# Usage: demo.sh [build folder]
+set -eu -o pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
-bytes=${2:-8,64,512,4KiB,32KiB,256KiB,4MiB}
 . scripts/mpi-environment.sh
 trivance=$build/bin/trivance
 
-echo "AllReduce on 9 MPI ranks, by every algorithm at seven sizes; this takes about a minute on two cores."
-mpirun.openmpi -n 9 "$trivance" bench --torus 9,3x3 --algorithm all --bytes "$bytes"
+# Runs a command whose log is needed only if it fails.
+quietly() {
+    "$@" 2> "$log" || { code=$?; cat "$log" >&2; exit $code; }
+}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+echo "1. AllReduce on 9 MPI ranks of this machine, by every algorithm that takes a 3x3 torus."
+quietly mpirun.openmpi -n 9 "$trivance" bench --torus 3x3 --algorithm all,planned --bytes 64,4K,256K --format matrix
+
 echo
-"$trivance" plan 9 --algorithm trivance-l
+echo "2. Their simulated times on a 3x3 torus, best first, with the ratio to the physical limit."
+"$trivance" simulate 3x3 --algorithm all,planned --bytes 1K,64K,4M --ranking | sed '1,3d'
+
+echo
+echo "3. An unmodified MPI program under the drop-in library, which logs what serves each call, and why."
+quietly "$trivance" run --torus 3x3 --debug info -- mpirun.openmpi -n 9 "$build/examples/conjugate_gradient.openmpi"
+sed -n '/^trivance: comm 1 .*allreduce/{p;q}' "$log" | fold -s -w 100
+
+echo
+echo "4. Trivance on a ring of 9: in step 1 every rank sends the sum of three to both ranks at distance 3."
+"$trivance" plan 9 --algorithm trivance-l | sed -n '/^step 0:/,/^whose/{/^whose/!p}'
+
+tool=${trivance#"$PWD"/}
+echo "Next: $tool plan 32x32 --bytes 256K --why    # the fastest schedule, and why it wins"
+echo "      $tool simulate 8x8 --slow-link 0:+0:4x # what a slow link costs"
+echo "      $tool run --torus 3x3 -- mpirun -n 9 ./program"
