@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-# What is typed wrongly here would be said by whatever stumbles over it first.
+# Validate the variables here; otherwise the first consumer reports a confusing error.
 ifneq ($(shell printf '%s' '$(JOBS)' | grep -xE '[1-9][0-9]{0,3}'),$(JOBS))
 $(error JOBS=$(JOBS) is not a number of jobs from 1 to 9999, for example JOBS=4)
 endif
@@ -12,16 +12,19 @@ ifneq ($(shell test -e '$(BUILD)' && ! test -d '$(BUILD)' && echo a file),)
 $(error BUILD=$(BUILD) is a file; it is to be a folder for the build, for example BUILD=build)
 endif
 
-.PHONY: all demo explorer check check-programs check-torch soak bench fuzz install uninstall dist clean help
+.PHONY: all demo explorer check check-all check-programs check-torch soak bench fuzz install uninstall dist clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
-# The main job on 9 MPI ranks of this machine, then the plan of it as a picture.
+# The main job, on 9 MPI ranks of this machine. Builds only what it runs.
 demo:
 	@scripts/dependencies.sh build
-	@$(MAKE) --no-print-directory all
+	@cmake -S . -B $(BUILD) -G Ninja > /dev/null
+	@build() { cmake --build $(BUILD) -j $(JOBS) --target \
+	    trivance trivance-mpi.openmpi trivance_pmpi_openmpi conjugate_gradient.openmpi; }; \
+	if [ -t 1 ]; then build; else echo "Building"; build > $(BUILD)/demo.log || { cat $(BUILD)/demo.log; exit 1; }; fi
 	@scripts/demo.sh $(BUILD)
 
 # The explorer, one HTML file: build/bin/explorer.html, which `trivance explore` gives away.
@@ -31,25 +34,30 @@ explorer:
 	@cmake --build $(BUILD) -j $(JOBS) --target explorer trivance
 	@$(BUILD)/bin/trivance explore -o trivance-explorer.html
 
-# Every test: normal build, sanitizers, valgrind, both MPIs, fuzzers.
+# A sample of every component's tests, in minutes: both MPIs, libfabric, the tool, the simulator, the documents.
 check:
-	@scripts/dependencies.sh build check testbed
-	@scripts/dependencies.sh explorer browser || echo "Without these the tests of the explorer are skipped."
-	@JOBS=$(JOBS) scripts/check.sh $(BUILD)
+	@scripts/dependencies.sh build check
+	@JOBS=$(JOBS) scripts/check.sh quick $(BUILD)
+
+# What `make check` leaves out: all sizes and ranks, sanitizers, valgrind, models, packages, browser, testbed, soak.
+check-all:
+	@scripts/dependencies.sh build check check-all testbed
+	@scripts/dependencies.sh explorer browser || echo "Without these packages the tests of the explorer are skipped."
+	@JOBS=$(JOBS) scripts/check.sh exhaustive $(BUILD)
 
 # Programs of Debian without and with the preload libraries.
 check-programs: all
-	@scripts/dependencies.sh build check programs
+	@scripts/dependencies.sh build check check-all programs
 	@scripts/programs.sh $(BUILD)
 
-# The backend of torch.distributed: PyTorch is a large download, so that `make check` tests it only where it is there.
+# The backend of torch.distributed: PyTorch is a large download, so `make check-all` tests it only where it is installed.
 check-torch:
 	@scripts/dependencies.sh build check torch
 	@cmake -S . -B $(BUILD) -G Ninja > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@ctest --test-dir $(BUILD) -L torch -j $(JOBS) --output-on-failure
 
-# Random programs under both MPIs and without MPI, every result compared; CALLS for each. A tenth of it is in `make check`.
+# Random programs under both MPIs and without MPI, every result compared; CALLS for each. A tenth of it is in `make check-all`.
 CALLS ?= 200000
 soak: all
 	@CALLS=$(CALLS) scripts/soak.sh $(BUILD)
@@ -60,7 +68,7 @@ bench: all
 # libFuzzer on what users type and on schedule files, SECONDS for each target.
 SECONDS ?= 60
 fuzz:
-	@scripts/dependencies.sh build check
+	@scripts/dependencies.sh build check-all
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_FUZZ=ON \
 	    -DTRIVANCE_MPI=OFF -DTRIVANCE_BENCH=OFF > /dev/null
 	@cmake --build build-fuzz -j $(JOBS) --target libfuzzer_torus libfuzzer_parse libfuzzer_schedule libfuzzer_goal
@@ -90,9 +98,10 @@ clean:
 	@rm -rf build build-address build-thread build-fuzz
 
 help:
-	@echo "make demo               AllReduce on 9 MPI ranks by every algorithm, then a drawn plan"
+	@echo "make demo               results on 9 MPI ranks, simulated times, the drop-in, a drawn schedule"
 	@echo "make explorer           trivance-explorer.html: look at networks, schedules and times in a browser"
-	@echo "make check              every test: both MPIs, sanitizers, valgrind, fuzzers"
+	@echo "make check              the quick tests: every component, both MPIs"
+	@echo "make check-all          all other tests: every size, sanitizers, valgrind, models, packages, browser"
 	@echo "make check-programs     mpi4py, NetPIPE, HPCC, LAMMPS and MUMPS without and with Trivance"
 	@echo "make check-torch        installs PyTorch, tests the backend of torch.distributed"
 	@echo "make soak CALLS=200000  random programs with Trivance, every result compared"

@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
-# Every test there is. Usage: check.sh [build folder]; JOBS says how many at a time.
+# The tests, in two tiers. Usage: check.sh quick|exhaustive [build folder]; JOBS is the number of tests at a time.
 #
-#   normal      every test, with both MPIs, as users build it (gcc, -O2)
+# quick: the tests labelled quick, in the normal build (gcc, -O2).
+#
+# exhaustive: everything else, in stages. A stage that fails does not stop the later ones.
+#   normal      the tests labelled exhaustive, in the same build
 #   tidy        clang-tidy on src/, with the checks of .clang-tidy
-#   address     the same once more, the largest tori and the most ranks left out, under AddressSanitizer and
-#               UndefinedBehaviorSanitizer (clang, warnings are errors)
+#   address     the tests labelled quick or sanitized, under AddressSanitizer and UndefinedBehaviorSanitizer (clang,
+#               warnings are errors)
 #   thread      the threaded tests under ThreadSanitizer, those of the MPI layer with both MPIs
 #   valgrind    in-process runs under memcheck
 #
-# A stage that fails does not stop the later ones. Exit status 0 if all passed; logs stay in <build folder>/check/.
+# Exit status: 0 if all passed, 1 if not, 2 for a wrong usage. The logs are in <build folder>/check/.
 set -u -o pipefail
 cd "$(dirname "$0")/.."
-build=${1:-build}
+tier=${1:-}
+build=${2:-build}
 jobs=${JOBS:-$(nproc)}
 logs=$build/check
-mkdir -p "$logs"
 . scripts/mpi-environment.sh
 
 failed=""
 began=$SECONDS
 
-# stage NAME COMMAND…: runs a stage, keeps its log, says how it went.
+# stage NAME COMMAND…: runs a stage, writes its log, and reports the result.
 stage() {
     local name=$1 start=$SECONDS
     shift
@@ -29,13 +32,28 @@ stage() {
         echo "---- $name: passed in $((SECONDS - start)) s"
     else
         failed="$failed $name"
-        echo "---- $name: FAILED after $((SECONDS - start)) s; all of it is in $logs/$name.log"
+        echo "---- $name: FAILED after $((SECONDS - start)) s; see $logs/$name.log"
     fi
     echo
 }
 
-# What is worth seeing of a log: results, failures with their output, ctest's closing lines; not the build.
-closing_lines() { grep --line-buffered -v -E '^ +Start +[0-9]+|^\[[0-9]+/[0-9]+\] |^-- |^Test project|^ninja: no work|^$' || true; }
+# Shows results, failures with their output and the summary; of the build, on a terminal, the number of steps done.
+closing_lines() {
+    local line clear=""
+    while IFS= read -r line; do
+        case $line in
+        "["*/*"] "*)
+            [ ! -t 1 ] || { printf '\r%s ' "${line%%]*}]"; clear=$'\r\033[K'; }
+            ;;
+        "" | "-- "* | " "*"Start "* | "Test project"* | "ninja: no work"* | "Internal ctest"* | "Label Time"* | *"sec*proc"*) ;;
+        *)
+            printf '%s%s\n' "$clear" "$line"
+            clear=""
+            ;;
+        esac
+    done
+    printf %s "$clear"
+}
 
 # compile FOLDER CMAKE-OPTION…
 compile() {
@@ -44,16 +62,14 @@ compile() {
     cmake -S . -B "$folder" -G Ninja "$@" && cmake --build "$folder" -j "$jobs"
 }
 
-run_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure "${@:2}"; }
-
-normal() { compile "$build" && run_tests "$build"; }
+run_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"; }
 
 address() {
     compile build-address -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_WERROR=ON \
         -DTRIVANCE_BENCH=OFF -DTRIVANCE_EXPLORER=OFF || return
-    # MPI libraries keep memory until the process ends; what is ours is reported all the same.
+    # MPI libraries keep memory until the process ends; leaks of Trivance are reported all the same.
     LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
-        run_tests build-address -LE 'large|install|readme'
+        run_tests build-address -L 'quick|sanitized' -LE 'install|readme'
 }
 
 thread() {
@@ -61,7 +77,7 @@ thread() {
         -DTRIVANCE_EXPLORER=OFF &&
         cmake --build build-thread -j "$jobs" --target \
             test_execute_threads test_planner_threads test_reports_threads embed soak_threaded || return
-    run_tests build-thread -R threads --no-tests=error && build-thread/examples/embed
+    run_tests build-thread -R threads && build-thread/examples/embed
 }
 
 # The programs that are quick enough; together they make, prove, cost and run schedules.
@@ -69,20 +85,35 @@ memcheck() {
     printf '%s\n' examples/schedule examples/embed tests/test_{cost,windows,schedule,torus,execute,reject} \
         tests/cli/test_parse | xargs -P "$jobs" -I {} bash -c '
             echo "valgrind {}"
-            said=$(valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite \
-                "$0/{}" 2>&1) || { echo "valgrind {} fails:"; echo "$said"; exit 1; }' "$build"
+            output=$(valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite \
+                "$0/{}" 2>&1) || { echo "valgrind {} fails:"; echo "$output"; exit 1; }' "$build"
 }
 
-echo "Every test, in five stages: normal, tidy, address, thread and valgrind; about half an hour on two cores."
-stage normal normal
-stage tidy scripts/tidy.sh "$build"
-stage address address
-stage thread thread
-stage valgrind memcheck
-
+case $tier in
+quick) command="make check" ;;
+exhaustive) command="make check-all" ;;
+*)
+    echo "usage: check.sh quick|exhaustive [build folder], for example check.sh quick build" >&2
+    exit 2
+    ;;
+esac
+mkdir -p "$logs"
+rm -f "$logs"/*.log
+stage build compile "$build"
+[ -z "$failed" ] || exit 1
+if [ $tier = quick ]; then
+    stage quick run_tests "$build" -L quick
+else
+    stage normal run_tests "$build" -L exhaustive
+    stage tidy scripts/tidy.sh "$build"
+    stage address address
+    stage thread thread
+    stage valgrind memcheck
+fi
 if [ -n "$failed" ]; then
-    echo "make check: FAILED:$failed (after $((SECONDS - began)) s)"
+    echo "$command: FAILED:$failed (after $((SECONDS - began)) s)"
     exit 1
 fi
-tests=$(sed -n 's/.* tests passed, .* out of \([0-9]*\)$/\1/p' "$logs"/*.log | awk '{ n += $1 } END { print n }')
-echo "make check: everything passed: $tests tests and the valgrind runs, in $((SECONDS - began)) s"
+tests=$(sed -n 's/.* tests passed, .* out of \([0-9]*\)$/\1/p' "$logs"/*.log |
+    awk '{ n += $1 } END { print n }')
+echo "$command: $tests tests passed in $((SECONDS - began)) s"

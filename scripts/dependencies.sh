@@ -6,8 +6,9 @@ set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
        libhwloc-dev libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich"
-check="libfabric-bin valgrind clang clang-format-14 clang-tidy-14 libclang-rt-dev llvm mandoc gnuplot-nox
-       gfortran spin python3 python3-mpi4py netpipe-openmpi netpipe-mpich2 debhelper"
+check="python3 python3-mpi4py"
+check_all="libfabric-bin valgrind clang clang-format-14 clang-tidy-14 libclang-rt-dev llvm mandoc gnuplot-nox
+           spin netpipe-openmpi netpipe-mpich2 debhelper"
 testbed="iproute2"
 # For the explorer, which is built where all of these are: clang for WebAssembly, and what its page is tested with.
 explorer="clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 esbuild nodejs"
@@ -23,12 +24,13 @@ for group in "$@"; do
     case $group in
     build) wanted="$wanted $build" ;;
     check) wanted="$wanted $check" ;;
+    check-all) wanted="$wanted $check_all" ;;
     testbed) wanted="$wanted $testbed" ;;
     programs) wanted="$wanted $programs" ;;
     explorer) wanted="$wanted $explorer" ;;
     browser) wanted="$wanted $browser" ;;
     torch) wanted="$wanted $torch" ;;
-    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check, testbed, programs, explorer, browser and torch" >&2; exit 2 ;;
+    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check, check-all, testbed, programs, explorer, browser and torch" >&2; exit 2 ;;
     esac
 done
 
@@ -50,7 +52,7 @@ if [ "$(id -u)" != 0 ]; then
     echo "    sudo apt-get install --no-install-recommends$missing" >&2
     exit 1
 fi
-export DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes
 echo "Installing:$missing"
 install() { apt-get install -y -qq --no-install-recommends $missing > /dev/null; }
 if ! apt-get install -s -qq $missing > /dev/null 2>&1; then # the package lists are not here, or too old

@@ -1,12 +1,14 @@
 /*
- * Reduce-Scatter and AllGather by every algorithm that has them, on every ring of 2 to 64 ranks; long blocks on up to 9.
+ * Reduce-Scatter and AllGather by every algorithm that has them, on every ring of 2 to 64 ranks (the quick tier takes a
+ * sample); long blocks on up to 9.
  */
 #include "test_execute_world.h"
 
 static void every_count(const trv_schedule_t *schedule)
 {
     static const size_t counts[] = {0, 1, 2, 3, 7, 65, 1000, 4099};
-    for (size_t c = 0; c < (trv_schedule_torus(schedule)->ranks <= 9 ? 8 : 6); c++)
+    const int ranks = trv_schedule_torus(schedule)->ranks;
+    for (size_t c = 0; c < (ranks <= 9 ? 8 : ranks <= 18 || exhaustive() ? 6 : 4); c++)
         world_try(schedule, counts[c], 0);
 }
 

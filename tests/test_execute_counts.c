@@ -1,5 +1,5 @@
 /*
- * One plan at any count: counts in turn over one plan give what a fresh plan of that count gives, and send as many bytes;
+ * One plan at any count (the quick tier takes tori of up to 12 ranks): counts in turn over one plan give what a fresh plan of that count gives, and send as many bytes;
  * plans that are alike share a program, with other elements; the hooks for scratch.
  */
 #include <pthread.h>
@@ -87,12 +87,12 @@ static void test_counts_in_turn(void **state)
     for (size_t t = 0; t < sizeof tori / sizeof *tori; t++) {
         trv_torus_t torus;
         assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
-        if (SANITIZED && torus.ranks > 12)
+        if (!exhaustive() && torus.ranks > 12)
             continue;
         for (int collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++)
             served += world_every(&torus, (trv_collective_t)collective, counts_in_turn);
     }
-    assert_true(served > 200);
+    assert_true(served > 150);
 }
 
 static void test_refused_counts(void **state)

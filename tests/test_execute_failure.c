@@ -179,13 +179,13 @@ static int drive(world_t *world)
 
 static int injected, spread;
 
-/* One kind of failure after 0, 1, 2 … successes on one rank, until it does not happen any more. Under a sanitizer every
- * fifth from the tenth on, which still comes to every rank, with `refuse` and without. */
+/* One kind of failure after 0, 1, 2 … successes on one rank, until it does not happen any more. The quick tier
+ * takes every fifth from the tenth on, which still comes to every rank, with `refuse` and without. */
 static void every_point(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind)
 {
     const int ranks = trv_schedule_torus(schedule)->ranks;
     const trv_collective_t collective = trv_schedule_collective(schedule);
-    for (int after = 0, failed = 1; failed; after += SANITIZED && after >= 10 ? 5 : 1) {
+    for (int after = 0, failed = 1; failed; after += !exhaustive() && after >= 10 ? 5 : 1) {
         const int rank = (after * 5 + 1) % ranks;
         world_t world = make(schedule, count, chunk_bytes, kind, rank, after, after % 2);
         world_fill(&world, false);
@@ -218,7 +218,7 @@ static void test_every_point(void **state)
 {
     (void)state;
     static const char *const tori[] = {"2", "3", "4", "3x3", "2x5"};
-    for (size_t t = 0; t < sizeof tori / sizeof *tori - SANITIZED; t++) {
+    for (size_t t = 0; t < sizeof tori / sizeof *tori - !exhaustive(); t++) {
         trv_torus_t torus;
         assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
         for (int collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++)

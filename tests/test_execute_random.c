@@ -269,7 +269,7 @@ static void test_random_programs(void **state)
     (void)state;
     static program_t p;
     const trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
-    for (uint64_t number = 1; number <= (SANITIZED ? 2000 : 20000); number++) {
+    for (uint64_t number = 1; number <= (exhaustive() ? 20000 : 2000); number++) {
         make(&p, number);
         for (size_t count = number % 5; count < 100; count += 37) {
             world_t world = world_make(p.schedule, count, &elements, NULL);

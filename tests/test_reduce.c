@@ -270,14 +270,66 @@ static void test_every_operation_and_type(void **state)
                 every_case((trv_op_t)op, (trv_type_t)type);
 }
 
+/* Past the streaming threshold every PERIOD elements repeat, so that one period of the result is computed naively. A
+ * block of the streaming loop is not a multiple of a period. */
+enum { PERIOD = 4099, STREAMED_SOURCES = 4 };
+
+static void repeat(unsigned char *data, size_t period, size_t bytes)
+{
+    for (size_t done = period; done < bytes; done += period)
+        memcpy(data + done, data, bytes - done < period ? bytes - done : period);
+}
+
+static bool repeats(const unsigned char *data, const unsigned char *expected, size_t period, size_t bytes)
+{
+    bool same = true;
+    for (size_t done = 0; same && done < bytes; done += period)
+        same = memcmp(data + done, expected, bytes - done < period ? bytes - done : period) == 0;
+    return same;
+}
+
+/* `memory` has STREAMED_SOURCES sources and the destination. */
+static void check_streamed(unsigned char *const *memory, trv_type_t type, size_t skew)
+{
+    static unsigned char pattern[STREAMED_SOURCES][PERIOD * ELEMENT_MAX], expected[PERIOD * ELEMENT_MAX];
+    const size_t size = trv_type_size(type), count = ((size_t)33 << 20) / size + 3, bytes = count * size;
+    const unsigned char *naive_source[STREAMED_SOURCES];
+    const void *source[STREAMED_SOURCES];
+    unsigned char *to = memory[STREAMED_SOURCES] + skew;
+    for (int s = 0; s < STREAMED_SOURCES; s++) {
+        fill(type, pattern[s], PERIOD);
+        memcpy(memory[s] + skew, pattern[s], PERIOD * size);
+        repeat(memory[s] + skew, PERIOD * size, bytes);
+        naive_source[s] = pattern[s];
+        source[s] = memory[s] + skew;
+    }
+    for (int sources = 2; sources <= STREAMED_SOURCES; sources += 2) {
+        for (size_t i = 0; i < PERIOD; i++)
+            naive_element(TRV_SUM, type, expected + i * size, naive_source, sources, i);
+        memset(to, 0xee, bytes);
+        to[bytes] = 0xa5;
+        assert_int_equal(trv_reduce(TRV_SUM, type, to, source, sources, count), 0);
+        if (!repeats(to, expected, PERIOD * size, bytes))
+            fail_msg("sum of %d sources of %s: wrong where it is streamed (skew %zu)", sources, trv_type_name(type),
+                     skew);
+        assert_int_equal(to[bytes], 0xa5);
+        for (int s = 0; s < STREAMED_SOURCES; s++)
+            assert_true(repeats(memory[s] + skew, pattern[s], PERIOD * size, bytes));
+    }
+}
+
 static void test_streamed(void **state)
 {
     (void)state;
     static const trv_type_t some[] = {TRV_BFLOAT16, TRV_DOUBLE, TRV_COMPLEX_DOUBLE};
+    unsigned char *memory[STREAMED_SOURCES + 1];
+    for (int s = 0; s <= STREAMED_SOURCES; s++)
+        assert_non_null(memory[s] = malloc(((size_t)33 << 20) + 3 * ELEMENT_MAX + 5));
     for (size_t t = 0; t < sizeof some / sizeof *some; t++)
-        for (int sources = 2; sources <= 4; sources += 2)
-            for (size_t skew = 0; skew <= 4; skew += 4)
-                check(trv_reduce, TRV_SUM, some[t], sources, -1, ((size_t)33 << 20) / trv_type_size(some[t]) + 3, skew);
+        for (size_t skew = 0; skew <= 4; skew += 4)
+            check_streamed(memory, some[t], skew);
+    for (int s = 0; s <= STREAMED_SOURCES; s++)
+        free(memory[s]);
 }
 
 /* Every half, as itself and rounded from the floats around it. */

@@ -3,6 +3,7 @@
  * second one) is simulated on the ranks that differ. Time and counts must be those of the full simulation, to the
  * femtosecond.
  */
+#include "exhaustive.h"
 #include "simulate_check.h"
 
 #include <math.h>
@@ -153,23 +154,23 @@ static bool takes(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
 }
 
 /* All tori of up to three dimensions with sides of up to 8, the sides in every order over the run; on the larger ones a
- * few of the algorithms each. */
+ * few of the algorithms each. The quick tier takes sides of up to 4, and few algorithms on those of more than 32 ranks. */
 static void equals_the_full_simulation_on_every_torus_up_to_8x8x8(void **state)
 {
     (void)state;
     int turn = 0, compared = 0, algorithms = trv_algorithms_count();
-    for (int a = 1; a <= 8; a++)
+    for (int a = 1; a <= (exhaustive() ? 8 : 4); a++)
         for (int b = 1; b <= a; b++)
             for (int c = 1; c <= b; c++) {
                 int size[2][3] = {{a, b, c}, {c, a, b}};
                 trv_torus_t torus;
                 assert_int_equal(trv_torus_init(&torus, 3, size[turn % 2]), TRV_OK);
-                int step = torus.ranks <= 128 ? 1 : 2;
+                int step = torus.ranks <= 32 ? 1 : exhaustive() ? 1 + (torus.ranks > 128) : 3;
                 for (int i = turn++ % step; i < algorithms; i += step)
                     if (takes(trv_algorithm_at(i), &torus))
                         compared += check(&torus, trv_algorithm_name(trv_algorithm_at(i)), 1, 3000);
             }
-    assert_true(compared > 600);
+    assert_true(compared > (exhaustive() ? 600 : 150));
 }
 
 /* Larger vectors, where queues form, on a few tori. */

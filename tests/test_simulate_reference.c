@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "exhaustive.h"
 #include "export/schedule_file.h"
 
 enum { SMALL_BYTES = 8192, ROWS_MAX = 400 };
@@ -101,6 +102,7 @@ static void print_line(const char *name, double *percent, int count)
     print_message("| `%s` | %d | %.4f %% | %.3f %% |\n", name, count, percent[count / 2], percent[count - 1]);
 }
 
+/* The quick tier takes every fourth row of each algorithm. */
 static void agrees_on_every_row(void **state)
 {
     (void)state;
@@ -111,9 +113,9 @@ static void agrees_on_every_row(void **state)
         const char *name = trv_algorithm_name(trv_algorithm_at(a));
         FILE *file = fopen(TRIVANCE_TEST_DATA "/sst-merlin.csv", "r");
         assert_non_null(file);
-        int count = 0;
+        int count = 0, seen = 0;
         for (row_t row; read_row(file, &row) == 8 && count < ROWS_MAX;) {
-            if (strcmp(row.algorithm, name) != 0)
+            if (strcmp(row.algorithm, name) != 0 || (!exhaustive() && seen++ % 4 != 0))
                 continue;
             trv_schedule_t *schedule = schedule_of_row(&row);
             percent[count] = deviation(&row, schedule);
@@ -125,7 +127,7 @@ static void agrees_on_every_row(void **state)
         if (count > 0)
             print_line(name, percent, count);
     }
-    assert_int_equal(total, 351);
+    assert_true(exhaustive() ? total == 351 : total > 351 / 4);
 }
 
 /* ---- Single messages ---------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /*
  * Names that are spelled out: the schedule is the same, message by message, with nothing to look chains up in. While
- * `blind` is set, every way to a chain but its own text fails (the linker wraps the functions).
+ * `blind` is set, every way to a chain but its own text fails (the linker wraps the functions). The quick tier compares
+ * all ranks of small tori and a few ranks of the others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,12 +18,13 @@
 #include "algorithms/hybrid.h"
 #include "common/error.h"
 #include "planner/candidates.h"
-#include "sanitized.h"
+#include "exhaustive.h"
 #include "stars/store.h"
 #include "stars_check.h"
 
-#define ALL_RANKS 130 /* up to so many ranks all are compared, else RANDOM of them */
-#define RANDOM    12
+/* Up to so many ranks all are compared, otherwise some that are drawn. */
+static int all_ranks(void) { return exhaustive() ? 64 : 9; }
+static int drawn_ranks(void) { return exhaustive() ? 12 : 3; }
 
 /* ---- Blindness --------------------------------------------------------------------------------------------------- */
 
@@ -146,8 +148,9 @@ static bool same_ranks(const trv_schedule_t *a, const trv_schedule_t *b)
     const int ranks = trv_schedule_torus(a)->ranks;
     trv_step_t x = TRV_STEP_INIT, y = TRV_STEP_INIT;
     bool same = true;
-    for (int i = 0; i < (ranks <= ALL_RANKS ? ranks : RANDOM); i++)
-        for (int s = 0, rank = ranks <= ALL_RANKS ? i : rand() % ranks; s < trv_schedule_streams(a); s++)
+    const bool all = ranks <= all_ranks();
+    for (int i = 0; i < (all ? ranks : drawn_ranks()); i++)
+        for (int s = 0, rank = all ? i : rand() % ranks; s < trv_schedule_streams(a); s++)
             for (int k = 0; same && k < trv_schedule_steps(a); k++)
                 same = trv_schedule_step(a, rank, s, k, &x) == 0 && trv_schedule_step(b, rank, s, k, &y) == 0 &&
                        same_steps(&x, &y);
@@ -194,7 +197,7 @@ static int expect_all(const trv_torus_t *torus, trv_collective_t collective)
     assert_int_equal(trv_candidates_collect(&list, false), 0);
     assert_int_equal(trv_candidates_collect(&list, true), 0);
     /* Hybrids of many dimensions are thousands, all alike, and those of large tori take longest. */
-    const int stride = list.count / (torus->ranks > 200 ? 20 : 100) + 1;
+    const int stride = list.count / (!exhaustive() ? 10 : torus->ranks > 200 ? 20 : 100) + 1;
     for (int i = 0; i < list.count; i += strncmp(list.candidate[i].name, "hybrid", 6) == 0 ? stride : 1)
         spelled += expect_spelled(torus, list.candidate[i].name, collective);
     trv_candidates_clear(&list);
@@ -256,7 +259,7 @@ static void test_all(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
         const trv_torus_t torus = torus_of(name[i]);
-        for (int c = 0; c < 3 && (!SANITIZED || torus.ranks <= 200); c++)
+        for (int c = 0; c < 3 && (exhaustive() || torus.ranks <= 81); c++)
             if (expect_all(&torus, collective[c]) < (c == 0 ? 8 : 3))
                 fail_msg("on %s there is hardly anything to spell", name[i]);
     }

@@ -50,11 +50,12 @@ static void every_case(void (*work)(const trv_schedule_t *schedule))
 
 static void move_data(const trv_schedule_t *schedule)
 {
-    const size_t step = trv_schedule_collective(schedule) == TRV_ALLREDUCE ? 1 : 3;
-    for (size_t count = 0; count <= 200; count += SANITIZED && count >= 40 ? 13 * step : step)
+    const bool vector = trv_schedule_collective(schedule) == TRV_ALLREDUCE;
+    const size_t step = vector ? 1 : 3, most = vector || exhaustive() ? 4099 : 509;
+    for (size_t count = 0; count <= 200; count += !exhaustive() && count >= 10 ? 23 * step : step)
         world_try(schedule, count, 0);
-    world_try(schedule, 4099, 0);
-    world_try(schedule, 4099, 1600); /* in chunks */
+    world_try(schedule, most, 0);
+    world_try(schedule, most, 1600); /* in chunks */
 }
 
 static void every_count_arrives(void **state)
@@ -174,7 +175,7 @@ static void long_vectors_come_near_the_limit(void **state)
     (void)state;
     static const char *const tori[] = {"8x64", "4x4x16", "16x64"};
     const uint64_t bytes = UINT64_C(512) << 20;
-    for (int i = 0; i < (SANITIZED ? 1 : 3); i++) {
+    for (int i = 0; i < (exhaustive() ? 3 : 1); i++) {
         trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
         trv_planner_t *planner;
         trv_planned_t plan;

@@ -15,7 +15,7 @@
 
 #include <trivance/trivance.h>
 
-#include "sanitized.h"
+#include "exhaustive.h"
 
 static const char *const collective_names[] = {"allreduce", "reduce-scatter", "allgather"};
 
@@ -41,7 +41,8 @@ static void verify_one(const trv_algorithm_t *algorithm, const trv_torus_t *toru
     trv_schedule_destroy(schedule);
 }
 
-enum { RANKS_MAX_WITH_PARAMETERS = 1024 }; /* tests of their own choose larger tori for these families */
+/* Algorithms with parameters are verified up to this size; test_star and test_verify_large have larger tori. */
+enum { RANKS_MAX_WITH_PARAMETERS = 1024 };
 
 /* Verifies every algorithm that claims the torus; returns how many schedules that were. */
 static int verify_torus(const trv_torus_t *torus, trv_verify_method_t method, int first_collective, int last_collective)

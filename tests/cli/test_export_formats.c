@@ -15,6 +15,7 @@
 
 #include <trivance/trivance.h>
 
+#include "exhaustive.h"
 #include "export/goal_file.h"
 #include "export/msccl.h"
 #include "formats.h"
@@ -118,13 +119,16 @@ static const char *check_mscclpp(const trv_schedule_t *schedule)
     return wrong;
 }
 
-/* All collectives of all algorithms on all tori of the lists above. */
+/* All collectives of all algorithms on all tori of the lists above; in the quick tier each torus with a third of the
+ * pairs of an algorithm and a collective. */
 static void check_all(const char *(*check)(const trv_schedule_t *schedule), int least)
 {
     int checked = 0;
     for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
         for (size_t a = 0; a < sizeof algorithms / sizeof algorithms[0]; a++)
             for (int collective = 0; collective < 3; collective++) {
+                if (!exhaustive() && (t + a + (size_t)collective) % 3 != 0)
+                    continue;
                 trv_schedule_t *schedule = create(tori[t], algorithms[a], collective);
                 if (!schedule)
                     continue;
@@ -134,7 +138,7 @@ static void check_all(const char *(*check)(const trv_schedule_t *schedule), int 
                 trv_schedule_destroy(schedule);
                 checked++;
             }
-    assert_true(checked >= least);
+    assert_true(checked >= (exhaustive() ? least : least / 3));
 }
 
 static void test_goal(void **state)

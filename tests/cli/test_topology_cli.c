@@ -61,7 +61,12 @@ static void drawings(void **state)
                "link [1, 0] -0: down\n");
     expect_out(HEAD "\"torus\": [1, 3], \"wrap\": [false, false], \"ranks\": [[0,0]]}", "torus 1x3m, 1 rank");
     expect_out(HEAD "\"torus\": [2], \"ranks\": [[0],[1],[1]]}", "1 to 2 at each: uneven");
-    expect_out(HEAD "\"torus\": [1000000, 1000], \"ranks\": [[999999,999]]}", "too large to be drawn");
+    /* At most 32 columns and 4096 coordinates are drawn. */
+    expect_out(HEAD "\"torus\": [1, 32], \"ranks\": [[0,31]]}", "  .  0\n");
+    expect_out(HEAD "\"torus\": [1, 33], \"ranks\": [[0,32]]}", "too large to be drawn");
+    expect_out(HEAD "\"torus\": [128, 32], \"ranks\": [[127,31]]}", "  .  0\n");
+    expect_out(HEAD "\"torus\": [129, 32], \"ranks\": [[128,31]]}", "too large to be drawn");
+    expect_out(HEAD "\"torus\": [1000, 1000], \"ranks\": [[999,999]]}", "too large to be drawn");
     expect_out(HEAD "\"torus\": [1], \"hosts\": {\"a-host-with-a-very-long-name\": [0], \"b\": [0]}}",
                "\n  a-host-with-a-very-l");
 }

@@ -8,6 +8,16 @@
 
 #include "figures/figures.h"
 
+/* How often a word occurs in a text. */
+static inline int count_of(const char *text, const char *word)
+{
+    int count = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        count++;
+    return count;
+}
+
+/* The file that `write` makes of the first figure. */
 static inline char *written(fig_write_t *write, const fig_result_t *result)
 {
     char *text = NULL;

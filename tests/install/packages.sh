@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds the Debian packages from a copy of the sources and unpacks them into a folder: first those without MPI, then the
-# others; runs the tool from there, and compiles and runs the examples with what is there. lintian, where it is
-# installed, has nothing to say. Exit status 77 where packages cannot be built. Usage: packages.sh SOURCE
+# Debian packages, in three steps. `compile` compiles a copy of the sources, `build` makes the packages. `use` unpacks them
+# into a folder, first those without MPI, then the others; runs the tool from there, and compiles and runs the examples
+# with what is there. lintian, where it is installed, reports nothing. Exit status 77 where packages cannot be built.
+# Usage: packages.sh compile|build|use SOURCE BUILD FOLDER; FOLDER keeps what the next step needs
 set -eu -o pipefail
-source=$1
+step=$1 source=$2 build=$3 work=$4
 . "$source/scripts/mpi-environment.sh"
 
 skip() { echo "packages: skipped: $*"; exit 77; }
@@ -15,18 +16,48 @@ if dpkg-query -W -f '${db:Status-Status}\n' python3-torch libtorch-dev pybind11-
 fi
 unmet=$(dpkg-checkbuilddeps "$source/debian/control" 2>&1) || skip "$unmet"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/trivance"
-tar -C "$source" --exclude-vcs --exclude='./build*' -c . | tar -C "$work/trivance" -x
+# run_debian ARGUMENT…: dpkg-buildpackage, in the copy of the sources.
+run_debian() {
+    export DEB_BUILD_OPTIONS="nocheck noautodbgsym noopt parallel=$(nproc)"
+    export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
+    (cd "$work/trivance" && PATH=$work/bin:$PATH dpkg-buildpackage "$@" -us -uc) > "$work/log" 2>&1 ||
+        { tail -40 "$work/log"; rm -rf "$work"; exit 1; }
+}
 
-echo "== build"
-# Without optimisation, which is half the time: this is about what the packages hold.
-export DEB_BUILD_OPTIONS="nocheck noautodbgsym noopt parallel=$(nproc)"
-(cd "$work/trivance" && dpkg-buildpackage -b -us -uc) > "$work/log" 2>&1 || { tail -40 "$work/log"; exit 1; }
-if grep 'found in none of the libraries' "$work/log"; then # a symbol of a library that is not linked
-    exit 1
+if [ "$step" = compile ]; then
+    rm -rf "$work"
+    mkdir -p "$work/trivance" "$work/bin"
+    tar -C "$source" --exclude-vcs --exclude='./build*' -c . | tar -C "$work/trivance" -x
+    # The test checks the contents of the packages, so the compilers neither optimise, whatever the options of the build,
+    # nor add debug information. The objects of the explorer have the same options as in the normal build and are copied
+    # from there if they are newer than their source. The packages are compressed as little as lintian accepts.
+    for compiler in cc c++; do
+        printf '#!/bin/sh\nexec %s "$@" -O0 -g0\n' "$(command -v $compiler)" > "$work/bin/$compiler"
+    done
+    cat > "$work/bin/clang-14" << END
+#!/bin/bash
+object=\${@: -1} name=\${object##*/wasm/objects/}
+made=$build/src/explore/wasm/objects/\$name
+[ "\$object" != "\$name" ] && [ "\$made" -nt "$source/src/\${name%.o}" ] && cp "\$made" "\$object" &&
+    cp "\$made.d" "\$object.d" || exec $(command -v clang-14) "\$@"
+END
+    chmod +x "$work"/bin/*
+    run_debian --target=build
+    exit
 fi
+
+if [ "$step" = build ]; then
+    [ -d "$work/trivance" ] || skip "nothing was compiled"
+    run_debian -b -nc
+    if grep 'found in none of the libraries' "$work/log"; then # a symbol of a library that is not linked
+        exit 1
+    fi
+    rm -r "$work/trivance"
+    exit
+fi
+
+ls "$work"/*.deb > /dev/null 2>&1 || skip "no packages were built"
+trap 'rm -rf "$work"' EXIT
 if command -v lintian > /dev/null; then
     echo "== lintian"
     lintian --allow-root --fail-on error,warning "$work"/*.changes

@@ -14,15 +14,24 @@
 
 #define SHOWN_MAX 10
 
+MPI_Comm test_comm;
 int test_rank, test_ranks;
 static long expected, failed;
 
 void test_begin(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &test_ranks);
+    test_use(MPI_COMM_WORLD);
 }
+
+void test_use(MPI_Comm comm)
+{
+    test_comm = comm;
+    MPI_Comm_rank(comm, &test_rank);
+    MPI_Comm_size(comm, &test_ranks);
+}
+
+long test_expectations(void) { return expected; }
 
 bool expect(bool holds, const char *format, ...)
 {

@@ -11,9 +11,16 @@
 
 #include <mpi.h>
 
-extern int test_rank, test_ranks; /* of MPI_COMM_WORLD */
+extern MPI_Comm test_comm;        /* the communicator under test: MPI_COMM_WORLD, or what test_use has set */
+extern int test_rank, test_ranks; /* of test_comm */
 
 void test_begin(int *argc, char ***argv);
+
+/* Sets the communicator under test; the caller belongs to it. */
+void test_use(MPI_Comm comm);
+
+/* Number of expectations of this rank so far. */
+long test_expectations(void);
 
 /* Counts a failure and prints the sentence (the first few of a rank) unless `holds`. Returns `holds`. */
 bool expect(bool holds, const char *format, ...) __attribute__((format(printf, 2, 3)));

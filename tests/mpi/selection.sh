@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # The choice of algorithms as users set it and see it: rules, wrong values, lines and tables of TRIVANCE_DEBUG, files
-# per process, and tune. Usage: selection.sh LAUNCHER PROGRAM TRIVANCE-MPI [few]
-# few: without what no MPI has a part in; Open MPI takes a while for every launch.
+# per process, and tune. Usage: selection.sh LAUNCHER PROGRAM TRIVANCE-MPI
+# Without TEST_EXHAUSTIVE a sample: the rules, the table of calls, and rules that tune has written.
 set -u
-launcher=$1 program=$2 tool=$3 few=${4:-}
+exhaustive=${TEST_EXHAUSTIVE:-}
+unset TEST_EXHAUSTIVE # no variable of the library
+launcher=$1 program=$2 tool=$3
 failures=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -36,6 +38,22 @@ lines 1 '^trivance:   allreduce +[a-z0-9:/-]+ +4 +16000$'
 lines 1 '^trivance:   allreduce +mpi +1 +8  a rule of TRIVANCE_TUNE'
 lines 1 'warning: TRIVANCE_ALGORTHM is no variable of Trivance; did you mean TRIVANCE_ALGORITHM\?$'
 
+finish() {
+    [ $failures = 0 ] && echo "all as expected"
+    exit $((failures > 0))
+}
+
+if [ -z "$exhaustive" ]; then
+    ranks=2
+    run -- "$tool" tune --torus 2 --bytes 8 --time 100ms -o "$work/rules.json" --collective allreduce
+    good "tune"
+    [ "$(grep -c '"comm_size_min": 2, "comm_size_max": 2, "torus": "2"' "$work/rules.json")" = 1 ] || fail "no rules for 2"
+    run TRIVANCE_TORUS=2 TRIVANCE_RULES_FILE="$work/rules.json" -- "$program" calls
+    good "the rules of tune"
+    lines 0 '^trivance'
+    finish
+fi
+
 printf '{"rule_file_version": 1,\n "collectives": {"allreduce": [{"rules": [{"alg": "x"}]}]}}' > "$work/wrong.json"
 run TRIVANCE_RULES_FILE="$work/wrong.json" -- "$program" calls
 good "a wrong rules file"
@@ -61,7 +79,7 @@ chmod +x "$launcher"
 start=$SECONDS
 run -- "$tool" tune --torus 3x3 --time 2s -o "$work/rules.json"
 good "tune on one core"
-[ $((SECONDS - start)) -le 10 ] || fail "--time 2s took $((SECONDS - start)) s"
+[ $((SECONDS - start)) -le 60 ] || fail "--time 2s took $((SECONDS - start)) s"
 lines 1 '^trivance tune: warning: 9 ranks share a core'
 lines 1 'measured on a busy machine$'
 grep -Eq '"measured": \{"ranks_per_core": 9, .*, "busy": true\}' "$work/rules.json" || fail "the rules do not say busy"
@@ -79,30 +97,27 @@ run TRIVANCE_TORUS=2 TRIVANCE_RULES_FILE="$work/rules.json" -- "$program" calls
 good "the rules of tune"
 lines 0 '^trivance'
 
-if [ "$few" != few ]; then
-    # bad WORDS ARGUMENTS…: exit code 2 and one sentence.
-    bad() {
-        local words=$1
-        shift
-        run -- "$tool" tune "$@"
-        [ $code = 2 ] || fail "tune $*: exit code $code, not 2"
-        lines 1 '^trivance tune: '
-        grep -q -F -- "$words" "$out" || fail "tune $*: does not say '$words'"
-    }
-    bad "must be the number of ranks" --torus 3x3
-    bad "at least 1 byte" --bytes 0
-    bad "cannot be written" -o /nonexistent/rules.json
-    bad "from 100ms to 86400s" --time 1ms
-    ranks=4
-    run TRIVANCE_TORUS=3x -- "$program" calls
-    good "a wrong torus"
-    lines 1 "^trivance: warning: TRIVANCE_TORUS: '3x' is not a torus"
-    run TRIVANCE_TORUS=2x2 TRIVANCE_ALGORITHM=ring TRIVANCE_FALLBACK=print -- "$program" calls
-    good "an algorithm that does not serve the torus"
-    lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring serves rings only, .* The MPI library serves$'
-    run TRIVANCE_TORUS=3x3 TRIVANCE_ALGORITHM=trivance TRIVANCE_FALLBACK=print -- "$program" calls
-    good "a torus that does not fit"
-    lines 1 '^trivance: warning: .*TRIVANCE_TORUS=3x3'
-fi
-[ $failures = 0 ] && echo "all as expected"
-exit $((failures > 0))
+# bad WORDS ARGUMENTS…: exit code 2 and one sentence.
+bad() {
+    local words=$1
+    shift
+    run -- "$tool" tune "$@"
+    [ $code = 2 ] || fail "tune $*: exit code $code, not 2"
+    lines 1 '^trivance tune: '
+    grep -q -F -- "$words" "$out" || fail "tune $*: does not say '$words'"
+}
+bad "must be the number of ranks" --torus 3x3
+bad "at least 1 byte" --bytes 0
+bad "cannot be written" -o /nonexistent/rules.json
+bad "from 100ms to 86400s" --time 1ms
+ranks=4
+run TRIVANCE_TORUS=3x -- "$program" calls
+good "a wrong torus"
+lines 1 "^trivance: warning: TRIVANCE_TORUS: '3x' is not a torus"
+run TRIVANCE_TORUS=2x2 TRIVANCE_ALGORITHM=ring TRIVANCE_FALLBACK=print -- "$program" calls
+good "an algorithm that does not serve the torus"
+lines 1 '^trivance: warning: TRIVANCE_ALGORITHM: ring serves rings only, .* The MPI library serves$'
+run TRIVANCE_TORUS=3x3 TRIVANCE_ALGORITHM=trivance TRIVANCE_FALLBACK=print -- "$program" calls
+good "a torus that does not fit"
+lines 1 '^trivance: warning: .*TRIVANCE_TORUS=3x3'
+finish

@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < 300; i++)
         sum(comm, "before");
     if (test_rank == 1 && aborts)
-        sleep_ms(60000);
+        sleep_ms(200000);
     if (test_rank == 1)
         stop(LATE_MS);
     sum(comm, "after a stop");

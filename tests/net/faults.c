@@ -179,14 +179,14 @@ int main(int argc, char **argv)
         }
         wait_in_vain(world);
     }
-    for (int round = 0; rc == 0 && trv_now_s() - start < 10; round++)
+    for (int round = 0; rc == 0 && trv_now_s() - start < 60; round++)
         rc = use(world, what, round);
     if (rc == 0)
         fail("nobody noticed");
     if (rc != TRV_ERR_TRANSPORT)
         fail("the code is another");
     expect_reason(what);
-    if (trv_now_s() - start > 5)
+    if (trv_now_s() - start > 30)
         fail("it took long");
     if (trv_net_barrier(world) != TRV_ERR_TRANSPORT)
         fail("a broken net that serves");

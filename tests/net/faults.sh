@@ -3,7 +3,7 @@
 set -u
 here=$(dirname "$0")
 [ "$3" != sleeps ] || export TRIVANCE_TIMEOUT=500ms
-output=$(timeout 30 "$here/launch.sh" "$@" 2>&1)
+output=$(timeout 200 "$here/launch.sh" "$@" 2>&1)
 code=$?
 echo "$output"
 expected=0

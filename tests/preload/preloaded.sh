@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs a program on MPI ranks with the preload library, and expects that Trivance has served calls of it.
 # Usage: preloaded.sh LAUNCHER LIBRARY RANKS TORUS PROGRAM [ARGUMENT…]
-#   EXPECT=…   what the log must have (default: a row of the table of calls that an algorithm served)
+#   EXPECT=…   patterns of lines that the log must have, one in a line (default: a row of the table of calls that an
+#              algorithm served)
 #   BESIDE=…   another library to preload, behind ours
 set -u
 . "$(dirname "$0")/../../scripts/mpi-environment.sh"
@@ -17,8 +18,10 @@ if [ $code != 0 ]; then
     echo "preloaded.sh: exit code $code"
     exit 1
 fi
-if ! grep -q -e "${EXPECT-^trivance:   all[a-z]* *[^ m]}" "$log"; then
-    cat "$log"
-    echo "preloaded.sh: the log has no line like '${EXPECT-all… and the name of an algorithm}'"
-    exit 1
-fi
+while IFS= read -r pattern; do
+    if ! grep -q -e "$pattern" "$log"; then
+        cat "$log"
+        echo "preloaded.sh: the log has no line like '$pattern'"
+        exit 1
+    fi
+done <<< "${EXPECT-^trivance:   all[a-z]* *[^ m]}"

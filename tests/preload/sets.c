@@ -1,8 +1,9 @@
 /*
  * Communicators whose nodes form no torus: TRIVANCE_TORUS or a topology file says where the ranks are, and the results
- * are the MPI library's. The log, which preloaded.sh looks at, tells who served.
- *   sets RANK…               those of MPI_COMM_WORLD are a communicator, in that order
- *   sets grid SIZE PERIOD …  a Cartesian communicator, of which some dimensions may not be periodic
+ * are the MPI library's. preloaded.sh finds in the log what served the calls. The arguments describe communicators, with a
+ * slash between two of them:
+ *   RANK…               these ranks of MPI_COMM_WORLD, in this order
+ *   grid SIZE PERIOD …  a Cartesian communicator, of which some dimensions may not be periodic
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -99,14 +100,24 @@ static MPI_Comm make_grid(int dims, char *const *word)
     return comm;
 }
 
-int main(int argc, char **argv)
+/* The communicator that these words describe. */
+static void try_words(int words, char *const *word)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm comm = argc > 1 && strcmp(argv[1], "grid") == 0 ? make_grid((argc - 2) / 2, argv + 2)
-                                                             : make_set(argc - 1, argv + 1);
+    MPI_Comm comm = words > 0 && strcmp(word[0], "grid") == 0 ? make_grid((words - 1) / 2, word + 1)
+                                                              : make_set(words, word);
     if (comm != MPI_COMM_NULL) {
         use(comm);
         MPI_Comm_free(&comm);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int first = 1, next; first < argc; first = next + 1) {
+        for (next = first; next < argc && strcmp(argv[next], "/") != 0;)
+            next++;
+        try_words(next - first, argv + first);
     }
     return check_end();
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# One row of the table in docs/drop-in.md: one rank of several is not as the others.
+# One row of the table in docs/drop-in.md: one rank differs from the others.
 # Usage: ranks.sh ROW WAY LAUNCHER LIBRARY OTHER PROGRAM MEMORY FAILING VARIABLES MIRROR TRIVANCE
 #   WAY        api, drop-in or component
 #   LIBRARY    the preload library, the component's folder, or none; OTHER of a build with another version; for the API
 #              OTHER is the program that has it
-#   MEMORY     the program whose allocations fail, FAILING what makes them fail
+#   MEMORY     the program whose allocations fail, FAILING the library that makes them fail
 #   VARIABLES  lists the variables; MIRROR makes other star chains
-# No run may last longer than a minute, and every run's results are looked at by the program itself.
+# No job may last longer than two minutes (it takes a second where the machine is idle), and the program itself compares
+# the results. Differences that arise after MPI_Init are tested in one job, a situation of program.c each.
 set -u
 . "$(dirname "$0")/../../scripts/mpi-environment.sh"
 row=$1 way=$2 launcher=$3 library=$4 other=$5 program=$6 memory=$7 failing=$8 variables=$9 mirror=${10} trivance=${11}
@@ -61,7 +62,7 @@ start() {
     export RANKS_ODD=$1
     shift
     rm -f "$work"/said.*
-    timeout 60 "$launcher" -n $ranks "${priority[@]}" bash "$work/rank" "$@" > "$work/log" 2>&1 < /dev/null
+    timeout 120 "$launcher" -n $ranks "${priority[@]}" bash "$work/rank" "$@" > "$work/log" 2>&1 < /dev/null
     code=$?
     [ $code != 124 ] || fail "it hangs: $*"
 }
@@ -72,48 +73,51 @@ run() {
     [ $code = 0 ] && grep -q ', 0 wrong$' "$work/log" || fail "exit code $code: $*"
 }
 
-# says REGULAR-EXPRESSION; is_silent the contrary.
+# says REGULAR-EXPRESSION: the log has such a line; is_silent: it has none.
 says() {
-    grep -qE -e "$1" "$work/log" || fail "nobody says '$1'"
+    grep -qE -e "$1" "$work/log" || fail "no line matches '$1'"
 }
 is_silent() {
-    ! grep -qE -e "$1" "$work/log" || fail "somebody says '$1'"
+    ! grep -qE -e "$1" "$work/log" || fail "a line matches '$1'"
 }
 
-# What is told of a difference, by the drop-in and the component once, by the API as the error of all calls.
+# The report of a difference: one warning of the drop-in and the component, the error of all calls of the API.
 differs() {
     says "$1"
     if [ "$way" = api ]; then
-        says '^[0-9]+ right, [1-9][0-9]* errors' # some communicators are without that rank
+        says '^calls: [0-9]+ right, [1-9][0-9]* errors' # some communicators are without that rank
     else
         says 'warning: .*all calls go to the MPI library'
-        says '^[1-9][0-9]* right, 0 errors'
+        says '^calls: [1-9][0-9]* right, 0 errors'
     fi
 }
 
-# Trivance serves. The API's calls are its own.
+# Trivance serves the calls (those of the API always).
 served() {
-    says '^[1-9][0-9]* right, 0 errors'
+    says '^[a-z]*: [1-9][0-9]* right, 0 errors'
     [ "$way" = api ] || says '^trivance:   all[a-z]* *[^ m]'
 }
 loud=TRIVANCE_DEBUG=info
 
 case $row in
 settings)
-    # Every variable that must be the same, set on one rank only; under one way all of them.
-    checked=0
+    # Every variable that must be the same, set on one rank only: all at once, of which the first is named and the
+    # others are counted.
+    words=()
     while read -r name kind example; do
-        [ "$kind" = shared ] || continue
-        if [ "$way" != drop-in ]; then
-            case $name in *_ALGORITHM | *_TUNE | *_CHECK | *_PIECE) ;; *) continue ;; esac
-        fi
-        base=(TRIVANCE_TORUS=2x2)
-        [ "$name" = TRIVANCE_TORUS ] && base=(TRIVANCE_ALGORITHM=bucket)
-        run 2 "$name=$example" -- -- "${base[@]}" -- "$program"
-        differs "$name is '.*' on rank 2 and not set on rank 0"
-        checked=$((checked + 1))
+        [ "$kind" = shared ] && words+=("$name=$example")
     done < <("$variables")
-    [ $checked -ge 4 ] || fail "no variables"
+    [ ${#words[@]} -ge 10 ] || fail "no variables"
+    run 3 "${words[@]}" -- -- -- "$program"
+    differs "${words[0]%%=*} is '.*' on rank 3 and not set on rank 0; $((${#words[@]} - 1)) more variables differ"
+    # The same one by one.
+    for word in "${words[@]}"; do
+        [ "$way" = drop-in ] || break
+        base=TRIVANCE_TORUS=2x2
+        [[ $word != TRIVANCE_TORUS=* ]] || base=TRIVANCE_ALGORITHM=bucket
+        run 2 "$word" -- -- $base -- "$program"
+        differs "${word%%=*} is '.*' on rank 2 and not set on rank 0"
+    done
     for torus in 4 2y; do
         run 2 TRIVANCE_TORUS=$torus -- TRIVANCE_TORUS=2x2 -- -- "$program"
         differs "TRIVANCE_TORUS is '$torus' on rank 2 and '2x2' on rank 0"
@@ -122,8 +126,6 @@ settings)
     differs "TRIVANCE_TORUS is not set on rank 2 and '2x2' on rank 0"
     run 0 TRIVANCE_TORUS=4 -- TRIVANCE_TORUS=2x2 -- -- "$program"
     differs "TRIVANCE_TORUS is '2x2' on rank 1 and '4' on rank 0; *|TRIVANCE_TORUS is '2x2' on rank 1"
-    run 3 TRIVANCE_PIECE=8K TRIVANCE_CART=1 -- -- TRIVANCE_TORUS=2x2 -- "$program"
-    differs "on rank 3 and not set on rank 0; 1 more variable differs"
     ;;
 own-settings)
     # Those that may differ, all at once.
@@ -170,14 +172,12 @@ files)
     echo "$begin"'{"from": [2], "port": "+0", "down": true}]}' > "$work/there/links.json"
     run 2 @there -- -- TRIVANCE_TOPOLOGY_FILE=links.json $loud -- "$program"
     served
-    # Nor other places: the file of rank 0 makes them a set of nodes, that of rank 2 would be a square.
+    # Nor other places: the file of rank 0 makes them a set of nodes, that of the others would be a square.
     echo '{"format": "trivance-topology-1", "torus": [3, 3], "ranks": [[0, 1], [1, 0], [1, 2], [2, 1]]}' > nodes.json
     cp torus.json "$work/there/nodes.json"
-    run 2 @there -- -- TRIVANCE_TOPOLOGY_FILE=nodes.json $loud -- "$program"
-    served
-    says 'along 4 nodes of 3x3'
     run 0 -- @there -- TRIVANCE_TOPOLOGY_FILE=nodes.json $loud -- "$program"
     served
+    says 'along 4 nodes of 3x3'
     ;;
 nothing)
     # One rank has no variable at all: rank 2, and rank 0.
@@ -187,51 +187,57 @@ nothing)
     done
     ;;
 counts)
-    run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts
+    # With TRIVANCE_CHECK, in the first call of a kind, with 0 on one rank, with a count per rank, and in a later call.
+    # Open MPI returns from calls with 0 before it calls a component, and only the drop-in has the function with a count
+    # per rank.
+    situations=(counts)
+    [ "$way" = component ] || situations+=(counts-none)
+    [ "$way" != drop-in ] || situations+=(counts-uneven)
+    run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" "${situations[@]}" counts-later
     says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
-    says '^0 right, 4 errors'
-    if [ "$way" != component ]; then # Open MPI returns from calls with 0 before it asks a component
-        run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts-none
+    says '^counts: 0 right, 4 errors'
+    if [ "$way" != component ]; then
         says 'the count differs between ranks: from 0 elements of 4 bytes to 1000'
-        says '^0 right, 4 errors'
+        says '^counts-none: 0 right, 4 errors'
     fi
-    if [ "$way" = drop-in ]; then # the others have no function with a count per rank
-        run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts-uneven
+    if [ "$way" = drop-in ]; then
         says 'the counts of MPI_Reduce_scatter differ between ranks'
-        says '^4 right, 8 errors, 0 wrong'
+        says '^counts-uneven: 4 right, 8 errors, 0 wrong'
     fi
-    run 2 -- -- TRIVANCE_TORUS=2x2 TRIVANCE_CHECK=1 -- "$program" counts-later
-    says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
-    says ' right, 4 errors'
-    run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts-gather
-    says '^4 right, [1-9][0-9]* errors|^[4-7] right, [1-9] errors'
-    if [ "$way" = api ]; then # else the call is the MPI library's, and what follows
-        run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts
+    says '^counts-later: [0-9]+ right, 4 errors'
+    # Without it. A first call of a kind with other counts would be the MPI library's, except by the API.
+    situations=(counts-gather)
+    [ "$way" != api ] || situations+=(counts)
+    run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" "${situations[@]}" counts-later
+    says '^counts-gather: (4 right, [1-9][0-9]* errors|[4-7] right, [1-9] errors)'
+    if [ "$way" = api ]; then
         says 'the count differs between ranks: from 990 elements of 4 bytes to 1000'
-        says '^0 right, 4 errors'
+        says '^counts: 0 right, 4 errors'
     fi
-    run 2 -- -- TRIVANCE_TORUS=2x2 -- "$program" counts-later
-    says ' right, [1-9][0-9]* errors'
+    says '^counts-later: [0-9]+ right, [1-9][0-9]* errors'
     ;;
 hints)
-    ignored='the hint trivance_algorithm of a communicator of 4 ranks is ignored: '
-    [ "$way" = api ] && ignored='TRV_Comm_set fails: '
-    run 2 RANKS_HINT=bucket -- RANKS_HINT=swing-b -- TRIVANCE_TORUS=2x2 $loud -- "$program" hints
-    says "${ignored}rank 2 of the communicator sets another torus or algorithm than rank 0"
-    for odd in 2 0; do
-        run $odd -- RANKS_HINT=swing-b -- TRIVANCE_TORUS=2x2 $loud -- "$program" hints
-        says "${ignored}rank [12] of the communicator sets another torus or algorithm than rank 0"
-        run $odd RANKS_HINT=swing-b -- -- TRIVANCE_TORUS=2x2 $loud -- "$program" hints
-        says "${ignored}rank [12] of the communicator sets another torus or algorithm than rank 0"
+    # Another hint on one rank, one rank without a hint, the only rank with a hint; at last the same hint on all. The
+    # message ends with the torus and the algorithm of rank 0; the drop-in logs every message once.
+    ignored='the hint trivance_algorithm of a communicator of 4 ranks is ignored: ' errors=0
+    [ "$way" != api ] || ignored='TRV_Comm_set fails: ' errors=8
+    run 2 -- -- TRIVANCE_TORUS=2x2 $loud -- "$program" hints=2:bucket:swing-b hints=2::ring hints=2:swing-b: \
+        hints=0::swing-b hints=0:swing-b: hints=2:swing-b:swing-b
+    for difference in '2:bucket:swing-b 2 swing-b' '2::ring 2 ring' '2:swing-b: 2 none' '0::swing-b [12] none' \
+        '0:swing-b: [12] swing-b'; do
+        read -r situation rank first <<< "$difference"
+        says "${ignored}rank $rank of the communicator sets another torus or algorithm than rank 0 \\('none', '$first'\\)"
+        says "^hints=$situation: [1-9][0-9]* right, $errors errors"
     done
-    run 2 -- -- RANKS_HINT=swing-b TRIVANCE_TORUS=2x2 $loud -- "$program" hints
-    served
-    is_silent "$ignored"
+    says '^hints=2:swing-b:swing-b: [1-9][0-9]* right, 0 errors'
+    [ "$way" = api ] || says '^trivance:   all[a-z]* *swing-b'
     ;;
 error)
-    # TRIVANCE_FALLBACK=error: the job ends, whichever rank it is that differs.
-    stop=TRIVANCE_FALLBACK=error
-    for odd in 2 0; do
+    # TRIVANCE_FALLBACK=error ends the job, whichever rank differs: rank 2 under the drop-in, rank 0 as the component.
+    stop=TRIVANCE_FALLBACK=error odds=2
+    [ "$way" != component ] || odds=0
+    [[ $launcher != *mpich* ]] || odds='2 0'
+    for odd in $odds; do
         start $odd TRIVANCE_ALGORITHM=swing-b -- -- TRIVANCE_TORUS=2x2 $stop -- "$program"
         says 'TRIVANCE_FALLBACK=error ends the program'
         says "TRIVANCE_ALGORITHM is .* on rank [12]"
@@ -269,33 +275,33 @@ stars)
     done
     ;;
 memory)
-    ranks=3 stride=1
-    [[ $launcher == *mpich* ]] && stride=5 # three ranks on two cores make slow progress there
-    start 1 LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- TRIVANCE_TORUS=3 -- "$memory" 1 $stride
-    [ $code = 0 ] || fail "exit code $code"
-    says '^[1-9][0-9]+ allocations failed on rank 1; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong$'
-    # On a set of nodes, too, where a plan is laid along them.
+    # Every allocation of a communicator's life fails on one rank in turn. MPICH busy-waits, so that three ranks on two
+    # cores make slow progress: there every allocation fails beside one other rank, and a sample beside two.
     echo '{"format": "trivance-topology-1", "torus": [2, 2], "ranks": [[0, 1], [0, 0], [1, 0]]}' > nodes.json
-    for mode in stays first nodes planner; do
-        wiring=TRIVANCE_TORUS=3 odd=1
-        case $mode in
+    modes="3:1:1 3:stays:1 3:first:1 3:nodes:1 3:planner:1"
+    [[ $launcher != *mpich* ]] || modes="2:1:1 2:stays:1 2:first:1 3:1:13 3:stays:17 3:nodes:13 3:planner:13"
+    [[ $launcher != *mpich* || $way != api ]] || modes="2:1:1 2:stays:1 2:first:1"
+    for words in $modes; do
+        IFS=: read -r ranks mode stride <<< "$words"
+        wiring=TRIVANCE_TORUS=$ranks odd=1
+        case $mode in # on a set of nodes a plan is laid along them
             nodes) mode=1 wiring=TRIVANCE_TOPOLOGY_FILE=nodes.json ;;
             planner) mode=1 wiring=TRIVANCE_TOPOLOGY_FILE=nodes.json odd=0 ;; # rank 0 plans for all
         esac
         start $odd LD_PRELOAD="$failing" -- LD_PRELOAD="$failing" -- $wiring RANKS_FAILING=$odd -- "$memory" $mode \
             $stride
-        [ $code = 0 ] || fail "exit code $code: $mode on rank $odd"
+        [ $code = 0 ] || fail "exit code $code: $words"
         says "^[1-9][0-9]+ allocations failed on rank $odd; [1-9][0-9]+ results are right, [0-9]+ errors, 0 wrong\$"
     done
     ;;
 duplicate)
-    # A node whose memory cannot be made knows that its communicator has nodes, as the others do.
+    # A node whose shared memory cannot be created knows that its communicator has nodes, as the others do. Then nothing
+    # fails, and attributes' copy callbacks duplicate communicators.
     echo '{"format": "trivance-topology-1", "torus": [2], "ranks": [[0], [0], [1], [1]]}' > "$work/nodes.json"
-    for memfd in FAILING_MEMFD=1 FAILING_NOTHING=1; do
-        run 2 $memfd -- -- LD_PRELOAD="$failing" TRIVANCE_TOPOLOGY_FILE="$work/nodes.json" -- "$program" duplicate
-    done
-    run 2 -- -- TRIVANCE_TORUS=4 -- "$program" callbacks
-    says '^16 right, 0 errors'
+    nodes="LD_PRELOAD=$failing TRIVANCE_TOPOLOGY_FILE=$work/nodes.json"
+    run 2 FAILING_MEMFD=1 -- -- $nodes -- "$program" duplicate
+    run 2 -- -- $nodes -- "$program" duplicate callbacks
+    says '^callbacks: 16 right, 0 errors'
     ;;
 start)
     # The same in MPI_Init, where every allocation takes a job of its own.

@@ -17,11 +17,10 @@ for name in $(sed -n 's/^### `\(.*\)`$/\1/p' docs/algorithms.md); do
     grep -qx "$name" <<< "$names" || fault "docs/algorithms.md describes $name, which 'trivance list' does not know"
 done
 
-for document in *.md docs/*.md; do
-    for link in $(grep -oE '\]\([^)#: ]+\)' "$document" | tr -d '])(' || true); do
-        [ -e "$(dirname "$document")/$link" ] || fault "$document links to $link, which is not there"
-    done
-done
+while IFS=: read -r document link; do # "docs/tool.md:](networks.md)"
+    link=${link#*(}
+    [ -e "${document%/*}/${link%)}" ] || fault "${document#./} links to ${link%)}, which is not there"
+done < <(grep -oHE '\]\([^)#: ]+\)' ./*.md ./docs/*.md)
 
 picture() { # FILE ARGUMENT…: what `trivance plan ARGUMENT… --format=svg` draws
     local file=$1
@@ -40,9 +39,8 @@ grep -q "#define TRV_VERSION  *\"$version\"" include/trivance/common.h ||
     fault "common.h has another version than $version"
 grep -q "^trivance ($version) " <(head -1 debian/changelog) || fault "debian/changelog has another version than $version"
 
-for file in $(find src include python bench examples tests -name '*.[ch]' -o -name '*.[ch]pp'); do
-    lines=$(wc -l < "$file")
-    [ "$lines" -le 550 ] || fault "$file has $lines lines; 500 is the aim"
-    head -1 "$file" | grep -q '^/\*' || fault "$file does not open with a comment"
-done
+faults=$(find src include python bench examples tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs awk '
+    FNR == 1 && !/^\/\*/ { print "documents: " FILENAME " does not open with a comment" }
+    FNR == 551 { print "documents: " FILENAME " has more than 550 lines; 500 is the aim" }')
+[ -z "$faults" ] || { echo "$faults"; code=1; }
 exit $code

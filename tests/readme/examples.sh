@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every example of every help text and man page in an empty folder with the built tool in PATH, and compares what is
-# said of an example with what comes out. What would take long runs on a smaller torus or with fewer ranks; examples
-# that need MPI run where it is, and those of the testbed, of which there is one per machine, are only read.
+# said of an example with what comes out. Examples that would take long run on a smaller torus, and those that start MPI
+# jobs with at most four ranks; they are skipped where there is no MPI, as those of the explorer where it was not built.
+# Examples of the testbed, of which there is one per machine, are only read.
 # Usage: examples.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
@@ -17,7 +18,7 @@ if [ "$launcher" ]; then # the user's program, and Slurm's launcher
     ln -s "$launcher" "$work/bin/mpirun"
     ln -s "$launcher" "$work/bin/srun"
     mpicc.openmpi "$source/tests/readme/program.c" -o "$work/program"
-    mpirun -n 8 trivance topology --dump --torus=2x2x2 -o "$work/torus.json"
+    mpirun -n 4 trivance topology --dump --torus=2x2 -o "$work/torus.json"
 fi
 
 # The examples of a help text or of a man page.
@@ -26,11 +27,12 @@ examples_of_page() { sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/ { /^\.B\|^\.E\|^\.S/!p
 
 # What is tried instead of an example.
 smaller() {
-    sed -e '/-n 64/s/4x4x4/2x2x2/; s/-n \(64\|128\)/-n 8/; s/16x16x16/4x4x4/; s/27x27/9x9/; /--nodes/!s/16x16/4x4/' \
+    sed -e '/-n [0-9]/{s/4x4x4\|2x2x2\|3x3/2x2/g; s/--torus 9/--torus 4/; s/-n \(64\|128\|8\|9\) /-n 4 /}' \
+        -e 's/16x16x16/4x4x4/; s/27x27/9x9/; /--nodes/!s/16x16/4x4/' \
         -e 's/64M/4K/; s/128M/1K/; s/8:[14]M/8:1K/; s/8x8\( --slow\|$\)/4x4\1/' \
-        -e 's/figures --\(quick --only 6,17\)\?/figures --quick --only 17 --/; s/ --$//' \
-        -e 's/tune /&--time=100ms --bytes=64 /' -e 's/ bench --torus 9,3x3 --algorithm all/& --bytes=64/' \
-        -e 's/^\(mpirun.* bench \)\(.*\)/\1--iterations=3 \2/' \
+        -e 's/figures --\(quick --only 6,17\)\?/figures --quick --only 6 --/; s/ --$//' \
+        -e 's/tune /&--time=100ms --bytes=64 /' -e 's/ bench --torus 4,2x2 --algorithm all/& --bytes=64/' \
+        -e 's/\(mpirun.* bench \)\(.*\)/\1--iterations=3 \2/; s/ --transport=.*\|3 --torus 2x2$/& --bytes=64,4K/' \
         -e 's/\(trivance testbed .*\)\( -- .*\)/\1 --help\2/; t' \
         -e 's/trivance testbed [^&]*[^& ]/& --help/g' <<< "$1"
 }
@@ -60,12 +62,15 @@ count=0 failed=0 skipped=0
 try() { # WHERE EXAMPLE
     local command=${2%%  *} description
     description=$(sed 's/^ *//' <<< "${2#"$command"}")
-    if [ -z "$launcher" ] && [[ $command =~ mpirun|srun ]]; then
+    if { [ -z "$launcher" ] && [[ $command =~ mpirun|srun ]]; } ||
+        { [ ! -e "$build/bin/explorer.html" ] && [[ $command =~ ^trivance\ explore ]]; }; then
         skipped=$((skipped + 1))
         return
     fi
     count=$((count + 1))
     command=$(smaller "${command//mpirun.mpich/$(command -v mpirun.mpich || echo mpirun)}")
+    [ -z "${ran[$command]-}" ] || return 0
+    [[ $command =~ \ (-o|--output)[\ =]|\> ]] || ran[$command]=1 # what others may read is written in every folder
     if ! timeout 100 bash -eu -o pipefail -c "$command" < /dev/null > "$work/output" 2> "$work/messages" ||
         { [ "$description" ] && ! holds "$description" "$work/output" > "$work/messages"; } || ! writes "$command"
     then
@@ -93,6 +98,7 @@ try_all() { # WHERE LINES, in a folder with what a user has
     done <<< "$2"
 }
 
+declare -A ran   # commands that a help text and a page, or two pages, have in common
 declare -A tried # blocks of examples: the page of a subcommand has those of its help
 subcommands=$(trivance --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 parts=$(trivance testbed --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/testbed \1/p')

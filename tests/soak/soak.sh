@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Random programs until so many calls are compared, under one of the ways into Trivance, on several numbers of ranks,
 # with and without threads, with several settings.
-# Usage: soak.sh preload|component LIBRARY LAUNCHER PROGRAM CALLS [all]
+# Usage: soak.sh preload|component LIBRARY LAUNCHER PROGRAM CALLS [quick|all]
 #   LIBRARY   the preload library, or the component's folder
-#   CALLS     that are compared at least; every row below has its share of them
-#   all       the rows of `make soak`, too, and a line per run; else those of `make check`
+#   CALLS     the minimum number of compared calls; every row below has its share of them
+#   quick     the first row alone, in one run (`make check`); all: every row, and a line per run (`make soak`); else the
+#             rows marked "check" (`make check-all`)
 #   SEED=…    the first seed (default 1)
 # The closing line is "N calls compared, M differ". Exit status 1 where one differs, hangs, or Trivance served none.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/mpi-environment.sh"
-way=$1 library=$2 launcher=$3 program=$4 wanted=$5 all=${6-}
+way=$1 library=$2 launcher=$3 program=$4 wanted=$5 extent=${6-}
 seed=${SEED-1}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -47,7 +48,11 @@ else
           soak 5 8 1 1500 TRIVANCE_TORUS=2x2x2,2x2,2
           soak 5 9 1 1500 TRIVANCE_TORUS=3x3,3"
 fi
-[ -n "$all" ] || rows=$(grep check <<< "$rows")
+[ "$extent" = all ] || rows=$(grep check <<< "$rows")
+if [ "$extent" = quick ]; then
+    read -r mark share ranks threads _ setting <<< "$rows"
+    rows="$mark $share $ranks $threads $wanted $setting"
+fi
 shares=$(awk '{ n += $2 } END { print n }' <<< "$rows")
 
 # run RANKS THREADS CALLS SETTING: to $log
@@ -63,7 +68,8 @@ run() {
 
 began=$SECONDS compared=0 differ=0 failed=0 served=0
 while read -r _ share ranks threads calls setting; do
-    least=$((compared + (wanted * share + shares - 1) / shares))
+    part=$(((wanted * share + shares - 1) / shares))
+    least=$((compared + part)) calls=$((part < 50 ? 50 : part < calls ? part : calls)) # a run is no longer than its share
     until [ "$compared" -ge "$least" ]; do
         run "$ranks" "$threads" "$calls" "$setting"
         code=$?
@@ -77,7 +83,7 @@ while read -r _ share ranks threads calls setting; do
             [ "${more:-0}" -gt 0 ] || break # it hung or crashed: the next row
         fi
         compared=$((compared + ${more:-0})) differ=$((differ + ${wrong:-0})) seed=$((seed + 1))
-        [ -z "$all" ] || echo "$compared of $wanted calls compared, $differ differ; about" \
+        [ "$extent" != all ] || echo "$compared of $wanted calls compared, $differ differ; about" \
             "$(((SECONDS - began) * (wanted - compared > 0 ? wanted - compared : 0) / (compared + 1))) s left ($said)"
     done
 done <<< "$rows"

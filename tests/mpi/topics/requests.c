@@ -8,6 +8,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
+#include "topics.h"
 #include "common/error.h"
 #include "mpi/operations/operation.h"
 #include "mpi/transport/waiting.h"
@@ -261,7 +262,7 @@ static void freed_communicator(void)
     int value = test_rank + 1, sum = 0;
     MPI_Comm own;
     TRV_Request request;
-    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Comm_dup(test_comm, &own);
     TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, own); /* from here on requests like it are ours */
     sum = 0;
     TRV_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, own, &request);
@@ -303,12 +304,11 @@ static void refused(MPI_Comm comm)
     expect(wide[0] == test_ranks && wide[1] == test_ranks, "buffers that overlap: %d, %d", wide[0], wide[1]);
 }
 
-int main(int argc, char **argv)
+void topic_requests(void)
 {
-    test_begin(&argc, &argv);
     MPI_Comm comm, fresh;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+    MPI_Comm_dup(test_comm, &comm);
+    MPI_Comm_dup(test_comm, &fresh);
     nobody_waits(comm, false);
     nobody_waits(comm, true);
     TRV_Comm_set(comm, NULL, NULL);
@@ -320,12 +320,11 @@ int main(int argc, char **argv)
     others(comm);
     own_operations(comm);
     MPI_Comm_free(&fresh);
-    MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+    MPI_Comm_dup(test_comm, &fresh);
     scarce(fresh);
     freed_communicator();
     other_orders(comm);
     refused(comm);
     MPI_Comm_free(&comm);
     MPI_Comm_free(&fresh);
-    return test_end();
 }

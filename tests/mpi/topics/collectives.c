@@ -1,8 +1,7 @@
 /*
- * Every algorithm on every torus of this number of ranks, every collective that it serves, counts around the number of
- * ranks, in place and not, against the exact result; and what the planner chooses, and names with parameters.
- *
- *     test_collectives [short]     short: a few algorithms and counts only
+ * Every algorithm on tori of this number of ranks, every collective that it serves, counts around the number of ranks,
+ * in place and not, against the exact result; and the choices of the planner, and names with parameters. The sample has
+ * three tori and three counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +10,14 @@
 #include <trivance/trivance.h>
 
 #include "harness.h"
+#include "topics.h"
 #include "programs/bench.h"
+#include "../../exhaustive.h"
 
 #define COUNT_MAX 4099
 #define TORI_MAX  64
 
-static bool brief;
+static bool brief; /* the sample: fewer tori and counts */
 
 /* All ways to write n as a product of at least two sizes, up to 4 dimensions, the first `max` of them; and the ring. */
 static int tori_of(int n, trv_torus_t *torus, int max)
@@ -185,15 +186,14 @@ static void try_stars(run_t *run, const trv_torus_t *torus)
     }
 }
 
-int main(int argc, char **argv)
+void topic_collectives(void)
 {
-    test_begin(&argc, &argv);
-    brief = argc > 1 && strcmp(argv[1], "short") == 0;
+    brief = !exhaustive();
     size_t bytes = (size_t)test_ranks * COUNT_MAX * 16 + 64;
     run_t run = {.send = malloc(bytes), .receive = malloc(bytes)};
     trv_torus_t torus[TORI_MAX];
-    MPI_Comm_dup(MPI_COMM_WORLD, &run.comm);
-    int tori = tori_of(test_ranks, torus, brief ? 2 : 5);
+    MPI_Comm_dup(test_comm, &run.comm);
+    int tori = tori_of(test_ranks, torus, brief ? 3 : 5);
     for (int t = 0; t < tori; t++) {
         for (int a = 0; a < trv_algorithms_count(); a++)
             try_algorithm(&run, trv_algorithm_at(a), &torus[t]);
@@ -206,5 +206,4 @@ int main(int argc, char **argv)
     MPI_Comm_free(&run.comm);
     free(run.send);
     free(run.receive);
-    return test_end();
 }

@@ -9,6 +9,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
+#include "topics.h"
 #include "mpi/transport/waiting.h"
 
 #define COUNT 37
@@ -272,14 +273,13 @@ static void gather_mixed(MPI_Comm comm)
     free(wide);
 }
 
-int main(int argc, char **argv)
+void topic_types(void)
 {
-    test_begin(&argc, &argv);
     int type_count, op_count;
     const named_type_t *type = types(&type_count);
     const named_op_t *op = ops(&op_count);
     MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(test_comm, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* Open MPI knows no logical operation on Fortran's integers */
     for (int t = 0; t < type_count; t++)
         for (int o = 0; o < op_count; o++)
@@ -288,5 +288,4 @@ int main(int argc, char **argv)
     try_undefined(comm);
     gather_mixed(comm);
     MPI_Comm_free(&comm);
-    return test_end();
 }

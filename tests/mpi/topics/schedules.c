@@ -8,6 +8,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
+#include "topics.h"
 
 enum { COUNT = 1000 };
 
@@ -22,7 +23,7 @@ static void run(const trv_schedule_t *schedule, const char *what)
     TRV_Plan plan;
     for (int i = 0; i < in_count; i++)
         in[i] = (test_rank + 1) * (i + 1);
-    expect_class(TRV_Plan_create(schedule, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_SUCCESS, NULL, what);
+    expect_class(TRV_Plan_create(schedule, COUNT, MPI_INT, MPI_SUM, test_comm, &plan), MPI_SUCCESS, NULL, what);
     expect_class(TRV_Plan_run(plan, in, out), MPI_SUCCESS, NULL, what);
     for (int i = 0; i < out_count; i++) {
         int right = collective == TRV_ALLGATHER        ? (i / COUNT + 1) * (i % COUNT + 1)
@@ -42,21 +43,20 @@ static void refusals(const trv_schedule_t *schedule)
     trv_torus_t larger;
     trv_schedule_t *other;
     trv_torus_init(&larger, 1, &(int){test_ranks + 1});
-    expect_class(TRV_Plan_create(NULL, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_ARG, "no schedule", "NULL");
-    expect_class(TRV_Plan_create(schedule, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, NULL), MPI_ERR_ARG, "no place", "NULL");
-    expect_class(TRV_Plan_create(schedule, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_COUNT, "count is -1",
-                 "-1");
+    expect_class(TRV_Plan_create(NULL, 1, MPI_INT, MPI_SUM, test_comm, &plan), MPI_ERR_ARG, "no schedule", "NULL");
+    expect_class(TRV_Plan_create(schedule, 1, MPI_INT, MPI_SUM, test_comm, NULL), MPI_ERR_ARG, "no place", "NULL");
+    expect_class(TRV_Plan_create(schedule, -1, MPI_INT, MPI_SUM, test_comm, &plan), MPI_ERR_COUNT, "count is -1", "-1");
     if (expect(trv_schedule_create(&other, &larger, "trivance-b", TRV_ALLREDUCE) == TRV_OK, "a larger ring"))
-        expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_ARG,
-                     "communicator has", "a schedule for more ranks");
+        expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, test_comm, &plan), MPI_ERR_ARG, "communicator has",
+                     "a schedule for more ranks");
     trv_schedule_destroy(other);
     if (!expect(trv_schedule_create(&other, trv_schedule_torus(schedule), "trivance-l-overlap", TRV_ALLREDUCE) ==
                     TRV_OK,
                 "overlapping windows"))
         return;
-    expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &plan), MPI_ERR_OP, "twice",
+    expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_SUM, test_comm, &plan), MPI_ERR_OP, "twice",
                  "a sum by overlaps");
-    expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &plan), MPI_SUCCESS, NULL,
+    expect_class(TRV_Plan_create(other, 1, MPI_INT, MPI_MAX, test_comm, &plan), MPI_SUCCESS, NULL,
                  "a maximum by overlaps");
     int highest = test_rank;
     expect_class(TRV_Plan_run(plan, MPI_IN_PLACE, &highest), MPI_SUCCESS, NULL, "a maximum by overlaps");
@@ -65,9 +65,8 @@ static void refusals(const trv_schedule_t *schedule)
     trv_schedule_destroy(other);
 }
 
-int main(int argc, char **argv)
+void topic_schedules(void)
 {
-    test_begin(&argc, &argv);
     trv_torus_t ring;
     trv_torus_init(&ring, 1, &test_ranks);
     for (int collective = TRV_ALLREDUCE; collective <= TRV_ALLGATHER; collective++) {
@@ -83,5 +82,4 @@ int main(int argc, char **argv)
         trv_schedule_destroy(copy);
         trv_schedule_destroy(schedule);
     }
-    return test_end();
 }

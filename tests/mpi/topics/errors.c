@@ -7,6 +7,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
+#include "topics.h"
 
 /* Buffers that begin at one address are an error where they are one to the MPI library, MPICH; all that overlap are read
  * from a copy. */
@@ -130,19 +131,24 @@ static void settings(MPI_Comm comm)
     expect(sum == test_ranks, "its result is %f", sum);
 }
 
-int main(int argc, char **argv)
+static int code_before; /* of a call before MPI_Init */
+static bool said_before;
+
+void errors_before_init(void)
 {
     int value = 1, sum = 0;
-    int before = TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    bool said = strstr(trv_last_error(), "MPI is not running") != NULL;
-    test_begin(&argc, &argv);
-    expect(before == MPI_ERR_OTHER && said, "before MPI_Init: class %d", before);
+    code_before = TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    said_before = strstr(trv_last_error(), "MPI is not running") != NULL;
+}
+
+void topic_errors(void)
+{
+    expect(code_before == MPI_ERR_OTHER && said_before, "before MPI_Init: class %d", code_before);
     MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(test_comm, &comm);
     arguments(comm);
     settings(comm);
     overlap_on_one_rank(comm);
     overlap_everywhere(comm);
     MPI_Comm_free(&comm);
-    return test_end();
 }

@@ -10,6 +10,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
+#include "topics.h"
 #include "mpi/transport/waiting.h"
 
 static void fill(int *buffer, int count, int salt)
@@ -131,7 +132,7 @@ static void sub_communicators(void)
         MPI_Comm half, copy;
         TRV_Plan plan;
         int rank, ranks, value, sum = 0;
-        MPI_Comm_split(MPI_COMM_WORLD, test_rank % 2, -test_rank, &half);
+        MPI_Comm_split(test_comm, test_rank % 2, -test_rank, &half);
         MPI_Comm_rank(half, &rank);
         MPI_Comm_size(half, &ranks);
         value = rank + i;
@@ -158,7 +159,7 @@ static void topology(void)
     TRV_Plan_info info = {TRV_PLAN_INFO};
     char text[32];
     MPI_Dims_create(test_ranks, 2, size);
-    MPI_Cart_create(MPI_COMM_WORLD, 2, size, periodic, 0, &cart);
+    MPI_Cart_create(test_comm, 2, size, periodic, 0, &cart);
     snprintf(text, sizeof text, "%dx%d", size[0], size[1]);
     for (int set = 0; set < 2; set++) {
         if (set == 1) {
@@ -196,8 +197,8 @@ static void intercommunicator(void)
         return;
     MPI_Comm half, inter;
     int value = test_rank, sum = -1, want = 0;
-    MPI_Comm_split(MPI_COMM_WORLD, test_rank % 2, test_rank, &half);
-    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, test_rank % 2 ? 0 : 1, 5, &inter);
+    MPI_Comm_split(test_comm, test_rank % 2, test_rank, &half);
+    MPI_Intercomm_create(half, 0, test_comm, test_rank % 2 ? 0 : 1, 5, &inter);
     expect_class(TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter), MPI_SUCCESS, NULL, "an intercommunicator");
     for (int r = 0; r < test_ranks; r++)
         want += r % 2 != test_rank % 2 ? r : 0;
@@ -207,11 +208,10 @@ static void intercommunicator(void)
     MPI_Comm_free(&half);
 }
 
-int main(int argc, char **argv)
+void topic_plans(void)
 {
-    test_begin(&argc, &argv);
     MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(test_comm, &comm);
     reuse(comm);
     several(comm);
     other_collectives(comm);
@@ -220,8 +220,7 @@ int main(int argc, char **argv)
     topology();
     intercommunicator();
     MPI_Comm_free(&comm);
-    int value = 1, sum = 0; /* MPI_COMM_WORLD itself, whose state MPI_Finalize frees */
-    expect_class(TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS, NULL, "MPI_COMM_WORLD");
+    int value = 1, sum = 0; /* the communicator itself: MPI_Finalize frees the state of MPI_COMM_WORLD */
+    expect_class(TRV_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, test_comm), MPI_SUCCESS, NULL, "the communicator");
     expect(sum == test_ranks, "the sum of ones is %d", sum);
-    return test_end();
 }

@@ -9,6 +9,7 @@
 #include <trivance/trivance_mpi.h>
 
 #include "harness.h"
+#include "topics.h"
 
 /* ---- Commutative: modular sums of triples ------------------------------------------------------------------------ */
 
@@ -191,11 +192,10 @@ static void all_identical(MPI_Comm comm)
     TRV_Comm_set(comm, NULL, NULL);
 }
 
-int main(int argc, char **argv)
+void topic_operations(void)
 {
-    test_begin(&argc, &argv);
     MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(test_comm, &comm);
     commutative(comm, 1);
     commutative(comm, 50);
     commutative(comm, 9001);
@@ -205,5 +205,4 @@ int main(int argc, char **argv)
     with_gaps(comm);
     all_identical(comm);
     MPI_Comm_free(&comm);
-    return test_end();
 }

@@ -1,0 +1,126 @@
+/*
+ * Input and output of the explorer's page: wrong input, schedule files, hostile addresses, and saved files.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+
+import { browser, goTo, runTests, savedFrom, settled, shot, text, tool, wordsOf } from './page.mjs';
+
+await runTests({
+  async 'wrong input: the tool’s own sentences'() {
+    const page = await browser.open('');
+    await settled(page);
+    const sentence = (...words) => spawnSync(tool, words, { encoding: 'utf8' }).stderr.trim().replace(/^trivance \w+: /, '');
+    for (const [torus, algorithm] of [['9x', 'planned'], ['9', 'trivance-z'], ['4x4', 'ring'], ['99999x99999', 'trivance-l']]) {
+      await page.evaluate(hash => { location.hash = hash; }, `torus=${torus}&algorithm=${algorithm}`);
+      const wanted = sentence('plan', torus, `--algorithm=${algorithm}`);
+      await page.waitForFunction(some => document.getElementById('problem').textContent.includes(some), wanted);
+    }
+    await shot(page, 'wrong');
+    await page.evaluate(() => { location.hash = 'torus=3x3x3x3'; });
+    await page.waitForFunction(() => /AllReduce of 64 KiB/.test(document.getElementById('text').textContent));
+    assert.equal(await text(page, '#problem'), '');
+    await page.evaluate(() => { location.hash = 'torus=128x128&algorithm=trivance-b'; });
+    await page.waitForFunction(() => /rank/.test(document.getElementById('text').textContent) && document.getElementById('title').textContent === 'trivance-b', null, { timeout: 60000 });
+  },
+
+  async 'files: a good schedule, a wrong one with its first fault, no schedule'() {
+    const page = await browser.open('');
+    await settled(page);
+    const good = spawnSync(tool, ['plan', '2x4', '--algorithm=swing-b', '--format=json'], { encoding: 'utf8' }).stdout;
+    const open = (name, content) => page.setInputFiles('#file', { name, mimeType: 'application/json', buffer: Buffer.from(content) });
+    await open('swing.json', good);
+    await page.waitForFunction(() => /exact: proved/.test(document.getElementById('badges').textContent));
+    assert.equal(await page.locator('#svg .disc').count(), 8);
+    await page.click('#views [data-key="time"]');
+    await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
+    assert.match(await text(page, '#command'), /^trivance simulate --schedule=swing.json/);
+    const lines = good.replace('"symmetry": "parity"', '"symmetry": "none"').split('\n'), at = lines.findIndex(line => /^ {3}\[1,/.test(line));
+    await open('wrong.json', lines.filter((_, i) => i !== at).join('\n'));
+    await page.waitForSelector('#svg .fault');
+    assert.match(await text(page, '#badges'), /wrong/);
+    assert.match(await text(page, '#problem'), /rank/);
+    await shot(page, 'fault');
+    await open('wrong.json', good); // the same name
+    await page.waitForFunction(() => /exact: proved/.test(document.getElementById('badges').textContent));
+    assert.equal(await text(page, '#problem'), '');
+    await open('none.json', '{"format": 7');
+    await page.waitForFunction(() => /it is not JSON/.test(document.getElementById('problem').textContent));
+    assert.match(await text(page, '#title'), /from wrong.json/); // what was shown stays
+    await page.click('#forward');
+    await page.waitForFunction(() => document.getElementById('problem').hidden);
+    await open('bom.json', `\ufeff${good}`);
+    await page.waitForFunction(() => /it is not JSON/.test(document.getElementById('problem').textContent));
+    await open("it's $(x).json", good);
+    await page.waitForFunction(() => /from it's/.test(document.getElementById('title').textContent));
+    assert.deepEqual(wordsOf(await text(page, '#command')), ['plan', "--schedule=it's $(x).json"]);
+    await open('slow.json', `{${Array.from({ length: 60000 }, (_, i) => `"k${i}": 0`)}}`); // takes seconds
+    await page.click('#stop-file');
+    assert.match(await text(page, '#file-card'), /it's/);
+    await open('large.json', spawnSync(tool, ['plan', '20x20', '--algorithm=trivance-l', '--format=json'], { encoding: 'utf8', maxBuffer: 1 << 28 }).stdout);
+    await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 400, null, { timeout: 20000 });
+    await page.click('#forward');
+    await page.waitForFunction(() => /^step 1 of/.test(document.getElementById('step-text').textContent) && /messages of up to/.test(document.getElementById('said').textContent));
+    await page.evaluate(content => {
+      const data = new DataTransfer();
+      data.items.add(new File([content], 'dropped.json'));
+      document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer: data }));
+    }, good);
+    await page.waitForFunction(() => /dropped.json/.test(document.getElementById('title').textContent));
+    await page.click('text=Close the file');
+    await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 81);
+  },
+
+  async 'saving: SVG, CSV, the schedule, the command'() {
+    const page = await browser.open('#torus=9&algorithm=trivance-l');
+    await settled(page);
+    const saved = what => savedFrom(page, what), svg = await saved('svg');
+    assert.match(svg, /^<svg[^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+    assert.ok(!/var\(|color|class=|NaN/.test(svg), 'the picture needs what drawing programs do not know');
+    assert.ok(svg.includes('fill="#0f7a52"') && svg.split('<circle').length === 10);
+    const json = await saved('json');
+    assert.equal(json, spawnSync(tool, ['plan', '9', '--algorithm=trivance-l', '--bytes=64K', '--format=json'], { encoding: 'utf8' }).stdout);
+    await page.click('#views [data-key="time"]');
+    await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
+    assert.match(await saved('csv'), /^torus,algorithm,chosen_for,model,bytes,time_ns,limit_ns\n9,trivance-l,trivance,fifo,32,/);
+    const chart = await saved('svg');
+    assert.ok(chart.split('<polyline').length > 5 && !/NaN|undefined/.test(chart));
+    for (const one of [svg, chart]) await page.evaluate(source => new Promise((good, bad) => {
+      const image = Object.assign(new Image(), { onload: good, onerror: () => bad(new Error('no picture')) });
+      image.src = `data:image/svg+xml,${encodeURIComponent(source)}`;
+    }), one);
+    await page.click('#copy-command');
+    await page.waitForFunction(() => /copied/.test(document.getElementById('toast').textContent));
+    await page.setInputFiles('#file', { name: 'saved again.json', mimeType: '', buffer: Buffer.from(json) });
+    await page.waitForFunction(() => /^trivance-l from saved again.json/.test(document.getElementById('title').textContent));
+    assert.equal(await text(page, '#command'), "trivance plan '--schedule=saved again.json'");
+  },
+
+  async 'addresses that anybody may have written'() {
+    const page = await browser.open('');
+    await settled(page);
+    page.on('dialog', dialog => { browser.complaints.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+    const hostile = ["a'b;touch x;'", '$(touch x)', '`x`', '--help', '-o', '<img src=x onerror=alert(1)>', '"', '\\', '!!', '~', '*', 'a\u0000b', 'a\nb', '', '__proto__', 'constructor', 'x'.repeat(9999)];
+    for (const some of hostile) {
+      const plain = some.replace(/[\0\n]/, '').slice(0, 400), word = encodeURIComponent(some);
+      await goTo(page, `torus=${word}&algorithm=${word}`);
+      await page.waitForFunction(value => ['torus', 'algorithm'].every(id => document.getElementById(id).value === value) && !document.getElementById('problem').hidden, plain);
+      const words = wordsOf(await text(page, '#command'));
+      assert.ok(words.includes(plain) && words.includes(`--algorithm=${plain}`), `${some}: ${await text(page, '#command')}`);
+      assert.equal(await text(page, '#algorithm-hint'), '');
+    }
+    for (const hash of ['step=-5', 'step=1.5&rank=-7', 'step=1e300', 'rank=1.5&torus=40x40&algorithm=ring', 'view=nonsense&scale=x&layout=<b>&model=x&delivery=x', '__proto__=1&constructor=2&toString',
+      '%', '%zz=1', 'torus=%E0%A4%A', 'torus=1', 'torus=1x1x1&step=3', 'links=1:%2B0:1.2.3x', 'most=1024T&bytes=0']) {
+      await goTo(page, 'torus=4x4&algorithm=trivance-l');
+      await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 16 && document.getElementById('title').textContent === 'trivance-l');
+      await goTo(page, hash);
+      await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length !== 16 && /^(step \d of|no steps)/.test(document.getElementById('step-text').textContent)
+        || !document.getElementById('problem').hidden, null, { timeout: 10000 }).catch(() => assert.fail(hash));
+      assert.ok(await page.locator('#stage').isVisible(), hash);
+    }
+    await goTo(page, `view=time&torus=9&most=1K&timeline=<b>@1K&chart=constructor,__proto__,trivance,trivance,${Array.from({ length: 500 }, (_, i) => `x${i}`)}`);
+    await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 20000 });
+    assert.equal(await page.locator('.chip').count(), 21); // 16 of them, and those that are offered
+    assert.match(await text(page, '#timeline-text'), /there is no algorithm '<b>'/);
+  },
+});

@@ -1,0 +1,105 @@
+/*
+ * The explorer's views: the schedule, the network, the time, why a plan wins. Their numbers are those of the tool.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+import { accessible, browser, inShell, runTests, settled, shot, text, tool } from './page.mjs';
+
+await runTests({
+  async 'the schedule: title, steps, arrows, matrix'() {
+    const page = await browser.open('#algorithm=trivance-b', { axe: true });
+    await settled(page);
+    assert.equal(await text(page, '#title'), 'trivance-b');
+    assert.equal(await text(page, '#step-text'), 'step 0 of 0–7');
+    assert.match(await text(page, '#said'), /^324 messages of up to/);
+    assert.equal(await page.locator('#svg .disc').count(), 81);
+    assert.ok(await page.locator('#svg .way').count() >= 4);
+    for (let i = 0; i < 3; i++) await page.click('#forward');
+    await page.waitForFunction(() => document.getElementById('step-text').textContent === 'step 3 of 0–7');
+    await page.click('#back');
+    await page.waitForFunction(() => /step=2/.test(location.hash));
+    await page.locator('#step').focus();
+    await page.keyboard.press('End');
+    await page.waitForFunction(() => document.getElementById('step-text').textContent === 'step 7 of 0–7');
+    assert.match(await text(page, '#matrix-text'), /81 ranks of 81 complete/);
+    await page.click('#first');
+    await page.click('#play');
+    await page.waitForFunction(() => document.getElementById('step-text').textContent === 'step 2 of 0–7', null, { timeout: 20000 });
+    await page.click('#play');
+    await accessible(page, 'schedule');
+    await shot(page, 'schedule');
+  },
+
+  async 'the network: typed, dragged, links cut and slowed'() {
+    const page = await browser.open('#view=network', { axe: true });
+    await page.fill('#torus', '4x5m');
+    await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 20);
+    assert.equal(await text(page, '#title'), 'Network 4×5');
+    await page.locator('.dimension input').first().press('ArrowRight');
+    await page.waitForFunction(() => document.querySelectorAll('#svg .disc').length === 25);
+    await page.locator('#svg .disc').nth(7).click();
+    assert.match(await text(page, '#rank-title'), /Rank 7 at 1, 2/);
+    await page.selectOption('[aria-label="Link 7:+1"]', 'Infinity');
+    assert.match(await text(page, '#command'), /--cut=7:\+1$/);
+    assert.equal(await page.locator('#svg .cut').count(), 2); // both ways
+    await page.selectOption('[aria-label="Link 7:-0"]', '4');
+    assert.match(await text(page, '#links'), /7:-0 is 4 times as slow/);
+    await accessible(page, 'network');
+    await shot(page, 'network');
+    await page.click('[aria-label="Mend link 7:+1"]');
+    assert.equal(await page.locator('#svg .cut').count(), 0);
+    await page.click('[data-key="Ethernet"]');
+    assert.match(await text(page, '#command'), /--bandwidth=100Gb\/s --alpha=10us --link-latency=500ns --message-overhead=500ns --delivery=tail/);
+  },
+
+  async 'numbers: the page shows what the command says that it stands for'() {
+    const page = await browser.open('#view=time&torus=3x4&most=64K&chart=trivance,planned,ring-x,swing&bandwidth=200000000000');
+    await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
+    const rows = JSON.parse(inShell(`${await text(page, '#command')} --format=json`)); // without the name that there is not
+    assert.ok(rows.length >= 20);
+    await page.click('#table-box summary');
+    const titles = await page.locator('#times td button').evaluateAll(buttons => buttons.map(button => button.title));
+    for (const row of rows) assert.ok(titles.some(title => title.startsWith(`${row.algorithm}: ${row.time_ns} ns;`)), `${row.algorithm} ${row.bytes}: ${row.time_ns}`);
+    assert.match(await text(page, '#chart-text'), /there is no algorithm 'ring-x'/);
+  },
+
+  async 'the time: chart, timeline, scales'() {
+    const page = await browser.open('#view=time&torus=3x3&most=1M&chart=trivance,swing,planned', { axe: true });
+    await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
+    assert.match(await text(page, '#chart-text'), /^Dotted: the limit.* The plan: /);
+    const box = await page.locator('.u-over').boundingBox();
+    await page.mouse.click(box.x + box.width * .6, box.y + box.height * .6);
+    await page.waitForFunction(() => /packets/.test(document.getElementById('timeline-text').textContent));
+    await page.waitForFunction(() => /timeline=/.test(location.hash));
+    await page.locator('#timeline').focus();
+    await page.keyboard.press('+');
+    await page.click('#timeline-what [data-key="links"]');
+    await page.click('#scale [data-key="relative"]');
+    await page.click('#scale [data-key="limit"]');
+    await page.click('#model [data-key="dateline"]');
+    await page.waitForFunction(() => /dateline/.test(document.getElementById('chart').dataset.done), null, { timeout: 60000 });
+    await page.click('#table-box summary');
+    await accessible(page, 'time');
+    await page.click('#table-box summary');
+    await shot(page, 'time');
+  },
+
+  async 'why: the table, and a runner-up looked at'() {
+    const page = await browser.open('#view=why&torus=8&bytes=64K', { axe: true });
+    await page.waitForSelector('#reasons .chosen', { timeout: 60000 });
+    const rows = JSON.parse(spawnSync(tool, ['plan', '8', '--bytes=64K', '--why', '--format=json'], { encoding: 'utf8' }).stdout);
+    assert.equal(await page.locator('#reasons tbody tr').count(), rows.length);
+    await accessible(page, 'why');
+    await shot(page, 'why');
+    await page.locator('#reasons td button').nth(1).click();
+    await settled(page);
+    assert.equal(await text(page, '#title'), rows[1].algorithm);
+  },
+
+  async 'one file, small'() {
+    const bytes = readFileSync(process.env.PAGE).length;
+    assert.ok(bytes < 2 << 20, `${bytes} bytes`);
+  },
+});

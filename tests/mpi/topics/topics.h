@@ -1,0 +1,23 @@
+/*
+ * The topics of the program test_topics, a file each. A topic runs on the communicator test_comm (harness.h), whose ranks
+ * all call it, and leaves nothing behind, because other topics follow in the same job.
+ */
+#ifndef TRIVANCE_TESTS_MPI_TOPICS_H
+#define TRIVANCE_TESTS_MPI_TOPICS_H
+
+void topic_broken(void);
+void topic_check(void); /* the job has TRIVANCE_CHECK=1 */
+void topic_collectives(void);
+void topic_errors(void);
+void topic_node(void);
+void topic_operations(void);
+void topic_plans(void);
+void topic_requests(void);
+void topic_schedules(void);
+void topic_transport(void);
+void topic_types(void);
+
+/* The part of the topic `errors` that comes before MPI_Init. */
+void errors_before_init(void);
+
+#endif

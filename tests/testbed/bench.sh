@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# trivance testbed bench, of algorithms and of a program, and what is left of a testbed that is interrupted while it is
+# set up. As root where the machine has TUN devices and network namespaces; elsewhere skipped (77). Times are judged only
+# where they follow from the emulated network. Usage: bench.sh BUILD MPI…
+set -u -o pipefail
+build=$1
+shift
+tool=$build/bin/trivance
+work=$(mktemp -d)
+trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
+
+. "$(dirname "$0")/expect.sh"
+
+echo "== bad input"
+up 3 # whether there can be one
+down || fail "down"
+refuse "there is no algorithm" bench --algorithm=trivance-x
+refuse "multiples of 8" bench --bytes=7
+refuse "none of on, off and both" bench --rendezvous=maybe
+refuse "is not a rank, a port and a factor" bench --slow-link=0:+0
+refuse "no link leaves rank 2 by port +0 on 3m" bench --torus=3m --cut=2:+0
+refuse "is cut in two places" bench --torus=9 --cut=2:+0 --cut=5:+0
+# Two sizes under the first MPI, one under the other.
+bytes=8,4K
+for mpi in "$@"; do
+    echo "== $mpi: every algorithm"
+    sizes=$(wc -w <<< "${bytes//,/ }")
+    (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --mpi=$mpi --bytes=$bytes --iterations=2 \
+        --rendezvous=off --compare --out=results --slow-link=0:+0:2x > out 2>&1)
+    [ $? -le 1 ] || fail "bench"
+    grep -q "During the job deliveries were late by" "$work/out" || fail "no lateness of the job"
+    grep -q "TRIVANCE_BANDWIDTH=50Mb/s.* TRIVANCE_HOP_LATENCY=2ms" "$work/out" || fail "no readable settings"
+    grep -q "rendezvous off" "$work/out" && grep -q "within 15 % of the prediction" "$work/out" || fail "no table"
+    # Each size by all of the library's and nine of ours; every one of ours is known and predicted.
+    awk -F, -v mpi=$mpi -v sizes=$sizes 'NR > 1 && $4 == mpi && $13 > 0 { rows++ }
+        NR > 1 && $4 == mpi && $8 == "trivance" && $11 != "" && $16 > 0 && $18 > 0 { ours++ }
+        END { exit !(rows >= 13 * sizes && ours == 9 * sizes) }' "$work/results/testbed.csv" ||
+        { cat "$work/results/testbed.csv"; fail "rows"; }
+    bytes=8
+done
+
+refuse "are not for a program" bench --bytes=8 -- /bin/true
+refuse "is not a program that is linked" bench -- /bin/true
+refuse "uses one MPI" bench --mpi=openmpi,mpich -- /bin/true
+for mpi in "$@"; do
+    echo "== $mpi: a program"
+    (cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --out=results --iterations=1 -- \
+        "$build/examples/conjugate_gradient.$mpi" 100 40 > out 2>&1)
+    [ $? -le 1 ] || fail "bench of a program"
+    grep -q "with it .* 82 " "$work/out" || fail "not told: two AllReduces per iteration, and two more"
+    # The times are the program's, in which AllReduces are most; both outputs are kept.
+    awk -F, 'NR > 1 && $10 == "program" && $11 > 0.04 && $14 > 20 && $14 <= 100 && $15 == 82 { rows++ }
+        END { exit rows != 2 }' "$work/results/program.csv" || { cat "$work/results/program.csv"; fail "rows"; }
+    [ "$(grep -l "on 3 ranks: .* error" "$work/results/3-$mpi-rendezvous-"*.out | wc -l)" = 2 ] || fail "no outputs"
+done
+
+echo "== interrupted, and killed"
+for signal in INT KILL KILL KILL; do
+    "$tool" testbed up 100 > "$work/out" 2>&1 &
+    sleep "0.0$((RANDOM % 10))"
+    kill -$signal $!
+    wait $! 2> /dev/null
+    "$tool" testbed down > /dev/null || fail "down"
+    [ ! -e /run/trivance-testbed ] || fail "/run/trivance-testbed is left"
+    ! ip netns list | grep -q '^trv-' || fail "namespaces are left"
+done
+
+echo "== not ours"
+ip netns add trv-1
+refuse "no testbed made it" up 3
+ip netns delete trv-1
+echo "passed"

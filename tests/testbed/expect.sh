@@ -1,0 +1,32 @@
+# Checks of exit status and output, for the scripts beside this one, which source it. They set $tool, the tool, and $work,
+# a folder for files.
+
+fail() { echo "$(basename "$0"): $*"; [ ! -s "$work/out" ] || cat "$work/out"; exit 1; }
+
+# expect CODE WORDS COMMAND…: exit code and a part of the output.
+expect() {
+    local code=$1 words=$2 got
+    shift 2
+    "$@" > "$work/out" 2>&1
+    got=$?
+    [ $got = "$code" ] || fail "exit code $got, not $code: $*"
+    grep -q -e "$words" "$work/out" || fail "not said '$words': $*"
+}
+
+# refuse WORDS ARGUMENTS…: one line, exit code 2, nothing on standard output.
+refuse() {
+    local words=$1
+    shift
+    expect 2 "$words" "$tool" testbed "$@"
+    [ "$(wc -l < "$work/out")" = 1 ] || fail "more than one line: $*"
+}
+
+# up ARGUMENTS…: a testbed that this script takes down at its end; exit status 77 where the machine cannot have one.
+up() {
+    "$tool" testbed up "$@" > "$work/out" 2>&1 && ours=1 && return
+    grep -q -E "needs root|TUN devices|network namespaces|iproute2|is there already|at work" "$work/out" || fail "up"
+    echo "skipped: $(cat "$work/out")"
+    exit 77
+}
+
+down() { "$tool" testbed down > /dev/null && ours=; }
