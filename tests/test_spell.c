@@ -22,7 +22,7 @@
 #include "stars/store.h"
 #include "stars_check.h"
 
-/* Up to so many ranks all are compared, otherwise some that are drawn. */
+/* Schedules of up to all_ranks() ranks are compared on every rank, larger ones on drawn_ranks() random ranks. */
 static int all_ranks(void) { return exhaustive() ? 64 : 9; }
 static int drawn_ranks(void) { return exhaustive() ? 12 : 3; }
 

@@ -81,6 +81,7 @@ good 1 'allgather,' --collective allgather --bytes 64 --format=csv -i 2 --type c
 good 1 '  mpi ' --bytes 64 -a mpi -i 2
 good 2 '  (auto|planned): [a-z]' --bytes 64 -a auto,planned -i 2
 good 1 ',hybrid:2[^,]*,mpi,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
+good 1 '^trivance-b +✓ +✓$' --format=matrix -a trivance-b --bytes 64,4K
 good 1 '^Usage: mpirun' --help
 
 # Side by side over MPI and over libfabric, where it is built in; the library's own once. --transport holds whatever is set.
@@ -114,6 +115,7 @@ unset TRIVANCE_TORUS
 wrong_schedule
 ranks=2 # enough for errors of the command line
 bad "--full is for --format=osu" --full
+bad "--format=matrix checks one run of each" --format=matrix -i 3
 bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather
 bad "there is no algorithm 'trivance-q'" -a trivance-q
 bad "must be the number of ranks" --torus 3x3

@@ -1,6 +1,6 @@
 /*
  * trivance simulate --ranking: for each size the algorithms from the fastest to the slowest, with the time of each as a
- * multiple of the lower bound. Sizes stand side by side, so that a line is a place in each of them.
+ * multiple of the lower bound. Each size has its own columns, so a row holds the algorithms of one place.
  */
 #include <math.h>
 #include <stdio.h>

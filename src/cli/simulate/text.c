@@ -123,6 +123,12 @@ static int print_times(const cli_simulate_t *job, const cli_group_t *group)
         printf("%s%s", cli_stdout_is_terminal() ? "bold: fastest" : "* fastest", families ? "; " : "\n");
     if (families)
         puts(CLI_MEMBER_LETTERS);
+    return rc;
+}
+
+/* The schedules that were planned, and the reasons why algorithms are missing. */
+static void print_remarks(const cli_group_t *group)
+{
     print_plans(group);
     for (int line = 0; line < group->lines; line++)
         for (int size = 0; size < group->sizes; size++)
@@ -130,7 +136,6 @@ static int print_times(const cli_simulate_t *job, const cli_group_t *group)
                 printf("%s cannot run: %s\n", label_of(group, line), point_at(group, line, size)->reason);
                 break;
             }
-    return rc;
 }
 
 static int print_relative(const cli_simulate_t *job, const cli_group_t *group)
@@ -233,9 +238,9 @@ int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome)
             putchar('\n');
         print_header(job, group);
         rc = job->ranking ? cli_simulate_ranking(group) : print_times(job, group);
-        if (job->ranking)
-            print_plans(group);
-        else if (!rc)
+        if (!rc)
+            print_remarks(group);
+        if (!rc && !job->ranking)
             rc = print_relative(job, group);
         if (!rc && job->compare)
             rc = print_costs(job, group);

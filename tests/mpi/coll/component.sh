@@ -60,7 +60,7 @@ if [ -n "$fortran" ]; then
     served 'allreduce +trivance[^ ]* +3 '
 fi
 
-# A wrong value is reported, and the program goes on without the component.
+# A wrong value is reported, and the program continues without the component.
 "$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2y "$program" threads > "$log" 2>&1 ||
     fail "with a torus that is none"
 grep -q "TRIVANCE_TORUS.*2y" "$log" || fail "a torus that is none is not reported"

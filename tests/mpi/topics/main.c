@@ -38,7 +38,7 @@ static const struct topic *topic_find(const char *name)
 static void topic_run(const struct topic *topic)
 {
     long before = test_expectations();
-    if (test_rank == 0) { /* where a job hangs, this line says in which topic */
+    if (test_rank == 0) { /* names the topic in which a job hangs */
         printf("%s, %d ranks\n", topic->name, test_ranks);
         fflush(stdout);
     }

@@ -18,7 +18,7 @@
 #include "mpi/transport/waiting.h"
 
 enum { MESSAGES = 7, BYTES_MAX = 10000, LARGE_BYTES = 1 << 20 };
-enum { POLLS = 300 }; /* a slot looks around every 64 polls in vain */
+enum { POLLS = 300 }; /* a slot checks the others after 64 polls without a message */
 
 static MPI_Comm comm;
 static int next_tag; /* every case has a position of its own, for what it leaves behind */
