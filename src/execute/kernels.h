@@ -5,9 +5,10 @@
  * it has to know is only that the iterations are independent, which holds because the destination either is a source
  * (same address) or overlaps none.
  *
- * Two and three sources have their own loops. Above, a block of partial results stays in the first-level cache while
- * the sources are added to it one after the other, so that every input is still read once and the output written once.
- * Sums are always taken from left to right: the three versions give the same bits (no contraction, see kernels.cmake).
+ * Two and three sources have their own loops. With more, a block of partial results stays in the first-level cache
+ * while the other sources are added to it, one after the other, so that every input is still read once and the
+ * output written once. Sums are always taken from left to right: the three versions give the same bits (no contraction,
+ * see kernels.cmake).
  *
  * C has no templates, hence the macros: KERNEL writes one function, the lists at the end say for which types.
  */
@@ -56,8 +57,28 @@ typedef struct ANYWHERE {
     f80 re, im;
 } c80;
 
-/* One function for one operation; `plain` is the type as a local variable has it. */
-#define KERNEL(name, type, plain, combine)                                                                             \
+/* Combines more than three sources with a kernel for two and three, block by block. */
+static __attribute__((noinline)) void combine_blocks(trv_kernel_t kernel, size_t element_bytes, void *destination,
+                                                     const void *const *source, int sources, size_t count)
+{
+    _Alignas(64) unsigned char partial[BLOCK_BYTES];
+    const size_t block = BLOCK_BYTES / element_bytes;
+    for (size_t at = 0; at < count; at += block) {
+        const size_t n = count - at < block ? count - at : block, offset = at * element_bytes;
+        const void *operand[3];
+        for (int s = 0; s < 3; s++)
+            operand[s] = (const unsigned char *)source[s] + offset;
+        kernel(partial, operand, 3, n);
+        operand[0] = partial;
+        for (int s = 3; s < sources; s++) {
+            operand[1] = (const unsigned char *)source[s] + offset;
+            kernel(s < sources - 1 ? partial : (unsigned char *)destination + offset, operand, 2, n);
+        }
+    }
+}
+
+/* The function of one operation on one type. */
+#define KERNEL(name, type, combine)                                                                                    \
     static void name(void *destination, const void *const *source, int sources, size_t count)                          \
     {                                                                                                                  \
         type *to = destination;                                                                                        \
@@ -66,31 +87,12 @@ typedef struct ANYWHERE {
             INDEPENDENT                                                                                                \
             for (size_t i = 0; i < count; i++)                                                                         \
                 to[i] = combine(a[i], b[i]);                                                                           \
-            return;                                                                                                    \
-        }                                                                                                              \
-        if (sources == 3) {                                                                                            \
+        } else if (sources == 3) {                                                                                     \
             INDEPENDENT                                                                                                \
             for (size_t i = 0; i < count; i++)                                                                         \
                 to[i] = combine(combine(a[i], b[i]), c[i]);                                                            \
-            return;                                                                                                    \
-        }                                                                                                              \
-        plain partial[BLOCK_BYTES / sizeof(plain)];                                                                    \
-        const size_t block = BLOCK_BYTES / sizeof(plain);                                                              \
-        for (size_t at = 0; at < count; at += block) {                                                                 \
-            size_t n = count - at < block ? count - at : block;                                                        \
-            INDEPENDENT                                                                                                \
-            for (size_t i = 0; i < n; i++)                                                                             \
-                partial[i] = combine(combine(a[at + i], b[at + i]), c[at + i]);                                        \
-            for (int s = 3; s < sources - 1; s++) {                                                                    \
-                const type *x = source[s];                                                                             \
-                INDEPENDENT                                                                                            \
-                for (size_t i = 0; i < n; i++)                                                                         \
-                    partial[i] = combine(partial[i], x[at + i]);                                                       \
-            }                                                                                                          \
-            const type *last = source[sources - 1];                                                                    \
-            INDEPENDENT                                                                                                \
-            for (size_t i = 0; i < n; i++)                                                                             \
-                to[at + i] = combine(partial[i], last[at + i]);                                                        \
+        } else {                                                                                                       \
+            combine_blocks(name, sizeof(type), destination, source, sources, count);                                   \
         }                                                                                                              \
     }
 
@@ -169,40 +171,40 @@ static void narrow_bfloat(u16 *to, const float *from, size_t count)
 #define OP_BOR(x, y)   ((x) | (y))
 #define OP_BXOR(x, y)  ((x) ^ (y))
 
-#define ORDER_KERNELS(type, plain)                                                                                     \
-    KERNEL(min_##type, type, plain, OP_MIN)                                                                            \
-    KERNEL(max_##type, type, plain, OP_MAX)
-#define INTEGER_KERNELS(type, plain)                                                                                   \
-    KERNEL(sum_##type, type, plain, OP_SUM)                                                                            \
-    KERNEL(prod_##type, type, plain, OP_PROD)                                                                          \
-    KERNEL(land_##type, type, plain, OP_LAND)                                                                          \
-    KERNEL(lor_##type, type, plain, OP_LOR)                                                                            \
-    KERNEL(lxor_##type, type, plain, OP_LXOR)                                                                          \
-    KERNEL(band_##type, type, plain, OP_BAND)                                                                          \
-    KERNEL(bor_##type, type, plain, OP_BOR)                                                                            \
-    KERNEL(bxor_##type, type, plain, OP_BXOR)                                                                          \
-    ORDER_KERNELS(type, plain)
-#define FLOAT_KERNELS(type, plain)                                                                                     \
-    KERNEL(sum_##type, type, plain, OP_SUM)                                                                            \
-    KERNEL(prod_##type, type, plain, OP_TIMES)                                                                         \
-    ORDER_KERNELS(type, plain)
+#define ORDER_KERNELS(type)                                                                                            \
+    KERNEL(min_##type, type, OP_MIN)                                                                                   \
+    KERNEL(max_##type, type, OP_MAX)
+#define INTEGER_KERNELS(type)                                                                                          \
+    KERNEL(sum_##type, type, OP_SUM)                                                                                   \
+    KERNEL(prod_##type, type, OP_PROD)                                                                                 \
+    KERNEL(land_##type, type, OP_LAND)                                                                                 \
+    KERNEL(lor_##type, type, OP_LOR)                                                                                   \
+    KERNEL(lxor_##type, type, OP_LXOR)                                                                                 \
+    KERNEL(band_##type, type, OP_BAND)                                                                                 \
+    KERNEL(bor_##type, type, OP_BOR)                                                                                   \
+    KERNEL(bxor_##type, type, OP_BXOR)                                                                                 \
+    ORDER_KERNELS(type)
+#define FLOAT_KERNELS(type)                                                                                            \
+    KERNEL(sum_##type, type, OP_SUM)                                                                                   \
+    KERNEL(prod_##type, type, OP_TIMES)                                                                                \
+    ORDER_KERNELS(type)
 #define SHORT_KERNELS(type)                                                                                            \
     SHORT_KERNEL(sum_##type, widen_##type, narrow_##type, OP_SUM)                                                      \
     SHORT_KERNEL(prod_##type, widen_##type, narrow_##type, OP_TIMES)                                                   \
     SHORT_KERNEL(min_##type, widen_##type, narrow_##type, OP_MIN)                                                      \
     SHORT_KERNEL(max_##type, widen_##type, narrow_##type, OP_MAX)
 
-INTEGER_KERNELS(u8, uint8_t)
-INTEGER_KERNELS(u16, uint16_t)
-INTEGER_KERNELS(u32, uint32_t)
-INTEGER_KERNELS(u64, uint64_t)
-ORDER_KERNELS(i8, int8_t)
-ORDER_KERNELS(i16, int16_t)
-ORDER_KERNELS(i32, int32_t)
-ORDER_KERNELS(i64, int64_t)
-FLOAT_KERNELS(f32, float)
-FLOAT_KERNELS(f64, double)
-FLOAT_KERNELS(f80, long double)
+INTEGER_KERNELS(u8)
+INTEGER_KERNELS(u16)
+INTEGER_KERNELS(u32)
+INTEGER_KERNELS(u64)
+ORDER_KERNELS(i8)
+ORDER_KERNELS(i16)
+ORDER_KERNELS(i32)
+ORDER_KERNELS(i64)
+FLOAT_KERNELS(f32)
+FLOAT_KERNELS(f64)
+FLOAT_KERNELS(f80)
 SHORT_KERNELS(half)
 SHORT_KERNELS(bfloat)
 
@@ -228,7 +230,7 @@ static inline long double negative_f80(long double x) { return -x; }
     {                                                                                                                  \
         return (type){x.re * y.re + negative_##real(x.im * y.im), x.re * y.im + x.im * y.re};                          \
     }                                                                                                                  \
-    KERNEL(prod_##type, type, type, times_##type)                                                                      \
+    KERNEL(prod_##type, type, times_##type)                                                                            \
     static void sum_##type(void *destination, const void *const *source, int sources, size_t count)                    \
     {                                                                                                                  \
         sum_##real(destination, source, sources, 2 * count);                                                           \
