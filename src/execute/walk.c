@@ -14,7 +14,7 @@ static const trv_set_t *set_of(const trv_walk_t *walk, int product, int axis)
     return &space->sets.set[space->id[(size_t)walk->product[product] * (size_t)space->axes + (size_t)axis]];
 }
 
-/* The bounds of all sets on an axis, trv_compare_int, each once; returns their number. */
+/* The bounds of all sets on an axis, ascending, each once; returns their number. */
 static int find_bounds(trv_walk_t *walk, int axis)
 {
     int *bound = walk->bound, bounds = 0, kept = 0;

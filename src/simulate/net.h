@@ -1,5 +1,5 @@
 /*
- * The inside of the network: network.c moves packets, inject.c puts them in, setup.c makes and measures.
+ * The inside of the network: links.c moves packets, inject.c injects them, setup.c creates and measures.
  *
  * A packet in a queue, or on its way, is a message number and one word of `info`. In a router it first waits at the
  * *input* that it came by, a link's or an interface's, then stands in a queue of the output that it goes to; an output
@@ -8,7 +8,7 @@
  * faster than the train comes.
  *
  * All this is for the plain case. With finite buffers, link loads or an observer (`tracked`) every packet has a
- * record and is queued by itself; the functions of network.c are compiled once for each case.
+ * record and is queued by itself; the functions of links.c are compiled once for each case.
  */
 #ifndef TRIVANCE_SIMULATE_NET_H
 #define TRIVANCE_SIMULATE_NET_H

@@ -1,5 +1,5 @@
 /*
- * A router: what comes in by an input waits until its output admits it into a queue. Part of network.c.
+ * A router: what comes in by an input waits until its output admits it into a queue. Part of links.c.
  *
  * An output admits one packet at a time, for as long as the router's crossbar takes for it. Of the inputs in its lobby
  * the one that has not been served for longest goes first, then links in order of their port, then interfaces.

@@ -1,14 +1,14 @@
 /*
  * trivance sweep: a grid of simulations, whose results are rows of a file.
  *
- *     sweep_values.c   lists and ranges as users type them
- *     sweep_grid.c     the axes of the grid, and the point at an index
- *     sweep_rows.c     the file of results: its rows, and which points it has already
- *     sweep_json.c     the grid in a file
- *     sweep_options.c  the command line
- *     sweep_run.c      points to simulate, and their results
+ *     values.c   lists and ranges as users type them
+ *     points.c     the axes of the grid, and the point at an index
+ *     rows.c     the file of results: its rows, and which points it has already
+ *     json.c     the grid in a file
+ *     options.c  the command line
+ *     run.c      points to simulate, and their results
  *     estimate.c       what --dry-run says
- *     cmd_sweep.c      the command on one machine; src/mpi/programs/sweep.c is the same on many ranks
+ *     cmd_sweep.c      the command on one machine; src/programs/mpi_sweep.c is the same on many ranks
  *
  * A point is known by its index in the grid (the first axis changes slowest), so a grid takes no memory in proportion
  * to its points, and an index is all that a rank must be told.
@@ -27,7 +27,7 @@
 #include "tool/select.h"
 #include "tool/table.h"
 
-/* ---- Values (sweep_values.c) ------------------------------------------------------------------------------------- */
+/* ---- Values (values.c) ------------------------------------------------------------------------------------- */
 
 #define CLI_VALUES_MAX 10000 /* of one axis */
 
@@ -46,7 +46,7 @@ int cli_values_read(cli_values_t *values, const char *what, const char *list, bo
 int cli_values_add(cli_values_t *values, const char *what, const char *text);
 void cli_values_clear(cli_values_t *values);
 
-/* ---- The grid (sweep_grid.c) ------------------------------------------------------------------------------------- */
+/* ---- The grid (points.c) ----------------------------------------------------------------------------------------- */
 
 enum { CLI_AXIS_TORUS, CLI_AXIS_ALGORITHM, CLI_AXIS_BYTES, CLI_AXIS_COLLECTIVE, CLI_AXIS_NETWORK };
 #define CLI_AXES (CLI_AXIS_NETWORK + CLI_NETWORK_COUNT)
@@ -92,7 +92,7 @@ int cli_sweep_digit(const cli_sweep_grid_t *grid, uint64_t index, int axis);
  * sentence where the parameters do not go together, or not with the torus. */
 int cli_sweep_point(const cli_sweep_grid_t *grid, uint64_t index, cli_network_t *network, cli_point_t *point);
 
-/* ---- Results and their file (sweep_rows.c) ----------------------------------------------------------------------- */
+/* ---- Results and their file (rows.c) ----------------------------------------------------------------------- */
 
 /* A plain value, which may be sent to another process of the same program. */
 typedef struct cli_sweep_result {
@@ -127,7 +127,7 @@ int cli_sweep_rows_open(cli_sweep_rows_t *rows, const cli_sweep_grid_t *grid, co
 int cli_sweep_rows_add(cli_sweep_rows_t *rows, const cli_sweep_result_t *result);
 int cli_sweep_rows_close(cli_sweep_rows_t *rows);
 
-/* ---- Running (sweep_options.c, sweep_run.c) ---------------------------------------------------------------------- */
+/* ---- Running (options.c, run.c) ---------------------------------------------------------------------------------- */
 
 typedef struct cli_sweep {
     const char *command, *path; /* path of the results; NULL: stdout */

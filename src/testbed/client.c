@@ -1,5 +1,5 @@
 /*
- * The other end of torusnet_control.c.
+ * Sends requests to the emulator of a testbed, which emulator/control.c answers.
  */
 #include "testbed/testbed.h"
 

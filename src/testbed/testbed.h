@@ -64,7 +64,7 @@ typedef struct tb_status {
 /* TRV_ERR_STATE where no testbed is up, or its emulator is gone. */
 int trv_testbed_status(tb_status_t *status);
 
-/* A request of torusnet_control.c. *answer (may be NULL) is what follows "ok", to be freed. */
+/* Sends a request to the emulator (emulator/control.c). *answer (may be NULL) is what follows "ok", to be freed. */
 int trv_testbed_ask(const char *request, char **answer);
 
 /* ---- processes.c: who is in the namespaces ----------------------------------------------------------------------- */

@@ -1,13 +1,13 @@
 /*
  * trivance testbed bench: the parts.
  *
- * testbed_bench.c          options; for every torus a testbed, for every MPI and mode a job
- * testbed_bench_job.c      who takes part, the job, and its answers
- * testbed_bench_predict.c  what the packet simulator says
- * testbed_bench_program.c  a user's program instead: without the drop-in and with it
- * testbed_bench_output.c   tables, CSV
- * testbed_bench_plot.c     plots
- * testbed_bench_progress.c the bar
+ * bench.c          options; for every torus a testbed, for every MPI and mode a job
+ * bench_job.c      who takes part, the job, and its answers
+ * bench_predict.c  what the packet simulator says
+ * bench_program.c  a user's program instead: without the drop-in and with it
+ * bench_output.c   tables, CSV
+ * bench_plot.c     plots
+ * bench_progress.c the bar
  */
 #ifndef TRIVANCE_CLI_TESTBED_BENCH_H
 #define TRIVANCE_CLI_TESTBED_BENCH_H

@@ -1,6 +1,6 @@
 /*
  * The jobs of `trivance testbed bench`: who takes part, and what the benchmark program answers (its lines are described
- * in testbed/bench_program.h). Which algorithm a planner's choice was, the preload library's log says.
+ * in testbed/programs/bench_program.h). Which algorithm a planner's choice was, the preload library's log says.
  */
 #include <math.h>
 #include <stdio.h>

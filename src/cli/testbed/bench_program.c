@@ -1,6 +1,6 @@
 /*
  * `trivance testbed bench -- PROGRAM`: a program as it is, without the drop-in and with it, in turns. Its time is that
- * from when the last rank has left MPI_Init to when the last one enters MPI_Finalize, as testbed/clock.c tells; where
+ * from when the last rank has left MPI_Init to when the last one enters MPI_Finalize, as testbed/programs/clock.c tells; where
  * that tells nothing (a program that is linked statically, or ends without MPI_Finalize), the job's, start included.
  */
 #include <math.h>

@@ -12,7 +12,7 @@
  *   that is in the same network.
  * - A pair of interfaces is taken only if what is bound to the one leaves by it on its way to the other.
  *
- * Nothing here asks the system: route.h and device.h do.
+ * Nothing here asks the system: system_routes.h and device.h do.
  */
 #ifndef TRIVANCE_NET_PORTS_MAP_H
 #define TRIVANCE_NET_PORTS_MAP_H

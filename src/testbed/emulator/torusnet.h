@@ -75,7 +75,7 @@ typedef struct tn_net {
     int64_t since_ns; /* of the counts */
 } tn_net_t;
 
-/* ---- torusnet_link.c: links, and the torus that they make -------------------------------------------------------- */
+/* ---- link.c: links, and the torus that they make ----------------------------------------------------------------- */
 
 /* Every link the same. 0, or TRV_ERR_MEMORY. */
 int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps, int64_t latency_ns);
@@ -109,7 +109,7 @@ void tn_count_lateness(tn_net_t *net, int64_t late_ns);
 int64_t tn_lateness_ns(const tn_net_t *net, double share);
 void tn_reset(tn_net_t *net, int64_t now_ns);
 
-/* ---- torusnet_timer.c: packets, and when what is due ------------------------------------------------------------- */
+/* ---- timer.c: packets, and when what is due ---------------------------------------------------------------------- */
 
 /* Enlarges the pool by so many packets, if there is memory. */
 void tn_packet_reserve(tn_net_t *net, int count);
@@ -123,7 +123,7 @@ bool tn_timer_add(tn_net_t *net, tn_packet_t *packet);
 tn_packet_t *tn_timer_first(const tn_net_t *net);
 tn_packet_t *tn_timer_take(tn_net_t *net);
 
-/* ---- torusnet_tun.c: the nodes' devices -------------------------------------------------------------------------- */
+/* ---- tun.c: the nodes' devices ----------------------------------------------------------------------------------- */
 
 /* Opens the device `name` in the network namespace `space`, then returns to the caller's own. The descriptor, or -1
  * with errno and *what telling which call failed. */
@@ -142,7 +142,7 @@ void tn_tun_write(tn_net_t *net, const int *descriptor, const tn_packet_t *packe
 
 int64_t tn_now_ns(void);
 
-/* ---- torusnet_control.c: questions and orders while it runs ------------------------------------------------------ */
+/* ---- control.c: questions and orders while it runs --------------------------------------------------------------- */
 
 /* Listens at `path`. The descriptor, or -1. */
 int tn_control_open(const char *path);

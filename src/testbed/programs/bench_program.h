@@ -36,7 +36,7 @@ typedef struct bench_rival {
     MPI_Comm comm; /* which keeps its algorithm, or carries the hint */
 } bench_rival_t;
 
-/* ---- bench_program_rivals.c: who takes part ---------------------------------------------------------------------- */
+/* ---- bench_rivals.c: who takes part ------------------------------------------------------------------------------ */
 
 /* Reads the words and makes their communicators. NULL, or a sentence. Collective. */
 const char *bench_rivals_make(char **word, int count, bench_rival_t *rival);
@@ -44,7 +44,7 @@ void bench_rivals_free(bench_rival_t *rival, int count);
 /* Before a call, for MPI libraries that look at their variable in every call. */
 void bench_rival_choose(const bench_rival_t *rival);
 
-/* ---- bench_program_clock.c: starting together, and timing to the last rank's end --------------------------------- */
+/* ---- bench_clock.c: starting together, and timing to the last rank's end ----------------------------------------- */
 
 /* What is timed: one call, on every rank; and what is told when each has been called once more. */
 typedef void bench_call_t(void *context, int which);
