@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Every public header compiles on its own, as strict C11 and as C++, and says how stable it is. Usage: headers.sh SOURCE
+# Every public header compiles on its own, as strict C11 and as C++, and states its stability. Usage: headers.sh SOURCE
 set -eu
 source=$1
 strict=(-Wall -Wextra -Wpedantic -Werror -fsyntax-only "-I$source/include")
 for header in "$source"/include/trivance/*.h; do
     name=trivance/$(basename "$header")
     [ "$name" = trivance/trivance.h ] || grep -qE '^ \* Stability: (stable|experimental)\.$' "$header" ||
-        { echo "headers: $name does not say whether it is stable"; exit 1; }
+        { echo "headers: $name does not state its stability"; exit 1; }
     if [ "$name" = trivance/trivance_mpi.h ]; then
         c="mpicc.openmpi" cxx="mpicxx.openmpi"
         command -v $c > /dev/null || continue

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The shared libraries show exactly the functions that the public headers declare with TRV_API, each with a version, and
-# libtrivance needs nothing but libc and libm. What the archives define begins with trv_, and no two that a program links
+# libtrivance needs nothing but libc and libm. Every symbol that the archives define begins with trv_, and no two that a program links
 # define the same. Usage: symbols.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
@@ -41,7 +41,7 @@ done
 net=$build/src/net/libtrivance_net.so
 [ ! -e "$net" ] || compare "$net" "$source"/include/trivance/net.h
 
-# What is preloaded shows MPI's names alone, and calls the PMPI_ ones alone.
+# The preloaded libraries export MPI's names only, and call PMPI_ functions only.
 for library in "$build"/src/preload/libtrivance_pmpi_*.so; do
     [ -e "$library" ] || continue
     if nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v -E '^(MPIX?|mpi)_'; then

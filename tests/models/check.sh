@@ -78,7 +78,7 @@ differ="assertion violated .*agreed"                   # members with different 
 same="assertion violated .*number.*!=n"                # two communicators of a process under one number
 stale="assertion violated .*message/2"                 # a message of another communicator or call
 endless="assertion violated .n>refused"
-lost="assertion violated .*owner"                      # a number that nobody has and nobody can have
+lost="assertion violated .*owner"                      # a context id that no rank has and none can have
 agreement_numbers() {
     proved NUMBERS
     refuted "$differ" NUMBERS MUTANT_NOT_CONFIRMED

@@ -37,7 +37,7 @@ command=("$@")
 # check_log: one rank has written a log, and the log has the table of calls.
 check_log() {
     [ "$(ls "$work"/said.* | wc -l)" = 1 ] || fail "not one rank alone writes a log"
-    grep -qE '^trivance:   all[a-z]+ +[^ m]' "$work"/said.* || fail "the log does not say what served the calls of rank 1"
+    grep -qE '^trivance:   all[a-z]+ +[^ m]' "$work"/said.* || fail "the log does not name the algorithm of the calls of rank 1"
 }
 
 if [ -n "$exhaustive" ]; then

@@ -2,8 +2,8 @@
  * The k-th allocation of Trivance's libraries fails, once. Preloaded before all others, under glibc.
  *
  * A caller is known by the file that its return address lies in, so allocations of the MPI library and of the program
- * are left alone. A program finds failing_memory_arm by dlsym and says which one is to fail; for allocations before it
- * can, FAILING_MEMORY=K says so from the start.
+ * are left alone. A program finds failing_memory_arm by dlsym and selects the allocation that fails; for allocations before it
+ * can, FAILING_MEMORY=K selects it from the start.
  */
 #include <dlfcn.h>
 #include <errno.h>

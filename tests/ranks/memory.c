@@ -7,7 +7,7 @@
  *     mpirun -n 3 memory stays [STRIDE]            all later ones fail, too, until the communicator is freed
  *     mpirun -n 3 memory first [STRIDE]            without a communicator before on which nothing fails: those of the
  *                                                  process, too, which is left with nothing if it cannot read its settings
- *     mpirun -n 3 memory init                      what fails, fails in MPI_Init: FAILING_MEMORY says which
+ *     mpirun -n 3 memory init                      an allocation in MPI_Init fails: FAILING_MEMORY selects it
  *
  * failing_memory.c is preloaded.
  */
@@ -101,7 +101,7 @@ static void reduce_across(MPI_Comm comm, int count)
     reduce(comm, count);
     int failed = errors > before, any = 0;
     PMPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm);
-    if (any) /* the request would be the MPI library's, where the others hear nothing of a rank that has none */
+    if (any) /* the request would be the MPI library's, where the other ranks do not learn that one has none */
         return;
     for (int i = 0; i < count; i++)
         mine[i] = rank + i, sum[i] = -1;

@@ -24,9 +24,9 @@ fail() {
     exit 1
 }
 
-# What every rank goes through: the variables for it, then those for all, the library, the program. Words up to the
-# first -- are for rank $RANKS_ODD alone, those up to the second for all others, those up to the third for all. A
-# variable without = is taken away. @other: that rank has the other version; @none: no library at all; @there: another
+# The command of every rank: sets its variables, then those of all ranks, and runs the program with the library. Words
+# up to the first -- are for rank $RANKS_ODD alone, those up to the second for all others, those up to the third for all.
+# A variable without = is removed. @other: that rank has the other version; @none: no library at all; @there: another
 # folder.
 cat > "$work/rank" <<'END'
 odd=() others=() all=()
@@ -166,7 +166,7 @@ files)
     served
     run 0 @there -- -- TRIVANCE_TOPOLOGY_FILE=torus.json -- "$program"
     says 'torus.json'
-    # Nor have other links: rank 0 tells which there are.
+    # Nor have other links: rank 0 broadcasts them.
     begin='{"format": "trivance-topology-1", "torus": [4], "ranks": [[0], [1], [2], [3]], "links": ['
     echo "$begin"'{"from": [1], "port": "+0", "down": true}, {"from": [3], "port": "+0", "speed": 0.1}]}' > links.json
     echo "$begin"'{"from": [2], "port": "+0", "down": true}]}' > "$work/there/links.json"
@@ -241,17 +241,17 @@ error)
         start $odd TRIVANCE_ALGORITHM=swing-b -- -- TRIVANCE_TORUS=2x2 $stop -- "$program"
         says 'TRIVANCE_FALLBACK=error ends the program'
         says "TRIVANCE_ALGORITHM is .* on rank [12]"
-        [ $code != 0 ] || fail "rank $odd has another algorithm, and the job goes on"
+        [ $code != 0 ] || fail "rank $odd has another algorithm, and the job does not fail"
         start $odd -- TRIVANCE_TORUS=2x2 $stop -- -- "$program"
         says 'TRIVANCE_FALLBACK=error ends the program'
-        [ $code != 0 ] || fail "rank $odd has no variables, and the job goes on"
+        [ $code != 0 ] || fail "rank $odd has no variables, and the job does not fail"
     done
     start 1 @other -- -- TRIVANCE_TORUS=2x2 $stop -- "$program"
     says "Trivance's version is"
-    [ $code != 0 ] || fail "rank 1 has another version, and the job goes on"
+    [ $code != 0 ] || fail "rank 1 has another version, and the job does not fail"
     ;;
 library)
-    # A rank without the library: the others wait for it in MPI_Init, and say so.
+    # A rank without the library: the others wait for it in MPI_Init, and log that.
     start 2 @none -- -- TRIVANCE_TORUS=2x2 TRIVANCE_TIMEOUT=1s TRIVANCE_ON_TIMEOUT=abort -- "$program"
     says 'has waited .* for all 4 ranks of a communicator to come to MPI_Init with this library'
     [ $code != 0 ] || fail "the job ends well"

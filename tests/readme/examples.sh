@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every example of every help text and man page in an empty folder with the built tool in PATH, and compares what is
-# said of an example with what comes out. Examples that would take long run on a smaller torus, and those that start MPI
-# jobs with at most four ranks; they are skipped where there is no MPI, as those of the explorer where it was not built.
+# Runs every example of every help text and man page in an empty folder with the built tool in PATH, and compares its
+# output with the rules below. Examples that would take long run on a smaller torus, and those that start MPI jobs with
+# at most four ranks; they are skipped where there is no MPI, as those of the explorer where it was not built.
 # Examples of the testbed, of which there is one per machine, are only read.
 # Usage: examples.sh SOURCE BUILD
 set -eu -o pipefail
@@ -25,7 +25,7 @@ fi
 examples_of_help() { trivance $1 --help | sed -n '/^Examples:/,$ { /^  /s/^  //p }'; }
 examples_of_page() { sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/ { /^\.B\|^\.E\|^\.S/!p }' "$1"; }
 
-# What is tried instead of an example.
+# Reads an example and writes the command that is run instead of it.
 smaller() {
     sed -e '/-n [0-9]/{s/4x4x4\|2x2x2\|3x3/2x2/g; s/--torus 9/--torus 4/; s/-n \(64\|128\|8\|9\) /-n 4 /}' \
         -e 's/16x16x16/4x4x4/; s/27x27/9x9/; /--nodes/!s/16x16/4x4/' \
@@ -48,7 +48,7 @@ holds() {
                 <(sed 1d "$2" | awk '{print $2}' | sort -u))" ] ;;
     'how long it takes, packet by packet')
         grep -q 'packets of' "$2" && grep -q '^time ' "$2" && grep -q '^trivance .*us' "$2" ;;
-    *) echo "nothing says how to check: $1" && false ;;
+    *) echo "no rule checks this example: $1" && false ;;
     esac
 }
 

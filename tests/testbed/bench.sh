@@ -6,9 +6,6 @@ set -u -o pipefail
 build=$1
 shift
 tool=$build/bin/trivance
-work=$(mktemp -d)
-trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
-
 . "$(dirname "$0")/expect.sh"
 
 echo "== bad input"

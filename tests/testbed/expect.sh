@@ -1,5 +1,8 @@
-# Checks of exit status and output, for the scripts beside this one, which source it. They set $tool, the tool, and $work,
-# a folder for files.
+# Checks of exit status and output, and a testbed that ends with the script, for the scripts beside this one: they set
+# $tool, the tool, and source this file, which makes $work, a folder for files.
+
+work=$(mktemp -d)
+trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
 
 fail() { echo "$(basename "$0"): $*"; [ ! -s "$work/out" ] || cat "$work/out"; exit 1; }
 

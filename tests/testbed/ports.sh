@@ -7,12 +7,9 @@ set -u -o pipefail
 tool=$1
 program=$2
 provider=$3
-work=$(mktemp -d)
 # Messages are sent whole, by a rendezvous: many fragments at once overflow the links' queues, and the system counts what
 # TCP sends again, too.
 export TRIVANCE_PIECE=0
-trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
-
 . "$(dirname "$0")/expect.sh"
 
 # job CODE WORDS PROGRAM ARGUMENT…

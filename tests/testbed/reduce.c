@@ -1,5 +1,5 @@
 /*
- * AllReduce after AllReduce for so many seconds, every result checked. An ordinary MPI program, to which the tests do
+ * AllReduce after AllReduce for the given number of seconds, every result checked. An ordinary MPI program, to which the tests do
  * what networks do.
  */
 #include <stdio.h>

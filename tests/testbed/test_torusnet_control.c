@@ -1,5 +1,5 @@
 /*
- * The emulator's socket: whatever comes, it answers, says what is wrong, and changes nothing that was not asked for.
+ * The emulator's socket: it answers every request, reports what is wrong with it, and changes only what was requested.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static int end(void **state)
     return 0;
 }
 
-/* What is answered to so many bytes. */
+/* The answer to a request of `size` bytes. */
 static const char *ask_bytes(server_t *server, const void *request, size_t bytes)
 {
     static char answer[1 << 14];

@@ -6,9 +6,6 @@ set -u -o pipefail
 build=$1
 shift
 tool=$build/bin/trivance
-work=$(mktemp -d)
-trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
-
 . "$(dirname "$0")/expect.sh"
 
 nothing_left() {
@@ -25,12 +22,12 @@ said() {
         sleep 0.1
     done
     cat "$work/job"
-    fail "the job does not say '$1'"
+    fail "the job has not printed '$1'"
 }
 
-# start ARGUMENTS…: a job in the background, which says "begun" when it has begun.
+# start ARGUMENTS…: a job in the background, which prints "begun" when it has begun.
 start() {
-    : > "$work/job" # what the one before has said is not this one's
+    : > "$work/job" # remove the output of the job before
     ASAN_OPTIONS=detect_leaks=0 "$tool" testbed run "$@" > "$work/job" 2>&1 &
     job=$!
     said begun
@@ -50,7 +47,7 @@ refuse "takes no arguments" down now
 echo "== up"
 up 3 --bandwidth=20Mb/s --hop-latency=5ms
 refuse "is there already" up 3
-refuse "one node" up 1x1 # said before anything is looked at
+refuse "one node" up 1x1 # reported before any other check
 refuse "fit on this machine" up 100x100
 refuse "name a link" set link 0+0 --down
 refuse "at least one of" set node 1

@@ -17,7 +17,7 @@ static const int SAME = MPI_ERR_BUFFER;
 static const int SAME = MPI_SUCCESS;
 #endif
 
-/* One rank passes overlapping buffers: it alone is told, and nobody waits for it. */
+/* One rank passes overlapping buffers: only that rank gets the error, and no rank waits for it. */
 static void overlap_on_one_rank(MPI_Comm comm)
 {
     enum { COUNT = 300 };
@@ -124,7 +124,7 @@ static void settings(MPI_Comm comm)
     expect_class(TRV_Comm_set(comm, NULL, "auto"), MPI_SUCCESS, NULL, "auto");
     expect_class(TRV_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a call after wrong settings");
     expect(out == test_ranks, "its result is %d", out);
-    /* An algorithm that may not serve the operation makes room for one that may. */
+    /* An algorithm that is not right for the operation is replaced by one that is. */
     double value = 1, sum = 0;
     expect_class(TRV_Comm_set(comm, NULL, "trivance-l-overlap"), MPI_SUCCESS, NULL, "trivance-l-overlap");
     expect_class(TRV_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS, NULL, "a sum under it");

@@ -150,7 +150,7 @@ static void sub_communicators(void)
     }
 }
 
-/* A periodic Cartesian communicator tells its torus; TRV_Comm_set overrules it. */
+/* A periodic Cartesian communicator defines its torus; TRV_Comm_set overrides it. */
 static void topology(void)
 {
     int size[2] = {0, 0}, periodic[2] = {1, 1};

@@ -70,7 +70,7 @@ static void many(MPI_Comm comm, const char *what)
         right(out[r], COUNT - r % 3 * 100, r, what);
 }
 
-/* Rank 0 posts and then tells the others to; if posting waited for them, this would never end. */
+/* Rank 0 posts and then notifies the others, which post, too; if posting waited for them, this would never end. */
 static void nobody_waits(MPI_Comm comm, bool prepared)
 {
     int value = test_rank + 1, sum = 0, word = 0;
