@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Debian packages, in three steps. `compile` compiles a copy of the sources, `build` makes the packages. `use` unpacks them
-# into a folder, first those without MPI, then the others; runs the tool from there, and compiles and runs the examples
-# with what is there. lintian, where it is installed, reports nothing. Exit status 77 where packages cannot be built.
-# Usage: packages.sh compile|build|use SOURCE BUILD FOLDER; FOLDER keeps what the next step needs
+# Debian packages, in four steps, none of which takes a minute. `explorer` configures a copy of the sources and compiles
+# the explorer, `compile` compiles everything else, `build` makes the packages. `use` unpacks them into a folder, first
+# those without MPI, then the others; runs the tool from there, and compiles and runs the examples with what is there.
+# lintian, where it is installed, reports nothing. Exit status 77 where packages cannot be built.
+# Usage: packages.sh explorer|compile|build|use SOURCE FOLDER; FOLDER keeps what the next step needs
 set -eu -o pipefail
-step=$1 source=$2 build=$3 work=$4
+step=$1 source=$2 work=$3
 . "$source/scripts/mpi-environment.sh"
 
 skip() { echo "packages: skipped: $*"; exit 77; }
@@ -16,39 +17,34 @@ if dpkg-query -W -f '${db:Status-Status}\n' python3-torch libtorch-dev pybind11-
 fi
 unmet=$(dpkg-checkbuilddeps "$source/debian/control" 2>&1) || skip "$unmet"
 
-# run_debian ARGUMENT…: dpkg-buildpackage, in the copy of the sources.
-run_debian() {
-    export DEB_BUILD_OPTIONS="nocheck noautodbgsym noopt parallel=$(nproc)"
-    export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
-    (cd "$work/trivance" && PATH=$work/bin:$PATH dpkg-buildpackage "$@" -us -uc) > "$work/log" 2>&1 ||
-        { tail -40 "$work/log"; rm -rf "$work"; exit 1; }
+# The test checks the contents of the packages, so they are compiled without optimisation and debug information and
+# compressed as little as lintian accepts.
+export DEB_BUILD_OPTIONS="nocheck noautodbgsym noopt parallel=$(nproc)" DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g
+export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
+
+# in_copy COMMAND…: runs a command in the copy of the sources; prints the end of its log only if it fails.
+in_copy() {
+    (cd "$work/trivance" && "$@") > "$work/log" 2>&1 || { tail -40 "$work/log"; rm -rf "$work"; exit 1; }
 }
 
-if [ "$step" = compile ]; then
+if [ "$step" = explorer ]; then
     rm -rf "$work"
-    mkdir -p "$work/trivance" "$work/bin"
+    mkdir -p "$work/trivance"
     tar -C "$source" --exclude-vcs --exclude='./build*' -c . | tar -C "$work/trivance" -x
-    # The test checks the contents of the packages, so the compilers neither optimise, whatever the options of the build,
-    # nor add debug information. The objects of the explorer have the same options as in the normal build and are copied
-    # from there if they are newer than their source. The packages are compressed as little as lintian accepts.
-    for compiler in cc c++; do
-        printf '#!/bin/sh\nexec %s "$@" -O0 -g0\n' "$(command -v $compiler)" > "$work/bin/$compiler"
-    done
-    cat > "$work/bin/clang-14" << END
-#!/bin/bash
-object=\${@: -1} name=\${object##*/wasm/objects/}
-made=$build/src/explore/wasm/objects/\$name
-[ "\$object" != "\$name" ] && [ "\$made" -nt "$source/src/\${name%.o}" ] && cp "\$made" "\$object" &&
-    cp "\$made.d" "\$object.d" || exec $(command -v clang-14) "\$@"
-END
-    chmod +x "$work"/bin/*
-    run_debian --target=build
+    in_copy dh build --buildsystem=cmake+ninja --until dh_auto_configure
+    ! grep -qw explorer <(ninja -C "$work"/trivance/obj-* -t targets) ||
+        in_copy cmake --build obj-* --target explorer
+    exit
+fi
+
+[ "$step" = use ] || [ -d "$work/trivance" ] || skip "the step before has left nothing"
+if [ "$step" = compile ]; then
+    in_copy dpkg-buildpackage --target=build -nc -us -uc
     exit
 fi
 
 if [ "$step" = build ]; then
-    [ -d "$work/trivance" ] || skip "nothing was compiled"
-    run_debian -b -nc
+    in_copy dpkg-buildpackage -b -nc -us -uc
     if grep 'found in none of the libraries' "$work/log"; then # a symbol of a library that is not linked
         exit 1
     fi
