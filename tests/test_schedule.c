@@ -91,6 +91,64 @@ static void trees_move_every_block_once(void **state)
             }
 }
 
+/* The blocks that a rank sends to `peer` in step k of the reduce-scatter, by the closed form of the paper's section 4.3:
+ * peer plus every sum of e_i * 3^i, i from k + 1 to the last step, e_i one of -1, 0 and 1. */
+static int closed_form(int ranks, int peer, int k, bool *sent)
+{
+    int blocks = 1;
+    memset(sent, 0, (size_t)ranks * sizeof *sent);
+    sent[peer] = true;
+    for (int distance = ranks / 3, i = log3_ceil(ranks) - 1; i > k; i--, distance /= 3) {
+        bool *before = malloc((size_t)ranks * sizeof *before);
+        memcpy(before, sent, (size_t)ranks * sizeof *before);
+        for (int r = 0; r < ranks; r++)
+            if (before[r])
+                sent[(r + distance) % ranks] = sent[(r - distance + ranks) % ranks] = true;
+        free(before);
+        blocks *= 3;
+    }
+    return blocks;
+}
+
+static void check_closed_form(const trv_schedule_t *s, const trv_message_t *message, int k)
+{
+    bool sent[81];
+    const int ranks = trv_schedule_torus(s)->ranks;
+    assert_int_equal(message->parts, 1);
+    const trv_blocks_t *blocks = &message->part[0].blocks;
+    assert_int_equal(trv_blocks_count(blocks), closed_form(ranks, message->peer, k, sent));
+    for (int b = 0; b < ranks; b++)
+        if (trv_blocks_contains(blocks, b) != sent[b])
+            fail_msg("ring of %d, step %d, to rank %d: block %d", ranks, k, message->peer, b);
+}
+
+static void trivance_b_sends_the_blocks_of_the_closed_form(void **state)
+{
+    (void)state;
+    static const char *const rings[] = {"9", "27", "81"};
+    int messages = 0;
+    for (size_t t = 0; t < sizeof rings / sizeof rings[0]; t++) {
+        trv_schedule_t *s = make(rings[t], "trivance-b", TRV_REDUCE_SCATTER);
+        const int ranks = trv_schedule_torus(s)->ranks;
+        trv_step_t step = TRV_STEP_INIT;
+        assert_int_equal(trv_schedule_streams(s), 1);
+        assert_int_equal(trv_schedule_units(s), ranks);
+        for (int rank = 0; rank < ranks; rank++)
+            for (int k = 0, distance = 1; k < trv_schedule_steps(s); k++, distance *= 3) {
+                assert_int_equal(trv_schedule_step(s, rank, 0, k, &step), TRV_OK);
+                assert_int_equal(step.sends, 2);
+                const int left = (rank - distance + ranks) % ranks, right = (rank + distance) % ranks;
+                const int first = step.send[0].peer, second = step.send[1].peer;
+                assert_true((first == left && second == right) || (first == right && second == left));
+                for (int i = 0; i < 2; i++, messages++)
+                    check_closed_form(s, &step.send[i], k);
+            }
+        trv_step_clear(&step);
+        trv_schedule_destroy(s);
+    }
+    assert_int_equal(messages, 846); /* 9 * 4 + 27 * 6 + 81 * 8 */
+}
+
 static bool contiguous(const trv_schedule_t *s, int stream, const trv_blocks_t *blocks)
 {
     int64_t count = trv_blocks_count(blocks), least = INT64_MAX, most = -1;
@@ -284,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trivance_takes_log3_steps),
         cmocka_unit_test(trees_move_every_block_once),
+        cmocka_unit_test(trivance_b_sends_the_blocks_of_the_closed_form),
         cmocka_unit_test(trivance_b_is_contiguous_on_powers_of_three),
         cmocka_unit_test(positions_are_permutations),
         cmocka_unit_test(message_bytes),

@@ -172,7 +172,7 @@ static void streams_share_a_processor(void **state)
     }
 }
 
-/* The paper's reduction volume (section 6): per rank 1.5 m (1 - 1/n) for Trivance B, whose joint reductions read three
+/* The paper's reduction volume (section 7): per rank 1.5 m (1 - 1/n) for Trivance B, whose joint reductions read three
  * operands, against 2 m (1 - 1/n) for the rings, of which each of the two streams reads half at the same time. */
 static void gamma_is_paid_per_byte_that_reductions_read(void **state)
 {

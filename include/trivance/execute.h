@@ -3,7 +3,7 @@
  *
  * trv_plan_create compiles one rank's schedule once into work descriptors; the plan is then run any number of times
  * without allocating anything. The vector is cut into chunks; every (stream, chunk) is a *lane* that passes through the
- * steps on its own, so that the steps of different chunks overlap (chunk-level pipelining, paper appendix E).
+ * steps on its own, so that the steps of different chunks overlap (chunk-level pipelining, paper appendix D).
  *
  * Stability: stable.
  */

@@ -8,7 +8,7 @@
  * step; it enters the next step when these are injected and its receives have arrived. Ranks and streams do not wait
  * for each other otherwise, except for message overheads, which a rank pays one after another over all its streams.
  *
- * The timing rules are those of SST 11.1 with its Merlin network, the paper's simulator (section 5, appendix F), which
+ * The timing rules are those of SST 11.1 with its Merlin network, the paper's simulator (section 6, appendix E), which
  * the default options reproduce; docs/simulator.md states every one.
  *
  * Time is counted in whole femtoseconds. Every run is determined to the last bit by its arguments.
@@ -95,7 +95,7 @@ typedef struct trv_simulate_options {
     bool one_path;   /* the narrow dimensions share a single one */
 } trv_simulate_options_t;
 
-/* The paper's evaluation (appendix F): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
+/* The paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links, 50 + 50 ns routers. */
 #define TRV_SIMULATE_DEFAULTS                                                                                          \
     {                                                                                                                  \
         .size = sizeof(trv_simulate_options_t), .bandwidth_bps = 800e9, .nic_bandwidth_bps = 12800e9,                  \

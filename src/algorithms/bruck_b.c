@@ -1,5 +1,5 @@
 /*
- * Bruck, bandwidth-optimal (Bruck and Ho 1994 with two ports; paper section 2.3 and appendix C).
+ * Bruck, bandwidth-optimal (Bruck and Ho 1994 with two ports; paper section 2.4 and appendix C).
  *
  * Radix 3: in step k of the reduce-scatter rank r sends to the ranks r - 3^k and r - 2 * 3^k; the allgather is the
  * reversal, far first, as PAT orders it (Jeaugey 2025). Both messages take the shorter way round, so two of them may

@@ -1,5 +1,5 @@
 /*
- * Bruck, radix 3, latency-optimal (Bruck and Ho 1994; Trivance paper sections 2.3 and 5, appendix D).
+ * Bruck, radix 3, latency-optimal (Bruck and Ho 1994; Trivance paper section 2.4 and appendix C).
  *
  * A rank holds the sum of a window that ends with its own value. In step k it sends it 3^k and 2 * 3^k places on, each
  * message the shorter way round (half way: +), and so its window grows threefold, always backwards:
@@ -36,7 +36,7 @@ const trv_algorithm_t trv_bruck_l = {
     .family = "bruck",
     .title = "Bruck, latency-optimal",
     .use = "comparison",
-    .source = "Bruck and Ho, radix 3 with two ports; Trivance paper, section 2.3",
+    .source = "Bruck and Ho, radix 3 with two ports; Trivance paper, section 2.4",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",
     .bytes_formula = "2m per step; up to 3m off 3^s",

@@ -1,6 +1,6 @@
 /*
  * Bucket: a ring reduce-scatter along one dimension after the other, then the allgathers in reverse (Jain and Sabharwal
- * 2010, Sack and Gropp 2015; paper section 2.3).
+ * 2010, Sack and Gropp 2015; paper section 2.4).
  *
  * 2D streams: stream i starts in dimension i, stream D + i is its mirror image, so that in each step every port of a
  * rank belongs to another stream:

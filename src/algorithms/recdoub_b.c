@@ -1,5 +1,5 @@
 /*
- * Recursive Doubling, bandwidth-optimal: Rabenseifner's algorithm (2004; paper section 2.3), on all 2D ports.
+ * Recursive Doubling, bandwidth-optimal: Rabenseifner's algorithm (2004; paper section 2.4), on all 2D ports.
  *
  * Step k of the reduce-scatter: rank r gives r xor 2^k half of what it still holds; the allgather is the reversal. The
  * distances double while the messages halve:

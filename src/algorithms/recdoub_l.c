@@ -1,5 +1,5 @@
 /*
- * Recursive Doubling, latency-optimal (Thakur, Rabenseifner, Gropp 2005; paper section 2.3).
+ * Recursive Doubling, latency-optimal (Thakur, Rabenseifner, Gropp 2005; paper section 2.4).
  *
  * Step k: rank r exchanges its whole vector with r xor 2^k, and both add:
  *

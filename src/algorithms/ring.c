@@ -1,5 +1,5 @@
 /*
- * Ring: two mirrored Hamiltonian rings (Patarasuk and Yuan 2009; paper section 2.3).
+ * Ring: two mirrored Hamiltonian rings (Patarasuk and Yuan 2009; paper section 2.4).
  *
  * One half of the vector goes round to the right, the other to the left, one block and one hop a step:
  *

@@ -1,5 +1,5 @@
 /*
- * Swing, bandwidth-optimal (De Sensi et al., NSDI 2024; paper section 2.3).
+ * Swing, bandwidth-optimal (De Sensi et al., NSDI 2024; paper section 2.4).
  *
  * The partners of Swing L (swing_l.c); in step k of the reduce-scatter a rank gives its partner the blocks of everybody
  * whom the partner reaches in the later steps, half of what it holds; the allgather is the reversal:

@@ -1,5 +1,5 @@
 /*
- * Swing, latency-optimal (De Sensi et al., NSDI 2024; paper section 2.3).
+ * Swing, latency-optimal (De Sensi et al., NSDI 2024; paper section 2.4).
  *
  * Step k: rank r talks to r + rho(k) if r is even, r - rho(k) if odd, rho(k) = (1 - (-2)^(k+1)) / 3 = 1, -1, 3, -5 …
  * so partners alternate sides and stay nearer than with Recursive Doubling:

@@ -1,5 +1,5 @@
 /*
- * Trivance, bandwidth-optimal (paper sections 3.1, 3.5 and 4).
+ * Trivance, bandwidth-optimal (paper section 4.1; any size: section 4.4; tori: section 5).
  *
  * Reduce-scatter in s = ceil(log3 a) steps per dimension, allgather as its exact reversal. In step k every rank sends
  * to both sides over distance d_k = 3^k and adds both messages that come in to its own partial sums at once:
@@ -56,7 +56,7 @@ const trv_algorithm_t trv_trivance_b = {
     .family = "trivance",
     .title = "Trivance, bandwidth-optimal",
     .use = "medium and long vectors",
-    .source = "Juerss, Addanki, Schmid: Trivance, section 3.1",
+    .source = "Juerss, Addanki, Schmid: Trivance, section 4.1",
     .sizes = "any torus",
     .steps_formula = "2 * sum of ceil(log3 a)",
     .bytes_formula = "2m (n-1)/n",

@@ -1,5 +1,5 @@
 /*
- * Trivance, latency-optimal (paper section 3), exact on every ring size by piece-aligned windows.
+ * Trivance, latency-optimal (paper section 4.2), exact on every ring size by piece-aligned windows.
  *
  * Every rank holds the sum of a window of neighbours around it, starting with its own value. In a step it sends the
  * suffix of its window that the rank `right` places before it lacks, and the prefix that the rank `left` places after
@@ -38,7 +38,7 @@ const trv_algorithm_t trv_trivance_l = {
     .family = "trivance",
     .title = "Trivance, latency-optimal",
     .use = "short vectors, exact operations",
-    .source = "Trivance paper, section 3; windows: docs/windows.md",
+    .source = "Trivance paper, section 4.2; windows: docs/windows.md",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",
     .bytes_formula = "2m per step; more on the sizes of docs/windows.md",

@@ -1,6 +1,6 @@
 /*
  * Trivance L, gathered: collect the vectors themselves, then add all n of them in rank order (docs/algorithms.md;
- * the steps are those of Trivance's AllGather, paper section 3).
+ * the steps are those of Trivance's AllGather, paper section 4.1).
  *
  *   ring of 9, step 0   0 sends its vector to 8 and 1                   has 8, 0, 1
  *              step 1   0 sends three vectors to 6 and three to 3       has 5, 6, 7, 8, 0, 1, 2, 3, 4

@@ -1,5 +1,5 @@
 /*
- * Trivance, latency-optimal, with windows that overlap (paper section 3): for operations that may count a value twice.
+ * Trivance, latency-optimal, with windows that overlap (paper sections 4.2 and 4.4): for operations that may count a value twice.
  *
  * The paper's own distances: 3^k, and in the last step ceil((a - 3^(s-1)) / 2), with the whole window in every
  * message. Where a is not 3^s the last windows overlap, so some contributions arrive twice:
@@ -27,7 +27,7 @@ const trv_algorithm_t trv_trivance_l_overlap = {
     .family = "trivance-l-overlap",
     .title = "Trivance, latency-optimal, overlapping windows (idempotent operations)",
     .use = "MAX, MIN, AND, OR",
-    .source = "Trivance paper, section 3",
+    .source = "Trivance paper, sections 4.2 and 4.4",
     .sizes = "any torus",
     .steps_formula = "sum of ceil(log3 a)",
     .bytes_formula = "2m per step",

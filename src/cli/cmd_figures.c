@@ -31,11 +31,11 @@ static const cli_option_t option[] =
      {"quick", OPTION_QUICK, NULL,
       "every second size and, without --only, tori of at most 64 ranks only: seconds instead of minutes", NULL},
      {"model", OPTION_MODEL, "M",
-      "queues of a link: dateline (two channels that take turns, as in the paper's simulator; default) or fifo (one "
-      "queue, the ideal router; quicker)",
+      "queues of a link: dateline (two channels that take turns, as in SST/Merlin; default) or fifo (one queue, the "
+      "ideal router; quicker)",
       "dateline fifo"},
      {"delivery", OPTION_DELIVERY, "D",
-      "a packet has arrived with its head (as in the paper's simulator; default) or with its tail (as on a real link)",
+      "a packet has arrived with its head (as in SST/Merlin; default) or with its tail (as on a real link)",
       "head tail"},
      {"workers", 'j', "N", "threads (default: one per core)", NULL},
      CLI_OPTIONS_END};
@@ -318,24 +318,16 @@ static int run_variant(options_t *options, fig_variant_t variant, const char *wh
     return rc;
 }
 
-static int run_ideal(options_t *options, fig_variant_t variant, const fig_result_t *of)
-{
-    int rc = of ? fig_idealise(of, &options->variant[variant]) : TRV_OK;
-    if (!rc && of)
-        options->result.variant[variant] = &options->variant[variant];
-    return rc;
-}
-
 static int run_variants(options_t *options)
 {
     const fig_result_t *result = &options->result;
     bool fifo = result->network.options.model == TRV_FIFO, tail = result->network.options.delivery == TRV_DELIVERY_TAIL;
-    int rc = run_ideal(options, FIG_IDEAL, result);
-    if (!rc && !fifo)
+    int rc = TRV_OK;
+    if (!fifo)
         rc = run_variant(options, FIG_FIFO, "one queue per link", result->network.options.delivery);
     if (!rc && !tail)
         rc = run_variant(options, FIG_FIFO_TAIL, "tails", TRV_DELIVERY_TAIL);
-    return rc ? rc : run_ideal(options, FIG_FIFO_IDEAL, result->variant[FIG_FIFO]);
+    return rc;
 }
 
 static int begin_keeping(options_t *options)

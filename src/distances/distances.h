@@ -9,7 +9,7 @@
  *     transmission = sum over the steps of new_k * d_k / 2 blocks; over size, that is a fraction of the vector m.
  *
  * It is never less than (size - 1) / (2 size), as every block enters a rank over one of its two links. The paper's
- * distances (section 3.1) are one choice in ceil(log3 size) steps; other ones, and a few more steps, transmit less.
+ * distances (paper section 4.1) are one choice in ceil(log3 size) steps; other ones, and a few more steps, transmit less.
  *
  * All of this is deterministic: searches are limited by work, never by time, so that all ranks decide alike.
  */

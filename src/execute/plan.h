@@ -13,7 +13,7 @@
 #include "execute/size.h"
 #include "execute/walk.h"
 
-/* The readiness entry of a lane's stage (paper, appendix E): one bit per receive that is outstanding, valid for one
+/* The readiness entry of a lane's stage (paper appendix D): one bit per receive that is outstanding, valid for one
  * generation of the lane's buffers, that is for one chunk of one run. The stage's work can run when no bit is left. */
 typedef struct trv_ready {
     uint64_t generation;

@@ -131,15 +131,29 @@ static void slowness(const fig_result_t *result, const fig_claim_t *claim, const
                    figure->spec->number);
 }
 
-/* Octaves that the break-even size moves per octave of the parameter, a time, from the first curve to the last. */
+/* Octaves that the first break-even size moves per octave of the parameter, a time, from the first to the last curve
+ * that has a break-even; NAN if there are no two. */
 static double sensitivity(const fig_result_t *result, const fig_figure_t *figure)
 {
-    const fig_curve_t *first = &figure->curve[0], *last = &figure->curve[figure->curves - 1];
-    double first_ns = NAN, last_ns = NAN;
-    if (trv_parse_time_ns(first->key, &first_ns) || trv_parse_time_ns(last->key, &last_ns))
-        return NAN;
-    return log2(fig_break_even(result, figure, last) / fig_break_even(result, figure, first)) /
-           log2(last_ns / first_ns);
+    double bytes[2] = {0}, time_ns[2] = {0}; /* of these two curves */
+    int found = 0;
+    for (int c = 0; c < figure->curves; c++) {
+        const double here = fig_break_even(result, figure, &figure->curve[c]).first;
+        const int at = found == 0 ? 0 : 1;
+        if (here == 0 || isinf(here) || trv_parse_time_ns(figure->curve[c].key, &time_ns[at]))
+            continue;
+        bytes[at] = here;
+        found++;
+    }
+    return found < 2 ? NAN : log2(bytes[1] / bytes[0]) / log2(time_ns[1] / time_ns[0]);
+}
+
+static void break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve,
+                       extent_t *extent)
+{
+    const fig_break_even_t even = fig_break_even(result, figure, curve);
+    extend(extent, even.first, 0, figure->spec->number);
+    extend(extent, even.last, 0, figure->spec->number);
 }
 
 static void measure(const fig_result_t *result, const fig_claim_t *claim, const fig_figure_t *figure, extent_t *extent)
@@ -152,7 +166,7 @@ static void measure(const fig_result_t *result, const fig_claim_t *claim, const 
     case FIG_WITHIN: advantages(result, claim, figure, extent); break;
     case FIG_PEAK: peak(result, claim, figure, false, extent); break;
     case FIG_PEAK_AT: peak(result, claim, figure, true, extent); break;
-    case FIG_BREAK_EVEN: extend(extent, fig_break_even(result, figure, curve), 0, number); break;
+    case FIG_BREAK_EVEN: break_even(result, figure, curve, extent); break;
     case FIG_FASTEST_FROM: extend(extent, fastest_from(result, figure, curve), 0, number); break;
     case FIG_SWITCH: extend(extent, switches_at(result, figure, claim->curve), 0, number); break;
     case FIG_FALLS_FROM: extend(extent, falls_from(result, figure), 0, number); break;
@@ -202,6 +216,7 @@ static void percents(const fig_claim_t *claim, const extent_t *extent, fig_findi
                  most, most_at, most_in);
 }
 
+/* Several sizes of one figure are its first and its last break-even. */
 static void sizes(const fig_claim_t *claim, const extent_t *extent, fig_finding_t *finding)
 {
     char least[FIG_TEXT_MAX], most[FIG_TEXT_MAX], least_in[FIG_TEXT_MAX], most_in[FIG_TEXT_MAX];
@@ -209,8 +224,12 @@ static void sizes(const fig_claim_t *claim, const extent_t *extent, fig_finding_
     in_figure(claim, extent->most_in, most_in);
     size_text(extent->least, least);
     size_text(extent->most, most);
-    if (extent->least_in == extent->most_in)
+    if (extent->least == extent->most)
         snprintf(finding->measured, sizeof finding->measured, "%s", least);
+    else if (extent->least_in == extent->most_in && isinf(extent->most))
+        snprintf(finding->measured, sizeof finding->measured, "%s, but ahead again up to 128 MiB%s", least, least_in);
+    else if (extent->least_in == extent->most_in)
+        snprintf(finding->measured, sizeof finding->measured, "first %s, last %s%s", least, most, least_in);
     else
         snprintf(finding->measured, sizeof finding->measured, "%s%s to %s%s", least, least_in, most, most_in);
 }
@@ -256,10 +275,13 @@ static void write_rule(const fig_claim_t *claim, fig_finding_t *finding)
     case FIG_FASTEST_FROM: snprintf(rule, size, "fastest of all from a size on, %s", place); break;
     case FIG_SWITCH: snprintf(rule, size, "L to B %s", place); break;
     case FIG_FALLS_FROM: snprintf(rule, size, "falls by a point %s", place); break;
-    case FIG_RISING: snprintf(rule, size, "break-even never earlier than at the value before"); break;
+    case FIG_RISING: snprintf(rule, size, "first and last break-even never earlier than at the value before"); break;
     case FIG_SPREAD: snprintf(rule, size, "curves within %g points", claim->high); break;
     case FIG_FASTER: snprintf(rule, size, "at most %g %% longer", claim->high); break;
-    case FIG_WEAKER: snprintf(rule, size, "fewer octaves of size per octave than in figure %g", claim->low); break;
+    case FIG_WEAKER:
+        snprintf(rule, size, "first break-even: fewer octaves of size per octave of time than in figure %g",
+                 claim->low);
+        break;
     }
 }
 
@@ -268,15 +290,15 @@ static void write_rule(const fig_claim_t *claim, fig_finding_t *finding)
 static fig_verdict_t check_rising(const fig_result_t *result, const fig_figure_t *figure, fig_finding_t *finding)
 {
     bool rises = true;
-    double before = 0;
+    fig_break_even_t before = {0, 0};
     size_t used = 0;
     for (int c = 0; c < figure->curves; c++) {
-        char text[FIG_TEXT_MAX];
-        double here = fig_break_even(result, figure, &figure->curve[c]);
-        rises &= here >= before;
+        char text[FIG_BREAK_EVEN_TEXT_MAX];
+        const fig_break_even_t here = fig_break_even(result, figure, &figure->curve[c]);
+        rises &= here.first >= before.first && here.last >= before.last;
         before = here;
         used += (size_t)snprintf(finding->measured + used, sizeof finding->measured - used, "%s%s", c ? ", " : "",
-                                 isfinite(here) ? fig_bytes(here, text) : "later");
+                                 fig_break_even_text(here, text));
         if (used >= sizeof finding->measured)
             used = sizeof finding->measured - 1;
     }
@@ -290,6 +312,10 @@ static fig_verdict_t check_weaker(const fig_result_t *result, const fig_figure_t
     if (!than)
         return FIG_NOT_MEASURED;
     double here = sensitivity(result, figure), there = sensitivity(result, than);
+    if (isnan(here) || isnan(there)) {
+        snprintf(finding->measured, sizeof finding->measured, "too few curves have a break-even");
+        return FIG_DIFFERS;
+    }
     snprintf(finding->measured, sizeof finding->measured, "%.2f octaves, there %.2f", here, there);
     return here < there ? FIG_AGREES : FIG_DIFFERS;
 }

@@ -45,22 +45,24 @@ int fig_own_switch(const fig_figure_t *figure, const fig_curve_t *curve, int siz
     return fig_is_beyond(figure->spec) ? -1 : fig_switch(curve->own, sizes);
 }
 
-double fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve)
+fig_break_even_t fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve)
 {
-    int last = result->sizes - 1;
-    double before = NAN, after = NAN;
-    for (; last >= 0; last--) {
-        after = before;
-        before = curve ? fig_advantage(curve, last) : fig_advantage_best(figure, last);
-        if (before > 0)
-            break;
+    fig_break_even_t even = {INFINITY, INFINITY};
+    double before = 0; /* the advantage at the size before */
+    for (int i = 0; i < result->sizes; i++) {
+        const double advantage = curve ? fig_advantage(curve, i) : fig_advantage_best(figure, i);
+        if (advantage > 0) {
+            even.last = INFINITY;
+        } else if (i == 0) {
+            even.first = even.last = 0;
+        } else if (before > 0) {
+            const double ratio = (double)result->bytes[i] / (double)result->bytes[i - 1];
+            even.last = (double)result->bytes[i - 1] * pow(ratio, before / (before - advantage));
+            even.first = fmin(even.first, even.last);
+        }
+        before = advantage;
     }
-    if (last < 0)
-        return 0;
-    if (last == result->sizes - 1)
-        return INFINITY;
-    double ratio = (double)result->bytes[last + 1] / (double)result->bytes[last];
-    return (double)result->bytes[last] * pow(ratio, before / (before - after));
+    return even;
 }
 
 /* Times of the whole torus's: from 1 to a tenth above the worst. */
@@ -110,5 +112,21 @@ const char *fig_bytes(double bytes, char text[FIG_TEXT_MAX])
     for (; bytes >= 1024 && u < 3; u++)
         bytes /= 1024;
     snprintf(text, FIG_TEXT_MAX, bytes < 9.95 && bytes != floor(bytes) ? "%.1f %s" : "%.0f %s", bytes, unit[u]);
+    return text;
+}
+
+static const char *break_even_size(double bytes, char text[FIG_TEXT_MAX])
+{
+    return isinf(bytes) ? "none" : fig_bytes(bytes, text);
+}
+
+const char *fig_break_even_text(fig_break_even_t even, char text[FIG_BREAK_EVEN_TEXT_MAX])
+{
+    char first[FIG_TEXT_MAX], last[FIG_TEXT_MAX];
+    if (even.first == even.last)
+        snprintf(text, FIG_BREAK_EVEN_TEXT_MAX, "%s", break_even_size(even.first, first));
+    else
+        snprintf(text, FIG_BREAK_EVEN_TEXT_MAX, "%s/%s", break_even_size(even.first, first),
+                 break_even_size(even.last, last));
     return text;
 }

@@ -6,10 +6,10 @@
  * run.c        every simulation they need, each one once, on all cores
  * cuts.c       plans as links fail one after another
  * kept.c       what an interrupted run has simulated
- * measure.c    advantages, break-even sizes, switches from L to B
+ * curves.c     advantages, break-even sizes, switches from L to B
  * claims.c     what the paper says, as data; check.c decides whether we measure it, too
  * reason.c     why we differ: the same claims under other assumptions
- * blocks.c     true blocks and idealised ones; what reductions touch
+ * volumes.c    what Trivance B transmits, and what reductions read and write
  * studies.c    what the results depend on: the model of a link, the delivery rule, the cost of reductions
  * write_*.c    CSV, gnuplot (SVG, PDF), the page, the report; page.html, page.css and page.js are built in
  *
@@ -120,10 +120,8 @@ extern const fig_study_spec_t fig_study_spec[FIG_STUDIES];
 
 /* The same figures under other assumptions, to find out why a claim does not hold under those of the run. */
 typedef enum fig_variant {
-    FIG_FIFO,       /* one queue per link */
-    FIG_FIFO_TAIL,  /* and a message has arrived when its last byte has */
-    FIG_IDEAL,      /* Trivance B with the idealised messages of the paper's simulation */
-    FIG_FIFO_IDEAL, /* that and one queue per link */
+    FIG_FIFO,      /* one queue per link */
+    FIG_FIFO_TAIL, /* and a message has arrived when its last byte has */
     FIG_VARIANTS
 } fig_variant_t;
 
@@ -200,26 +198,29 @@ double fig_advantage_best(const fig_figure_t *figure, int size);
 int fig_switch(const fig_value_t *value, int sizes);
 /* The same of the figure's own algorithm, of which plans have no such size. */
 int fig_own_switch(const fig_figure_t *figure, const fig_curve_t *curve, int sizes);
-/* Bytes at which the advantage turns from positive for the last time, between two sizes by interpolation over log2;
- * INFINITY where it stays positive, 0 where it never is. curve NULL: the fastest of all. */
-double fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve);
-/* The axis of advantages: what lies outside leaves the frame. */
-void fig_range(const fig_figure_t *figure, double *low, double *high);
-
 /* "512 KiB" of a size that need not be whole, to two digits. */
 #define FIG_TEXT_MAX 48
 const char *fig_bytes(double bytes, char text[FIG_TEXT_MAX]);
 /* "12.5 %"; beyond 100 a ratio: of more time "2.1x", of an advantage that is none "2.5x as long". */
 const char *fig_percent(double percent, char text[FIG_TEXT_MAX]);
+/* Bytes at which an advantage stops being positive, for the first and for the last time, interpolated between two sizes
+ * over log2. first: 0 if it is not positive at the smallest size, INFINITY if it always is. last: INFINITY if it is
+ * positive at the largest size, 0 if it never is. They differ if the advantage becomes positive again in between. */
+typedef struct fig_break_even {
+    double first, last;
+} fig_break_even_t;
+/* curve NULL: against the fastest of all. */
+fig_break_even_t fig_break_even(const fig_result_t *result, const fig_figure_t *figure, const fig_curve_t *curve);
+/* "5.7 MiB", "1.3 MiB/20 MiB" if the first and the last differ, and "none" for a size that is not reached. */
+#define FIG_BREAK_EVEN_TEXT_MAX (2 * FIG_TEXT_MAX + 2)
+const char *fig_break_even_text(fig_break_even_t even, char text[FIG_BREAK_EVEN_TEXT_MAX]);
+/* The axis of advantages: what lies outside leaves the frame. */
+void fig_range(const fig_figure_t *figure, double *low, double *high);
 
-/* Makes `ideal` a copy of `result` in which Trivance B sends the messages of the paper's simulation, 3^-(k+1) of the
- * vector in step k, instead of the blocks that there are: equal on powers of three, less elsewhere. The times are
- * corrected by the difference of the Thetas, not simulated again. */
-int fig_idealise(const fig_result_t *result, fig_result_t *ideal);
-/* Theta of Trivance B on a torus, measured, and with idealised messages. */
-int fig_thetas(const char *torus, double *theta, double *ideal);
+/* Theta of Trivance B on a torus, measured by routing its messages. */
+int fig_theta(const char *torus, double *theta);
 
-/* The bytes that the reductions of a rank touch and make, in vectors: operands of every reduction, and its results. */
+/* The bytes that the reductions of a rank read (operands) and write (results), in vectors. */
 int fig_reduced(const char *torus, const char *algorithm, double *operands, double *results);
 
 /* ---- What the paper says ----------------------------------------------------------------------------------------- */
@@ -231,19 +232,21 @@ typedef enum fig_test {
     FIG_WITHIN,       /* the advantage lies in low … high at every size of from … to */
     FIG_PEAK,         /* the largest advantage over from … to lies in low … high */
     FIG_PEAK_AT,      /* the size of the largest advantage lies in from … to */
-    FIG_BREAK_EVEN,   /* the break-even size lies in from … to */
+    FIG_BREAK_EVEN,   /* the first and the last break-even size lie in from … to */
     FIG_FASTEST_FROM, /* the size from which on the curve's algorithm is the fastest of all lies in from … to */
     FIG_SWITCH,       /* the size where the curve's algorithm (none: Trivance) goes to B lies in from … to */
     FIG_FALLS_FROM,   /* the advantage of Trivance's L over the best falls, by a point at least, first from here on */
-    FIG_RISING,       /* the break-even size never falls from one curve to the next */
+    FIG_RISING,       /* neither the first nor the last break-even size falls from one curve to the next */
     FIG_SPREAD,       /* the curves differ by at most `high` points at every size of from … to */
     FIG_FASTER,       /* the curve's algorithm takes at most 1 + high % of the time of `than` at every size */
-    FIG_WEAKER,       /* the break-even size moves less per doubling of the parameter than in figure `low` */
+    FIG_WEAKER,       /* the first break-even size moves less per doubling of the parameter than in figure `low` */
 } fig_test_t;
 
+#define FIG_CLAIM_FIGURES_MAX 12
+
 typedef struct fig_claim {
-    const char *where, *text; /* section of the paper, and what it says */
-    int figure[9];            /* where that is to be seen, in all of them; ends with 0 */
+    const char *where, *text;              /* section or appendix of the paper, and what it says */
+    int figure[FIG_CLAIM_FIGURES_MAX + 1]; /* which must all show it; ends with 0 */
     fig_test_t test;
     const char *curve, *than; /* key of a curve; NULL: the fastest of all, or where noted every curve */
     uint64_t from, to;        /* bytes; 0: unbounded */

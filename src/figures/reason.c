@@ -7,18 +7,17 @@
 #include <string.h>
 
 const char fig_assumptions[] =
-    "Claims that do not hold were checked under other assumptions. One queue per link (`--model=fifo`): if two "
-    "channels take turns, as in the paper's simulator, the mirrored streams of Swing, the messages of Bruck and, on "
-    "rectangular tori, the streams of Trivance fall out of step, and their times jump from size to size. Arrival "
-    "with the last byte (`--delivery=tail`): if heads count, as in the paper's simulator, the last packet of a "
-    "message costs nothing, which matters more the larger the packets. Idealised messages: what the paper's "
-    "simulation sends for a size that is no power of three, less than the true blocks of Trivance B.";
+    "Claims that do not hold were checked under two other assumptions. One queue per link (`--model=fifo`): with the "
+    "two channels of SST/Merlin's torus router, which take turns, the mirrored streams of Swing, the messages of Bruck "
+    "and, on rectangular tori, the streams of Trivance fall out of step, and their times jump from size to size. The "
+    "paper simulates with SST/Merlin, but its published numbers resemble one queue per link; this is unexplained. "
+    "Arrival with the last byte (`--delivery=tail`): if a message has arrived with the head of its last packet, as in "
+    "SST/Merlin, that packet's transmission costs nothing, which matters more the larger the packets. A claim that "
+    "holds under neither and for which no other reason is known is marked as unexplained.";
 
 static const char *const assumption[FIG_VARIANTS] = {
     [FIG_FIFO] = "one queue per link",
     [FIG_FIFO_TAIL] = "one queue per link and arrival with the last byte",
-    [FIG_IDEAL] = "idealised messages",
-    [FIG_FIFO_IDEAL] = "idealised messages and one queue per link",
 };
 
 const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, char text[FIG_REASON_MAX])
@@ -33,6 +32,6 @@ const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, cha
             return text;
         }
     }
-    snprintf(text, FIG_REASON_MAX, "%s", claim->why ? claim->why : "No reason was found.");
+    snprintf(text, FIG_REASON_MAX, "%s", claim->why ? claim->why : "Unexplained.");
     return text;
 }

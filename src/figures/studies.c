@@ -6,8 +6,8 @@
 
 const fig_study_spec_t fig_study_spec[FIG_STUDIES] = {
     {"Two channels that take turns, or one queue",
-     "Every link of a deadlock-free torus router has two virtual channels that take turns (`--model=dateline`, the "
-     "paper's simulator and the default here); a packet changes to the second when it passes coordinate 0. The ideal "
+     "Every link of a deadlock-free torus router has two virtual channels that take turns (`--model=dateline`, as in "
+     "SST/Merlin, and the default here); a packet changes to the second when it passes coordinate 0. The ideal "
      "router has one queue per link (`--model=fifo`). At coordinate 0 the turns shift the mirrored streams of Swing, "
      "and the two messages of a step of Bruck, against each other: they fall out of step, meet on links that the "
      "schedule gives to one of them alone, and large vectors take longer. Trivance and Bucket load both directions "
@@ -20,7 +20,7 @@ const fig_study_spec_t fig_study_spec[FIG_STUDIES] = {
      {"128K", "2M", "32M", NULL},
      2.0},
     {"Heads or tails",
-     "In the paper's simulator a packet has arrived when its head has (`--delivery=head`); on a real link a message "
+     "In SST/Merlin a packet has arrived when its head has (`--delivery=head`); on a real link a message "
      "has arrived when its last byte has (`--delivery=tail`), the serialisation of one packet (82 ns) later in every "
      "step. The effect is largest for algorithms of many steps with short messages.",
      "delivery",

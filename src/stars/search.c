@@ -18,7 +18,7 @@
 
 #include "common/error.h"
 
-#define HOP_NS    200.0 /* the paper's network (appendix F): a link and a router */
+#define HOP_NS    200.0 /* the paper's network (appendix E): a link and a router */
 #define BYTE_NS   0.01  /* 800 Gb/s */
 #define NEAR      1.002 /* what comes so near the best needs no chain of its own */
 #define FORMS_MAX 256   /* orders of subgroups: divisors of up to 2^16 */

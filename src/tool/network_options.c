@@ -71,7 +71,7 @@ static const cli_option_t network_option[] = {
      "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
      "dateline fifo"},
     {"delivery", ROW(DELIVERY), "D",
-     "when a packet counts as arrived: with its head, as in the paper's simulator (default), or with its tail, as on a "
+     "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
      "real link",
      "head tail"},
     {"bandwidth", ROW(BANDWIDTH), "RATE", "of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},

@@ -128,7 +128,7 @@ static void test_csv(void **state)
     (void)state;
     assert_true(all >= 5 * 12);
     assert_int_equal(read_rows("run", 6, ring), all);
-    /* Two steps and three, at little more than 2 us each (paper section 5.1: more than 20 %). */
+    /* Two steps and three, at little more than 2 us each (paper section 6.1: more than 20 %). */
     for (int i = 0; i < all; i++)
         if (strcmp(ring[i].family, "swing") == 0 && ring[i].bytes < 8192)
             assert_true(ring[i].relative > 25 && ring[i].relative < 34);

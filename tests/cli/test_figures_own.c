@@ -79,9 +79,6 @@ static void test_cuts(void **state)
     assert_int_equal(count_of(csv, "\n33,8x8,"), 2 * FIG_CUTS_POINTS);
     assert_non_null(strstr(csv, "\n33,8x8,8192,16,5,"));
     assert_non_null(strstr(script, "title '8 KiB, median'"));
-    static fig_result_t ideal;
-    assert_int_equal(fig_idealise(result, &ideal), 0); /* leaves it alone */
-    assert_memory_equal(&ideal.figure[0], figure, sizeof *figure);
     /* Again, without what was kept, and from it: the same to the last digit. */
     for (int again = 0; exhaustive() && again < 2; again++) {
         char *same = written(fig_write_csv, run_one(&spec, "again"));

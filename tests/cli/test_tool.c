@@ -313,7 +313,7 @@ static void test_cost_paper(void **state)
 }
 
 /* tests/cli/plan-9.txt is what `LC_ALL=C trivance plan 9` printed when its every line had been checked by hand against
- * the paper's section 3 and figure 3; the time is that of `simulate 9 -a trivance-l -b 64K --model=fifo`. */
+ * the paper's section 4.3 and figure 3; the time is that of `simulate 9 -a trivance-l -b 64K --model=fifo`. */
 static void test_plan_text(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * The executor's progress: two-bit readiness entries, generations, chunk windows (src/execute/run.c and plan.h; paper,
- * appendix E). docs/models.md says what is proved, and which line of C each part stands for.
+ * appendix D). docs/models.md says what is proved, and which line of C each part stands for.
  *
  * RANKS ranks on a ring, a window of LANES lanes, CHUNKS chunks of STEPS steps. In each step a rank sends its partial
  * sum to both neighbours and reduces what came from both. The receives of any stage but a chunk's first may be posted

@@ -8,9 +8,9 @@
  *
  * What serves must be right for the type and the operation: windows and overlaps for exact operations, consistent
  * schedules for the rest, and for operations that do not commute the gathered form, which adds in rank order (under the
- * drop-in the MPI library serves those). Unless an algorithm is asked for by name, a schedule that sends both ways in a
- * dimension that has no two separate paths does not do either (paper, appendix E). Where what is asked for will not do,
- * the planner's choice takes its place.
+ * drop-in the MPI library serves those). Where the requested algorithm is not right, the planner's choice takes its place.
+ * Schedules that send both ways over a shared path are not excluded: the planner simulates the shared path
+ * (docs/connections.md, "Narrow dimensions").
  *
  * Rank 0 of the communicator chooses, for all vectors of a class of sizes at once, and tells the others (decide.h): what
  * is read here may differ between ranks.
