@@ -18,7 +18,7 @@ endif
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
-# The main job, on 9 MPI ranks of this machine. Builds only what it runs.
+# AllReduce on 9 MPI ranks, simulated times, the drop-in and a schedule; builds only these programs.
 demo:
 	@scripts/dependencies.sh build
 	@cmake -S . -B $(BUILD) -G Ninja > /dev/null
@@ -47,7 +47,7 @@ check-all:
 
 # Programs of Debian without and with the preload libraries.
 check-programs: all
-	@scripts/dependencies.sh build check check-all programs
+	@scripts/dependencies.sh build check netpipe programs
 	@scripts/programs.sh $(BUILD)
 
 # The backend of torch.distributed: PyTorch is a large download, so `make check-all` tests it only where it is installed.
@@ -68,7 +68,7 @@ bench: all
 # libFuzzer on what users type and on schedule files, SECONDS for each target.
 SECONDS ?= 60
 fuzz:
-	@scripts/dependencies.sh build check-all
+	@scripts/dependencies.sh build clang
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_FUZZ=ON \
 	    -DTRIVANCE_MPI=OFF -DTRIVANCE_BENCH=OFF > /dev/null
 	@cmake --build build-fuzz -j $(JOBS) --target libfuzzer_torus libfuzzer_parse libfuzzer_schedule libfuzzer_goal

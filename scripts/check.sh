@@ -28,7 +28,7 @@ stage() {
     local name=$1 start=$SECONDS
     shift
     echo "==== $name"
-    if "$@" 2>&1 | tee "$logs/$name.log" | closing_lines; then
+    if "$@" 2>&1 | tee "$logs/$name.log" | filter_log; then
         echo "---- $name: passed in $((SECONDS - start)) s"
     else
         failed="$failed $name"
@@ -37,8 +37,8 @@ stage() {
     echo
 }
 
-# Shows results, failures with their output and the summary; of the build, on a terminal, the number of steps done.
-closing_lines() {
+# Removes the progress lines of CTest and Ninja; on a terminal shows the number of build steps instead.
+filter_log() {
     local line clear=""
     while IFS= read -r line; do
         case $line in
@@ -68,7 +68,7 @@ address() {
     compile build-address -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_WERROR=ON \
         -DTRIVANCE_BENCH=OFF -DTRIVANCE_EXPLORER=OFF || return
     # MPI libraries keep memory until the process ends; leaks of Trivance are reported all the same.
-    LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
+    LSAN_OPTIONS="suppressions='$PWD/scripts/lsan.supp':print_suppressions=0" \
         run_tests build-address -L 'quick|sanitized' -LE 'install|readme'
 }
 
@@ -116,4 +116,4 @@ if [ -n "$failed" ]; then
 fi
 tests=$(sed -n 's/.* tests passed, .* out of \([0-9]*\)$/\1/p' "$logs"/*.log |
     awk '{ n += $1 } END { print n }')
-echo "$command: $tests tests passed in $((SECONDS - began)) s"
+echo "$command: passed in $((SECONDS - began)) s; $tests tests, skipped ones included"

@@ -14,11 +14,11 @@ quietly() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-echo "1. AllReduce on 9 MPI ranks of this machine, by every algorithm that takes a 3x3 torus."
+echo "1. AllReduce on 9 MPI ranks of this machine, by every algorithm that supports a 3x3 torus."
 quietly mpirun.openmpi -n 9 "$trivance" bench --torus 3x3 --algorithm all,planned --bytes 64,4K,256K --format matrix
 
 echo
-echo "2. Their simulated times on a 3x3 torus, best first, with the ratio to the physical limit."
+echo "2. Simulated times on a 3x3 torus, fastest first, with their ratio to the lower bound."
 "$trivance" simulate 3x3 --algorithm all,planned --bytes 1K,64K,4M --ranking | sed '1,3d'
 
 echo
@@ -27,7 +27,7 @@ quietly "$trivance" run --torus 3x3 --debug info -- mpirun.openmpi -n 9 "$build/
 sed -n '/^trivance: comm 1 .*allreduce/{p;q}' "$log" | fold -s -w 100
 
 echo
-echo "4. Trivance on a ring of 9: in step 1 every rank sends the sum of three to both ranks at distance 3."
+echo "4. Trivance on a ring of 9: in step 1 every rank sends a sum of three vectors to both ranks at distance 3."
 "$trivance" plan 9 --algorithm trivance-l | sed -n '/^step 0:/,/^whose/{/^whose/!p}'
 
 tool=${trivance#"$PWD"/}

@@ -7,13 +7,14 @@ set -eu
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
        libhwloc-dev libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich"
 check="python3 python3-mpi4py"
-check_all="libfabric-bin valgrind clang clang-format-14 clang-tidy-14 libclang-rt-dev llvm mandoc gnuplot-nox
-           spin netpipe-openmpi netpipe-mpich2 debhelper"
+clang="clang libclang-rt-dev llvm"
+netpipe="netpipe-openmpi netpipe-mpich2"
+check_all="$clang $netpipe libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc gnuplot-nox spin debhelper"
 testbed="iproute2"
 # For the explorer, which is built where all of these are: clang for WebAssembly, and what its page is tested with.
 explorer="clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 esbuild nodejs"
 browser="chromium npm node-typescript"
-# Those who have node and npm from elsewhere cannot have Debian's beside them.
+# node and npm from another source conflict with Debian's packages.
 command -v node > /dev/null && explorer=${explorer/ nodejs/}
 command -v npm > /dev/null && browser=${browser/ npm/}
 programs="hpcc lammps mumps-test"
@@ -25,12 +26,14 @@ for group in "$@"; do
     build) wanted="$wanted $build" ;;
     check) wanted="$wanted $check" ;;
     check-all) wanted="$wanted $check_all" ;;
+    clang) wanted="$wanted $clang" ;;
+    netpipe) wanted="$wanted $netpipe" ;;
     testbed) wanted="$wanted $testbed" ;;
     programs) wanted="$wanted $programs" ;;
     explorer) wanted="$wanted $explorer" ;;
     browser) wanted="$wanted $browser" ;;
     torch) wanted="$wanted $torch" ;;
-    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check, check-all, testbed, programs, explorer, browser and torch" >&2; exit 2 ;;
+    *) echo "dependencies.sh: '$group' is no group of packages; there are build, check, check-all, clang, netpipe, testbed, programs, explorer, browser and torch" >&2; exit 2 ;;
     esac
 done
 

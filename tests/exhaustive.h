@@ -1,5 +1,5 @@
 /*
- * Whether a test runs all of its cases (`make check-all`, `ctest -L exhaustive`) or a sample that includes the boundary
+ * Whether a test runs all of its cases, or all others (`make check-all`, `ctest -L exhaustive`) or a sample that includes the boundary
  * cases (`make check`, `ctest -L quick`). Tests of the exhaustive tier set TEST_EXHAUSTIVE.
  */
 #ifndef TRIVANCE_TESTS_EXHAUSTIVE_H
@@ -17,7 +17,7 @@ static inline bool exhaustive(void)
 
 /*
  * Whether a loop over the sizes of a ring or a line includes this one. The sample of the quick tier: all sizes up to 10,
- * powers of two and of three with their neighbours, twice a power of three, and primes.
+ * powers of two up to 128 and of three up to 243, most of their neighbours, and some primes and composite sizes between.
  */
 static inline bool try_size(int size)
 {

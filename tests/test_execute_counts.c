@@ -1,6 +1,6 @@
 /*
- * One plan at any count (the quick tier takes tori of up to 12 ranks): counts in turn over one plan give what a fresh plan of that count gives, and send as many bytes;
- * plans that are alike share a program, with other elements; the hooks for scratch.
+ * One plan runs with any count: counts in turn over one plan give the results of fresh plans and send as many bytes. Plans
+ * that are alike share a program, with other elements. The hooks for scratch. The quick tier takes tori of up to 12 ranks.
  */
 #include <pthread.h>
 

@@ -179,15 +179,15 @@ static int drive(world_t *world)
 
 static int injected, spread;
 
-/* One kind of failure after 0, 1, 2 … successes on one rank, until it does not happen any more. The quick tier
- * takes every fifth from the tenth on, which still comes to every rank, with `refuse` and without. */
+/* One kind of failure after 0, 1, 2 … successes on one rank, until it does not happen any more. The quick tier takes
+ * every fifth from the tenth on; these still include every rank, with `refuse` and without. */
 static void every_point(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind)
 {
     const int ranks = trv_schedule_torus(schedule)->ranks;
     const trv_collective_t collective = trv_schedule_collective(schedule);
     for (int after = 0, failed = 1; failed; after += !exhaustive() && after >= 10 ? 5 : 1) {
         const int rank = (after * 5 + 1) % ranks;
-        world_t world = make(schedule, count, chunk_bytes, kind, rank, after, after % 2);
+        world_t world = make(schedule, count, chunk_bytes, kind, rank, after, after / ranks % 2);
         world_fill(&world, false);
         for (int r = 0; r < ranks; r++)
             assert_int_equal(trv_plan_start(world.plan[r], world.input[r], world.output[r]), 0);

@@ -270,8 +270,8 @@ static void test_every_operation_and_type(void **state)
                 every_case((trv_op_t)op, (trv_type_t)type);
 }
 
-/* Past the streaming threshold every PERIOD elements repeat, so that one period of the result is computed naively. A
- * block of the streaming loop is not a multiple of a period. */
+/* Past the streaming threshold every PERIOD elements repeat, so that one period of the result is computed naively. PERIOD
+ * is prime, so it does not divide the block of the streaming loop. */
 enum { PERIOD = 4099, STREAMED_SOURCES = 4 };
 
 static void repeat(unsigned char *data, size_t period, size_t bytes)

@@ -3,6 +3,7 @@
  * and AllGather, of which those AllReduces are made, on the 2048 ranks of 8x16x16, and stars on 16x16x16.
  *
  * The exhaustive tier alone runs this program, one test at a time: the first argument is the pattern of the tests' names.
+ * tests/CMakeLists.txt lists the patterns; a new test needs one.
  */
 #include "verify_all.h"
 

@@ -1,6 +1,6 @@
 /*
  * Every algorithm on tori of all shapes: small and middling ones by counting every contribution, larger ones by random
- * 64-bit values. The quick tier leaves out tori of more than 100 ranks, but for the one of eight dimensions.
+ * 64-bit values. The quick tier takes those of up to 81 ranks, and 3x5x8 by random values; the exhaustive tier the others.
  */
 #include "verify_all.h"
 

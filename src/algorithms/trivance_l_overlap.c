@@ -1,5 +1,6 @@
 /*
- * Trivance, latency-optimal, with windows that overlap (paper sections 4.2 and 4.4): for operations that may count a value twice.
+ * Trivance, latency-optimal, with windows that overlap (paper sections 4.2 and 4.4): for operations that may count a value
+ * twice.
  *
  * The paper's own distances: 3^k, and in the last step ceil((a - 3^(s-1)) / 2), with the whole window in every
  * message. Where a is not 3^s the last windows overlap, so some contributions arrive twice:

@@ -1,6 +1,7 @@
 /*
  * Whether a claim of the paper is what we measure: each kind of test turns the curves of one figure into a number, or
- * a smallest and a largest, and compares with the claim's bounds. A claim over several figures holds if it does in all.
+ * a smallest and a largest, and compares with the claim's bounds. A claim about several figures holds if it holds in each
+ * of them that this run has.
  */
 #include "figures/figures.h"
 
@@ -50,7 +51,8 @@ static const fig_curve_t *find_curve(const fig_figure_t *figure, const char *key
 
 /* ---- One figure -------------------------------------------------------------------------------------------------- */
 
-/* Of the claim's curve; without one of the fastest baseline, which is every curve of a figure over a parameter. */
+/* The advantage over the claim's curve. Without a curve: over the fastest other algorithm; in a figure over a parameter
+ * the advantage of every curve. */
 static void advantages(const fig_result_t *result, const fig_claim_t *claim, const fig_figure_t *figure,
                        extent_t *extent)
 {
@@ -73,7 +75,7 @@ static void peak(const fig_result_t *result, const fig_claim_t *claim, const fig
 {
     extent_t all = {0};
     fig_claim_t everywhere = *claim;
-    if (where) /* the bounds are those of the place, not of the search */
+    if (where) /* from and to bound the size of the peak, so the search covers all sizes */
         everywhere.from = everywhere.to = 0;
     advantages(result, &everywhere, figure, &all);
     if (all.any)
@@ -186,7 +188,7 @@ static const char *size_text(double bytes, char text[FIG_TEXT_MAX])
     return strcpy(text, "no size up to 128 MiB");
 }
 
-/* Several figures: which one. */
+/* " (figure 8)" if the claim is about several figures, otherwise empty. */
 static const char *in_figure(const fig_claim_t *claim, int number, char text[FIG_TEXT_MAX])
 {
     text[0] = '\0';
@@ -274,7 +276,7 @@ static void write_rule(const fig_claim_t *claim, fig_finding_t *finding)
     case FIG_BREAK_EVEN: snprintf(rule, size, "break-even %s", place); break;
     case FIG_FASTEST_FROM: snprintf(rule, size, "fastest of all from a size on, %s", place); break;
     case FIG_SWITCH: snprintf(rule, size, "L to B %s", place); break;
-    case FIG_FALLS_FROM: snprintf(rule, size, "falls by a point %s", place); break;
+    case FIG_FALLS_FROM: snprintf(rule, size, "first falls by more than a point %s", place); break;
     case FIG_RISING: snprintf(rule, size, "first and last break-even never earlier than at the value before"); break;
     case FIG_SPREAD: snprintf(rule, size, "curves within %g points", claim->high); break;
     case FIG_FASTER: snprintf(rule, size, "at most %g %% longer", claim->high); break;

@@ -136,7 +136,7 @@ typedef struct fig_kept {
     const char *path;
     FILE *file;
     json_t *results;      /* by the name of the point */
-    pthread_mutex_t lock; /* of the file and the bar: who holds it may end the process */
+    pthread_mutex_t lock; /* of the file and the bar; a thread may end the process while it holds it */
     cli_progress_t progress;
 } fig_kept_t;
 
@@ -235,10 +235,11 @@ typedef enum fig_test {
     FIG_BREAK_EVEN,   /* the first and the last break-even size lie in from … to */
     FIG_FASTEST_FROM, /* the size from which on the curve's algorithm is the fastest of all lies in from … to */
     FIG_SWITCH,       /* the size where the curve's algorithm (none: Trivance) goes to B lies in from … to */
-    FIG_FALLS_FROM,   /* the advantage of Trivance's L over the best falls, by a point at least, first from here on */
+    FIG_FALLS_FROM,   /* the last size before the advantage over the fastest other algorithm first falls by more than a
+                         point lies in from … to */
     FIG_RISING,       /* neither the first nor the last break-even size falls from one curve to the next */
     FIG_SPREAD,       /* the curves differ by at most `high` points at every size of from … to */
-    FIG_FASTER,       /* the curve's algorithm takes at most 1 + high % of the time of `than` at every size */
+    FIG_FASTER,       /* the curve's algorithm takes at most `high` % longer than `than` at every size of from … to */
     FIG_WEAKER,       /* the first break-even size moves less per doubling of the parameter than in figure `low` */
 } fig_test_t;
 
@@ -267,6 +268,7 @@ void fig_check(const fig_result_t *result, const fig_claim_t *claim, fig_finding
 /* Why a claim differs: the first variant in which it holds, and what is measured there, or the claim's own reason. */
 #define FIG_REASON_MAX 1024
 extern const char fig_assumptions[]; /* what the variants are, for readers */
+extern const char fig_unexplained[]; /* the reason, if none is known */
 const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, char text[FIG_REASON_MAX]);
 
 /* ---- Writing it down --------------------------------------------------------------------------------------------- */

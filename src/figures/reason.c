@@ -20,6 +20,8 @@ static const char *const assumption[FIG_VARIANTS] = {
     [FIG_FIFO_TAIL] = "one queue per link and arrival with the last byte",
 };
 
+const char fig_unexplained[] = "Unexplained.";
+
 const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, char text[FIG_REASON_MAX])
 {
     for (int v = 0; v < FIG_VARIANTS; v++) {
@@ -32,6 +34,6 @@ const char *fig_reason(const fig_result_t *result, const fig_claim_t *claim, cha
             return text;
         }
     }
-    snprintf(text, FIG_REASON_MAX, "%s", claim->why ? claim->why : "Unexplained.");
+    snprintf(text, FIG_REASON_MAX, "%s", claim->why ? claim->why : fig_unexplained);
     return text;
 }

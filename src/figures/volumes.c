@@ -1,5 +1,5 @@
 /*
- * Volumes for the report, counted from the schedules: what Trivance B transmits, and what reductions read and write.
+ * Counted from the schedules, for the report: Theta of Trivance B, and the bytes that reductions read and write.
  */
 #include "figures/figures.h"
 

@@ -33,9 +33,8 @@ static void write_head(const fig_result_t *result, FILE *out)
           "to 15 those of the sensitivity analysis (appendix F), 16 to 20 the additional plots (appendix G).\n\n"
           "What the paper leaves open is chosen here: the values between the smallest and the largest bandwidth "
           "(figure 10) and packet size (figure 15), and all alphas (figure 13) and link latencies (figure 14). The "
-          "paper's routers have buffers of 64 MB per link (appendix E), those simulated here unlimited ones, which "
-          "makes no "
-          "difference (`trivance simulate 8 --bytes=128M --buffer=64000000`).\n\n",
+          "paper's routers have buffers of 64 MB per link (appendix E), those simulated here unlimited ones; the "
+          "times are the same (`trivance simulate 8 --bytes=128M --buffer=64000000`).\n\n",
           out);
 }
 
@@ -51,7 +50,7 @@ static void write_figures(const fig_result_t *result, FILE *out)
 
 /* ---- Claims ------------------------------------------------------------------------------------------------------ */
 
-#define CLAIMS_HEAD "| section | the paper | figure | rule | measured | |\n|---|---|---|---|---|---|\n"
+#define CLAIMS_HEAD "| section | the paper | figure | rule | measured | verdict |\n|---|---|---|---|---|---|\n"
 
 static void write_claim(const fig_claim_t *claim, const fig_finding_t *finding, FILE *out)
 {
@@ -62,11 +61,12 @@ static void write_claim(const fig_claim_t *claim, const fig_finding_t *finding, 
             finding->verdict == FIG_DIFFERS ? "**differs**" : fig_verdict_name[finding->verdict]);
 }
 
-/* One line, which opens on those that are asked for. */
+/* An element that unfolds into the claims about figures that this run does not include. */
 static void write_unmeasured(const fig_result_t *result, int claims, FILE *out)
 {
     fig_finding_t finding;
-    fprintf(out, "\n<details><summary>%d claims about figures that this run has not</summary>\n\n" CLAIMS_HEAD, claims);
+    fprintf(out, "\n<details><summary>%d claims about figures that this run does not include</summary>\n\n" CLAIMS_HEAD,
+            claims);
     for (int c = 0; c < fig_claims; c++) {
         fig_check(result, &fig_claim[c], &finding);
         if (finding.verdict == FIG_NOT_MEASURED)
@@ -107,10 +107,8 @@ static void write_claims(const fig_result_t *result, FILE *out)
             continue;
         fprintf(out, "- **%s.** Measured: %s. ", fig_claim[c].text, finding.measured);
         fig_reason(result, &fig_claim[c], reason);
-        if (strcmp(reason, before) != 0)
-            fprintf(out, "%s\n", reason);
-        else
-            fputs("The same reason.\n", out);
+        const bool repeated = strcmp(reason, before) == 0 && strcmp(reason, fig_unexplained) != 0;
+        fprintf(out, "%s\n", repeated ? "The same reason." : reason);
         strcpy(before, reason);
     }
     fputc('\n', out);

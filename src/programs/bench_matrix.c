@@ -1,6 +1,6 @@
 /*
  * bench --format=matrix: per torus a table of marks, an algorithm per line and a size per column, without times. A mark
- * stands for all runs of its cell: exact on every rank, and the same bits on all of them.
+ * stands for one checked run per transport: exact on every rank, and bitwise identical on all of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,10 @@ static int matrix_lines(const bench_output_t *output, int torus, int line[BENCH_
     *width = 0;
     for (int e = 0; e < options->entries; e++) {
         const int length = (int)strlen(options->entry[e].choice.label);
-        if (*matrix_cell(output, torus, e, 0) == MARK_NONE)
+        int size = 0;
+        while (size < options->sizes && *matrix_cell(output, torus, e, size) == MARK_NONE)
+            size++;
+        if (size == options->sizes)
             continue;
         line[lines++] = e;
         *width = length > *width ? length : *width;

@@ -418,8 +418,8 @@ static int find_conflict(const draft_t *draft)
         return trv_fail(TRV_ERR_ARGUMENT, "--format=nccl shows both, in place and not; leave --in-place out");
     if (options->format == BENCH_MATRIX && (options->iterations >= 0 || options->warmup >= 0 || !options->check))
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "--format=matrix checks one run of each and measures nothing; leave --iterations, --warmup and "
-                        "--check out");
+                        "--format=matrix checks one run of each algorithm and size and measures nothing; leave "
+                        "--iterations, --warmup and --check out");
     if (draft->schedule && draft->with_collective)
         return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule says the collective; leave --collective out");
     if (draft->with_op && options->collective == TRV_ALLGATHER)

@@ -67,7 +67,7 @@ int trv_testbed_status(tb_status_t *status);
 /* Sends a request to the emulator (emulator/control.c). *answer (may be NULL) is what follows "ok", to be freed. */
 int trv_testbed_ask(const char *request, char **answer);
 
-/* ---- processes.c: who is in the namespaces ----------------------------------------------------------------------- */
+/* ---- processes.c: the processes in the namespaces ----------------------------------------------------------------- */
 
 /* Ends, politely at first, all processes in the namespaces of the nodes, and of the head if asked for. 0, or
  * TRV_ERR_STATE where one does not end. */

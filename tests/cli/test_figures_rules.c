@@ -74,7 +74,7 @@ static void test_measures(void **state)
     assert_string_equal(fig_percent(-146.5, text), "2.5x as long");
 }
 
-/* Every kind of test on the advantages 10, 30, 20, -20 %, held and broken. */
+/* The kinds of tests on the advantages 10, 30, 20, -20 %, most of them held and broken. */
 static void test_rules(void **state)
 {
     static const struct {
@@ -115,6 +115,22 @@ static void test_rules(void **state)
             fail_msg("rule %zu (%s): %s, measured %s", i, finding.rule, fig_verdict_name[finding.verdict],
                      finding.measured);
     }
+}
+
+/* The reason of a claim that differs: the first variant in which it holds, else its own, else none. */
+static void test_reasons(void **state)
+{
+    static fig_result_t result, fifo;
+    char text[FIG_REASON_MAX];
+    fig_claim_t claim = {"", "", {6}, FIG_BREAK_EVEN, "swing", NULL, 1024, 2048, 0, 0, NULL};
+    (void)state;
+    result = *synthetic((double[]){10, 30, 20, -20});
+    assert_string_equal(fig_reason(&result, &claim, text), "Unexplained.");
+    claim.why = "Known.";
+    assert_string_equal(fig_reason(&result, &claim, text), "Known.");
+    fifo = *synthetic((double[]){10, -10, -20, -20});
+    result.variant[FIG_FIFO] = &fifo;
+    assert_string_equal(fig_reason(&result, &claim, text), "It holds with one queue per link: 1.4 KiB.");
 }
 
 /* Two curves never look alike, and an entry's number is that of a colour. */
@@ -198,8 +214,9 @@ static void test_volumes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measures), cmocka_unit_test(test_rules),  cmocka_unit_test(test_colours),
-        cmocka_unit_test(test_claims),   cmocka_unit_test(test_beyond), cmocka_unit_test(test_volumes),
+        cmocka_unit_test(test_measures), cmocka_unit_test(test_reasons), cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_colours),  cmocka_unit_test(test_claims),  cmocka_unit_test(test_beyond),
+        cmocka_unit_test(test_volumes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

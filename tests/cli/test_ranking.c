@@ -82,16 +82,33 @@ static void test_order_and_ratios(void **state)
     tool_clear(&tool);
 }
 
+/* An algorithm that cannot run has no cell, and a line with the reason. */
+static void test_missing(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("simulate 3x3 --algorithm=ring,trivance-l --bytes=1K --ranking", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "\ntrivance-l  "));
+    assert_null(strstr(tool.out, "\nring  "));
+    char *all = malloc(strlen(tool.out) + strlen(tool.err) + 1);
+    assert_non_null(all);
+    strcat(strcpy(all, tool.out), tool.err);
+    assert_non_null(strstr(all, "ring cannot run: "));
+    free(all);
+    tool_clear(&tool);
+}
+
 static void test_bad_input(void **state)
 {
     (void)state;
-    tool_refuses("simulate 9 --ranking --format=json", "--ranking is a table");
+    tool_refuses("simulate 9 --ranking --format=json", "--ranking prints a table");
     tool_refuses("simulate 9 --ranking --bytes=1,2,3,4,5,6,7,8,9", "up to 8 sizes");
     tool_refuses("simulate 9 --ranking --goal=x.goal", "sizes of its own");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order_and_ratios), cmocka_unit_test(test_bad_input)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order_and_ratios), cmocka_unit_test(test_missing),
+                                       cmocka_unit_test(test_bad_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ export const text = (page, selector) => page.locator(selector).textContent();
 export const settled = page => page.waitForFunction(() => /step \d+ of 0–/.test(document.getElementById('step-text').textContent));
 
 /** What a command prints that is copied from the page into bash. */
-export const inShell = command => spawnSync('bash', ['-c', `trivance() { ${tool} "$@"; }; ${command}`], { encoding: 'utf8' }).stdout;
+export const inShell = command => spawnSync('bash', ['-c', `trivance() { "${tool}" "$@"; }; ${command}`], { encoding: 'utf8' }).stdout;
 /** The words that a shell makes of a command. */
 export const wordsOf = command => spawnSync('bash', ['-c', `trivance() { printf '%s\\0' "$@"; }; ${command}`], { encoding: 'utf8', cwd: process.env.SHOTS }).stdout.split('\0').slice(0, -1);
 export const goTo = (page, hash) => page.evaluate(to => { location.hash = to; }, hash);

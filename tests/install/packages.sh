@@ -32,8 +32,9 @@ if [ "$step" = explorer ]; then
     mkdir -p "$work/trivance"
     tar -C "$source" --exclude-vcs --exclude='./build*' -c . | tar -C "$work/trivance" -x
     in_copy dh build --buildsystem=cmake+ninja --until dh_auto_configure
-    ! grep -qw explorer <(ninja -C "$work"/trivance/obj-* -t targets) ||
-        in_copy cmake --build obj-* --target explorer
+    folder=$(echo "$work"/trivance/obj-*)
+    targets=$(ninja -C "$folder" -t targets)
+    ! grep -q '^explorer: ' <<< "$targets" || in_copy cmake --build "$folder" --target explorer
     exit
 fi
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The shared libraries show exactly the functions that the public headers declare with TRV_API, each with a version, and
-# libtrivance needs nothing but libc and libm. Every symbol that the archives define begins with trv_, and no two that a program links
-# define the same. Usage: symbols.sh SOURCE BUILD
+# libtrivance needs nothing but libc and libm. Every symbol that the archives define begins with trv_, and no two archives
+# of a program define the same. Usage: symbols.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
 code=0

@@ -3,7 +3,6 @@
 # Without TEST_EXHAUSTIVE only ranks that wait for a collective.
 set -eu -o pipefail
 exhaustive=${TEST_EXHAUSTIVE:-}
-unset TEST_EXHAUSTIVE # no variable of the library
 mpirun=$1 program=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -19,7 +18,7 @@ fail() {
 }
 
 said() { # REGULAR-EXPRESSION
-    grep -qhE "^trivance: $1" "$work"/said.* || fail "nobody says '$1'"
+    grep -qhE "^trivance: $1" "$work"/said.* || fail "no rank logs '$1'"
 }
 
 "$mpirun" -n 3 "$program" goes-on > "$log" 2>&1 || fail "the program ends with $?"

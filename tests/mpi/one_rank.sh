@@ -4,7 +4,6 @@
 # Without TEST_EXHAUSTIVE only all diagnostics together.
 set -u
 exhaustive=${TEST_EXHAUSTIVE:-}
-unset TEST_EXHAUSTIVE # no variable of the library
 . "$(dirname "$0")/../../scripts/mpi-environment.sh"
 launcher=$1 library=$2
 shift 2

@@ -4,7 +4,6 @@
 # Without TEST_EXHAUSTIVE a sample: the rules, the table of calls, and rules that tune has written.
 set -u
 exhaustive=${TEST_EXHAUSTIVE:-}
-unset TEST_EXHAUSTIVE # no variable of the library
 launcher=$1 program=$2 tool=$3
 failures=0
 work=$(mktemp -d)

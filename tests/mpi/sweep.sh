@@ -4,7 +4,6 @@
 # Without TEST_EXHAUSTIVE a sample: the rows of three ranks, and failures of one rank.
 set -u
 exhaustive=${TEST_EXHAUSTIVE:-}
-unset TEST_EXHAUSTIVE # no variable of the library
 launcher=$1 tool=$2
 failures=0
 folder=$(mktemp -d)

@@ -118,7 +118,7 @@ static void close_amid_messages(void)
         for (int round = 0; rc == 0 && round < 1000; round++)
             rc = trv_net_allreduce(world, data[0], data[1], count, TRV_DOUBLE, TRV_SUM);
         if (rc != TRV_ERR_TRANSPORT || !strstr(trv_last_error(), "the ranks' counts or types differ"))
-            fail("nobody noticed, or the reason is another");
+            fail("no rank reports it, or the reason is another");
         trv_net_finalize(&net);
     }
 }
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     for (int round = 0; rc == 0 && trv_now_s() - start < 60; round++)
         rc = use(world, what, round);
     if (rc == 0)
-        fail("nobody noticed");
+        fail("no rank reports it");
     if (rc != TRV_ERR_TRANSPORT)
         fail("the code is another");
     expect_reason(what);

@@ -2,8 +2,8 @@
  * The k-th allocation of Trivance's libraries fails, once. Preloaded before all others, under glibc.
  *
  * A caller is known by the file that its return address lies in, so allocations of the MPI library and of the program
- * are left alone. A program finds failing_memory_arm by dlsym and selects the allocation that fails; for allocations before it
- * can, FAILING_MEMORY=K selects it from the start.
+ * are left alone. A program finds failing_memory_arm by dlsym and selects the allocation that fails; FAILING_MEMORY=K selects
+ * one of those before.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fenced `sh` block of the documents, and compiles and runs every fenced `c` block (a whole program), in an
 # empty folder with the built tool in PATH. `make` is replaced by a shim that only checks that the target exists: the
-# targets run, or are run by, everything else in `make check`.
+# targets run, or are run by, everything else in `make check` and `make check-all`.
 # Usage: commands.sh SOURCE BUILD DOCUMENT…
 set -eu -o pipefail
 source=$1 build=$2

@@ -1,5 +1,5 @@
 /*
- * The TRV_ functions under MPI_THREAD_MULTIPLE; meant for ThreadSanitizer (`make check`), and right without it.
+ * The TRV_ functions under MPI_THREAD_MULTIPLE; meant for ThreadSanitizer (`make check-all`), and right without it.
  *
  *     mpirun -n 2 threads [--rounds N]
  *

@@ -64,6 +64,6 @@ done
 
 echo "== not ours"
 ip netns add trv-1
+trap 'ip netns delete trv-1 2> /dev/null; rm -rf "$work"' EXIT
 refuse "no testbed made it" up 3
-ip netns delete trv-1
 echo "passed"

@@ -1,5 +1,5 @@
-# Checks of exit status and output, and a testbed that ends with the script, for the scripts beside this one: they set
-# $tool, the tool, and source this file, which makes $work, a folder for files.
+# Functions for the scripts in this folder. A script sets $tool (the trivance program), then sources this file. It creates
+# the temporary folder $work and, at exit, removes it and takes down the testbed that the script has set up.
 
 work=$(mktemp -d)
 trap '[ -z "${ours-}" ] || "$tool" testbed down > /dev/null; rm -rf "$work"' EXIT
@@ -13,7 +13,7 @@ expect() {
     "$@" > "$work/out" 2>&1
     got=$?
     [ $got = "$code" ] || fail "exit code $got, not $code: $*"
-    grep -q -e "$words" "$work/out" || fail "not said '$words': $*"
+    [ -z "$words" ] || grep -q -e "$words" "$work/out" || fail "the output does not contain '$words': $*"
 }
 
 # refuse WORDS ARGUMENTS…: one line, exit code 2, nothing on standard output.

@@ -14,12 +14,9 @@ export TRIVANCE_PIECE=0
 
 # job CODE WORDS PROGRAM ARGUMENT…
 job() {
-    local code=$1 words=$2 got
+    local code=$1 words=$2
     shift 2
-    timeout 100 "$tool" testbed run --mpi=none -- "$@" > "$work/out" 2>&1
-    got=$?
-    [ $got = "$code" ] || fail "exit code $got, not $code: $*"
-    grep -q -e "$words" "$work/out" || [ -z "$words" ] || fail "not said '$words': $*"
+    expect "$code" "$words" timeout 100 "$tool" testbed run --mpi=none -- "$@"
 }
 
 up 3x2m --bandwidth=100Mb/s --hop-latency=200us --ports

@@ -1,6 +1,6 @@
 /*
- * AllReduce after AllReduce for the given number of seconds, every result checked. An ordinary MPI program, to which the tests do
- * what networks do.
+ * AllReduce after AllReduce for the given number of seconds, every result checked: an ordinary MPI program, during which
+ * the tests change the network.
  */
 #include <stdio.h>
 #include <stdlib.h>

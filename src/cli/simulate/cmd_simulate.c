@@ -146,7 +146,7 @@ static const char *find_conflict(const cli_simulate_t *job, const given_t *given
         return "a GOAL program has sizes of its own and no steps; leave --bytes, --compare, --limit, --ranking and "
                "--trace out";
     if (job->ranking && job->format != CLI_FORMAT_TABLE)
-        return "--ranking is a table for people; with --format=json and csv take --limit, whose rows have the ratio";
+        return "--ranking prints a table; for --format=json or csv use --limit, which adds the column limit_ratio";
     if (job->ranking && job->sizes > CLI_RANKING_SIZES_MAX)
         return "--ranking shows up to 8 sizes side by side, for example --bytes=1K,64K,4M";
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!file && !job->selection.single)))

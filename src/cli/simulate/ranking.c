@@ -1,6 +1,6 @@
 /*
  * trivance simulate --ranking: for each size the algorithms from the fastest to the slowest, with the time of each as a
- * multiple of the lower bound. Each size has its own columns, so a row holds the algorithms of one place.
+ * multiple of the lower bound. Each size has its own columns, so a row holds the algorithms at the same position.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,23 +15,23 @@
 #define TITLE_SIZE (TRV_BYTES_TEXT_MAX + 16)
 #define RATIO_MAX  32 /* characters */
 
-typedef struct place {
+typedef struct position {
     double time_ns;
     int line;
     const char *label;
-} place_t;
+} position_t;
 
 /* The lines of a group that have a time at one size, the fastest first. */
 typedef struct ranking {
     const trv_time_unit_t *unit;
     double limit_ns;
-    int places;
-    place_t *place;
+    int positions;
+    position_t *position;
 } ranking_t;
 
 static int ranking_compare(const void *a, const void *b)
 {
-    const place_t *first = a, *second = b;
+    const position_t *first = a, *second = b;
     if (first->time_ns != second->time_ns)
         return first->time_ns < second->time_ns ? -1 : 1;
     return first->line - second->line; /* equally fast: in the order of the list */
@@ -41,18 +41,19 @@ static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
 {
     trv_limit_t limit;
     *ranking = (ranking_t){.unit = trv_time_unit(cli_group_best_ns(group, size))};
-    ranking->place = malloc((size_t)group->lines * sizeof *ranking->place);
-    if (!ranking->place)
+    ranking->position = malloc((size_t)group->lines * sizeof *ranking->position);
+    if (!ranking->position)
         return trv_fail_memory();
     for (int line = 0; line < group->lines; line++) {
         const cli_point_t *point = &group->point[line * group->sizes + size];
         if (!point->rc)
-            ranking->place[ranking->places++] = (place_t){point->time_ns, line, point->choice->label};
+            ranking->position[ranking->positions++] = (position_t){point->time_ns, line, point->choice->label};
     }
-    qsort(ranking->place, (size_t)ranking->places, sizeof *ranking->place, ranking_compare);
+    qsort(ranking->position, (size_t)ranking->positions, sizeof *ranking->position, ranking_compare);
     const cli_point_t *any = &group->point[size];
     const int rc = cli_limit_find(&group->torus, &any->options, group->collective, any->bytes, &limit);
-    ranking->limit_ns = limit.time_ns;
+    if (!rc)
+        ranking->limit_ns = limit.time_ns;
     return rc;
 }
 
@@ -60,19 +61,19 @@ static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
 static void ranking_cell(const ranking_t *ranking, int index, cli_table_t *table)
 {
     char time[TRV_TIME_TEXT_MAX], text[TRV_TIME_TEXT_MAX + RATIO_MAX];
-    if (index >= ranking->places) {
+    if (index >= ranking->positions) {
         cli_cell_none(table);
         cli_cell_none(table);
         return;
     }
-    const place_t *place = &ranking->place[index];
-    const double ratio = place->time_ns / ranking->limit_ns;
-    trv_format_time(place->time_ns, ranking->unit, time);
+    const position_t *position = &ranking->position[index];
+    const double ratio = position->time_ns / ranking->limit_ns;
+    trv_format_time(position->time_ns, ranking->unit, time);
     char *unit = strchr(time, ' ');
     if (unit && strcmp(unit + 1, ranking->unit->name) == 0) /* it is in the title */
         *unit = '\0';
     snprintf(text, sizeof text, "%s %5.*f", time, ratio < 100 ? 2 : 1, ratio);
-    cli_cell_text(table, place->label);
+    cli_cell_text(table, position->label);
     cli_cell_text(table, text);
 }
 
@@ -80,19 +81,19 @@ static int ranking_print(const cli_group_t *group, const ranking_t *ranking)
 {
     cli_column_t column[2 * CLI_RANKING_SIZES_MAX];
     char title[CLI_RANKING_SIZES_MAX][2][TITLE_SIZE], bytes[TRV_BYTES_TEXT_MAX];
-    int places = 0;
+    int positions = 0;
     cli_table_t table;
     for (int size = 0; size < group->sizes; size++) {
         snprintf(title[size][0], TITLE_SIZE, "%s", trv_format_bytes(group->point[size].bytes, bytes));
         snprintf(title[size][1], TITLE_SIZE, "%s ratio", ranking[size].unit->name);
         column[2 * size] = (cli_column_t){NULL, title[size][0], false, 0};
         column[2 * size + 1] = (cli_column_t){NULL, title[size][1], true, 0};
-        places = ranking[size].places > places ? ranking[size].places : places;
+        positions = ranking[size].positions > positions ? ranking[size].positions : positions;
     }
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, 2 * group->sizes, cli_stdout_is_terminal());
-    for (int place = 0; place < places; place++) {
+    for (int position = 0; position < positions; position++) {
         for (int size = 0; size < group->sizes; size++)
-            ranking_cell(&ranking[size], place, &table);
+            ranking_cell(&ranking[size], position, &table);
         cli_row_end(&table);
     }
     return cli_table_end(&table);
@@ -109,6 +110,6 @@ int cli_simulate_ranking(const cli_group_t *group)
     if (!rc)
         puts("ratio: to the lower bound on the time of any schedule");
     for (int size = 0; size < group->sizes; size++)
-        free(ranking[size].place);
+        free(ranking[size].position);
     return rc;
 }

@@ -2,7 +2,7 @@
  * trivance testbed bench: the parts.
  *
  * bench.c          options; for every torus a testbed, for every MPI and mode a job
- * bench_job.c      who takes part, the job, and its answers
+ * bench_job.c      the algorithms compared, the job, and its output
  * bench_predict.c  what the packet simulator says
  * bench_program.c  a user's program instead: without the drop-in and with it
  * bench_output.c   tables, CSV

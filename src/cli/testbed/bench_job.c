@@ -1,6 +1,6 @@
 /*
- * The jobs of `trivance testbed bench`: who takes part, and what the benchmark program answers (its lines are described
- * in testbed/programs/bench_program.h). Which algorithm a planner's choice was, the preload library's log says.
+ * The jobs of `trivance testbed bench`: the algorithms compared, and the output of the benchmark program (its lines are
+ * described in testbed/programs/bench_program.h). The log of the preload library names the algorithm of a planner's choice.
  */
 #include <math.h>
 #include <stdio.h>

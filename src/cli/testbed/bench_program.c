@@ -1,7 +1,7 @@
 /*
  * `trivance testbed bench -- PROGRAM`: a program as it is, without the drop-in and with it, in turns. Its time is that
- * from when the last rank has left MPI_Init to when the last one enters MPI_Finalize, as testbed/programs/clock.c tells; where
- * that tells nothing (a program that is linked statically, or ends without MPI_Finalize), the job's, start included.
+ * from when the last rank has left MPI_Init to when the last one enters MPI_Finalize (testbed/programs/clock.c); if that
+ * is not known (a program that is linked statically, or ends without MPI_Finalize), that of the job, start included.
  */
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,8 @@
  *
  * Where no torus is known, or the communicator is no part of it that is a torus, the API takes a ring and the drop-in
  * leaves the communicator to the MPI library unless an algorithm is asked for by name. For AllReduce on a set of nodes
- * both look for a plan first (selection/node_sets.h). What the environment asks for
- * must fit communicators as large as MPI_COMM_WORLD; a smaller one that it does not fit is served as if nothing were
- * set, and TRIVANCE_DEBUG=info says so.
+ * both look for a plan first (selection/node_sets.h). The torus of the environment must fit communicators as large as
+ * MPI_COMM_WORLD; a smaller one that it does not fit is served as if nothing were set, and TRIVANCE_DEBUG=info logs that.
  */
 #include <stdio.h>
 #include <string.h>

@@ -36,7 +36,7 @@ typedef struct bench_rival {
     MPI_Comm comm; /* which keeps its algorithm, or carries the hint */
 } bench_rival_t;
 
-/* ---- bench_rivals.c: who takes part ------------------------------------------------------------------------------ */
+/* ---- bench_rivals.c: the algorithms compared --------------------------------------------------------------------- */
 
 /* Reads the words and makes their communicators. NULL, or a sentence. Collective. */
 const char *bench_rivals_make(char **word, int count, bench_rival_t *rival);

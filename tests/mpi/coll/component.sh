@@ -5,7 +5,6 @@
 # communicators, late ranks.
 set -eu -o pipefail
 exhaustive=${TEST_EXHAUSTIVE:-}
-unset TEST_EXHAUSTIVE # no variable of the library
 export OMPI_MCA_mca_base_component_path=$1:SYSTEM_DEFAULT
 info=$2 mpirun=$3 program=$4 fortran=${5:-}
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 /*
- * The reports while several threads call, wait, print and are signalled. Most of what can go wrong here shows under
- * ThreadSanitizer: `make check` runs it so.
+ * The reports while several threads call, wait, print and are signalled. Most of what can go wrong here shows only
+ * under ThreadSanitizer, which `make check-all` uses.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -19,7 +19,7 @@
 
 static bool brief; /* the sample: fewer tori and counts */
 
-/* All ways to write n as a product of at least two sizes, up to 4 dimensions, the first `max` of them; and the ring. */
+/* The ring of n, products of two and of three sizes, and 1xnx1: at most `max` tori. */
 static int tori_of(int n, trv_torus_t *torus, int max)
 {
     int count = 0;
@@ -76,9 +76,8 @@ static void try_count(const run_t *run, int count, bool in_place)
     memset(behind, 0x5a, sizeof behind);
     if (!in_place || run->collective != TRV_REDUCE_SCATTER) /* there its own input lies behind the result */
         expect(memcmp(run->receive + result, behind, sizeof behind) == 0,
-               "%s by %s on %s, %d elements: written behind the "
-               "result",
-               name[run->collective], run->algorithm, run->torus, count);
+               "%s by %s on %s, %d elements: written behind the result", name[run->collective], run->algorithm,
+               run->torus, count);
 }
 
 static void try_all_counts(run_t *run)

@@ -9,8 +9,8 @@
 #include "harness.h"
 #include "topics.h"
 
-/* Buffers that begin at one address are an error where they are one to the MPI library, MPICH; all that overlap are read
- * from a copy. */
+/* MPICH rejects equal send and receive buffers; Open MPI does not, and Trivance does as the MPI library. Buffers that
+ * overlap otherwise are read from a copy. */
 #if defined(MPICH)
 static const int SAME = MPI_ERR_BUFFER;
 #else

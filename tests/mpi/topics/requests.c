@@ -71,7 +71,7 @@ static void many(MPI_Comm comm, const char *what)
 }
 
 /* Rank 0 posts and then notifies the others, which post, too; if posting waited for them, this would never end. */
-static void nobody_waits(MPI_Comm comm, bool prepared)
+static void posting_does_not_wait(MPI_Comm comm, bool prepared)
 {
     int value = test_rank + 1, sum = 0, word = 0;
     MPI_Comm own;
@@ -309,8 +309,8 @@ void topic_requests(void)
     MPI_Comm comm, fresh;
     MPI_Comm_dup(test_comm, &comm);
     MPI_Comm_dup(test_comm, &fresh);
-    nobody_waits(comm, false);
-    nobody_waits(comm, true);
+    posting_does_not_wait(comm, false);
+    posting_does_not_wait(comm, true);
     TRV_Comm_set(comm, NULL, NULL);
     many(comm, "many");
     expect_class(TRV_Comm_set(comm, NULL, "trivance-b"), MPI_SUCCESS, NULL, "another algorithm");

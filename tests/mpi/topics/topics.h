@@ -1,6 +1,6 @@
 /*
  * The topics of the program test_topics, a file each. A topic runs on the communicator test_comm (harness.h), whose ranks
- * all call it, and leaves nothing behind, because other topics follow in the same job.
+ * all call it. It leaves test_comm unchanged and no message on it, because other topics follow in the same job.
  */
 #ifndef TRIVANCE_TESTS_MPI_TOPICS_H
 #define TRIVANCE_TESTS_MPI_TOPICS_H

@@ -212,7 +212,7 @@ static void patient(size_t first, size_t second)
     receive(&b, 1, 0, in + first, second);
     memset(out, 1, first + second);
     for (int i = 0; i < POLLS; i++)
-        expect(test(&b, 0) == 0 && test(&b, 1) == 0, "nobody has sent: %s", trv_last_error());
+        expect(test(&b, 0) == 0 && test(&b, 1) == 0, "nothing was sent: %s", trv_last_error());
     test_barrier(comm);
     send(&b, 2, 0, out, first);
     for (int i = 0; i < POLLS; i++) /* the first one is not tested, so it may not be taken */
@@ -365,7 +365,7 @@ static void parted(size_t bytes, size_t piece_bytes)
     receive(&b, 2, 1, in, bytes);
     send(&b, 3, 0, out, LARGE_BYTES);
     for (int i = 0; i < POLLS; i++)
-        expect(test(&b, 2) == 0 && test(&b, 3) >= 0, "nobody has parted: %s", trv_last_error());
+        expect(test(&b, 2) == 0 && test(&b, 3) >= 0, "no rank has parted: %s", trv_last_error());
     test_barrier(comm);
     refuse(&b, previous_rank, 1); /* as a rank does that sends to it, too */
     trv_mpi_channel_part(b.channel);
@@ -377,7 +377,7 @@ static void parted(size_t bytes, size_t piece_bytes)
     expect(code == TRV_REFUSED, "a second receive from a rank that parted ends with %d", code);
     code = ends_with(&b, 3); /* unless MPI has put it aside */
 #ifdef OPEN_MPI
-    expect(code != 1, "a send that nobody takes ends well");
+    expect(code != 1, "a send without a receive ends well");
 #endif
     expect(code == 1 || (code == TRV_ERR_TRANSPORT && strstr(trv_last_error(), words)),
            "a send to a rank that parted: %d", code);
@@ -428,7 +428,7 @@ static void cancelled(size_t bytes, size_t piece_bytes)
     receive(&b, 1, 1, in, bytes);
     receive(&b, 2, 0, in, bytes);
     int code = test(&b, 0);
-    expect(code == 0, "nobody sent, and a receive of %zu bytes ends with %d: %s", bytes, code, trv_last_error());
+    expect(code == 0, "nothing was sent, and a receive of %zu bytes ends with %d: %s", bytes, code, trv_last_error());
     for (int slot = 0; slot < 3; slot++)
         cancel(&b, slot);
     test_barrier(comm);
