@@ -27,7 +27,7 @@ quietly "$trivance" run --torus 3x3 --debug info -- mpirun.openmpi -n 9 "$build/
 sed -n '/^trivance: comm 1 .*allreduce/{p;q}' "$log" | fold -s -w 100
 
 echo
-echo "4. Trivance on a ring of 9: in step 1 every rank sends a sum of three vectors to both ranks at distance 3."
+echo "4. Trivance on a ring of 9: in step 1 every rank sends sums of three vectors over distance 3."
 "$trivance" plan 9 --algorithm trivance-l | sed -n '/^step 0:/,/^whose/{/^whose/!p}'
 
 tool=${trivance#"$PWD"/}

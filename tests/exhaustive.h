@@ -16,17 +16,20 @@ static inline bool exhaustive(void)
 }
 
 /*
- * Whether a loop over the sizes of a ring or a line includes this one. The sample of the quick tier: all sizes up to 10,
- * powers of two up to 128 and of three up to 243, most of their neighbours, and some primes and composite sizes between.
+ * Sizes of a ring or a line of which the quick tier tries a sample: all up to 10, powers of two up to 128 and of three up
+ * to 243, most of their neighbours, and some primes and composite sizes between. try_size: whether a loop tries the size
+ * in this tier.
  */
-static inline bool try_size(int size)
+static inline bool in_sample(int size)
 {
     static const int sample[] = {12, 13, 15, 16, 17, 18, 25, 26, 27, 28,  31,  32,  33,
                                  53, 54, 63, 64, 65, 80, 81, 82, 97, 127, 128, 129, 243};
-    bool found = size <= 10 || exhaustive();
+    bool found = size <= 10;
     for (size_t i = 0; !found && i < sizeof sample / sizeof *sample; i++)
         found = sample[i] == size;
     return found;
 }
+
+static inline bool try_size(int size) { return exhaustive() || in_sample(size); }
 
 #endif

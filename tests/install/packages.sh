@@ -31,7 +31,7 @@ if [ "$step" = explorer ]; then
     rm -rf "$work"
     mkdir -p "$work/trivance"
     tar -C "$source" --exclude-vcs --exclude='./build*' -c . | tar -C "$work/trivance" -x
-    in_copy dh build --buildsystem=cmake+ninja --until dh_auto_configure
+    in_copy debian/rules override_dh_auto_configure
     folder=$(echo "$work"/trivance/obj-*)
     targets=$(ninja -C "$folder" -t targets)
     ! grep -q '^explorer: ' <<< "$targets" || in_copy cmake --build "$folder" --target explorer
