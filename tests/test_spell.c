@@ -338,6 +338,5 @@ int main(void)
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_errors),
     };
-    trv_cache_policy(false, false);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /*
- * Star chains: what is read, printed and checked, against counting one by one; and the user's cache folder.
+ * Star chains: reading, printing and checking them, against counting one by one.
  */
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -187,176 +184,12 @@ static void test_large(void **state)
     assert_non_null(strstr(trv_last_error(), "every tail of a chain has to be a subgroup"));
 }
 
-/* ---- The cache folder -------------------------------------------------------------------------------------------- */
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void path_of(const char *key, char path[256])
-{
-    snprintf(path, 256, "%s/trivance/%s.stars", getenv("XDG_CACHE_HOME"), key);
-}
-
-static void expect_file(const char *key, const char *expected)
-{
-    char *text = NULL;
-    assert_int_equal(trv_star_read(key, &text), expected != NULL);
-    if (expected)
-        assert_string_equal(text, expected);
-    free(text);
-}
-
-/* What was written is found in its file, unless a byte of that is another or missing. */
-static void test_cache(void **state)
-{
-    char path[256], good[512] = "", bad[512];
-    (void)state;
-    trv_star_write("key-of-the-test", "one\ntwo\n");
-    path_of("key-of-the-test", path);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t length = fread(good, 1, sizeof good - 1, file);
-    fclose(file);
-    assert_true(length > 40);
-    for (size_t at = 0; at < length; at++) {
-        memcpy(bad, good, sizeof good);
-        bad[at] ^= 1;
-        write_file(path, bad);
-        expect_file("key-of-the-test", NULL);
-        bad[at] = '\0';
-        write_file(path, bad);
-        expect_file("key-of-the-test", NULL);
-    }
-    write_file(path, good);
-    expect_file("key-of-the-test", "one\ntwo\n");
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkfifo(path, 0600), 0); /* nobody will ever write into it */
-    expect_file("key-of-the-test", NULL);
-}
-
-/* The first chain of a torus, by what is known of it. */
-static void find_first(const char *key, char first[TEXT_MAX])
-{
-    const trv_torus_t torus = torus_of(key);
-    assert_true(trv_star_find(&torus, found) > 0);
-    trv_star_format(&found[0], first, TEXT_MAX);
-}
-
-/* Files with a good checksum and bad chains, in the folder and in this process: what is found is the same. */
-static void test_other_files(void **state)
-{
-    static const char *const text[] = {
-        "",
-        "\n",
-        "1.0\n",
-        "no chain\n",
-        "0.1/1.0_2.0/0.2",                  /* no end */
-        "0.1/0.-1_1.0/-1.0_2.0/-2.0_0.2\n", /* a covering of 6x10, no direct sum */
-        "0.1/1.0\n0.1\n0.1\n0.1\n0.1\n0.1\n0.1\n",
-    };
-    const trv_torus_t torus = torus_of("6x10");
-    char first[TEXT_MAX], again[TEXT_MAX];
-    (void)state;
-    assert_true(trv_star_search(&torus, 12000000, found) > 0);
-    trv_star_format(&found[0], first, sizeof first);
-    for (size_t i = 0; i < 2 * sizeof text / sizeof text[0]; i++) {
-        trv_star_forget();
-        if (i % 2)
-            assert_int_equal(trv_star_keep("6x10", text[i / 2]), 0);
-        trv_star_write("6x10", text[i / 2]);
-        find_first("6x10", again);
-        assert_string_equal(again, first);
-    }
-}
-
-/* Another user's good chain is used, unless the cache is not to be read. */
-static void test_policy(void **state)
-{
-    static const char other[] = "0.1_0.2/0.-2_0.6_1.0/-1.0_3.0"; /* 6x12 */
-    const trv_torus_t torus = torus_of("6x12");
-    char path[256], text[TEXT_MAX];
-    (void)state;
-    assert_int_equal(trv_star_parse(&chain, &torus, other, false), 0);
-    snprintf(text, sizeof text, "%s\n", other);
-    trv_star_write("6x12", text);
-    trv_cache_policy(false, false);
-    trv_star_forget();
-    find_first("6x12", text);
-    assert_string_not_equal(text, other);
-    trv_cache_policy(true, false);
-    find_first("6x12", text); /* this process remembers */
-    assert_string_not_equal(text, other);
-    trv_star_forget();
-    find_first("6x12", text);
-    assert_string_equal(text, other);
-    find_first("6x16", text);
-    path_of("6x16", path);
-    assert_int_not_equal(access(path, F_OK), 0);
-    trv_cache_policy(true, true);
-    trv_star_forget();
-    find_first("6x16", text);
-    assert_int_equal(access(path, F_OK), 0);
-}
-
-static int count_files(const char *folder)
-{
-    int count = 0;
-    DIR *directory = opendir(folder);
-    assert_non_null(directory);
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count;
-}
-
-/* Nothing is left behind where a file cannot take its place, and nothing but it where it can. */
-static void test_nothing_left(void **state)
-{
-    char path[256], folder[256];
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/trivance", getenv("XDG_CACHE_HOME"));
-    trv_star_write("first", "1\n");
-    int before = count_files(folder);
-    path_of("second", path);
-    assert_int_equal(mkdir(path, 0700), 0);
-    trv_star_write("second", "1\n");
-    assert_int_equal(count_files(folder), before + 1);
-    trv_star_write("first", "2\n");
-    assert_int_equal(count_files(folder), before + 1);
-    expect_file("first", "2\n");
-}
-
-/* A folder that cannot be made: nothing is kept, everything is found. */
-static void test_no_folder(void **state)
-{
-    const trv_torus_t torus = torus_of("6x20");
-    char folder[256];
-    (void)state;
-    snprintf(folder, sizeof folder, "%s", getenv("XDG_CACHE_HOME"));
-    setenv("XDG_CACHE_HOME", "/dev/null", 1);
-    assert_true(trv_star_find(&torus, found) > 0);
-    assert_true(trv_star_find(&torus, found) > 0);
-    setenv("XDG_CACHE_HOME", folder, 1);
-}
-
 int main(void)
 {
-    char folder[] = "/tmp/trivance-stars-XXXXXX", remove[64];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),          cmocka_unit_test(test_bad_text),
         cmocka_unit_test(test_random_chains), cmocka_unit_test(test_known_subgroups),
-        cmocka_unit_test(test_large),         cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_other_files),   cmocka_unit_test(test_policy),
-        cmocka_unit_test(test_nothing_left),  cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_large),
     };
-    if (!mkdtemp(folder) || setenv("XDG_CACHE_HOME", folder, 1))
-        return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    snprintf(remove, sizeof remove, "rm -rf %s", folder);
-    return system(remove) || failed;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,10 +41,6 @@ TRV_API const char *trv_last_error(void);
 /* "0.2.0": the version of the library at run time. */
 TRV_API const char *trv_version(void);
 
-/* Sets whether star chains found at plan time (docs/stars.md) are read from and written to the user's cache folder,
- * $XDG_CACHE_HOME/trivance or ~/.cache/trivance. Applies to the whole process; both are on by default. */
-TRV_API void trv_cache_policy(bool read, bool write);
-
 #ifdef __cplusplus
 }
 #endif

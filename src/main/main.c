@@ -11,7 +11,6 @@
 #include "cli/subcommands.h"
 #include "main/subcommand_list.h"
 #include "tool/tool.h"
-#include "settings/settings.h"
 #include "text/nearest.h"
 
 #define SUBCOMMANDS_MAX 32
@@ -73,12 +72,6 @@ static int finish(int code)
     return code;
 }
 
-static void warn(void *context, const char *sentence)
-{
-    (void)context;
-    fprintf(stderr, "trivance: warning: %s\n", sentence);
-}
-
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
@@ -104,8 +97,6 @@ int main(int argc, char **argv)
             cli_print_help(subcommand->command, stdout);
             return finish(CLI_OK);
         }
-        /* `info` itself says what is wrong in the environment. */
-        trv_settings_cache(subcommand->run == cli_info ? NULL : warn, NULL);
         return finish(subcommand->run(argc - 1, argv + 1));
     }
     return unknown(name);

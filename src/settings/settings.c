@@ -183,7 +183,10 @@ static void find_unknown(teller_t *teller)
         if (known)
             continue;
         const char *nearest = trv_nearest(bare, name, names);
-        if (nearest)
+        if (strcmp(bare, "CACHE") == 0)
+            snprintf(line, sizeof line,
+                     PREFIX "CACHE has no effect: Trivance does not write star chains to files; unset it");
+        else if (nearest)
             snprintf(line, sizeof line, PREFIX "%s is no variable of Trivance; did you mean " PREFIX "%s?", bare,
                      nearest);
         else
@@ -243,16 +246,6 @@ int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t 
     const char *name = settings->rules_file ? settings->rules_file : "rules";
     trv_rules_clear(&settings->file_rules);
     return take_rules(&teller, trv_rules_parse_file(&settings->file_rules, name, text, length, tell, &teller));
-}
-
-void trv_settings_cache(trv_settings_warn_t *warn, void *context)
-{
-    trv_settings_t settings = {0};
-    teller_t teller = {&settings, warn, context, false};
-    for (int i = 0; i < trv_settings_count(); i++)
-        if (trv_settings_at(i)->offset == offsetof(trv_settings_t, cache))
-            read_one(&teller, trv_settings_at(i));
-    trv_cache_policy(settings.cache, settings.cache);
 }
 
 void trv_settings_clear(trv_settings_t *settings)

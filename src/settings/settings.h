@@ -20,7 +20,7 @@ typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_t
  * there. */
 typedef struct trv_settings {
     char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file, *kernels;
-    bool cart, allow_inconsistent, check, recorder, cache;
+    bool cart, allow_inconsistent, check, recorder;
     int debug;                                                       /* trv_debug_t */
     int fallback;                                                    /* trv_fallback_t */
     int on_timeout;                                                  /* trv_on_timeout_t */
@@ -86,8 +86,6 @@ void trv_settings_read_net(trv_settings_t *settings, trv_settings_warn_t *warn, 
 int trv_settings_read_rules(trv_settings_t *settings, trv_settings_warn_t *warn, void *context);
 int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t length, trv_settings_warn_t *warn,
                              void *context);
-/* Reads TRIVANCE_CACHE alone, and lets trv_cache_policy say it to the library: for tools that need no other. */
-void trv_settings_cache(trv_settings_warn_t *warn, void *context);
 void trv_settings_clear(trv_settings_t *settings);
 
 /* 0, or a negative code with the sentence of a wrong value, rules files included: for `trivance info`. */

@@ -125,8 +125,6 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_CHECK", TRV_SETTING_FLAG, AT(check), false, "0", "0 or 1", "1",
      "Whether all ranks compare arguments and settings before every call, and all return the error if they differ.",
      NULL, true},
-    {"TRIVANCE_CACHE", TRV_SETTING_FLAG, AT(cache), false, "1", "0 or 1", "0",
-     "Whether star chains found by searching are written to the user's cache folder and read from there.", NULL, false},
     {"TRIVANCE_KERNELS", TRV_SETTING_TEXT, AT(kernels), false, "the best available", "plain, avx2 or avx512", "avx2",
      "The most advanced instruction set that reductions may use.", check_kernels, false},
     {"TRIVANCE_TRANSPORT", TRV_SETTING_WORD, AT(transport), true, "mpi", "mpi|ofi", "ofi",

@@ -80,25 +80,18 @@ static int read_chains(const shape_t *shape, char *text, bool covering, trv_star
     return count;
 }
 
-/* What is held under the shape's key, if it is good: how many chains; 0 where there is nothing or it is damaged. Errors
- * of memory are errors: whoever passed over what is known would choose others. */
-static int take(const shape_t *shape, int found, char *text, bool covering, trv_star_chain_t *chain, int room)
-{
-    if (found <= 0)
-        return found;
-    int count = read_chains(shape, text, covering, chain, room);
-    return count > 0 || count == TRV_ERR_MEMORY ? count : 0;
-}
-
-static int recall(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
+/* The known chains of the shape: their number, 0 if none are known, or an error. */
+static int find_known(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
 {
     char *text = NULL;
-    const int found = trv_star_recall(shape->key, &text), count = take(shape, found, text, covering, chain, room);
+    int count = trv_star_recall(shape->key, &text);
+    if (count > 0)
+        count = read_chains(shape, text, covering, chain, room);
     free(text);
     return count;
 }
 
-static int remember(const shape_t *shape, const trv_star_chain_t *chain, int count, bool write)
+static int remember(const shape_t *shape, const trv_star_chain_t *chain, int count)
 {
     size_t length = 0, used = 0;
     for (int i = 0; i < count; i++)
@@ -112,26 +105,8 @@ static int remember(const shape_t *shape, const trv_star_chain_t *chain, int cou
     }
     text[used] = '\0';
     int rc = trv_star_keep(shape->key, text);
-    if (!rc && write)
-        trv_star_write(shape->key, text);
     free(text);
     return rc;
-}
-
-/* The chains of the user's cache folder. */
-static int read_file(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
-{
-    char *text = NULL;
-    const int found = trv_star_read(shape->key, &text), count = take(shape, found, text, covering, chain, room);
-    free(text);
-    const int rc = count > 0 ? remember(shape, chain, count, false) : TRV_OK;
-    return rc ? rc : count;
-}
-
-static int find_known(const shape_t *shape, bool covering, trv_star_chain_t *chain, int room)
-{
-    const int count = recall(shape, covering, chain, room);
-    return count ? count : read_file(shape, covering, chain, room);
 }
 
 /* ---- Searching --------------------------------------------------------------------------------------------------- */
@@ -146,7 +121,7 @@ int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUN
     if (count == 0) {
         count = trv_star_search(&shape.torus, FIND_WORK, chain);
         if (count > 0)
-            rc = remember(&shape, chain, count, true);
+            rc = remember(&shape, chain, count);
     }
     for (int i = 0; i < count && !rc; i++)
         rc = restore(&chain[i], &shape, torus);
@@ -173,7 +148,7 @@ static int find_cover(const shape_t *shape, trv_star_chain_t *chain)
     if (known)
         return known > 0 ? TRV_OK : known;
     int rc = trv_star_cover_search(&shape->torus, direct.steps ? &direct : NULL, COVER_WORK, chain);
-    return rc ? rc : remember(shape, chain, 1, true);
+    return rc ? rc : remember(shape, chain, 1);
 }
 
 int trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain)

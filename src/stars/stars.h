@@ -71,7 +71,7 @@ int trv_star_load(const trv_star_chain_t *chain, int step);
 
 /* The direct sums that are worth trying on a torus, at most TRV_STAR_FOUND_MAX of them: the first has the fewest steps,
  * then the fewest hops; others transmit less, or have every tail a subgroup where the first does not. They come from
- * the table (any order of the dimensions), from the user's cache or from a search. Returns how many, or a negative
+ * the table (any order of the dimensions) or from a search, whose result the process keeps. Returns how many, or a negative
  * error: TRV_ERR_UNSUPPORTED where there is none, with a sentence that says why; TRV_ERR_MEMORY. */
 #define TRV_STAR_FOUND_MAX 6
 int trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX]);

@@ -19,15 +19,8 @@ extern const trv_star_row_t trv_star_table[];
  * it; TRV_ERR_MEMORY. */
 int trv_star_recall(const char *key, char **text);
 
-/* The same from the user's cache folder ($XDG_CACHE_HOME/trivance, or ~/.cache/trivance), where it may be read
- * (trv_cache_policy). What it holds is as somebody wrote it there: to be checked. */
-int trv_star_read(const char *key, char **text);
-
 /* Remembers a text in this process. 0 or TRV_ERR_MEMORY. */
 int trv_star_keep(const char *key, const char *text);
-
-/* Writes it to the user's cache folder, where that is allowed. What cannot be written is not, and leaves nothing. */
-void trv_star_write(const char *key, const char *text);
 
 /* Forgets what this process remembers, for tests. */
 void trv_star_forget(void);

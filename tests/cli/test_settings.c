@@ -361,25 +361,17 @@ static void test_text(void **state)
     free(text);
 }
 
-/* The one variable that the tool reads for itself. */
-static void test_cache(void **state)
+/* A variable of version 0.2. */
+static void test_removed(void **state)
 {
     trv_settings_t settings;
     warnings_t warnings = {0};
     (void)state;
-    trv_settings_read(&settings, NULL, NULL);
-    assert_true(settings.cache);
     read_with("TRIVANCE_CACHE", "0", &settings, &warnings);
-    assert_false(settings.cache);
-    trv_settings_clear(&settings);
-    setenv("TRIVANCE_CACHE", "none", 1);
-    setenv("TRIVANCE_TORUS", "3x", 1);
-    trv_settings_cache(keep, &warnings);
-    unsetenv("TRIVANCE_TORUS");
-    unsetenv("TRIVANCE_CACHE");
     assert_int_equal(warnings.count, 1);
     assert_string_equal(warnings.last,
-                        "TRIVANCE_CACHE: 'none' is neither 0 nor 1; for example TRIVANCE_CACHE=0. 1 holds");
+                        "TRIVANCE_CACHE has no effect: Trivance does not write star chains to files; unset it");
+    trv_settings_clear(&settings);
 }
 
 /* ---- What is shown ----------------------------------------------------------------------------------------------- */
@@ -448,7 +440,7 @@ int main(void)
         cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_file),
         cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
         cmocka_unit_test(test_shared),         cmocka_unit_test(test_text),
-        cmocka_unit_test(test_cache),          cmocka_unit_test(test_info),
+        cmocka_unit_test(test_removed),         cmocka_unit_test(test_info),
         cmocka_unit_test(test_document),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

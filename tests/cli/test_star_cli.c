@@ -92,40 +92,12 @@ static void test_bad_input(void **state)
     }
 }
 
-/* The cache folder is left alone where that is asked for; a damaged file is none. */
-static void test_cache_folder(void **state)
-{
-    char folder[300], path[400], *kept, *mended;
-    (void)state;
-    snprintf(folder, sizeof folder, "XDG_CACHE_HOME=%s", tool_folder());
-    snprintf(path, sizeof path, "%s/trivance/6x16.stars", tool_folder());
-    const char *const without[] = {folder, "TRIVANCE_CACHE=0", NULL}, *const with[] = {folder, NULL};
-    tool_t first = tool_run_as(TRIVANCE_TOOL, "plan 6x16 -a star:l", NULL, without);
-    assert_int_equal(first.code, 0);
-    assert_int_not_equal(access(path, F_OK), 0);
-    tool_t second = tool_run_as(TRIVANCE_TOOL, "plan 6x16 -a star:l", NULL, with);
-    assert_string_equal(first.out, second.out);
-    kept = tool_read_file(path);
-    tool_write_file(path, "Trivance", 0644);
-    tool_t third = tool_run_as(TRIVANCE_TOOL, "plan 6x16 -a star:l", NULL, without);
-    assert_string_equal(first.out, third.out);
-    mended = tool_read_file(path);
-    assert_string_equal(mended, "Trivance");
-    assert_true(strlen(kept) > 100);
-    free(kept);
-    free(mended);
-    tool_clear(&first);
-    tool_clear(&second);
-    tool_clear(&third);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_bends),
         cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_cache_folder),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

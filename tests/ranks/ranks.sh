@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # One row of the table in docs/drop-in.md: one rank differs from the others.
-# Usage: ranks.sh ROW WAY LAUNCHER LIBRARY OTHER PROGRAM MEMORY FAILING VARIABLES MIRROR TRIVANCE
+# Usage: ranks.sh ROW WAY LAUNCHER LIBRARY OTHER PROGRAM MEMORY FAILING VARIABLES
 #   WAY        api, drop-in or component
 #   LIBRARY    the preload library, the component's folder, or none; OTHER of a build with another version; for the API
 #              OTHER is the program that has it
 #   MEMORY     the program whose allocations fail, FAILING the library that makes them fail
-#   VARIABLES  lists the variables; MIRROR makes other star chains
+#   VARIABLES  lists the variables
 # No job may last longer than two minutes (it takes a second where the machine is idle), and the program itself compares
 # the results. Differences that arise after MPI_Init are tested in one job, a situation of program.c each.
 set -u
 . "$(dirname "$0")/../../scripts/mpi-environment.sh"
-row=$1 way=$2 launcher=$3 library=$4 other=$5 program=$6 memory=$7 failing=$8 variables=$9 mirror=${10} trivance=${11}
+row=$1 way=$2 launcher=$3 library=$4 other=$5 program=$6 memory=$7 failing=$8 variables=$9
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/here" "$work/there"
-export XDG_CACHE_HOME=$work/cache RANKS_WORK=$work RANKS_WAY=$way RANKS_LIBRARY=$library RANKS_OTHER=$other
+export RANKS_WORK=$work RANKS_WAY=$way RANKS_LIBRARY=$library RANKS_OTHER=$other
 cd "$work/here" || exit 1
 
 fail() {
@@ -261,18 +261,6 @@ priority)
     says 'coll_trivance_priority is 0 on rank 2'
     run 0 OMPI_MCA_coll_trivance_priority=0 -- -- TRIVANCE_TORUS=2x2 -- "$program"
     says 'coll_trivance_priority is 0 on rank 0'
-    ;;
-stars)
-    # Two caches of star chains that are both right, and different: rank 0's are taken.
-    ranks=10
-    XDG_CACHE_HOME=$work/a "$trivance" plan 2x5 --bytes 64KiB > "$work/log" 2>&1 || fail "trivance plan"
-    XDG_CACHE_HOME=$work/a "$mirror" 2x5 "$work/b" > "$work/log" 2>&1 || fail "no other chains"
-    for odd in 3 0; do
-        run $odd XDG_CACHE_HOME="$work/b" -- XDG_CACHE_HOME="$work/a" -- TRIVANCE_TORUS=2x5 \
-            TRIVANCE_ALGORITHM=star:l $loud -- "$program"
-        served
-        [ "$way" = api ] || says ': star:l'
-    done
     ;;
 memory)
     # Every allocation of a communicator's life fails on one rank in turn. MPICH busy-waits, so that three ranks on two

@@ -41,7 +41,6 @@ static void read_environment(void)
     warnings_t warnings = {0};
     trv_settings_read(&settings, keep_warning, &warnings);
     shared_text = trv_settings_text(&shared_length);
-    trv_cache_policy(settings.cache, settings.cache && trv_mpi_log_rank() == 0);
     may_serve = trv_settings_may_serve(&settings);
     trv_mpi_log_begin(&settings);
     trv_mpi_recorder_begin(&settings);
