@@ -53,7 +53,7 @@ static int find_row(int g, int steps, trv_distances_t *row)
     }
     return trv_fail(TRV_ERR_ARGUMENT,
                     "a hybrid reduces and scatters over %d in %d to %d steps, each of which must gain "
-                    "something (`trivance plan --search=%d` lists them), not in %d",
+                    "something (`trivance search %d` lists them), not in %d",
                     g, front[0].steps, front[rows - 1].steps, g, steps);
 }
 

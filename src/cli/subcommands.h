@@ -9,6 +9,7 @@
 
 int cli_list(int argc, char **argv);
 int cli_plan(int argc, char **argv);
+int cli_search(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_simulate(int argc, char **argv);
@@ -27,6 +28,7 @@ int cli_testbed(int argc, char **argv);
 /* Their command lines; that of sweep, which MPI programs read, too, is in sweep/sweep.h. */
 extern const cli_command_t cli_list_command, cli_plan_command, cli_verify_command, cli_cost_command,
     cli_simulate_command, cli_figures_command, cli_export_command, cli_explore_command, cli_bench_command,
-    cli_topology_command, cli_tune_command, cli_info_command, cli_run_command, cli_launch_command, cli_testbed_command;
+    cli_topology_command, cli_tune_command, cli_info_command, cli_run_command, cli_launch_command, cli_testbed_command,
+    cli_search_command;
 
 #endif

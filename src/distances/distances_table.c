@@ -1,7 +1,7 @@
 /*
  * Distances for rings of 2 to 128. Generated; do not edit. Made by
  *
- *     trivance plan --search=2-128 --format=c --output=src/distances/distances_table.c
+ *     trivance search 2-128 --format=c --output=src/distances/distances_table.c
  *
  * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).
  */

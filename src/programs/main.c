@@ -9,7 +9,6 @@
 #include "programs/dump.h"
 #include "programs/mpi_sweep.h"
 #include "programs/tune.h"
-#include "settings/settings.h"
 
 static int complain(int rank, const char *command)
 {

@@ -1,7 +1,7 @@
 /*
  * Star chains that are known. Generated; do not edit. Made by
  *
- *     trivance plan --search=stars --format=c --output=src/stars/stars_table.c
+ *     trivance search stars --format=c --output=src/stars/stars_table.c
  *
  * Per torus its direct sums, the fewest steps first, or a covering (see store.h and stars.h).
  */

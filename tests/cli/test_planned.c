@@ -349,7 +349,6 @@ static void test_bad_input(void **state)
         {"plan 8x8 --why -f svg", "--format: there is no format 'svg' for this table; there are table, json and csv"},
         {"plan 8x8 9 --why", "one torus"},
         {"plan --why", "give either a torus"},
-        {"plan --search=9 --why", "takes its ring"},
         {"plan 8x8 --consistent -a swing", "is what it is"},
         {"plan 8x8 --messages-per-port=0", "from 1 to"},
         {"plan 8x8 --memory=0", "at least 1"},

@@ -440,7 +440,7 @@ int main(void)
         cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_file),
         cmocka_unit_test(test_wrong_files),    cmocka_unit_test(test_network_of_a_file),
         cmocka_unit_test(test_shared),         cmocka_unit_test(test_text),
-        cmocka_unit_test(test_removed),         cmocka_unit_test(test_info),
+        cmocka_unit_test(test_removed),        cmocka_unit_test(test_info),
         cmocka_unit_test(test_document),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

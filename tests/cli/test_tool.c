@@ -42,9 +42,9 @@ static void test_distances_table(void **state)
     static const char begin[] = "[] = {\n", end[] = "};\n";
     (void)state;
     char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/distances/distances_table.c");
-    tool_t tool = tool_run("plan --search=2-48 --format=c", NULL);
+    tool_t tool = tool_run("search 2-48 --format=c", NULL);
     assert_int_equal(tool.code, 0);
-    assert_non_null(strstr(checked_in, "trivance plan --search=2-128 --format=c"));
+    assert_non_null(strstr(checked_in, "trivance search 2-128 --format=c"));
     char *made = strstr(tool.out, begin), *wanted = strstr(checked_in, begin);
     assert_non_null(made);
     assert_non_null(wanted);
@@ -61,9 +61,9 @@ static void test_stars_table(void **state)
 {
     (void)state;
     char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/stars/stars_table.c");
-    tool_t tool = tool_run("plan --search=4x4,8x8,3x4,4x4x8,8x8x8 --format=c", NULL);
+    tool_t tool = tool_run("search 4x4,8x8,3x4,4x4x8,8x8x8 --format=c", NULL);
     assert_int_equal(tool.code, 0);
-    assert_non_null(strstr(checked_in, "trivance plan --search=stars --format=c"));
+    assert_non_null(strstr(checked_in, "trivance search stars --format=c"));
     int rows = 0;
     for (char *row = strstr(tool.out, "    { \""), *next; row; row = next) {
         next = strstr(row + 1, "    { ");
@@ -137,10 +137,10 @@ static void test_keys(void **state)
                 "torus,algorithm,chosen_for,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
                 "fault_rank,fault_stream,fault_step,fault_block,reason",
                 "trivance-verify.1");
-    expect_keys("plan --search=7-9 --format=json",
-                "ring,steps,distances,transmission,paper_transmission,bound,complete", "trivance-plan.1");
-    expect_keys("plan --search=4x4,7x7 --format=json",
-                "torus,steps,factors,hops,diameter,step_hops,step_loads,subgroups,chain", "trivance-plan.1");
+    expect_keys("search 7-9 --format=json", "ring,steps,distances,transmission,paper_transmission,bound,complete",
+                "trivance-search.1");
+    expect_keys("search 4x4,7x7 --format=json",
+                "torus,steps,factors,hops,diameter,step_hops,step_loads,subgroups,chain", "trivance-search.1");
     expect_keys("plan 3x3 --why --format=json",
                 "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,modelled,alpha_part_ns,hops_part_ns,"
                 "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"

@@ -14,7 +14,6 @@
 #include "text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/ask.h"
-#include "cli/plan/search_command.h"
 #include "tool/select.h"
 #include "common/advance.h"
 #include "common/error.h"
@@ -24,8 +23,6 @@ enum {
     OPTION_CHAIN = CLI_NO_LETTER,
     OPTION_STREAM,
     OPTION_UNCHECKED,
-    OPTION_SEARCH,
-    OPTION_STEPS,
     OPTION_ALL_SIZES,
     OPTION_WHY,
     OPTION_NODES,
@@ -65,16 +62,11 @@ static const cli_option_t option[] = {
     {"nodes", OPTION_NODES, "LIST",
      "the best orders and plans for a job on these nodes of the torus or mesh only (0-9,16-25,32-40)", NULL},
     {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
-    {"search", OPTION_SEARCH, "WHAT",
-     "distances for a ring (32) or all rings of a range (2-64), star chains for tori (8x8 or 4x4,4x4x8) or all of the "
-     "built-in table (stars) instead",
-     NULL},
-    {"steps", OPTION_STEPS, "K", "search rings for distances of K steps per phase only", NULL},
     {"long", OPTION_LONG, NULL, CLI_LONG_HELP, NULL},
     {"format", 'f', "F",
      "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
-     "table, json or csv; of --search also c (the source of a built-in table)",
-     "text svg json table csv c"},
+     "table, json or csv",
+     "text svg json table csv"},
     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
     {NULL, 0, NULL, "What a plan must satisfy", NULL},
     {"consistent", OPTION_CONSISTENT, NULL, "the same bits on every rank for floating point", NULL},
@@ -89,18 +81,13 @@ const cli_command_t cli_plan_command = {
     .summary = "a schedule step by step, as text, picture (SVG) or file (JSON)",
     .usage = "TORUS [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
-             "TORUS --all-sizes | --why | --nodes=LIST [OPTIONS]\n"
-             "--search=RING[-RING] [--steps=K] [--format=table|json|csv|c]\n"
-             "--search=TORUS[,TORUS…] [--format=table|json|csv|c]",
+             "TORUS --all-sizes | --why | --nodes=LIST [OPTIONS]",
     .about =
         "Shows a schedule: per step who sends what to whom, by which port, how far, and how many messages share the "
         "busiest link; and draws it. Text shows the messages of one rank, of a long schedule those of the first "
         "steps, and a picture. The schedule is the fastest for the torus, the size and the network (planned), or that "
         "of the named algorithm.\n\n"
-        "Can also show what would be planned for every size, or why this plan was chosen; or search: on a ring, for "
-        "the distances with which bandwidth-optimal phases send the fewest bytes (a line for each number of steps that "
-        "improves on the one before); on a torus, for the vectors of star schedules, which use all ports of a rank at "
-        "once.",
+        "Can also show what would be planned for every size, or why this plan was chosen.",
     .option = option,
     .more = cli_network_plan_options,
     .examples = "trivance plan 9\n"
@@ -109,18 +96,15 @@ const cli_command_t cli_plan_command = {
                 "trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
                 "trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
                 "trivance plan 8x8 --bytes=128K --why --consistent\n"
-                "trivance plan 16x16 --nodes=0-9,16-25,32-40 --bytes=32\n"
-                "trivance plan --search=30-32\n"
-                "trivance plan --search=4x4x8\n",
+                "trivance plan 16x16 --nodes=0-9,16-25,32-40 --bytes=32\n",
 };
 
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
 typedef struct options {
     const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
-    cli_plan_search_t search;
-    bool all_sizes, why, limit, named, unchecked;
-    bool with_collective, with_network; /* --collective, a parameter of the network was given */
+    bool all_sizes, why, limit, named, unchecked, patient;
+    bool with_collective;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes; /* 0: not given */
@@ -298,7 +282,7 @@ static int read_format(const char *text, plan_format_t *format)
 static int ask(const options_t *options)
 {
     cli_plan_ask_t ask = {.command = options->command,
-                          .patient = options->search.patient,
+                          .patient = options->patient,
                           .torus = options->tori.torus[0],
                           .collective = options->collective,
                           .network = options->network,
@@ -335,18 +319,8 @@ static const char *find_conflict(const options_t *options)
     const bool asked = options->all_sizes || options->why || options->nodes;
     if (options->unchecked && !options->schedule)
         return CLI_UNCHECKED_ALONE;
-    if (options->search.what && (options->tori.count || options->schedule || asked))
-        return "--search takes its ring or torus itself, for example `trivance plan --search=32`";
-    if (options->search.steps && !options->search.what)
-        return "--steps belongs to --search, for example `trivance plan --search=32 --steps=4`";
-    if (options->search.patient && !options->search.what && !options->all_sizes)
-        return "--long is for --search and --all-sizes; a single plan is never refused";
-    if (options->search.what)
-        return options->named || options->with_collective || options->bytes || options->rank || options->stream ||
-                       options->constrained || options->with_network || options->limit
-                   ? "--search is about distances and chains alone; beside it --steps, --format and --output may be "
-                     "given"
-                   : NULL;
+    if (options->patient && !options->all_sizes)
+        return "--long is for --all-sizes; a single plan is never refused";
     if (!options->schedule == !options->tori.count)
         return "give either a torus or --schedule=FILE, for example `trivance plan 9`";
     if (options->schedule && (options->named || options->with_collective))
@@ -412,10 +386,8 @@ static int read_constraint(options_t *options, int key)
 static int read_option(void *context, int key)
 {
     options_t *options = context;
-    if (key >= CLI_NETWORK_OPTION) {
-        options->with_network = true;
+    if (key >= CLI_NETWORK_OPTION)
         return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
-    }
     switch (key) {
     case 'a': options->named = true; return cli_select(optarg, &options->selection);
     case 'c': options->with_collective = true; return cli_parse_collective(optarg, &options->collective);
@@ -425,9 +397,7 @@ static int read_option(void *context, int key)
     case OPTION_CHAIN: options->chain = optarg; return TRV_OK;
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
-    case OPTION_LONG: options->search.patient = true; return TRV_OK;
-    case OPTION_SEARCH: options->search.what = optarg; return TRV_OK;
-    case OPTION_STEPS: options->search.steps = optarg; return TRV_OK;
+    case OPTION_LONG: options->patient = true; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
     case OPTION_WHY: options->why = true; return TRV_OK;
     case OPTION_NODES: return cli_plan_take_nodes(optarg, &options->nodes);
@@ -465,12 +435,7 @@ int cli_plan(int argc, char **argv)
     const char *conflict = find_conflict(&options);
     if (conflict)
         return cli_bad(argv[0], "%s", conflict);
-    if (options.search.what) {
-        options.search.command = argv[0];
-        options.search.format = options.format_name;
-        options.search.output = options.output;
-        rc = cli_plan_search(&options.search);
-    } else if (options.all_sizes || options.why || options.nodes) {
+    if (options.all_sizes || options.why || options.nodes) {
         rc = ask(&options);
     } else {
         rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;

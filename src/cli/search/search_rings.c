@@ -1,8 +1,8 @@
 /*
- * trivance plan --search: looks for the distances of bandwidth-optimal phases, and writes what it finds as a table for
- * people or programs, or as the C source of the planner's own table (src/distances/distances_table.c).
+ * trivance search RING: searches for the distances of bandwidth-optimal phases, and prints them as a table or as the C
+ * source of the planner's table (src/distances/distances_table.c).
  */
-#include "cli/plan/search_command.h"
+#include "cli/search/found.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,12 +37,12 @@ static int parse_rings(const char *text, int *first, int *last)
     size_t digits = strcspn(text, "-");
     const char *high = text[digits] && digits ? text + digits + 1 : text;
     snprintf(low, sizeof low, "%.*s", (int)(high == text ? sizeof low : digits), text);
-    int rc = trv_parse_int(low, "--search: the ring", 2, TRV_DISTANCES_SEARCH_MAX, first);
+    int rc = trv_parse_int(low, "the ring", 2, TRV_DISTANCES_SEARCH_MAX, first);
     if (!rc)
-        rc = trv_parse_int(high, "--search: the ring", 2, TRV_DISTANCES_SEARCH_MAX, last);
+        rc = trv_parse_int(high, "the ring", 2, TRV_DISTANCES_SEARCH_MAX, last);
     if (!rc && *first > *last)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--search: %d-%d is no range of rings: the smaller one comes first, as in 2-64",
-                      *first, *last);
+        rc = trv_fail(TRV_ERR_ARGUMENT, "%d-%d is no range of rings: the smaller one comes first, as in 2-64", *first,
+                      *last);
     return rc;
 }
 
@@ -86,7 +86,7 @@ static int search_ring(found_t *found, int size, cli_progress_t *progress)
     return rc;
 }
 
-static int search_rings(found_t *found, const cli_plan_search_t *search)
+static int search_rings(found_t *found, const cli_search_t *search)
 {
     cli_progress_t progress;
     double seconds = 0;
@@ -157,7 +157,7 @@ static void print_source(const void *context, FILE *out)
     const found_t *found = context;
     fprintf(out,
             "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
-            " *     trivance plan --search=%d-%d --format=c --output=src/distances/distances_table.c\n *\n"
+            " *     trivance search %d-%d --format=c --output=src/distances/distances_table.c\n *\n"
             " * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).\n */\n"
             "#include \"distances/distances.h\"\n\n/* clang-format off */\nconst unsigned short trv_distances_table[] "
             "= {\n",
@@ -179,50 +179,24 @@ static void print_source(const void *context, FILE *out)
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-int cli_plan_search_form(const cli_plan_search_t *search, cli_plan_form_t *form)
+int cli_search_rings(const cli_search_t *search)
 {
-    form->source = search->format && strcmp(search->format, "c") == 0;
-    return search->format && !form->source ? cli_parse_format(search->format, &form->format) : TRV_OK;
-}
-
-typedef struct output {
-    const cli_plan_form_t *form;
-    const void *found;
-} output_t;
-
-static int write_found(void *context, FILE *out)
-{
-    const output_t *output = context;
-    if (!output->form->source)
-        return output->form->print_table(output->found, output->form->format, out);
-    output->form->print_source(output->found, out);
-    return TRV_OK;
-}
-
-int cli_plan_search_write(const cli_plan_search_t *search, const cli_plan_form_t *form, const void *found)
-{
-    return cli_output_write(search->output, write_found, &(output_t){form, found});
-}
-
-int cli_plan_search(const cli_plan_search_t *search)
-{
-    if (strpbrk(search->what, "xX") || strcmp(search->what, "stars") == 0)
-        return cli_plan_search_stars(search);
     found_t found = {.count = 0};
-    cli_plan_form_t form = {.print_table = print_table, .print_source = print_source};
-    int rc = cli_plan_search_form(search, &form);
+    cli_search_form_t form = {.print_table = print_table, .print_source = print_source};
+    int rc = cli_search_read_form(search, &form);
     found.at_once = form.source;
     if (!rc)
         rc = parse_rings(search->what, &found.first, &found.last);
     if (!rc && search->steps)
         rc = trv_parse_int(search->steps, "--steps", 1, TRV_DISTANCES_STEPS_MAX, &found.steps);
     if (!rc && form.source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--format=c is for the planner's own table: --search=2-%d without --steps",
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "--format=c is for the planner's own table: trivance search 2-%d without --steps",
                       TRV_DISTANCES_TABLE_MAX);
     if (!rc)
         rc = search_rings(&found, search);
     if (!rc)
-        rc = cli_plan_search_write(search, &form, &found);
+        rc = cli_search_write(search, &form, &found);
     free(found.row);
     return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * trivance plan --search=8x8: looks for the chains of star schedules on tori, and writes what it finds as a table for
- * people or programs, or as the C source of the built-in table (src/stars/stars_table.c).
+ * trivance search TORUS: searches for the chains of star schedules, and prints them as a table or as the C source of the
+ * built-in table (src/stars/stars_table.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "tool/output.h"
 #include "tool/tool.h"
 #include "text/parse.h"
-#include "cli/plan/search_command.h"
+#include "cli/search/found.h"
 #include "tool/progress.h"
 #include "tool/table.h"
 #include "common/advance.h"
@@ -77,12 +77,12 @@ static int parse_torus(const char *text, trv_torus_t *torus)
     int rc = trv_torus_parse(text, torus);
     if (!rc && torus->lines)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "--search: chains are for tori, and on a mesh those of its torus are used; leave out the m of "
+                        "chains are for tori, and on a mesh those of its torus are used; leave out the m of "
                         "%.40s",
                         text);
     for (int d = 0; !rc && d < torus->dims; d++)
         if (torus->size[d] == 1)
-            rc = trv_fail(TRV_ERR_ARGUMENT, "--search: leave out the dimensions of 1 of %.40s", text);
+            rc = trv_fail(TRV_ERR_ARGUMENT, "leave out the dimensions of 1 of %.40s", text);
     return rc;
 }
 
@@ -242,7 +242,7 @@ static void print_source(const void *context, FILE *out)
     const found_t *found = context;
     char shape[TRV_TORUS_TEXT_MAX], text[TEXT_MAX];
     fputs("/*\n * Star chains that are known. Generated; do not edit. Made by\n *\n"
-          " *     trivance plan --search=stars --format=c --output=src/stars/stars_table.c\n *\n"
+          " *     trivance search stars --format=c --output=src/stars/stars_table.c\n *\n"
           " * Per torus its direct sums, the fewest steps first, or a covering (see store.h and stars.h).\n */\n"
           "#include \"stars/store.h\"\n\n#include <stddef.h>\n\n/* clang-format off */\nconst trv_star_row_t "
           "trv_star_table[] = {\n",
@@ -261,16 +261,17 @@ static void print_source(const void *context, FILE *out)
     fputs("    { NULL, NULL },\n};\n", out);
 }
 
-int cli_plan_search_stars(const cli_plan_search_t *search)
+int cli_search_stars(const cli_search_t *search)
 {
     found_t found = {.count = 0};
-    cli_plan_form_t form = {.print_table = print_table, .print_source = print_source};
+    cli_search_form_t form = {.print_table = print_table, .print_source = print_source};
     cli_progress_t progress;
     const bool table = strcmp(search->what, "stars") == 0;
-    int rc = cli_plan_search_form(search, &form);
+    int rc = cli_search_read_form(search, &form);
     if (!rc && search->steps)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "--steps is for rings, for example --search=32 --steps=4; of a torus the "
-                                        "chains with the fewest steps come first");
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "--steps is for rings, for example `trivance search 32 --steps=4`; of a torus the "
+                      "chains with the fewest steps come first");
     if (rc)
         return rc;
     cli_progress_begin(&progress, "searching", table ? TABLE_TORI + 120 + 84 : count_items(search->what));
@@ -278,7 +279,7 @@ int cli_plan_search_stars(const cli_plan_search_t *search)
     rc = table ? search_for_table(&found, &progress) : search_list(&found, search->what, &progress);
     cli_progress_end(&progress);
     if (!rc)
-        rc = cli_plan_search_write(search, &form, &found);
+        rc = cli_search_write(search, &form, &found);
     free(found.chain);
     return rc;
 }
