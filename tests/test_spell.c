@@ -36,10 +36,8 @@ int __real_trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain);
 int __wrap_trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain);
 int __real_trv_star_recall(const char *key, char **text);
 int __wrap_trv_star_recall(const char *key, char **text);
-int __real_trv_star_read(const char *key, char **text);
-int __wrap_trv_star_read(const char *key, char **text);
 
-static int fail_blind(void) { return trv_fail(TRV_ERR_INVALID, "somebody looks for a chain"); }
+static int fail_blind(void) { return trv_fail(TRV_ERR_INVALID, "a search for a chain where none is allowed"); }
 
 int __wrap_trv_star_find(const trv_torus_t *torus, trv_star_chain_t chain[TRV_STAR_FOUND_MAX])
 {
@@ -54,11 +52,6 @@ int __wrap_trv_star_cover(const trv_torus_t *torus, trv_star_chain_t *chain)
 int __wrap_trv_star_recall(const char *key, char **text)
 {
     return blind ? fail_blind() : __real_trv_star_recall(key, text);
-}
-
-int __wrap_trv_star_read(const char *key, char **text)
-{
-    return blind ? fail_blind() : __real_trv_star_read(key, text);
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
