@@ -20,7 +20,7 @@ static void test_bad_input(void **state)
         {"", "a subcommand is missing"},
         {"lsit", "did you mean list?"},
         {"verfy 9", "did you mean verify?"},
-        {"frobnicate", "there are list, plan, verify, "},
+        {"frobnicate", "there are list, plan, search, verify, "},
         {"--hlep", "there is no option '--hlep'"},
         {"list 9", "list takes options only"},
         {"list --format=xml", "no format 'xml'"},
