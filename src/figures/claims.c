@@ -13,7 +13,8 @@
 
 /* Reasons. The commands that they name print their numbers. */
 static const char later_swing[] =
-    "Swing takes over between 1 and 2 MiB, with one queue per link for good. The cost model agrees (`trivance cost 8 "
+    "Swing takes over between 1 and 2 MiB, with one queue per link for all larger vectors. The cost model agrees "
+    "(`trivance cost 8 "
     "--hop=200ns`): two fewer steps save 3.4 us, and a quarter of the vector more on the busiest link (Theta 1.375 "
     "against 1.125) costs as much at 1.3 MiB.";
 static const char hops[] =

@@ -31,7 +31,8 @@ static void write_head(const fig_result_t *result, FILE *out)
           "sizes. An advantage can become positive again: then the first and the last break-even are given. On a "
           "ring, Bucket is the Ring algorithm. Figures have the paper's numbers: 6 to 12 are those of section 6, 13 "
           "to 15 those of the sensitivity analysis (appendix F), 16 to 20 the additional plots (appendix G).\n\n"
-          "What the paper leaves open is chosen here: the values between the smallest and the largest bandwidth "
+          "The paper does not state some values, which are chosen here: those between the smallest and the largest "
+          "bandwidth "
           "(figure 10) and packet size (figure 15), and all alphas (figure 13) and link latencies (figure 14). The "
           "paper's routers have buffers of 64 MB per link (appendix E), those simulated here unlimited ones; the "
           "times are the same (`trivance simulate 8 --bytes=128M --buffer=64000000`).\n\n",
@@ -230,7 +231,7 @@ static void write_tables(const fig_result_t *result, FILE *out)
             "## Tables 1 and 2\n\n"
             "The optimality factors, every message routed: %d of %d rows of table 1 (rings) and "
             "%d of %d of table 2 (tori) equal the exact sums of the paper's appendix B. It has none for Ring and "
-            "Bucket; theirs is the least that must move, (1 - 1/n) m/D. The others are Bruck, which "
+            "Bucket; theirs is the minimum that must move, (1 - 1/n) m/D. The others are Bruck, which "
             "beats its closed form because it is routed the shorter way, and Recursive Doubling B, whose mirrored "
             "streams meet on the same links. `trivance cost --paper` prints them.\n",
             agree[1], total[1], agree[2], total[2]);

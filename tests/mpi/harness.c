@@ -70,6 +70,20 @@ bool expect_identical(const void *data, size_t bytes, MPI_Comm comm, const char 
     return same;
 }
 
+void test_fill(int *buffer, int count, int salt)
+{
+    for (int i = 0; i < count; i++)
+        buffer[i] = (test_rank + 1) * (i % 100 + salt);
+}
+
+bool expect_sums(const int *buffer, int count, int salt, const char *what)
+{
+    int ranks = test_ranks * (test_ranks + 1) / 2, wrong = 0;
+    for (int i = 0; i < count; i++)
+        wrong += buffer[i] != ranks * (i % 100 + salt);
+    return expect(wrong == 0, "%s: %d of %d elements are wrong", what, wrong, count);
+}
+
 int test_end(void)
 {
     long mine[2] = {expected, failed}, all[2] = {0, 0};

@@ -31,6 +31,10 @@ bool expect_class(int got, int class, const char *words, const char *what);
 /* The same bytes on all ranks of the communicator. */
 bool expect_identical(const void *data, size_t bytes, MPI_Comm comm, const char *what);
 
+/* Values that differ by rank and position, and whether a buffer has their sums over all ranks of the communicator. */
+void test_fill(int *buffer, int count, int salt);
+bool expect_sums(const int *buffer, int count, int salt, const char *what);
+
 /* Ends MPI. The exit code: 1 if any rank counted a failure, or if nothing was expected at all. */
 int test_end(void);
 

@@ -50,7 +50,7 @@ typedef struct cli_job {
     char **word;     /* the program and its arguments */
     int words;
     const char *output;           /* or NULL: the file that gets what it says; it then reads nothing */
-    const char *times;            /* or NULL: the file that gets what testbed/programs/clock.c tells */
+    const char *times;            /* or NULL: the file that gets what testbed/programs/clock.c writes */
     void (*watch)(void *context); /* or NULL: called twice a second as it runs */
     void *context;
 } cli_job_t;

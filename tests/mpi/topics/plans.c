@@ -13,20 +13,6 @@
 #include "topics.h"
 #include "mpi/transport/waiting.h"
 
-static void fill(int *buffer, int count, int salt)
-{
-    for (int i = 0; i < count; i++)
-        buffer[i] = (test_rank + 1) * (i % 100 + salt);
-}
-
-static bool right(const int *buffer, int count, int salt, const char *what)
-{
-    int ranks = test_ranks * (test_ranks + 1) / 2, wrong = 0;
-    for (int i = 0; i < count; i++)
-        wrong += buffer[i] != ranks * (i % 100 + salt);
-    return expect(wrong == 0, "%s: %d of %d elements are wrong", what, wrong, count);
-}
-
 static void reuse(MPI_Comm comm)
 {
     enum { COUNT = 5000 };
@@ -44,17 +30,17 @@ static void reuse(MPI_Comm comm)
     expect_class(TRV_Plan_test(plan, &done), MPI_SUCCESS, NULL, "testing a plan that was not started");
     expect(done == 1, "a plan that was not started is not complete");
     for (int i = 0; i < 10; i++) {
-        fill(in, COUNT, i);
+        test_fill(in, COUNT, i);
         memset(out, 0, COUNT * sizeof *out);
         expect_class(TRV_Plan_run(plan, i % 2 ? out : in, i % 2 ? in : out), MPI_SUCCESS, NULL, "running a plan");
         if (i % 2 == 0)
-            right(out, COUNT, i, "reuse");
-        fill(out, COUNT, i);
+            expect_sums(out, COUNT, i, "reuse");
+        test_fill(out, COUNT, i);
         expect_class(TRV_Plan_start(plan, MPI_IN_PLACE, out), MPI_SUCCESS, NULL, "starting a plan");
         expect_class(TRV_Plan_start(plan, MPI_IN_PLACE, out), MPI_ERR_REQUEST, "is running", "starting a plan twice");
         expect_class(TRV_Plan_free(&plan), MPI_ERR_REQUEST, "is running", "freeing a plan that runs");
         expect_class(TRV_Plan_wait(plan), MPI_SUCCESS, NULL, "waiting");
-        right(out, COUNT, i, "reuse in place");
+        expect_sums(out, COUNT, i, "reuse in place");
     }
     TRV_Plan stale = plan;
     expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, "TRV_Plan_free");
@@ -79,13 +65,13 @@ static void several(MPI_Comm comm)
                      "creating");
     for (int round = 0; round < 5; round++) {
         for (int p = 0; p < PLANS; p++) {
-            fill(in[p], COUNT, p + round);
+            test_fill(in[p], COUNT, p + round);
             expect_class(TRV_Plan_start(plan[p], in[p], out[p]), MPI_SUCCESS, NULL, "starting one of several");
         }
-        fill(more, COUNT, 77);
+        test_fill(more, COUNT, 77);
         expect_class(TRV_Allreduce(MPI_IN_PLACE, more, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL,
                      "a call in between");
-        right(more, COUNT, 77, "a call in between");
+        expect_sums(more, COUNT, 77, "a call in between");
         int pending = (1 << PLANS) - 1;
         int code = MPI_SUCCESS;
         for (unsigned turn = 0; pending && code == MPI_SUCCESS; turn++) {
@@ -96,7 +82,7 @@ static void several(MPI_Comm comm)
         }
         expect_class(code, MPI_SUCCESS, NULL, "testing one of several");
         for (int p = 0; p < PLANS; p++)
-            right(out[p], COUNT - p, p + round, "one of several");
+            expect_sums(out[p], COUNT - p, p + round, "one of several");
     }
     for (int p = 0; p < PLANS; p++)
         expect_class(TRV_Plan_free(&plan[p]), MPI_SUCCESS, NULL, "freeing one of several");
@@ -112,7 +98,7 @@ static void other_collectives(MPI_Comm comm)
                  "RS plan");
     expect_class(TRV_Allgather_plan_create(COUNT, MPI_INT, comm, &gather), MPI_SUCCESS, NULL, "AG plan");
     for (int i = 0; i < 3; i++) {
-        fill(wide, (int)all, i);
+        test_fill(wide, (int)all, i);
         expect_class(TRV_Plan_run(scatter, wide, block), MPI_SUCCESS, NULL, "reduce-scatter plan");
         expect_class(TRV_Plan_run(gather, block, out), MPI_SUCCESS, NULL, "allgather plan");
         for (size_t e = 0; e < all; e++)
@@ -183,11 +169,11 @@ static void many_calls(MPI_Comm comm)
 {
     enum { COUNT = 200 };
     int in[COUNT], out[COUNT];
-    fill(in, COUNT, 3);
+    test_fill(in, COUNT, 3);
     for (int i = 0; i < 3 * COUNT; i++) {
         int count = i * 7 % COUNT + 1;
         expect_class(TRV_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "one of many");
-        right(out, count, 3, "one of many");
+        expect_sums(out, count, 3, "one of many");
     }
 }
 

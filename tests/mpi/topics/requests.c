@@ -15,20 +15,6 @@
 
 enum { MANY = 40, COUNT = 700 };
 
-static void fill(int *buffer, int count, int salt)
-{
-    for (int i = 0; i < count; i++)
-        buffer[i] = (test_rank + 1) * (i % 100 + salt);
-}
-
-static void right(const int *buffer, int count, int salt, const char *what)
-{
-    int ranks = test_ranks * (test_ranks + 1) / 2, wrong = 0;
-    for (int i = 0; i < count; i++)
-        wrong += buffer[i] != ranks * (i % 100 + salt);
-    expect(wrong == 0, "%s: %d of %d elements are wrong", what, wrong, count);
-}
-
 /* Tests requests until all are complete, each rank beginning elsewhere. */
 static void complete(TRV_Request *request, int requests, const char *what)
 {
@@ -54,20 +40,20 @@ static void many(MPI_Comm comm, const char *what)
     TRV_Request request[MANY];
     for (int r = 0; r < MANY; r++) {
         int count = COUNT - r % 3 * 100;
-        fill(in[r], count, r);
+        test_fill(in[r], count, r);
         expect_class(TRV_Iallreduce(in[r], out[r], count, MPI_INT, MPI_SUM, comm, &request[r]), MPI_SUCCESS, NULL,
                      what);
         if (r % 15 == 14) {
-            fill(more, COUNT, r);
+            test_fill(more, COUNT, r);
             expect_class(TRV_Allreduce(MPI_IN_PLACE, more, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, what);
-            right(more, COUNT, r, "a blocking call in between");
+            expect_sums(more, COUNT, r, "a blocking call in between");
         }
     }
     if (test_rank % 2)
         expect_class(TRV_Wait(&request[MANY - 1]), MPI_SUCCESS, NULL, what);
     complete(request, MANY, what);
     for (int r = 0; r < MANY; r++)
-        right(out[r], COUNT - r % 3 * 100, r, what);
+        expect_sums(out[r], COUNT - r % 3 * 100, r, what);
 }
 
 /* Rank 0 posts and then notifies the others, which post, too; if posting waited for them, this would never end. */
@@ -110,14 +96,14 @@ static void persistent(MPI_Comm comm)
         for (int round = 0; round < ROUNDS; round++) {
             for (int i = 0; i < REQUESTS; i++) {
                 int r = (i * (test_rank % 2 ? 1 : REQUESTS - 1) + test_rank) % REQUESTS;
-                fill(in[r], COUNT, r + round);
+                test_fill(in[r], COUNT, r + round);
                 expect_class(TRV_Start(&request[r]), MPI_SUCCESS, NULL, "TRV_Start");
             }
             expect_class(TRV_Start(&request[0]), MPI_ERR_REQUEST, "is active", "starting twice");
             expect_class(TRV_Request_free(&request[0]), MPI_ERR_REQUEST, "is active", "freeing an active request");
             for (int r = 0; r < REQUESTS; r++) {
                 expect_class(TRV_Wait(&request[r]), MPI_SUCCESS, NULL, "TRV_Wait");
-                right(out[r], COUNT, r + round, "persistent");
+                expect_sums(out[r], COUNT, r + round, "persistent");
             }
         }
         for (int i = 0; i < REQUESTS; i++)
@@ -136,7 +122,7 @@ static void others(MPI_Comm comm)
     TRV_Request request[4];
     MPI_Type_create_resized(MPI_INT, 0, stride * (MPI_Aint)sizeof(int), &word);
     MPI_Type_commit(&word);
-    fill(wide, (int)all, 3);
+    test_fill(wide, (int)all, 3);
     memset(own, 0, sizeof own);
     for (int i = 0; i < BLOCK; i++)
         own[i * stride] = 1000 * test_rank + i;
@@ -225,7 +211,7 @@ static void scarce(MPI_Comm comm)
     static int in[REQUESTS + 1][COUNT], out[REQUESTS + 1][COUNT];
     TRV_Request request[REQUESTS];
     for (int r = 0; r <= REQUESTS; r++)
-        fill(in[r], COUNT, r);
+        test_fill(in[r], COUNT, r);
     expect_class(TRV_Allreduce(in[0], out[0], COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a blocking call");
     no_memory = test_rank % 2;
     for (int r = 0; r < REQUESTS; r++)
@@ -236,7 +222,7 @@ static void scarce(MPI_Comm comm)
     complete(request, REQUESTS, "requests without memory");
     no_memory = false;
     for (int r = 0; r <= REQUESTS; r++)
-        right(out[r], COUNT, r, "without memory");
+        expect_sums(out[r], COUNT, r, "without memory");
 }
 
 /* One rank has a new kind of call decided, which takes all ranks, while the others wait for a request of before first:
@@ -246,14 +232,14 @@ static void other_orders(MPI_Comm comm)
     static int in[COUNT], out[COUNT];
     short least = (short)(test_rank + 3), found = 0;
     TRV_Request request;
-    fill(in, COUNT, 5);
+    test_fill(in, COUNT, 5);
     expect_class(TRV_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a blocking call");
     expect_class(TRV_Iallreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm, &request), MPI_SUCCESS, NULL, "a request");
     if (test_rank != 0)
         expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting before a new kind of call");
     expect_class(TRV_Allreduce(&least, &found, 1, MPI_SHORT, MPI_MIN, comm), MPI_SUCCESS, NULL, "a new kind of call");
     expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "waiting after it");
-    right(out, COUNT, 5, "other orders");
+    expect_sums(out, COUNT, 5, "other orders");
     expect(found == 3, "the least is %d", found);
 }
 
