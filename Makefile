@@ -5,8 +5,11 @@ PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
 # Validate the variables here; otherwise the first consumer reports a confusing error.
-ifneq ($(shell printf '%s' '$(JOBS)' | grep -xE '[1-9][0-9]{0,3}'),$(JOBS))
+ifeq ($(shell printf '%s' '$(JOBS)' | grep -xE '[1-9][0-9]{0,3}'),)
 $(error JOBS=$(JOBS) is not a number of jobs from 1 to 9999, for example JOBS=4)
+endif
+ifneq ($(words $(BUILD)),1)
+$(error BUILD='$(BUILD)' is to be one folder without spaces for the build, for example BUILD=build)
 endif
 ifneq ($(shell test -e '$(BUILD)' && ! test -d '$(BUILD)' && echo a file),)
 $(error BUILD=$(BUILD) is a file; it is to be a folder for the build, for example BUILD=build)

@@ -14,7 +14,7 @@ quietly() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-echo "1. AllReduce on 9 MPI ranks of this machine, by every algorithm that supports a 3x3 torus."
+echo "1. AllReduce on 9 MPI ranks of this machine, by every algorithm for sums on a 3x3 torus."
 quietly mpirun.openmpi -n 9 "$trivance" bench --torus 3x3 --algorithm all,planned --bytes 64,4K,256K --format matrix
 
 echo
@@ -22,9 +22,9 @@ echo "2. Simulated times on a 3x3 torus, fastest first, with their ratio to the 
 "$trivance" simulate 3x3 --algorithm all,planned --bytes 1K,64K,4M --ranking | sed '1,3d'
 
 echo
-echo "3. An unmodified MPI program under the drop-in library, which logs what serves each call, and why."
+echo "3. An unmodified MPI program under the drop-in library, which logs what serves each call, and why (one line)."
 quietly "$trivance" run --torus 3x3 --debug info -- mpirun.openmpi -n 9 "$build/examples/conjugate_gradient.openmpi"
-sed -n '/^trivance: comm 1 .*allreduce/{p;q}' "$log" | fold -s -w 100
+sed -n '/^trivance: comm 1 .*allreduce/{p;q}' "$log" | fold -s -w 100 | sed 's/ *$//'
 
 echo
 echo "4. Trivance on a ring of 9: in step 1 every rank sends sums of three vectors over distance 3."
@@ -33,4 +33,4 @@ echo "4. Trivance on a ring of 9: in step 1 every rank sends sums of three vecto
 tool=${trivance#"$PWD"/}
 echo "Next: $tool plan 32x32 --bytes 256K --why    # the fastest schedule, and why it wins"
 echo "      $tool simulate 8x8 --slow-link 0:+0:4x # what a slow link costs"
-echo "      $tool run --torus 3x3 -- mpirun -n 9 ./program"
+echo "      $tool verify 9x9 --algorithm all       # proves every algorithm, for every rank and block"

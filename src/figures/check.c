@@ -229,7 +229,8 @@ static void sizes(const fig_claim_t *claim, const extent_t *extent, fig_finding_
     if (extent->least == extent->most)
         snprintf(finding->measured, sizeof finding->measured, "%s", least);
     else if (extent->least_in == extent->most_in && isinf(extent->most))
-        snprintf(finding->measured, sizeof finding->measured, "%s, but ahead again up to 128 MiB%s", least, least_in);
+        snprintf(finding->measured, sizeof finding->measured, "%s, but Trivance is ahead again up to 128 MiB%s", least,
+                 least_in);
     else if (extent->least_in == extent->most_in)
         snprintf(finding->measured, sizeof finding->measured, "first %s, last %s%s", least, most, least_in);
     else

@@ -15,8 +15,8 @@
 static const char later_swing[] =
     "Swing takes over between 1 and 2 MiB, with one queue per link for all larger vectors. The cost model agrees "
     "(`trivance cost 8 "
-    "--hop=200ns`): two fewer steps save 3.4 us, and a quarter of the vector more on the busiest link (Theta 1.375 "
-    "against 1.125) costs as much at 1.3 MiB.";
+    "--hop=200ns`): two fewer steps and two fewer hops save 3.4 us, and a quarter of the vector more on the busiest "
+    "link (Theta 1.375 against 1.125) costs as much at 1.3 MiB.";
 static const char hops[] =
     "Between 64 and 128 KiB Trivance can still use L, while the others need twice the steps or longer routes, and "
     "the hops decide: with 200 ns per hop the cost model gives 38 % on 16x16x16 at 128 KiB and 29 % on 32x32 at 64 "
@@ -28,10 +28,10 @@ static const char meets[] =
 static const char steps_27[] =
     "Our Swing folds a side of 27 to 16 and back, 12 steps against 6. But even without folding, an algorithm with "
     "one partner per step needs ceil(log2 729) = 10 steps of at least 2.0 us, so Trivance's 16.1 us are at least "
-    "19.6 % less.";
+    "19 % less: no Swing can be only 15 % slower there.";
 static const char bruck_27[] =
-    "The best other algorithm there is Bruck B, routed the shorter way: its Theta is 3.65, not the closed form's "
-    "3.85 or 4, and the start-up of Trivance's 12 steps weighs as much as the bytes. From 8 MiB to 16 MiB it holds.";
+    "The best other algorithm there is Bruck B, routed the shorter way: its Theta is 3.65, not the closed form's 3.85, "
+    "and the start-up of Trivance's 12 steps weighs as much as the bytes. From 8 MiB to 16 MiB it holds.";
 static const char endpoints[] =
     "The best other algorithm there is Bucket with its 104 steps; every 100 ns more per step is one point more: the "
     "claim holds with 0.5 us per message (`trivance simulate 27x27 --bytes=32M --message-overhead=500ns`: 40.4 %). The "

@@ -73,7 +73,7 @@ static const trv_setting_t table[] = {
      "planned, a name or a family applies to every communicator.",
      trv_rules_check_algorithm, true},
     {"TRIVANCE_TUNE", TRV_SETTING_TEXT, AT(tune), true, "none",
-     "rules COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, separated by ;",
+     "rules COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, separated by semicolons",
      "allreduce:0-64k:@trivance-l;allreduce:64k-inf:[8-64]:@auto",
      "Rules, of which the first that matches wins; they take precedence over TRIVANCE_ALGORITHM.", check_rules, true},
     {"TRIVANCE_RULES_FILE", TRV_SETTING_TEXT, AT(rules_file), true, "none", "a path", "rules.json",

@@ -106,9 +106,10 @@ int cli_cost_paper(FILE *out, cli_format_t format)
         rc = TRV_ERR_MEMORY;
     if (!rc && text)
         fputs("\nMeasured: every message routed over the torus, the load of all streams together. paper: the\n"
-              "exact sums of its appendix B. limit: its tables (table 2 for n to infinity). They agree but where\n"
-              "routing does better or worse than the closed form assumes: Bruck is routed the shorter way, and\n"
-              "the mirrored streams of Recursive Doubling meet on the same links.\n",
+              "exact sums of its appendix B; for Ring and Bucket, which it leaves out, the minimum that must\n"
+              "move. limit: its tables (table 2 for n to infinity). They agree except where routing does better\n"
+              "or worse than the closed form assumes: Bruck is routed the shorter way, and the mirrored streams\n"
+              "of Recursive Doubling meet on the same links.\n",
               out);
     return rc;
 }

@@ -83,7 +83,10 @@ int cli_search(int argc, char **argv)
         return cli_bad(argv[0], "give one ring, range of rings or list of tori, for example `trivance search 32` or "
                                 "`trivance search 4x4,8x8`");
     search.what = argv[optind];
-    const bool stars = strpbrk(search.what, "xX") || strcmp(search.what, "stars") == 0;
-    int rc = stars ? cli_search_stars(&search) : cli_search_rings(&search);
-    return cli_finish(argv[0], rc);
+    const size_t digits = strspn(search.what, "0123456789");
+    const bool ring = digits > 0 && !search.what[digits + strspn(search.what + digits, "-0123456789")];
+    if (!ring && !strpbrk(search.what, "xX") && strcmp(search.what, "stars") != 0)
+        return cli_bad(argv[0], "'%.40s' is no ring (32), range of rings (2-64), list of tori (4x4,8x8) or stars",
+                       search.what);
+    return cli_finish(argv[0], ring ? cli_search_rings(&search) : cli_search_stars(&search));
 }

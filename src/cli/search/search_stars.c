@@ -80,6 +80,9 @@ static int parse_torus(const char *text, trv_torus_t *torus)
                         "chains are for tori, and on a mesh those of its torus are used; leave out the m of "
                         "%.40s",
                         text);
+    if (!rc && torus->ranks > TRV_STAR_SEARCH_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "%.40s has %d ranks; chains are searched for at most %d", text, torus->ranks,
+                        TRV_STAR_SEARCH_MAX);
     for (int d = 0; !rc && d < torus->dims; d++)
         if (torus->size[d] == 1)
             rc = trv_fail(TRV_ERR_ARGUMENT, "leave out the dimensions of 1 of %.40s", text);
@@ -275,7 +278,7 @@ int cli_search_stars(const cli_search_t *search)
     if (rc)
         return rc;
     cli_progress_begin(&progress, "searching", table ? TABLE_TORI + 120 + 84 : count_items(search->what));
-    cli_progress_cheaper(&progress, "fewer tori at a time take less; 10 to 20 seconds each");
+    cli_progress_cheaper(&progress, "fewer and smaller tori take less");
     rc = table ? search_for_table(&found, &progress) : search_list(&found, search->what, &progress);
     cli_progress_end(&progress);
     if (!rc)
