@@ -22,7 +22,7 @@ echo "2. Simulated times on a 3x3 torus, fastest first, with their ratio to the 
 "$trivance" simulate 3x3 --algorithm all,planned --bytes 1K,64K,4M --ranking | sed '1,3d'
 
 echo
-echo "3. An unmodified MPI program under the drop-in library, which logs what serves each call, and why (one line)."
+echo "3. An unmodified MPI program under the drop-in library, which logs what serves a call, and why."
 quietly "$trivance" run --torus 3x3 --debug info -- mpirun.openmpi -n 9 "$build/examples/conjugate_gradient.openmpi"
 sed -n '/^trivance: comm 1 .*allreduce/{p;q}' "$log" | fold -s -w 100 | sed 's/ *$//'
 
@@ -33,4 +33,4 @@ echo "4. Trivance on a ring of 9: in step 1 every rank sends sums of three vecto
 tool=${trivance#"$PWD"/}
 echo "Next: $tool plan 32x32 --bytes 256K --why    # the fastest schedule, and why it wins"
 echo "      $tool simulate 8x8 --slow-link 0:+0:4x # what a slow link costs"
-echo "      $tool verify 9x9 --algorithm all       # proves every algorithm, for every rank and block"
+echo "      $tool verify 9x9 --algorithm all       # proves every algorithm exact"
