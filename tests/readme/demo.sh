@@ -15,5 +15,5 @@ fail() { cat "$output"; echo "demo.sh: $*"; exit 1; }
 grep -q '✓' "$output" || fail "no marks"
 [ "$(sed -n '2,/^2\./p' "$output" | grep -c '✗')" = 1 ] || fail "a result is wrong" # the legend's alone
 grep -qE '^[a-z-]+ +[0-9.]+ +[0-9.]+  [a-z-]+ +[0-9.]+ +[0-9.]+  ' "$output" || fail "no ranking at three sizes"
-grep -qE '^trivance: comm 1 \(9 ranks, 3x3\), .* \(planned: ' "$output" || fail "the drop-in gives no reason"
+grep -qE '^trivance: comm 1 \(9 ranks, 3x3\), .* \(planned:' "$output" || fail "the drop-in gives no reason"
 grep -q '▶●' "$output" || fail "no drawing"
