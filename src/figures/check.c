@@ -103,7 +103,7 @@ static double switches_at(const fig_result_t *result, const fig_figure_t *figure
     return i < 0 ? INFINITY : (double)result->bytes[i];
 }
 
-/* The last size before the advantage over the best falls by a point for the first time. */
+/* The last size before the advantage over the fastest other algorithm first falls by more than a point. */
 static double falls_from(const fig_result_t *result, const fig_figure_t *figure)
 {
     for (int i = 1; i < result->sizes; i++)

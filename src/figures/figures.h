@@ -246,7 +246,7 @@ typedef enum fig_test {
 #define FIG_CLAIM_FIGURES_MAX 12
 
 typedef struct fig_claim {
-    const char *where, *text;              /* section or appendix of the paper, and what it says */
+    const char *where, *text;              /* section or appendix of the paper, and the claim */
     int figure[FIG_CLAIM_FIGURES_MAX + 1]; /* which must all show it; ends with 0 */
     fig_test_t test;
     const char *curve, *than; /* key of a curve; NULL: the fastest of all, or where noted every curve */

@@ -1,13 +1,13 @@
 /*
  * trivance sweep: a grid of simulations, whose results are rows of a file.
  *
- *     values.c     lists and ranges as users type them
+ *     values.c     lists and ranges on the command line
  *     points.c     the axes of the grid, and the point at an index
  *     rows.c       the file of results: its rows, and which points it has already
  *     json.c       the grid in a file
  *     options.c    the command line
  *     run.c        points to simulate, and their results
- *     estimate.c   what --dry-run says
+ *     estimate.c   the estimate of --dry-run
  *     cmd_sweep.c  the command on one machine; src/programs/mpi_sweep.c is the same on many ranks
  *
  * A point is known by its index in the grid (the first axis changes slowest), so a grid takes no memory in proportion

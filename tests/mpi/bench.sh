@@ -48,7 +48,7 @@ has_ofi() {
     return 1
 }
 
-# wrong_schedule: a schedule file that does not do what it claims.
+# wrong_schedule: a schedule file whose claim is false.
 wrong_schedule() {
     refused 1 'is not what it claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
 }

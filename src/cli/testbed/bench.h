@@ -3,11 +3,11 @@
  *
  * bench.c          options; for every torus a testbed, for every MPI and mode a job
  * bench_job.c      the algorithms compared, the job, and its output
- * bench_predict.c  what the packet simulator says
+ * bench_predict.c  times predicted by the packet simulator
  * bench_program.c  a user's program instead: without the drop-in and with it
  * bench_output.c   tables, CSV
  * bench_plot.c     plots
- * bench_progress.c the bar
+ * bench_progress.c the progress bar
  */
 #ifndef TRIVANCE_CLI_TESTBED_BENCH_H
 #define TRIVANCE_CLI_TESTBED_BENCH_H

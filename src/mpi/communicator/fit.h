@@ -11,7 +11,7 @@
  *                                             . o . o
  *
  * Places that are no product, or cut in two, are a set of nodes: they are numbered as a ring in the order of their lowest
- * ranks, and the plan says how it is laid along them (selection/node_sets.h).
+ * ranks, and the plan determines the order in which the ring visits them (selection/node_sets.h).
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_FIT_H
 #define TRIVANCE_MPI_COMMUNICATOR_FIT_H

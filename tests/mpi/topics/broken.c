@@ -83,14 +83,14 @@ static int failures(bool failed)
     return all;
 }
 
-/* `count` on all ranks but rank `who`, which passes `other`, or has no scratch memory where both are the same. */
-static void try_one(MPI_Comm sound, const char *algorithm, int count, int other, int who)
+/* `count` on all ranks but `odd_rank`, which passes `other` or, if both are equal, has no scratch memory. */
+static void try_one(MPI_Comm sound, const char *algorithm, int count, int other, int odd_rank)
 {
     MPI_Comm comm, child;
-    const bool odd = test_rank == who, scarce = count == other;
+    const bool odd = test_rank == odd_rank, scarce = count == other;
     MPI_Comm_dup(test_comm, &comm);
     snprintf(where, sizeof where, "rank %d of %d, %s, %d elements, %d on rank %d", test_rank, test_ranks, algorithm,
-             count, other, who);
+             count, other, odd_rank);
     alarm(SECONDS);
     expect_class(TRV_Comm_set(comm, NULL, algorithm), MPI_SUCCESS, NULL, algorithm);
     expect(!call(comm, count, "before") && !call(comm, count, "before"), "%s, before: %s", where, trv_last_error());
