@@ -230,7 +230,7 @@ world_t *world_create(const trv_torus_t *torus, const network_t *network)
         core->world = world;
         core->rank = r;
         core->transport = (trv_transport_t){TRV_TRANSPORT, core,       world_open,   world_close, world_send,
-                                            world_receive, world_test, world_cancel, NULL,        NULL};
+                                            world_receive, world_test, world_cancel, NULL};
         pthread_cond_init(&core->turn, NULL);
     }
     if (world->core && world->free)

@@ -27,16 +27,13 @@ extern "C" {
  * Messages of the same (sender, receiver, tag) match in call order. Functions return 0 or a negative TRV_ERR_*; `test`
  * returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the receiver has
  * posted its receive, but need not; its buffer must not be modified before. `cancel` abandons a pending operation
- * (error paths only). Tags are 0 … tags - 1 as announced to `open`: at most TRV_PLAN_TAGS_MAX of them, and one more
- * (the first) with trv_plan_options_t.check.
+ * (error paths only): when it returns, nothing accesses the operation's buffer any more. Tags are 0 … tags - 1 as
+ * announced to `open`: at most TRV_PLAN_TAGS_MAX of them, and one more (the first) with trv_plan_options_t.check. Plans
+ * send no empty messages.
  *
- * Failure. A receive whose message has an unexpected length fails with TRV_ERR_TRANSPORT. After a negative `test` the
- * operation is over, its message received or lost. Plans send an empty message only to report a failure: if a rank's
- * part of a run fails, its plan sends one message of 0 bytes to every peer, on every tag, that still expects a message
- * from it, and then only receives its outstanding messages, so that the operations of all ranks complete. `test` of a
- * receive returns TRV_REFUSED for an empty message. `refuse` sends an empty message without occupying a slot; if it is
- * NULL or fails, the plan uses `send` with 0 bytes. */
-enum { TRV_REFUSED = 2, TRV_PLAN_TAGS_MAX = 64 };
+ * A receive whose message has an unexpected length fails with TRV_ERR_TRANSPORT, and nothing is written past its buffer.
+ * After a negative `test` the operation is over. */
+enum { TRV_PLAN_TAGS_MAX = 64 };
 typedef struct trv_transport {
     size_t size; /* of this struct, as the caller knows it: begin with {TRV_TRANSPORT} */
     void *context;
@@ -46,7 +43,6 @@ typedef struct trv_transport {
     int (*receive)(void *context, int base, int slot, int peer, int tag, void *data, size_t bytes);
     int (*test)(void *context, int base, int slot);
     int (*cancel)(void *context, int base, int slot);
-    int (*refuse)(void *context, int base, int peer, int tag); /* may be NULL */
     /* May be NULL. Else called before every send and receive of a schedule's message: the sender's port (trv_port) by
      * which it leaves, for transports that have a connection for each. */
     void (*port)(void *context, int base, int port);
@@ -108,8 +104,9 @@ TRV_API void trv_plan_destroy(trv_plan_t *plan);
  * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The plan owns the buffers until the run
  * ends.
  *
- * Failures after other ranks may have begun, including a failure to allocate scratch, are reported by trv_plan_test or
- * trv_plan_wait, after the plan has notified its peers and completed the messages in flight. */
+ * A start that fails has sent nothing, and the plan can be started again. A run that fails later does so on this rank
+ * alone: trv_plan_test or trv_plan_wait return the error, the buffers are the caller's again, and the plan cannot be used
+ * any more. Other ranks are not notified; they may wait for messages of this one. */
 TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
 /* The same with another count, which also applies to later starts. A start with the previous count, or a smaller one,
  * allocates nothing. */
@@ -121,15 +118,11 @@ TRV_API int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *inp
 TRV_API int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output);
 TRV_API void trv_plan_feed(trv_plan_t *plan, size_t elements);
 /* The number of result elements of the current run, from the first on, that are final. They may be read, but not
- * written before the run has ended. 0 in a run that fails. */
+ * written before the run has ended. */
 TRV_API size_t trv_plan_ready(const trv_plan_t *plan);
-/* Makes an active run fail on this rank, with the code and this thread's trv_last_error(). Drive the run to its end as
- * usual, so that the other ranks are notified. */
-TRV_API void trv_plan_give_up(trv_plan_t *plan, int code);
-/* For a rank that cannot take part in a run: starts one that accesses no buffer and fails with the code and this
- * thread's last error, so that the other ranks are notified. Drive it to its end with trv_plan_test or
- * trv_plan_wait. */
-TRV_API int trv_plan_refuse(trv_plan_t *plan, size_t count, int code);
+/* Ends an active run on this rank, which then has failed: pending messages are cancelled, and the buffers are the
+ * caller's again. */
+TRV_API void trv_plan_cancel(trv_plan_t *plan);
 /* Makes progress and returns 1 if the run is complete, 0 if it is not, or a negative error (the caller owns the buffers
  * again). Never blocks. */
 TRV_API int trv_plan_test(trv_plan_t *plan);

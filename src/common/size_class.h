@@ -18,4 +18,12 @@ static inline uint64_t trv_size_class(uint64_t bytes)
     return size;
 }
 
+/* The smallest and the largest size of the class of `bytes`. */
+static inline void trv_size_class_bounds(uint64_t bytes, uint64_t *min, uint64_t *max)
+{
+    const uint64_t size = trv_size_class(bytes);
+    *min = size == TRV_SIZE_CLASS_MIN ? 0 : (uint64_t)(sqrt(2) * (double)(size / 2)) + 1;
+    *max = (uint64_t)(sqrt(2) * (double)size);
+}
+
 #endif

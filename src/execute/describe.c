@@ -41,10 +41,6 @@ static void add_peers(text_t *text, const char *before, const trv_extent_t *mess
 static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lane)
 {
     const trv_program_t *program = lane->sized->program;
-    if (lane->over) {
-        add(text, "lane %d of %d, failed, tells %d ranks", lane->number, plan->lanes, lane->telling);
-        return;
-    }
     if (lane->hungry) {
         add(text, "lane %d of %d, chunk %zu of %zu, waits for its input", lane->number, plan->lanes, lane->chunk,
             plan->chunks);
@@ -55,8 +51,6 @@ static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lan
     add(text, "lane %d of %d, ", lane->number, plan->lanes);
     if (plan->chunks > 1)
         add(text, "chunk %zu of %zu, ", lane->chunk, plan->chunks);
-    if (plan->failure)
-        add(text, "failed, ");
     add(text, "step %d of %d, waits for ", stage->step, trv_schedule_steps(plan->schedule));
     if (ready->missing)
         add_peers(text, "ranks ", program->receive + stage->receive, stage->receives, ready->pending);

@@ -44,11 +44,3 @@ size_t trv_plan_ready(const trv_plan_t *plan)
             chunk = plan->lane[i].chunk;
     return chunk ? end_of(plan, chunk - 1) : 0;
 }
-
-void trv_plan_give_up(trv_plan_t *plan, int code)
-{
-    if (plan->state == TRV_PLAN_RUNNING)
-        trv_run_fail(plan, code);
-    else if (plan->state == TRV_PLAN_CHECKING)
-        plan->given_up = code;
-}

@@ -6,7 +6,7 @@
  * receive is posted and filled, the strictest behaviour that the transport interface allows.
  *
  * A request is in one of three states: waiting (in a mailbox, under its lock), matched (out of the mailbox, being
- * copied), complete. The states are atomic, so testing takes no lock. Messages of 0 bytes are refusals.
+ * copied), complete. The states are atomic, so testing takes no lock.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,13 +20,13 @@
 
 enum { BUCKETS = 64 };
 
-enum state { FREE, WAITING, MATCHED, COMPLETE, REFUSED, OTHER_LENGTH };
+enum state { FREE, WAITING, MATCHED, COMPLETE, OTHER_LENGTH };
 
 typedef struct request {
     atomic_int state;
-    bool is_send, is_refusal; /* a refusal is nobody's: whoever takes it out of the mailbox frees it */
-    int handle, peer, tag;    /* peer: the sender in the mailbox's view */
-    int mailbox;              /* in which it waits */
+    bool is_send;
+    int handle, peer, tag; /* peer: the sender in the mailbox's view */
+    int mailbox;           /* in which it waits */
     void *data;
     size_t bytes, other_bytes;
     struct request *next;
@@ -93,32 +93,12 @@ static int hub_open(void *context, int requests, int tags, int *base)
     return 0;
 }
 
-/* Refusals that nobody will take any more; all of them for a negative handle. */
-static void drop_refusals(mailbox_t *mailbox, int handle)
-{
-    pthread_mutex_lock(&mailbox->lock);
-    for (int b = 0; b < BUCKETS; b++)
-        for (request_t **at = &mailbox->bucket[b].first; *at;) {
-            request_t *found = *at;
-            if (found->is_refusal && (handle < 0 || found->handle == handle)) {
-                *at = found->next;
-                free(found);
-            } else {
-                at = &found->next;
-            }
-            if (!*at)
-                mailbox->bucket[b].end = at;
-        }
-    pthread_mutex_unlock(&mailbox->lock);
-}
-
 static void hub_close(void *context, int base)
 {
     endpoint_t *endpoint = context;
     opened_t *opened = find_opened(endpoint, base);
     if (!opened)
         return;
-    drop_refusals(&endpoint->hub->mailbox[endpoint->rank], base);
     endpoint->opened = opened->next;
     free(opened->request);
     free(opened);
@@ -148,16 +128,13 @@ static request_t *take_partner(struct queue *queue, const request_t *request)
 
 static void deliver(request_t *send, request_t *receive)
 {
-    int state = send->bytes == 0 ? REFUSED : send->bytes == receive->bytes ? COMPLETE : OTHER_LENGTH;
+    const int state = send->bytes == receive->bytes ? COMPLETE : OTHER_LENGTH;
     send->other_bytes = receive->bytes;
     receive->other_bytes = send->bytes;
     if (state == COMPLETE)
         memcpy(receive->data, send->data, send->bytes);
     atomic_store_explicit(&receive->state, state, memory_order_release);
-    if (send->is_refusal)
-        free(send);
-    else
-        atomic_store_explicit(&send->state, state == REFUSED ? COMPLETE : state, memory_order_release);
+    atomic_store_explicit(&send->state, state, memory_order_release);
 }
 
 /* Files a request in the receiver's mailbox, or serves it at once when its partner is there. */
@@ -189,29 +166,12 @@ static int post(endpoint_t *endpoint, int base, int slot, bool is_send, int peer
                         peer, endpoint->hub->ranks - 1);
     request_t *request = &opened->request[slot];
     request->is_send = is_send;
-    request->is_refusal = false;
     request->handle = base;
     request->tag = tag;
     request->data = data;
     request->bytes = bytes;
     request->peer = is_send ? endpoint->rank : peer;
     request->mailbox = is_send ? peer : endpoint->rank;
-    file(endpoint->hub, request);
-    return 0;
-}
-
-static int hub_refuse(void *context, int base, int peer, int tag)
-{
-    endpoint_t *endpoint = context;
-    request_t *request = malloc(sizeof *request);
-    if (!request)
-        return trv_fail_memory();
-    *request = (request_t){.is_send = true,
-                           .is_refusal = true,
-                           .handle = base,
-                           .peer = endpoint->rank,
-                           .tag = tag,
-                           .mailbox = peer};
     file(endpoint->hub, request);
     return 0;
 }
@@ -239,7 +199,7 @@ static int hub_test(void *context, int base, int slot)
                         "the same count and schedule?",
                         request->peer, sent, request->mailbox, room);
     }
-    return state == REFUSED ? TRV_REFUSED : state == COMPLETE;
+    return state == COMPLETE;
 }
 
 static int hub_cancel(void *context, int base, int slot)
@@ -284,8 +244,8 @@ int trv_hub_create(trv_hub_t **hub, int ranks)
         mailbox_t *mailbox = &made->mailbox[made->ranks];
         endpoint->hub = made;
         endpoint->rank = made->ranks;
-        endpoint->transport = (trv_transport_t){TRV_TRANSPORT, endpoint, hub_open,   hub_close,  hub_send,
-                                                hub_receive,   hub_test, hub_cancel, hub_refuse, NULL};
+        endpoint->transport = (trv_transport_t){TRV_TRANSPORT, endpoint, hub_open,   hub_close, hub_send,
+                                                hub_receive,   hub_test, hub_cancel, NULL};
         pthread_mutex_init(&mailbox->lock, NULL);
         for (int b = 0; b < BUCKETS; b++)
             mailbox->bucket[b].end = &mailbox->bucket[b].first;
@@ -301,7 +261,6 @@ void trv_hub_destroy(trv_hub_t *hub)
     for (int r = 0; r < hub->ranks; r++) {
         while (hub->endpoint[r].opened)
             hub_close(&hub->endpoint[r], hub->endpoint[r].opened->handle);
-        drop_refusals(&hub->mailbox[r], -1);
         pthread_mutex_destroy(&hub->mailbox[r].lock);
     }
     free(hub->endpoint);

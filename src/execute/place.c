@@ -521,10 +521,10 @@ int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, 
         rc = place_step(&p, k);
     if (!rc)
         rc = place_tail(&p);
-    if (!rc)
-        rc = trv_program_measure(program);
-    if (!rc)
+    if (!rc) {
+        trv_program_measure(program);
         rc = trv_program_unroll(program);
+    }
     trv_sets_end(&program->space.sets);
     trv_group_clear(&p.group);
     trv_flow_clear(&p.flow);

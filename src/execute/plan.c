@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "execute/arguments.h"
 #include "execute/plan.h"
 
 enum { EMPTY_POLLS_MAX = 16 };
@@ -52,35 +53,15 @@ int trv_plan_check(const trv_plan_t *plan)
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-static int check_elements(const trv_schedule_t *schedule, const trv_elements_t *elements)
-{
-    if (elements->reduce)
-        return elements->element_size ? 0 : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be reduced");
-    if (!trv_type_size(elements->type))
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no element type %d", (int)elements->type);
-    if (trv_schedule_collective(schedule) != TRV_ALLGATHER && !trv_op_supports(elements->op, elements->type))
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on elements of type %s",
-                        trv_op_name(elements->op), trv_type_name(elements->type));
-    return 0;
-}
-
-static int check_count(const trv_schedule_t *schedule, size_t count, size_t size)
-{
-    const size_t ranks = (size_t)trv_schedule_torus(schedule)->ranks;
-    if (count > SIZE_MAX / 4 / size / (trv_schedule_collective(schedule) == TRV_ALLREDUCE ? 1 : ranks))
-        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
-    return 0;
-}
-
 static int check_arguments(const trv_schedule_t *schedule, int rank, size_t count, const trv_elements_t *elements)
 {
     const int ranks = trv_schedule_torus(schedule)->ranks;
     if (rank < 0 || rank >= ranks)
         return trv_fail(TRV_ERR_ARGUMENT, "rank %d is not on the torus; its ranks are 0 … %d", rank, ranks - 1);
-    int rc = check_elements(schedule, elements);
-    if (rc)
-        return rc;
-    rc = check_count(schedule, count, elements->reduce ? elements->element_size : trv_type_size(elements->type));
+    const trv_collective_t collective = trv_schedule_collective(schedule);
+    int rc = trv_elements_check(collective, elements);
+    if (!rc)
+        rc = trv_count_check(collective, elements, count, ranks);
     if (rc)
         return rc;
     if (trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(elements->op))
@@ -112,7 +93,6 @@ static int allocate_sizes(trv_plan_t *plan)
         const trv_program_t *program = &plan->compiled->program[s];
         plan->lane_sends = most(plan->lane_sends, program->stage_sends);
         plan->lane_receives = most(plan->lane_receives, program->stage_receives);
-        plan->lane_peers = most(plan->lane_peers, program->peers_most);
         sources = most(sources, program->sources_most);
         bounds = most(bounds, program->walk_bounds);
         containers = most(containers, program->containers);
@@ -136,24 +116,20 @@ static int allocate(trv_plan_t *plan)
     if (rc)
         return rc;
     const size_t send_words = (size_t)(plan->lane_sends + 63) / 64, words = (size_t)(plan->lane_receives + 63) / 64;
-    const size_t lanes = (size_t)plan->lanes_max, peers = (size_t)plan->lane_peers;
+    const size_t lanes = (size_t)plan->lanes_max, lane_words = send_words + 2 * words;
     plan->lane = calloc(lanes, sizeof *plan->lane);
-    plan->bits = calloc(lanes * 2 * (send_words + words) + 1, sizeof *plan->bits);
-    plan->peers = calloc(lanes * 2 * peers + 1, sizeof *plan->peers);
-    if (!plan->lane || !plan->bits || !plan->peers)
+    plan->bits = calloc(lanes * lane_words + 1, sizeof *plan->bits);
+    if (!plan->lane || !plan->bits)
         return trv_fail_memory();
     for (int i = 0; i < plan->lanes_max; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        uint64_t *bits = plan->bits + (size_t)i * 2 * (send_words + words);
+        uint64_t *bits = plan->bits + (size_t)i * lane_words;
         lane->number = i;
         lane->stream = i % plan->streams;
         lane->done = true;
         lane->pending_send = bits;
-        lane->pending_told = bits + send_words;
-        lane->ready[0].pending = bits + 2 * send_words;
-        lane->ready[1].pending = bits + 2 * send_words + words;
-        lane->told = plan->peers + (size_t)i * 2 * peers;
-        lane->refused = lane->told + peers;
+        lane->ready[0].pending = bits + send_words;
+        lane->ready[1].pending = bits + send_words + words;
     }
     return 0;
 }
@@ -326,7 +302,6 @@ void trv_plan_destroy(trv_plan_t *plan)
     free(plan->walk.bound);
     free(plan->lane);
     free(plan->bits);
-    free(plan->peers);
     free(plan->source);
     free(plan->scratch_memory);
     retire(plan);
@@ -341,38 +316,28 @@ static int fail_plan(trv_plan_t *plan, int code)
     return code;
 }
 
-static bool overlap(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
-{
-    return a_bytes && b_bytes && (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
-}
-
 static int set_buffers(trv_plan_t *plan, const void *input, void *output)
 {
-    const size_t part = plan->count * plan->element_size, whole = part * (size_t)plan->ranks;
-    const size_t in = plan->collective == TRV_REDUCE_SCATTER ? whole : part;
-    const size_t out = plan->collective == TRV_ALLGATHER ? whole : part;
-    if (plan->count && (!input || !output))
-        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL; only plans of 0 elements do without",
-                        input ? "output" : "input");
-    if (input != output && overlap(input, in, output, out))
-        return trv_fail(TRV_ERR_ARGUMENT, "input and output overlap; they must lie apart, or be the same address for a "
-                                          "run in place");
+    const size_t part = plan->count * plan->element_size;
+    int rc = trv_buffers_check(plan->collective, part, plan->ranks, input, output);
+    if (rc)
+        return rc;
     plan->input = input;
     plan->output = output;
-    if (input == output && plan->collective == TRV_ALLGATHER && plan->count)
+    if (input == output && plan->collective == TRV_ALLGATHER && part > 0)
         plan->input = (const char *)input + (size_t)plan->rank * part;
     return 0;
 }
 
-/* Without scratch the run starts, too: the others are to hear that it fails. */
-static void start_lanes(trv_plan_t *plan)
+static int start_lanes(trv_plan_t *plan)
 {
+    int rc = take_scratch(plan);
+    if (rc)
+        return rc;
     plan->state = TRV_PLAN_RUNNING;
     plan->starts += plan->starts < 2;
-    int rc = take_scratch(plan);
-    if (!rc && plan->given_up)
-        rc = trv_fail(plan->given_up, "the run was given up before it began");
-    trv_run_start(plan, rc);
+    trv_run_start(plan);
+    return 0;
 }
 
 int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
@@ -392,7 +357,7 @@ static int prepare_start(trv_plan_t *plan, size_t count)
     if (plan->state == TRV_PLAN_FAILED)
         return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and make a new one");
     if (count != plan->count)
-        rc = check_count(plan->schedule, count, plan->element_size);
+        rc = trv_count_check(plan->collective, &plan->elements, count, plan->ranks);
     if (!rc && count != plan->count)
         set_count(plan, count);
     return rc;
@@ -406,28 +371,17 @@ int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void
     if (rc)
         return rc;
     plan->fed = plan->feeding ? 0 : SIZE_MAX;
-    plan->given_up = 0;
-    if (!plan->options.check) {
-        start_lanes(plan);
-        return 0;
-    }
+    if (!plan->options.check)
+        return start_lanes(plan);
     plan->state = TRV_PLAN_CHECKING;
     rc = trv_check_start(plan);
     return rc ? fail_plan(plan, rc) : 0;
 }
 
-int trv_plan_refuse(trv_plan_t *plan, size_t count, int code)
+void trv_plan_cancel(trv_plan_t *plan)
 {
-    char reason[sizeof plan->reason];
-    snprintf(reason, sizeof reason, "%s", trv_last_error());
-    int rc = prepare_start(plan, count);
-    if (rc)
-        return rc;
-    plan->input = NULL;
-    plan->output = NULL;
-    plan->state = TRV_PLAN_RUNNING;
-    trv_run_start(plan, trv_fail(code, "%s", reason));
-    return 0;
+    if (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING)
+        fail_plan(plan, TRV_ERR_STATE);
 }
 
 static int progress(trv_plan_t *plan, bool *moved)
@@ -440,9 +394,9 @@ static int progress(trv_plan_t *plan, bool *moved)
             return rc;
         }
         if (rc > 0)
-            start_lanes(plan);
+            rc = start_lanes(plan);
     }
-    if (plan->state == TRV_PLAN_RUNNING) {
+    if (rc >= 0 && plan->state == TRV_PLAN_RUNNING) {
         rc = trv_run_progress(plan, moved);
         if (rc > 0) {
             give_scratch(plan);

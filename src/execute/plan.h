@@ -35,13 +35,6 @@ typedef struct trv_lane {
     trv_ready_t ready[2]; /* of the present stage and the next, by the parity of the stage */
     int sending;          /* bits that are set in: */
     uint64_t *pending_send;
-    int posted; /* sends of the stage that have been posted */
-    /* Of a run that fails: */
-    int *told, tolds, told_next; /* peers to be told; the next one */
-    int telling;                 /* of `sending`, those that tell; their bits: */
-    uint64_t *pending_told;
-    bool over;              /* nothing else is left to do */
-    int *refused, refusals; /* peers that send no more */
 } trv_lane_t;
 
 typedef enum trv_plan_state {
@@ -85,7 +78,6 @@ struct trv_plan {
     int check_slots, check_tags; /* the first ones are the check's; 0 without it */
     int failure;                 /* code of the present run's failure, or 0 */
     char reason[512];            /* and its sentence */
-    char nowhere[8];             /* what is received without scratch */
 
     int streams, window;           /* lanes of a stream */
     size_t chunks, chunk_elements; /* every chunk but the last has so many elements */
@@ -93,10 +85,8 @@ struct trv_plan {
     trv_sized_t *sized; /* [2 * stream + (1 for the last chunk)] */
     trv_lane_t *lane;   /* lane w * streams + s takes chunks w, w + window, … of stream s */
     int lanes, unfinished, lanes_max;
-    int lane_peers;                /* the most that a stream sends to, or receives from */
     int lane_sends, lane_receives; /* request slots of a lane, per stage */
     uint64_t *bits;                /* of all lanes' pending sets */
-    int *peers;                    /* of all lanes' lists */
     trv_plan_options_t options;
     void *scratch_memory; /* the plan's own, as allocated */
     size_t scratch_room;  /* of it */
@@ -112,7 +102,6 @@ struct trv_plan {
     char *output;
     bool feeding; /* the next start is trv_plan_start_fed's */
     size_t fed;   /* elements of the input that are there; SIZE_MAX: all */
-    int given_up; /* the code, if that was before the lanes began */
 };
 
 /* With the check, slots 0 and 1 and tag 0 are its own, the others the lanes'. */
@@ -133,13 +122,11 @@ void trv_compiled_release(trv_compiled_t *compiled);
 /* plan.c: whether it is a plan that lives. */
 int trv_plan_check(const trv_plan_t *plan);
 
-/* run.c: starts all lanes, to fail if `failure` is a code; makes progress (1: complete, 0: not yet, negative: failed,
- * and nothing is pending any more; *moved is set when anything happened). */
-void trv_run_start(trv_plan_t *plan, int failure);
+/* run.c: starts all lanes; makes progress (1: complete, 0: not yet, negative: failed; *moved is set when anything
+ * happened). */
+void trv_run_start(trv_plan_t *plan);
 int trv_run_progress(trv_plan_t *plan, bool *moved);
-/* Makes a run fail with the code and this thread's last error. */
-void trv_run_fail(trv_plan_t *plan, int code);
-/* Gives up whatever is pending. */
+/* Cancels whatever is pending. */
 void trv_run_cancel(trv_plan_t *plan);
 
 /* perform.c: `works` works of the lane's program; where a position is that is not in a container of several runs. */

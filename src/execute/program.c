@@ -6,23 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
-
 static int most(int a, int b) { return a > b ? a : b; }
-
-/* The peers of messages, each once, listed in `peer`. */
-static int count_peers(const trv_extent_t *message, int messages, int *peer)
-{
-    int peers = 0;
-    for (int i = 0; i < messages; i++) {
-        int known = 0;
-        while (known < peers && peer[known] != message[i].peer)
-            known++;
-        if (known == peers)
-            peer[peers++] = message[i].peer;
-    }
-    return peers;
-}
 
 /* Bounds of the ranges of products, on all axes. */
 static int count_bounds(const trv_space_t *space, int product, int products)
@@ -45,14 +29,8 @@ static int work_bounds(const trv_program_t *program, const trv_work_t *work)
     return bounds;
 }
 
-int trv_program_measure(trv_program_t *program)
+void trv_program_measure(trv_program_t *program)
 {
-    int *peer = malloc((size_t)(most(program->sends, program->receives) + 1) * sizeof *peer);
-    if (!peer)
-        return trv_fail_memory();
-    program->peers_most = most(count_peers(program->send, program->sends, peer),
-                               count_peers(program->receive, program->receives, peer));
-    free(peer);
     for (int k = 0; k < program->stages; k++) {
         program->stage_sends = most(program->stage_sends, program->stage[k].sends);
         program->stage_receives = most(program->stage_receives, program->stage[k].receives);
@@ -64,7 +42,6 @@ int trv_program_measure(trv_program_t *program)
     for (int i = 0; i < program->containers; i++)
         program->walk_bounds = most(program->walk_bounds, count_bounds(&program->space, program->container[i].product,
                                                                        program->container[i].products));
-    return 0;
 }
 
 size_t trv_program_memory_bytes(const trv_program_t *program)

@@ -101,7 +101,6 @@ typedef struct trv_program {
     int tail, tails;                 /* work when everything else is done */
     int stage_sends, stage_receives; /* the most of one stage */
     int sources_most;                /* of one piece */
-    int peers_most;                  /* that it sends to, or receives from */
     int64_t block;                   /* units of a rank's block in Reduce-Scatter and AllGather; else all */
     int weight;                      /* of the stream, … */
     int64_t weights, weights_before; /* … and the sums of those of all streams, and of the streams before it */
@@ -115,7 +114,7 @@ int trv_program_compile(trv_program_t *program, const trv_schedule_t *schedule, 
 enum { TRV_SMALL_UNITS = 4096, TRV_STRETCHES_MAX = 1 << 14 };
 int trv_program_unroll(trv_program_t *program);
 /* Fills in the most of everything. */
-int trv_program_measure(trv_program_t *program);
+void trv_program_measure(trv_program_t *program);
 void trv_program_clear(trv_program_t *program);
 size_t trv_program_memory_bytes(const trv_program_t *program);
 

@@ -9,7 +9,7 @@
 #include <trivance/common.h>
 
 #include "fuzz.h"
-#include "net/start/link.h"
+#include "bootstrap/tcp/link.h"
 
 static const uint8_t secret[TRV_SHA256_BYTES] = "secret", nonce[2][TRV_NONCE_BYTES] = {"one", "two"};
 

@@ -13,8 +13,9 @@
  *             are fewer numbers than communicators: they are reused, and they run out.
  *   MEMORY    X and Y alone, and any member may be out of memory whenever it is asked.
  *   FAILURES  W = {0, 1, 2} is called three times (the first call of a class, of another class, and a later call of the
- *             first), then freed; then V = {0, 1, 2} is adopted, called and freed. Every member may fail at any point
- *             of any call, or be unable to serve a class; member 0 may leave a class to the MPI library.
+ *             first), then freed; then V = {0, 1, 2} is adopted, called and freed. Any member may be unable to serve
+ *             a class, or fail at any point of any call, one of them once; member 0 may leave a class to the MPI
+ *             library. From the failure on the launcher may end the job, so the others may wait for ever; until then they go on.
  *
  * In a call every member sends STEPS messages to the next member and receives as many from the one before, a step when
  * the one before it is complete. A send is complete at once or, in FAILURES, when its message is taken, as MPI likes.
@@ -109,8 +110,8 @@ inline depart(c, a, b)
 
 /* ---- Messages: under one number from one process to another they keep their order -------------------------------- */
 
-/* For the assertions a message knows its communicator and call. The last bit says that it is empty. */
-#define MESSAGE(c, call) (2 * (CALLS * (c) + (call)))
+/* For the assertions a message knows its communicator and call. */
+#define MESSAGE(c, call) (CALLS * (c) + (call))
 #define WIRE(from, to, n) wire[LINK(from, to) * LIMIT + (n) - 1]
 chan wire[LINKS * LIMIT] = [2 * STEPS] of { byte };
 
@@ -129,6 +130,8 @@ inline agree(with, value)
     assert(with == 0 || with == value);
     with = value
 }
+
+bool failed; /* a member has */
 
 /* ---- A member's part --------------------------------------------------------------------------------------------- */
 
@@ -235,8 +238,7 @@ inline adopt(p, c)
     }
 }
 
-/* The first call of a class: a member that is broken comes too, and says so. */
-#define SAYS_BROKEN 0
+/* The first call of a class. */
 #define SAYS_NO 1
 #define SAYS_YES 2
 inline serve(p, c, class)
@@ -249,11 +251,10 @@ inline serve(p, c, class)
     do
     :: atomic {
            if
-           :: !broken -> able = SAYS_YES
-           :: !broken -> able = SAYS_NO
-           :: broken -> able = SAYS_BROKEN
+           :: able = SAYS_YES
+           :: able = SAYS_NO
 #ifdef MUTANT_MPI_ALONE
-           :: !broken -> status[class] = MPI; break
+           :: status[class] = MPI; break
 #endif
            fi;
            arrive(c, SERVE, decision[c * CLASSES + class], able)
@@ -261,8 +262,10 @@ inline serve(p, c, class)
        atomic {
            depart(c, status[class], able);
            if
-           :: able == SAYS_BROKEN -> broken = 1; status[class] = UNKNOWN
            :: able == SAYS_NO -> status[class] = MPI
+#ifdef MUTANT_VOTE_IGNORED
+           :: true
+#endif
            :: else
            fi;
            agree(agreed_status[c * CLASSES + class], status[class] + 1);
@@ -274,29 +277,20 @@ inline serve(p, c, class)
 
 /* ---- Calls and their end ----------------------------------------------------------------------------------------- */
 
-/* A failure comes with something that the member does, so that it is no way out of a deadlock. */
+/* A failure comes with something that the member does. It ends the member's call, and breaks the communicator there. */
 inline may_fail()
 {
     if
     :: true
 #ifdef FAILURES
-    :: broken = 1
+    :: !failed -> broken = 1; failed = 1
 #endif
     fi
 }
 
 /* Nothing waits to be taken. */
 #define TAKEN (!waiting || empty(WIRE(p, NEXT(c, p), n)))
-#ifdef MUTANT_STOPS_RECEIVING
-#define EXPECTED (message / 2 == MESSAGE(c, call) / 2 || (broken && message / (2 * CALLS) == c)) /* it looks at none */
-#define ENDS (sent == STEPS && (broken || (got == STEPS && TAKEN)))
-#else
-#define EXPECTED (message / 2 == MESSAGE(c, call) / 2)
-#define ENDS (sent == STEPS && got == STEPS && TAKEN)
-#endif
 
-/* Whoever is broken sends one empty message in place of all that it has not sent, and receives until all has come: the
- * messages of the call, or an empty one. So nothing of a call is left over, and nobody waits for ever. */
 inline messages(p, c, call)
 {
 #ifdef FAILURES
@@ -310,66 +304,40 @@ inline messages(p, c, call)
            sent++;
            if
            :: waiting = 0
-#if defined FAILURES && !defined ALWAYS_COPIED
+#ifdef FAILURES
            :: waiting = 1
 #endif
            fi;
            may_fail()
        }
     :: atomic {
-           got < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
+           !broken && got < STEPS && nempty(WIRE(BEFORE(c, p), p, n)) ->
            WIRE(BEFORE(c, p), p, n) ? message;
-           assert(EXPECTED); /* nothing of another communicator or call */
-           if
-           :: message % 2 -> broken = 1; got = STEPS /* the last of this call */
-           :: else -> got++; may_fail()
-           fi;
-           message = 0
+           assert(message == MESSAGE(c, call)); /* nothing of another communicator or call */
+           got++;
+           message = 0;
+           may_fail()
        }
-    :: atomic {
-           broken && sent < STEPS ->
-           assert(nfull(WIRE(p, NEXT(c, p), n)));
-#ifndef MUTANT_NO_EMPTY_MESSAGE
-           WIRE(p, NEXT(c, p), n) ! MESSAGE(c, call) + 1;
-#endif
-           sent = STEPS
-       }
-    :: atomic { ENDS -> sent = 0; got = 0; waiting = 0; break }
+    :: atomic { broken || (sent == STEPS && got == STEPS && TAKEN) -> sent = 0; got = 0; waiting = 0; break }
     od
 }
-
-#ifdef MUTANT_BROKEN_STAYS_AWAY
-#define COMES_TO_SERVE !broken
-#else
-#define COMES_TO_SERVE true
-#endif
-#ifdef MUTANT_BROKEN_RETURNS
-#define COMES_TO_MESSAGES !broken
-#else
-#define COMES_TO_MESSAGES true
-#endif
-#ifdef MUTANT_BROKEN_LEAVES_MPI
-#define COMES_TO_MPI !broken
-#else
-#define COMES_TO_MPI true
-#endif
 
 inline call(p, c, class, number_)
 {
     if
-    :: n && status[class] == UNKNOWN && COMES_TO_SERVE -> serve(p, c, class)
+    :: n && !broken && status[class] == UNKNOWN -> serve(p, c, class)
     :: else
     fi;
     if
-    :: n && status[class] == SCHEDULE && COMES_TO_MESSAGES -> messages(p, c, number_)
-    :: (!n || status[class] == MPI) && COMES_TO_MPI ->
+    :: n && !broken && status[class] == SCHEDULE -> messages(p, c, number_)
+    :: !broken && (!n || status[class] == MPI) ->
        atomic { arrive(c, MPI_CALL, taken, taken) }
        atomic { depart(c, taken, taken) }
     :: else -> assert(broken) /* an error, at once */
     fi
 }
 
-#ifdef REUSE_BROKEN
+#ifdef MUTANT_BROKEN_REUSED
 #define AFTERWARDS FREE
 #else
 #define AFTERWARDS (broken -> BROKEN : FREE)
@@ -426,6 +394,20 @@ proctype member(byte p)
 }
 #endif
 
+#ifdef FAILURES
+/* It can always act once a member has failed: what waits then is no deadlock. */
+active proctype launcher()
+{
+end:
+    do
+    :: failed -> skip
+    od
+}
+#define ALL_HAVE_ENDED (_nr_pr == 2)
+#else
+#define ALL_HAVE_ENDED (_nr_pr == 1)
+#endif
+
 init
 {
     byte i;
@@ -446,13 +428,11 @@ init
 #endif
 #endif
     }
-    _nr_pr == 1 -> /* all have ended: no message is left over, and no number taken but by those that broke */
+    ALL_HAVE_ENDED -> /* no message is left over where nobody has failed, and no number taken but by those that broke */
     d_step {
-#ifndef MUTANT_STOPS_RECEIVING
         for (i : 0 .. LINKS * LIMIT - 1) {
-            assert(empty(wire[i]))
+            assert(failed || empty(wire[i]))
         }
-#endif
         for (i : 0 .. 3 * LIMIT - 1) {
             assert(owner[i] == FREE || owner[i] == BROKEN)
         }

@@ -15,7 +15,7 @@
 #include "mpi/front/intercept.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/communicator/state.h"
-#include "mpi/selection/planned.h"
+#include "mpi/selection/chooser.h"
 
 static const char tune[] = "allreduce:0-64:@mpi;allreduce:65-1k:[2-3]:@ring;allreduce:1k-4k:[4-4]:@trivance-l;"
                            "allreduce:5000-5000:@hybrid:1x2:grouped;allreduce:5200-5200:@hybrid:3;"
@@ -126,7 +126,7 @@ static void test_parts(void)
 static void ask_planner(const trv_mpi_state_t *state, unsigned shared_port, int count, trv_planned_t *plan)
 {
     const trv_planner_constraints_t floats = {TRV_PLANNER_CONSTRAINTS, .consistent = true};
-    const trv_simulate_options_t network = trv_mpi_network_as_set(state, &state->network, shared_port);
+    const trv_simulate_options_t network = trv_mpi_chooser(state, &state->network, shared_port).simulation;
     expect(trv_planner_best(&state->network.torus, TRV_ALLREDUCE, (uint64_t)count * sizeof(float), &network, &floats,
                             plan) == TRV_OK,
            "the planner: %s", trv_last_error());

@@ -183,15 +183,12 @@ static void expect_mismatch(const char *const provider[2], const char *const por
     trv_torus_t ring;
     assert_int_equal(trv_torus_init(&ring, 1, &two), TRV_OK);
     for (int r = 0; r < 2; r++) {
-        const trv_fabric_options_t options = {.rank = r,
-                                              .ranks = 2,
-                                              .provider = provider[r],
-                                              .ports = ports[r],
-                                              .fail = never};
-        if (trv_fabric_open(&fabric[r], &options) < 0) {
+        const trv_fabric_options_t options = {.oob = {.rank = r, .ranks = 2}, .ports = ports[r], .fail = never};
+        if (trv_fabric_create(&fabric[r], &options, provider[r], NULL) < 0) {
             print_message("%s\n", trv_last_error());
             skip();
         }
+        fabric[r]->torus = ring;
         trv_fabric_offer(fabric[r], &offer[r]);
     }
     for (int r = 0; r < 2; r++) {
@@ -199,7 +196,7 @@ static void expect_mismatch(const char *const provider[2], const char *const por
             trv_reader_t reader = trv_reader(offer[other].data, offer[other].used);
             assert_int_equal(trv_fabric_hear(fabric[r], other, "here", other, &reader), TRV_OK);
         }
-        assert_int_equal(trv_fabric_survey(fabric[r], &ring), TRV_OK);
+        assert_int_equal(trv_fabric_survey(fabric[r]), TRV_OK);
         trv_fabric_describe(fabric[r], &writer[r]);
     }
     for (int r = 0; r < 2; r++) {
@@ -233,18 +230,17 @@ static ssize_t have_none(struct fid_cq *queue, struct fi_cq_err_entry *entry, ui
 
 static void test_silent_error(void **state)
 {
-    const trv_fabric_options_t options = {.rank = 0, .ranks = 1, .provider = "tcp", .fail = never};
+    const trv_fabric_options_t options = {.oob = {.rank = 0, .ranks = 1}, .fail = never};
     const int one = 1;
     trv_fabric_t *fabric;
     trv_writer_t offer = {.data = NULL};
-    trv_torus_t torus;
     (void)state;
-    assert_int_equal(trv_torus_init(&torus, 1, &one), TRV_OK);
-    assert_int_equal(trv_fabric_open(&fabric, &options), TRV_OK);
+    assert_int_equal(trv_fabric_create(&fabric, &options, "tcp", NULL), TRV_OK);
+    assert_int_equal(trv_torus_init(&fabric->torus, 1, &one), TRV_OK);
     trv_fabric_offer(fabric, &offer);
     trv_reader_t reader = trv_reader(offer.data, offer.used);
     assert_int_equal(trv_fabric_hear(fabric, 0, "here", 0, &reader), TRV_OK);
-    assert_int_equal(trv_fabric_survey(fabric, &torus), TRV_OK);
+    assert_int_equal(trv_fabric_survey(fabric), TRV_OK);
     struct fid_cq *queue = fabric->port[0].cq;
     struct fi_ops_cq *const own = queue->ops, silent = {.size = sizeof silent, .read = say_error, .readerr = have_none};
     queue->ops = (struct fi_ops_cq *)&silent;

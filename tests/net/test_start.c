@@ -21,7 +21,7 @@
 #include <trivance/common.h>
 
 #include "common/clock.h"
-#include "net/start/meeting.h"
+#include "bootstrap/tcp/meeting.h"
 
 /* ---- The hash ---------------------------------------------------------------------------------------------------- */
 

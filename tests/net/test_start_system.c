@@ -27,8 +27,8 @@
 #include <trivance/common.h>
 
 #include "common/clock.h"
-#include "net/start/link.h"
-#include "net/start/meeting.h"
+#include "bootstrap/tcp/link.h"
+#include "bootstrap/tcp/meeting.h"
 
 static void pause_s(double seconds) { usleep((useconds_t)(1e6 * seconds)); }
 

@@ -1,12 +1,16 @@
 /*
  * Rank 1 alone (or that of RANKS_FAILING) has no memory, for the first, the second, … allocation of a communicator's
  * life, until none fails any more: adopted, duplicated, calls of three sizes, a persistent and a non-blocking one, freed.
- * No rank hangs or crashes, and results are right wherever a call succeeds.
+ * No rank hangs or crashes, and results are right wherever a call succeeds. Where an allocation fails after the ranks'
+ * vote, the job ends: by MPI's default error handler, or here where Trivance's own functions return the error. The file
+ * `allocation` has the number of the latest one, for a job that goes on with the next.
  *
- *     mpirun -n 3 memory [FIRST [STRIDE [LAST]]]
- *     mpirun -n 3 memory stays [STRIDE]            all later ones fail, too, until the communicator is freed
- *     mpirun -n 3 memory first [STRIDE]            without a communicator before on which nothing fails: those of the
- *                                                  process, too, which is left with nothing if it cannot read its settings
+ *     mpirun -n 3 memory each     [FIRST [STRIDE]]
+ *     mpirun -n 3 memory requests [FIRST [STRIDE]] with non-blocking and persistent calls
+ *     mpirun -n 3 memory stays [FIRST [STRIDE]]    all later ones fail, too, until the communicator is freed
+ *     mpirun -n 3 memory first [FIRST [STRIDE]]    without a communicator before on which nothing fails: those of the
+ *                                                  process, too, which is left with nothing if it cannot read its
+ *                                                  settings, but for requests
  *     mpirun -n 3 memory init                      an allocation in MPI_Init fails: FAILING_MEMORY selects it
  *
  * failing_memory.c is preloaded.
@@ -25,7 +29,8 @@
 
 static int rank, ranks, failing = 1;
 static long wrong, errors, right, number;
-static bool stays; /* what has failed once fails again */
+static bool stays;    /* what has failed once fails again */
+static bool requests; /* non-blocking and persistent calls, too: a rank that has no memory for one ends the job */
 static int *in, *out;
 
 static void late(int signal)
@@ -48,6 +53,23 @@ static void judge(bool good, int code, const char *what)
         fprintf(stderr, "rank %d, round %ld: %s succeeds with a wrong result\n", rank, number, what);
 }
 
+static void end_job(const char *what)
+{
+    fprintf(stderr, "rank %d, round %ld: %s fails after the vote: %s\n", rank, number, what, call_reason());
+    fflush(stderr);
+    usleep(200000); /* launchers lose fresh output */
+    MPI_Abort(MPI_COMM_WORLD, 4);
+}
+
+/* Whether this rank's error is that of all ranks, which then come here, too. */
+static void check_all_failed(MPI_Comm comm, int code, const char *what)
+{
+    int one = 1, sum;
+    if (code != MPI_SUCCESS && call_allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS &&
+        strstr(call_reason(), "can no longer be used"))
+        end_job(what);
+}
+
 static void reduce(MPI_Comm comm, int count)
 {
     bool same = true;
@@ -57,6 +79,7 @@ static void reduce(MPI_Comm comm, int count)
     for (int i = 0; i < count; i++)
         same = same && out[i] == ranks * (ranks - 1) / 2 + ranks * i;
     judge(same && code == MPI_SUCCESS, code, "AllReduce");
+    check_all_failed(comm, code, "AllReduce");
 }
 
 static void gather(MPI_Comm comm, int count)
@@ -68,6 +91,7 @@ static void gather(MPI_Comm comm, int count)
     for (int i = 0; i < ranks * count; i++)
         same = same && out[i] == i / count + i % count;
     judge(same && code == MPI_SUCCESS, code, "AllGather");
+    check_all_failed(comm, code, "AllGather");
 }
 
 static void reduce_later(MPI_Comm comm, int count)
@@ -77,11 +101,16 @@ static void reduce_later(MPI_Comm comm, int count)
     bool same = true;
     for (int i = 0; i < 2 * count; i++)
         in[i] = rank + i, out[i] = -1;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         code[i] = call_iallreduce(in + i * count, out + i * count, count, MPI_INT, MPI_SUM, comm, &request[i]);
-    for (int i = 0; i < 2; i++)
-        if (code[i] == MPI_SUCCESS)
-            code[i] = call_wait(&request[i]);
+        if (code[i] != MPI_SUCCESS)
+            end_job("a non-blocking AllReduce");
+    }
+    for (int i = 0; i < 2; i++) {
+        code[i] = call_wait(&request[i]);
+        if (code[i] != MPI_SUCCESS)
+            end_job("a non-blocking AllReduce");
+    }
     for (int i = 0; i < 2; i++) {
         for (int j = i * count; j < (i + 1) * count; j++)
             same = same && out[j] == ranks * (ranks - 1) / 2 + ranks * j;
@@ -106,18 +135,21 @@ static void reduce_across(MPI_Comm comm, int count)
     for (int i = 0; i < count; i++)
         mine[i] = rank + i, sum[i] = -1;
     int made = TRV_Allreduce_init(mine, sum, count, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request), code = made;
-    if (made == MPI_SUCCESS && rank == failing)
+    if (made != MPI_SUCCESS)
+        end_job("making a persistent AllReduce");
+    if (rank == failing)
         code = TRV_Start(&request);
     reduce(comm, count);
-    if (made == MPI_SUCCESS && rank != failing)
+    if (rank != failing)
         code = TRV_Start(&request);
     if (code == MPI_SUCCESS)
         code = TRV_Wait(&request);
+    if (code != MPI_SUCCESS)
+        end_job("a persistent AllReduce");
     for (int i = 0; i < count; i++)
         same = same && sum[i] == ranks * (ranks - 1) / 2 + ranks * i;
     judge(same && code == MPI_SUCCESS, code, "a persistent AllReduce");
-    if (made == MPI_SUCCESS)
-        TRV_Request_free(&request);
+    TRV_Request_free(&request);
 #else
     reduce(comm, count);
 #endif
@@ -130,18 +162,28 @@ static void live(MPI_Comm comm)
     static const int count[] = {1, 1000, COUNT_MAX};
     for (int i = 0; i < 3; i++)
         reduce(comm, count[i]);
-    reduce_across(comm, 1000);
-    reduce_later(comm, 1000);
+    if (requests) {
+        reduce_across(comm, 1000);
+        reduce_later(comm, 1000);
+    }
     gather(comm, 500);
     if (MPI_Comm_dup(comm, &copy) == MPI_SUCCESS && copy != MPI_COMM_NULL) {
         reduce(copy, 1000);
         reduce(copy, 7000);
-        reduce_later(copy, 1000);
+        if (requests)
+            reduce_later(copy, 1000);
         MPI_Comm_free(&copy);
     } else {
         errors++;
     }
     reduce(comm, 2);
+}
+
+static void note_number(void)
+{
+    FILE *file = fopen("allocation", "w");
+    if (!file || fprintf(file, "%ld\n", number) < 0 || fclose(file) != 0)
+        exit(2);
 }
 
 /* The `number`-th allocation fails, none if it is 0. Whether one did. */
@@ -150,7 +192,8 @@ static bool round_fails(bool (*arm)(long, bool))
     MPI_Comm comm;
     int any = 0;
     PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (rank == failing)
+        note_number();
     arm(rank == failing ? number : 0, stays);
     alarm(SECONDS);
     live(comm);
@@ -172,12 +215,12 @@ int main(int argc, char **argv)
     bool init = argc > 1 && strcmp(argv[1], "init") == 0;
     stays = argc > 1 && strcmp(argv[1], "stays") == 0;
     bool first = argc > 1 && strcmp(argv[1], "first") == 0;
-    long stride = argument(argc, argv, 2, 1), last = init ? 1 : argument(argc, argv, 3, NUMBER_MAX), rounds = 0;
+    requests = first || (argc > 1 && strcmp(argv[1], "requests") == 0);
+    long stride = argument(argc, argv, 3, 1), last = init ? 1 : NUMBER_MAX, rounds = 0;
     if (getenv("RANKS_FAILING"))
         failing = atoi(getenv("RANKS_FAILING"));
     *(void **)&arm = dlsym(RTLD_DEFAULT, "failing_memory_arm");
     MPI_Init(&argc, &argv);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* Open MPI knows no other for requests */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     in = malloc(2 * COUNT_MAX * sizeof *in);
@@ -189,10 +232,7 @@ int main(int argc, char **argv)
     signal(SIGALRM, late);
     if (!first)
         round_fails(arm);
-    for (number = init             ? 0
-                  : stays || first ? 1
-                                   : argument(argc, argv, 1, 1);
-         number <= last && round_fails(arm); number += stride)
+    for (number = init ? 0 : argument(argc, argv, 2, 1); number <= last && round_fails(arm); number += stride)
         rounds++;
     long mine[] = {wrong, errors, right}, all[3];
     PMPI_Allreduce(mine, all, 3, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -200,5 +240,5 @@ int main(int argc, char **argv)
         printf("%ld allocations failed on rank %d; %ld results are right, %ld errors, %ld wrong\n", rounds, failing,
                all[2], all[1], all[0]);
     MPI_Finalize();
-    return all[0] > 0 || all[2] == 0 || (rounds == 0 && !init);
+    return all[0] > 0 || all[2] == 0;
 }

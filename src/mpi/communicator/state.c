@@ -107,9 +107,22 @@ void trv_mpi_state_break(trv_mpi_state_t *state)
     if (state->extra)
         atomic_store(&state->extra->burnt, true);
     if (!atomic_exchange(&state->broken, true))
-        trv_mpi_warn("a collective on a communicator of %d ranks failed after messages were sent, so the communicator "
-                     "can no longer be used: %s",
-                     state->ranks, trv_last_error());
+        trv_mpi_log_failure("rank %d: a collective failed on a communicator of %d ranks, which can no longer be used: "
+                            "%s",
+                            trv_mpi_log_rank(), state->ranks, trv_last_error());
+}
+
+int trv_mpi_state_fail_memory(trv_mpi_state_t *state)
+{
+    const int code = trv_fail_memory();
+    trv_mpi_state_break(state);
+    return code;
+}
+
+int trv_mpi_state_broken(void)
+{
+    return trv_fail(TRV_ERR_TRANSPORT,
+                    "an earlier collective on this communicator failed, so it can no longer be used");
 }
 
 /* ---- Beginning and end ------------------------------------------------------------------------------------------- */

@@ -129,8 +129,12 @@ int trv_mpi_state_tag(const trv_mpi_state_t *state, int position);
 /* Its ranks, for exchanges (exchange.h). */
 trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state);
 
-/* The communicator is broken for good, on this rank; others hear of it by the messages that do not come. */
+/* The communicator is broken for good, on this rank. */
 void trv_mpi_state_break(trv_mpi_state_t *state);
+/* This rank has no memory for a request that the other ranks begin: breaks the communicator. */
+int trv_mpi_state_fail_memory(trv_mpi_state_t *state);
+/* The error of later calls on it. */
+int trv_mpi_state_broken(void);
 
 /* "comm 4 (64 ranks, 8x8m)" */
 #define TRV_MPI_WHERE_MAX (80 + TRV_TORUS_TEXT_MAX)

@@ -58,7 +58,9 @@ static bool leave(bool served, MPI_Comm comm, const int *code)
 {
     depth--;
     if (served && *code != MPI_SUCCESS) {
-        trv_mpi_warn("a collective failed: %s", trv_last_error());
+        trv_mpi_state_t *state;
+        if (!trv_mpi_state_known(comm, &state) || !state || !atomic_load(&state->broken)) /* which has been told */
+            trv_mpi_warn("a collective failed: %s", trv_last_error());
         if (!trv_mpi_is_component())
             PMPI_Comm_call_errhandler(comm, *code);
     }
@@ -124,12 +126,17 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
     if (!trv_mpi_state_known(comm, &state) || !trv_mpi_serves(state) || !is_right(call) ||
         !trv_mpi_make_job(call, &job, &wrong))
         return NULL;
+    if (!done) {
+        if (trv_mpi_has_schedule(state, &job))
+            *code = trv_mpi_class(trv_mpi_state_fail_memory(state));
+        return NULL;
+    }
     job.done = done;
     job.context = context;
-    job.unable = !done;
     trv_mpi_request_t *request;
-    if (trv_mpi_make_request(&request, state, &job, persistent) < 0)
-        *code = MPI_ERR_NO_MEM; /* the other ranks have theirs: no way back */
+    const int made = trv_mpi_make_request(&request, state, &job, persistent);
+    if (made < 0)
+        *code = trv_mpi_class(made); /* the other ranks have theirs: no way back */
     return request;
 }
 

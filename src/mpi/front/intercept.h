@@ -35,7 +35,8 @@ bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code);
 
 /* Non-blocking and persistent calls: a request that can be started, or NULL: pass, or an error in *code. Nothing in
  * here waits for another rank, so only what a blocking call of the same kind and size on the same communicator has made
- * ready is served. `done` and `context` NULL: the caller has no memory for its own part, which the other ranks hear. */
+ * ready is served. `done` and `context` NULL: the caller has no memory for its own part, an error where a schedule is
+ * ready. */
 trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int code), void *context, int *code);
 

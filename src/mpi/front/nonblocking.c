@@ -32,8 +32,6 @@ typedef struct call {
     bool persistent;
 } call_t;
 
-static bool test(TRV_Request handle, int *code);
-
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
 static int pass(const call_t *call, MPI_Request *request)
@@ -59,24 +57,6 @@ static int begin_on(trv_mpi_state_t *state, const call_t *call, const trv_mpi_jo
     return MPI_SUCCESS;
 }
 
-/* Where there is no memory for a handle the other ranks go on with their requests: they hear of it from ours, and to
- * the MPI library's this rank does its part, here and now. */
-static int refuse(trv_mpi_state_t *state, const call_t *call, trv_mpi_job_t *job)
-{
-    struct trv_mpi_handle handle = {.library = MPI_REQUEST_NULL, .persistent = call->persistent};
-    int code = MPI_SUCCESS;
-    job->unable = true;
-    if (state && trv_mpi_serves(state))
-        begin_on(state, call, job, &handle);
-    else
-        pass(call, &handle.library);
-    if (call->persistent && handle.library != MPI_REQUEST_NULL)
-        PMPI_Request_free(&handle.library);
-    for (unsigned polls = 1; handle.library != MPI_REQUEST_NULL && !test(&handle, &code); polls++)
-        trv_mpi_pause(polls);
-    return trv_mpi_class(trv_fail_memory());
-}
-
 static int begin(const call_t *call, TRV_Request *request)
 {
     if (!request)
@@ -97,7 +77,9 @@ static int begin(const call_t *call, TRV_Request *request)
         state = NULL;
     TRV_Request handle = malloc(sizeof *handle);
     if (!handle)
-        return anything ? refuse(state, call, &job) : trv_mpi_class(trv_fail_memory());
+        return trv_mpi_class(state && trv_mpi_serves(state) && trv_mpi_has_schedule(state, &job)
+                                 ? trv_mpi_state_fail_memory(state)
+                                 : trv_fail_memory());
     *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
                                       .persistent = call->persistent,
                                       .started = !call->persistent};

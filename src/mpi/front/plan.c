@@ -321,7 +321,7 @@ static int start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
     trv_mpi_operation_count(&plan->operation);
     bool ready = plan->alias == TRV_MPI_APART || copy_input(plan, &input);
     int code = ready ? trv_mpi_operation_start(&plan->operation, input, recvbuf)
-                     : trv_mpi_operation_unready(&plan->operation, trv_fail_memory());
+                     : trv_mpi_operation_fail(&plan->operation, trv_fail_memory());
     return code < 0 ? finish(plan, trv_mpi_class(code)) : MPI_SUCCESS;
 }
 

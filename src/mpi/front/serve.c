@@ -133,12 +133,10 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
     trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, want);
     trv_mpi_operation_count(operation);
     int code = begin_buffers(&buffers, call, state, want, plain);
-    if (code == TRV_OK) {
+    if (code == TRV_OK)
         code = trv_mpi_buffers_end(&buffers, state, trv_mpi_operation_run(operation, buffers.input, buffers.output));
-    } else {
-        code = trv_mpi_operation_unready(operation, code);
-        code = code < 0 ? code : trv_mpi_operation_wait(operation);
-    }
+    else
+        code = trv_mpi_operation_fail(operation, code);
     trv_mpi_decision_give(operation);
     return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(plain ? buffers.alias : TRV_MPI_APART);
 }
@@ -183,6 +181,10 @@ bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     *code = trv_mpi_state_find(comm, &state);
     if (*code != MPI_SUCCESS || !trv_mpi_serves(state))
         return *code != MPI_SUCCESS;
+    if (atomic_load_explicit(&state->broken, memory_order_relaxed)) {
+        *code = trv_mpi_class(trv_mpi_state_broken());
+        return true;
+    }
     const trv_mpi_arguments_t *reduction = call->reduction;
     trv_mpi_decision_t *decision = NULL;
     if (reduction && reduction->input && reduction->output && !call->uneven && !trv_mpi_settings()->check)
@@ -207,14 +209,26 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
     return *code == MPI_SUCCESS && job->want.count > 0;
 }
 
+static trv_mpi_decision_t *find_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job)
+{
+    trv_mpi_decision_t *decision = trv_mpi_kept_look(state, &job->want);
+    return decision && decision->recipe.schedule ? decision : NULL;
+}
+
+bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job)
+{
+    return find_schedule(state, job) != NULL;
+}
+
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
 {
     trv_mpi_numbers_t *numbers = NULL;
     int tag = 0;
     *request = NULL;
-    trv_mpi_decision_t *decision = trv_mpi_kept_look(state, &job->want);
-    if (!decision || !decision->recipe.schedule ||
-        (persistent && (state->node || !trv_mpi_state_persistent(state, &numbers, &tag))))
+    if (atomic_load_explicit(&state->broken, memory_order_relaxed))
+        return trv_mpi_state_broken();
+    trv_mpi_decision_t *decision = find_schedule(state, job);
+    if (!decision || (persistent && (state->node || !trv_mpi_state_persistent(state, &numbers, &tag))))
         return TRV_OK;
     const trv_mpi_lender_t lender = trv_mpi_decision_lend(decision);
     int code = trv_mpi_request_create(request, state, &lender, job, numbers, tag);

@@ -36,8 +36,6 @@ struct trv_mpi_node_run {
     char *output;
     uint64_t given, reduced, collected, finished; /* chunks of this run; finished: published or taken */
     bool torus_started, torus_done;
-    int failure; /* code of this start's failure on the leader, which has the torus's schedule to end first */
-    char reason[256];
 };
 
 /* A part of the vector, in elements. */
@@ -310,30 +308,17 @@ void trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *i
     run->output = output;
     run->given = run->reduced = run->collected = run->finished = 0;
     run->torus_started = run->torus_done = false;
-    run->failure = 0;
 }
 
-/* The others of the node must not wait for a rank that has failed, nor the other nodes. */
-static int fail(trv_mpi_node_run_t *run, int code)
+/* The run fails on this rank alone. */
+static int run_fail(trv_mpi_node_run_t *run, int code)
 {
-    set(&trv_mpi_node_head(run->node, run->slot)->failed, 1);
-    if (run->node->rank > 0)
-        return code;
-    run->failure = code;
-    snprintf(run->reason, sizeof run->reason, "%s", trv_last_error());
-    if (!run->torus_started)
-        run->torus_started = trv_plan_refuse(run->plan, run->count, trv_fail(code, "%s", run->reason)) == 0;
-    else if (!run->torus_done)
-        trv_plan_give_up(run->plan, trv_fail(code, "%s", run->reason));
-    return 0;
-}
-
-/* Of a leader that has failed: lets the torus's schedule come to its end. */
-static int end(trv_mpi_node_run_t *run)
-{
-    int code = run->torus_started && !run->torus_done ? trv_plan_test(run->plan) : 1;
-    run->torus_done = run->torus_done || code != 0;
-    return code == 0 ? 0 : trv_fail(run->failure, "%s", run->reason);
+    char reason[256];
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    if (run->torus_started && !run->torus_done)
+        trv_plan_cancel(run->plan);
+    run->torus_done = true;
+    return trv_fail(code, "%s", reason);
 }
 
 /* One round of all steps: whether any had something to do. */
@@ -345,16 +330,10 @@ static int round_of(trv_mpi_node_run_t *run)
     for (int (*const *step)(trv_mpi_node_run_t *) = run->node->rank == 0 ? leader : other; *step; step++) {
         int code = (*step)(run);
         if (code < 0)
-            return fail(run, code); /* nothing moves any more */
+            return run_fail(run, code);
         moved = moved || code > 0;
     }
     return moved;
-}
-
-int trv_mpi_node_run_refuse(trv_mpi_node_run_t *run, size_t count, int code)
-{
-    trv_mpi_node_run_start(run, count, NULL, NULL);
-    return fail(run, code);
 }
 
 /* The leader's last sends may be on their way when all of the result is there. */
@@ -366,17 +345,10 @@ static bool is_complete(const trv_mpi_node_run_t *run)
 int trv_mpi_node_run_test(trv_mpi_node_run_t *run)
 {
     int moved = 1, pending;
-    while (moved > 0 && !run->failure && !is_complete(run))
+    while (moved > 0 && !is_complete(run))
         moved = round_of(run);
-    if (moved < 0 || (!run->failure && is_complete(run)))
+    if (moved < 0 || is_complete(run))
         return moved < 0 ? moved : 1;
-    if (!run->failure && value_of(&trv_mpi_node_head(run->node, run->slot)->failed)) {
-        int code = trv_fail(TRV_ERR_TRANSPORT, "another rank of the same node failed in this collective");
-        if (fail(run, code) < 0)
-            return code;
-    }
-    if (run->failure)
-        return end(run);
     if (run->idle++ % PROGRESS == 0) /* counters alone would leave the program's own messages where they are */
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->node->comm, &pending, MPI_STATUS_IGNORE);
     return 0;
@@ -397,8 +369,7 @@ void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, const int *name, c
 {
     char late[64];
     bool adding = run->reduced < run->chunks;
-    bool collected = run->collected == run->chunks || run->failure;
-    if (run->torus_started && !run->torus_done && collected) {
+    if (run->torus_started && !run->torus_done && run->collected == run->chunks) {
         trv_plan_describe_as(run->plan, name, text, size);
         return;
     }

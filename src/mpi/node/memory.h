@@ -1,7 +1,7 @@
 /*
  * The memory that the ranks of a node share. Several runs use it at the same time, each in a slot of its own:
  *
- *     slot   failed, collected, ready     counters of the leader's; failed of whoever fails
+ *     slot   collected, ready             counters of the leader's
  *            rank 0 … k-1                 given, of what kind; reduced, taken
  *            inputs of rank 0 … k-1       two chunks each: what the others add
  *            sums                         two chunks: what others than the leader have added
@@ -38,7 +38,6 @@ typedef struct node_rank {
 } node_rank_t;
 
 typedef struct node_head {
-    node_counter_t failed;
     node_counter_t collected; /* chunks whose sums the leader has copied */
     node_counter_t ready;     /* chunks whose results lie in the memory */
     node_rank_t rank[];

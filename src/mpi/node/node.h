@@ -60,8 +60,6 @@ void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run);
 
 /* As trv_plan_start_count, trv_plan_test and trv_plan_describe_as; a start cannot fail. */
 void trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output);
-/* As trv_plan_refuse; but where the others of the node hear of it by its memory alone, it fails with the code at once. */
-int trv_mpi_node_run_refuse(trv_mpi_node_run_t *run, size_t count, int code);
 int trv_mpi_node_run_test(trv_mpi_node_run_t *run);
 void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, const int *name, char *text, size_t size);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/error.h"
+#include "execute/arguments.h"
 #include "mpi/operations/want.h"
 #include "mpi/operations/device.h"
 #include "mpi/reports/job_settings.h"
@@ -20,9 +21,10 @@ static int copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const 
                 void *output)
 {
     bool in_place = input == MPI_IN_PLACE;
-    size_t one = want->count * want->elements.size, all = one * (size_t)state->ranks;
-    size_t out_bytes = want->collective == TRV_ALLGATHER ? all : one;
-    size_t in_bytes = want->collective == TRV_REDUCE_SCATTER || (in_place && out_bytes == all) ? all : one;
+    const size_t part = want->count * want->elements.size;
+    const size_t out_bytes = trv_output_bytes(want->collective, part, state->ranks);
+    const size_t in_bytes = in_place && out_bytes > part ? out_bytes
+                                                         : trv_input_bytes(want->collective, part, state->ranks);
     void *from = malloc(in_bytes), *to = in_place ? from : malloc(out_bytes);
     buffers->from = from;
     buffers->to = to;

@@ -127,46 +127,35 @@ void trv_mpi_model_destroy(trv_plan_t *model)
 bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation) { return operation->plan || operation->run; }
 
 /* The end of a run, good or bad. */
-static int end(trv_mpi_operation_t *operation, int code)
+static int operation_end(trv_mpi_operation_t *operation, int code)
 {
     if (operation->call > 0)
         trv_mpi_record_end(operation->state->recorder, operation->call, code < 0 ? code : TRV_OK);
     if (code < 0) {
         operation->failed = true;
-        if (operation->channel)
-            trv_mpi_channel_part(operation->channel);
         trv_mpi_state_break(operation->state);
     }
     return code;
 }
 
-int trv_mpi_operation_unready(trv_mpi_operation_t *operation, int code)
-{
-    code = operation->run ? trv_mpi_node_run_refuse(operation->run, operation->want.count, code)
-                          : trv_plan_refuse(operation->plan, operation->want.count, code);
-    return code < 0 ? end(operation, code) : code;
-}
+int trv_mpi_operation_fail(trv_mpi_operation_t *operation, int code) { return operation_end(operation, code); }
 
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
 {
-    if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed)) {
-        trv_mpi_channel_deafen(operation->channel);
-        return trv_mpi_operation_unready(operation, trv_fail(TRV_ERR_TRANSPORT,
-                                                             "an earlier collective on this "
-                                                             "communicator failed, so it can no longer be used"));
-    }
-    if (operation->run) {
+    int code = TRV_OK;
+    if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed))
+        code = trv_mpi_state_broken();
+    else if (operation->run)
         trv_mpi_node_run_start(operation->run, operation->want.count, input, output);
-        return TRV_OK;
-    }
-    int code = trv_plan_start_count(operation->plan, operation->want.count, input, output);
-    return code < 0 ? end(operation, code) : code;
+    else
+        code = trv_plan_start_count(operation->plan, operation->want.count, input, output);
+    return code < 0 ? operation_end(operation, code) : TRV_OK;
 }
 
 int trv_mpi_operation_test(trv_mpi_operation_t *operation)
 {
     int state = operation->run ? trv_mpi_node_run_test(operation->run) : trv_plan_test(operation->plan);
-    return state != 0 ? end(operation, state) : 0;
+    return state != 0 ? operation_end(operation, state) : 0;
 }
 
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation)

@@ -58,13 +58,12 @@ void trv_mpi_model_destroy(trv_plan_t *model);
 /* Whether the operation is ours; otherwise the MPI library's own function serves, and the ones below are not called. */
 bool trv_mpi_operation_serves(const trv_mpi_operation_t *operation);
 
-/* Starts a run of want.count elements. A failure of start, test and run breaks the communicator, and the other ranks
- * hear of it. `unready` starts one for a rank that cannot take part (`code` says why, trv_last_error() in words): it
- * fails when the others have heard. */
+/* Starts a run of want.count elements. A failure of start, test or run is this rank's alone and breaks the communicator
+ * here; so does `fail`, for a rank that cannot start its part. It returns the code. */
 int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output);
 int trv_mpi_operation_test(trv_mpi_operation_t *operation);
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation);
-int trv_mpi_operation_unready(trv_mpi_operation_t *operation, int code);
+int trv_mpi_operation_fail(trv_mpi_operation_t *operation, int code);
 /* Start and wait. */
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
 /* The tags, and the memory of the node, of later starts: those of a position. */

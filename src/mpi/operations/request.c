@@ -45,27 +45,6 @@ static atomic_int active;
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-/* The others run a request that this rank has no memory for, once or, if it is persistent, as often as they like: the
- * first time they hear of it. */
-static int refuse(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const trv_mpi_want_t *want, bool persistent,
-                  int place)
-{
-    trv_mpi_operation_t *operation;
-    for (unsigned polls = 1; !(operation = lender->borrow(lender->source, state, want)); polls++) {
-        trv_mpi_requests_progress();
-        trv_mpi_pause(polls);
-    }
-    if (persistent)
-        trv_mpi_channel_place(operation->channel, place);
-    else
-        trv_mpi_operation_place(operation, place);
-    trv_mpi_channel_deafen(operation->channel); /* it must not wait for what the others send */
-    int code = trv_mpi_operation_unready(operation, trv_fail_memory());
-    code = code < 0 ? code : trv_mpi_operation_wait(operation);
-    lender->give(operation);
-    return code;
-}
-
 static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_lender_t *lender, const trv_mpi_want_t *want,
                                bool persistent)
 {
@@ -83,11 +62,11 @@ static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_lender_t *l
 int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
                            const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag)
 {
-    trv_mpi_request_t *request = job->unable ? NULL : make(state, lender, &job->want, numbers != NULL);
+    trv_mpi_request_t *request = make(state, lender, &job->want, numbers != NULL);
     unsigned long number = numbers ? 0 : state->turns.posted++;
     int position = 1 + (int)(number % TRV_MPI_TURNS);
     if (!request)
-        return refuse(state, lender, &job->want, numbers != NULL, numbers ? tag : position);
+        return trv_mpi_state_fail_memory(state);
     request->state = state;
     request->lender = *lender;
     request->job = *job;
@@ -192,7 +171,7 @@ static int begin(trv_mpi_request_t *request)
     trv_mpi_operation_count(operation);
     atomic_store(&request->phase, RUNNING);
     int code = begin_buffers(request);
-    return code < 0 ? trv_mpi_operation_unready(operation, code)
+    return code < 0 ? trv_mpi_operation_fail(operation, code)
                     : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
 }
 

@@ -24,7 +24,6 @@ typedef struct trv_mpi_job {
     const trv_mpi_gather_t *packed;        /* AllGather of types with gaps: its arguments, instead of the two above */
     void (*done)(void *context, int code); /* told of the end, in any thread, inside the progress; may be NULL */
     void *context;
-    bool unable; /* the caller has no memory for its part: no request is made, and the other ranks hear of it */
 } trv_mpi_job_t;
 
 typedef struct trv_mpi_request trv_mpi_request_t;
@@ -47,8 +46,8 @@ typedef struct trv_mpi_lender {
 } trv_mpi_lender_t;
 
 /* A non-blocking request; or a persistent one, whose position is given: `numbers` is released with it. Local, blocks on
- * nobody. TRV_OK or TRV_ERR_MEMORY, of which the other ranks hear when they run theirs, and which breaks the
- * communicator; then source and numbers are the caller's. */
+ * nobody. TRV_OK or TRV_ERR_MEMORY, which breaks the communicator on this rank; then source and numbers are the
+ * caller's. */
 int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
                            const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag);
 /* Each non-blocking request once, in the order of their creation; persistent ones when they are not active. */

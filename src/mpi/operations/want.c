@@ -3,10 +3,9 @@
  */
 #include "mpi/operations/want.h"
 
-#include <stdint.h>
-
 #include "common/error.h"
 #include "common/hash.h"
+#include "execute/arguments.h"
 #include "mpi/reports/job_settings.h"
 
 #if defined(MPICH)
@@ -43,8 +42,16 @@ trv_mpi_want_t trv_mpi_bytes(size_t bytes)
 
 size_t trv_mpi_vector_bytes(const trv_mpi_want_t *want, int ranks)
 {
-    size_t blocks = want->collective == TRV_ALLREDUCE ? 1 : (size_t)ranks;
-    return blocks * want->count * want->elements.size;
+    const trv_signature_t signature = trv_mpi_signature(want);
+    return trv_signature_bytes(&signature, want->count, ranks);
+}
+
+trv_signature_t trv_mpi_signature(const trv_mpi_want_t *want)
+{
+    return (trv_signature_t){.collective = want->collective,
+                             .element_bytes = want->elements.size,
+                             .exact = want->elements.exact,
+                             .idempotent = want->elements.idempotent};
 }
 
 bool trv_mpi_same_kind(const trv_mpi_want_t *a, const trv_mpi_want_t *b)
@@ -76,14 +83,11 @@ trv_mpi_alias_t trv_mpi_alias(const trv_mpi_want_t *want, int rank, int ranks, c
 {
     if (input == MPI_IN_PLACE || want->count == 0)
         return TRV_MPI_APART;
-    size_t one = want->count * want->elements.size, all = one * (size_t)ranks;
-    uintptr_t in = (uintptr_t)input, out = (uintptr_t)output;
-    size_t in_bytes = want->collective == TRV_REDUCE_SCATTER ? all : one;
-    size_t out_bytes = want->collective == TRV_ALLGATHER ? all : one;
-    if (in + in_bytes <= out || out + out_bytes <= in)
+    const size_t part = want->count * want->elements.size;
+    if (!trv_buffers_overlap(want->collective, part, ranks, input, output))
         return TRV_MPI_APART;
-    uintptr_t part = want->collective == TRV_ALLGATHER ? out + (uintptr_t)rank * one : out;
-    return trv_mpi_settings()->check || (in == part && SAME_IS_ERROR) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
+    const char *own = (const char *)output + (want->collective == TRV_ALLGATHER ? (size_t)rank * part : 0);
+    return trv_mpi_settings()->check || (input == own && SAME_IS_ERROR) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
 }
 
 int trv_mpi_alias_class(trv_mpi_alias_t alias)

@@ -11,6 +11,7 @@
 
 #include <trivance/schedule.h>
 
+#include "collective/signature.h"
 #include "mpi/operations/elements.h"
 
 /* A call as the program makes it, but for AllGather with types that differ (gather.h). */
@@ -41,6 +42,8 @@ trv_mpi_want_t trv_mpi_bytes(size_t bytes);
 
 /* Bytes of the whole vector on so many ranks. */
 size_t trv_mpi_vector_bytes(const trv_mpi_want_t *want, int ranks);
+
+trv_signature_t trv_mpi_signature(const trv_mpi_want_t *want);
 
 /* Whether what serves one serves the other, whatever their counts. Only what is the same on all ranks is looked at: a
  * kernel's type rather than its handle (MPI_INT here may be MPI_INTEGER there). Handles of user-defined types and

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <mpi.h>
@@ -150,6 +151,20 @@ void trv_mpi_warn(const char *format, ...)
     va_end(arguments);
     if (trv_mpi_heard(TRV_DEBUG_WARN, trv_mpi_log_rank()) && trv_mpi_log_is_new(line))
         trv_mpi_say("warning: %s", line);
+}
+
+void trv_mpi_log_failure(const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (trv_mpi_log_settings()->debug < TRV_DEBUG_WARN)
+        return;
+    trv_mpi_say("%s", line);
+    nanosleep(&(struct timespec){.tv_nsec = 200000000},
+              NULL); /* the job may end now, and launchers lose fresh output */
 }
 
 void trv_mpi_log_strict(void) { atomic_store(&strict, true); }

@@ -30,6 +30,8 @@ void trv_mpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A warning, from rank 0 of MPI_COMM_WORLD, once per text. Of 4096 different lines, decisions included, the last one
  * says that no more are told. */
 void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What has failed on this rank alone, whichever that is; silent with TRIVANCE_DEBUG=off. */
+void trv_mpi_log_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What was asked for cannot be had, so the MPI library serves: a warning from `rank` 0 of the communicator concerned,
  * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. Every rank calls it that knows the reason:

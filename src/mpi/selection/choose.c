@@ -3,7 +3,7 @@
  *
  * What is asked for is, first found wins: the name that TRV_Comm_set gave, a rule of TRIVANCE_TUNE, the name in
  * TRIVANCE_ALGORITHM, a rule of TRIVANCE_RULES_FILE, or nothing in particular (auto). A name is one algorithm, with its
- * parameters; for anything else (auto, planned, a family) the planner is asked, see planned.h. Auto needs a torus that
+ * parameters; for anything else (auto, planned, a family) the planner is asked (collective/choice.h). Auto needs a torus that
  * is known.
  *
  * What serves must be right for the type and the operation: windows and overlaps for exact operations, consistent
@@ -21,25 +21,26 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/size_class.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/job_settings.h"
+#include "mpi/selection/chooser.h"
 #include "mpi/selection/node_sets.h"
-#include "mpi/selection/planned.h"
 
 /* What adds all contributions in rank order moves n vectors, so it serves small ones only. */
 #define IN_RANK_ORDER_BYTES_MAX (256 * 1024)
 
-static int leave(trv_mpi_choice_t *choice, const char *why)
+static int leave(trv_choice_t *choice, const char *why)
 {
     choice->algorithm[0] = '\0';
-    snprintf(choice->why, sizeof choice->why, "%s", why);
+    snprintf(choice->reason, sizeof choice->reason, "%s", why);
     return TRV_OK;
 }
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 /* A vector of `bytes` is on one side of the border, those from `border` bytes on are on the other. */
-static void keep_to_side(trv_mpi_choice_t *choice, uint64_t bytes, uint64_t border)
+static void keep_to_side(trv_choice_t *choice, uint64_t bytes, uint64_t border)
 {
     if (bytes < border && choice->bytes_max >= border)
         choice->bytes_max = border - 1;
@@ -48,11 +49,11 @@ static void keep_to_side(trv_mpi_choice_t *choice, uint64_t bytes, uint64_t bord
 }
 
 /* What holds for `bytes` holds between these: of its class, and on the same side of every rule's bounds. */
-static void bound_sizes(trv_mpi_choice_t *choice, uint64_t bytes)
+static void bound_sizes(trv_choice_t *choice, uint64_t bytes)
 {
     const trv_mpi_settings_t *settings = trv_mpi_settings();
     const trv_rules_t *rules[] = {&settings->tune_rules, &settings->file_rules};
-    trv_mpi_class_bounds(bytes, &choice->bytes_min, &choice->bytes_max);
+    trv_size_class_bounds(bytes, &choice->bytes_min, &choice->bytes_max);
     for (int i = 0; i < 2; i++)
         for (int r = 0; r < rules[i]->count; r++) {
             const trv_rule_t *rule = &rules[i]->rule[r];
@@ -62,7 +63,7 @@ static void bound_sizes(trv_mpi_choice_t *choice, uint64_t bytes)
         }
 }
 
-static void bound_by_nothing(trv_mpi_choice_t *choice)
+static void bound_by_nothing(trv_choice_t *choice)
 {
     choice->bytes_min = 0;
     choice->bytes_max = UINT64_MAX;
@@ -76,16 +77,6 @@ typedef struct request {
 } request_t;
 
 static bool is_auto(const char *asked) { return strcmp(asked, TRV_MPI_AUTO) == 0; }
-
-static bool is_family(const char *asked)
-{
-    bool family = false, name = false;
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        name = name || strcmp(trv_algorithm_name(trv_algorithm_at(i)), asked) == 0;
-        family = family || strcmp(trv_algorithm_family(trv_algorithm_at(i)), asked) == 0;
-    }
-    return family && !name;
-}
 
 static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
@@ -107,38 +98,24 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t
 
 /* ---- One algorithm ----------------------------------------------------------------------------------------------- */
 
-/* What makes a schedule that is asked for by name wrong for the want; NULL where it is right. */
-static const char *not_right(const trv_schedule_t *schedule, const trv_mpi_want_t *want)
-{
-    if (want->collective == TRV_ALLGATHER)
-        return NULL;
-    if (trv_schedule_exactness(schedule) == TRV_COVERS && !want->elements.idempotent)
-        return "it adds some contributions twice";
-    bool may_differ = trv_mpi_settings()->allow_inconsistent || !trv_mpi_is_drop_in();
-    return want->elements.exact || trv_schedule_consistent(schedule) || may_differ
-               ? NULL
-               : "it does not give all ranks the same bits";
-}
-
-/* Where the algorithm does not serve or is not right nothing is chosen, and `why`, which says who asks for it, goes on
- * with the reason. */
 static int choose_named(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const request_t *request,
-                        trv_mpi_choice_t *choice)
+                        trv_choice_t *choice)
 {
-    trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create_on(&schedule, &state->network, request->algorithm, want->collective);
-    if (code == TRV_ERR_MEMORY)
-        return code;
-    const char *fault = code < 0 ? trv_last_error() : not_right(schedule, want);
-    if (fault)
-        snprintf(choice->why, sizeof choice->why, "%s: %s, but %.200s", request->who, request->algorithm, fault);
-    else
-        snprintf(choice->algorithm, sizeof choice->algorithm, "%s", request->algorithm);
-    trv_schedule_destroy(schedule);
-    return TRV_OK;
+    const trv_chooser_t chooser = trv_mpi_chooser(state, &state->network, state->shared_port);
+    const trv_signature_t signature = trv_mpi_signature(want);
+    const int code = trv_choose_named(&chooser, &signature, request->algorithm, request->who, choice);
+    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* the planner's choice takes its place */
 }
 
-static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice)
+static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family,
+                          trv_choice_t *choice)
+{
+    const trv_chooser_t chooser = trv_mpi_chooser(state, &state->network, state->shared_port);
+    const trv_signature_t signature = trv_mpi_signature(want);
+    return trv_choose_planned(&chooser, &signature, trv_mpi_vector_bytes(want, state->ranks), family, choice);
+}
+
+static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice)
 {
     request_t request = {NULL, "the operation does not commute: added in rank order"};
     for (int i = 0; i < trv_algorithms_count() && !request.algorithm; i++)
@@ -187,7 +164,7 @@ static const char *refuses(const trv_mpi_state_t *state, const trv_mpi_want_t *w
 
 /* A name of the environment that does not serve the torus at all: it must fit communicators as large as the world; a
  * smaller one is served as if nothing were set. */
-static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_mpi_choice_t *choice)
+static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_choice_t *choice)
 {
     const char *set = trv_mpi_settings()->algorithm;
     if (state->named || !set || strcmp(request->algorithm, set) != 0)
@@ -196,8 +173,8 @@ static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_m
     if (code == TRV_OK || code == TRV_ERR_MEMORY)
         return code;
     if (code == TRV_ERR_UNSUPPORTED && !trv_mpi_state_spans_world(state)) {
-        snprintf(choice->why, sizeof choice->why, "%.300s", trv_last_error());
-        *request = (request_t){TRV_MPI_AUTO, choice->why};
+        snprintf(choice->reason, sizeof choice->reason, "%.300s", trv_last_error());
+        *request = (request_t){TRV_MPI_AUTO, choice->reason};
         return TRV_OK;
     }
     trv_fail(code, "TRIVANCE_ALGORITHM: %s", trv_last_error());
@@ -209,34 +186,34 @@ static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_m
     return code;
 }
 
-static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice)
+static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice)
 {
     request_t request = find_request(state, want);
     int code = check_setting(state, &request, choice);
     if (code < 0)
         return code;
-    choice->meant = strcmp(request.algorithm, TRV_RULE_MPI) == 0;
-    if (request.who != choice->why)
-        snprintf(choice->why, sizeof choice->why, "%s%s", request.who,
-                 choice->meant ? " leaves it to the MPI library" : "");
-    if (choice->meant)
+    choice->left_to_library = strcmp(request.algorithm, TRV_RULE_MPI) == 0;
+    if (request.who != choice->reason)
+        snprintf(choice->reason, sizeof choice->reason, "%s%s", request.who,
+                 choice->left_to_library ? " leaves it to the MPI library" : "");
+    if (choice->left_to_library)
         return TRV_OK;
-    const bool laid = state->site && want->collective == TRV_ALLREDUCE; /* commutative, as all that comes here is */
+    const bool on_nodes = state->site && want->collective == TRV_ALLREDUCE; /* commutative, as all that comes here is */
     const bool must_win = is_auto(request.algorithm) && !state->serves && trv_mpi_is_drop_in();
-    if (must_win && !laid)
+    if (must_win && !on_nodes)
         return leave(choice, state->why);
-    if (is_family(request.algorithm))
-        code = trv_mpi_planned(state, want, request.algorithm, choice);
+    if (trv_choice_is_family(request.algorithm))
+        code = choose_planned(state, want, request.algorithm, choice);
     else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)
         code = choose_named(state, want, &request, choice);
-    if (code == TRV_OK && !*choice->algorithm && laid)
+    if (code == TRV_OK && !*choice->algorithm && on_nodes)
         code = trv_mpi_planned_on_nodes(state, want, must_win, choice);
-    return code == TRV_OK && !*choice->algorithm && !must_win ? trv_mpi_planned(state, want, NULL, choice) : code;
+    return code == TRV_OK && !*choice->algorithm && !must_win ? choose_planned(state, want, NULL, choice) : code;
 }
 
-int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_choice_t *choice)
+int trv_mpi_choose(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice)
 {
-    *choice = (trv_mpi_choice_t){.meant = false};
+    *choice = (trv_choice_t){.on_nodes = false};
     const char *refusal = refuses(state, want);
     bound_by_nothing(choice);
     if (refusal)

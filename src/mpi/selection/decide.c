@@ -183,26 +183,26 @@ bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_wan
 
 static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, wire_t *wire)
 {
-    trv_mpi_choice_t choice = {.laid = false};
+    trv_choice_t choice = {.on_nodes = false};
     int code = state->unable ? trv_fail(TRV_ERR_MEMORY, "%s", state->why) : trv_mpi_choose(state, want, &choice);
     const trv_network_t laid = {TRV_NETWORK, .torus = choice.torus};
     if (code == TRV_OK && *choice.algorithm)
-        code = trv_schedule_spell_on(choice.laid ? &laid : &state->network, choice.algorithm, want->collective,
+        code = trv_schedule_spell_on(choice.on_nodes ? &laid : &state->network, choice.algorithm, want->collective,
                                      wire->spelled, sizeof wire->spelled);
     wire->code = code;
     if (code < 0) {
         snprintf(wire->why, sizeof wire->why, "%s", trv_last_error());
         return;
     }
-    wire->meant = choice.meant;
-    wire->laid = choice.laid;
+    wire->meant = choice.left_to_library;
+    wire->laid = choice.on_nodes;
     wire->order = (int32_t)choice.order;
-    wire->lines = choice.laid && choice.torus.lines != 0;
+    wire->lines = choice.on_nodes && choice.torus.lines != 0;
     wire->bytes_min = choice.bytes_min;
     wire->bytes_max = choice.bytes_max;
     wire->piece_bytes = trv_mpi_settings()->piece_bytes;
     memcpy(wire->algorithm, choice.algorithm, sizeof wire->algorithm);
-    memcpy(wire->why, choice.why, sizeof wire->why);
+    snprintf(wire->why, sizeof wire->why, "%s", choice.reason);
 }
 
 /* ---- Carrying it out --------------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@
 #include "common/size_class.h"
 #include "mpi/communicator/places.h"
 #include "mpi/reports/job_settings.h"
-#include "mpi/selection/planned.h"
+#include "mpi/selection/chooser.h"
 
 #define KEPT_MAX 1024 /* answers; what was kept longest makes room */
 #define MACHINE_MAX                                                                                                    \
@@ -119,46 +119,47 @@ static int ask(const question_t *question, answer_t *answer)
 
 /* ---- Answering --------------------------------------------------------------------------------------------------- */
 
-static void leave(const trv_mpi_state_t *state, const answer_t *answer, trv_mpi_choice_t *choice)
+static void leave(const trv_mpi_state_t *state, const answer_t *answer, trv_choice_t *choice)
 {
     const trv_planned_t *best = &answer->best.plan;
-    trv_mpi_append(choice, "%s%s", *choice->why ? "; " : "", state->why);
+    trv_choice_append(choice, "%s%s", *choice->reason ? "; " : "", state->why);
     if (answer->code < 0)
-        trv_mpi_append(choice, "; %s", answer->sentence);
+        trv_choice_append(choice, "; %s", answer->sentence);
     else
-        trv_mpi_append(choice, "; on its nodes %s takes %s%.4g us and the best plan, %s, %.4g us",
-                       rivals[answer->rival], answer->least ? "at least " : "", answer->rival_ns / 1e3, best->algorithm,
-                       best->time_ns / 1e3);
+        trv_choice_append(choice, "; on its nodes %s takes %s%.4g us and the best plan, %s, %.4g us",
+                          rivals[answer->rival], answer->least ? "at least " : "", answer->rival_ns / 1e3,
+                          best->algorithm, best->time_ns / 1e3);
 }
 
-static void take(const trv_mpi_state_t *state, const question_t *question, const answer_t *answer,
-                 trv_mpi_choice_t *choice)
+static void take(const trv_mpi_state_t *state, const question_t *question, const answer_t *answer, trv_choice_t *choice)
 {
     char machine[TRV_TORUS_TEXT_MAX];
     const trv_node_plan_t *best = &answer->best;
-    choice->laid = true;
+    choice->on_nodes = true;
     choice->order = best->order;
     choice->torus = best->torus;
     snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best->plan.algorithm);
-    const trv_mpi_unit_t unit = trv_mpi_describe_plan(choice, "planned", &best->plan);
+    const trv_time_unit_t *unit = trv_choice_append_plan(choice, "planned", &best->plan);
     if (answer->rival >= 0)
-        trv_mpi_append(choice, "; %s would take %s%.4g %s", rivals[answer->rival], answer->least ? "at least " : "",
-                       answer->rival_ns / unit.ns, unit.name);
-    trv_mpi_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
-                   question->nodes, trv_torus_format(question->machine, machine, sizeof machine),
-                   trv_order_name(best->order), state->why);
+        trv_choice_append(choice, "; %s would take %s%.4g %s", rivals[answer->rival], answer->least ? "at least " : "",
+                          answer->rival_ns / unit->ns, unit->name);
+    trv_choice_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
+                      question->nodes, trv_torus_format(question->machine, machine, sizeof machine),
+                      trv_order_name(best->order), state->why);
 }
 
 int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t *want, bool must_win,
-                             trv_mpi_choice_t *choice)
+                             trv_choice_t *choice)
 {
     const trv_network_t *machine = &trv_mpi_world()->network;
+    const trv_chooser_t chooser = trv_mpi_chooser(state, machine, trv_mpi_world()->shared_port);
+    const trv_signature_t signature = trv_mpi_signature(want);
     const question_t question = {.machine = &machine->torus,
                                  .nodes = state->network.torus.ranks,
                                  .node = state->site,
                                  .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
-                                 .network = trv_mpi_network_as_set(state, machine, trv_mpi_world()->shared_port),
-                                 .constraints = trv_mpi_constraints(want)};
+                                 .network = chooser.simulation,
+                                 .constraints = trv_signature_constraints(&signature, chooser.allow_inconsistent)};
     answer_t answer;
     const double began_s = trv_now_s();
     int code = TRV_OK;
@@ -177,6 +178,6 @@ int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t 
         leave(state, &answer, choice);
     else
         take(state, &question, &answer, choice);
-    trv_mpi_describe_time(choice, 1e3 * (trv_now_s() - began_s));
+    trv_choice_append_duration(choice, began_s);
     return TRV_OK;
 }

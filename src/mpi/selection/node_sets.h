@@ -7,11 +7,13 @@
 #ifndef TRIVANCE_MPI_SELECTION_NODE_SETS_H
 #define TRIVANCE_MPI_SELECTION_NODE_SETS_H
 
-#include "mpi/selection/choice.h"
+#include "collective/choice.h"
+#include "mpi/communicator/state.h"
+#include "mpi/operations/want.h"
 
-/* On a state with sites, for commutative operations. Appends the reason to choice->why; choice->algorithm = "" where
+/* On a state with sites, for commutative operations. Appends the reason to choice->reason; choice->algorithm = "" where
  * there is no plan, or it must win and does not. TRV_OK, or a code of the core. */
 int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t *want, bool must_win,
-                             trv_mpi_choice_t *choice);
+                             trv_choice_t *choice);
 
 #endif

@@ -5,11 +5,10 @@
  * the network, which is what it costs, so many are tested together, and a slot is answered from the latest look unless
  * it has been before: a pass over all slots looks once.
  *
- * A sender that counts differently may send the other kind (post.c). So a receive that waits in vain looks for that
+ * A sender that counts differently may send the other kind (messages.c). So a receive that waits in vain looks for that
  * too, every now and then. MPI keeps the order of two messages between two ranks also where their tags differ (a
  * receive may ask for any tag), so what is found while the own message is missing was sent in its place, unless it
- * belongs to a receive posted earlier. It is thrown away, since its sender may wait for that. And all that waits in
- * vain looks whether its peer has parted.
+ * belongs to a receive posted earlier. A wrong message stays with MPI: the run fails, and its tags are not used again.
  *
  * How an operation ends is kept in its slot until the slot's own `test`: a look for another one may have found it.
  */
@@ -63,70 +62,19 @@ static int fail_receive(trv_mpi_channel_t *channel, int code)
     return keep(channel, trv_mpi_transport_error("receiving from another rank", code));
 }
 
-/* Takes a message that was found, in place of the slot's own; of one in pieces, all of them. The operation ends with the
- * verdict when it is here. It stays for another time where there is no memory for it. */
-static void throw_away(trv_mpi_channel_t *channel, int at, int tag, int bytes, int verdict)
-{
-    trv_mpi_slot_t *slot = &channel->slot[at];
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Message message;
-    MPI_Status status;
-    int found = 0;
-    void *thrown = trv_mpi_waste_take((size_t)bytes);
-    int code = thrown ? PMPI_Improbe(slot->peer, tag, channel->comm, &found, &message, &status) : MPI_SUCCESS;
-    if (code == MPI_SUCCESS && found)
-        code = PMPI_Imrecv(thrown, bytes, MPI_BYTE, &message, &request);
-    if (code != MPI_SUCCESS || !found) {
-        trv_mpi_waste_give(thrown);
-        if (code != MPI_SUCCESS)
-            over(channel, at, fail_receive(channel, code));
-        return;
-    }
-    const size_t left = !slot->amid ? 0 : slot->waste > 0 ? slot->waste : slot->rest, one = (size_t)bytes;
-    const bool heads = tag != slot->tag && bytes == HEADER_BYTES && !slot->amid;
-    trv_mpi_channel_give_up(channel, at);
-    slot->throws = true;
-    slot->thrown = thrown;
-    slot->heads = heads;
-    slot->verdict = bytes > 0 ? verdict : (int)TRV_REFUSED;
-    slot->waste = bytes > 0 && left > one ? left - one : 0;
-    trv_mpi_channel_hold(channel, slot, heads || slot->waste > 0);
-    slot->at = channel->active++;
-    channel->request[slot->at] = request;
-    channel->owner[slot->at] = at;
-}
-
-/* One more part of what is thrown away is here. */
-static void thrown(trv_mpi_channel_t *channel, int at)
-{
-    trv_mpi_slot_t *slot = &channel->slot[at];
-    if (slot->heads) {
-        uint64_t bytes;
-        memcpy(&bytes, slot->thrown, sizeof bytes);
-        slot->waste = (size_t)bytes;
-    }
-    trv_mpi_waste_give(slot->thrown);
-    slot->thrown = NULL;
-    slot->throws = slot->heads = false;
-    if (slot->waste == 0)
-        over(channel, at, slot->verdict);
-}
-
 /* ---- What is complete -------------------------------------------------------------------------------------------- */
 
 /* What a request of the slot has come to. */
 static int check(const trv_mpi_slot_t *slot, int code, const MPI_Status *status)
 {
     int class = MPI_SUCCESS, bytes = 0;
-    if (code == MPI_SUCCESS && (slot->sends || slot->throws))
+    if (code == MPI_SUCCESS && slot->sends)
         return TRV_OK;
     if (code != MPI_SUCCESS)
         PMPI_Error_class(code, &class);
     if (code != MPI_SUCCESS && (slot->sends || class != MPI_ERR_TRUNCATE))
         return trv_mpi_transport_error(slot->sends ? "sending to another rank" : "receiving from another rank", code);
     PMPI_Get_count(status, MPI_BYTE, &bytes);
-    if (bytes == 0)
-        return TRV_REFUSED;
     if ((size_t)bytes != slot->due)
         return wrong(slot, bytes, slot->due);
     if (code != MPI_SUCCESS) /* an MPI that tells only what it has kept */
@@ -148,10 +96,8 @@ static void step(trv_mpi_channel_t *channel, int at, int code, const MPI_Status 
         return;
     }
     trv_mpi_channel_drop(channel, slot->at);
-    if (code != TRV_OK)
+    if (code < 0)
         over(channel, at, keep(channel, code));
-    else if (slot->throws)
-        thrown(channel, at);
 }
 
 /* As far as the slot gets. */
@@ -236,7 +182,7 @@ static bool take_header(trv_mpi_channel_t *channel, int at, int bytes)
     const int tag = slot->tag + TRV_MPI_LANE_TAGS;
     uint64_t header = 0;
     if (bytes != HEADER_BYTES) {
-        throw_away(channel, at, tag, bytes, keep(channel, wrong(slot, bytes, slot->rest)));
+        over(channel, at, keep(channel, wrong(slot, bytes, slot->rest)));
         return false;
     }
     int code = PMPI_Recv(&header, HEADER_BYTES, MPI_BYTE, slot->peer, tag, channel->comm, MPI_STATUS_IGNORE);
@@ -244,15 +190,12 @@ static bool take_header(trv_mpi_channel_t *channel, int at, int bytes)
         over(channel, at, fail_receive(channel, code));
         return false;
     }
-    const bool right = header == slot->rest;
-    if (!right) {
-        int verdict = keep(channel, wrong(slot, (long long)header, slot->rest));
-        trv_mpi_channel_give_up(channel, at);
-        slot->waste = (size_t)header;
-        slot->verdict = verdict;
+    if (header != slot->rest) {
+        over(channel, at, keep(channel, wrong(slot, (long long)header, slot->rest)));
+        return false;
     }
     trv_mpi_channel_hold(channel, slot, true);
-    return right;
+    return true;
 }
 
 /* Looks for a large message, or its next piece, where no request of the slot is pending. */
@@ -266,7 +209,7 @@ static void find(trv_mpi_channel_t *channel, int at)
         return;
     const size_t piece = next_piece(channel, slot);
     if ((size_t)bytes != piece) {
-        throw_away(channel, at, tag, bytes, keep(channel, wrong(slot, bytes, piece)));
+        over(channel, at, keep(channel, wrong(slot, bytes, piece)));
         return;
     }
     int code = trv_mpi_channel_post(channel, at, tag, slot->data, piece, piece);
@@ -280,15 +223,6 @@ static void find(trv_mpi_channel_t *channel, int at)
         return;
     trv_mpi_channel_unlist(channel, slot);
     trv_mpi_channel_hold(channel, slot, false); /* the posted receive has the last piece */
-}
-
-/* The next of the pieces that are thrown away. */
-static void find_waste(trv_mpi_channel_t *channel, int at)
-{
-    const trv_mpi_slot_t *slot = &channel->slot[at];
-    int bytes = 0, tag = slot->tag + TRV_MPI_LANE_TAGS;
-    if (is_there(channel, at, tag, &bytes))
-        throw_away(channel, at, tag, bytes, slot->verdict);
 }
 
 /* A large receive, as far as it gets. */
@@ -316,10 +250,7 @@ static void find_all(trv_mpi_channel_t *channel)
 
 /* ---- What comes instead ------------------------------------------------------------------------------------------ */
 
-static bool is_open(const trv_mpi_slot_t *slot)
-{
-    return slot->at != NONE || slot->rest > 0 || slot->waste > 0 || slot->nowhere;
-}
+static bool is_open(const trv_mpi_slot_t *slot) { return slot->at != NONE || slot->rest > 0; }
 
 /* Whether an earlier receive of the lane waits for the same peer. */
 static bool is_late(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot)
@@ -333,80 +264,27 @@ static bool is_late(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot
     return false;
 }
 
-/* Whether it was there already at the last such time: what is seen once may have come after the look at the
- * own message. */
-static bool is_sure(bool found, bool *before)
-{
-    const bool sure = found && *before;
-    *before = found;
-    return sure;
-}
-
-/* For a slot that waits in vain. What a receive finds is believed when it is still there, and the own message still
- * missing, at the next such time. */
-static void look_around(trv_mpi_channel_t *channel, int at)
+/* For a receive that waits in vain: whether the peer has sent a message of the other kind in its place. What is found is
+ * believed when it is still there, and the own message still missing, at the next such time. */
+static void look_for_other_kind(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
     int bytes = 0, other = slot->tag + slot->small * TRV_MPI_LANE_TAGS;
-    const bool has_come = slot->throws || (!slot->sends && !slot->small && slot->at != NONE);
-    if (has_come || (!slot->sends && is_late(channel, slot)))
+    const bool has_come = !slot->small && slot->at != NONE;
+    if (slot->sends || has_come || slot->amid || is_late(channel, slot))
         return;
-    if (!slot->sends && !slot->nowhere && !slot->amid && channel->kinds > 1 &&
-        is_sure(is_there(channel, at, other, &bytes) && bytes > 0, &slot->suspects)) { /* empty: of a refusal */
-        throw_away(channel, at, other, bytes,
-                   keep(channel, wrong_kind(slot, bytes, slot->small ? slot->due : slot->rest)));
-        return;
-    }
-    if (slot->outcome != TRV_OK)
-        return;
-    const bool parted = is_there(channel, at, channel->first_tag + PARTING, &bytes);
-    if (parted && slot->sends)
-        over(channel, at,
-             keep(channel, trv_fail(TRV_ERR_TRANSPORT,
-                                    "rank %d has failed and ended this run; its own "
-                                    "error has the reason",
-                                    slot->peer)));
-    else if (slot->outcome == TRV_OK && is_sure(parted, &slot->misses))
-        over(channel, at, TRV_REFUSED);
-}
-
-/* A receive of whatever comes next from the peer on this tag, of either kind: it keeps a rank that has failed from
- * leaving others with sends that nobody takes. */
-static void discard(trv_mpi_channel_t *channel, int at)
-{
-    const trv_mpi_slot_t *slot = &channel->slot[at];
-    if (channel->deaf) {
-        over(channel, at, TRV_REFUSED);
-        return;
-    }
-    /* A refusal is the last message, of either kind: what was sent before is there when it is, at a second look. */
-    bool refused[2] = {false, false};
-    for (int again = 0; again < 2; again++)
-        for (int kind = 0; kind < channel->kinds; kind++) {
-            int bytes = 0, tag = slot->tag + kind * TRV_MPI_LANE_TAGS;
-            bool found = is_there(channel, at, tag, &bytes);
-            refused[kind] = found && bytes == 0;
-            if (found && bytes > 0)
-                throw_away(channel, at, tag, bytes,
-                           keep(channel,
-                                trv_fail(TRV_ERR_TRANSPORT, "a message of rank %d was thrown away", slot->peer)));
-            if (!slot->nowhere || (found && bytes > 0))
-                return;
-        }
-    if (refused[0] || refused[1])
-        throw_away(channel, at, slot->tag + (refused[0] ? 0 : TRV_MPI_LANE_TAGS), 0, TRV_REFUSED);
+    const bool found = is_there(channel, at, other, &bytes);
+    if (found && slot->suspects)
+        over(channel, at, keep(channel, wrong_kind(slot, bytes, slot->small ? slot->due : slot->rest)));
+    slot->suspects = found;
 }
 
 /* ---- Testing ----------------------------------------------------------------------------------------------------- */
 
-/* As far as the slot gets, and beyond where that is nowhere for long. */
+/* As far as the slot gets; now and then also looks at what else has arrived. */
 static void advance(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    if (slot->nowhere)
-        discard(channel, at);
-    if (slot->waste > 0 && slot->at == NONE)
-        find_waste(channel, at);
     if (slot->rest > 0) {
         find_and_test(channel, at);
     } else if (slot->at != NONE && channel->active <= FEW) {
@@ -417,12 +295,11 @@ static void advance(trv_mpi_channel_t *channel, int at)
         if (code < 0)
             over(channel, at, keep(channel, code));
     }
-    if (!is_open(slot) || ++slot->vain % PATIENCE != 0)
+    if (channel->kinds == 1 || !is_open(slot) || ++slot->vain % PATIENCE != 0)
         return;
-    if (channel->kinds > 1)
-        find_all(channel);
+    find_all(channel);
     if (is_open(slot))
-        look_around(channel, at);
+        look_for_other_kind(channel, at);
 }
 
 int trv_mpi_channel_test(void *context, int base, int at)
@@ -434,5 +311,5 @@ int trv_mpi_channel_test(void *context, int base, int at)
         advance(channel, at);
     if (slot->outcome < 0)
         return trv_fail(slot->outcome, "%s", channel->reason);
-    return is_open(slot) ? 0 : slot->outcome == TRV_OK ? 1 : TRV_REFUSED;
+    return !is_open(slot);
 }

@@ -6,13 +6,8 @@
  * channels that may run at the same time between the same ranks need different ones.
  *
  * Every arrived length is checked: a message of another length than is due ends `test` with TRV_ERR_TRANSPORT and a
- * sentence that names the sender by its rank in the communicator; the message is thrown away. For an empty message,
- * which `refuse` alone sends, it is TRV_REFUSED: the sender has failed and sends no more there. A receive of 0 bytes
- * throws away the next message, whatever its length: TRV_REFUSED for an empty one, else
- * TRV_ERR_TRANSPORT. A slot whose `test` has not returned 0 is free.
- *
- * A rank whose run has failed says at its end that it parts. From then on its peers' receives return TRV_REFUSED where
- * nothing of it is left to be taken, and their sends that it has not taken are errors.
+ * sentence that names the sender by its rank in the communicator. Nothing is written past a receive's buffer. A slot whose
+ * `test` has not returned 0 is free.
  *
  * `cancel` waits for what MPI still writes to memory of the caller's. A send that its receiver has not taken is left to
  * MPI after a while (no MPI here can take it back); its memory is read again only if a later receive takes the message,
@@ -27,10 +22,10 @@
 
 #include <trivance/execute.h>
 
-/* The tags of a position: the plan's own first, then one of the second kind (post.c) for each of them, that of parting,
- * and one that is not a channel's. */
+/* The tags of a position: the plan's own first, then one of the large kind (messages.c) for each of them, and one that is
+ * not a channel's. */
 #define TRV_MPI_LANE_TAGS     64
-#define TRV_MPI_POSITION_TAGS (2 * TRV_MPI_LANE_TAGS + 2)
+#define TRV_MPI_POSITION_TAGS (2 * TRV_MPI_LANE_TAGS + 1)
 #define TRV_MPI_SPARE_TAG     (TRV_MPI_POSITION_TAGS - 1)
 /* Runs of one communicator that may overlap have a position each: one for blocking calls, the others for requests, by
  * turns. */
@@ -45,12 +40,6 @@ int trv_mpi_channel_create(trv_mpi_channel_t **channel, MPI_Comm comm, size_t pi
 void trv_mpi_channel_place(trv_mpi_channel_t *channel, int first_tag);
 /* The rank that a plan's rank stands for, one for each; they must outlive the channel. NULL, as at first: itself. */
 void trv_mpi_channel_map(trv_mpi_channel_t *channel, const int *member);
-/* After a run that failed: tells all its peers that this rank neither sends nor takes any more with the channel's
- * tags. */
-void trv_mpi_channel_part(const trv_mpi_channel_t *channel);
-/* For the runs of a rank that has parted: receives of 0 bytes take nothing, and return TRV_REFUSED at once. What they
- * would take may be of a send that was given up, whose memory is not there any more. */
-void trv_mpi_channel_deafen(trv_mpi_channel_t *channel);
 /* After the plan that used it. */
 void trv_mpi_channel_destroy(trv_mpi_channel_t *channel);
 const trv_transport_t *trv_mpi_channel_transport(const trv_mpi_channel_t *channel);

@@ -1,5 +1,5 @@
 /*
- * The inside of a channel, which two files share: posting and giving up (post.c), arrivals (arrive.c).
+ * The inside of a channel, which two files share: posting and cancelling (messages.c), arrivals (arrive.c).
  */
 #ifndef TRIVANCE_MPI_TRANSPORT_INSIDE_H
 #define TRIVANCE_MPI_TRANSPORT_INSIDE_H
@@ -16,12 +16,11 @@ enum { RETURNS_TRUNCATION = 0 };
 #endif
 
 enum {
-    SMALL_BYTES = 2048,              /* the longest message of the small kind, where there are two */
-    FEW = 4,                         /* requests that are tested one by one */
-    PATIENCE = 64,                   /* polls of a slot in vain before it looks around */
-    SEND_POLLS_MAX = 1000,           /* of a send that is cancelled */
-    HEADER_BYTES = 8,                /* of a message in pieces: a uint64_t, its bytes */
-    PARTING = 2 * TRV_MPI_LANE_TAGS, /* the tag behind those of both kinds */
+    SMALL_BYTES = 2048,    /* the longest message of the small kind, where there are two */
+    FEW = 4,               /* requests that are tested one by one */
+    PATIENCE = 64,         /* polls of a slot in vain before it looks around */
+    SEND_POLLS_MAX = 1000, /* of a send that is cancelled */
+    HEADER_BYTES = 8,      /* of a message in pieces: a uint64_t, its bytes */
     NONE = -1
 };
 
@@ -44,15 +43,8 @@ typedef struct slot {
     unsigned vain;     /* polls */
     unsigned long order;
     bool sends, small;
-    bool nowhere;  /* a receive of whatever comes, to be thrown away */
-    bool throws;   /* the pending request takes what is thrown away … */
-    void *thrown;  /* … into this */
-    bool heads;    /* … and that is a header */
-    size_t waste;  /* bytes of a message in pieces that are still to be thrown away */
-    int verdict;   /* how the operation ends then */
-    int outcome;   /* how it has ended, where that is not well: TRV_REFUSED, or an error */
-    bool suspects; /* has seen something else than it waits for */
-    bool misses;   /* has seen that the peer has parted */
+    int outcome;   /* the error it has ended with */
+    bool suspects; /* a receive: has seen a message of the other kind */
 } trv_mpi_slot_t;
 
 struct trv_mpi_channel {
@@ -73,21 +65,14 @@ struct trv_mpi_channel {
     MPI_Status *status;
     unsigned looks;
     unsigned long posted;
-    bool deaf;
     struct trv_mpi_over *over; /* messages go over the fabric (over_fabric.c), not by the requests above */
-    char reason[320];          /* the sentence of the first error */
-    int ranks;                 /* of the communicator */
-    unsigned char *knows;      /* bit r % 8 of byte r / 8: messages to or from rank r were posted */
+    char reason[320];          /* the sentence of the latest error */
 };
 
 /* Posts the slot's pending request, for `due` of the `bytes` that there is room for. */
 int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
 /* Moves the last request to the place of one that is complete or given up. */
 void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);
-/* Room for a message that is thrown away, and its end. NULL: there is none now. */
-void *trv_mpi_waste_take(size_t bytes);
-void trv_mpi_waste_give(void *room);
-
 /* Whether a received message in pieces has begun and not ended. */
 void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool amid);
 /* Gives up all that is pending of a slot. */

@@ -10,18 +10,12 @@
  * is returned as the standard says (Open MPI) all receives are posted at once, and there is one kind only: probing
  * would cost up to a third there.
  *
- * A message longer than a piece is of the large kind everywhere, and begins with a header, its bytes. So a receiver that
- * is due another length knows where the message ends, and throws away that much; the pieces behind it keep their order.
- *
- * Ranks whose counts differ may cut a vector into other numbers of messages. Then a rank that has failed leaves sends
- * that it never takes, and receives that it never serves. When its run is over it says that it has *parted*, to everybody
- * that it had to do with, with a tag of its own; the message is never taken, and what waits in vain looks whether it is
- * there.
+ * A message longer than a piece is of the large kind everywhere, and begins with a header, its total length, which the
+ * receiver compares with what is due before it takes a piece.
  */
 #include "mpi/transport/inside.h"
 
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "common/error.h"
@@ -44,8 +38,6 @@ static void channel_close(void *context, int base)
     free(channel->owner);
     free(channel->complete);
     free(channel->status);
-    free(channel->knows);
-    channel->knows = NULL;
     channel->slot = NULL;
     channel->request = NULL;
     channel->owner = NULL;
@@ -70,10 +62,7 @@ static int channel_open(void *context, int requests, int tags, int *base)
     channel->owner = malloc(room * sizeof *channel->owner);
     channel->complete = malloc(room * sizeof *channel->complete);
     channel->status = malloc(room * sizeof *channel->status);
-    PMPI_Comm_size(channel->comm, &channel->ranks);
-    channel->knows = calloc((size_t)channel->ranks / 8 + 1, 1);
-    if (!channel->knows || !channel->slot || !channel->request || !channel->owner || !channel->complete ||
-        !channel->status) {
+    if (!channel->slot || !channel->request || !channel->owner || !channel->complete || !channel->status) {
         channel_close(channel, 0);
         return trv_fail_memory();
     }
@@ -160,34 +149,24 @@ static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, si
     return trv_mpi_channel_post(channel, at, slot->tag, slot->room, SMALL_BYTES, bytes);
 }
 
-static int rank_of(trv_mpi_channel_t *channel, int peer)
-{
-    peer = channel->member ? channel->member[peer] : peer;
-    channel->knows[peer / 8] |= (unsigned char)(1u << (peer % 8));
-    return peer;
-}
-
 static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int lane, char *data, size_t bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
     bool small = bytes <= channel->piece_bytes && (RETURNS_TRUNCATION || bytes <= SMALL_BYTES);
     slot->sends = sends;
     slot->small = small;
-    slot->peer = rank_of(channel, peer);
+    slot->peer = channel->member ? channel->member[peer] : peer;
     slot->lane = lane;
     slot->tag = channel->first_tag + lane;
-    slot->rest = slot->waste = 0;
+    slot->rest = 0;
     slot->cut = bytes > channel->piece_bytes;
     slot->pieces = slot->piece = 0;
     slot->answered = channel->looks - 1; /* the pass that posts it need not look for it */
     slot->vain = 0;
-    slot->suspects = slot->misses = slot->throws = slot->amid = false;
+    slot->suspects = slot->amid = false;
     slot->outcome = TRV_OK;
-    slot->nowhere = !sends && bytes == 0;
     slot->order = channel->posted++;
     int code = TRV_OK;
-    if (bytes == 0)
-        return TRV_OK; /* empty messages are not sent (see `refuse`), and what is received is thrown away */
     if (sends) {
         int tag = slot->tag + (small ? 0 : TRV_MPI_LANE_TAGS);
         code = slot->cut ? post_pieces(channel, at, tag, data, bytes)
@@ -226,28 +205,7 @@ void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at)
     channel->slot[channel->owner[at]].at = at;
 }
 
-/* ---- Failures ---------------------------------------------------------------------------------------------------- */
-
-/* A rank without memory fails, and throws away what the others send, for which it has no memory either. So there is room
- * for one message that is as old as the process; a page that is never used takes none. */
-static char last_room[1 << 20];
-static atomic_bool last_room_taken;
-
-void *trv_mpi_waste_take(size_t bytes)
-{
-    void *room = malloc(bytes + 1);
-    if (!room && bytes <= sizeof last_room && !atomic_exchange(&last_room_taken, true))
-        room = last_room;
-    return room;
-}
-
-void trv_mpi_waste_give(void *room)
-{
-    if (room == last_room)
-        atomic_store(&last_room_taken, false);
-    else
-        free(room);
-}
+/* ---- Cancelling -------------------------------------------------------------------------------------------------- */
 
 /* See the header. */
 static void give_up(MPI_Request *request, bool sends)
@@ -279,7 +237,7 @@ void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
     trv_mpi_slot_t *slot = &channel->slot[at];
     if (slot->rest > 0)
         trv_mpi_channel_unlist(channel, slot);
-    slot->rest = slot->waste = 0;
+    slot->rest = 0;
     trv_mpi_channel_hold(channel, slot, false);
     if (slot->at != NONE) {
         give_up(&channel->request[slot->at], slot->sends);
@@ -287,9 +245,6 @@ void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
     }
     while (slot->piece < slot->pieces)
         give_up(&slot->more[slot->piece++], slot->sends);
-    trv_mpi_waste_give(slot->thrown);
-    slot->thrown = NULL;
-    slot->throws = slot->nowhere = false;
 }
 
 static int channel_cancel(void *context, int base, int at)
@@ -298,35 +253,6 @@ static int channel_cancel(void *context, int base, int at)
     trv_mpi_channel_give_up(context, at);
     return TRV_OK;
 }
-
-/* Once of each kind, for whatever the peer waits for. */
-static int channel_refuse(void *context, int base, int peer, int tag)
-{
-    (void)base;
-    trv_mpi_channel_t *channel = context;
-    peer = rank_of(channel, peer);
-    for (int kind = 0; kind < 2; kind++) {
-        MPI_Request request;
-        int code = PMPI_Isend(NULL, 0, MPI_BYTE, peer, channel->first_tag + tag + kind * TRV_MPI_LANE_TAGS,
-                              channel->comm, &request);
-        if (code != MPI_SUCCESS)
-            return trv_mpi_transport_error("MPI_Isend", code);
-        PMPI_Request_free(&request);
-    }
-    return TRV_OK;
-}
-
-void trv_mpi_channel_part(const trv_mpi_channel_t *channel)
-{
-    for (int rank = 0; channel->open && rank < channel->ranks; rank++) {
-        MPI_Request request;
-        if (channel->knows[rank / 8] >> (rank % 8) & 1 &&
-            PMPI_Isend(NULL, 0, MPI_BYTE, rank, channel->first_tag + PARTING, channel->comm, &request) == MPI_SUCCESS)
-            PMPI_Request_free(&request);
-    }
-}
-
-void trv_mpi_channel_deafen(trv_mpi_channel_t *channel) { channel->deaf = true; }
 
 /* ---- Channels ---------------------------------------------------------------------------------------------------- */
 
@@ -345,8 +271,7 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t pi
                                            .send = channel_send,
                                            .receive = channel_receive,
                                            .test = trv_mpi_channel_test,
-                                           .cancel = channel_cancel,
-                                           .refuse = channel_refuse};
+                                           .cancel = channel_cancel};
     trv_mpi_channel_over(channel);
     *created = channel;
     return TRV_OK;

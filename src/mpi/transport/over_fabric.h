@@ -1,6 +1,6 @@
 /*
  * Channels whose messages go over libfabric (net/fabric) instead of MPI: TRIVANCE_TRANSPORT=ofi. What a channel promises
- * stays as it is (channel.h); that a rank parts is still said by MPI.
+ * stays as it is (channel.h).
  */
 #ifndef TRIVANCE_MPI_TRANSPORT_OVER_FABRIC_H
 #define TRIVANCE_MPI_TRANSPORT_OVER_FABRIC_H

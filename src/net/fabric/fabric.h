@@ -27,25 +27,24 @@
 
 #include "net/ports/device.h"
 #include "net/ports/map.h"
-#include "net/start/wire.h"
+#include "bootstrap/oob.h"
+#include "bootstrap/wire.h"
 
 enum {
     TRV_NO_WAY = -1,     /* of messages that no schedule sends: the first interface */
     TRV_RANKS_BITS = 20, /* a tag's upper bits are the sender, where the provider has room for it */
-    TRV_TAG_BITS = 64 - TRV_RANKS_BITS,
-    TRV_PARAMETERS_MAX = 256
+    TRV_TAG_BITS = 64 - TRV_RANKS_BITS
 };
 
 typedef struct trv_fabric trv_fabric_t;
 
 typedef struct trv_fabric_options {
-    int rank, ranks;
-    const char *provider;   /* NULL: the first that serves */
-    const char *parameters; /* rank 0's trv_fabric_parameters; NULL: this is rank 0 */
-    const char *ports;      /* "+0=eth1,-0=eth2"; "eth1,10.1.0.0/16": of these it is found; NULL: of all */
-    const char *local;      /* the number of an address of this host, by which it reaches the others; NULL: any */
-    bool remote;            /* some ranks are on other hosts */
-    bool crowded;           /* see trv_fabric_crowd */
+    trv_oob_t oob;        /* used while it opens */
+    trv_torus_t torus;    /* the network, the same on all ranks; all 0: a ring of the ranks */
+    int place;            /* of this rank on the torus; negative: unknown. If any rank's is, the torus is a ring. */
+    const char *provider; /* rank 0's holds for all; NULL: the first that serves */
+    const char *ports;    /* "+0=eth1,-0=eth2"; "eth1,10.1.0.0/16": of these it is found; NULL: of all */
+    const char *local;    /* the number of an address of this host, by which it reaches the others; NULL: any */
     /* Called, once or more, when messages fail for good, by whoever comes upon it; it is to end in trv_fabric_break. What
      * has failed stays pending until then. */
     void (*fail)(void *context, const char *sentence);
@@ -55,30 +54,11 @@ typedef struct trv_fabric_options {
     void *context;
 } trv_fabric_options_t;
 
-/* What libfabric has read, or is about to, of what both ends of a connection must have alike, as "NAME=VALUE NAME=VALUE":
- * settled by the first call in a process. told: see trv_fabric_options_t. */
-const char *trv_fabric_parameters(const char *told);
-
-/* Opening takes two exchanges among all ranks, so that no rank decides alone which interface leads which way:
- *
- *     open       looks for interfaces
- *     offer      writes what this rank says of them; hear reads every rank's, its own too
- *     survey     asks the system how it reaches the neighbours, and opens what may serve
- *     describe   writes where this rank is found; learn reads every rank's, rank 0's first: TRV_ERR_UNSUPPORTED for one
- *                with another provider, other parameters or addresses of another kind
- *     settle     decides
- *
- * What is read stays where it is in memory: until survey what is heard, until the close what is learnt.
- *
- * TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if no provider serves. */
+/* Opens the fabric, together with all other ranks: every rank opens its network interfaces and publishes them, the ranks
+ * find out which interface leads to which neighbour, and exchange addresses. Either all ranks have a fabric afterwards, or
+ * all have the same error and *fabric is NULL. TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if
+ * no provider serves, or ranks differ in their provider, its limits or their kind of addresses. */
 int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
-void trv_fabric_offer(const trv_fabric_t *fabric, trv_writer_t *writer);
-/* host: the same text for ranks of one host; place: on the torus of `survey`. */
-int trv_fabric_hear(trv_fabric_t *fabric, int rank, const char *host, int place, trv_reader_t *reader);
-int trv_fabric_survey(trv_fabric_t *fabric, const trv_torus_t *torus);
-void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
-int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
-int trv_fabric_settle(trv_fabric_t *fabric);
 /* Bits of the dimensions whose two ways take one interface on any rank that has neighbours on other hosts both ways, or
  * has been told so (TRIVANCE_PORTS); *one: several take the same. Known to all ranks alike, once it is settled. */
 unsigned trv_fabric_narrow(const trv_fabric_t *fabric, bool *one);
@@ -89,10 +69,6 @@ void trv_fabric_tell(const trv_fabric_t *fabric, char *text, size_t room);
 void trv_fabric_end(trv_fabric_t *fabric);
 void trv_fabric_close(trv_fabric_t *fabric);
 const char *trv_fabric_provider(const trv_fabric_t *fabric);
-/* Whether it reaches this host's ranks only. */
-bool trv_fabric_is_local(const trv_fabric_t *fabric);
-/* Ranks outnumber this host's cores: nobody polls for long. */
-void trv_fabric_crowd(trv_fabric_t *fabric);
 
 /* Memory that the provider knows, on every interface. */
 typedef struct trv_region {

@@ -1,6 +1,7 @@
 /*
- * What the parts of the fabric share: parameters.c (what libfabric reads first), ports.c (which interfaces there are),
- * settle.c (which lead which way), port.c (one of them), open.c (all of them), post.c (messages), wait.c (progress).
+ * What the parts of the fabric share: bring_up.c (what all ranks do together first), parameters.c (what libfabric reads),
+ * ports.c (which interfaces there are), settle.c (which lead which way), port.c (one of them), open.c (all of them),
+ * post.c (messages), wait.c (progress).
  */
 #ifndef TRIVANCE_NET_FABRIC_INSIDE_H
 #define TRIVANCE_NET_FABRIC_INSIDE_H
@@ -16,7 +17,7 @@
 
 #include "net/fabric/fabric.h"
 
-enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64, TRV_NUMBER_MAX = 80 };
+enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_INTERFACE_MAX = 64, TRV_NUMBER_MAX = 80, TRV_PARAMETERS_MAX = 256 };
 
 #define TRV_BEYOND_BYTES ((size_t)1 << 32) /* of addresses; memory only as far as a message reaches */
 
@@ -73,13 +74,16 @@ struct trv_fabric {
     bool told;           /* the user has said which leads which way */
     trv_seat_t *seat;    /* of every rank, until it is settled */
     trv_reader_t *offer; /* likewise, until the survey */
+    void *records;       /* of all ranks: their addresses */
     trv_torus_t torus;
     unsigned narrow; /* trv_fabric_narrow's */
     bool one_path;
     trv_peer_t *peer;
     trv_peer_kind_t kind;             /* rank 0's */
     bool needs_regions, names_sender; /* from the capability bits */
+    bool remote;                      /* some ranks may be on other hosts */
     bool local;                       /* the provider reaches this host's ranks only */
+    bool crowded;                     /* ranks outnumber this host's cores: nobody polls for long */
     uint64_t next_key;
     uint64_t passes;                     /* over what is put off */
     char parameters[TRV_PARAMETERS_MAX]; /* rank 0's */
@@ -96,8 +100,30 @@ struct trv_fabric {
     atomic_int waiters; /* threads that may have to be woken */
 };
 
+/* Bringing up takes two exchanges among all ranks (bring_up.c), so that no rank decides alone which interface leads which
+ * way:
+ *
+ *     create     looks for interfaces; with the provider and the parameters of rank 0, or NULL
+ *     offer      writes what this rank says of them; hear reads every rank's, its own too
+ *     survey     asks the system how it reaches the neighbours, and opens what may serve
+ *     describe   writes where this rank is found; learn reads every rank's, rank 0's first
+ *     settle     decides
+ *
+ * What is read stays where it is in memory: until survey what is heard, until the close what is learnt. */
+int trv_fabric_create(trv_fabric_t **fabric, const trv_fabric_options_t *options, const char *provider,
+                      const char *parameters);
+void trv_fabric_offer(const trv_fabric_t *fabric, trv_writer_t *writer);
+/* host: the same text for ranks of one host; place: on the torus. */
+int trv_fabric_hear(trv_fabric_t *fabric, int rank, const char *host, int place, trv_reader_t *reader);
+int trv_fabric_survey(trv_fabric_t *fabric);
+void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
+int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
+int trv_fabric_settle(trv_fabric_t *fabric);
+/* parameters.c: what libfabric has read, or is about to, of what both ends of a connection must have alike, as
+ * "NAME=VALUE NAME=VALUE": settled by the first call in a process. told: rank 0's; NULL: this is rank 0. */
+const char *trv_fabric_parameters(const char *told);
 /* ports.c: which provider and interfaces there may be; fills in port[i].info. */
-int trv_fabric_choose(trv_fabric_t *fabric);
+int trv_fabric_choose(trv_fabric_t *fabric, const char *provider);
 /* open.c: opens the ports of these bits. */
 int trv_fabric_open_ports(trv_fabric_t *fabric, unsigned which);
 /* port.c */

@@ -10,10 +10,10 @@
 #include "common/error.h"
 #include "net/fabric/inside.h"
 
-static int open_all(trv_fabric_t *fabric)
+static int open_all(trv_fabric_t *fabric, const char *provider, const char *parameters)
 {
-    trv_fabric_parameters(fabric->options.parameters); /* before libfabric reads them */
-    int rc = trv_fabric_choose(fabric);
+    trv_fabric_parameters(parameters); /* before libfabric reads them */
+    int rc = trv_fabric_choose(fabric, provider);
     /* Memory knows no rendezvous that is worth avoiding, and shm has room for 1024 messages that nobody takes. */
     fabric->cut_most = fabric->local ? 0 : UINT64_MAX;
     fabric->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -28,14 +28,19 @@ int trv_fabric_open_ports(trv_fabric_t *fabric, unsigned which)
     return rc;
 }
 
-int trv_fabric_open(trv_fabric_t **opened, const trv_fabric_options_t *options)
+int trv_fabric_create(trv_fabric_t **created, const trv_fabric_options_t *options, const char *provider,
+                      const char *parameters)
 {
     pthread_condattr_t clock;
-    *opened = NULL;
+    const size_t ranks = (size_t)options->oob.ranks;
+    *created = NULL;
+    if (ranks > (size_t)1 << TRV_RANKS_BITS)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "a job has at most %d ranks", 1 << TRV_RANKS_BITS);
     trv_fabric_t *fabric = calloc(1, sizeof *fabric);
     if (!fabric)
         return trv_fail_memory();
     fabric->options = *options;
+    fabric->remote = !provider;
     fabric->wake = -1;
     pthread_mutex_init(&fabric->lock, NULL);
     pthread_mutex_init(&fabric->waiting, NULL);
@@ -43,16 +48,15 @@ int trv_fabric_open(trv_fabric_t **opened, const trv_fabric_options_t *options)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&fabric->changed, &clock);
     pthread_condattr_destroy(&clock);
-    fabric->peer = calloc((size_t)options->ranks, sizeof *fabric->peer);
-    fabric->seat = calloc((size_t)options->ranks, sizeof *fabric->seat);
-    fabric->offer = calloc((size_t)options->ranks, sizeof *fabric->offer);
-    int rc = fabric->peer && fabric->seat && fabric->offer ? open_all(fabric) : trv_fail_memory();
-    fabric->options.provider = fabric->options.parameters = NULL; /* which may go */
-    fabric->options.ports = fabric->options.local = NULL;
+    fabric->peer = calloc(ranks, sizeof *fabric->peer);
+    fabric->seat = calloc(ranks, sizeof *fabric->seat);
+    fabric->offer = calloc(ranks, sizeof *fabric->offer);
+    int rc = fabric->peer && fabric->seat && fabric->offer ? open_all(fabric, provider, parameters) : trv_fail_memory();
+    fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* which may go */
     if (rc < 0)
         trv_fabric_close(fabric);
     else
-        *opened = fabric;
+        *created = fabric;
     return rc;
 }
 
@@ -82,7 +86,7 @@ void trv_fabric_close(trv_fabric_t *fabric)
         trv_port_close(&fabric->port[p]);
         fi_freeinfo(fabric->port[p].info);
     }
-    for (int r = 0; fabric->peer && r < fabric->options.ranks; r++) {
+    for (int r = 0; fabric->peer && r < fabric->options.oob.ranks; r++) {
         free(fabric->peer[r].address);
         free(fabric->peer[r].address_bytes);
         free(fabric->peer[r].known);
@@ -95,12 +99,9 @@ void trv_fabric_close(trv_fabric_t *fabric)
     free(fabric->peer);
     free(fabric->seat);
     free(fabric->offer);
+    free(fabric->records);
     free(fabric);
 }
-
-bool trv_fabric_is_local(const trv_fabric_t *fabric) { return fabric->local; }
-
-void trv_fabric_crowd(trv_fabric_t *fabric) { fabric->options.crowded = true; }
 
 bool trv_fabric_settled(const trv_fabric_t *fabric)
 {

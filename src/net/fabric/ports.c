@@ -95,7 +95,7 @@ static bool is_same_kind(const struct fi_info *a, const struct fi_info *b)
 
 static bool may_serve(const trv_fabric_t *fabric, const struct fi_info *info)
 {
-    return !fabric->options.remote || (info->caps & FI_REMOTE_COMM) || !(info->caps & (FI_REMOTE_COMM | FI_LOCAL_COMM));
+    return !fabric->remote || (info->caps & FI_REMOTE_COMM) || !(info->caps & (FI_REMOTE_COMM | FI_LOCAL_COMM));
 }
 
 /* The first that may serve, of the local address if it has one of those. */
@@ -363,28 +363,28 @@ static int tag_bits(const struct fi_info *info)
     return format ? 64 - __builtin_clzll(format) : 64;
 }
 
-int trv_fabric_choose(trv_fabric_t *fabric)
+int trv_fabric_choose(trv_fabric_t *fabric, const char *provider)
 {
     const trv_fabric_options_t *options = &fabric->options;
     struct fi_info *list = NULL;
     fabric->told = says_ways(options->ports);
     int rc = fabric->told ? read_ports(fabric, options->ports) : check_list(options->ports);
     if (rc == TRV_OK)
-        rc = list_infos(options->provider, 0, &list);
+        rc = list_infos(provider, 0, &list);
     if (rc == TRV_OK)
         rc = take_infos(fabric, list, 0);
     /* Tags without room for the sender: the provider is to look at where a message comes from. */
     if (rc == TRV_OK && tag_bits(fabric->port[0].info) < 64) {
-        char provider[128];
-        snprintf(provider, sizeof provider, "%s", fabric->port[0].info->fabric_attr->prov_name);
+        char chosen[128];
+        snprintf(chosen, sizeof chosen, "%s", fabric->port[0].info->fabric_attr->prov_name);
         fi_freeinfo(list);
         fabric->names_sender = true;
-        rc = list_infos(provider, FI_DIRECTED_RECV, &list);
+        rc = list_infos(chosen, FI_DIRECTED_RECV, &list);
         if (rc == TRV_OK)
             rc = take_infos(fabric, list, FI_DIRECTED_RECV);
         if (rc == TRV_OK && tag_bits(fabric->port[0].info) < TRV_TAG_BITS)
             rc = trv_fail(TRV_ERR_UNSUPPORTED, "the tags of libfabric's provider %s have %d bits, and %d are needed",
-                          provider, tag_bits(fabric->port[0].info), TRV_TAG_BITS);
+                          chosen, tag_bits(fabric->port[0].info), TRV_TAG_BITS);
     }
     fabric->local = rc == TRV_OK && !reaches_hosts(trv_fabric_provider(fabric));
     fi_freeinfo(list);

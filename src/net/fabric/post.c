@@ -194,7 +194,7 @@ static ssize_t receive_into(const trv_port_end_t *port, char *data, size_t bytes
 static ssize_t hand_over(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index)
 {
     trv_port_end_t *port = &fabric->port[op->port];
-    const uint64_t sender = fabric->names_sender ? 0 : (uint64_t)(op->sends ? fabric->options.rank : op->peer);
+    const uint64_t sender = fabric->names_sender ? 0 : (uint64_t)(op->sends ? fabric->options.oob.rank : op->peer);
     const uint64_t tag = sender << TRV_TAG_BITS | op->tag;
     struct fid_mr *known = op->region ? op->region->on[op->port] : op->own;
     void *region = known ? fi_mr_desc(known) : NULL;
@@ -253,7 +253,7 @@ static void fail(trv_fabric_t *fabric, trv_fabric_op_t *op, ssize_t code)
     char way[TRV_PORT_TEXT_MAX] = "", sentence[512];
     if (op->way >= 0)
         trv_port_format(op->way, way);
-    snprintf(sentence, sizeof sentence, "rank %d cannot %s rank %d by %s%s%s%s: %s", fabric->options.rank,
+    snprintf(sentence, sizeof sentence, "rank %d cannot %s rank %d by %s%s%s%s: %s", fabric->options.oob.rank,
              op->sends ? "send to" : "receive from", op->peer, fabric->port[op->port].interface, *way ? " (port " : "",
              way, *way ? ")" : "", fi_strerror((int)-code));
     trv_fabric_stop(fabric, op, TRV_OP_FREE);
@@ -266,7 +266,7 @@ void trv_fabric_lose(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char
     char way[TRV_PORT_TEXT_MAX] = "", sentence[512];
     if (op->way >= 0)
         trv_port_format(op->way, way);
-    snprintf(sentence, sizeof sentence, "rank %d lost rank %d, over %s%s%s%s: %s", fabric->options.rank, op->peer,
+    snprintf(sentence, sizeof sentence, "rank %d lost rank %d, over %s%s%s%s: %s", fabric->options.oob.rank, op->peer,
              fabric->port[op->port].interface, *way ? " (port " : "", way, *way ? ")" : "", why);
     fabric->options.fail(fabric->options.context, sentence);
 }
@@ -346,7 +346,7 @@ const char *trv_fabric_wrong_length(const trv_fabric_t *fabric, const trv_fabric
 {
     snprintf(sentence, 256,
              "rank %d sent %s%zu bytes to rank %d where %zu bytes are due: the ranks' counts or types differ", op->peer,
-             op->longer ? "more than " : "", op->got, fabric->options.rank, op->bytes);
+             op->longer ? "more than " : "", op->got, fabric->options.oob.rank, op->bytes);
     return sentence;
 }
 

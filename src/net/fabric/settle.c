@@ -82,19 +82,19 @@ static void find_devices(trv_fabric_t *fabric, trv_seat_t *seat)
     }
 }
 
-int trv_fabric_survey(trv_fabric_t *fabric, const trv_torus_t *torus)
+int trv_fabric_survey(trv_fabric_t *fabric)
 {
-    trv_seat_t *seat = &fabric->seat[fabric->options.rank];
+    const trv_torus_t *torus = &fabric->torus;
+    trv_seat_t *seat = &fabric->seat[fabric->options.oob.rank];
     trv_seats_t seats;
-    fabric->torus = *torus;
     seat->told = fabric->told;
     seat->interfaces = fabric->ports;
     memcpy(seat->leave, fabric->map.leave, sizeof seat->leave);
     memset(seat->usual, TRV_NO_INTERFACE, sizeof seat->usual);
-    int rc = trv_seats_init(&seats, torus, fabric->seat, fabric->options.ranks);
+    int rc = trv_seats_init(&seats, torus, fabric->seat, fabric->options.oob.ranks);
     const int routes = rc == TRV_OK && !fabric->told ? trv_routes_open() : -1;
     for (int w = 0; rc == TRV_OK && !fabric->told && w < 2 * torus->dims; w++) {
-        const int peer = trv_seats_next(&seats, fabric->options.rank, w);
+        const int peer = trv_seats_next(&seats, fabric->options.oob.rank, w);
         if (peer >= 0)
             ask_way(fabric, routes, peer, w, seat);
     }
@@ -109,7 +109,7 @@ int trv_fabric_survey(trv_fabric_t *fabric, const trv_torus_t *torus)
 
 void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer)
 {
-    trv_seat_write(&fabric->seat[fabric->options.rank], writer);
+    trv_seat_write(&fabric->seat[fabric->options.oob.rank], writer);
     trv_write_text(writer, trv_fabric_parameters(NULL));
     for (int p = 0; p < fabric->ports; p++) {
         const trv_port_end_t *port = &fabric->port[p];
@@ -234,7 +234,7 @@ static int settle_peer(trv_fabric_t *fabric, int rank)
 
 static void settle_own(trv_fabric_t *fabric)
 {
-    const trv_seat_t *seat = &fabric->seat[fabric->options.rank];
+    const trv_seat_t *seat = &fabric->seat[fabric->options.oob.rank];
     int from[TRV_INTERFACES_MAX], ports;
     ports = number_anew(seat, &fabric->map, from);
     unsigned kept = 0;
@@ -267,15 +267,15 @@ static void settle_own(trv_fabric_t *fabric)
 static int settle_all(trv_fabric_t *fabric, const trv_map_t *map)
 {
     int rc = TRV_OK;
-    for (int r = 0; rc == TRV_OK && r < fabric->options.ranks; r++) {
+    for (int r = 0; rc == TRV_OK && r < fabric->options.oob.ranks; r++) {
         fabric->peer[r].map = map[r];
         rc = settle_peer(fabric, r);
     }
     if (rc < 0)
         return rc;
-    fabric->map = map[fabric->options.rank];
+    fabric->map = map[fabric->options.oob.rank];
     settle_own(fabric);
-    for (int r = 0; r < fabric->options.ranks; r++) {
+    for (int r = 0; r < fabric->options.oob.ranks; r++) {
         trv_peer_t *peer = &fabric->peer[r];
         const size_t pairs = (size_t)peer->ports * (size_t)fabric->ports;
         peer->known = malloc(pairs * sizeof *peer->known);
@@ -290,8 +290,8 @@ static int settle_all(trv_fabric_t *fabric, const trv_map_t *map)
 int trv_fabric_settle(trv_fabric_t *fabric)
 {
     trv_seats_t seats;
-    trv_map_t *map = calloc((size_t)fabric->options.ranks, sizeof *map);
-    int rc = trv_seats_init(&seats, &fabric->torus, fabric->seat, fabric->options.ranks);
+    trv_map_t *map = calloc((size_t)fabric->options.oob.ranks, sizeof *map);
+    int rc = trv_seats_init(&seats, &fabric->torus, fabric->seat, fabric->options.oob.ranks);
     rc = rc == TRV_OK && !map ? trv_fail_memory() : rc;
     if (rc == TRV_OK) {
         trv_seats_map(&seats, map);

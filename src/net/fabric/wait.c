@@ -76,7 +76,7 @@ static void fail(trv_fabric_t *fabric, const trv_port_end_t *port, const trv_fab
         trv_fabric_lose(fabric, op, fi_strerror(code));
         return;
     }
-    snprintf(sentence, sizeof sentence, "rank %d cannot use %s any more: %s", fabric->options.rank, port->interface,
+    snprintf(sentence, sizeof sentence, "rank %d cannot use %s any more: %s", fabric->options.oob.rank, port->interface,
              fi_strerror(code));
     fabric->options.fail(fabric->options.context, sentence);
 }
@@ -218,7 +218,7 @@ static bool has_files(const trv_fabric_t *fabric)
 
 bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls)
 {
-    const unsigned spins = fabric->options.crowded ? SPINS_CROWDED : SPINS;
+    const unsigned spins = fabric->crowded ? SPINS_CROWDED : SPINS;
     if (polls <= spins)
         return false;
     if (!has_files(fabric)) {
@@ -229,7 +229,7 @@ bool trv_fabric_pause(trv_fabric_t *fabric, uint64_t seen, unsigned polls)
         return true;
     }
     /* Whoever has the core next is likely to be the rank that is waited for: to be woken by it takes longer. */
-    if (fabric->options.crowded && polls <= spins + YIELDS) {
+    if (fabric->crowded && polls <= spins + YIELDS) {
         sched_yield();
         return true;
     }

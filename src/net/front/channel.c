@@ -1,6 +1,5 @@
 /*
- * The executor's transport over the fabric. A plan that fails on one rank breaks the net, so that refusals need no
- * messages.
+ * The executor's transport over the fabric. A run that fails on one rank breaks the net, on all ranks.
  */
 #include <stdlib.h>
 
@@ -81,15 +80,8 @@ static int channel_cancel(void *context, int base, int slot)
 {
     trv_channel_t *channel = context;
     (void)base;
+    trv_net_break(channel->comm->net, TRV_ERR_TRANSPORT); /* for the reason that is the last error */
     trv_fabric_cancel(channel->comm->net->fabric, &channel->op[slot]);
-    return TRV_OK;
-}
-
-static int channel_refuse(void *context, int base, int peer, int tag)
-{
-    trv_channel_t *channel = context;
-    (void)base, (void)peer, (void)tag;
-    trv_net_break(channel->comm->net, TRV_ERR_TRANSPORT);
     return TRV_OK;
 }
 
@@ -98,8 +90,7 @@ void trv_channel_init(trv_channel_t *channel, trv_net_comm_t *comm)
     *channel = (trv_channel_t){.comm = comm};
     channel->transport = (trv_transport_t){TRV_TRANSPORT,          .context = channel,       .open = channel_open,
                                            .close = channel_close, .send = channel_send,     .receive = channel_receive,
-                                           .test = channel_test,   .cancel = channel_cancel, .refuse = channel_refuse,
-                                           .port = channel_port};
+                                           .test = channel_test,   .cancel = channel_cancel, .port = channel_port};
 }
 
 int trv_channel_register(trv_channel_t *channel, int which, const void *data, size_t bytes)

@@ -9,42 +9,18 @@
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-int trv_elements_check(trv_collective_t collective, const trv_elements_t *elements)
+int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                          size_t count, const void *input, const void *output)
 {
-    if (elements->reduce)
-        return elements->element_size > 0 ? TRV_OK
-                                          : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be reduced");
-    if (trv_type_size(elements->type) == 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no element type %d", (int)elements->type);
-    if (collective != TRV_ALLGATHER && (elements->op < 0 || elements->op >= TRV_OPS))
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no operation %d", (int)elements->op);
-    if (collective != TRV_ALLGATHER && !trv_op_supports(elements->op, elements->type))
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on elements of type %s",
-                        trv_op_name(elements->op), trv_type_name(elements->type));
-    return TRV_OK;
+    int rc = trv_count_check(collective, elements, count, comm->size);
+    return rc < 0 ? rc : trv_buffers_check(collective, count * trv_elements_size(elements), comm->size, input, output);
 }
 
-static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                              size_t count)
 {
-    return (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
-}
-
-int trv_buffers_check(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                      size_t count, const void *input, const void *output)
-{
-    const size_t size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
-    const size_t ranks = (size_t)comm->size, part = count * size;
-    if (count > SIZE_MAX / 4 / size / ranks)
-        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can address", count, size);
-    if (count > 0 && (!input || !output))
-        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, and the count is %zu", input ? "output" : "input",
-                        count);
-    if (count > 0 && input != output &&
-        overlap(input, collective == TRV_REDUCE_SCATTER ? part * ranks : part, output,
-                collective == TRV_ALLGATHER ? part * ranks : part))
-        return trv_fail(TRV_ERR_ARGUMENT, "input and output overlap; they must lie apart, or be the same address for a "
-                                          "call in place");
-    return TRV_OK;
+    const trv_signature_t signature = trv_signature_of(collective, elements);
+    return trv_signature_bytes(&signature, count, comm->size);
 }
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
@@ -99,10 +75,10 @@ static int start(trv_net_comm_t *comm, trv_collective_t collective, const trv_el
     if (rc == TRV_OK)
         rc = trv_elements_check(collective, elements);
     if (rc == TRV_OK)
-        rc = trv_buffers_check(comm, collective, elements, count, input, output);
+        rc = trv_net_check_buffers(comm, collective, elements, count, input, output);
     if (rc < 0)
         return rc;
-    const uint64_t bytes = trv_vector_bytes(comm, collective, count, trv_type_size(elements->type));
+    const uint64_t bytes = trv_net_vector_bytes(comm, collective, elements, count);
     pthread_mutex_lock(&comm->lock);
     rc = take_instance(comm, collective, elements, trv_size_class(bytes), started);
     const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));

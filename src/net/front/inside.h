@@ -26,8 +26,10 @@
 #include <trivance/net.h>
 #include <trivance/simulate.h>
 
+#include "bootstrap/wire.h"
+#include "collective/choice.h"
 #include "net/fabric/fabric.h"
-#include "net/start/meeting.h"
+#include "bootstrap/tcp/meeting.h"
 #include "settings/settings.h"
 
 /* ---- Tags -------------------------------------------------------------------------------------------------------- */
@@ -219,8 +221,9 @@ typedef struct trv_instance {
 
 /* What comm rank 0 decides. */
 typedef struct trv_decision {
-    int32_t code, collective, type, op;                                         /* what its own call is */
-    char algorithm[TRV_ALGORITHM_NAME_MAX], spelled[TRV_SPELLED_MAX], why[256]; /* why this one, or why none */
+    int32_t code, collective, type, op; /* what its own call is */
+    char algorithm[TRV_ALGORITHM_NAME_MAX], spelled[TRV_SPELLED_MAX],
+        why[TRV_CHOICE_REASON_MAX]; /* why this one, or why none */
 } trv_decision_t;
 
 /* One kind of collective on a communicator. */
@@ -244,7 +247,7 @@ typedef struct trv_kind {
 } trv_kind_t;
 
 /* choose.c: what is planned for, and the choice of comm's rank 0. */
-trv_simulate_options_t trv_net_network(const trv_net_t *net, const trv_torus_t *torus);
+trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network);
 void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision);
 
 /* kind.c. A kind of a plan is made with a schedule of the caller's own, or NULL. */
@@ -260,9 +263,10 @@ void trv_instance_give(trv_instance_t *instance);
 /* Its request is to run the collective on these buffers; or to make the plan for runs of that count. */
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);
 void trv_instance_make(trv_instance_t *instance, size_t count);
-int trv_elements_check(trv_collective_t collective, const trv_elements_t *elements);
-int trv_buffers_check(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                      size_t count, const void *input, const void *output);
-uint64_t trv_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, size_t count, size_t size);
+/* collective.c: as trv_buffers_check, and of a count that memory can hold. */
+int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                          size_t count, const void *input, const void *output);
+uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
+                              size_t count);
 
 #endif

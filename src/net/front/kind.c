@@ -73,7 +73,8 @@ static int compare_calls(const trv_kind_t *kind)
 static void tell(const trv_kind_t *kind)
 {
     const trv_net_t *net = kind->comm->net;
-    char line[TRV_ALGORITHM_NAME_MAX + 600], call[64], torus[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
+    char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], call[64], torus[TRV_TORUS_TEXT_MAX],
+        bytes[TRV_BYTES_TEXT_MAX];
     if (!net->settings.info || !net->log || kind->decision.code < 0)
         return;
     describe_call(&kind->decision, call);
@@ -188,20 +189,10 @@ static int make_plan(trv_instance_t *instance)
                            &instance->channel.transport, &options);
 }
 
-uint64_t trv_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, size_t count, size_t size)
-{
-    return (uint64_t)count * size * (collective == TRV_ALLREDUCE ? 1 : (uint64_t)comm->size);
-}
-
-static size_t element_size(const trv_elements_t *elements)
-{
-    return elements->reduce ? elements->element_size : trv_type_size(elements->type);
-}
-
 /* Of a communicator of one. */
 static int copy(const trv_instance_t *instance)
 {
-    const size_t bytes = instance->count * element_size(&instance->kind->elements);
+    const size_t bytes = instance->count * trv_elements_size(&instance->kind->elements);
     if (bytes > 0 && instance->output != instance->input)
         memcpy(instance->output, instance->input, bytes);
     return 1;
@@ -210,18 +201,17 @@ static int copy(const trv_instance_t *instance)
 static int start(trv_instance_t *instance)
 {
     const trv_kind_t *kind = instance->kind;
-    const size_t size = element_size(&kind->elements), part = instance->count * size,
-                 whole = part * (size_t)kind->comm->size;
+    const size_t part = instance->count * trv_elements_size(&kind->elements);
     int rc = instance->plan ? TRV_OK : make_plan(instance);
     if (rc < 0 || instance->only_makes)
         return rc;
     instance->started = true;
     instance->channel.inner = instance->inner;
     rc = trv_channel_register(&instance->channel, 0, instance->input,
-                              kind->collective == TRV_REDUCE_SCATTER ? whole : part);
+                              trv_input_bytes(kind->collective, part, kind->comm->size));
     if (rc == TRV_OK)
         rc = trv_channel_register(&instance->channel, 1, instance->output,
-                                  kind->collective == TRV_ALLGATHER ? whole : part);
+                                  trv_output_bytes(kind->collective, part, kind->comm->size));
     return rc < 0 ? rc : trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
 }
 

@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "net/front/inside.h"
-#include "net/launch/launcher.h"
+#include "bootstrap/pmix/pmix.h"
 #include "text/parse.h"
 
 enum { MEETING_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };

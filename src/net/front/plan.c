@@ -89,7 +89,7 @@ int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collect
     if (rc == TRV_OK)
         rc = check_options(comm, collective, elements, options);
     if (rc == TRV_OK)
-        rc = trv_buffers_check(comm, collective, elements, count, made, made);
+        rc = trv_net_check_buffers(comm, collective, elements, count, made, made);
     if (rc < 0)
         return rc;
     const unsigned number = atomic_fetch_add(&comm->plans, 1);
@@ -97,8 +97,8 @@ int trv_net_plan_create(trv_net_plan_t **made, trv_net_comm_t *comm, trv_collect
         return trv_fail(TRV_ERR_UNSUPPORTED, "the communicator has had %d plans; make another one with trv_net_split",
                         TRV_NUMBERS);
     trv_net_plan_t *plan = calloc(1, sizeof *plan);
-    const size_t size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
-    rc = plan ? trv_kind_make(&plan->kind, comm, collective, elements, trv_vector_bytes(comm, collective, count, size),
+    rc = plan ? trv_kind_make(&plan->kind, comm, collective, elements,
+                              trv_net_vector_bytes(comm, collective, elements, count),
                               options->algorithm ? options->algorithm : comm->algorithm)
               : trv_fail_memory();
     if (rc < 0) {
@@ -130,7 +130,7 @@ int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output)
         return rc;
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again");
-    rc = trv_buffers_check(plan->comm, plan->kind->collective, &plan->kind->elements, plan->count, input, output);
+    rc = trv_net_check_buffers(plan->comm, plan->kind->collective, &plan->kind->elements, plan->count, input, output);
     if (rc < 0)
         return rc;
     plan->running = true;

@@ -1,19 +1,16 @@
 /*
  * Start and end of a job, and what breaks it.
  *
- * All ranks meet at rank 0's (net/start), hear what holds, open their interfaces, and learn each other's addresses. Who
+ * All ranks meet at rank 0's (bootstrap/tcp), hear what holds, open their interfaces, and learn each other's addresses. Who
  * cannot says so to all.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/error.h"
 #include "net/front/inside.h"
 #include "settings/model.h"
-
-#define HOST_MAX 256
 
 /* ---- Breaking ---------------------------------------------------------------------------------------------------- */
 
@@ -120,14 +117,11 @@ static int join(trv_net_t *net)
 {
     trv_writer_t writer = {.data = NULL};
     trv_settings_t *settings = &net->settings;
-    char parameters[TRV_PARAMETERS_MAX];
     double fragment = (double)net->fragment,
            *number[] = {&net->timeout_ns,  &settings->alpha_ns,    &settings->bandwidth_bps,
                         &settings->hop_ns, &settings->overhead_ns, &fragment};
     trv_write_text(&writer, net->torus);
     trv_write_text(&writer, net->algorithm);
-    trv_write_text(&writer, net->provider);
-    trv_write_text(&writer, net->rank == 0 ? trv_fabric_parameters(NULL) : "");
     write_paths(&settings->file_rules, &writer);
     for (int i = 0; i < 6; i++)
         trv_write_real(&writer, *number[i]);
@@ -140,9 +134,6 @@ static int join(trv_net_t *net)
     trv_reader_t reader = trv_reader(welcome, bytes);
     trv_read_text(&reader, net->torus, sizeof net->torus);
     trv_read_text(&reader, net->algorithm, sizeof net->algorithm);
-    trv_read_text(&reader, net->provider, sizeof net->provider);
-    trv_read_text(&reader, parameters, sizeof parameters);
-    trv_fabric_parameters(parameters);
     const bool right = read_paths(&settings->file_rules, &reader);
     for (int i = 0; i < 6; i++)
         *number[i] = trv_read_real(&reader);
@@ -150,107 +141,93 @@ static int join(trv_net_t *net)
     return right && trv_reader_ends(&reader) ? TRV_OK : trv_fail(TRV_ERR_INVALID, "what rank 0 says arrived corrupted");
 }
 
-static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
-{
-    const char *ports = options->ports ? options->ports : net->settings.ports, *local = trv_meeting_local(net->meeting);
-    const trv_fabric_options_t fabric = {.rank = net->rank,
-                                         .ranks = net->ranks,
-                                         .provider = *net->provider ? net->provider : NULL,
-                                         .ports = ports && *ports ? ports : NULL,
-                                         .local = *local ? local : NULL,
-                                         .remote = !*net->provider,
-                                         .fail = failed_fabric,
-                                         .wrong = wrong_message,
-                                         .reason = reason,
-                                         .context = net};
-    int rc = trv_fabric_open(&net->fabric, &fabric);
-    atomic_store(&net->breakable, net->fabric);
-    return rc;
-}
+/* Out-of-band communication: each operation is an exchange of all ranks' records through rank 0. */
 
-static int hear(trv_net_t *net, const char *own)
+static int oob_allgather(void *context, const void *mine, void *all, size_t bytes)
 {
-    char host[HOST_MAX];
-    int here = 0, rc = TRV_OK;
+    const trv_net_t *net = context;
+    int rc = trv_meeting_exchange(net->meeting, mine, bytes);
     for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
-        size_t bytes;
-        const void *record = trv_meeting_record(net->meeting, r, &bytes);
-        trv_reader_t reader = trv_reader(record, bytes);
-        trv_read_text(&reader, host, sizeof host);
-        here += strcmp(host, own) == 0;
-        if (trv_fabric_is_local(net->fabric) && strcmp(host, own) != 0)
-            return trv_fail(TRV_ERR_UNSUPPORTED,
-                            "libfabric's provider %s serves one host only, and rank %d is on %s; set "
-                            "TRIVANCE_PROVIDER=tcp",
-                            trv_fabric_provider(net->fabric), r, host);
-        rc = trv_fabric_hear(net->fabric, r, host, r, &reader);
-    }
-    if (here > sysconf(_SC_NPROCESSORS_ONLN))
-        trv_fabric_crowd(net->fabric);
-    return rc;
-}
-
-static int learn(trv_net_t *net)
-{
-    int rc = TRV_OK;
-    for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
-        size_t bytes;
-        const void *record = trv_meeting_record(net->meeting, r, &bytes);
-        trv_reader_t reader = trv_reader(record, bytes);
-        rc = trv_fabric_learn(net->fabric, r, &reader);
+        size_t got;
+        const void *record = trv_meeting_record(net->meeting, r, &got);
+        if (got != bytes)
+            return trv_fail(TRV_ERR_INVALID, "what rank %d publishes arrived corrupted", r);
+        memcpy((char *)all + (size_t)r * bytes, record, bytes);
     }
     return rc;
 }
 
-static int exchange(trv_net_t *net, trv_writer_t *writer)
+static int oob_allreduce_max(void *context, int64_t *value)
 {
-    int rc = writer->failed ? trv_fail_memory()
-             : writer->used > TRV_RECORD_BYTES_MAX
-                 ? trv_fail(TRV_ERR_UNSUPPORTED, "the addresses of the interfaces are "
-                                                 "too long")
-                 : trv_meeting_exchange(net->meeting, writer->data, writer->used);
-    trv_writer_clear(writer);
+    const trv_net_t *net = context;
+    int rc = trv_meeting_exchange(net->meeting, value, sizeof *value);
+    for (int r = 0; rc == TRV_OK && r < net->ranks; r++) {
+        size_t bytes;
+        int64_t other = 0;
+        const void *record = trv_meeting_record(net->meeting, r, &bytes);
+        memcpy(&other, record, bytes < sizeof other ? bytes : sizeof other);
+        *value = other > *value ? other : *value;
+    }
     return rc;
 }
 
-static void tell_narrow(const trv_net_t *net, const trv_torus_t *torus)
+static int oob_broadcast(void *context, void *data, size_t bytes, int root)
+{
+    const trv_net_t *net = context;
+    size_t got;
+    int rc = trv_meeting_exchange(net->meeting, data, net->rank == root ? bytes : 0);
+    if (rc < 0)
+        return rc;
+    const void *record = trv_meeting_record(net->meeting, root, &got);
+    if (got != bytes)
+        return trv_fail(TRV_ERR_INVALID, "what rank %d publishes arrived corrupted", root);
+    memcpy(data, record, bytes);
+    return TRV_OK;
+}
+
+static void log_shared_paths(const trv_net_t *net, const trv_torus_t *torus)
 {
     char text[TRV_MODEL_NARROW_MAX], line[TRV_MODEL_NARROW_MAX + 80];
-    const trv_simulate_options_t network = trv_net_network(net, torus);
-    trv_model_narrow_text(&network, torus, &net->settings.file_rules, text);
-    snprintf(line, sizeof line, "%s%s", text, network.narrow ? ": plans count on one path for both ways there" : "");
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus};
+    const trv_simulate_options_t simulation = trv_net_simulation(net, &network);
+    trv_model_narrow_text(&simulation, torus, &net->settings.file_rules, text);
+    snprintf(line, sizeof line, "%s%s", text, simulation.narrow ? ": plans count on one path for both ways there" : "");
     if (*text)
         net->log(net->log_context, line);
 }
 
-/* Which interface leads which way, and who is where. */
-static int find_ways(trv_net_t *net)
+static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
 {
-    trv_writer_t writer = {.data = NULL};
-    char host[HOST_MAX] = "";
-    trv_torus_t torus = {0};
-    int rc = *net->torus ? trv_torus_parse(net->torus, &torus) : trv_torus_init(&torus, 1, &net->ranks);
-    gethostname(host, sizeof host - 1);
-    trv_write_text(&writer, host);
-    trv_fabric_offer(net->fabric, &writer);
-    rc = rc < 0 ? rc : exchange(net, &writer);
-    rc = rc < 0 ? rc : hear(net, host);
-    rc = rc < 0 ? rc : trv_fabric_survey(net->fabric, &torus);
+    const char *ports = options->ports ? options->ports : net->settings.ports, *local = trv_meeting_local(net->meeting);
+    trv_fabric_options_t fabric = {.oob = {.rank = net->rank,
+                                           .ranks = net->ranks,
+                                           .allreduce_max = oob_allreduce_max,
+                                           .broadcast = oob_broadcast,
+                                           .allgather = oob_allgather,
+                                           .context = net},
+                                   .place = net->rank,
+                                   .provider = *net->provider ? net->provider : NULL,
+                                   .ports = ports && *ports ? ports : NULL,
+                                   .local = *local ? local : NULL,
+                                   .fail = failed_fabric,
+                                   .wrong = wrong_message,
+                                   .reason = reason,
+                                   .context = net};
+    int rc = *net->torus ? trv_torus_parse(net->torus, &fabric.torus) : trv_torus_init(&fabric.torus, 1, &net->ranks);
     if (rc == TRV_OK)
-        trv_fabric_describe(net->fabric, &writer);
-    rc = rc < 0 ? rc : exchange(net, &writer);
-    rc = rc < 0 ? rc : learn(net);
-    trv_writer_clear(&writer);
-    rc = rc < 0 ? rc : trv_fabric_settle(net->fabric);
-    if (rc == TRV_OK && net->settings.info && net->log) {
+        rc = trv_fabric_open(&net->fabric, &fabric);
+    if (rc < 0)
+        return rc;
+    atomic_store(&net->breakable, net->fabric);
+    if (net->settings.info && net->log) {
         char line[512], map[400];
         trv_fabric_tell(net->fabric, map, sizeof map);
         snprintf(line, sizeof line, "rank %d sends %s (%s)", net->rank, map, trv_fabric_provider(net->fabric));
         net->log(net->log_context, line);
         if (net->rank == 0)
-            tell_narrow(net, &torus);
+            log_shared_paths(net, &fabric.torus);
     }
-    return rc;
+    return TRV_OK;
 }
 
 static void destroy(trv_net_t *net)
@@ -316,8 +293,6 @@ int trv_net_init(trv_net_t **made, const trv_net_options_t *options)
     rc = join(net);
     if (rc == TRV_OK)
         rc = open_fabric(net, options);
-    if (rc == TRV_OK)
-        rc = find_ways(net);
     if (rc == TRV_OK)
         rc = trv_comm_make(&net->world, net, net->rank, net->ranks);
     if (rc < 0)

@@ -22,7 +22,7 @@
 
 #include <trivance/torus.h>
 
-#include "net/start/wire.h"
+#include "bootstrap/wire.h"
 
 enum { TRV_WAYS = 2 * TRV_DIMS_MAX, TRV_INTERFACES_MAX = 16, TRV_NO_INTERFACE = 255 };
 

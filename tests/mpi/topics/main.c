@@ -20,10 +20,10 @@ static const struct topic {
     const char *name;
     void (*run)(void);
 } topics[] = {
-    {"broken", topic_broken},       {"check", topic_check},       {"collectives", topic_collectives},
-    {"errors", topic_errors},       {"node", topic_node},         {"operations", topic_operations},
-    {"plans", topic_plans},         {"requests", topic_requests}, {"schedules", topic_schedules},
-    {"transport", topic_transport}, {"types", topic_types},
+    {"check", topic_check},       {"collectives", topic_collectives}, {"errors", topic_errors},
+    {"node", topic_node},         {"operations", topic_operations},   {"plans", topic_plans},
+    {"requests", topic_requests}, {"schedules", topic_schedules},     {"transport", topic_transport},
+    {"types", topic_types},
 };
 
 static const struct topic *topic_find(const char *name)

@@ -5,7 +5,6 @@
 #ifndef TRIVANCE_TESTS_MPI_TOPICS_H
 #define TRIVANCE_TESTS_MPI_TOPICS_H
 
-void topic_broken(void);
 void topic_check(void); /* the job has TRIVANCE_CHECK=1 */
 void topic_collectives(void);
 void topic_errors(void);

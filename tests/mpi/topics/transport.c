@@ -1,7 +1,6 @@
 /*
  * The transport by itself: messages in pieces, order, tags of several channels, and what must not happen: a message of
- * another length than is due, of either kind (post.c), a peer that has failed, or parted, a run that is given up,
- * what is thrown away.
+ * another length than is due, of either kind (messages.c), and a run that is cancelled.
  *
  * Errors of MPI_COMM_WORLD end the program here, as they do in most programs: a truncated receive under MPICH would be
  * one of them, whatever communicator it is on.
@@ -280,34 +279,6 @@ static void other_pieces(size_t bytes)
     end(&b);
 }
 
-/* A slot whose operation has failed is free, and what failed is not left over; nor does it fall on another
- * slot's test. */
-static void goes_on(size_t sent, size_t due)
-{
-    bench_t b = begin(4, 0);
-    memset(out, 7, LARGE_BYTES);
-    memset(in, 0, due);
-    receive(&b, 0, 0, in, due);
-    receive(&b, 1, 1, in + due, 50);
-    send(&b, 2, 0, out, sent);
-    wait_for(&b, 2);
-    fails(&b, 0, -1, "differ", "before it goes on");
-    test_barrier(comm);
-    expect(test(&b, 1) == 0, "a failure falls on another slot");
-    test_barrier(comm); /* before the previous rank sends what slot 1 waits for */
-    for (int again = 0; again < 3; again++) {
-        receive(&b, 0, 0, in, due);
-        send(&b, 2, 0, out, due);
-        wait_for(&b, 2);
-        wait_for(&b, 0);
-        expect(in[0] == 7 && in[due - 1] == 7, "%zu bytes after %zu wrong ones", due, sent);
-    }
-    send(&b, 3, 1, out, 50);
-    wait_for(&b, 3);
-    wait_for(&b, 1);
-    end(&b);
-}
-
 /* A failure that a look for another slot finds is told by the slot's own test. */
 static void fails_beside(void)
 {
@@ -324,97 +295,6 @@ static void fails_beside(void)
     }
     for (int i = 0; i < SLOTS; i++)
         wait_for(&b, SLOTS + i);
-    end(&b);
-}
-
-static void refuse(const bench_t *b, int peer, int tag)
-{
-    expect(b->transport->refuse(b->transport->context, b->base, peer, tag) == 0, "refuse: %s", trv_last_error());
-}
-
-static void refused(size_t due, size_t piece_bytes, bool late)
-{
-    bench_t b = begin(2, piece_bytes);
-    memset(in, 0, LARGE_BYTES);
-    if (!late)
-        receive(&b, 0, 2, in, due);
-    test_barrier(comm);
-    refuse(&b, next_rank, 2);
-    if (late) {
-        test_barrier(comm);
-        receive(&b, 0, 2, in, due);
-    }
-    int code = ends_with(&b, 0);
-    expect(code == TRV_REFUSED, "a receive of %zu bytes from a rank that failed ends with %d", due, code);
-    memset(out, 1, due ? due : 1);
-    receive(&b, 0, 1, in + LARGE_BYTES / 2, 100); /* the slot is free */
-    send(&b, 1, 1, out, 100);
-    wait_for(&b, 1);
-    wait_for(&b, 0);
-    end(&b);
-}
-
-/* Nobody takes the message, and the receiver says so at its end; the other receives end, too, of either kind. */
-static void parted(size_t bytes, size_t piece_bytes)
-{
-    char words[100];
-    bench_t b = begin(4, piece_bytes);
-    snprintf(words, sizeof words, "rank %d has failed", next_rank);
-    receive(&b, 0, 2, in, bytes);
-    receive(&b, 1, 2, in, 0);
-    receive(&b, 2, 1, in, bytes);
-    send(&b, 3, 0, out, LARGE_BYTES);
-    for (int i = 0; i < POLLS; i++)
-        expect(test(&b, 2) == 0 && test(&b, 3) >= 0, "no rank has parted: %s", trv_last_error());
-    test_barrier(comm);
-    refuse(&b, previous_rank, 1); /* as a rank does that sends to it, too */
-    trv_mpi_channel_part(b.channel);
-    int code = ends_with(&b, 0);
-    expect(code == TRV_REFUSED, "a receive of %zu bytes from a rank that parted ends with %d", bytes, code);
-    code = ends_with(&b, 1);
-    expect(code == TRV_REFUSED, "a receive of nothing from a rank that parted ends with %d", code);
-    code = ends_with(&b, 2);
-    expect(code == TRV_REFUSED, "a second receive from a rank that parted ends with %d", code);
-    code = ends_with(&b, 3); /* unless MPI has put it aside */
-#ifdef OPEN_MPI
-    expect(code != 1, "a send without a receive ends well");
-#endif
-    expect(code == 1 || (code == TRV_ERR_TRANSPORT && strstr(trv_last_error(), words)),
-           "a send to a rank that parted: %d", code);
-    end(&b);
-}
-
-/* A receive of 0 bytes takes one message, in however many pieces, and leaves the next one alone. */
-static void thrown_away(size_t bytes, size_t piece_bytes, bool late)
-{
-    bench_t b = begin(3, piece_bytes);
-    memset(in, 0, LARGE_BYTES);
-    memset(out, 1, LARGE_BYTES);
-    if (!late)
-        receive(&b, 0, 0, in, 0);
-    for (int i = 0; i < POLLS && !late; i++)
-        expect(test(&b, 0) == 0, "nothing to be thrown away: %s", trv_last_error());
-    test_barrier(comm);
-    send(&b, 1, 0, out, bytes);
-    if (late)
-        receive(&b, 0, 0, in, 0);
-    for (unsigned polls = 1; test(&b, 0) == 0; polls++, trv_mpi_pause(polls))
-        (void)test(&b, 1);
-    expect(test(&b, 0) == TRV_ERR_TRANSPORT && strstr(trv_last_error(), "thrown away"), "%zu bytes: %s", bytes,
-           trv_last_error());
-    wait_for(&b, 1);
-    expect(in[0] == 0 && !memcmp(in, in + 1, LARGE_BYTES - 1), "what is thrown away is written");
-    receive(&b, 0, 0, in, 100); /* the next message is not */
-    send(&b, 1, 0, out, 100);
-    wait_for(&b, 1);
-    wait_for(&b, 0);
-    receive(&b, 0, 0, in, 0);
-    receive(&b, 2, 1, in, 0);
-    refuse(&b, next_rank, 0);
-    expect(ends_with(&b, 0) == TRV_REFUSED, "a refusal that is thrown away");
-    expect(test(&b, 2) == 0, "what never comes");
-    trv_mpi_channel_deafen(b.channel);
-    expect(test(&b, 2) == TRV_REFUSED, "a deaf channel waits");
     end(&b);
 }
 
@@ -451,27 +331,6 @@ static void failures(void)
 {
     other_pieces(1000);
     other_pieces(10000);
-    for (int late = 0; late < 2; late++) {
-        refused(100, 0, late);
-        refused(LARGE_BYTES, 0, late);
-        refused(100, 10, late);
-        refused(LARGE_BYTES, 5000, late);
-    }
-    for (int late = 0; late < 2; late++) {
-        refused(0, 0, late);
-        thrown_away(10, 0, late);
-        thrown_away(LARGE_BYTES, 0, late);
-        thrown_away(100, 30, late);
-        thrown_away(LARGE_BYTES, 300000, late);
-    }
-    parted(100, 0);
-    parted(100000, 0);
-    parted(LARGE_BYTES, exhaustive() && test_ranks <= 3 ? 5000 : 100000); /* many pieces take seconds */
-    goes_on(100, 60);
-    goes_on(60, 100);
-    goes_on(100, 3000);
-    goes_on(3000, 100);
-    goes_on(3000, 4000);
     fails_beside();
     cancelled(100, 0);
     cancelled(10000, 0);

@@ -2,8 +2,8 @@
  * Bytes on the wire: numbers with the least significant byte first, texts and bytes with their length before them. A
  * writer grows; a reader checks every length against what is there, and hands out zeros once anything was wrong.
  */
-#ifndef TRIVANCE_NET_START_WIRE_H
-#define TRIVANCE_NET_START_WIRE_H
+#ifndef TRIVANCE_BOOTSTRAP_WIRE_H
+#define TRIVANCE_BOOTSTRAP_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>

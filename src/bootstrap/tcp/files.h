@@ -2,8 +2,8 @@
  * The files of meetings, which a child of fork() must not keep: while anybody has a process's connection open, the others
  * cannot see that it has died. Children close them at once; programs that exec do not have them either.
  */
-#ifndef TRIVANCE_NET_START_FILES_H
-#define TRIVANCE_NET_START_FILES_H
+#ifndef TRIVANCE_BOOTSTRAP_TCP_FILES_H
+#define TRIVANCE_BOOTSTRAP_TCP_FILES_H
 
 #include <sys/socket.h>
 

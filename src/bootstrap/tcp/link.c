@@ -2,7 +2,7 @@
  * Frames: checked before anything of them is believed, and never longer than what may come at that time. Room for a frame
  * grows with what has arrived, not with what is announced.
  */
-#include "net/start/link.h"
+#include "bootstrap/tcp/link.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,15 +10,15 @@
  * type, length and the content's SHA-256, by the key of this connection, which is HMAC-SHA256 of both nonces by the job's
  * secret. So nobody who does not know the secret can say anything, or repeat it, and rank 0 is known as well as r.
  */
-#ifndef TRIVANCE_NET_START_LINK_H
-#define TRIVANCE_NET_START_LINK_H
+#ifndef TRIVANCE_BOOTSTRAP_TCP_LINK_H
+#define TRIVANCE_BOOTSTRAP_TCP_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/start/sha256.h"
-#include "net/start/wire.h"
+#include "bootstrap/tcp/sha256.h"
+#include "bootstrap/wire.h"
 
 enum { TRV_NONCE_BYTES = 16, TRV_HELLO_BYTES_MAX = 1024 };
 

@@ -15,8 +15,8 @@
 
 #include "common/clock.h"
 #include "common/error.h"
-#include "net/start/files.h"
-#include "net/start/inside.h"
+#include "bootstrap/tcp/files.h"
+#include "bootstrap/tcp/inside.h"
 
 #define STRANGER_NS     10e9
 #define ACCEPT_AGAIN_NS 100e6

@@ -2,8 +2,8 @@
  * SHA-256 (FIPS 180-4) and HMAC (RFC 2104) over it: how ranks show each other that they know the job's secret. Tested
  * against the published vectors.
  */
-#ifndef TRIVANCE_NET_START_SHA256_H
-#define TRIVANCE_NET_START_SHA256_H
+#ifndef TRIVANCE_BOOTSTRAP_TCP_SHA256_H
+#define TRIVANCE_BOOTSTRAP_TCP_SHA256_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * SHA-256 as FIPS 180-4 writes it down, block by block. The constants are the fractional parts of cube and square roots
  * of the first primes.
  */
-#include "net/start/sha256.h"
+#include "bootstrap/tcp/sha256.h"
 
 #include <string.h>
 

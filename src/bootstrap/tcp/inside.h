@@ -1,14 +1,14 @@
 /*
  * What the parts of a meeting share: the thread (thread.c), rank 0's end (serve.c), the others' (join.c).
  */
-#ifndef TRIVANCE_NET_START_INSIDE_H
-#define TRIVANCE_NET_START_INSIDE_H
+#ifndef TRIVANCE_BOOTSTRAP_TCP_INSIDE_H
+#define TRIVANCE_BOOTSTRAP_TCP_INSIDE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "net/start/link.h"
-#include "net/start/meeting.h"
+#include "bootstrap/tcp/link.h"
+#include "bootstrap/tcp/meeting.h"
 
 enum { TRV_NUMERIC_MAX = 80, TRV_NOBODY = -1 };
 

@@ -9,14 +9,14 @@
  * A meeting *fails* on all ranks together, with one sentence, and stays so: rank 0's is the one that holds, so that of
  * several ranks which fail at the same time all name the same reason.
  */
-#ifndef TRIVANCE_NET_START_MEETING_H
-#define TRIVANCE_NET_START_MEETING_H
+#ifndef TRIVANCE_BOOTSTRAP_TCP_MEETING_H
+#define TRIVANCE_BOOTSTRAP_TCP_MEETING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/start/sha256.h"
+#include "bootstrap/tcp/sha256.h"
 
 enum { TRV_REASON_MAX = 768, TRV_RECORD_BYTES_MAX = 1 << 14, TRV_WELCOME_BYTES_MAX = 1 << 22 };
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
-#include "net/launch/launcher.h"
+#include "bootstrap/pmix/pmix.h"
 
 #ifdef TRIVANCE_PMIX
 

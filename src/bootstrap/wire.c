@@ -1,7 +1,7 @@
 /*
  * Packing and unpacking of messages.
  */
-#include "net/start/wire.h"
+#include "bootstrap/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

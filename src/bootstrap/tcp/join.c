@@ -13,8 +13,8 @@
 
 #include "common/clock.h"
 #include "common/error.h"
-#include "net/start/files.h"
-#include "net/start/inside.h"
+#include "bootstrap/tcp/files.h"
+#include "bootstrap/tcp/inside.h"
 
 #define PAUSE_NS  50e6
 #define ANSWER_NS 500e6

@@ -16,8 +16,8 @@
 
 #include "common/clock.h"
 #include "common/error.h"
-#include "net/start/files.h"
-#include "net/start/inside.h"
+#include "bootstrap/tcp/files.h"
+#include "bootstrap/tcp/inside.h"
 
 #define GRACE_NS     1e9
 #define FOLLOWS_NS   300e6

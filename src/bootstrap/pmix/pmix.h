@@ -2,8 +2,8 @@
  * A launcher that offers PMIx (mpirun of Open MPI, prun, srun --mpi=pmix): it knows the ranks, and carries rank 0's word to
  * the others. Without PMIx at build time there is none.
  */
-#ifndef TRIVANCE_NET_LAUNCH_LAUNCHER_H
-#define TRIVANCE_NET_LAUNCH_LAUNCHER_H
+#ifndef TRIVANCE_BOOTSTRAP_PMIX_PMIX_H
+#define TRIVANCE_BOOTSTRAP_PMIX_PMIX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
  * A list of open files that fork() and its child see as it is: no file is opened or closed while a process forks.
  */
-#include "net/start/files.h"
+#include "bootstrap/tcp/files.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,0 +1,161 @@
+/*
+ * Choices by name and by the planner, and the reasons for them. The planner keeps its plans per process, so that a second
+ * communicator of the same shape is answered at once.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collective/choice.h"
+#include "common/clock.h"
+#include "common/error.h"
+#include "common/size_class.h"
+
+enum { LONG_MS = 1 }; /* planning that takes as long is worth a word */
+
+trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, const trv_network_t *network,
+                                              const trv_model_paths_t *paths)
+{
+    trv_simulate_options_t simulation = trv_model_network(settings->alpha_ns, settings->bandwidth_bps, settings->hop_ns,
+                                                          settings->overhead_ns);
+    simulation.slow_links = network->slow_links;
+    simulation.slow_link = network->slow_link;
+    trv_model_narrow(&simulation, &network->torus, &settings->file_rules, paths);
+    return simulation;
+}
+
+/* ---- Reasons ----------------------------------------------------------------------------------------------------- */
+
+void trv_choice_append(trv_choice_t *choice, const char *format, ...)
+{
+    const size_t used = strlen(choice->reason);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(choice->reason + used, sizeof choice->reason - used, format, arguments);
+    va_end(arguments);
+}
+
+const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planned_t *plan)
+{
+    const trv_time_unit_t *unit = trv_time_unit(plan->time_ns);
+    trv_choice_append(choice, "%s%s: %.4g %s expected, of which %d step%s %.3g, hops %.3g, bytes %.3g",
+                      *choice->reason ? "; " : "", how, plan->time_ns / unit->ns, unit->name, plan->steps,
+                      plan->steps == 1 ? "" : "s", plan->alpha_ns / unit->ns, plan->hops_ns / unit->ns,
+                      plan->transmission_ns / unit->ns);
+    return unit;
+}
+
+void trv_choice_append_duration(trv_choice_t *choice, double began_s)
+{
+    const double took_ms = 1e3 * (trv_now_s() - began_s);
+    if (took_ms >= LONG_MS)
+        trv_choice_append(choice, "; planning took %.0f ms", took_ms);
+}
+
+/* ---- By name ----------------------------------------------------------------------------------------------------- */
+
+bool trv_choice_is_family(const char *name)
+{
+    bool family = false;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        if (strcmp(trv_algorithm_name(trv_algorithm_at(i)), name) == 0)
+            return false;
+        family = family || strcmp(trv_algorithm_family(trv_algorithm_at(i)), name) == 0;
+    }
+    return family;
+}
+
+int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signature, const char *algorithm,
+                     const char *who, trv_choice_t *choice)
+{
+    trv_schedule_t *schedule = NULL;
+    int code = trv_schedule_create_on(&schedule, chooser->network, algorithm, signature->collective);
+    const char *objection = code < 0 ? trv_last_error()
+                                     : trv_signature_objection(signature, schedule, chooser->allow_inconsistent_names);
+    if (objection)
+        snprintf(choice->reason, sizeof choice->reason, "%s: %s, but %.200s", who, algorithm, objection);
+    else
+        snprintf(choice->algorithm, sizeof choice->algorithm, "%s", algorithm);
+    trv_schedule_destroy(schedule);
+    return code;
+}
+
+/* ---- By the planner ---------------------------------------------------------------------------------------------- */
+
+/* Vectors of a class of sizes, as the planner is asked about them. */
+typedef struct question {
+    const trv_chooser_t *chooser;
+    trv_collective_t collective;
+    uint64_t bytes;
+    trv_planner_constraints_t constraints;
+} question_t;
+
+static int question_planner(const question_t *question, trv_planner_t **planner)
+{
+    return trv_planner_create(planner, &question->chooser->network->torus, question->collective,
+                              &question->chooser->simulation, &question->constraints);
+}
+
+/* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason where none will do. */
+static int find_in_family(const question_t *question, const char *family, trv_planned_t *best)
+{
+    trv_planner_t *planner;
+    int found = TRV_ERR_UNSUPPORTED, code = question_planner(question, &planner);
+    for (int i = 0; code == TRV_OK && i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        trv_planned_t plan;
+        if (strcmp(trv_algorithm_family(algorithm), family) != 0)
+            continue;
+        const int timed = trv_planner_time(planner, question->bytes, trv_algorithm_name(algorithm), &plan);
+        if (timed < 0 && timed != TRV_ERR_UNSUPPORTED)
+            code = timed;
+        if (timed == TRV_OK && (found < 0 || plan.time_ns < best->time_ns)) {
+            *best = plan;
+            found = TRV_OK;
+        }
+    }
+    trv_planner_destroy(planner);
+    return code < 0 ? code : found;
+}
+
+/* "; trivance-b would take 25 us" */
+static void append_second(const question_t *question, const trv_time_unit_t *unit, trv_choice_t *choice)
+{
+    trv_planner_t *planner;
+    trv_planned_t plan[2];
+    if (question_planner(question, &planner) < 0)
+        return;
+    if (trv_planner_rank(planner, question->bytes, 2, plan) == 2)
+        trv_choice_append(choice, "; %s would take %.4g %s", plan[1].algorithm, plan[1].time_ns / unit->ns, unit->name);
+    trv_planner_destroy(planner);
+}
+
+int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *signature, uint64_t bytes,
+                       const char *family, trv_choice_t *choice)
+{
+    const question_t question = {chooser, signature->collective, trv_size_class(bytes),
+                                 trv_signature_constraints(signature, chooser->allow_inconsistent)};
+    const trv_torus_t *torus = &chooser->network->torus;
+    const double began_s = trv_now_s();
+    char paths[TRV_MODEL_NARROW_MAX];
+    trv_planned_t best;
+    int code = family ? find_in_family(&question, family, &best)
+                      : trv_planner_best(torus, question.collective, question.bytes, &chooser->simulation,
+                                         &question.constraints, &best);
+    if (code == TRV_ERR_UNSUPPORTED) {
+        trv_choice_append(choice, "%s%.300s", *choice->reason ? "; " : "", trv_last_error());
+        return TRV_OK;
+    }
+    if (code < 0)
+        return code;
+    snprintf(choice->algorithm, sizeof choice->algorithm, "%s", best.algorithm);
+    const trv_time_unit_t *unit = trv_choice_append_plan(choice, family ? "the fastest of its family" : "planned",
+                                                         &best);
+    trv_model_narrow_text(&chooser->simulation, torus, chooser->measured, paths);
+    if (*paths)
+        trv_choice_append(choice, "; %s", paths);
+    if (!family && chooser->explains)
+        append_second(&question, unit, choice);
+    trv_choice_append_duration(choice, began_s);
+    return TRV_OK;
+}

@@ -1,0 +1,33 @@
+/*
+ * Signatures.
+ */
+#include "collective/signature.h"
+
+trv_signature_t trv_signature_of(trv_collective_t collective, const trv_elements_t *elements)
+{
+    const bool gathers = collective == TRV_ALLGATHER, own = elements->reduce != NULL;
+    return (trv_signature_t){.collective = collective,
+                             .element_bytes = trv_elements_size(elements),
+                             .exact = gathers || (!own && trv_op_exact(elements->op, elements->type)),
+                             .idempotent = gathers || (!own && trv_op_idempotent(elements->op))};
+}
+
+trv_planner_constraints_t trv_signature_constraints(const trv_signature_t *signature, bool allow_inconsistent)
+{
+    const bool reduces = signature->collective != TRV_ALLGATHER;
+    return (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS,
+                                       .consistent = reduces && !signature->exact && !allow_inconsistent,
+                                       .idempotent = reduces && signature->idempotent};
+}
+
+const char *trv_signature_objection(const trv_signature_t *signature, const trv_schedule_t *schedule,
+                                    bool allow_inconsistent)
+{
+    if (signature->collective == TRV_ALLGATHER)
+        return NULL;
+    if (trv_schedule_exactness(schedule) == TRV_COVERS && !signature->idempotent)
+        return "it adds some contributions twice";
+    return signature->exact || allow_inconsistent || trv_schedule_consistent(schedule)
+               ? NULL
+               : "it does not give all ranks the same bits";
+}

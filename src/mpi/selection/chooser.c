@@ -1,0 +1,26 @@
+/*
+ * Choosers of communicators.
+ */
+#include "mpi/selection/chooser.h"
+
+#include "mpi/communicator/job_fabric.h"
+#include "mpi/reports/job_settings.h"
+#include "mpi/reports/log.h"
+
+/* Below MPI the network alone knows the way between two ranks; interfaces that lead different ways are the sender's to
+ * choose from. */
+trv_chooser_t trv_mpi_chooser(const trv_mpi_state_t *state, const trv_network_t *network, unsigned shared_port)
+{
+    const trv_mpi_settings_t *settings = trv_mpi_settings();
+    trv_model_paths_t paths = {.declared = shared_port};
+    paths.found = trv_mpi_job_fabric_narrow(state->members->domain->comm, &paths.one_found);
+    trv_chooser_t chooser = {.network = network,
+                             .simulation = trv_chooser_simulation(settings, network, &paths),
+                             .measured = &settings->file_rules,
+                             .allow_inconsistent = settings->allow_inconsistent,
+                             .allow_inconsistent_names = settings->allow_inconsistent || !trv_mpi_is_drop_in(),
+                             .explains = trv_mpi_heard(TRV_DEBUG_INFO, state->rank)};
+    const bool chosen = settings->transport == TRV_TRANSPORT_OFI && settings->ports;
+    chooser.simulation.routes = chosen ? TRV_ROUTES_CHOSEN : TRV_ROUTES_FIXED;
+    return chooser;
+}
