@@ -338,6 +338,18 @@ static void test_plan_text(void **state)
 }
 
 /* A file that went through JSON is the same plan. */
+/* One rank of a large torus: nothing is simulated, and long lists of blocks are counted. */
+static void test_plan_of_one_rank(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("plan 100x100x100 -a trivance-b -b 1M --rank 123456", NULL);
+    assert_int_equal(tool.code, 0);
+    assert_null(strstr(tool.out, "simulated"));
+    assert_non_null(strstr(tool.out, "113456  -0       1     33205  190000 of 2000000"));
+    assert_non_null(strstr(tool.out, "send    to   123457  by own port +2  register 0 blocks 190000 of 2000000\n"));
+    tool_clear(&tool);
+}
+
 static void test_plan_json(void **state)
 {
     static const char *const lines[] = {"plan 9 -a trivance-b", "plan 4x3 -a bucket", "plan 8 -a recdoub-l",
@@ -397,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_cost),
         cmocka_unit_test(test_cost_paper),
         cmocka_unit_test(test_plan_text),
+        cmocka_unit_test(test_plan_of_one_rank),
         cmocka_unit_test(test_plan_json),
         cmocka_unit_test(test_warnings_are_told),
     };

@@ -16,17 +16,20 @@
 #include "export/text.h"
 
 #define BLOCKS_WIDTH 28
-#define ROWS_ENOUGH  100 /* of the table, where no rank was asked for: steps begin until there are so many */
-#define WIDTH        110 /* of pictures, where nothing says how many columns there are */
-#define WIDTH_WORTH  256 /* to be asked for */
+#define ROWS_ENOUGH  100  /* of the table, where no rank was asked for: steps begin until there are so many */
+#define WIDTH        110  /* of pictures, where nothing says how many columns there are */
+#define WIDTH_WORTH  256  /* to be asked for */
+#define LISTED_MAX   4096 /* blocks; more than so many are counted */
 
-/* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all). `first` is added to each number;
- * the numbers 0 … limit - 1 are "all". Allocated. */
+/* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all), or "8000 of 27000" for many. `first`
+ * is added to each number; the numbers 0 … limit - 1 are "all". Allocated. */
 static char *describe_list(const trv_blocks_t *blocks, int64_t first, int64_t limit, int width)
 {
     int64_t count = trv_blocks_count(blocks);
-    int64_t *unit = malloc(((size_t)count + 1) * sizeof *unit);
     char *text = NULL;
+    if (count > LISTED_MAX && count < limit)
+        return asprintf(&text, "%lld of %lld", (long long)count, (long long)limit) < 0 ? NULL : text;
+    int64_t *unit = malloc(((size_t)count + 1) * sizeof *unit);
     if (unit) {
         trv_blocks_list(blocks, unit);
         for (int64_t i = 0; i < count; i++)

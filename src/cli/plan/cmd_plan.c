@@ -182,7 +182,9 @@ static int show(const options_t *options, cli_shown_t *plan)
     cli_progress_t progress;
     cli_progress_begin(&progress, "measuring", 1);
     cli_progress_watch(&progress, 1);
-    if (options->format != JSON && isnan(plan->time.ns)) {
+    /* The text of one rank's messages comes without simulating all. */
+    const bool is_timed = options->format == SVG || (options->format == TEXT && plan->rank < 0);
+    if (is_timed && isnan(plan->time.ns)) {
         const trv_advance_t all = trv_advance_begin(0, 0.5);
         (void)trv_timing_find(plan->schedule, plan->network, plan->vector_bytes, &plan->time.ns);
         trv_advance_end(all);
