@@ -14,7 +14,7 @@
 
 #include "harness.h"
 
-#define LATE_MS 700
+#define LATE_MS 1200
 
 static void sleep_ms(long ms)
 {
@@ -71,9 +71,9 @@ static void signalled(MPI_Comm comm)
     int process = (int)getpid();
     MPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (test_rank == 1) {
-        sleep_ms(100);
+        sleep_ms(LATE_MS); /* in which rank 0 has begun to wait, also where something else uses the cores */
         kill((pid_t)process, SIGUSR1);
-        sleep_ms(100);
+        sleep_ms(LATE_MS / 2);
     }
     sum(comm, "after a signal");
     expect(signals == (test_rank == 0), "the program's own handler was called %d times", (int)signals);

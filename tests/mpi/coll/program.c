@@ -254,7 +254,7 @@ static void threads(void)
 /* Rank 1 keeps the others waiting for a request, and for the first call of a new shape. */
 static void late(void)
 {
-    const struct timespec time = {.tv_nsec = 700000000};
+    const struct timespec time = {.tv_sec = 1, .tv_nsec = 200000000};
     int in[3] = {1, 1, 1}, out[3];
     blocking();
     if (rank == 1)
