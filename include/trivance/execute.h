@@ -27,7 +27,8 @@ extern "C" {
  * Messages of the same (sender, receiver, tag) match in call order. Functions return 0 or a negative TRV_ERR_*; `test`
  * returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the receiver has
  * posted its receive, but need not; its buffer must not be modified before. `cancel` abandons a pending operation
- * (error paths only): when it returns, nothing accesses the operation's buffer any more. Tags are 0 … tags - 1 as
+ * (error paths only). It returns 0 when nothing accesses the operation's buffer any more, or 1 for a send that the
+ * transport cannot take back and that may still read it: then the plan does not free or reuse its scratch. Tags are 0 … tags - 1 as
  * announced to `open`: at most TRV_PLAN_TAGS_MAX of them, and one more (the first) with trv_plan_options_t.check. Plans
  * send no empty messages.
  *
@@ -104,9 +105,10 @@ TRV_API void trv_plan_destroy(trv_plan_t *plan);
  * output. Otherwise the two must not overlap (TRV_ERR_ARGUMENT). The plan owns the buffers until the run
  * ends.
  *
- * A start that fails has sent nothing, and the plan can be started again. A run that fails later does so on this rank
- * alone: trv_plan_test or trv_plan_wait return the error, the buffers are the caller's again, and the plan cannot be used
- * any more. Other ranks are not notified; they may wait for messages of this one. */
+ * A start that fails has sent nothing, and the plan can be started again (except with trv_plan_options_t.check). A run
+ * that fails later does so on this rank alone: trv_plan_test or trv_plan_wait return the error, and the plan cannot be
+ * used any more. Nothing writes to the buffers any more; a transport that cannot take back a send may still read them.
+ * Other ranks are not notified; they may wait for messages of this one. */
 TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
 /* The same with another count, which also applies to later starts. A start with the previous count, or a smaller one,
  * allocates nothing. */
@@ -120,8 +122,7 @@ TRV_API void trv_plan_feed(trv_plan_t *plan, size_t elements);
 /* The number of result elements of the current run, from the first on, that are final. They may be read, but not
  * written before the run has ended. */
 TRV_API size_t trv_plan_ready(const trv_plan_t *plan);
-/* Ends an active run on this rank, which then has failed: pending messages are cancelled, and the buffers are the
- * caller's again. */
+/* Ends an active run on this rank, which then has failed: pending messages are cancelled. */
 TRV_API void trv_plan_cancel(trv_plan_t *plan);
 /* Makes progress and returns 1 if the run is complete, 0 if it is not, or a negative error (the caller owns the buffers
  * again). Never blocks. */

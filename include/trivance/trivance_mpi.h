@@ -44,7 +44,7 @@ extern "C" {
  * If buffers overlap without MPI_IN_PLACE, which MPI forbids, the call is served from a copy; it then returns
  * MPI_ERR_BUFFER if the underlying MPI library also reports that error (MPICH, if both begin at the same address), or
  * with TRIVANCE_CHECK=1. A call that fails after messages were sent (MPI_ERR_OTHER, MPI_ERR_NO_MEM) leaves the
- * communicator broken: this rank's later calls on it fail, and the ranks that wait for it are notified. */
+ * communicator broken: this rank's later calls on it fail. Other ranks are not notified, and may wait. */
 TRV_API int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm);
 TRV_API int TRV_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,

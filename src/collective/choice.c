@@ -9,7 +9,6 @@
 #include "collective/choice.h"
 #include "common/clock.h"
 #include "common/error.h"
-#include "common/size_class.h"
 
 enum { LONG_MS = 1 }; /* planning that takes as long is worth a word */
 
@@ -45,11 +44,10 @@ const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *
     return unit;
 }
 
-void trv_choice_append_duration(trv_choice_t *choice, double began_s)
+void trv_choice_append_duration(trv_choice_t *choice, double took_s)
 {
-    const double took_ms = 1e3 * (trv_now_s() - began_s);
-    if (took_ms >= LONG_MS)
-        trv_choice_append(choice, "; planning took %.0f ms", took_ms);
+    if (1e3 * took_s >= LONG_MS)
+        trv_choice_append(choice, "; planning took %.0f ms", 1e3 * took_s);
 }
 
 /* ---- By name ----------------------------------------------------------------------------------------------------- */
@@ -133,7 +131,7 @@ static void append_second(const question_t *question, const trv_time_unit_t *uni
 int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *signature, uint64_t bytes,
                        const char *family, trv_choice_t *choice)
 {
-    const question_t question = {chooser, signature->collective, trv_size_class(bytes),
+    const question_t question = {chooser, signature->collective, bytes,
                                  trv_signature_constraints(signature, chooser->allow_inconsistent)};
     const trv_torus_t *torus = &chooser->network->torus;
     const double began_s = trv_now_s();
@@ -154,8 +152,9 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
     trv_model_narrow_text(&chooser->simulation, torus, chooser->measured, paths);
     if (*paths)
         trv_choice_append(choice, "; %s", paths);
+    const double ended_s = trv_now_s();
     if (!family && chooser->explains)
         append_second(&question, unit, choice);
-    trv_choice_append_duration(choice, began_s);
+    trv_choice_append_duration(choice, ended_s - began_s);
     return TRV_OK;
 }

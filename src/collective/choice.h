@@ -62,7 +62,7 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
 void trv_choice_append(trv_choice_t *choice, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "planned: 4.473 us expected, of which …"; returns the unit of its times. */
 const trv_time_unit_t *trv_choice_append_plan(trv_choice_t *choice, const char *how, const trv_planned_t *plan);
-/* "; planning took 12 ms" since then, where it was long. */
-void trv_choice_append_duration(trv_choice_t *choice, double began_s);
+/* "; planning took 12 ms", where it was long. */
+void trv_choice_append_duration(trv_choice_t *choice, double took_s);
 
 #endif

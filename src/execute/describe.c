@@ -66,11 +66,13 @@ void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, siz
     static const char *const states[] = {"never started", "comparing notes with the other ranks", "running", "complete",
                                          "failed"};
     text_t text = {.at = at, .size = size, .name = name};
+    const bool is_running = plan->state == TRV_PLAN_RUNNING && !plan->failure;
     int told = 0, more = 0;
     if (!size)
         return;
-    add(&text, "rank %d: %s", name_of(&text, plan->rank), plan->state == TRV_PLAN_RUNNING ? "" : states[plan->state]);
-    for (int i = 0; plan->state == TRV_PLAN_RUNNING && i < plan->lanes; i++) {
+    add(&text, "rank %d: %s", name_of(&text, plan->rank),
+        is_running ? "" : states[plan->state == TRV_PLAN_RUNNING ? TRV_PLAN_FAILED : plan->state]);
+    for (int i = 0; is_running && i < plan->lanes; i++) {
         if (plan->lane[i].done)
             continue;
         if (told++ >= LANES_TOLD) {

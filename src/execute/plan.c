@@ -281,8 +281,11 @@ static void cancel(trv_plan_t *plan)
 {
     if (plan->state == TRV_PLAN_CHECKING)
         trv_check_cancel(plan);
-    if (plan->state == TRV_PLAN_RUNNING)
-        trv_run_cancel(plan);
+    if (plan->state == TRV_PLAN_RUNNING && trv_run_cancel(plan)) {
+        plan->scratch = NULL; /* which is lost */
+        plan->scratch_memory = NULL;
+        plan->scratch_room = 0;
+    }
     give_scratch(plan);
 }
 
@@ -311,9 +314,11 @@ void trv_plan_destroy(trv_plan_t *plan)
 
 static int fail_plan(trv_plan_t *plan, int code)
 {
-    cancel(plan);
+    char reason[sizeof plan->reason];
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    cancel(plan); /* which may make progress with other runs */
     plan->state = TRV_PLAN_FAILED;
-    return code;
+    return trv_fail(code, "%s", reason);
 }
 
 static int set_buffers(trv_plan_t *plan, const void *input, void *output)
@@ -380,8 +385,8 @@ int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void
 
 void trv_plan_cancel(trv_plan_t *plan)
 {
-    if (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING)
-        fail_plan(plan, TRV_ERR_STATE);
+    if (trv_plan_check(plan) == 0 && (plan->state == TRV_PLAN_RUNNING || plan->state == TRV_PLAN_CHECKING))
+        fail_plan(plan, trv_fail(TRV_ERR_STATE, "the run was cancelled"));
 }
 
 static int progress(trv_plan_t *plan, bool *moved)

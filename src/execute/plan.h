@@ -126,8 +126,8 @@ int trv_plan_check(const trv_plan_t *plan);
  * happened). */
 void trv_run_start(trv_plan_t *plan);
 int trv_run_progress(trv_plan_t *plan, bool *moved);
-/* Cancels whatever is pending. */
-void trv_run_cancel(trv_plan_t *plan);
+/* Cancels whatever is pending; whether a send may still read its buffer. */
+bool trv_run_cancel(trv_plan_t *plan);
 
 /* perform.c: `works` works of the lane's program; where a position is that is not in a container of several runs. */
 int trv_perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works);

@@ -232,20 +232,22 @@ int trv_run_progress(trv_plan_t *plan, bool *moved)
     return plan->unfinished == 0;
 }
 
-void trv_run_cancel(trv_plan_t *plan)
+bool trv_run_cancel(trv_plan_t *plan)
 {
     const trv_transport_t *t = &plan->transport;
+    bool left = false;
     for (int i = 0; i < plan->lanes; i++) {
         trv_lane_t *lane = &plan->lane[i];
         if (lane->done || !lane->sized)
             continue;
         for (int s = 0; s < plan->lane_sends; s++)
             if (lane->sending && lane->pending_send[s / 64] >> (s % 64) & 1)
-                t->cancel(t->context, plan->handle, slot_of(plan, lane, s));
+                left = t->cancel(t->context, plan->handle, slot_of(plan, lane, s)) > 0 || left;
         for (int half = 0; half < 2; half++)
             for (int r = 0; r < plan->lane_receives; r++)
                 if (lane->ready[half].missing && lane->ready[half].pending[r / 64] >> (r % 64) & 1)
                     t->cancel(t->context, plan->handle, receive_slot(plan, lane, half, r));
         lane->done = true;
     }
+    return left;
 }

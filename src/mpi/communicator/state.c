@@ -86,11 +86,16 @@ trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state)
                               .tag = trv_mpi_state_tag(state, 0) + TRV_MPI_SPARE_TAG};
 }
 
+bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state)
+{
+    return state->persistent < state->persistent_max || (state->index == 0 && state->given + 1 < TRV_MPI_BLOCK);
+}
+
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
 {
+    if (!trv_mpi_state_has_persistent(state))
+        return false;
     if (state->persistent == state->persistent_max) { /* the next number, which no duplicate has */
-        if (state->index > 0 || state->given + 1 == TRV_MPI_BLOCK)
-            return false;
         state->persistent = ++state->given * TRV_MPI_POSITIONS;
         state->persistent_max = state->persistent + TRV_MPI_POSITIONS;
     }

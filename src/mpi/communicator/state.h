@@ -46,7 +46,7 @@ typedef struct trv_mpi_state {
     atomic_int references;
     bool abandoned;     /* the drop-in leaves this communicator to the MPI library: its ranks agreed on that */
     bool configured;    /* the torus, all about it, and the algorithm are valid */
-    atomic_bool broken; /* a collective failed after messages were sent: for good */
+    atomic_bool broken; /* a collective failed here: for good */
 
     trv_mpi_members_t *members;     /* NULL where it is abandoned */
     trv_mpi_numbers_t *numbers;     /* NULL: a duplicate that has none until it is used first */
@@ -118,6 +118,8 @@ void trv_mpi_state_clear(trv_mpi_state_t *state);
 /* A position of its own for a persistent request: its tags begin at *tag until `numbers` is released. Without a word to
  * the other ranks, which make them in the same order. False, on all ranks alike, where there is none left. */
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
+/* Whether there is one more. */
+bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state);
 void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
 /* The first tag of a position of the block. */
 int trv_mpi_numbers_tag(const trv_mpi_numbers_t *numbers, int position);

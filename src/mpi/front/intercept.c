@@ -127,7 +127,7 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
         !trv_mpi_make_job(call, &job, &wrong))
         return NULL;
     if (!done) {
-        if (trv_mpi_has_schedule(state, &job))
+        if (trv_mpi_has_schedule(state, &job, persistent))
             *code = trv_mpi_class(trv_mpi_state_fail_memory(state));
         return NULL;
     }

@@ -4,7 +4,7 @@
  *
  * An entry returns true when the call was served; *code is then what the program's call returns, its error handler has
  * been called if it is an error. False means pass: the caller hands the program's own arguments to the PMPI_ function.
- * Whether a call passes is the same on all ranks (serve.c). Arguments that are wrong pass too: what follows is the MPI
+ * Whether a call passes is the same on all ranks (serve.c), but for one whose communicator is broken. Arguments that are wrong pass too: what follows is the MPI
  * library's own error.
  */
 #ifndef TRIVANCE_MPI_FRONT_INTERCEPT_H

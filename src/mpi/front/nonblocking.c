@@ -76,10 +76,12 @@ static int begin(const call_t *call, TRV_Request *request)
     if (anything && !trv_mpi_state_known(call->comm, &state))
         state = NULL;
     TRV_Request handle = malloc(sizeof *handle);
-    if (!handle)
-        return trv_mpi_class(state && trv_mpi_serves(state) && trv_mpi_has_schedule(state, &job)
-                                 ? trv_mpi_state_fail_memory(state)
-                                 : trv_fail_memory());
+    if (!handle) {
+        code = trv_mpi_class(trv_fail_memory());
+        if (anything && state && trv_mpi_serves(state))
+            trv_mpi_state_fail_memory(state); /* whoever serves the others' requests, this rank takes no part in them */
+        return code;
+    }
     *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
                                       .persistent = call->persistent,
                                       .started = !call->persistent};

@@ -292,7 +292,8 @@ static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 static int finish(TRV_Plan plan, int code)
 {
     plan->running = false;
-    free(plan->copy);
+    if (!plan->operation.failed) /* else a send may still read it */
+        free(plan->copy);
     plan->copy = NULL;
     if (plan->operation.failed && plan->numbers)
         atomic_store(&plan->numbers->burnt, true);

@@ -4,8 +4,8 @@
  * A rank alone decides nothing here. Whether a communicator is served is agreed when it is adopted (communicator/), how
  * calls of a kind are served when the first one comes (selection/); in between, all that is looked at is what MPI
  * promises to be the same on all ranks: the communicator, the order of its calls, count, type and operation. What
- * happens to one rank alone after that (no memory for a copy, a message that does not fit) breaks the communicator, and
- * every rank that waits for this one hears of it.
+ * happens to one rank alone after that (no memory for a copy, a message of another length) breaks the communicator on
+ * that rank: its calls there return an error from then on, whoever would have served them.
  */
 #include "mpi/front/serve.h"
 
@@ -131,6 +131,8 @@ static int run(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi
 {
     trv_mpi_buffers_t buffers;
     trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, want);
+    if (!operation)
+        return trv_mpi_class(trv_mpi_state_fail_memory(state));
     trv_mpi_operation_count(operation);
     int code = begin_buffers(&buffers, call, state, want, plain);
     if (code == TRV_OK)
@@ -209,15 +211,15 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
     return *code == MPI_SUCCESS && job->want.count > 0;
 }
 
-static trv_mpi_decision_t *find_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job)
+static trv_mpi_decision_t *find_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
 {
     trv_mpi_decision_t *decision = trv_mpi_kept_look(state, &job->want);
-    return decision && decision->recipe.schedule ? decision : NULL;
+    return decision && decision->recipe.schedule && !(persistent && state->node) ? decision : NULL;
 }
 
-bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job)
+bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
 {
-    return find_schedule(state, job) != NULL;
+    return find_schedule(state, job, persistent) && (!persistent || trv_mpi_state_has_persistent(state));
 }
 
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
@@ -227,8 +229,8 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, co
     *request = NULL;
     if (atomic_load_explicit(&state->broken, memory_order_relaxed))
         return trv_mpi_state_broken();
-    trv_mpi_decision_t *decision = find_schedule(state, job);
-    if (!decision || (persistent && (state->node || !trv_mpi_state_persistent(state, &numbers, &tag))))
+    trv_mpi_decision_t *decision = find_schedule(state, job, persistent);
+    if (!decision || (persistent && !trv_mpi_state_persistent(state, &numbers, &tag)))
         return TRV_OK;
     const trv_mpi_lender_t lender = trv_mpi_decision_lend(decision);
     int code = trv_mpi_request_create(request, state, &lender, job, numbers, tag);

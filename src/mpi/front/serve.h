@@ -32,11 +32,11 @@ trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_
 bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code);
 
 /* Whether a schedule is decided for such calls, so that the other ranks begin its messages. */
-bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job);
+bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent);
 
 /* A request for a job; blocks on nobody. TRV_OK with *request = NULL: pass, on all ranks alike, because no blocking call
- * of the same kind and size has been decided on yet, or no position is left for a persistent one. TRV_ERR_MEMORY: the
- * other ranks have theirs, and hear of it. */
+ * of the same kind and size has been decided on yet, or no position is left for a persistent one. TRV_ERR_MEMORY or
+ * TRV_ERR_TRANSPORT: the communicator is broken on this rank. */
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_job_t *job,
                          bool persistent);
 

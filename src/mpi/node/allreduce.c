@@ -314,7 +314,7 @@ void trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *i
 static int run_fail(trv_mpi_node_run_t *run, int code)
 {
     char reason[256];
-    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    snprintf(reason, sizeof reason, "%s", trv_last_error()); /* that of a cancelled plan is another */
     if (run->torus_started && !run->torus_done)
         trv_plan_cancel(run->plan);
     run->torus_done = true;

@@ -17,6 +17,14 @@ bool trv_mpi_on_device(const void *input, const void *output)
            ((input != MPI_IN_PLACE && trv_device_holds(input)) || trv_device_holds(output));
 }
 
+static void release(trv_mpi_buffers_t *buffers)
+{
+    if (buffers->to != buffers->from)
+        free(buffers->to);
+    free(buffers->from);
+    buffers->from = buffers->to = NULL;
+}
+
 static int copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want, const void *input,
                 void *output)
 {
@@ -43,7 +51,9 @@ int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *sta
     if (buffers->alias == TRV_MPI_APART && !trv_mpi_on_device(input, output))
         return TRV_OK;
     int code = copy(buffers, state, want, input, output);
-    return code < 0 ? trv_mpi_buffers_end(buffers, state, code) : TRV_OK;
+    if (code < 0)
+        release(buffers);
+    return code;
 }
 
 int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
@@ -65,11 +75,9 @@ static int bring_home(const trv_mpi_buffers_t *buffers, const trv_mpi_state_t *s
 
 int trv_mpi_buffers_end(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code)
 {
-    if (code == TRV_OK)
-        code = bring_home(buffers, state);
-    if (buffers->to != buffers->from)
-        free(buffers->to);
-    free(buffers->from);
-    buffers->from = buffers->to = NULL;
+    if (code < 0)
+        return code;
+    code = bring_home(buffers, state);
+    release(buffers);
     return code;
 }

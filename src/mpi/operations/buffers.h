@@ -34,7 +34,8 @@ int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *sta
 int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
                                  const trv_mpi_gather_t *gather, size_t bytes);
 
-/* After the run, which returned `code`: brings the result home if that is TRV_OK, and frees the copies. */
+/* After the run, which returned `code`: brings the result home if that is TRV_OK, and frees the copies. Those of a run
+ * that failed are lost, because a send may still read them. */
 int trv_mpi_buffers_end(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code);
 
 #endif

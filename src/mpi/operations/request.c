@@ -50,7 +50,7 @@ static trv_mpi_request_t *make(trv_mpi_state_t *state, const trv_mpi_lender_t *l
 {
     trv_mpi_request_t *request = calloc(1, sizeof *request);
     if (request && persistent) {
-        request->operation = lender->make(lender->source, state, want);
+        request->operation = lender->take(lender->source, state, want);
         if (!request->operation) {
             free(request);
             return NULL;
@@ -143,7 +143,8 @@ static void complete(trv_mpi_request_t *request, int code)
         snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
     request->code = code;
     if (!request->numbers) {
-        request->lender.give(request->operation);
+        if (request->operation)
+            request->lender.give(request->operation);
         request->operation = NULL;
         atomic_fetch_add(&request->state->turns.done[request->position - 1], 1);
     }
@@ -179,11 +180,11 @@ static int begin(trv_mpi_request_t *request)
 static int move(trv_mpi_request_t *request, int *code)
 {
     if (atomic_load(&request->phase) == QUEUED) {
-        if (!request->operation && may_run(request))
-            request->operation = request->lender.borrow(request->lender.source, request->state, &request->job.want);
-        if (!request->operation)
+        if (!may_run(request))
             return 0;
-        *code = begin(request);
+        if (!request->operation)
+            request->operation = request->lender.take(request->lender.source, request->state, &request->job.want);
+        *code = request->operation ? begin(request) : trv_mpi_state_fail_memory(request->state);
         if (*code < 0)
             return 1;
     }

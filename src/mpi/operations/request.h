@@ -28,20 +28,12 @@ typedef struct trv_mpi_job {
 
 typedef struct trv_mpi_request trv_mpi_request_t;
 
-/*
- * Who lends requests the operations that they run.
- *
- * A non-blocking request borrows one while it runs; where there is no memory for another one it waits for one that is
- * given back, which is sure to happen: what has it began earlier, on all ranks. A persistent request may have been
- * started here and not yet on another rank, whose program wants a later call to be complete first. So it must not have
- * what that call would wait for, and gets a new one of its own.
- */
+/* Who lends requests the operations that they run: a non-blocking one while it runs, a persistent one all its life. */
 typedef struct trv_mpi_lender {
     void *source; /* held until `release` */
-    trv_mpi_operation_t *(*borrow)(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want); /* NULL: later */
-    trv_mpi_operation_t *(*make)(void *source, trv_mpi_state_t *state,
+    trv_mpi_operation_t *(*take)(void *source, trv_mpi_state_t *state,
                                  const trv_mpi_want_t *want); /* NULL: no memory */
-    void (*give)(trv_mpi_operation_t *operation);             /* either */
+    void (*give)(trv_mpi_operation_t *operation);
     void (*release)(void *source);
 } trv_mpi_lender_t;
 

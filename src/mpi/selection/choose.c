@@ -112,7 +112,8 @@ static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *wa
 {
     const trv_chooser_t chooser = trv_mpi_chooser(state, &state->network, state->shared_port);
     const trv_signature_t signature = trv_mpi_signature(want);
-    return trv_choose_planned(&chooser, &signature, trv_mpi_vector_bytes(want, state->ranks), family, choice);
+    return trv_choose_planned(&chooser, &signature, trv_size_class(trv_mpi_vector_bytes(want, state->ranks)), family,
+                              choice);
 }
 
 static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_choice_t *choice)

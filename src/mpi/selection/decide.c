@@ -4,6 +4,7 @@
  */
 #include "mpi/selection/decide.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "mpi/selection/choose.h"
 #include "mpi/transport/waiting.h"
 #include "mpi/transport/mpi_error.h"
+
+enum { POOL_MAX = 16 };
 
 static const char WHAT[] = "make the same call";
 
@@ -29,115 +32,77 @@ typedef struct wire {
     char why[TRV_MPI_WHY_MAX];
 } wire_t;
 
-struct trv_mpi_spare {
-    trv_mpi_operation_t operation; /* first: the address of one is that of the other */
+/* An operation of a decision, which one run at a time uses. */
+typedef struct instance {
+    trv_pooled_t pooled; /* first: the address of one is that of the other */
+    trv_mpi_operation_t operation;
     trv_mpi_decision_t *decision;
-    trv_mpi_spare_t *next;
-};
+} instance_t;
 
-#define SPARE_MAX 16
+/* ---- Instances --------------------------------------------------------------------------------------------------- */
 
-/* ---- Operations -------------------------------------------------------------------------------------------------- */
-
-static trv_mpi_spare_t *spare_of(trv_mpi_operation_t *operation) { return (trv_mpi_spare_t *)(void *)operation; }
-
-static trv_mpi_spare_t *make_spare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
+static instance_t *instance_of(trv_mpi_operation_t *operation)
 {
-    trv_mpi_spare_t *spare = calloc(1, sizeof *spare);
-    if (!spare) {
+    return (instance_t *)(void *)((char *)operation - offsetof(instance_t, operation));
+}
+
+/* NULL with the sentence. */
+static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
+{
+    instance_t *instance = calloc(1, sizeof *instance);
+    if (!instance) {
         trv_fail_memory();
         return NULL;
     }
-    if (trv_mpi_operation_init(&spare->operation, state, &decision->kind, &decision->recipe, true, 0) < 0) {
-        free(spare);
+    if (trv_mpi_operation_init(&instance->operation, state, &decision->kind, &decision->recipe, true, 0) < 0) {
+        free(instance);
         return NULL;
     }
-    spare->decision = decision;
-    spare->operation.algorithm = decision->algorithm;
-    return spare;
+    instance->decision = decision;
+    instance->operation.algorithm = decision->algorithm;
+    return instance;
 }
 
-static void free_spare(trv_mpi_spare_t *spare)
+static void instance_free(instance_t *instance)
 {
-    trv_mpi_operation_clear(&spare->operation);
-    free(spare);
+    trv_mpi_operation_clear(&instance->operation);
+    free(instance);
 }
 
-static trv_mpi_spare_t *find_spare(trv_mpi_decision_t *decision)
-{
-    trv_mpi_spare_t *spare = atomic_exchange_explicit(&decision->first, NULL, memory_order_acquire);
-    if (spare)
-        return spare;
-    pthread_mutex_lock(&decision->lock);
-    spare = decision->spare;
-    if (spare)
-        decision->spare = spare->next;
-    pthread_mutex_unlock(&decision->lock);
-    return spare;
-}
-
-/* One that has failed is of no use but to say so again: a new one in its place, if there is memory for that. */
-static trv_mpi_spare_t *renew(trv_mpi_spare_t *spare, trv_mpi_state_t *state)
-{
-    trv_mpi_spare_t *fresh = spare->operation.failed ? make_spare(spare->decision, state) : NULL;
-    if (!fresh)
-        return spare;
-    free_spare(spare);
-    return fresh;
-}
-
-static trv_mpi_operation_t *hand_out(trv_mpi_spare_t *spare, trv_mpi_state_t *state, const trv_mpi_want_t *want)
-{
-    if (!spare)
-        return NULL;
-    spare->operation.state = state;
-    spare->operation.tally = spare->decision->tally;
-    trv_mpi_operation_take(&spare->operation, want);
-    return &spare->operation;
-}
-
-/* NULL: none is free, and there is no memory for another one. */
-static trv_mpi_operation_t *try_take(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
+static trv_mpi_operation_t *take(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
     trv_mpi_decision_t *decision = source;
-    trv_mpi_spare_t *spare = find_spare(decision);
-    return hand_out(spare ? renew(spare, state) : make_spare(decision, state), state, want);
-}
-
-static trv_mpi_operation_t *make_one(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
-{
-    return hand_out(make_spare(source, state), state, want);
+    instance_t *instance = (instance_t *)(void *)trv_pool_take(&decision->pool);
+    instance = instance ? instance : instance_make(decision, state);
+    if (!instance)
+        return NULL;
+    instance->operation.state = state;
+    instance->operation.tally = decision->tally;
+    trv_mpi_operation_take(&instance->operation, want);
+    return &instance->operation;
 }
 
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
                                            const trv_mpi_want_t *want)
 {
-    trv_mpi_operation_t *operation;
-    for (unsigned polls = 1; !(operation = try_take(decision, state, want)); polls++)
-        trv_mpi_pause(polls);
-    trv_mpi_operation_place(operation, 0);
+    trv_mpi_operation_t *operation = take(decision, state, want);
+    if (operation)
+        trv_mpi_operation_place(operation, 0);
     return operation;
 }
 
 void trv_mpi_decision_give(trv_mpi_operation_t *operation)
 {
-    trv_mpi_spare_t *spare = spare_of(operation), *none = NULL;
-    trv_mpi_decision_t *decision = spare->decision;
-    spare = renew(spare, operation->state);
-    if (atomic_compare_exchange_strong_explicit(&decision->first, &none, spare, memory_order_release,
-                                                memory_order_relaxed))
-        return;
-    pthread_mutex_lock(&decision->lock);
-    int kept = 0;
-    for (trv_mpi_spare_t *other = decision->spare; other; other = other->next)
-        kept++;
-    if (kept < SPARE_MAX) {
-        spare->next = decision->spare;
-        decision->spare = spare;
-    }
-    pthread_mutex_unlock(&decision->lock);
-    if (kept >= SPARE_MAX)
-        free_spare(spare);
+    instance_t *instance = instance_of(operation);
+    if (operation->failed || !trv_pool_give(&instance->decision->pool, &instance->pooled))
+        instance_free(instance);
+}
+
+static void free_pooled(trv_mpi_decision_t *decision)
+{
+    instance_t *instance;
+    while ((instance = (instance_t *)(void *)trv_pool_take(&decision->pool)) != NULL)
+        instance_free(instance);
 }
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
@@ -149,13 +114,11 @@ void trv_mpi_decision_hold(trv_mpi_decision_t *decision)
 
 static void destroy(trv_mpi_decision_t *decision)
 {
-    trv_mpi_spare_t *spare;
-    while ((spare = find_spare(decision)) != NULL)
-        free_spare(spare);
+    free_pooled(decision);
     trv_mpi_model_destroy(decision->model);
     trv_schedule_destroy(decision->schedule);
     trv_mpi_layout_clear(&decision->layout);
-    pthread_mutex_destroy(&decision->lock);
+    trv_pool_clear(&decision->pool);
     free(decision);
 }
 
@@ -170,7 +133,7 @@ static void release(void *source) { trv_mpi_decision_release(source); }
 trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
 {
     trv_mpi_decision_hold(decision);
-    return (trv_mpi_lender_t){decision, try_take, make_one, trv_mpi_decision_give, release};
+    return (trv_mpi_lender_t){decision, take, trv_mpi_decision_give, release};
 }
 
 bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_want_t *want, int ranks)
@@ -245,7 +208,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
         return NULL;
     }
     atomic_init(&decision->references, 1);
-    pthread_mutex_init(&decision->lock, NULL);
+    trv_pool_init(&decision->pool, POOL_MAX);
     decision->kind = *want;
     decision->bytes_min = wire->bytes_min;
     decision->bytes_max = wire->bytes_max;
@@ -257,11 +220,11 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
     if (code == TRV_OK)
         code = trv_mpi_model_create(&decision->model, want, &decision->recipe);
     decision->recipe.model = decision->model;
-    trv_mpi_spare_t *spare = code == TRV_OK ? make_spare(decision, state) : NULL;
-    if (spare)
-        trv_mpi_decision_give(&spare->operation);
-    if (spare)
+    instance_t *instance = code == TRV_OK ? instance_make(decision, state) : NULL;
+    if (instance) {
+        trv_mpi_decision_give(&instance->operation);
         return decision;
+    }
     trv_mpi_decision_release(decision);
     return NULL;
 }
@@ -269,9 +232,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t 
 /* The MPI library serves after all. */
 static void take_back(trv_mpi_decision_t *decision, wire_t *wire, const char *why)
 {
-    trv_mpi_spare_t *spare = find_spare(decision);
-    if (spare)
-        free_spare(spare);
+    free_pooled(decision);
     decision->recipe = (trv_mpi_recipe_t){.algorithm = "mpi"};
     trv_mpi_model_destroy(decision->model);
     trv_schedule_destroy(decision->schedule);

@@ -9,17 +9,15 @@
 #ifndef TRIVANCE_MPI_SELECTION_DECIDE_H
 #define TRIVANCE_MPI_SELECTION_DECIDE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include <trivance/algorithms.h>
 
+#include "collective/pool.h"
 #include "mpi/operations/operation.h"
 #include "mpi/operations/request.h"
 #include "mpi/selection/layout.h"
-
-typedef struct trv_mpi_spare trv_mpi_spare_t;
 
 /* Its place in the list of a state. */
 typedef struct trv_mpi_kept {
@@ -40,9 +38,7 @@ typedef struct trv_mpi_decision {
     trv_mpi_tally_t *tally;
     trv_mpi_operation_t mpi; /* counts the calls that the MPI library serves */
 
-    _Atomic(trv_mpi_spare_t *) first; /* an operation that nobody uses */
-    pthread_mutex_t lock;             /* of the others: */
-    trv_mpi_spare_t *spare;
+    trv_pool_t pool; /* of operations that no run uses */
 } trv_mpi_decision_t;
 
 /* What this rank has to say to it. */
@@ -71,7 +67,7 @@ void trv_mpi_decision_release(trv_mpi_decision_t *decision);
 bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_want_t *want, int ranks);
 
 /* An operation for a run on `state`, at the blocking calls' position, with the count and handles of `want`; it is given
- * back after the run. Where there is no memory for another one, it waits for one that is given back. */
+ * back after the run. NULL with the sentence where there is no memory. */
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
                                            const trv_mpi_want_t *want);
 void trv_mpi_decision_give(trv_mpi_operation_t *operation);

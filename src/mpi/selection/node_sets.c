@@ -178,6 +178,6 @@ int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t 
         leave(state, &answer, choice);
     else
         take(state, &question, &answer, choice);
-    trv_choice_append_duration(choice, began_s);
+    trv_choice_append_duration(choice, trv_now_s() - began_s);
     return TRV_OK;
 }

@@ -10,8 +10,8 @@
  * `test` has not returned 0 is free.
  *
  * `cancel` waits for what MPI still writes to memory of the caller's. A send that its receiver has not taken is left to
- * MPI after a while (no MPI here can take it back); its memory is read again only if a later receive takes the message,
- * so the tags of a run that failed must not be used again.
+ * MPI after a while (no MPI here can take it back), and `cancel` returns 1: its memory is read if a later receive takes the
+ * message, so the tags of a run that failed must not be used again, nor may the memory be freed.
  */
 #ifndef TRIVANCE_MPI_TRANSPORT_CHANNEL_H
 #define TRIVANCE_MPI_TRANSPORT_CHANNEL_H

@@ -19,7 +19,7 @@ enum {
     SMALL_BYTES = 2048,    /* the longest message of the small kind, where there are two */
     FEW = 4,               /* requests that are tested one by one */
     PATIENCE = 64,         /* polls of a slot in vain before it looks around */
-    SEND_POLLS_MAX = 1000, /* of a send that is cancelled */
+    SEND_POLLS_MAX = 1000, /* of all sends that are cancelled together */
     HEADER_BYTES = 8,      /* of a message in pieces: a uint64_t, its bytes */
     NONE = -1
 };
@@ -65,6 +65,7 @@ struct trv_mpi_channel {
     MPI_Status *status;
     unsigned looks;
     unsigned long posted;
+    unsigned cancel_polls;     /* since the last post */
     struct trv_mpi_over *over; /* messages go over the fabric (over_fabric.c), not by the requests above */
     char reason[320];          /* the sentence of the latest error */
 };
@@ -75,8 +76,8 @@ int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data
 void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at);
 /* Whether a received message in pieces has begun and not ended. */
 void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool amid);
-/* Gives up all that is pending of a slot. */
-void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at);
+/* Gives up all that is pending of a slot; false: a send may still read its buffer. */
+bool trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at);
 /* Takes a slot out of its lane's list. */
 void trv_mpi_channel_unlist(trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot);
 /* `test` of the executor's interface. */

@@ -166,6 +166,7 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     slot->suspects = slot->amid = false;
     slot->outcome = TRV_OK;
     slot->order = channel->posted++;
+    channel->cancel_polls = 0;
     int code = TRV_OK;
     if (sends) {
         int tag = slot->tag + (small ? 0 : TRV_MPI_LANE_TAGS);
@@ -207,23 +208,24 @@ void trv_mpi_channel_drop(trv_mpi_channel_t *channel, int at)
 
 /* ---- Cancelling -------------------------------------------------------------------------------------------------- */
 
-/* See the header. */
-static void give_up(MPI_Request *request, bool sends)
+/* See the header. Whether the request is over. */
+static bool give_up(trv_mpi_channel_t *channel, MPI_Request *request, bool sends)
 {
     MPI_Status status;
     int done = 0, code = PMPI_Test(request, &done, &status);
-    for (unsigned polls = 1; sends && code == MPI_SUCCESS && !done && polls < SEND_POLLS_MAX; polls++) {
-        trv_mpi_pause(polls);
+    while (sends && code == MPI_SUCCESS && !done && channel->cancel_polls < SEND_POLLS_MAX) {
+        trv_mpi_pause(++channel->cancel_polls);
         code = PMPI_Test(request, &done, &status);
     }
     if (code != MPI_SUCCESS || done)
-        return;
+        return true;
     if (sends) {
         PMPI_Request_free(request);
-        return;
+        return false;
     }
     PMPI_Cancel(request);
     PMPI_Wait(request, &status);
+    return true;
 }
 
 void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool amid)
@@ -232,26 +234,27 @@ void trv_mpi_channel_hold(trv_mpi_channel_t *channel, trv_mpi_slot_t *slot, bool
     slot->amid = amid;
 }
 
-void trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
+bool trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
+    bool over = true;
     if (slot->rest > 0)
         trv_mpi_channel_unlist(channel, slot);
     slot->rest = 0;
     trv_mpi_channel_hold(channel, slot, false);
     if (slot->at != NONE) {
-        give_up(&channel->request[slot->at], slot->sends);
+        over = give_up(channel, &channel->request[slot->at], slot->sends);
         trv_mpi_channel_drop(channel, slot->at);
     }
     while (slot->piece < slot->pieces)
-        give_up(&slot->more[slot->piece++], slot->sends);
+        over = give_up(channel, &slot->more[slot->piece++], slot->sends) && over;
+    return over;
 }
 
 static int channel_cancel(void *context, int base, int at)
 {
     (void)base;
-    trv_mpi_channel_give_up(context, at);
-    return TRV_OK;
+    return trv_mpi_channel_give_up(context, at) ? 0 : 1;
 }
 
 /* ---- Channels ---------------------------------------------------------------------------------------------------- */

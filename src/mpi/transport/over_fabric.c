@@ -1,6 +1,6 @@
 /*
- * The executor's transport over the fabric, for MPI programs. No memory is freed while the provider may still use it: of
- * a send that its receiver never takes the operation stays for good.
+ * The executor's transport over the fabric, for MPI programs. Of a send that its receiver never takes the operation stays
+ * for good, and `cancel` returns 1: the provider may still read its buffer.
  */
 #include "mpi/transport/over_fabric.h"
 
@@ -19,6 +19,7 @@ struct trv_mpi_over {
     trv_fabric_t *fabric;
     trv_fabric_op_t *op;
     int way, last; /* the port of the next message; the slot that was tested last */
+    unsigned vain; /* tests of what is not complete */
 };
 
 static bool is_pending(const trv_fabric_op_t *op) { return atomic_load(&op->state) == TRV_OP_PENDING; }
@@ -99,11 +100,14 @@ static int over_cancel(void *context, int base, int at)
     struct trv_mpi_over *over = channel->over;
     trv_fabric_op_t *op = &over->op[at];
     (void)base;
-    if (!op->sends)
+    if (!op->sends) {
         trv_fabric_cancel(over->fabric, op);
+        return 0;
+    }
+    trv_fabric_abandon(over->fabric, op);
     for (int polls = 0; polls < SEND_POLLS_MAX && is_pending(op); polls++)
         trv_fabric_poll(over->fabric);
-    return TRV_OK;
+    return is_pending(op) ? 1 : 0;
 }
 
 static int over_test(void *context, int base, int at)
@@ -118,6 +122,10 @@ static int over_test(void *context, int base, int at)
         rc = trv_fabric_test(over->fabric, op);
     }
     over->last = at;
+    if (rc == 0 && ++over->vain % PATIENCE == 0) { /* the program's own messages are to move, too */
+        int pending;
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel->comm, &pending, MPI_STATUS_IGNORE);
+    }
     return rc;
 }
 

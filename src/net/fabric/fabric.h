@@ -112,6 +112,8 @@ int trv_fabric_post(trv_fabric_t *fabric, trv_fabric_op_t *op);
 int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* Returns when the operation is over one way or the other; if that takes seconds, since its peer is gone, all is lost. */
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op);
+/* The same without waiting: what the provider has not been handed is taken back, the rest ends when it ends. */
+void trv_fabric_abandon(trv_fabric_t *fabric, trv_fabric_op_t *op);
 /* Frees what an operation with fragments keeps for its next post. */
 void trv_fabric_op_clear(trv_fabric_op_t *op);
 

@@ -367,15 +367,22 @@ int trv_fabric_test(trv_fabric_t *fabric, trv_fabric_op_t *op)
     }
 }
 
-/* A rendezvous whose sender is on its way cannot be called off; one whose sender is gone ends with the endpoints alone,
- * which until then may write to the receive's memory. */
-void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
+void trv_fabric_abandon(trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
     pthread_mutex_lock(&fabric->lock);
     if (atomic_load(&op->state) == TRV_OP_PENDING && !fabric->shut) {
         trv_fabric_stop(fabric, op, TRV_OP_FREE);
         trv_fabric_settle_op(op);
     }
+    pthread_mutex_unlock(&fabric->lock);
+}
+
+/* A rendezvous whose sender is on its way cannot be called off; one whose sender is gone ends with the endpoints alone,
+ * which until then may write to the receive's memory. */
+void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
+{
+    trv_fabric_abandon(fabric, op);
+    pthread_mutex_lock(&fabric->lock);
     bool ended = atomic_load(&op->state) != TRV_OP_PENDING || fabric->shut, lost = false;
     pthread_mutex_unlock(&fabric->lock);
     const double end_s = trv_now_s() + ANNOUNCED_S;
@@ -389,4 +396,10 @@ void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
         if (!ended)
             trv_fabric_pause(fabric, seen, polls);
     }
+    pthread_mutex_lock(&fabric->lock);
+    if (atomic_load(&op->state) == TRV_OP_PENDING) { /* the endpoints are closed */
+        op->end = TRV_OP_FREE;
+        over(op);
+    }
+    pthread_mutex_unlock(&fabric->lock);
 }

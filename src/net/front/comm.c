@@ -43,7 +43,7 @@ static void drop_kinds(trv_net_comm_t *comm)
 {
     while (comm->kind) {
         trv_kind_t *next = comm->kind->next;
-        trv_kind_retire(comm->kind);
+        trv_kind_release(comm->kind);
         comm->kind = next;
     }
 }

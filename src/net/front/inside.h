@@ -28,6 +28,7 @@
 
 #include "bootstrap/wire.h"
 #include "collective/choice.h"
+#include "collective/pool.h"
 #include "net/fabric/fabric.h"
 #include "bootstrap/tcp/meeting.h"
 #include "settings/settings.h"
@@ -204,6 +205,7 @@ void trv_channel_unregister(trv_channel_t *channel, int which);
 
 /* A plan of the executor, and the request that runs it. */
 typedef struct trv_instance {
+    trv_pooled_t pooled; /* first: the address of one is that of the other */
     struct trv_net_request request;
     struct trv_kind *kind;
     trv_channel_t channel;
@@ -216,7 +218,6 @@ typedef struct trv_instance {
     const void *input;
     void *output;
     size_t count;
-    struct trv_instance *next;
 } trv_instance_t;
 
 /* What comm rank 0 decides. */
@@ -240,9 +241,8 @@ typedef struct trv_kind {
     trv_spread_t spread;
     const trv_schedule_t *schedule;
     trv_schedule_t *made;
-    trv_instance_t *idle;
-    int lent;     /* instances that are not idle */
-    bool retired; /* the last of those frees it */
+    trv_pool_t pool;       /* of instances that no request uses */
+    atomic_int references; /* the communicator's or the plan's, and one of each instance in use */
     struct trv_kind *next;
 } trv_kind_t;
 
@@ -256,7 +256,7 @@ int trv_kind_make(trv_kind_t **kind, trv_net_comm_t *comm, trv_collective_t coll
 /* Lets the decision be made. Collective. An instance is taken before, which waits for it. */
 int trv_kind_decide(trv_kind_t *kind);
 /* Frees it, at once or when its last instance is given back. */
-void trv_kind_retire(trv_kind_t *kind);
+void trv_kind_release(trv_kind_t *kind);
 /* One that is free, or new. */
 int trv_instance_take(trv_kind_t *kind, trv_instance_t **instance);
 void trv_instance_give(trv_instance_t *instance);

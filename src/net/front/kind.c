@@ -2,6 +2,8 @@
  * A kind of collective: what rank 0 decides about it goes to all others in a broadcast of its own, which is part of the
  * first request of the kind. Later ones find it decided, and take a plan that is free.
  */
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,11 @@
 #include "text/parse.h"
 
 enum { ALIGNMENT = 64 };
+
+static trv_instance_t *instance_of(const struct trv_net_request *request)
+{
+    return (trv_instance_t *)(void *)((char *)(void *)request - offsetof(trv_instance_t, request));
+}
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
@@ -33,6 +40,8 @@ int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t coll
     kind->bytes = bytes;
     snprintf(kind->wanted, sizeof kind->wanted, "%s", wanted);
     pthread_mutex_init(&kind->lock, NULL);
+    trv_pool_init(&kind->pool, INT_MAX);
+    atomic_init(&kind->references, 1);
     *made = kind;
     return TRV_OK;
 }
@@ -144,23 +153,18 @@ static void destroy_instance(trv_instance_t *instance)
 
 static void destroy(trv_kind_t *kind)
 {
-    while (kind->idle) {
-        trv_instance_t *next = kind->idle->next;
-        destroy_instance(kind->idle);
-        kind->idle = next;
-    }
+    trv_pooled_t *pooled;
+    while ((pooled = trv_pool_take(&kind->pool)) != NULL)
+        destroy_instance((trv_instance_t *)(void *)pooled);
+    trv_pool_clear(&kind->pool);
     trv_schedule_destroy(kind->made);
     pthread_mutex_destroy(&kind->lock);
     free(kind);
 }
 
-void trv_kind_retire(trv_kind_t *kind)
+void trv_kind_release(trv_kind_t *kind)
 {
-    pthread_mutex_lock(&kind->lock);
-    kind->retired = true;
-    const bool last = kind->lent == 0;
-    pthread_mutex_unlock(&kind->lock);
-    if (last)
+    if (atomic_fetch_sub(&kind->references, 1) == 1)
         destroy(kind);
 }
 
@@ -217,7 +221,7 @@ static int start(trv_instance_t *instance)
 
 static int advance(struct trv_net_request *request)
 {
-    trv_instance_t *instance = (trv_instance_t *)request;
+    trv_instance_t *instance = instance_of(request);
     trv_net_t *net = request->comm->net;
     int rc;
     if (!instance->started) {
@@ -242,7 +246,7 @@ static int advance(struct trv_net_request *request)
 
 static void describe(const struct trv_net_request *request, char *text, size_t room)
 {
-    const trv_instance_t *instance = (const trv_instance_t *)request;
+    const trv_instance_t *instance = instance_of(request);
     trv_kind_t *kind = instance->kind;
     if (instance->started && instance->plan) {
         trv_plan_describe_as(instance->plan, request->comm->member, text, room);
@@ -254,20 +258,14 @@ static void describe(const struct trv_net_request *request, char *text, size_t r
     pthread_mutex_unlock(&kind->lock);
 }
 
-static void done(struct trv_net_request *request) { trv_instance_give((trv_instance_t *)request); }
+static void done(struct trv_net_request *request) { trv_instance_give(instance_of(request)); }
 
 int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
 {
-    pthread_mutex_lock(&kind->lock);
-    trv_instance_t *instance = kind->idle;
-    if (instance)
-        kind->idle = instance->next;
-    else
-        instance = calloc(1, sizeof *instance);
-    kind->lent += instance ? 1 : 0;
-    pthread_mutex_unlock(&kind->lock);
-    if (!instance)
+    trv_instance_t *instance = (trv_instance_t *)(void *)trv_pool_take(&kind->pool);
+    if (!instance && !(instance = calloc(1, sizeof *instance)))
         return trv_fail_memory();
+    atomic_fetch_add(&kind->references, 1);
     if (!instance->kind) {
         instance->kind = kind;
         trv_channel_init(&instance->channel, kind->comm);
@@ -281,13 +279,9 @@ int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
 void trv_instance_give(trv_instance_t *instance)
 {
     trv_kind_t *kind = instance->kind;
-    pthread_mutex_lock(&kind->lock);
-    instance->next = kind->idle;
-    kind->idle = instance;
-    const bool last = --kind->lent == 0 && kind->retired;
-    pthread_mutex_unlock(&kind->lock);
-    if (last)
-        destroy(kind);
+    if (!trv_pool_give(&kind->pool, &instance->pooled))
+        destroy_instance(instance);
+    trv_kind_release(kind);
 }
 
 /* Whoever makes progress may advance the request as soon as it is under way. */

@@ -57,7 +57,7 @@ static void destroy(trv_net_plan_t *plan)
     if (plan->instance)
         trv_instance_give(plan->instance);
     if (plan->kind)
-        trv_kind_retire(plan->kind);
+        trv_kind_release(plan->kind);
     free(plan);
 }
 

@@ -219,6 +219,8 @@ static int open_fabric(trv_net_t *net, const trv_net_options_t *options)
     if (rc < 0)
         return rc;
     atomic_store(&net->breakable, net->fabric);
+    if (trv_meeting_has_failed(net->meeting)) /* just before, and there was nothing to break */
+        trv_fabric_break(net->fabric);
     if (net->settings.info && net->log) {
         char line[512], map[400];
         trv_fabric_tell(net->fabric, map, sizeof map);

@@ -191,40 +191,6 @@ static void own_operations(MPI_Comm comm)
     MPI_Op_free(&op[1]);
 }
 
-/* The linker puts this in front of the one in the library. */
-static bool no_memory;
-int __real_trv_mpi_operation_init(trv_mpi_operation_t *, trv_mpi_state_t *, const trv_mpi_want_t *,
-                                  const trv_mpi_recipe_t *, bool, int);
-int __wrap_trv_mpi_operation_init(trv_mpi_operation_t *, trv_mpi_state_t *, const trv_mpi_want_t *,
-                                  const trv_mpi_recipe_t *, bool, int);
-
-int __wrap_trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                                  const trv_mpi_recipe_t *recipe, bool shared, int tag)
-{
-    return no_memory ? trv_fail_memory() : __real_trv_mpi_operation_init(operation, state, want, recipe, shared, tag);
-}
-
-/* Every second rank has memory for no plan but the one of blocking calls, which then serves all. */
-static void scarce(MPI_Comm comm)
-{
-    enum { REQUESTS = 6 };
-    static int in[REQUESTS + 1][COUNT], out[REQUESTS + 1][COUNT];
-    TRV_Request request[REQUESTS];
-    for (int r = 0; r <= REQUESTS; r++)
-        test_fill(in[r], COUNT, r);
-    expect_class(TRV_Allreduce(in[0], out[0], COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a blocking call");
-    no_memory = test_rank % 2;
-    for (int r = 0; r < REQUESTS; r++)
-        expect_class(TRV_Iallreduce(in[r], out[r], COUNT, MPI_INT, MPI_SUM, comm, &request[r]), MPI_SUCCESS, NULL,
-                     "a request without memory");
-    expect_class(TRV_Allreduce(in[REQUESTS], out[REQUESTS], COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL,
-                 "a blocking call in between");
-    complete(request, REQUESTS, "requests without memory");
-    no_memory = false;
-    for (int r = 0; r <= REQUESTS; r++)
-        expect_sums(out[r], COUNT, r, "without memory");
-}
-
 /* One rank has a new kind of call decided, which takes all ranks, while the others wait for a request of before first:
  * it must make progress with the request meanwhile. */
 static void other_orders(MPI_Comm comm)
@@ -307,7 +273,6 @@ void topic_requests(void)
     own_operations(comm);
     MPI_Comm_free(&fresh);
     MPI_Comm_dup(test_comm, &fresh);
-    scarce(fresh);
     freed_communicator();
     other_orders(comm);
     refused(comm);

@@ -64,7 +64,7 @@ static int test(const bench_t *b, int slot) { return b->transport->test(b->trans
 
 static void cancel(const bench_t *b, int slot)
 {
-    expect(b->transport->cancel(b->transport->context, b->base, slot) == 0, "cancel");
+    expect(b->transport->cancel(b->transport->context, b->base, slot) >= 0, "cancel"); /* 1: a send is left */
 }
 
 static void wait_for(const bench_t *b, int slot)
