@@ -15,7 +15,8 @@
  *   FAILURES  W = {0, 1, 2} is called three times (the first call of a class, of another class, and a later call of the
  *             first), then freed; then V = {0, 1, 2} is adopted, called and freed. Any member may be unable to serve
  *             a class, or fail at any point of any call, one of them once; member 0 may leave a class to the MPI
- *             library. From the failure on the launcher may end the job, so the others may wait for ever; until then they go on.
+ *             library. From the failure on the launcher may end the job, so the other members may wait for ever; until
+ *             then they continue.
  *
  * In a call every member sends STEPS messages to the next member and receives as many from the one before, a step when
  * the one before it is complete. A send is complete at once or, in FAILURES, when its message is taken, as MPI likes.

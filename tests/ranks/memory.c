@@ -3,7 +3,7 @@
  * life, until none fails any more: adopted, duplicated, calls of three sizes, a persistent and a non-blocking one, freed.
  * No rank hangs or crashes, and results are right wherever a call succeeds. Where an allocation fails after the ranks'
  * vote, the job ends: by MPI's default error handler, or here where Trivance's own functions return the error. The file
- * `allocation` has the number of the latest one, for a job that goes on with the next.
+ * `allocation` has the number of the latest one, for a job that continues with the next.
  *
  *     mpirun -n 3 memory each     [FIRST [STRIDE]]
  *     mpirun -n 3 memory requests [FIRST [STRIDE]] with non-blocking and persistent calls

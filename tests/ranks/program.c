@@ -17,7 +17,8 @@
  *                         duplicate       a communicator is configured, then duplicated, then used
  *                         callbacks       an attribute's copy callback duplicates another communicator
  *
- * A call succeeds on all ranks with the right result, or it fails on all, except in `length`. With RANKS_STOP a rank whose call fails exits with status 4.
+ * A call succeeds on all ranks with the right result, or it fails on all, except in `length`. With RANKS_STOP a rank
+ * whose call fails exits with status 4.
  */
 #include <stdlib.h>
 #include <string.h>
