@@ -14,7 +14,6 @@ import sys
 
 FOLDERS = ("src", "include", "bench", "python", "scripts", "testbed", "explorer")
 C_LIKE = (".c", ".h", ".cpp", ".hpp", ".js", ".mjs", ".css", ".ts")
-HASH_LIKE = (".py", ".sh", ".cmake", ".txt", ".toml", ".yml", ".map")
 
 
 def run(*command):

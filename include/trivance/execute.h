@@ -28,12 +28,12 @@ extern "C" {
  * returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the receiver has
  * posted its receive, but need not; its buffer must not be modified before. `cancel` abandons a pending operation
  * (error paths only). It returns 0 when nothing accesses the operation's buffer any more, or 1 for a send that the
- * transport cannot take back and that may still read it: then the plan does not free or reuse its scratch. Tags are 0 … tags - 1 as
- * announced to `open`: at most TRV_PLAN_TAGS_MAX of them, and one more (the first) with trv_plan_options_t.check. Plans
- * send no empty messages.
+ * transport cannot take back and that may still read it; the plan then neither frees nor reuses its scratch. Tags are 0
+ * … tags - 1 as announced to `open`: at most TRV_PLAN_TAGS_MAX of them, and one more (the first) with
+ * trv_plan_options_t.check. Plans send no empty messages.
  *
- * A receive whose message has an unexpected length fails with TRV_ERR_TRANSPORT, and nothing is written past its buffer.
- * After a negative `test` the operation is over. */
+ * A receive whose message has an unexpected length fails with TRV_ERR_TRANSPORT, and nothing is written past its
+ * buffer. After a negative `test` the operation is over. */
 enum { TRV_PLAN_TAGS_MAX = 64 };
 typedef struct trv_transport {
     size_t size; /* of this struct, as the caller knows it: begin with {TRV_TRANSPORT} */
@@ -75,8 +75,9 @@ typedef struct trv_plan_options {
     size_t chunk_bytes; /* approximate bytes of the vector per chunk; 0: the library chooses */
     bool check;         /* debug: ranks compare count, element size, collective and algorithm before every run; all
                            return TRV_ERR_INVALID if these differ */
-    /* Scratch memory of a run: taken at its start if it needs any, aligned to 64 bytes, and given back at its end, also
-     * if it fails. NULL means out of memory. Without these functions the plan allocates its own. */
+    /* Scratch memory of a run: taken at its start if it needs any, aligned to 64 bytes, and given back at its end. After
+     * a failed run it is not given back if a send may still read it (trv_transport_t.cancel). NULL means out of memory.
+     * Without these functions the plan allocates its own. */
     void *(*scratch_take)(void *context, size_t bytes);
     void (*scratch_give)(void *context, void *memory, size_t bytes);
     void *scratch_context;

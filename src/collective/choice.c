@@ -64,14 +64,14 @@ bool trv_choice_is_family(const char *name)
 }
 
 int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signature, const char *algorithm,
-                     const char *who, trv_choice_t *choice)
+                     const char *source, trv_choice_t *choice)
 {
     trv_schedule_t *schedule = NULL;
     int code = trv_schedule_create_on(&schedule, chooser->network, algorithm, signature->collective);
     const char *objection = code < 0 ? trv_last_error()
                                      : trv_signature_objection(signature, schedule, chooser->allow_inconsistent_names);
     if (objection)
-        snprintf(choice->reason, sizeof choice->reason, "%s: %s, but %.200s", who, algorithm, objection);
+        snprintf(choice->reason, sizeof choice->reason, "%s: %s, but %.200s", source, algorithm, objection);
     else
         snprintf(choice->algorithm, sizeof choice->algorithm, "%s", algorithm);
     trv_schedule_destroy(schedule);
@@ -94,7 +94,7 @@ static int question_planner(const question_t *question, trv_planner_t **planner)
                               &question->chooser->simulation, &question->constraints);
 }
 
-/* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason where none will do. */
+/* The plan of the family's fastest member; TRV_ERR_UNSUPPORTED with the last reason if none is suitable. */
 static int find_in_family(const question_t *question, const char *family, trv_planned_t *best)
 {
     trv_planner_t *planner;

@@ -1,6 +1,6 @@
 /*
  * The choice of a schedule: an algorithm that was asked for by name, or the planner's fastest. Rank 0 of a communicator
- * chooses, for all vectors of a class of sizes at once, and the others are told.
+ * chooses for a whole class of sizes and broadcasts the choice.
  */
 #ifndef TRIVANCE_COLLECTIVE_CHOICE_H
 #define TRIVANCE_COLLECTIVE_CHOICE_H
@@ -47,10 +47,11 @@ trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, co
 /* Whether the name is that of a family of algorithms, and of no algorithm. */
 bool trv_choice_is_family(const char *name);
 
-/* The named algorithm. Where it does not serve the network, or would give wrong results, choice->algorithm stays "", and
- * the reason says so after `who` asks for it. TRV_OK, also for wrong results, or the code of trv_schedule_create_on. */
+/* The named algorithm. If it does not run on the network, or its results would be wrong, choice->algorithm stays "" and the
+ * reason becomes "SOURCE: ALGORITHM, but …". Returns TRV_OK, also for wrong results, or the code of
+ * trv_schedule_create_on. */
 int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signature, const char *algorithm,
-                     const char *who, trv_choice_t *choice);
+                     const char *source, trv_choice_t *choice);
 
 /* The fastest schedule for vectors of `bytes`, of a family or (NULL) of all algorithms. Appends to the reason;
  * choice->algorithm stays "" where there is none. TRV_OK or a code of the core. */

@@ -1,5 +1,5 @@
 /*
- * A pool of objects that are used by one run at a time: taken for a run, given back after it. What is in the pool is free.
+ * A pool of objects that are used by one run at a time: taken for a run, given back after it. Objects in the pool are not in use.
  * Any thread may take and give; where one object is enough, neither takes the lock.
  */
 #ifndef TRIVANCE_COLLECTIVE_POOL_H
@@ -21,7 +21,7 @@ typedef struct trv_pool {
     int others, others_max;
 } trv_pool_t;
 
-/* The pool keeps one object and so many others. */
+/* Capacity: one object, and others_max more. */
 void trv_pool_init(trv_pool_t *pool, int others_max);
 /* After everything in it is taken. */
 void trv_pool_clear(trv_pool_t *pool);

@@ -1,6 +1,6 @@
 /*
- * Operation signatures: what calls of a collective must have in common to be served by the same schedule, besides their
- * class of sizes (common/size_class.h).
+ * Operation signatures: the properties of a call (collective, element size, and how the operation combines) on which the
+ * choice of a schedule depends, besides the class of sizes (common/size_class.h).
  */
 #ifndef TRIVANCE_COLLECTIVE_SIGNATURE_H
 #define TRIVANCE_COLLECTIVE_SIGNATURE_H
@@ -29,7 +29,7 @@ static inline uint64_t trv_signature_bytes(const trv_signature_t *signature, siz
     return (uint64_t)count * signature->element_bytes * (signature->collective == TRV_ALLREDUCE ? 1 : (uint64_t)ranks);
 }
 
-/* What the planner must respect, so that the result is right. */
+/* Constraints that the planner must respect for the result to be correct. */
 trv_planner_constraints_t trv_signature_constraints(const trv_signature_t *signature, bool allow_inconsistent);
 
 /* Why the schedule gives wrong results for the signature, as the end of a sentence; NULL where it is right.

@@ -1,5 +1,5 @@
 /*
- * Checks of a collective's arguments that plans and whoever makes plans have in common.
+ * Checks of a collective's arguments, used by plans and by the modules that create plans.
  */
 #ifndef TRIVANCE_EXECUTE_ARGUMENTS_H
 #define TRIVANCE_EXECUTE_ARGUMENTS_H

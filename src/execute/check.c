@@ -111,12 +111,12 @@ int trv_check_progress(trv_plan_t *plan, bool *moved)
     return verdict(check);
 }
 
-void trv_check_cancel(trv_plan_t *plan)
+bool trv_check_cancel(trv_plan_t *plan)
 {
     const trv_transport_t *t = &plan->transport;
-    if (plan->check.sending)
-        t->cancel(t->context, plan->handle, 0);
+    const bool left = plan->check.sending && t->cancel(t->context, plan->handle, 0) > 0;
     if (plan->check.receiving)
         t->cancel(t->context, plan->handle, 1);
     plan->check.sending = plan->check.receiving = false;
+    return left;
 }

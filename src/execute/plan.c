@@ -1,7 +1,7 @@
 /*
  * Plans: creation, destruction, and the calls that start and drive a run.
  *
- * The number of chunks and lanes follows from the schedule, the count and the options alone, so that all ranks come to
+ * The number of chunks and lanes follows from the schedule, the count and the options alone, so that all ranks compute
  * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c goes through lane c mod WINDOW, whose scratch it inherits.
  */
 #include <pthread.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/abandon.h"
 #include "common/error.h"
 #include "execute/arguments.h"
 #include "execute/plan.h"
@@ -196,7 +197,7 @@ static int create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank, s
     made->collective = trv_schedule_collective(schedule);
     made->streams = trv_schedule_streams(schedule);
     made->elements = *elements;
-    made->element_size = elements->reduce ? elements->element_size : trv_type_size(elements->type);
+    made->element_size = trv_elements_size(elements);
     made->transport = *transport;
     made->options = *options;
     made->check_slots = made->options.check ? TRV_CHECK_SLOTS : 0;
@@ -280,9 +281,10 @@ static void give_scratch(trv_plan_t *plan)
 static void cancel(trv_plan_t *plan)
 {
     if (plan->state == TRV_PLAN_CHECKING)
-        trv_check_cancel(plan);
+        plan->lost = trv_check_cancel(plan) || plan->lost;
     if (plan->state == TRV_PLAN_RUNNING && trv_run_cancel(plan)) {
-        plan->scratch = NULL; /* which is lost */
+        trv_abandon(plan->options.scratch_take ? plan->scratch : plan->scratch_memory);
+        plan->scratch = NULL;
         plan->scratch_memory = NULL;
         plan->scratch_room = 0;
     }
@@ -307,7 +309,7 @@ void trv_plan_destroy(trv_plan_t *plan)
     free(plan->bits);
     free(plan->source);
     free(plan->scratch_memory);
-    retire(plan);
+    plan->lost ? trv_abandon(plan) : retire(plan);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */

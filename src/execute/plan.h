@@ -100,6 +100,7 @@ struct trv_plan {
     size_t origin[TRV_BASES]; /* elements of blocks that lie before what the user's buffer holds */
     const char *input;
     char *output;
+    bool lost;    /* a send of the check may still read `check` */
     bool feeding; /* the next start is trv_plan_start_fed's */
     size_t fed;   /* elements of the input that are there; SIZE_MAX: all */
 };
@@ -136,6 +137,6 @@ char *trv_place_address(const trv_plan_t *plan, const trv_lane_t *lane, trv_plac
 /* check.c: the same for the comparison of the ranks; 1 when all agree. */
 int trv_check_start(trv_plan_t *plan);
 int trv_check_progress(trv_plan_t *plan, bool *moved);
-void trv_check_cancel(trv_plan_t *plan);
+bool trv_check_cancel(trv_plan_t *plan);
 
 #endif

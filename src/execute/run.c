@@ -10,7 +10,6 @@
  */
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/error.h"
 #include "execute/plan.h"
@@ -53,7 +52,7 @@ static char *address(const trv_plan_t *plan, const trv_lane_t *lane, const trv_e
     return trv_place_address(plan, lane, extent->place, extent->first);
 }
 
-/* A copy that cannot fail, or a reduction that may. */
+/* Performs works of the lane's program. Only a reduction of the caller's own can fail. */
 static void perform(trv_plan_t *plan, const trv_lane_t *lane, int first, int works)
 {
     int rc = works && !plan->failure ? trv_perform(plan, lane, first, works) : 0;

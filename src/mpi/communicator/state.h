@@ -118,7 +118,7 @@ void trv_mpi_state_clear(trv_mpi_state_t *state);
 /* A position of its own for a persistent request: its tags begin at *tag until `numbers` is released. Without a word to
  * the other ranks, which make them in the same order. False, on all ranks alike, where there is none left. */
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag);
-/* Whether there is one more. */
+/* Whether a position is left for another persistent request. */
 bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state);
 void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
 /* The first tag of a position of the block. */
@@ -133,7 +133,8 @@ trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state);
 
 /* The communicator is broken for good, on this rank. */
 void trv_mpi_state_break(trv_mpi_state_t *state);
-/* This rank has no memory for a request that the other ranks begin: breaks the communicator. */
+/* This rank has no memory for its part of a collective in which the other ranks take part: breaks the communicator, and
+ * returns TRV_ERR_MEMORY. */
 int trv_mpi_state_fail_memory(trv_mpi_state_t *state);
 /* The error of later calls on it. */
 int trv_mpi_state_broken(void);

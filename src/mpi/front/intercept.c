@@ -59,7 +59,7 @@ static bool leave(bool served, MPI_Comm comm, const int *code)
     depth--;
     if (served && *code != MPI_SUCCESS) {
         trv_mpi_state_t *state;
-        if (!trv_mpi_state_known(comm, &state) || !state || !atomic_load(&state->broken)) /* which has been told */
+        if (!trv_mpi_state_known(comm, &state) || !state || !atomic_load(&state->broken)) /* which has been logged */
             trv_mpi_warn("a collective failed: %s", trv_last_error());
         if (!trv_mpi_is_component())
             PMPI_Comm_call_errhandler(comm, *code);

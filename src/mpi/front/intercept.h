@@ -4,8 +4,8 @@
  *
  * An entry returns true when the call was served; *code is then what the program's call returns, its error handler has
  * been called if it is an error. False means pass: the caller hands the program's own arguments to the PMPI_ function.
- * Whether a call passes is the same on all ranks (serve.c), but for one whose communicator is broken. Arguments that are wrong pass too: what follows is the MPI
- * library's own error.
+ * Whether a call passes is the same on all ranks (serve.c), except on a rank where the communicator is broken: there it
+ * returns an error. Invalid arguments pass, too, so that the MPI library reports them.
  */
 #ifndef TRIVANCE_MPI_FRONT_INTERCEPT_H
 #define TRIVANCE_MPI_FRONT_INTERCEPT_H

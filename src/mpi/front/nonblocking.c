@@ -79,7 +79,7 @@ static int begin(const call_t *call, TRV_Request *request)
     if (!handle) {
         code = trv_mpi_class(trv_fail_memory());
         if (anything && state && trv_mpi_serves(state))
-            trv_mpi_state_fail_memory(state); /* whoever serves the others' requests, this rank takes no part in them */
+            trv_mpi_state_fail_memory(state); /* this rank takes no part in the request of the others */
         return code;
     }
     *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,

@@ -11,6 +11,7 @@
 
 #include <trivance/trivance_mpi.h>
 
+#include "common/abandon.h"
 #include "common/error.h"
 #include "mpi/communicator/adopt.h"
 #include "mpi/communicator/attribute.h"
@@ -292,8 +293,7 @@ static int start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 static int finish(TRV_Plan plan, int code)
 {
     plan->running = false;
-    if (!plan->operation.failed) /* else a send may still read it */
-        free(plan->copy);
+    plan->operation.failed ? trv_abandon(plan->copy) : free(plan->copy); /* a send may still read it */
     plan->copy = NULL;
     if (plan->operation.failed && plan->numbers)
         atomic_store(&plan->numbers->burnt, true);

@@ -5,7 +5,7 @@
  * calls of a kind are served when the first one comes (selection/); in between, all that is looked at is what MPI
  * promises to be the same on all ranks: the communicator, the order of its calls, count, type and operation. What
  * happens to one rank alone after that (no memory for a copy, a message of another length) breaks the communicator on
- * that rank: its calls there return an error from then on, whoever would have served them.
+ * that rank: from then on its calls there return an error, also those that the MPI library would serve.
  */
 #include "mpi/front/serve.h"
 

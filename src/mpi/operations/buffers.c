@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "common/abandon.h"
 #include "common/error.h"
 #include "execute/arguments.h"
 #include "mpi/operations/want.h"
@@ -75,8 +76,11 @@ static int bring_home(const trv_mpi_buffers_t *buffers, const trv_mpi_state_t *s
 
 int trv_mpi_buffers_end(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, int code)
 {
-    if (code < 0)
+    if (code < 0) {
+        trv_abandon(buffers->to != buffers->from ? buffers->to : NULL);
+        trv_abandon(buffers->from);
         return code;
+    }
     code = bring_home(buffers, state);
     release(buffers);
     return code;

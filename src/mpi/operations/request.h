@@ -28,7 +28,7 @@ typedef struct trv_mpi_job {
 
 typedef struct trv_mpi_request trv_mpi_request_t;
 
-/* Who lends requests the operations that they run: a non-blocking one while it runs, a persistent one all its life. */
+/* The pool that requests take their operations from: a non-blocking one while it runs, a persistent one all its life. */
 typedef struct trv_mpi_lender {
     void *source; /* held until `release` */
     trv_mpi_operation_t *(*take)(void *source, trv_mpi_state_t *state,
@@ -37,8 +37,8 @@ typedef struct trv_mpi_lender {
     void (*release)(void *source);
 } trv_mpi_lender_t;
 
-/* A non-blocking request; or a persistent one, whose position is given: `numbers` is released with it. Local, blocks on
- * nobody. TRV_OK or TRV_ERR_MEMORY, which breaks the communicator on this rank; then source and numbers are the
+/* A non-blocking request; or a persistent one, whose position is given: `numbers` is released with it. Local; does not
+ * wait for other ranks. TRV_OK or TRV_ERR_MEMORY, which breaks the communicator on this rank; then source and numbers are the
  * caller's. */
 int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_lender_t *lender,
                            const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag);

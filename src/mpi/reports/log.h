@@ -30,7 +30,8 @@ void trv_mpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A warning, from rank 0 of MPI_COMM_WORLD, once per text. Of 4096 different lines, decisions included, the last one
  * says that no more are told. */
 void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What has failed on this rank alone, whichever that is; silent with TRIVANCE_DEBUG=off. */
+/* Logs a failure of this rank alone, on any rank, and then sleeps 0.2 s, because the job may end and launchers lose fresh
+ * output; does neither with TRIVANCE_DEBUG=off. */
 void trv_mpi_log_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What was asked for cannot be had, so the MPI library serves: a warning from `rank` 0 of the communicator concerned,

@@ -1,5 +1,5 @@
 /*
- * What schedules are chosen for: the network of a communicator, and the settings.
+ * The network of a communicator and the settings, for which schedules are chosen.
  */
 #ifndef TRIVANCE_MPI_SELECTION_CHOOSER_H
 #define TRIVANCE_MPI_SELECTION_CHOOSER_H

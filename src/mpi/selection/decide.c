@@ -1,6 +1,6 @@
 /*
- * Deciding takes two exchanges: rank 0 tells what it has chosen, in full; all tell whether they can carry it out. What
- * can fail on one rank alone (memory) is had between the two.
+ * Deciding takes two exchanges: rank 0 broadcasts its choice in full; all ranks vote whether they can carry it out. Memory
+ * is allocated between the two, because allocation can fail on a single rank.
  */
 #include "mpi/selection/decide.h"
 
@@ -14,7 +14,6 @@
 #include "mpi/operations/scratch.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/selection/choose.h"
-#include "mpi/transport/waiting.h"
 #include "mpi/transport/mpi_error.h"
 
 enum { POOL_MAX = 16 };

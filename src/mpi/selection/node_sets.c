@@ -1,5 +1,5 @@
 /*
- * Plans for sets of nodes, and what they are compared with. Rank 0 of a communicator alone plans; the rest is told.
+ * Plans for sets of nodes, and what they are compared with. Rank 0 of a communicator plans and broadcasts the result.
  *
  * Answers are kept, so that a program which makes the same communicator again and again plans once. Work limits a plan,
  * not time (trv_planner_nodes): the same calls give the same plans from run to run, whatever the machine has to do.
@@ -8,8 +8,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <trivance/planner.h>
 
@@ -18,7 +16,6 @@
 #include "common/hash.h"
 #include "common/size_class.h"
 #include "mpi/communicator/places.h"
-#include "mpi/reports/job_settings.h"
 #include "mpi/selection/chooser.h"
 
 #define KEPT_MAX 1024 /* answers; what was kept longest makes room */

@@ -264,7 +264,7 @@ static bool is_late(const trv_mpi_channel_t *channel, const trv_mpi_slot_t *slot
     return false;
 }
 
-/* For a receive that waits in vain: whether the peer has sent a message of the other kind in its place. What is found is
+/* For a receive that is not complete: whether the peer has sent a message of the other kind in its place. What is found is
  * believed when it is still there, and the own message still missing, at the next such time. */
 static void look_for_other_kind(trv_mpi_channel_t *channel, int at)
 {

@@ -66,10 +66,13 @@ struct trv_mpi_channel {
     unsigned looks;
     unsigned long posted;
     unsigned cancel_polls;     /* since the last post */
+    bool lost;                 /* a send that was given up may still read a slot's header */
     struct trv_mpi_over *over; /* messages go over the fabric (over_fabric.c), not by the requests above */
     char reason[320];          /* the sentence of the latest error */
 };
 
+/* TRV_ERR_UNSUPPORTED where a plan needs more tags than a position has. */
+int trv_mpi_channel_check_tags(int tags);
 /* Posts the slot's pending request, for `due` of the `bytes` that there is room for. */
 int trv_mpi_channel_post(trv_mpi_channel_t *channel, int at, int tag, void *data, size_t bytes, size_t due);
 /* Moves the last request to the place of one that is complete or given up. */

@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "common/abandon.h"
 #include "common/error.h"
 #include "mpi/transport/mpi_error.h"
 #include "mpi/transport/over_fabric.h"
@@ -33,7 +34,7 @@ static void channel_close(void *context, int base)
         free(channel->slot[i].room);
         free(channel->slot[i].more);
     }
-    free(channel->slot);
+    channel->lost ? trv_abandon(channel->slot) : free(channel->slot);
     free(channel->request);
     free(channel->owner);
     free(channel->complete);
@@ -44,7 +45,15 @@ static void channel_close(void *context, int base)
     channel->complete = NULL;
     channel->status = NULL;
     channel->slots = channel->active = channel->amid = 0;
-    channel->open = false;
+    channel->open = channel->lost = false;
+}
+
+int trv_mpi_channel_check_tags(int tags)
+{
+    return tags <= TRV_MPI_LANE_TAGS
+               ? TRV_OK
+               : trv_fail(TRV_ERR_UNSUPPORTED, "the plan needs %d message tags; there are %d for it", tags,
+                          TRV_MPI_LANE_TAGS);
 }
 
 static int channel_open(void *context, int requests, int tags, int *base)
@@ -52,9 +61,9 @@ static int channel_open(void *context, int requests, int tags, int *base)
     trv_mpi_channel_t *channel = context;
     if (channel->open)
         return trv_fail(TRV_ERR_STATE, "an MPI channel serves one plan at a time");
-    if (tags > TRV_MPI_LANE_TAGS)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the plan needs %d message tags; there are %d for it", tags,
-                        TRV_MPI_LANE_TAGS);
+    int rc = trv_mpi_channel_check_tags(tags);
+    if (rc < 0)
+        return rc;
     channel->open = true;
     size_t room = (size_t)requests + 1;
     channel->slot = calloc(room, sizeof *channel->slot);
@@ -248,6 +257,7 @@ bool trv_mpi_channel_give_up(trv_mpi_channel_t *channel, int at)
     }
     while (slot->piece < slot->pieces)
         over = give_up(channel, &slot->more[slot->piece++], slot->sends) && over;
+    channel->lost = channel->lost || !over;
     return over;
 }
 

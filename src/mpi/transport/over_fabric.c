@@ -1,11 +1,12 @@
 /*
- * The executor's transport over the fabric, for MPI programs. Of a send that its receiver never takes the operation stays
- * for good, and `cancel` returns 1: the provider may still read its buffer.
+ * The executor's transport over the fabric, for MPI programs. A send that its receiver never takes keeps its operation
+ * until the process ends, and `cancel` returns 1: the provider may still read its buffer.
  */
 #include "mpi/transport/over_fabric.h"
 
 #include <stdlib.h>
 
+#include "common/abandon.h"
 #include "common/error.h"
 #include "mpi/transport/inside.h"
 
@@ -34,10 +35,8 @@ static void over_close(void *context, int base)
         pending = pending || is_pending(&over->op[i]);
     for (int i = 0; over->op && !pending && i < channel->slots; i++)
         trv_fabric_op_clear(&over->op[i]);
-    if (!pending)
-        free(over->op);
+    pending ? trv_abandon(over->op) : free(over->op);
     over->op = NULL;
-    channel->open = false;
 }
 
 static int over_open(void *context, int requests, int tags, int *base)
@@ -46,17 +45,13 @@ static int over_open(void *context, int requests, int tags, int *base)
     struct trv_mpi_over *over = channel->over;
     if (!over)
         return trv_fail_memory();
-    if (tags > TRV_MPI_LANE_TAGS)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the plan needs %d message tags; there are %d for it", tags,
-                        TRV_MPI_LANE_TAGS);
-    channel->slots = requests;
-    channel->open = true;
-    over->op = calloc((size_t)requests + 1, sizeof *over->op);
     *base = 0;
-    if (over->op)
-        return TRV_OK;
-    over_close(channel, 0);
-    return trv_fail_memory();
+    int rc = trv_mpi_channel_check_tags(tags);
+    if (rc < 0)
+        return rc;
+    channel->slots = requests;
+    over->op = calloc((size_t)requests + 1, sizeof *over->op);
+    return over->op ? TRV_OK : trv_fail_memory();
 }
 
 static void over_port(void *context, int base, int port)
@@ -77,6 +72,7 @@ static int post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int la
     op->data = data;
     op->bytes = bytes;
     op->fragment = channel->piece_bytes;
+    channel->cancel_polls = 0;
     return trv_fabric_post(over->fabric, op);
 }
 
@@ -105,7 +101,7 @@ static int over_cancel(void *context, int base, int at)
         return 0;
     }
     trv_fabric_abandon(over->fabric, op);
-    for (int polls = 0; polls < SEND_POLLS_MAX && is_pending(op); polls++)
+    for (; channel->cancel_polls < SEND_POLLS_MAX && is_pending(op); channel->cancel_polls++)
         trv_fabric_poll(over->fabric);
     return is_pending(op) ? 1 : 0;
 }

@@ -24,13 +24,12 @@ static trv_reader_t records_of(const records_t *records, int rank)
     return trv_reader(records->data + (size_t)rank * records->stride, records->stride);
 }
 
-/* Collects every rank's record, and clears the writer that has this one's. code: as for trv_oob_agree. */
-static int records_exchange(const trv_oob_t *oob, trv_writer_t *writer, int code, records_t *records)
+/* Collects every rank's record, and clears the writer that has this one's. */
+static int records_exchange(const trv_oob_t *oob, trv_writer_t *writer, records_t *records)
 {
     int64_t longest = writer->used <= RECORD_MAX ? (int64_t)writer->used : 0;
     *records = (records_t){.data = NULL};
-    if (code == TRV_OK && writer->failed)
-        code = trv_fail_memory();
+    int code = writer->failed ? trv_fail_memory() : TRV_OK;
     if (code == TRV_OK && writer->used > RECORD_MAX)
         code = trv_fail(TRV_ERR_UNSUPPORTED, "the addresses of the interfaces are too long");
     int rc = oob->allreduce_max(oob->context, &longest);
@@ -88,7 +87,7 @@ static int exchange_interfaces(trv_fabric_t *fabric)
     trv_write_text(&writer, host);
     trv_write_number(&writer, fabric->options.place < 0 ? 0 : (uint32_t)fabric->options.place + 1);
     trv_fabric_offer(fabric, &writer);
-    int rc = records_exchange(&fabric->options.oob, &writer, TRV_OK, &records);
+    int rc = records_exchange(&fabric->options.oob, &writer, &records);
     const bool exchanged = rc == TRV_OK;
     if (exchanged)
         rc = read_interfaces(fabric, host, &records);
@@ -98,14 +97,14 @@ static int exchange_interfaces(trv_fabric_t *fabric)
     return exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
 }
 
-/* ---- The second: addresses --------------------------------------------------------------------------------------- */
+/* ---- The second exchange: addresses ------------------------------------------------------------------------------ */
 
 static int exchange_addresses(trv_fabric_t *fabric)
 {
     trv_writer_t writer = {.data = NULL};
     records_t records;
     trv_fabric_describe(fabric, &writer);
-    int rc = records_exchange(&fabric->options.oob, &writer, TRV_OK, &records);
+    int rc = records_exchange(&fabric->options.oob, &writer, &records);
     const bool exchanged = rc == TRV_OK;
     fabric->records = records.data; /* the peers' addresses point into it */
     for (int r = 0; rc == TRV_OK && r < fabric->options.oob.ranks; r++) {
@@ -117,7 +116,7 @@ static int exchange_addresses(trv_fabric_t *fabric)
     return exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 /* Rank 0 first; its provider and parameters hold for all. */
 static int create_all(trv_fabric_t **fabric, const trv_fabric_options_t *options)

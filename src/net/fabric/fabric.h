@@ -57,7 +57,8 @@ typedef struct trv_fabric_options {
 /* Opens the fabric, together with all other ranks: every rank opens its network interfaces and publishes them, the ranks
  * find out which interface leads to which neighbour, and exchange addresses. Either all ranks have a fabric afterwards, or
  * all have the same error and *fabric is NULL. TRV_ERR_ARGUMENT for an interface that is not there, TRV_ERR_UNSUPPORTED if
- * no provider serves, or ranks differ in their provider, its limits or their kind of addresses. */
+ * no provider serves, rank 0's provider does not serve on another rank, or ranks differ in its limits or kind of
+ * addresses. */
 int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
 /* Bits of the dimensions whose two ways take one interface on any rank that has neighbours on other hosts both ways, or
  * has been told so (TRIVANCE_PORTS); *one: several take the same. Known to all ranks alike, once it is settled. */

@@ -81,7 +81,7 @@ struct trv_fabric {
     trv_peer_t *peer;
     trv_peer_kind_t kind;             /* rank 0's */
     bool needs_regions, names_sender; /* from the capability bits */
-    bool remote;                      /* some ranks may be on other hosts */
+    bool selects;                     /* no provider was named: one must be found that reaches other hosts */
     bool local;                       /* the provider reaches this host's ranks only */
     bool crowded;                     /* ranks outnumber this host's cores: nobody polls for long */
     uint64_t next_key;
@@ -100,16 +100,17 @@ struct trv_fabric {
     atomic_int waiters; /* threads that may have to be woken */
 };
 
-/* Bringing up takes two exchanges among all ranks (bring_up.c), so that no rank decides alone which interface leads which
- * way:
+/* Bringing up takes two exchanges of records among all ranks (bring_up.c), so that all assign interfaces to ports alike:
  *
- *     create     looks for interfaces; with the provider and the parameters of rank 0, or NULL
- *     offer      writes what this rank says of them; hear reads every rank's, its own too
- *     survey     asks the system how it reaches the neighbours, and opens what may serve
- *     describe   writes where this rank is found; learn reads every rank's, rank 0's first
- *     settle     decides
+ *     create     finds interfaces; provider: on rank 0 its setting (NULL: the first that serves), on other ranks what rank
+ *                0 selected; parameters: rank 0's, NULL on rank 0
+ *     offer      writes a record of them; hear reads the record of every rank
+ *     survey     asks the system for its routes to the neighbours, and opens the interfaces that may serve
+ *     describe   writes a record of the addresses; learn reads the record of every rank, rank 0's first
+ *     settle     assigns interfaces to ports
  *
- * What is read stays where it is in memory: until survey what is heard, until the close what is learnt. */
+ * The records stay in memory: those that hear reads until survey returns, those that learn reads until the fabric is
+ * closed. */
 int trv_fabric_create(trv_fabric_t **fabric, const trv_fabric_options_t *options, const char *provider,
                       const char *parameters);
 void trv_fabric_offer(const trv_fabric_t *fabric, trv_writer_t *writer);
@@ -120,7 +121,7 @@ void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
 int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 int trv_fabric_settle(trv_fabric_t *fabric);
 /* parameters.c: what libfabric has read, or is about to, of what both ends of a connection must have alike, as
- * "NAME=VALUE NAME=VALUE": settled by the first call in a process. told: rank 0's; NULL: this is rank 0. */
+ * "NAME=VALUE NAME=VALUE": fixed by the first call in a process. told: rank 0's; NULL: this is rank 0. */
 const char *trv_fabric_parameters(const char *told);
 /* ports.c: which provider and interfaces there may be; fills in port[i].info. */
 int trv_fabric_choose(trv_fabric_t *fabric, const char *provider);

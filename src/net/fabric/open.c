@@ -40,7 +40,7 @@ int trv_fabric_create(trv_fabric_t **created, const trv_fabric_options_t *option
     if (!fabric)
         return trv_fail_memory();
     fabric->options = *options;
-    fabric->remote = !provider;
+    fabric->selects = !provider;
     fabric->wake = -1;
     pthread_mutex_init(&fabric->lock, NULL);
     pthread_mutex_init(&fabric->waiting, NULL);

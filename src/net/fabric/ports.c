@@ -95,7 +95,7 @@ static bool is_same_kind(const struct fi_info *a, const struct fi_info *b)
 
 static bool may_serve(const trv_fabric_t *fabric, const struct fi_info *info)
 {
-    return !fabric->remote || (info->caps & FI_REMOTE_COMM) || !(info->caps & (FI_REMOTE_COMM | FI_LOCAL_COMM));
+    return !fabric->selects || (info->caps & FI_REMOTE_COMM) || !(info->caps & (FI_REMOTE_COMM | FI_LOCAL_COMM));
 }
 
 /* The first that may serve, of the local address if it has one of those. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collective/choice.h"
 #include "common/error.h"
 #include "net/front/inside.h"
 

@@ -212,7 +212,6 @@ typedef struct trv_instance {
     trv_plan_t *plan;
     void *scratch;
     size_t scratch_bytes;
-    uint64_t inner; /* tag */
     bool started;
     bool only_makes; /* the request is over once the plan is there, and has no buffers */
     const void *input;
@@ -222,7 +221,8 @@ typedef struct trv_instance {
 
 /* What comm rank 0 decides. */
 typedef struct trv_decision {
-    int32_t code, collective, type, op; /* what its own call is */
+    int32_t code;                 /* TRV_OK, or why there is no algorithm */
+    int32_t collective, type, op; /* rank 0's call, which the other ranks compare with theirs */
     char algorithm[TRV_ALGORITHM_NAME_MAX], spelled[TRV_SPELLED_MAX],
         why[TRV_CHOICE_REASON_MAX]; /* why this one, or why none */
 } trv_decision_t;
@@ -250,7 +250,7 @@ typedef struct trv_kind {
 trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network);
 void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision);
 
-/* kind.c. A kind of a plan is made with a schedule of the caller's own, or NULL. */
+/* kind.c. The caller may set kind->schedule, which it owns, before trv_kind_decide; then nothing is decided. */
 int trv_kind_make(trv_kind_t **kind, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                   uint64_t bytes, const char *wanted);
 /* Lets the decision be made. Collective. An instance is taken before, which waits for it. */

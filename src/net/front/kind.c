@@ -210,7 +210,6 @@ static int start(trv_instance_t *instance)
     if (rc < 0 || instance->only_makes)
         return rc;
     instance->started = true;
-    instance->channel.inner = instance->inner;
     rc = trv_channel_register(&instance->channel, 0, instance->input,
                               trv_input_bytes(kind->collective, part, kind->comm->size));
     if (rc == TRV_OK)
@@ -295,7 +294,7 @@ void trv_instance_make(trv_instance_t *instance, size_t count)
 
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count)
 {
-    instance->inner = inner;
+    instance->channel.inner = inner;
     instance->started = instance->only_makes = false;
     instance->input = input;
     instance->output = output;

@@ -1,8 +1,8 @@
 /*
  * Start and end of a job, and what breaks it.
  *
- * All ranks meet at rank 0's (bootstrap/tcp), hear what holds, open their interfaces, and learn each other's addresses. Who
- * cannot says so to all.
+ * All ranks connect to rank 0 (bootstrap/tcp), which sends them the settings of the job; then they bring up the fabric
+ * together. The error of one rank is the error of all.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "harness.h"
 #include "topics.h"
 #include "common/error.h"
-#include "mpi/operations/operation.h"
 #include "mpi/transport/waiting.h"
 
 enum { MANY = 40, COUNT = 700 };
@@ -209,6 +208,30 @@ static void other_orders(MPI_Comm comm)
     expect(found == 3, "the least is %d", found);
 }
 
+/* A large message of the program's own travels while its sender waits for a collective, and its receiver comes to that
+ * only after the message. */
+static void own_messages(MPI_Comm comm)
+{
+    enum { LARGE = 1 << 20, TAG = 7 };
+    static int large[LARGE], in[COUNT], out[COUNT];
+    MPI_Request sent = MPI_REQUEST_NULL;
+    int wrong = 0;
+    test_fill(in, COUNT, 6);
+    expect_class(TRV_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a blocking call");
+    for (int i = 0; i < LARGE; i++)
+        large[i] = test_rank == 0 ? i : -1;
+    if (test_rank == 0 && test_ranks > 1)
+        MPI_Isend(large, LARGE, MPI_INT, 1, TAG, comm, &sent);
+    if (test_rank == 1)
+        MPI_Recv(large, LARGE, MPI_INT, 0, TAG, comm, MPI_STATUS_IGNORE);
+    expect_class(TRV_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, NULL, "a call beside a message");
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    expect_sums(out, COUNT, 6, "beside a message");
+    for (int i = 0; test_rank < 2 && i < LARGE; i++)
+        wrong += large[i] != i;
+    expect(wrong == 0, "%d elements of the message are wrong", wrong);
+}
+
 static void freed_communicator(void)
 {
     int value = test_rank + 1, sum = 0;
@@ -274,6 +297,7 @@ void topic_requests(void)
     MPI_Comm_free(&fresh);
     MPI_Comm_dup(test_comm, &fresh);
     freed_communicator();
+    own_messages(comm);
     other_orders(comm);
     refused(comm);
     MPI_Comm_free(&comm);
