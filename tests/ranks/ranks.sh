@@ -270,7 +270,7 @@ priority)
     ;;
 memory)
     # Every allocation of a communicator's life fails on one rank in turn. Before the ranks' vote all of them fall back, or
-    # return an error, and the job goes on; after it, the rank reports the failure and the job ends, and another one
+    # return an error, and the job continues; after it, the rank reports the failure and the job ends, and another one
     # continues with the next allocation. MPICH busy-waits, so that three ranks on two cores make slow progress: there every
     # allocation fails beside one other rank, and a sample beside two.
     echo '{"format": "trivance-topology-1", "torus": [2, 2], "ranks": [[0, 1], [0, 0], [1, 0]]}' > nodes.json

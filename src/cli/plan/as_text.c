@@ -19,7 +19,7 @@
 #define ROWS_ENOUGH  100  /* of the table, where no rank was asked for: steps begin until there are so many */
 #define WIDTH        110  /* of pictures, where nothing says how many columns there are */
 #define WIDTH_WORTH  256  /* to be asked for */
-#define LISTED_MAX   4096 /* blocks; more than so many are counted */
+#define LISTED_MAX   4096 /* blocks; longer lists are shown as a count */
 
 /* "0-8,12" of a message's parts or a combine, cut to `width` columns (0: not at all), or "8000 of 27000" for many. `first`
  * is added to each number; the numbers 0 … limit - 1 are "all". Allocated. */

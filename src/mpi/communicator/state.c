@@ -111,10 +111,13 @@ void trv_mpi_state_break(trv_mpi_state_t *state)
         atomic_store(&state->numbers->burnt, true);
     if (state->extra)
         atomic_store(&state->extra->burnt, true);
-    if (!atomic_exchange(&state->broken, true))
-        trv_mpi_log_failure("rank %d: a collective failed on a communicator of %d ranks, which can no longer be used: "
-                            "%s",
-                            trv_mpi_log_rank(), state->ranks, trv_last_error());
+    if (atomic_exchange(&state->broken, true))
+        return;
+    char line[1024];
+    snprintf(line, sizeof line,
+             "rank %d: a collective failed on a communicator of %d ranks, which can no longer be used: %s",
+             trv_mpi_log_rank(), state->ranks, trv_last_error());
+    trv_mpi_log_failure(line);
 }
 
 int trv_mpi_state_fail_memory(trv_mpi_state_t *state)

@@ -46,7 +46,7 @@ typedef struct trv_mpi_state {
     atomic_int references;
     bool abandoned;     /* the drop-in leaves this communicator to the MPI library: its ranks agreed on that */
     bool configured;    /* the torus, all about it, and the algorithm are valid */
-    atomic_bool broken; /* a collective failed here: for good */
+    atomic_bool broken; /* a collective failed on this rank; never reset */
 
     trv_mpi_members_t *members;     /* NULL where it is abandoned */
     trv_mpi_numbers_t *numbers;     /* NULL: a duplicate that has none until it is used first */
@@ -131,7 +131,7 @@ int trv_mpi_state_tag(const trv_mpi_state_t *state, int position);
 /* Its ranks, for exchanges (exchange.h). */
 trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state);
 
-/* The communicator is broken for good, on this rank. */
+/* Breaks the communicator on this rank, permanently. */
 void trv_mpi_state_break(trv_mpi_state_t *state);
 /* This rank has no memory for its part of a collective in which the other ranks take part: breaks the communicator, and
  * returns TRV_ERR_MEMORY. */

@@ -153,18 +153,12 @@ void trv_mpi_warn(const char *format, ...)
         trv_mpi_say("warning: %s", line);
 }
 
-void trv_mpi_log_failure(const char *format, ...)
+void trv_mpi_log_failure(const char *line)
 {
-    char line[LINE_MAX_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
     if (trv_mpi_log_settings()->debug < TRV_DEBUG_WARN)
         return;
     trv_mpi_say("%s", line);
-    nanosleep(&(struct timespec){.tv_nsec = 200000000},
-              NULL); /* the job may end now, and launchers lose fresh output */
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
 }
 
 void trv_mpi_log_strict(void) { atomic_store(&strict, true); }

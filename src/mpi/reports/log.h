@@ -32,7 +32,7 @@ void trv_mpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void trv_mpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Logs a failure of this rank alone, on any rank, and then sleeps 0.2 s, because the job may end and launchers lose fresh
  * output; does neither with TRIVANCE_DEBUG=off. */
-void trv_mpi_log_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void trv_mpi_log_failure(const char *line);
 
 /* What was asked for cannot be had, so the MPI library serves: a warning from `rank` 0 of the communicator concerned,
  * once per text; with TRIVANCE_FALLBACK=error that rank ends the program. Every rank calls it that knows the reason:

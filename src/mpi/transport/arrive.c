@@ -5,8 +5,8 @@
  * the network, which is what it costs, so many are tested together, and a slot is answered from the latest look unless
  * it has been before: a pass over all slots looks once.
  *
- * A sender that counts differently may send the other kind (messages.c). So a receive that waits in vain looks for that
- * too, every now and then. MPI keeps the order of two messages between two ranks also where their tags differ (a
+ * A sender that counts differently may send the other kind (messages.c). So a receive that stays incomplete looks for that
+ * too, every PATIENCE polls. MPI keeps the order of two messages between two ranks also where their tags differ (a
  * receive may ask for any tag), so what is found while the own message is missing was sent in its place, unless it
  * belongs to a receive posted earlier. A wrong message stays with MPI: the run fails, and its tags are not used again.
  *

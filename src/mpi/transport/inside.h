@@ -18,7 +18,7 @@ enum { RETURNS_TRUNCATION = 0 };
 enum {
     SMALL_BYTES = 2048,    /* the longest message of the small kind, where there are two */
     FEW = 4,               /* requests that are tested one by one */
-    PATIENCE = 64,         /* polls of a slot in vain before it looks around */
+    PATIENCE = 64,         /* polls between two looks for a message of the other kind */
     SEND_POLLS_MAX = 1000, /* of all sends that are cancelled together */
     HEADER_BYTES = 8,      /* of a message in pieces: a uint64_t, its bytes */
     NONE = -1

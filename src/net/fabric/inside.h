@@ -1,5 +1,5 @@
 /*
- * What the parts of the fabric share: bring_up.c (what all ranks do together first), parameters.c (what libfabric reads),
+ * Declarations shared by the files of the fabric: bring_up.c (what all ranks do together first), parameters.c (what libfabric reads),
  * ports.c (which interfaces there are), settle.c (which lead which way), port.c (one of them), open.c (all of them),
  * post.c (messages), wait.c (progress).
  */
@@ -83,7 +83,7 @@ struct trv_fabric {
     bool needs_regions, names_sender; /* from the capability bits */
     bool selects;                     /* no provider was named: one must be found that reaches other hosts */
     bool local;                       /* the provider reaches this host's ranks only */
-    bool crowded;                     /* ranks outnumber this host's cores: nobody polls for long */
+    bool crowded;                     /* ranks outnumber this host's cores: waiting threads poll briefly */
     uint64_t next_key;
     uint64_t passes;                     /* over what is put off */
     char parameters[TRV_PARAMETERS_MAX]; /* rank 0's */
@@ -120,8 +120,8 @@ int trv_fabric_survey(trv_fabric_t *fabric);
 void trv_fabric_describe(const trv_fabric_t *fabric, trv_writer_t *writer);
 int trv_fabric_learn(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 int trv_fabric_settle(trv_fabric_t *fabric);
-/* parameters.c: what libfabric has read, or is about to, of what both ends of a connection must have alike, as
- * "NAME=VALUE NAME=VALUE": fixed by the first call in a process. told: rank 0's; NULL: this is rank 0. */
+/* parameters.c: the parameters of libfabric that must be equal at both ends of a connection, as "NAME=VALUE NAME=VALUE":
+ * fixed by the first call in a process. told: rank 0's; NULL: this is rank 0. */
 const char *trv_fabric_parameters(const char *told);
 /* ports.c: which provider and interfaces there may be; fills in port[i].info. */
 int trv_fabric_choose(trv_fabric_t *fabric, const char *provider);

@@ -240,7 +240,7 @@ static void try_counts(const char *algorithm, size_t chunk_bytes)
     world_end(&world);
 }
 
-/* Where one rank cannot add its part, it gets the error at once. The others wait until they hear of it elsewhere. */
+/* Where one rank cannot add its part, it gets the error at once. The others wait until a broadcast stops them. */
 static void try_failure(int who)
 {
     world_t world;

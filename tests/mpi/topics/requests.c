@@ -208,8 +208,8 @@ static void other_orders(MPI_Comm comm)
     expect(found == 3, "the least is %d", found);
 }
 
-/* A large message of the program's own travels while its sender waits for a collective, and its receiver comes to that
- * only after the message. */
+/* A large message of the program's own travels while its sender waits for a collective, which its receiver calls only
+ * after the message. */
 static void own_messages(MPI_Comm comm)
 {
     enum { LARGE = 1 << 20, TAG = 7 };
