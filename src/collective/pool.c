@@ -16,13 +16,10 @@ void trv_pool_init(trv_pool_t *pool, int others_max)
 
 void trv_pool_clear(trv_pool_t *pool) { pthread_mutex_destroy(&pool->lock); }
 
-trv_pooled_t *trv_pool_take(trv_pool_t *pool)
+trv_pooled_t *trv_pool_take_other(trv_pool_t *pool)
 {
-    trv_pooled_t *taken = atomic_exchange_explicit(&pool->first, NULL, memory_order_acquire);
-    if (taken)
-        return taken;
     pthread_mutex_lock(&pool->lock);
-    taken = pool->other;
+    trv_pooled_t *taken = pool->other;
     if (taken) {
         pool->other = taken->next;
         pool->others--;
@@ -31,12 +28,8 @@ trv_pooled_t *trv_pool_take(trv_pool_t *pool)
     return taken;
 }
 
-bool trv_pool_give(trv_pool_t *pool, trv_pooled_t *pooled)
+bool trv_pool_give_other(trv_pool_t *pool, trv_pooled_t *pooled)
 {
-    trv_pooled_t *none = NULL;
-    if (atomic_compare_exchange_strong_explicit(&pool->first, &none, pooled, memory_order_release,
-                                                memory_order_relaxed))
-        return true;
     pthread_mutex_lock(&pool->lock);
     const bool has_room = pool->others < pool->others_max;
     if (has_room) {

@@ -25,9 +25,25 @@ typedef struct trv_pool {
 void trv_pool_init(trv_pool_t *pool, int others_max);
 /* After everything in it is taken. */
 void trv_pool_clear(trv_pool_t *pool);
+
+/* The list behind the first object: trv_pool_take and trv_pool_give call these. */
+trv_pooled_t *trv_pool_take_other(trv_pool_t *pool);
+bool trv_pool_give_other(trv_pool_t *pool, trv_pooled_t *pooled);
+
 /* NULL: none is free. */
-trv_pooled_t *trv_pool_take(trv_pool_t *pool);
+static inline trv_pooled_t *trv_pool_take(trv_pool_t *pool)
+{
+    trv_pooled_t *taken = atomic_exchange_explicit(&pool->first, NULL, memory_order_acquire);
+    return taken ? taken : trv_pool_take_other(pool);
+}
+
 /* false: the pool is full, and the object stays the caller's. */
-bool trv_pool_give(trv_pool_t *pool, trv_pooled_t *pooled);
+static inline bool trv_pool_give(trv_pool_t *pool, trv_pooled_t *pooled)
+{
+    trv_pooled_t *none = NULL;
+    return atomic_compare_exchange_strong_explicit(&pool->first, &none, pooled, memory_order_release,
+                                                   memory_order_relaxed) ||
+           trv_pool_give_other(pool, pooled);
+}
 
 #endif

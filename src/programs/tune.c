@@ -178,8 +178,8 @@ static int find_torus(tune_t *tune)
     if (TRV_Comm_set(tune->comm, tune->options.has_torus ? text : NULL, TRV_MPI_AUTO) != MPI_SUCCESS ||
         trv_mpi_state_find(tune->comm, &state) != MPI_SUCCESS || !state)
         return TRV_ERR_ARGUMENT; /* the sentence is there */
-    tune->options.torus = state->network.torus;
-    tune->member = state->member;
+    tune->options.torus = state->config.network.torus;
+    tune->member = state->config.member;
     return TRV_OK;
 }
 

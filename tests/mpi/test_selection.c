@@ -126,9 +126,9 @@ static void test_parts(void)
 static void ask_planner(const trv_mpi_state_t *state, unsigned shared_port, int count, trv_planned_t *plan)
 {
     const trv_planner_constraints_t floats = {TRV_PLANNER_CONSTRAINTS, .consistent = true};
-    const trv_simulate_options_t network = trv_mpi_chooser(state, &state->network, shared_port).simulation;
-    expect(trv_planner_best(&state->network.torus, TRV_ALLREDUCE, (uint64_t)count * sizeof(float), &network, &floats,
-                            plan) == TRV_OK,
+    const trv_simulate_options_t network = trv_mpi_chooser(state, &state->config.network, shared_port).simulation;
+    expect(trv_planner_best(&state->config.network.torus, TRV_ALLREDUCE, (uint64_t)count * sizeof(float), &network,
+                            &floats, plan) == TRV_OK,
            "the planner: %s", trv_last_error());
 }
 
@@ -146,16 +146,16 @@ static void test_two_paths(void)
             ask_planner(state, 0, count, &two);
             ask_planner(state, 1, count, &one);
             differ += strcmp(one.algorithm, two.algorithm) != 0;
-            state->shared_port = 0;
-            trv_mpi_state_clear(state);
+            state->config.shared_port = 0;
+            trv_cache_clear(&state->decisions);
             expect_name(allreduce(part, count, MPI_FLOAT, MPI_SUM), two.algorithm, "two paths");
-            state->shared_port = 1;
-            trv_mpi_state_clear(state);
+            state->config.shared_port = 1;
+            trv_cache_clear(&state->decisions);
             expect_name(allreduce(part, count, MPI_FLOAT, MPI_SUM), one.algorithm, "a shared port");
         }
         expect(differ > 0, "a shared port changes no plan");
         TRV_Comm_set(part, "3", "trivance-b");
-        state->shared_port = 1;
+        state->config.shared_port = 1;
         expect_name(allreduce(part, 512, MPI_FLOAT, MPI_SUM), "trivance-b", "a shared port, but by name");
     }
     MPI_Comm_free(&part);

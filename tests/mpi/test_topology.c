@@ -31,10 +31,10 @@ static void expect_torus(MPI_Comm comm, const char *torus, int per_place, const 
     char text[TRV_TORUS_TEXT_MAX];
     if (!expect_class(trv_mpi_state_find(comm, &state), MPI_SUCCESS, NULL, what))
         return;
-    trv_torus_format(&state->network.torus, text, sizeof text);
-    expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->why);
-    expect((state->node != NULL) == (per_place > 1), "%s: %s (%s)", what,
-           state->node ? "several ranks per place" : "one rank per place", state->why);
+    trv_torus_format(&state->config.network.torus, text, sizeof text);
+    expect(strcmp(text, torus) == 0, "%s: the torus is %s, not %s (%s)", what, text, torus, state->config.why);
+    expect((state->config.node != NULL) == (per_place > 1), "%s: %s (%s)", what,
+           state->config.node ? "several ranks per place" : "one rank per place", state->config.why);
 }
 
 /* By every algorithm that there is for it. */
@@ -61,8 +61,8 @@ static void expect_links(MPI_Comm comm, const char *links, const char *what)
     char text[512] = "", port[TRV_PORT_TEXT_MAX];
     if (!expect_class(trv_mpi_state_find(comm, &state), MPI_SUCCESS, NULL, what))
         return;
-    for (int i = 0; i < state->network.slow_links; i++) {
-        const trv_slow_link_t *link = &state->network.slow_link[i];
+    for (int i = 0; i < state->config.network.slow_links; i++) {
+        const trv_slow_link_t *link = &state->config.network.slow_link[i];
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%d:%s %g", used ? ", " : "", link->rank,
                  trv_port_format(link->port, port), link->factor);
@@ -180,7 +180,8 @@ static void drop_in(void)
     if (test_rank == 3)
         expect(!state, "a part of one rank has a state");
     else
-        expect(!state->serves && strstr(state->why, "form no torus"), "a part of three ranks: %s", state->why);
+        expect(!state->config.serves && strstr(state->config.why, "form no torus"), "a part of three ranks: %s",
+               state->config.why);
     try_results(part, "three ranks of 2x2");
     MPI_Comm_free(&part);
     MPI_Cart_create(MPI_COMM_WORLD, 1, (int[]){4}, (int[]){1}, 0, &grid);
@@ -289,7 +290,7 @@ static void marks(void)
     trv_mpi_state_t *state;
     expect_torus(MPI_COMM_WORLD, "2mx2", 1, "a file with marks");
     if (trv_mpi_state_find(MPI_COMM_WORLD, &state) == MPI_SUCCESS)
-        expect(state->shared_port == 2, "shared ports %x", state->shared_port);
+        expect(state->config.shared_port == 2, "shared ports %x", state->config.shared_port);
     try_part(test_rank / 2, test_rank, "2", 1, "a row: the mark of the columns does not count");
     try_part(test_rank % 2, test_rank, "2m", 1, "a column");
     try_results(MPI_COMM_WORLD, "a file that names the ranks in reverse order");
@@ -319,7 +320,7 @@ static void cut_ring(void)
         return;
     expect_torus(part, "4", 1, "both sides of the cut: a ring in the order of ranks");
     if (trv_mpi_state_find(part, &state) == MPI_SUCCESS)
-        expect(strstr(state->why, "in two") != NULL, "both sides of the cut: %s", state->why);
+        expect(strstr(state->config.why, "in two") != NULL, "both sides of the cut: %s", state->config.why);
     try_results(part, "both sides of the cut");
     MPI_Comm_free(&part);
 }

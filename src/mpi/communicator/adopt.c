@@ -57,7 +57,7 @@ static void clear(candidate_t *candidate)
 {
     trv_mpi_members_release(candidate->members);
     if (candidate->numbers)
-        free(candidate->numbers->room);
+        free(candidate->numbers->duplicate);
     free(candidate->numbers);
     free(candidate->seat);
 }
@@ -71,8 +71,8 @@ static bool prepare(candidate_t *candidate, MPI_Comm comm)
     candidate->numbers = calloc(1, sizeof *candidate->numbers);
     candidate->seat = calloc((size_t)candidate->ranks, sizeof *candidate->seat);
     if (candidate->numbers)
-        candidate->numbers->room = calloc(TRV_MPI_BLOCK - 1, sizeof *candidate->numbers->room);
-    bool have = candidate->numbers && candidate->numbers->room && candidate->seat;
+        candidate->numbers->duplicate = calloc(TRV_MPI_BLOCK - 1, sizeof *candidate->numbers->duplicate);
+    bool have = candidate->numbers && candidate->numbers->duplicate && candidate->seat;
     if (!have)
         trv_fail_memory();
     return candidate->members && have;
@@ -221,7 +221,7 @@ static void take_number(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi_
     candidate->numbers->domain = domain;
     candidate->numbers->block = block;
     atomic_init(&candidate->numbers->references, 1);
-    state->numbers = candidate->numbers;
+    state->ids.numbers = candidate->numbers;
     candidate->numbers = NULL;
     trv_mpi_state_number(state);
 }
@@ -243,10 +243,10 @@ static void take_members(trv_mpi_state_t *state, candidate_t *candidate, trv_mpi
 /* What this rank has inherited, and others have not. */
 static void disinherit(trv_mpi_state_t *state)
 {
-    trv_mpi_state_clear(state);
+    trv_cache_clear(&state->decisions);
     trv_mpi_members_release(state->members);
     state->members = NULL;
-    state->configured = state->named = state->left = state->unable = false;
+    state->config.configured = state->config.named = state->config.left = state->config.unable = false;
 }
 
 int trv_mpi_adopt(MPI_Comm comm, trv_mpi_state_t *state)
@@ -308,17 +308,17 @@ static int agree_block(trv_mpi_state_t *state, trv_mpi_numbers_t **agreed)
 
 int trv_mpi_state_position(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
 {
-    if (!state->extra || state->extra_given == TRV_MPI_BLOCK * TRV_MPI_POSITIONS) {
+    if (!state->ids.extra || state->ids.extra_given == TRV_MPI_BLOCK * TRV_MPI_POSITIONS) {
         trv_mpi_numbers_t *fresh;
         int code = agree_block(state, &fresh);
         if (code != MPI_SUCCESS)
             return code;
-        trv_mpi_numbers_release(state->extra);
-        state->extra = fresh;
-        state->extra_given = 0;
+        trv_mpi_numbers_release(state->ids.extra);
+        state->ids.extra = fresh;
+        state->ids.extra_given = 0;
     }
-    *numbers = state->extra;
-    atomic_fetch_add_explicit(&state->extra->references, 1, memory_order_relaxed);
-    *tag = trv_mpi_numbers_tag(state->extra, state->extra_given++);
+    *numbers = state->ids.extra;
+    atomic_fetch_add_explicit(&state->ids.extra->references, 1, memory_order_relaxed);
+    *tag = trv_mpi_numbers_tag(state->ids.extra, state->ids.extra_given++);
     return MPI_SUCCESS;
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/scratch.h"
 #include "common/error.h"
 #include "mpi/communicator/adopt.h"
 #include "mpi/communicator/compare.h"
@@ -57,6 +58,15 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+static void report_memory(void)
+{
+    const double mib = 1024 * 1024;
+    if (trv_memory_most() > 0 && trv_mpi_heard(TRV_DEBUG_INFO, trv_mpi_log_rank()))
+        trv_mpi_say("plans and their scratch took up to %.1f MiB of this process's memory; TRIVANCE_MEMORY allows %.0f "
+                    "MiB to be kept",
+                    (double)trv_memory_most() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
+}
+
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else. */
 static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
 {
@@ -69,8 +79,8 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
         if (state->user != MPI_COMM_NULL)
             PMPI_Comm_delete_attr(state->user, state_key);
     }
-    if (trv_mpi_upstairs()->end)
-        trv_mpi_upstairs()->end();
+    report_memory();
+    trv_scratch_clear();
     trv_mpi_job_set(NULL);
     trv_mpi_domain_release(job);
     trv_mpi_job_fabric_end();
@@ -90,44 +100,27 @@ static void open_recorder(trv_mpi_state_t *state)
         trv_mpi_recorder_rename(state->recorder, trv_mpi_state_where(state, where));
 }
 
-static void copy_configuration(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
-{
-    child->configured = parent->configured;
-    child->network = parent->network;
-    child->serves = parent->serves;
-    child->shared_port = parent->shared_port;
-    child->member = parent->member;
-    child->name = parent->name;
-    child->site = parent->site;
-    child->place = parent->place;
-    child->named = parent->named;
-    child->left = parent->left;
-    child->unable = parent->unable;
-    memcpy(child->why, parent->why, sizeof child->why);
-    memcpy(child->algorithm, parent->algorithm, sizeof child->algorithm);
-}
-
 /* Its communicator is known when it is used first. */
 static void begin_duplicate(trv_mpi_state_t *child, const trv_mpi_state_t *parent)
 {
     trv_mpi_state_init(child, parent->rank, parent->ranks);
-    copy_configuration(child, parent);
+    child->config = parent->config;
     child->members = parent->members;
     trv_mpi_members_hold(child->members);
     open_recorder(child);
 }
 
-/* With the next number of the block. Nothing here can fail: the room is as old as the parent. */
+/* With the next number of the block. Nothing here can fail: the memory was allocated with the parent's. */
 static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
 {
-    int index = ++parent->given;
-    trv_mpi_state_t *child = &parent->numbers->room[index - 1];
+    int index = ++parent->ids.given;
+    trv_mpi_state_t *child = &parent->ids.numbers->duplicate[index - 1];
     begin_duplicate(child, parent);
-    child->numbers = parent->numbers;
-    child->index = index;
+    child->ids.numbers = parent->ids.numbers;
+    child->ids.index = index;
     trv_mpi_state_number(child);
-    atomic_fetch_add_explicit(&child->numbers->references, 1, memory_order_relaxed);
-    trv_mpi_upstairs()->inherit(child, parent);
+    atomic_fetch_add_explicit(&child->ids.numbers->references, 1, memory_order_relaxed);
+    trv_cache_share(&child->decisions, &parent->decisions, index);
     return child;
 }
 
@@ -135,7 +128,7 @@ static trv_mpi_state_t *inherit(trv_mpi_state_t *parent)
 static trv_mpi_state_t *inherit_without(const trv_mpi_state_t *parent)
 {
     trv_mpi_state_t *child = calloc(1, sizeof *child);
-    if (!child || !trv_mpi_upstairs()->inherit(child, parent)) {
+    if (!child || !trv_cache_copy(&child->decisions, &parent->decisions)) {
         free(child);
         return NULL;
     }
@@ -164,10 +157,10 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
     (void)comm, (void)key, (void)extra;
     trv_mpi_state_t *parent = value;
     *flag = 0;
-    if ((COPIES_ELSEWHERE && !duplicating) || parent->abandoned || !parent->configured ||
+    if ((COPIES_ELSEWHERE && !duplicating) || parent->abandoned || !parent->config.configured ||
         parent->members->wiring->shared) /* the memory of a node is one communicator's */
         return MPI_SUCCESS;
-    const bool in_block = parent->index == 0 && !parent->room && parent->given + 1 < TRV_MPI_BLOCK;
+    const bool in_block = parent->ids.index == 0 && !parent->decisions.copied && parent->ids.given + 1 < TRV_MPI_BLOCK;
     if (!in_block && parent->members->domain != trv_mpi_job())
         return MPI_SUCCESS;
     trv_mpi_state_t *child = in_block ? inherit(parent) : inherit_without(parent);
@@ -195,6 +188,7 @@ static int make_keys(void)
             code = PMPI_Comm_create_keyval(on_copy, on_delete, &key, NULL);
         if (code == MPI_SUCCESS)
             state_key = key;
+        trv_memory_limit(trv_mpi_settings()->memory_bytes);
     }
     pthread_mutex_unlock(&lock);
     if (code != MPI_SUCCESS)
@@ -368,7 +362,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
     trv_mpi_state_t *kept;
     const bool is_kept = find_kept(comm, &kept);
     *state = is_kept ? kept : NULL;
-    if (is_kept && (kept->numbers || kept->abandoned))
+    if (is_kept && (kept->ids.numbers || kept->abandoned))
         return MPI_SUCCESS;
     int code = state_key == MPI_KEYVAL_INVALID ? make_keys() : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
@@ -378,7 +372,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
     if (!is_kept && (inter || (trv_mpi_is_drop_in() && (ranks < 2 || !trv_mpi_within_world(comm, ranks)))))
         return MPI_SUCCESS;
     code = is_kept ? adopt(comm, kept, state) : make(comm, state);
-    if (code != MPI_SUCCESS || (*state)->abandoned || (*state)->configured)
+    if (code != MPI_SUCCESS || (*state)->abandoned || (*state)->config.configured)
         return code;
     code = trv_mpi_state_configure(*state, NULL, NULL);
     if (code != MPI_SUCCESS && trv_mpi_is_drop_in()) { /* the same on all ranks: what is set is wrong */
@@ -392,6 +386,6 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
 
 bool trv_mpi_state_known(MPI_Comm comm, trv_mpi_state_t **state)
 {
-    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->numbers && (*state)->configured &&
+    return comm != MPI_COMM_NULL && find_kept(comm, state) && (*state)->ids.numbers && (*state)->config.configured &&
            !(*state)->abandoned;
 }

@@ -46,14 +46,14 @@ static int given_torus(const trv_mpi_state_t *state, const char *text, trv_torus
 /* What TRV_Comm_set says: ranks in their own order, one at every place. */
 static void take_given(trv_mpi_state_t *state, const trv_torus_t *torus)
 {
-    state->network = (trv_network_t){TRV_NETWORK, .torus = *torus};
-    state->serves = true;
-    snprintf(state->why, sizeof state->why, "the torus is set");
-    state->shared_port = 0;
-    state->member = state->members->of;
-    state->name = state->site = NULL;
-    state->place = state->rank;
-    state->node = NULL;
+    state->config.network = (trv_network_t){TRV_NETWORK, .torus = *torus};
+    state->config.serves = true;
+    snprintf(state->config.why, sizeof state->config.why, "the torus is set");
+    state->config.shared_port = 0;
+    state->config.member = state->members->of;
+    state->config.name = state->config.site = NULL;
+    state->config.place = state->rank;
+    state->config.node = NULL;
 }
 
 /* What the environment and MPI know, or a ring. */
@@ -64,21 +64,21 @@ static void take_wiring(trv_mpi_state_t *state, const char *algorithm)
     const int code = trv_mpi_state_network(state, algorithm, &network);
     const bool ring = wiring->grid && network.torus.lines == 0;
     take_given(state, &network.torus);
-    state->serves = (wiring->known == TRV_MPI_FITS && !ring) || !trv_mpi_is_drop_in();
-    state->unable = wiring->known == TRV_MPI_FAILED || code < 0;
-    snprintf(state->why, sizeof state->why, "%s",
+    state->config.serves = (wiring->known == TRV_MPI_FITS && !ring) || !trv_mpi_is_drop_in();
+    state->config.unable = wiring->known == TRV_MPI_FAILED || code < 0;
+    snprintf(state->config.why, sizeof state->config.why, "%s",
              code < 0 ? trv_last_error()
              : ring   ? "a ring of its ranks: what is named does not serve the mesh of the Cartesian communicator"
                       : wiring->why);
     if (!trv_mpi_wiring_has_fit(wiring) || ring)
         return;
-    state->network = network;
-    state->shared_port = wiring->fit.shared_port;
-    state->member = wiring->member;
-    state->name = wiring->in_order ? NULL : wiring->fit.member;
-    state->site = wiring->fit.site;
-    state->place = wiring->place;
-    state->node = wiring->node;
+    state->config.network = network;
+    state->config.shared_port = wiring->fit.shared_port;
+    state->config.member = wiring->member;
+    state->config.name = wiring->in_order ? NULL : wiring->fit.member;
+    state->config.site = wiring->fit.site;
+    state->config.place = wiring->place;
+    state->config.node = wiring->node;
 }
 
 /* Whether what the environment and MPI know may be taken, or a ring in its place. */
@@ -147,16 +147,15 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, cons
     int code = torus_text ? given_torus(state, torus_text, &torus) : check_wiring(state);
     if (code < 0)
         return trv_mpi_class(code);
-    if (state->kept)
-        trv_mpi_state_clear(state);
+    trv_cache_clear(&state->decisions);
     if (!algorithm)
         algorithm = settings->algorithm ? settings->algorithm : TRV_MPI_AUTO;
     if (torus_text)
         take_given(state, &torus);
     else
         take_wiring(state, algorithm);
-    state->named = named;
-    snprintf(state->algorithm, sizeof state->algorithm, "%s", algorithm);
-    state->configured = true;
+    state->config.named = named;
+    snprintf(state->config.algorithm, sizeof state->config.algorithm, "%s", algorithm);
+    state->config.configured = true;
     return MPI_SUCCESS;
 }

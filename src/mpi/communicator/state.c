@@ -15,7 +15,6 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of: */
 static trv_mpi_state_t *states;                          /* all of the process */
-static trv_mpi_upstairs_t upstairs;
 
 int trv_mpi_class(int code)
 {
@@ -29,20 +28,16 @@ int trv_mpi_class(int code)
     }
 }
 
-void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *given) { upstairs = *given; }
-
-const trv_mpi_upstairs_t *trv_mpi_upstairs(void) { return &upstairs; }
-
 const char *trv_mpi_state_where(const trv_mpi_state_t *state, char text[TRV_MPI_WHERE_MAX])
 {
     char torus[TRV_TORUS_TEXT_MAX];
     int cuts = 0;
-    for (int i = 0; i < state->network.slow_links; i++)
-        cuts += isinf(state->network.slow_link[i].factor) != 0;
-    trv_torus_format(&state->network.torus, torus, sizeof torus);
+    for (int i = 0; i < state->config.network.slow_links; i++)
+        cuts += isinf(state->config.network.slow_link[i].factor) != 0;
+    trv_torus_format(&state->config.network.torus, torus, sizeof torus);
     snprintf(text, TRV_MPI_WHERE_MAX, "comm %d (%d rank%s%s%s%s)", state->number, state->ranks,
-             state->ranks == 1 ? "" : "s", state->serves ? ", " : "", state->serves ? torus : "",
-             state->serves && cuts ? " with a cut" : "");
+             state->ranks == 1 ? "" : "s", state->config.serves ? ", " : "", state->config.serves ? torus : "",
+             state->config.serves && cuts ? " with a cut" : "");
     return text;
 }
 
@@ -57,24 +52,14 @@ void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers)
     else
         trv_mpi_block_give_back(numbers->domain, numbers->block);
     trv_mpi_domain_release(numbers->domain);
-    free(numbers->room);
+    free(numbers->duplicate);
     free(numbers);
-}
-
-int trv_mpi_numbers_tag(const trv_mpi_numbers_t *numbers, int position)
-{
-    return (numbers->block * TRV_MPI_BLOCK * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
 }
 
 void trv_mpi_state_number(trv_mpi_state_t *state)
 {
-    state->persistent = state->index * TRV_MPI_POSITIONS + 1 + TRV_MPI_TURNS;
-    state->persistent_max = (state->index + 1) * TRV_MPI_POSITIONS;
-}
-
-int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
-{
-    return trv_mpi_numbers_tag(state->numbers, state->index * TRV_MPI_POSITIONS + position);
+    state->ids.persistent = state->ids.index * TRV_MPI_POSITIONS + 1 + TRV_MPI_TURNS;
+    state->ids.persistent_max = (state->ids.index + 1) * TRV_MPI_POSITIONS;
 }
 
 trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state)
@@ -88,29 +73,30 @@ trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state)
 
 bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state)
 {
-    return state->persistent < state->persistent_max || (state->index == 0 && state->given + 1 < TRV_MPI_BLOCK);
+    return state->ids.persistent < state->ids.persistent_max ||
+           (state->ids.index == 0 && state->ids.given + 1 < TRV_MPI_BLOCK);
 }
 
 bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **numbers, int *tag)
 {
     if (!trv_mpi_state_has_persistent(state))
         return false;
-    if (state->persistent == state->persistent_max) { /* the next number, which no duplicate has */
-        state->persistent = ++state->given * TRV_MPI_POSITIONS;
-        state->persistent_max = state->persistent + TRV_MPI_POSITIONS;
+    if (state->ids.persistent == state->ids.persistent_max) { /* the next number, which no duplicate has */
+        state->ids.persistent = ++state->ids.given * TRV_MPI_POSITIONS;
+        state->ids.persistent_max = state->ids.persistent + TRV_MPI_POSITIONS;
     }
-    *numbers = state->numbers;
-    atomic_fetch_add_explicit(&state->numbers->references, 1, memory_order_relaxed);
-    *tag = trv_mpi_numbers_tag(state->numbers, state->persistent++);
+    *numbers = state->ids.numbers;
+    atomic_fetch_add_explicit(&state->ids.numbers->references, 1, memory_order_relaxed);
+    *tag = trv_mpi_numbers_tag(state->ids.numbers, state->ids.persistent++);
     return true;
 }
 
 void trv_mpi_state_break(trv_mpi_state_t *state)
 {
-    if (state->numbers)
-        atomic_store(&state->numbers->burnt, true);
-    if (state->extra)
-        atomic_store(&state->extra->burnt, true);
+    if (state->ids.numbers)
+        atomic_store(&state->ids.numbers->burnt, true);
+    if (state->ids.extra)
+        atomic_store(&state->ids.extra->burnt, true);
     if (atomic_exchange(&state->broken, true))
         return;
     char line[1024];
@@ -168,21 +154,17 @@ static void unlist(trv_mpi_state_t *state)
 
 static void destroy(trv_mpi_state_t *state)
 {
-    trv_mpi_numbers_t *numbers = state->numbers;
-    bool is_duplicate = state->index > 0;
+    trv_mpi_numbers_t *numbers = state->ids.numbers;
+    bool is_duplicate = state->ids.index > 0;
     unlist(state);
-    if (state->kept)
-        upstairs.clear(state);
+    trv_cache_clear(&state->decisions);
     trv_mpi_recorder_destroy(state->recorder);
     trv_mpi_members_release(state->members);
-    trv_mpi_numbers_release(state->extra);
-    free(state->room);
+    trv_mpi_numbers_release(state->ids.extra);
     if (!is_duplicate)
         free(state);
     trv_mpi_numbers_release(numbers); /* which the state of a duplicate with a number in the block is a part of */
 }
-
-void trv_mpi_state_clear(trv_mpi_state_t *state) { upstairs.clear(state); }
 
 void trv_mpi_state_hold(trv_mpi_state_t *state)
 {

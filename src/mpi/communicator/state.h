@@ -13,6 +13,7 @@
 
 #include <trivance/algorithms.h>
 
+#include "collective/cache.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/wiring.h"
@@ -25,8 +26,8 @@ typedef struct trv_mpi_numbers {
     atomic_int references;
     trv_mpi_domain_t *domain;
     int block;
-    atomic_bool burnt;          /* messages may be on their way that nobody receives: never given back */
-    struct trv_mpi_state *room; /* for the states of duplicates, by their index - 1; NULL: it has none */
+    atomic_bool burnt;               /* messages may be on their way that nobody receives: never given back */
+    struct trv_mpi_state *duplicate; /* memory for the states of duplicates, by their index - 1; NULL: none */
 } trv_mpi_numbers_t;
 
 /* Of a number's positions the first is the blocking calls', at so many non-blocking requests take turns (request.h), and
@@ -37,18 +38,8 @@ typedef struct trv_mpi_turns {
     atomic_ulong done[TRV_MPI_TURNS]; /* requests of each position that are complete here */
 } trv_mpi_turns_t;
 
-struct trv_mpi_kept;
-
-typedef struct trv_mpi_state {
-    MPI_Comm user; /* whose attribute this is; MPI_COMM_NULL after it was freed */
-    int rank, ranks;
-    int number; /* in the log: the how many-th of this process */
-    atomic_int references;
-    bool abandoned;     /* the drop-in leaves this communicator to the MPI library: its ranks agreed on that */
-    bool configured;    /* the torus, all about it, and the algorithm are valid */
-    atomic_bool broken; /* a collective failed on this rank; never reset */
-
-    trv_mpi_members_t *members;     /* NULL where it is abandoned */
+/* The communicator's numbers: they keep its messages apart from those of others on the domain's communicator. */
+typedef struct trv_mpi_ids {
     trv_mpi_numbers_t *numbers;     /* NULL: a duplicate that has none until it is used first */
     int index;                      /* of its number in the block; 0: the others are its to give to duplicates */
     int given;                      /* how many of them it has given */
@@ -56,7 +47,11 @@ typedef struct trv_mpi_state {
     trv_mpi_numbers_t *extra;       /* whose positions go to plans, one by one */
     int extra_given;
     trv_mpi_turns_t turns;
+} trv_mpi_ids_t;
 
+/* The torus and the algorithm. Duplicates inherit all of it. */
+typedef struct trv_mpi_config {
+    bool configured;           /* what follows is valid */
     trv_network_t network;     /* whose links are the wiring's: as rank 0 of the world has told them to all */
     bool serves;               /* the torus is known, or is the API's default: a ring */
     char why[TRV_MPI_WHY_MAX]; /* where the torus comes from; where it is not known, the reason */
@@ -70,24 +65,22 @@ typedef struct trv_mpi_state {
     bool named;  /* TRV_Comm_set or a hint named it: no rule of the environment comes before it */
     bool unable; /* this rank has no memory for the torus; the others hear of it (decide.h) */
     bool left;   /* a hint leaves the communicator to the MPI library */
+} trv_mpi_config_t;
 
-    struct trv_mpi_kept *kept; /* decisions and what runs them (selection/kept.h), which outlive no state */
-    struct trv_mpi_kept
-        *room; /* where those that it has inherited are listed; NULL: it has a number in its parent's block,
-                                  or is no duplicate */
+typedef struct trv_mpi_state {
+    MPI_Comm user; /* whose attribute this is; MPI_COMM_NULL after it was freed */
+    int rank, ranks;
+    int number; /* in the log: counts the communicators of this process */
+    atomic_int references;
+    bool abandoned;             /* the drop-in leaves this communicator to the MPI library: its ranks agreed on that */
+    atomic_bool broken;         /* a collective failed on this rank; never reset */
+    trv_mpi_members_t *members; /* NULL where it is abandoned */
+    trv_mpi_ids_t ids;
+    trv_mpi_config_t config;
+    trv_cache_t decisions;              /* trv_mpi_decision_t (selection/instances.h) */
     trv_mpi_recorder_t *recorder;       /* NULL: nothing is recorded */
     struct trv_mpi_state *next, **link; /* all states of the process */
 } trv_mpi_state_t;
-
-/* What stands above may hang things on states. Set once, before the first one is made. */
-typedef struct trv_mpi_upstairs {
-    void (*clear)(trv_mpi_state_t *state);                                  /* the torus or the algorithm changes */
-    bool (*inherit)(trv_mpi_state_t *child, const trv_mpi_state_t *parent); /* false: no memory, and nothing is done */
-    void (*end)(void);                                                      /* of the job: MPI_Finalize */
-} trv_mpi_upstairs_t;
-void trv_mpi_state_upstairs(const trv_mpi_upstairs_t *upstairs);
-
-const trv_mpi_upstairs_t *trv_mpi_upstairs(void);
 
 /* A state of zeros begins, held once. */
 void trv_mpi_state_init(trv_mpi_state_t *state, int rank, int ranks);
@@ -112,8 +105,6 @@ int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, t
 
 /* Whether it has as many ranks as MPI_COMM_WORLD: what the environment asks for must fit it. */
 bool trv_mpi_state_spans_world(const trv_mpi_state_t *state);
-/* What stands above forgets what it has decided for the state. */
-void trv_mpi_state_clear(trv_mpi_state_t *state);
 
 /* A position of its own for a persistent request: its tags begin at *tag until `numbers` is released. Without a word to
  * the other ranks, which make them in the same order. False, on all ranks alike, where there is none left. */
@@ -122,11 +113,17 @@ bool trv_mpi_state_persistent(trv_mpi_state_t *state, trv_mpi_numbers_t **number
 bool trv_mpi_state_has_persistent(const trv_mpi_state_t *state);
 void trv_mpi_numbers_release(trv_mpi_numbers_t *numbers);
 /* The first tag of a position of the block. */
-int trv_mpi_numbers_tag(const trv_mpi_numbers_t *numbers, int position);
+static inline int trv_mpi_numbers_tag(const trv_mpi_numbers_t *numbers, int position)
+{
+    return (numbers->block * TRV_MPI_BLOCK * TRV_MPI_POSITIONS + position) * TRV_MPI_POSITION_TAGS;
+}
 /* Its number is that of `index` in the block, from now on. */
 void trv_mpi_state_number(trv_mpi_state_t *state);
 /* The first tag of a position of the state's own number: 0 for blocking calls, 1 … TRV_MPI_TURNS. */
-int trv_mpi_state_tag(const trv_mpi_state_t *state, int position);
+static inline int trv_mpi_state_tag(const trv_mpi_state_t *state, int position)
+{
+    return trv_mpi_numbers_tag(state->ids.numbers, state->ids.index * TRV_MPI_POSITIONS + position);
+}
 
 /* Its ranks, for exchanges (exchange.h). */
 trv_mpi_circle_t trv_mpi_state_circle(const trv_mpi_state_t *state);

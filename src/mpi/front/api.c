@@ -26,7 +26,6 @@ static void say_intercommunicator(MPI_Comm comm)
 static int collective(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
-    trv_mpi_kept_begin();
     if (trv_mpi_serve(call, comm, &code))
         return code;
     say_intercommunicator(comm);
@@ -84,7 +83,6 @@ int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
 {
     trv_mpi_state_t *state;
-    trv_mpi_kept_begin();
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;

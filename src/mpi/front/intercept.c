@@ -24,7 +24,6 @@ void trv_mpi_intercept_begin(bool wanted)
 {
     depth++;
     seen = true;
-    trv_mpi_kept_begin();
     trv_mpi_begin(wanted);
     depth--;
 }

@@ -69,7 +69,6 @@ static int begin(const call_t *call, TRV_Request *request)
     trv_mpi_job_t job;
     trv_mpi_state_t *state = NULL;
     int code = MPI_SUCCESS;
-    trv_mpi_kept_begin();
     bool anything = trv_mpi_make_job(&call->call, &job, &code);
     if (code != MPI_SUCCESS || (!anything && !call->persistent))
         return code;

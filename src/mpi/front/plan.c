@@ -121,7 +121,7 @@ static int make(TRV_Plan plan, const trv_mpi_want_t *want, MPI_Comm comm)
     if (!plan->decision)
         return code;
     trv_mpi_decision_hold(plan->decision);
-    bool room = !state->node || trv_mpi_node_has_room(state->node); /* the same on all ranks */
+    bool room = !state->config.node || trv_mpi_node_has_room(state->config.node); /* the same on all ranks */
     return plan->decision->recipe.schedule && room ? make_operation(plan, want, &plan->decision->recipe)
                                                    : make_library(plan, want, comm);
 }
@@ -131,7 +131,7 @@ static const char MAKE[] = "make a plan";
 /* Where the communicator is left alone it has no circle. */
 static int tell_worst(const trv_mpi_state_t *state, MPI_Comm comm, int64_t *worst)
 {
-    if (!state->numbers)
+    if (!state->ids.numbers)
         return trv_mpi_greatest(comm, worst, 1, MAKE);
     const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
     return trv_mpi_circle_greatest(&circle, worst, 1, MAKE);
@@ -196,7 +196,6 @@ static int create(const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan 
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
     trv_mpi_want_t want;
-    trv_mpi_kept_begin();
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
@@ -257,7 +256,6 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
     trv_mpi_state_t *state;
     trv_mpi_want_t want = {.collective = trv_schedule_collective(schedule)};
     trv_mpi_arguments_t arguments = {want.collective, NULL, NULL, count, datatype, op};
-    trv_mpi_kept_begin();
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;

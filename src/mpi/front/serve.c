@@ -85,7 +85,7 @@ static void buffers_of(const trv_mpi_call_t *call, const void **input, void **ou
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_serves(const trv_mpi_state_t *state) { return state && !state->abandoned && !state->left; }
+bool trv_mpi_serves(const trv_mpi_state_t *state) { return state && !state->abandoned && !state->config.left; }
 
 static void abandon(trv_mpi_state_t *state)
 {
@@ -96,7 +96,7 @@ static void abandon(trv_mpi_state_t *state)
 trv_mpi_decision_t *trv_mpi_find_decision(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device, int *code)
 {
     trv_mpi_decision_t *decision = NULL;
-    trv_mpi_verdict_t verdict = trv_mpi_kept_get(state, want, on_device, &decision);
+    trv_mpi_verdict_t verdict = trv_mpi_decide(state, want, on_device, &decision);
     *code = MPI_SUCCESS;
     if (decision)
         return decision;
@@ -190,7 +190,7 @@ bool trv_mpi_serve(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     const trv_mpi_arguments_t *reduction = call->reduction;
     trv_mpi_decision_t *decision = NULL;
     if (reduction && reduction->input && reduction->output && !call->uneven && !trv_mpi_settings()->check)
-        decision = trv_mpi_kept_find(state, reduction);
+        decision = trv_mpi_decision_find(state, reduction);
     if (!decision || !decision->recipe.schedule)
         return serve_new(call, state, code);
     trv_mpi_want_t want = decision->kind;
@@ -213,8 +213,8 @@ bool trv_mpi_make_job(const trv_mpi_call_t *call, trv_mpi_job_t *job, int *code)
 
 static trv_mpi_decision_t *find_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
 {
-    trv_mpi_decision_t *decision = trv_mpi_kept_look(state, &job->want);
-    return decision && decision->recipe.schedule && !(persistent && state->node) ? decision : NULL;
+    trv_mpi_decision_t *decision = trv_mpi_decision_look(state, &job->want);
+    return decision && decision->recipe.schedule && !(persistent && state->config.node) ? decision : NULL;
 }
 
 bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_job_t *job, bool persistent)
@@ -306,6 +306,6 @@ int trv_mpi_set(trv_mpi_state_t *state, const char *torus, const char *algorithm
                MPI_ERR_ARG;
     if (given.code < 0)
         return trv_mpi_class(trv_fail(given.code, "%s", given.sentence));
-    state->left = leave;
+    state->config.left = leave;
     return leave ? MPI_SUCCESS : trv_mpi_state_configure(state, torus, algorithm);
 }

@@ -10,7 +10,7 @@
 #include "mpi/operations/gather.h"
 #include "mpi/operations/request.h"
 #include "mpi/operations/want.h"
-#include "mpi/selection/kept.h"
+#include "mpi/selection/decide.h"
 
 /* One of the two. */
 typedef struct trv_mpi_call {

@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "mpi/node/node.h"
-#include "mpi/operations/scratch.h"
+#include "collective/scratch.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/reports/log.h"
 #include "mpi/reports/watch.h"
@@ -30,8 +30,8 @@ static trv_elements_t elements_of(trv_mpi_operation_t *operation)
 
 static trv_plan_options_t options_of(const trv_mpi_recipe_t *recipe)
 {
-    return (trv_plan_options_t){TRV_PLAN_OPTIONS, .chunk_bytes = recipe->chunk_bytes,
-                                .scratch_take = trv_mpi_scratch_take, .scratch_give = trv_mpi_scratch_give};
+    return (trv_plan_options_t){TRV_PLAN_OPTIONS, .chunk_bytes = recipe->chunk_bytes, .scratch_take = trv_scratch_take,
+                                .scratch_give = trv_scratch_give};
 }
 
 static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_recipe_t *recipe, bool shared, int tag)
@@ -111,14 +111,14 @@ int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_want_t *want, const t
         return TRV_OK;
     int code = trv_plan_create(model, recipe->schedule, recipe->place, want->count, &elements, &nothing, &options);
     if (code == TRV_OK)
-        trv_mpi_memory_count((int64_t)trv_plan_memory_bytes(*model));
+        trv_memory_count((int64_t)trv_plan_memory_bytes(*model));
     return code;
 }
 
 void trv_mpi_model_destroy(trv_plan_t *model)
 {
     if (model)
-        trv_mpi_memory_count(-(int64_t)trv_plan_memory_bytes(model));
+        trv_memory_count(-(int64_t)trv_plan_memory_bytes(model));
     trv_plan_destroy(model);
 }
 

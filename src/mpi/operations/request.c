@@ -63,7 +63,7 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
                            const trv_mpi_job_t *job, trv_mpi_numbers_t *numbers, int tag)
 {
     trv_mpi_request_t *request = make(state, lender, &job->want, numbers != NULL);
-    unsigned long number = numbers ? 0 : state->turns.posted++;
+    unsigned long number = numbers ? 0 : state->ids.turns.posted++;
     int position = 1 + (int)(number % TRV_MPI_TURNS);
     if (!request)
         return trv_mpi_state_fail_memory(state);
@@ -79,6 +79,7 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
     request->position = position;
     request->turn = number / TRV_MPI_TURNS;
     trv_mpi_state_hold(state);
+    trv_mpi_wait_meanwhile(trv_mpi_requests_progress);
     *created = request;
     return TRV_OK;
 }
@@ -146,7 +147,7 @@ static void complete(trv_mpi_request_t *request, int code)
         if (request->operation)
             request->lender.give(request->operation);
         request->operation = NULL;
-        atomic_fetch_add(&request->state->turns.done[request->position - 1], 1);
+        atomic_fetch_add(&request->state->ids.turns.done[request->position - 1], 1);
     }
     void (*done)(void *, int) = request->job.done;
     void *context = request->job.context;
@@ -157,7 +158,7 @@ static void complete(trv_mpi_request_t *request, int code)
 
 static bool may_run(const trv_mpi_request_t *request)
 {
-    const trv_mpi_turns_t *turns = &request->state->turns;
+    const trv_mpi_turns_t *turns = &request->state->ids.turns;
     return request->numbers || atomic_load(&request->state->broken) ||
            atomic_load(&turns->done[request->position - 1]) == request->turn;
 }

@@ -83,17 +83,17 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t
     static const char *const who[] = {"a rule of TRIVANCE_TUNE", "a rule of TRIVANCE_RULES_FILE"};
     const trv_mpi_settings_t *settings = trv_mpi_settings();
     const trv_rules_t *rules[] = {&settings->tune_rules, &settings->file_rules};
-    bool named = !is_auto(state->algorithm);
-    const bool before[] = {state->named, named}; /* a name that comes before the rules */
+    bool named = !is_auto(state->config.algorithm);
+    const bool before[] = {state->config.named, named}; /* a name that comes before the rules */
     for (int i = 0; i < 2; i++) {
         if (before[i])
             continue;
-        const trv_rule_t *rule = trv_rules_match(rules[i], want->collective, &state->network.torus, state->ranks,
+        const trv_rule_t *rule = trv_rules_match(rules[i], want->collective, &state->config.network.torus, state->ranks,
                                                  trv_mpi_vector_bytes(want, state->ranks));
         if (rule)
             return (request_t){rule->algorithm, who[i]};
     }
-    return (request_t){state->algorithm, named ? "as set" : ""};
+    return (request_t){state->config.algorithm, named ? "as set" : ""};
 }
 
 /* ---- One algorithm ----------------------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_want_t
 static int choose_named(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const request_t *request,
                         trv_choice_t *choice)
 {
-    const trv_chooser_t chooser = trv_mpi_chooser(state, &state->network, state->shared_port);
+    const trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
     const trv_signature_t signature = trv_mpi_signature(want);
     const int code = trv_choose_named(&chooser, &signature, request->algorithm, request->who, choice);
     return code == TRV_ERR_MEMORY ? code : TRV_OK; /* the planner's choice takes its place */
@@ -110,7 +110,7 @@ static int choose_named(const trv_mpi_state_t *state, const trv_mpi_want_t *want
 static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const char *family,
                           trv_choice_t *choice)
 {
-    const trv_chooser_t chooser = trv_mpi_chooser(state, &state->network, state->shared_port);
+    const trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
     const trv_signature_t signature = trv_mpi_signature(want);
     return trv_choose_planned(&chooser, &signature, trv_size_class(trv_mpi_vector_bytes(want, state->ranks)), family,
                               choice);
@@ -137,15 +137,15 @@ static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_want
 /* Why the state's torus serves no schedule for the want, though it is known; NULL where it does. */
 static const char *places_refuse(const trv_mpi_state_t *state, const trv_mpi_want_t *want)
 {
-    if (!state->node && !state->name)
+    if (!state->config.node && !state->config.name)
         return NULL;
     if (want->collective != TRV_ALLREDUCE)
-        return state->node ? "several ranks share each node, where only AllReduce is served"
-                           : "the torus numbers the ranks in another order than the communicator, where only "
-                             "AllReduce is served";
+        return state->config.node ? "several ranks share each node, where only AllReduce is served"
+                                  : "the torus numbers the ranks in another order than the communicator, where only "
+                                    "AllReduce is served";
     if (!want->elements.commutative)
         return "the operation does not commute, and the torus numbers the ranks in another order";
-    if (state->node && want->elements.size > TRV_MPI_NODE_CHUNK_BYTES)
+    if (state->config.node && want->elements.size > TRV_MPI_NODE_CHUNK_BYTES)
         return "an element is larger than a chunk of the memory that the ranks of a node share";
     return NULL;
 }
@@ -160,7 +160,7 @@ static const char *refuses(const trv_mpi_state_t *state, const trv_mpi_want_t *w
         return why;
     if (trv_mpi_settings()->fault)
         return trv_mpi_settings()->fault;
-    return !state->serves && state->members->wiring->known == TRV_MPI_WRONG ? state->why : NULL;
+    return !state->config.serves && state->members->wiring->known == TRV_MPI_WRONG ? state->config.why : NULL;
 }
 
 /* A name of the environment that does not serve the torus at all: it must fit communicators as large as the world; a
@@ -168,9 +168,9 @@ static const char *refuses(const trv_mpi_state_t *state, const trv_mpi_want_t *w
 static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_choice_t *choice)
 {
     const char *set = trv_mpi_settings()->algorithm;
-    if (state->named || !set || strcmp(request->algorithm, set) != 0)
+    if (state->config.named || !set || strcmp(request->algorithm, set) != 0)
         return TRV_OK;
-    int code = trv_mpi_algorithm_serves(&state->network, set);
+    int code = trv_mpi_algorithm_serves(&state->config.network, set);
     if (code == TRV_OK || code == TRV_ERR_MEMORY)
         return code;
     if (code == TRV_ERR_UNSUPPORTED && !trv_mpi_state_spans_world(state)) {
@@ -199,10 +199,11 @@ static int choose_asked(const trv_mpi_state_t *state, const trv_mpi_want_t *want
                  choice->left_to_library ? " leaves it to the MPI library" : "");
     if (choice->left_to_library)
         return TRV_OK;
-    const bool on_nodes = state->site && want->collective == TRV_ALLREDUCE; /* commutative, as all that comes here is */
-    const bool must_win = is_auto(request.algorithm) && !state->serves && trv_mpi_is_drop_in();
+    const bool on_nodes = state->config.site &&
+                          want->collective == TRV_ALLREDUCE; /* commutative, as all that comes here is */
+    const bool must_win = is_auto(request.algorithm) && !state->config.serves && trv_mpi_is_drop_in();
     if (must_win && !on_nodes)
-        return leave(choice, state->why);
+        return leave(choice, state->config.why);
     if (trv_choice_is_family(request.algorithm))
         code = choose_planned(state, want, request.algorithm, choice);
     else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)

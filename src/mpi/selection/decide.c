@@ -4,257 +4,108 @@
  */
 #include "mpi/selection/decide.h"
 
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "collective/decision.h"
+#include "collective/scratch.h"
 #include "common/error.h"
 #include "mpi/communicator/exchange.h"
-#include "mpi/operations/scratch.h"
 #include "mpi/reports/job_settings.h"
 #include "mpi/selection/choose.h"
 #include "mpi/transport/mpi_error.h"
 
-enum { POOL_MAX = 16 };
-
 static const char WHAT[] = "make the same call";
 
-/* What rank 0 tells. */
-typedef struct wire {
-    int32_t code; /* TRV_OK, or why there is no choice: `why` is the sentence */
-    int32_t meant;
-    int32_t laid, order, lines; /* along a set of nodes, in that order, as a line rather than a ring */
-    uint64_t bytes_min, bytes_max, chunk_bytes, piece_bytes;
-    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* as it is called; "": the MPI library serves */
-    char spelled[TRV_SPELLED_MAX];          /* as it is made */
-    char why[TRV_MPI_WHY_MAX];
-} wire_t;
+enum { DECISIONS_MAX = 256 }; /* of a communicator */
 
-/* An operation of a decision, which one run at a time uses. */
-typedef struct instance {
-    trv_pooled_t pooled; /* first: the address of one is that of the other */
-    trv_mpi_operation_t operation;
-    trv_mpi_decision_t *decision;
-} instance_t;
-
-/* ---- Instances --------------------------------------------------------------------------------------------------- */
-
-static instance_t *instance_of(trv_mpi_operation_t *operation)
-{
-    return (instance_t *)(void *)((char *)operation - offsetof(instance_t, operation));
-}
-
-/* NULL with the sentence. */
-static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
-{
-    instance_t *instance = calloc(1, sizeof *instance);
-    if (!instance) {
-        trv_fail_memory();
-        return NULL;
-    }
-    if (trv_mpi_operation_init(&instance->operation, state, &decision->kind, &decision->recipe, true, 0) < 0) {
-        free(instance);
-        return NULL;
-    }
-    instance->decision = decision;
-    instance->operation.algorithm = decision->algorithm;
-    return instance;
-}
-
-static void instance_free(instance_t *instance)
-{
-    trv_mpi_operation_clear(&instance->operation);
-    free(instance);
-}
-
-static trv_mpi_operation_t *take(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
-{
-    trv_mpi_decision_t *decision = source;
-    instance_t *instance = (instance_t *)(void *)trv_pool_take(&decision->pool);
-    instance = instance ? instance : instance_make(decision, state);
-    if (!instance)
-        return NULL;
-    instance->operation.state = state;
-    instance->operation.tally = decision->tally;
-    trv_mpi_operation_take(&instance->operation, want);
-    return &instance->operation;
-}
-
-trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
-                                           const trv_mpi_want_t *want)
-{
-    trv_mpi_operation_t *operation = take(decision, state, want);
-    if (operation)
-        trv_mpi_operation_place(operation, 0);
-    return operation;
-}
-
-void trv_mpi_decision_give(trv_mpi_operation_t *operation)
-{
-    instance_t *instance = instance_of(operation);
-    if (operation->failed || !trv_pool_give(&instance->decision->pool, &instance->pooled))
-        instance_free(instance);
-}
-
-static void free_pooled(trv_mpi_decision_t *decision)
-{
-    instance_t *instance;
-    while ((instance = (instance_t *)(void *)trv_pool_take(&decision->pool)) != NULL)
-        instance_free(instance);
-}
-
-/* ---- Life -------------------------------------------------------------------------------------------------------- */
-
-void trv_mpi_decision_hold(trv_mpi_decision_t *decision)
-{
-    atomic_fetch_add_explicit(&decision->references, 1, memory_order_relaxed);
-}
-
-static void destroy(trv_mpi_decision_t *decision)
-{
-    free_pooled(decision);
-    trv_mpi_model_destroy(decision->model);
-    trv_schedule_destroy(decision->schedule);
-    trv_mpi_layout_clear(&decision->layout);
-    trv_pool_clear(&decision->pool);
-    free(decision);
-}
-
-void trv_mpi_decision_release(trv_mpi_decision_t *decision)
-{
-    if (atomic_fetch_sub_explicit(&decision->references, 1, memory_order_acq_rel) == 1)
-        destroy(decision);
-}
-
-static void release(void *source) { trv_mpi_decision_release(source); }
-
-trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
-{
-    trv_mpi_decision_hold(decision);
-    return (trv_mpi_lender_t){decision, take, trv_mpi_decision_give, release};
-}
-
-bool trv_mpi_decision_fits(const trv_mpi_decision_t *decision, const trv_mpi_want_t *want, int ranks)
-{
-    size_t bytes = trv_mpi_vector_bytes(want, ranks);
-    return bytes >= decision->bytes_min && bytes <= decision->bytes_max && trv_mpi_same_kind(&decision->kind, want);
-}
+/* What rank 0 broadcasts. */
+typedef struct broadcast {
+    trv_decision_t decision;
+    uint64_t piece_bytes;
+} broadcast_t;
 
 /* ---- Choosing, on rank 0 ----------------------------------------------------------------------------------------- */
 
-static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, wire_t *wire)
+static void choose(trv_mpi_state_t *state, const trv_mpi_want_t *want, broadcast_t *broadcast)
 {
     trv_choice_t choice = {.on_nodes = false};
-    int code = state->unable ? trv_fail(TRV_ERR_MEMORY, "%s", state->why) : trv_mpi_choose(state, want, &choice);
-    const trv_network_t laid = {TRV_NETWORK, .torus = choice.torus};
-    if (code == TRV_OK && *choice.algorithm)
-        code = trv_schedule_spell_on(choice.on_nodes ? &laid : &state->network, choice.algorithm, want->collective,
-                                     wire->spelled, sizeof wire->spelled);
-    wire->code = code;
-    if (code < 0) {
-        snprintf(wire->why, sizeof wire->why, "%s", trv_last_error());
-        return;
-    }
-    wire->meant = choice.left_to_library;
-    wire->laid = choice.on_nodes;
-    wire->order = (int32_t)choice.order;
-    wire->lines = choice.on_nodes && choice.torus.lines != 0;
-    wire->bytes_min = choice.bytes_min;
-    wire->bytes_max = choice.bytes_max;
-    wire->piece_bytes = trv_mpi_settings()->piece_bytes;
-    memcpy(wire->algorithm, choice.algorithm, sizeof wire->algorithm);
-    snprintf(wire->why, sizeof wire->why, "%s", choice.reason);
+    const trv_mpi_config_t *config = &state->config;
+    int code = config->unable ? trv_fail(TRV_ERR_MEMORY, "%s", config->why) : trv_mpi_choose(state, want, &choice);
+    trv_decision_make(&broadcast->decision, code, &choice, &config->network, want->collective);
+    broadcast->piece_bytes = trv_mpi_settings()->piece_bytes;
 }
 
 /* ---- Carrying it out --------------------------------------------------------------------------------------------- */
 
 /* The schedule, and where this rank and the others are in it. */
-static int make_recipe(trv_mpi_decision_t *decision, const trv_mpi_state_t *state, const wire_t *wire)
+static int make_recipe(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const broadcast_t *broadcast)
 {
-    trv_network_t network = state->network;
-    trv_mpi_recipe_t *recipe = &decision->recipe;
-    *recipe = (trv_mpi_recipe_t){.algorithm = decision->algorithm,
-                                 .chunk_bytes = wire->chunk_bytes,
-                                 .piece_bytes = wire->piece_bytes,
-                                 .place = state->place,
-                                 .member = state->member,
-                                 .name = state->name,
-                                 .node = state->node};
-    if (wire->laid) {
-        trv_mpi_layout_t *layout = &decision->layout;
-        int code = trv_mpi_layout_init(layout, state, (trv_order_t)wire->order);
+    const trv_decision_t *decision = &broadcast->decision;
+    const trv_mpi_config_t *config = &state->config;
+    trv_network_t network = config->network;
+    trv_mpi_recipe_t *recipe = &made->recipe;
+    *recipe = (trv_mpi_recipe_t){.algorithm = made->algorithm,
+                                 .piece_bytes = broadcast->piece_bytes,
+                                 .place = config->place,
+                                 .member = config->member,
+                                 .name = config->name,
+                                 .node = config->node};
+    snprintf(made->algorithm, sizeof made->algorithm, "%s", decision->algorithm);
+    if (decision->on_nodes) {
+        trv_mpi_layout_t *layout = &made->layout;
+        int code = trv_mpi_layout_init(layout, state, (trv_order_t)decision->order);
         if (code == TRV_OK)
-            code = trv_torus_set_lines(&network.torus, wire->lines ? 1 : 0);
+            code = trv_torus_set_lines(&network.torus, decision->lines ? 1 : 0);
         if (code < 0)
             return code;
         recipe->place = layout->place;
         recipe->member = layout->member;
         recipe->name = layout->name;
     }
-    int code = trv_schedule_create_on(&decision->schedule, &network, wire->spelled, decision->kind.collective);
-    recipe->schedule = decision->schedule;
+    int code = trv_schedule_create_on(&made->schedule, &network, decision->spelled, made->kind.collective);
+    recipe->schedule = made->schedule;
     return code;
 }
 
 /* What a rank needs; NULL with the sentence where it cannot have it. */
-static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t *want, const wire_t *wire)
+static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_want_t *want, const broadcast_t *broadcast)
 {
-    trv_mpi_decision_t *decision = calloc(1, sizeof *decision);
-    if (!decision || state->unable) {
-        free(decision);
+    const trv_decision_t *decision = &broadcast->decision;
+    trv_mpi_decision_t *made = NULL;
+    if (!state->config.unable)
+        made = trv_mpi_decision_create(want, decision->bytes_min, decision->bytes_max);
+    if (!made) {
         trv_fail_memory();
         return NULL;
     }
-    atomic_init(&decision->references, 1);
-    trv_pool_init(&decision->pool, POOL_MAX);
-    decision->kind = *want;
-    decision->bytes_min = wire->bytes_min;
-    decision->bytes_max = wire->bytes_max;
-    snprintf(decision->algorithm, sizeof decision->algorithm, "%s", *wire->algorithm ? wire->algorithm : "mpi");
-    decision->mpi = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
-    if (!*wire->algorithm)
-        return decision;
-    int code = make_recipe(decision, state, wire);
-    if (code == TRV_OK)
-        code = trv_mpi_model_create(&decision->model, want, &decision->recipe);
-    decision->recipe.model = decision->model;
-    instance_t *instance = code == TRV_OK ? instance_make(decision, state) : NULL;
-    if (instance) {
-        trv_mpi_decision_give(&instance->operation);
-        return decision;
-    }
-    trv_mpi_decision_release(decision);
+    if (!*decision->algorithm ||
+        (make_recipe(made, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(made, state) == TRV_OK))
+        return made;
+    trv_mpi_decision_release(made);
     return NULL;
 }
 
 /* The MPI library serves after all. */
-static void take_back(trv_mpi_decision_t *decision, wire_t *wire, const char *why)
+static void leave_to_library(trv_mpi_decision_t *made, trv_decision_t *decision, const char *why)
 {
-    free_pooled(decision);
-    decision->recipe = (trv_mpi_recipe_t){.algorithm = "mpi"};
-    trv_mpi_model_destroy(decision->model);
-    trv_schedule_destroy(decision->schedule);
-    decision->model = NULL;
-    decision->schedule = NULL;
-    trv_mpi_layout_clear(&decision->layout);
-    snprintf(decision->algorithm, sizeof decision->algorithm, "mpi");
-    snprintf(wire->why, sizeof wire->why, "%s", why);
-    wire->algorithm[0] = '\0';
-    wire->meant = 0;
+    trv_mpi_decision_leave(made);
+    snprintf(decision->reason, sizeof decision->reason, "%s", why);
+    decision->algorithm[0] = '\0';
+    decision->left_to_library = 0;
 }
 
-static void report(trv_mpi_decision_t *decision, const trv_mpi_state_t *state, const wire_t *wire)
+static void report(trv_mpi_decision_t *made, const trv_mpi_state_t *state, const trv_decision_t *decision)
 {
-    const trv_mpi_want_t *want = &decision->kind;
+    const trv_mpi_want_t *want = &made->kind;
     char type[64] = "", where[TRV_MPI_WHERE_MAX];
     if (want->elements.way == TRV_MPI_KERNEL && want->collective != TRV_ALLGATHER)
         snprintf(type, sizeof type, "%s %s", trv_type_name(want->elements.type), trv_op_name(want->elements.op));
-    decision->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_where(state, where),
-                                           trv_rules_collective_name(want->collective),
-                                           trv_mpi_vector_bytes(want, state->ranks), type,
-                                           *wire->algorithm ? wire->algorithm : NULL, wire->why, wire->meant);
-    decision->mpi.tally = decision->tally;
+    made->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_where(state, where),
+                                       trv_rules_collective_name(want->collective),
+                                       trv_mpi_vector_bytes(want, state->ranks), type,
+                                       *decision->algorithm ? decision->algorithm : NULL, decision->reason,
+                                       decision->left_to_library);
+    made->mpi.tally = made->tally;
 }
 
 /* ---- Agreeing ---------------------------------------------------------------------------------------------------- */
@@ -284,14 +135,14 @@ static void tell_call(int64_t word[WORDS], const trv_mpi_want_t *want, uint64_t 
     trv_mpi_word_pair(&word[UNEVEN], uneven);
 }
 
-static void speak(int64_t word[WORDS], const trv_mpi_want_t *want, const wire_t *wire,
-                  const trv_mpi_decision_t *decision, trv_mpi_voice_t voice, int ranks)
+static void vote(int64_t word[WORDS], const trv_mpi_want_t *want, const trv_decision_t *decision,
+                 const trv_mpi_decision_t *made, bool on_device, int ranks)
 {
-    size_t bytes = trv_mpi_vector_bytes(want, ranks);
-    word[UNABLE] = wire->code < 0 || !decision;
-    word[ON_DEVICE] = voice.on_device;
-    word[OTHER_CALL] = wire->code == TRV_OK && (bytes < wire->bytes_min || bytes > wire->bytes_max);
-    word[OVER] = trv_mpi_memory_kept() > trv_mpi_settings()->memory_bytes;
+    const size_t bytes = trv_mpi_vector_bytes(want, ranks);
+    word[UNABLE] = decision->code < 0 || !made;
+    word[ON_DEVICE] = on_device;
+    word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
+    word[OVER] = trv_memory_exceeds_limit();
     tell_call(word, want, 0);
 }
 
@@ -320,12 +171,12 @@ static int difference(const int64_t word[WORDS], const trv_mpi_want_t *want)
 }
 
 static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_want_t *want, const int64_t word[WORDS],
-                               const wire_t *wire, bool able)
+                               const trv_decision_t *decision, bool able)
 {
     if (difference(word, want) != MPI_SUCCESS)
         return TRV_MPI_DIFFER;
-    if (wire->code < 0 && wire->code != TRV_ERR_MEMORY) {
-        trv_fail(wire->code, "%s", wire->why);
+    if (decision->code < 0 && decision->code != TRV_ERR_MEMORY) {
+        trv_fail(decision->code, "%s", decision->reason);
         return TRV_MPI_REFUSED;
     }
     if (word[UNABLE]) {
@@ -336,36 +187,50 @@ static trv_mpi_verdict_t judge(const trv_mpi_state_t *state, const trv_mpi_want_
     return TRV_MPI_DECIDED;
 }
 
-trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *want, trv_mpi_voice_t voice,
-                                 trv_mpi_decision_t **decided)
+/* Broadcast and vote: *made is NULL unless the verdict is TRV_MPI_DECIDED. */
+static trv_mpi_verdict_t agree(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,
+                               broadcast_t *broadcast, int64_t word[WORDS], trv_mpi_decision_t **made)
 {
     const trv_mpi_circle_t circle = trv_mpi_state_circle(state);
-    wire_t wire = {.code = TRV_OK};
-    int64_t word[WORDS];
-    *decided = NULL;
+    trv_decision_t *decision = &broadcast->decision;
     if (state->rank == 0)
-        choose(state, want, &wire);
-    int code = trv_mpi_circle_tell(&circle, &wire, sizeof wire, WHAT);
-    trv_mpi_decision_t *decision = code == MPI_SUCCESS && wire.code == TRV_OK ? prepare(state, want, &wire) : NULL;
-    speak(word, want, &wire, decision, voice, state->ranks);
+        choose(state, want, broadcast);
+    int code = trv_mpi_circle_tell(&circle, broadcast, sizeof *broadcast, WHAT);
+    *made = code == MPI_SUCCESS && decision->code == TRV_OK ? prepare(state, want, broadcast) : NULL;
+    vote(word, want, decision, *made, on_device, state->ranks);
     if (code == MPI_SUCCESS)
         code = trv_mpi_circle_greatest(&circle, word, WORDS, WHAT);
     if (code != MPI_SUCCESS)
         trv_mpi_transport_error("deciding how a call is served", code);
-    trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? judge(state, want, word, &wire, decision != NULL)
+    trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? judge(state, want, word, decision, *made != NULL)
                                                     : TRV_MPI_UNABLE;
-    if (verdict != TRV_MPI_DECIDED) {
-        if (decision)
-            trv_mpi_decision_release(decision);
-        return verdict;
+    if (verdict != TRV_MPI_DECIDED && *made) {
+        trv_mpi_decision_release(*made);
+        *made = NULL;
     }
-    if (word[ON_DEVICE] && *wire.algorithm)
-        take_back(decision, &wire, "a rank's buffer is, or may be, on a GPU");
-    if (word[OVER] && !voice.crowded && *wire.algorithm)
-        take_back(decision, &wire, "a rank keeps as much for plans as TRIVANCE_MEMORY allows");
-    report(decision, state, &wire);
-    *decided = decision;
-    return word[OVER] && voice.crowded ? TRV_MPI_CROWDED : TRV_MPI_DECIDED;
+    return verdict;
+}
+
+trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_want_t *want, bool on_device,
+                                 trv_mpi_decision_t **made)
+{
+    broadcast_t broadcast = {.piece_bytes = 0};
+    trv_decision_t *decision = &broadcast.decision;
+    int64_t word[WORDS];
+    *made = trv_mpi_decision_look(state, want);
+    if (*made)
+        return TRV_MPI_DECIDED;
+    const trv_mpi_verdict_t verdict = agree(state, want, on_device, &broadcast, word, made);
+    if (verdict != TRV_MPI_DECIDED)
+        return verdict;
+    const bool has_others = state->decisions.first != NULL; /* which can go, so that memory becomes free */
+    if (word[ON_DEVICE] && *decision->algorithm)
+        leave_to_library(*made, decision, "a rank's buffer is, or may be, on a GPU");
+    if (word[OVER] && !has_others && *decision->algorithm)
+        leave_to_library(*made, decision, "a rank keeps as much for plans as TRIVANCE_MEMORY allows");
+    report(*made, state, decision);
+    trv_cache_add(&state->decisions, &(*made)->cached, word[OVER] ? 1 : DECISIONS_MAX);
+    return TRV_MPI_DECIDED;
 }
 
 /* ---- TRIVANCE_CHECK ---------------------------------------------------------------------------------------------- */

@@ -31,9 +31,9 @@ static void find_places(const int *own, int places, seat_t *seat, int *site)
 int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, trv_order_t order)
 {
     const trv_mpi_world_t *world = trv_mpi_world();
-    const int places = state->network.torus.ranks;
+    const int places = state->config.network.torus.ranks;
     *layout = (trv_mpi_layout_t){.place = -1};
-    if (!state->site || !world) /* no rank comes here without, who is not unable */
+    if (!state->config.site || !world) /* no rank comes here without, who is not unable */
         return trv_fail(TRV_ERR_STATE, "the nodes of the communicator are not known");
     seat_t *seat = malloc((size_t)places * sizeof *seat);
     int *place = malloc((size_t)places * sizeof *place);
@@ -41,15 +41,15 @@ int trv_mpi_layout_init(trv_mpi_layout_t *layout, const trv_mpi_state_t *state, 
     layout->name = malloc((size_t)places * sizeof *layout->name);
     int code = seat && place && layout->member && layout->name ? TRV_OK : trv_fail_memory();
     if (code == TRV_OK) {
-        memcpy(place, state->site, (size_t)places * sizeof *place);
+        memcpy(place, state->config.site, (size_t)places * sizeof *place);
         code = trv_order_nodes(&world->network.torus, order, places, place);
     }
     if (code == TRV_OK)
-        find_places(state->site, places, seat, place);
+        find_places(state->config.site, places, seat, place);
     for (int i = 0; i < places && code == TRV_OK; i++) {
-        layout->member[i] = state->member ? state->member[place[i]] : place[i];
-        layout->name[i] = state->name ? state->name[place[i]] : place[i];
-        if (place[i] == state->place)
+        layout->member[i] = state->config.member ? state->config.member[place[i]] : place[i];
+        layout->name[i] = state->config.name ? state->config.name[place[i]] : place[i];
+        if (place[i] == state->config.place)
             layout->place = i;
     }
     free(seat);

@@ -119,7 +119,7 @@ static int ask(const question_t *question, answer_t *answer)
 static void leave(const trv_mpi_state_t *state, const answer_t *answer, trv_choice_t *choice)
 {
     const trv_planned_t *best = &answer->best.plan;
-    trv_choice_append(choice, "%s%s", *choice->reason ? "; " : "", state->why);
+    trv_choice_append(choice, "%s%s", *choice->reason ? "; " : "", state->config.why);
     if (answer->code < 0)
         trv_choice_append(choice, "; %s", answer->sentence);
     else
@@ -142,7 +142,7 @@ static void take(const trv_mpi_state_t *state, const question_t *question, const
                           answer->rival_ns / unit->ns, unit->name);
     trv_choice_append(choice, "; a %s along %d nodes of %s, order %s: %s", best->torus.lines ? "line" : "ring",
                       question->nodes, trv_torus_format(question->machine, machine, sizeof machine),
-                      trv_order_name(best->order), state->why);
+                      trv_order_name(best->order), state->config.why);
 }
 
 int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t *want, bool must_win,
@@ -152,8 +152,8 @@ int trv_mpi_planned_on_nodes(const trv_mpi_state_t *state, const trv_mpi_want_t 
     const trv_chooser_t chooser = trv_mpi_chooser(state, machine, trv_mpi_world()->shared_port);
     const trv_signature_t signature = trv_mpi_signature(want);
     const question_t question = {.machine = &machine->torus,
-                                 .nodes = state->network.torus.ranks,
-                                 .node = state->site,
+                                 .nodes = state->config.network.torus.ranks,
+                                 .node = state->config.site,
                                  .bytes = trv_size_class(trv_mpi_vector_bytes(want, state->ranks)),
                                  .network = chooser.simulation,
                                  .constraints = trv_signature_constraints(&signature, chooser.allow_inconsistent)};

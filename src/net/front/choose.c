@@ -43,12 +43,6 @@ void trv_net_choose(const trv_kind_t *kind, trv_decision_t *decision)
 {
     const trv_network_t network = {TRV_NETWORK, .torus = kind->comm->torus};
     trv_choice_t choice = {.on_nodes = false};
-    *decision = (trv_decision_t){.code = TRV_OK};
-    int rc = choose(kind, &network, &choice);
-    if (rc == TRV_OK)
-        rc = trv_schedule_spell_on(&network, choice.algorithm, kind->collective, decision->spelled,
-                                   sizeof decision->spelled);
-    decision->code = rc;
-    snprintf(decision->algorithm, sizeof decision->algorithm, "%s", choice.algorithm);
-    snprintf(decision->why, sizeof decision->why, "%s", rc < 0 ? trv_last_error() : choice.reason);
+    const int rc = choose(kind, &network, &choice);
+    trv_decision_make(decision, rc, &choice, &network, kind->collective);
 }

@@ -25,28 +25,27 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
-/* The kind, which comes first then; *made says that it is a new one. */
+enum { KINDS_MAX = 256 }; /* of a communicator */
+
+/* The kind, which becomes the latest used; *made says that it is a new one. */
 static int find_kind(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
                      trv_kind_t **found, bool *made)
 {
     const bool gathers = collective == TRV_ALLGATHER;
-    for (trv_kind_t **at = &comm->kind; *at; at = &(*at)->next) {
-        trv_kind_t *kind = *at;
+    *made = false;
+    for (trv_cache_entry_t **place = &comm->kinds.first; *place; place = &(*place)->next) {
+        trv_kind_t *kind = (trv_kind_t *)(void *)(*place)->object;
         if (kind->collective != collective || kind->bytes != bytes || kind->elements.type != elements->type ||
             (!gathers && kind->elements.op != elements->op))
             continue;
-        *at = kind->next;
-        kind->next = comm->kind;
-        comm->kind = kind;
+        trv_cache_use(&comm->kinds, place);
         *found = kind;
-        *made = false;
         return TRV_OK;
     }
     int rc = trv_kind_make(found, comm, collective, elements, bytes, comm->algorithm);
     if (rc < 0)
         return rc;
-    (*found)->next = comm->kind;
-    comm->kind = *found;
+    trv_cache_add(&comm->kinds, &(*found)->cached, KINDS_MAX);
     *made = true;
     return TRV_OK;
 }

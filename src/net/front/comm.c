@@ -39,20 +39,11 @@ int trv_comm_make(trv_net_comm_t **made, trv_net_t *net, int rank, int size)
     return TRV_OK;
 }
 
-static void drop_kinds(trv_net_comm_t *comm)
-{
-    while (comm->kind) {
-        trv_kind_t *next = comm->kind->next;
-        trv_kind_release(comm->kind);
-        comm->kind = next;
-    }
-}
-
 void trv_comm_destroy(trv_net_comm_t *comm)
 {
     if (!comm)
         return;
-    drop_kinds(comm);
+    trv_cache_clear(&comm->kinds);
     pthread_mutex_destroy(&comm->lock);
     free(comm->member);
     free(comm->number);
@@ -188,7 +179,7 @@ int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algori
         trv_torus_init(&comm->torus, 1, &comm->size);
     if (algorithm)
         snprintf(comm->algorithm, sizeof comm->algorithm, "%s", algorithm);
-    drop_kinds(comm);
+    trv_cache_clear(&comm->kinds);
     pthread_mutex_unlock(&comm->lock);
     return TRV_OK;
 }

@@ -27,7 +27,8 @@
 #include <trivance/simulate.h>
 
 #include "bootstrap/wire.h"
-#include "collective/choice.h"
+#include "collective/cache.h"
+#include "collective/decision.h"
 #include "collective/pool.h"
 #include "net/fabric/fabric.h"
 #include "bootstrap/tcp/meeting.h"
@@ -87,8 +88,8 @@ struct trv_net_comm {
     trv_torus_t torus; /* how the ranks are wired */
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     atomic_uint calls, plans;
-    pthread_mutex_t lock; /* of the kinds */
-    struct trv_kind *kind;
+    pthread_mutex_t lock; /* of: */
+    trv_cache_t kinds;
     trv_net_comm_t *next;
 };
 
@@ -219,31 +220,27 @@ typedef struct trv_instance {
     size_t count;
 } trv_instance_t;
 
-/* What comm rank 0 decides. */
-typedef struct trv_decision {
-    int32_t code;                 /* TRV_OK, or why there is no algorithm */
+/* What the communicator's rank 0 broadcasts. */
+typedef struct trv_broadcast {
+    trv_decision_t decision;
     int32_t collective, type, op; /* rank 0's call, which the other ranks compare with theirs */
-    char algorithm[TRV_ALGORITHM_NAME_MAX], spelled[TRV_SPELLED_MAX],
-        why[TRV_CHOICE_REASON_MAX]; /* why this one, or why none */
-} trv_decision_t;
+} trv_broadcast_t;
 
 /* One kind of collective on a communicator. */
 typedef struct trv_kind {
+    trv_cached_t cached; /* first: the address of one is that of the other; each instance in use holds a reference */
     trv_net_comm_t *comm;
     trv_collective_t collective;
     trv_elements_t elements;
     uint64_t bytes; /* the class of sizes */
     char wanted[TRV_ALGORITHM_NAME_MAX];
     pthread_mutex_t lock; /* of all below */
-    int code;             /* once it is decided: why there is none, with decision.why */
     bool decided;
-    trv_decision_t decision;
+    trv_broadcast_t broadcast;
     trv_spread_t spread;
     const trv_schedule_t *schedule;
     trv_schedule_t *made;
-    trv_pool_t pool;       /* of instances that no request uses */
-    atomic_int references; /* the communicator's or the plan's, and one of each instance in use */
-    struct trv_kind *next;
+    trv_pool_t pool; /* of instances that no request uses */
 } trv_kind_t;
 
 /* choose.c: what is planned for, and the choice of comm's rank 0. */

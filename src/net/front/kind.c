@@ -28,6 +28,8 @@ static const char *name_of(trv_collective_t collective)
                                          : "a reduce-scatter";
 }
 
+static void destroy(trv_cached_t *cached);
+
 int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                   uint64_t bytes, const char *wanted)
 {
@@ -41,33 +43,33 @@ int trv_kind_make(trv_kind_t **made, trv_net_comm_t *comm, trv_collective_t coll
     snprintf(kind->wanted, sizeof kind->wanted, "%s", wanted);
     pthread_mutex_init(&kind->lock, NULL);
     trv_pool_init(&kind->pool, INT_MAX);
-    atomic_init(&kind->references, 1);
+    trv_cached_init(&kind->cached, destroy);
     *made = kind;
     return TRV_OK;
 }
 
 /* What all ranks' calls have in common. Reductions of the caller's own are not compared. */
-static void sign(const trv_kind_t *kind, trv_decision_t *decision)
+static void sign(const trv_kind_t *kind, trv_broadcast_t *call)
 {
     const bool reduces = kind->collective != TRV_ALLGATHER && !kind->elements.reduce;
-    decision->collective = (int32_t)kind->collective;
-    decision->type = kind->elements.reduce ? -1 : (int32_t)kind->elements.type;
-    decision->op = reduces ? (int32_t)kind->elements.op : -1;
+    call->collective = (int32_t)kind->collective;
+    call->type = kind->elements.reduce ? -1 : (int32_t)kind->elements.type;
+    call->op = reduces ? (int32_t)kind->elements.op : -1;
 }
 
-static void describe_call(const trv_decision_t *decision, char text[64])
+static void describe_call(const trv_broadcast_t *call, char text[64])
 {
-    const bool named = decision->type >= 0, reduces = decision->op >= 0;
-    snprintf(text, 64, "%s%s%s%s%s", name_of((trv_collective_t)decision->collective), named ? " of " : "",
-             named ? trv_type_name((trv_type_t)decision->type) : "", reduces ? " with " : "",
-             reduces ? trv_op_name((trv_op_t)decision->op) : "");
+    const bool named = call->type >= 0, reduces = call->op >= 0;
+    snprintf(text, 64, "%s%s%s%s%s", name_of((trv_collective_t)call->collective), named ? " of " : "",
+             named ? trv_type_name((trv_type_t)call->type) : "", reduces ? " with " : "",
+             reduces ? trv_op_name((trv_op_t)call->op) : "");
 }
 
 /* Their bytes may be as many, so that nothing else would tell. */
 static int compare_calls(const trv_kind_t *kind)
 {
-    trv_decision_t own = {0};
-    const trv_decision_t *first = &kind->decision;
+    trv_broadcast_t own = {.collective = 0};
+    const trv_broadcast_t *first = &kind->broadcast;
     sign(kind, &own);
     if (own.collective == first->collective && own.type == first->type && own.op == first->op)
         return TRV_OK;
@@ -82,14 +84,15 @@ static int compare_calls(const trv_kind_t *kind)
 static void tell(const trv_kind_t *kind)
 {
     const trv_net_t *net = kind->comm->net;
+    const trv_decision_t *decision = &kind->broadcast.decision;
     char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], call[64], torus[TRV_TORUS_TEXT_MAX],
         bytes[TRV_BYTES_TEXT_MAX];
-    if (!net->settings.info || !net->log || kind->decision.code < 0)
+    if (!net->settings.info || !net->log || decision->code < 0)
         return;
-    describe_call(&kind->decision, call);
+    describe_call(&kind->broadcast, call);
     snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", kind->comm->size,
              trv_torus_format(&kind->comm->torus, torus, sizeof torus), call, trv_format_bytes(kind->bytes, bytes),
-             kind->decision.algorithm, kind->decision.why);
+             decision->algorithm, decision->reason);
     net->log(net->log_context, line);
 }
 
@@ -101,25 +104,24 @@ int trv_kind_decide(trv_kind_t *kind)
         return TRV_OK;
     }
     if (comm->rank == 0) {
-        trv_net_choose(kind, &kind->decision);
-        sign(kind, &kind->decision);
+        trv_net_choose(kind, &kind->broadcast.decision);
+        sign(kind, &kind->broadcast);
         tell(kind);
     }
-    return trv_spread_begin(&kind->spread, comm, &kind->decision, sizeof kind->decision, 0,
+    return trv_spread_begin(&kind->spread, comm, &kind->broadcast, sizeof kind->broadcast, 0,
                             atomic_fetch_add(&comm->calls, 1));
 }
 
 static int carry_out(trv_kind_t *kind)
 {
-    trv_decision_t *decision = &kind->decision;
+    trv_decision_t *decision = &kind->broadcast.decision;
     kind->decided = true;
-    decision->why[sizeof decision->why - 1] = decision->spelled[sizeof decision->spelled - 1] = '\0';
+    decision->reason[sizeof decision->reason - 1] = decision->spelled[sizeof decision->spelled - 1] = '\0';
     decision->algorithm[sizeof decision->algorithm - 1] = '\0';
     int rc = compare_calls(kind);
     if (rc < 0)
         return trv_net_break(kind->comm->net, rc);
-    kind->code = decision->code;
-    if (kind->code < 0)
+    if (decision->code < 0)
         return TRV_OK;
     rc = trv_schedule_create(&kind->made, &kind->comm->torus, decision->spelled, kind->collective);
     kind->schedule = kind->made;
@@ -135,8 +137,9 @@ static int advance_kind(trv_kind_t *kind)
         rc = carry_out(kind);
         rc = rc < 0 ? rc : 1;
     }
-    if (rc > 0 && kind->code < 0)
-        rc = trv_fail(kind->code, "%s", kind->decision.why);
+    const trv_decision_t *decision = &kind->broadcast.decision;
+    if (rc > 0 && decision->code < 0)
+        rc = trv_fail(decision->code, "%s", decision->reason);
     pthread_mutex_unlock(&kind->lock);
     return rc;
 }
@@ -151,8 +154,9 @@ static void destroy_instance(trv_instance_t *instance)
     free(instance);
 }
 
-static void destroy(trv_kind_t *kind)
+static void destroy(trv_cached_t *cached)
 {
+    trv_kind_t *kind = (trv_kind_t *)(void *)cached;
     trv_pooled_t *pooled;
     while ((pooled = trv_pool_take(&kind->pool)) != NULL)
         destroy_instance((trv_instance_t *)(void *)pooled);
@@ -162,11 +166,7 @@ static void destroy(trv_kind_t *kind)
     free(kind);
 }
 
-void trv_kind_release(trv_kind_t *kind)
-{
-    if (atomic_fetch_sub(&kind->references, 1) == 1)
-        destroy(kind);
-}
+void trv_kind_release(trv_kind_t *kind) { trv_cached_release(&kind->cached); }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
@@ -264,7 +264,7 @@ int trv_instance_take(trv_kind_t *kind, trv_instance_t **taken)
     trv_instance_t *instance = (trv_instance_t *)(void *)trv_pool_take(&kind->pool);
     if (!instance && !(instance = calloc(1, sizeof *instance)))
         return trv_fail_memory();
-    atomic_fetch_add(&kind->references, 1);
+    trv_cached_hold(&kind->cached);
     if (!instance->kind) {
         instance->kind = kind;
         trv_channel_init(&instance->channel, kind->comm);

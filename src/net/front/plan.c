@@ -199,7 +199,7 @@ int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
     trv_torus_format(&plan->comm->torus, info->torus, sizeof info->torus);
     if (!kind->schedule)
         return TRV_OK; /* of one rank */
-    info->algorithm = kind->made ? kind->decision.algorithm : trv_schedule_name(kind->schedule);
+    info->algorithm = kind->made ? kind->broadcast.decision.algorithm : trv_schedule_name(kind->schedule);
     info->steps = trv_schedule_steps(kind->schedule);
     info->bytes_sent = trv_plan_bytes_sent(plan->instance->plan);
     info->scratch_bytes = trv_plan_scratch_bytes(plan->instance->plan);

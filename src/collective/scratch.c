@@ -2,15 +2,13 @@
  * A few blocks in places of their own, each taken and given by one atomic exchange. A block that is too small is freed
  * rather than put back, so that the blocks grow to what the program needs, and as many are kept as run at one time.
  */
-#include "mpi/operations/scratch.h"
+#include "collective/scratch.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "mpi/reports/job_settings.h"
-
 #define PLACES    8
-#define ALIGNMENT 64 /* also the room for the head */
+#define ALIGNMENT 64 /* also the size of the head, with padding */
 
 typedef struct block {
     size_t bytes; /* behind the head */
@@ -18,8 +16,16 @@ typedef struct block {
 
 static _Atomic(block_t *) place[PLACES];
 static _Atomic int64_t kept, most;
+static _Atomic uint64_t kept_max = UINT64_MAX;
 
-void trv_mpi_memory_count(int64_t bytes)
+void trv_memory_limit(uint64_t bytes) { atomic_store_explicit(&kept_max, bytes, memory_order_relaxed); }
+
+bool trv_memory_exceeds_limit(void)
+{
+    return trv_memory_kept() > atomic_load_explicit(&kept_max, memory_order_relaxed);
+}
+
+void trv_memory_count(int64_t bytes)
 {
     int64_t now = atomic_fetch_add_explicit(&kept, bytes, memory_order_relaxed) + bytes;
     int64_t before = atomic_load_explicit(&most, memory_order_relaxed);
@@ -28,15 +34,15 @@ void trv_mpi_memory_count(int64_t bytes)
         ;
 }
 
-uint64_t trv_mpi_memory_kept(void) { return (uint64_t)atomic_load_explicit(&kept, memory_order_relaxed); }
+uint64_t trv_memory_kept(void) { return (uint64_t)atomic_load_explicit(&kept, memory_order_relaxed); }
 
-uint64_t trv_mpi_memory_most(void) { return (uint64_t)atomic_load_explicit(&most, memory_order_relaxed); }
+uint64_t trv_memory_most(void) { return (uint64_t)atomic_load_explicit(&most, memory_order_relaxed); }
 
 static void *memory_of(block_t *block) { return (char *)block + ALIGNMENT; }
 
 static void discard(block_t *block)
 {
-    trv_mpi_memory_count(-(int64_t)block->bytes);
+    trv_memory_count(-(int64_t)block->bytes);
     free(block);
 }
 
@@ -47,11 +53,11 @@ static block_t *make(size_t bytes)
     if (!block)
         return NULL;
     block->bytes = bytes;
-    trv_mpi_memory_count((int64_t)bytes);
+    trv_memory_count((int64_t)bytes);
     return block;
 }
 
-void *trv_mpi_scratch_take(void *context, size_t bytes)
+void *trv_scratch_take(void *context, size_t bytes)
 {
     (void)context;
     for (int i = 0; i < PLACES; i++) {
@@ -68,12 +74,12 @@ void *trv_mpi_scratch_take(void *context, size_t bytes)
     return block ? memory_of(block) : NULL;
 }
 
-void trv_mpi_scratch_give(void *context, void *memory, size_t bytes)
+void trv_scratch_give(void *context, void *memory, size_t bytes)
 {
     (void)context, (void)bytes;
     block_t *block = (block_t *)(void *)((char *)memory - ALIGNMENT);
-    bool room = trv_mpi_memory_kept() <= trv_mpi_settings()->memory_bytes;
-    for (int i = 0; room && i < PLACES; i++) {
+    const bool keep = !trv_memory_exceeds_limit();
+    for (int i = 0; keep && i < PLACES; i++) {
         block_t *none = NULL;
         if (atomic_compare_exchange_strong_explicit(&place[i], &none, block, memory_order_release,
                                                     memory_order_relaxed))
@@ -82,7 +88,7 @@ void trv_mpi_scratch_give(void *context, void *memory, size_t bytes)
     discard(block);
 }
 
-void trv_mpi_scratch_clear(void)
+void trv_scratch_clear(void)
 {
     for (int i = 0; i < PLACES; i++) {
         block_t *block = atomic_exchange(&place[i], NULL);

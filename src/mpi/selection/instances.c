@@ -1,0 +1,171 @@
+/*
+ * Decisions that are carried out, and their instances.
+ */
+#include "mpi/selection/instances.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/error.h"
+
+enum { POOL_MAX = 16 };
+
+typedef struct instance {
+    trv_pooled_t pooled; /* first: the address of one is that of the other */
+    trv_mpi_operation_t operation;
+    trv_mpi_decision_t *decision;
+} instance_t;
+
+/* ---- Instances --------------------------------------------------------------------------------------------------- */
+
+static instance_t *instance_of(trv_mpi_operation_t *operation)
+{
+    return (instance_t *)(void *)((char *)operation - offsetof(instance_t, operation));
+}
+
+/* NULL with the sentence. */
+static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
+{
+    instance_t *instance = calloc(1, sizeof *instance);
+    if (!instance) {
+        trv_fail_memory();
+        return NULL;
+    }
+    if (trv_mpi_operation_init(&instance->operation, state, &decision->kind, &decision->recipe, true, 0) < 0) {
+        free(instance);
+        return NULL;
+    }
+    instance->decision = decision;
+    return instance;
+}
+
+static void instance_free(instance_t *instance)
+{
+    trv_mpi_operation_clear(&instance->operation);
+    free(instance);
+}
+
+static trv_mpi_operation_t *instance_take(void *source, trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    trv_mpi_decision_t *decision = source;
+    instance_t *instance = (instance_t *)(void *)trv_pool_take(&decision->pool);
+    instance = instance ? instance : instance_make(decision, state);
+    if (!instance)
+        return NULL;
+    instance->operation.state = state;
+    instance->operation.tally = decision->tally;
+    trv_mpi_operation_take(&instance->operation, want);
+    return &instance->operation;
+}
+
+trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
+                                           const trv_mpi_want_t *want)
+{
+    trv_mpi_operation_t *operation = instance_take(decision, state, want);
+    if (operation)
+        trv_mpi_operation_place(operation, 0);
+    return operation;
+}
+
+void trv_mpi_decision_give(trv_mpi_operation_t *operation)
+{
+    instance_t *instance = instance_of(operation);
+    if (operation->failed || !trv_pool_give(&instance->decision->pool, &instance->pooled))
+        instance_free(instance);
+}
+
+static void instance_release(void *source) { trv_mpi_decision_release(source); }
+
+trv_mpi_lender_t trv_mpi_decision_lend(trv_mpi_decision_t *decision)
+{
+    trv_mpi_decision_hold(decision);
+    return (trv_mpi_lender_t){decision, instance_take, trv_mpi_decision_give, instance_release};
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+void trv_mpi_decision_hold(trv_mpi_decision_t *decision) { trv_cached_hold(&decision->cached); }
+
+void trv_mpi_decision_release(trv_mpi_decision_t *decision) { trv_cached_release(&decision->cached); }
+
+void trv_mpi_decision_leave(trv_mpi_decision_t *decision)
+{
+    instance_t *instance;
+    while ((instance = (instance_t *)(void *)trv_pool_take(&decision->pool)) != NULL)
+        instance_free(instance);
+    trv_mpi_model_destroy(decision->model);
+    trv_schedule_destroy(decision->schedule);
+    trv_mpi_layout_clear(&decision->layout);
+    decision->model = NULL;
+    decision->schedule = NULL;
+    decision->recipe = (trv_mpi_recipe_t){.algorithm = "mpi"};
+    snprintf(decision->algorithm, sizeof decision->algorithm, "mpi");
+}
+
+static void decision_destroy(trv_cached_t *cached)
+{
+    trv_mpi_decision_t *decision = (trv_mpi_decision_t *)(void *)cached;
+    trv_mpi_decision_leave(decision);
+    trv_pool_clear(&decision->pool);
+    free(decision);
+}
+
+trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_want_t *want, uint64_t bytes_min, uint64_t bytes_max)
+{
+    trv_mpi_decision_t *decision = calloc(1, sizeof *decision);
+    if (!decision)
+        return NULL;
+    trv_cached_init(&decision->cached, decision_destroy);
+    trv_pool_init(&decision->pool, POOL_MAX);
+    decision->kind = *want;
+    decision->bytes_min = bytes_min;
+    decision->bytes_max = bytes_max;
+    decision->mpi = (trv_mpi_operation_t){.want = *want, .algorithm = "mpi"};
+    trv_mpi_decision_leave(decision);
+    return decision;
+}
+
+int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
+{
+    int code = trv_mpi_model_create(&decision->model, &decision->kind, &decision->recipe);
+    if (code < 0)
+        return code;
+    decision->recipe.model = decision->model;
+    instance_t *instance = instance_make(decision, state);
+    if (!instance)
+        return TRV_ERR_MEMORY;
+    trv_mpi_decision_give(&instance->operation);
+    return TRV_OK;
+}
+
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
+
+trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *call)
+{
+    trv_cache_t *cache = &state->decisions;
+    for (trv_cache_entry_t **place = &cache->first; *place && call->count >= 0; place = &(*place)->next) {
+        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*place)->object;
+        const trv_mpi_want_t *kind = &decision->kind;
+        if (kind->datatype != call->datatype || kind->op != call->op || kind->collective != call->collective ||
+            !kind->elements.predefined)
+            continue;
+        const size_t blocks = kind->collective == TRV_ALLREDUCE ? 1 : (size_t)state->ranks;
+        const size_t bytes = blocks * (size_t)call->count * kind->elements.size;
+        if (bytes >= decision->bytes_min && bytes <= decision->bytes_max)
+            return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, place);
+    }
+    return NULL;
+}
+
+trv_mpi_decision_t *trv_mpi_decision_look(trv_mpi_state_t *state, const trv_mpi_want_t *want)
+{
+    trv_cache_t *cache = &state->decisions;
+    const size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
+    for (trv_cache_entry_t **place = &cache->first; *place; place = &(*place)->next) {
+        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*place)->object;
+        if (bytes >= decision->bytes_min && bytes <= decision->bytes_max && trv_mpi_same_kind(&decision->kind, want))
+            return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, place);
+    }
+    return NULL;
+}
