@@ -6,14 +6,6 @@
 #include "common/error.h"
 #include "execute/plan.h"
 
-/* Where a chunk ends, in elements. */
-static size_t end_of(const trv_plan_t *plan, size_t chunk)
-{
-    return chunk + 1 >= plan->chunks ? plan->count : (chunk + 1) * plan->chunk_elements;
-}
-
-bool trv_run_fed(const trv_plan_t *plan, size_t chunk) { return plan->fed >= end_of(plan, chunk); }
-
 int trv_plan_start_fed(trv_plan_t *plan, size_t count, const void *input, void *output)
 {
     if (plan && plan->collective != TRV_ALLREDUCE)
@@ -42,5 +34,5 @@ size_t trv_plan_ready(const trv_plan_t *plan)
     for (int i = 0; i < plan->lanes; i++)
         if (!plan->lane[i].done && plan->lane[i].chunk < chunk)
             chunk = plan->lane[i].chunk;
-    return chunk ? end_of(plan, chunk - 1) : 0;
+    return chunk ? trv_chunk_end(plan, chunk - 1) : 0;
 }

@@ -113,8 +113,14 @@ enum { TRV_CHECK_SLOTS = 2, TRV_CHECK_TAGS = 1 };
 enum { TRV_PLAN_WINDOW = 4 };
 size_t trv_chunk_elements(const trv_schedule_t *schedule, size_t count, size_t element_size, size_t chunk_bytes);
 
-/* feed.c: whether all of the chunk's input is there. */
-bool trv_run_fed(const trv_plan_t *plan, size_t chunk);
+/* Where a chunk ends, in elements. */
+static inline size_t trv_chunk_end(const trv_plan_t *plan, size_t chunk)
+{
+    return chunk + 1 >= plan->chunks ? plan->count : (chunk + 1) * plan->chunk_elements;
+}
+
+/* Whether all of the chunk's input is there (feed.c). */
+static inline bool trv_run_fed(const trv_plan_t *plan, size_t chunk) { return plan->fed >= trv_chunk_end(plan, chunk); }
 
 /* compiled.c: with one reference; also on failure, what there is of it. */
 int trv_compiled_make(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);

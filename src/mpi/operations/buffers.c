@@ -7,16 +7,6 @@
 
 #include "common/abandon.h"
 #include "common/error.h"
-#include "execute/arguments.h"
-#include "mpi/operations/want.h"
-#include "mpi/operations/device.h"
-#include "mpi/reports/job_settings.h"
-
-bool trv_mpi_on_device(const void *input, const void *output)
-{
-    return trv_mpi_is_drop_in() && trv_device_present() &&
-           ((input != MPI_IN_PLACE && trv_device_holds(input)) || trv_device_holds(output));
-}
 
 static void release(trv_mpi_buffers_t *buffers)
 {
@@ -26,32 +16,23 @@ static void release(trv_mpi_buffers_t *buffers)
     buffers->from = buffers->to = NULL;
 }
 
-static int copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want, const void *input,
-                void *output)
+int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                         const void *input, void *output)
 {
-    bool in_place = input == MPI_IN_PLACE;
+    const bool in_place = input == MPI_IN_PLACE;
     const size_t part = want->count * want->elements.size;
     const size_t out_bytes = trv_output_bytes(want->collective, part, state->ranks);
     const size_t in_bytes = in_place && out_bytes > part ? out_bytes
                                                          : trv_input_bytes(want->collective, part, state->ranks);
     void *from = malloc(in_bytes), *to = in_place ? from : malloc(out_bytes);
-    buffers->from = from;
-    buffers->to = to;
-    buffers->home = output;
-    buffers->home_bytes = out_bytes;
-    buffers->input = from;
-    buffers->output = to;
-    return from && to ? trv_device_copy(from, in_place ? output : input, in_bytes) : trv_fail_memory();
-}
-
-int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                          const void *input, void *output)
-{
-    *buffers = (trv_mpi_buffers_t){.input = input == MPI_IN_PLACE ? output : input, .output = output};
-    buffers->alias = trv_mpi_alias(want, state->rank, state->ranks, input, output);
-    if (buffers->alias == TRV_MPI_APART && !trv_mpi_on_device(input, output))
-        return TRV_OK;
-    int code = copy(buffers, state, want, input, output);
+    *buffers = (trv_mpi_buffers_t){.input = from,
+                                   .output = to,
+                                   .alias = trv_mpi_alias(want, state->rank, state->ranks, input, output),
+                                   .from = from,
+                                   .to = to,
+                                   .home = output,
+                                   .home_bytes = out_bytes};
+    const int code = from && to ? trv_device_copy(from, in_place ? output : input, in_bytes) : trv_fail_memory();
     if (code < 0)
         release(buffers);
     return code;

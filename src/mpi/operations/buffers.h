@@ -1,7 +1,6 @@
 /*
  * The memory that an operation runs on: the program's own, or copies on the host where that lies on a GPU, where send
- * and receive buffer overlap, or where AllGather's types have
- * gaps.
+ * and receive buffer overlap, or where AllGather's types have gaps.
  */
 #ifndef TRIVANCE_MPI_OPERATIONS_BUFFERS_H
 #define TRIVANCE_MPI_OPERATIONS_BUFFERS_H
@@ -9,9 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "execute/arguments.h"
+#include "mpi/communicator/state.h"
+#include "mpi/operations/device.h"
 #include "mpi/operations/gather.h"
 #include "mpi/operations/want.h"
-#include "mpi/communicator/state.h"
+#include "mpi/reports/job_settings.h"
 
 typedef struct trv_mpi_buffers {
     const void *input; /* for trv_mpi_operation_start */
@@ -25,11 +27,28 @@ typedef struct trv_mpi_buffers {
 } trv_mpi_buffers_t;
 
 /* Whether one of them lies on a GPU. Looked at under the drop-in only: the API takes memory of the host. */
-bool trv_mpi_on_device(const void *input, const void *output);
+static inline bool trv_mpi_on_device(const void *input, const void *output)
+{
+    return trv_mpi_is_drop_in() && trv_device_present() &&
+           ((input != MPI_IN_PLACE && trv_device_holds(input)) || trv_device_holds(output));
+}
+
+/* Copies, where trv_mpi_buffers_begin finds that they are needed. */
+int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
+                         const void *input, void *output);
 
 /* input may be MPI_IN_PLACE. TRV_OK or a code of the core; then there is nothing to end. */
-int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_want_t *want,
-                          const void *input, void *output);
+static inline int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
+                                        const trv_mpi_want_t *want, const void *input, void *output)
+{
+    const bool in_place = input == MPI_IN_PLACE;
+    const size_t part = want->count * want->elements.size;
+    *buffers = (trv_mpi_buffers_t){.input = in_place ? output : input, .output = output};
+    if ((in_place || !trv_buffers_overlap(want->collective, part, state->ranks, input, output)) &&
+        !trv_mpi_on_device(input, output))
+        return TRV_OK;
+    return trv_mpi_buffers_copy(buffers, state, want, input, output);
+}
 /* The same for an AllGather of types with gaps, of `bytes` from every rank. */
 int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
                                  const trv_mpi_gather_t *gather, size_t bytes);

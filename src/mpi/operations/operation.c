@@ -199,16 +199,15 @@ void trv_mpi_operation_count(trv_mpi_operation_t *operation)
     const trv_mpi_want_t *want = &operation->want;
     trv_mpi_state_t *state = operation->state;
     size_t bytes = trv_mpi_vector_bytes(want, state->ranks);
-    const char *collective = trv_rules_collective_name(want->collective);
     if (trv_mpi_recording)
-        operation->call = trv_mpi_record_begin(state->recorder, collective, bytes, operation->algorithm,
-                                               !trv_mpi_operation_serves(operation));
+        operation->call = trv_mpi_record_begin(state->recorder, trv_rules_collective_name(want->collective), bytes,
+                                               operation->algorithm, !trv_mpi_operation_serves(operation));
     if (!operation->tally)
         return;
     trv_mpi_log_call(operation->tally, bytes);
     if (trv_mpi_heard(TRV_DEBUG_TRACE, state->rank))
-        trv_mpi_say("%s, %s of %zu bytes: %s", trv_mpi_state_where(state, where), collective, bytes,
-                    operation->algorithm);
+        trv_mpi_say("%s, %s of %zu bytes: %s", trv_mpi_state_where(state, where),
+                    trv_rules_collective_name(want->collective), bytes, operation->algorithm);
 }
 
 static void describe_progress(const trv_mpi_operation_t *operation, char *text, size_t size)

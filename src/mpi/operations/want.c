@@ -40,20 +40,6 @@ trv_mpi_want_t trv_mpi_bytes(size_t bytes)
     return want;
 }
 
-size_t trv_mpi_vector_bytes(const trv_mpi_want_t *want, int ranks)
-{
-    const trv_signature_t signature = trv_mpi_signature(want);
-    return trv_signature_bytes(&signature, want->count, ranks);
-}
-
-trv_signature_t trv_mpi_signature(const trv_mpi_want_t *want)
-{
-    return (trv_signature_t){.collective = want->collective,
-                             .element_bytes = want->elements.size,
-                             .exact = want->elements.exact,
-                             .idempotent = want->elements.idempotent};
-}
-
 bool trv_mpi_same_kind(const trv_mpi_want_t *a, const trv_mpi_want_t *b)
 {
     const trv_mpi_elements_t *x = &a->elements, *y = &b->elements;

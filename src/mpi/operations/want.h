@@ -40,10 +40,20 @@ int trv_mpi_want(const trv_mpi_arguments_t *arguments, trv_mpi_want_t *want);
 /* A want of AllGather: `bytes` from every rank. */
 trv_mpi_want_t trv_mpi_bytes(size_t bytes);
 
-/* Bytes of the whole vector on so many ranks. */
-size_t trv_mpi_vector_bytes(const trv_mpi_want_t *want, int ranks);
+static inline trv_signature_t trv_mpi_signature(const trv_mpi_want_t *want)
+{
+    return (trv_signature_t){.collective = want->collective,
+                             .element_bytes = want->elements.size,
+                             .exact = want->elements.exact,
+                             .idempotent = want->elements.idempotent};
+}
 
-trv_signature_t trv_mpi_signature(const trv_mpi_want_t *want);
+/* Bytes of the whole vector on so many ranks. */
+static inline size_t trv_mpi_vector_bytes(const trv_mpi_want_t *want, int ranks)
+{
+    const trv_signature_t signature = trv_mpi_signature(want);
+    return trv_signature_bytes(&signature, want->count, ranks);
+}
 
 /* Whether what serves one serves the other, whatever their counts. Only what is the same on all ranks is looked at: a
  * kernel's type rather than its handle (MPI_INT here may be MPI_INTEGER there). Handles of user-defined types and

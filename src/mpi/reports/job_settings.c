@@ -21,7 +21,8 @@ static char *shared_text; /* NULL: there was no memory */
 static size_t shared_length;
 static bool may_serve;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_int use = TRV_MPI_API;
+_Atomic(const trv_mpi_settings_t *) trv_mpi_settings_known;
+_Atomic(trv_mpi_use_t) trv_mpi_use = TRV_MPI_API;
 
 /* Told only when all is read: how loud to be is a setting too. */
 typedef struct warnings {
@@ -55,9 +56,10 @@ static void read_environment(void)
         trv_mpi_say("neither a torus nor an algorithm nor rules are set: all calls go to the MPI library");
 }
 
-const trv_mpi_settings_t *trv_mpi_settings(void)
+const trv_mpi_settings_t *trv_mpi_settings_read(void)
 {
     pthread_once(&once, read_environment);
+    atomic_store_explicit(&trv_mpi_settings_known, &settings, memory_order_release);
     return &settings;
 }
 
@@ -108,11 +110,7 @@ int trv_mpi_settings_rules_fault(const char *sentence)
 
 /* ---- Who calls ---------------------------------------------------------------------------------------------------- */
 
-void trv_mpi_mode(trv_mpi_use_t wanted) { atomic_store(&use, wanted); }
-
-bool trv_mpi_is_drop_in(void) { return atomic_load(&use) != TRV_MPI_API; }
-
-bool trv_mpi_is_component(void) { return atomic_load(&use) == TRV_MPI_COMPONENT; }
+void trv_mpi_mode(trv_mpi_use_t use) { atomic_store(&trv_mpi_use, use); }
 
 bool trv_mpi_may_serve(void)
 {

@@ -8,12 +8,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <stdatomic.h>
+
 #include "settings/settings.h"
 
 typedef trv_settings_t trv_mpi_settings_t;
 
-/* Wrong values and unknown variables are told at the first call. */
-const trv_mpi_settings_t *trv_mpi_settings(void);
+/* Reads the environment if that has not happened yet; wrong values and unknown variables are reported then. */
+const trv_mpi_settings_t *trv_mpi_settings_read(void);
+/* What it returned. */
+extern _Atomic(const trv_mpi_settings_t *) trv_mpi_settings_known;
+
+static inline const trv_mpi_settings_t *trv_mpi_settings(void)
+{
+    const trv_mpi_settings_t *known = atomic_load_explicit(&trv_mpi_settings_known, memory_order_acquire);
+    return known ? known : trv_mpi_settings_read();
+}
 
 /* What all ranks must see alike, as it was when the environment was read: lines NAME=VALUE (trv_settings_text). The
  * caller frees *text, whose *length is without the 0 at its end; NULL where there is no memory. */
@@ -35,8 +45,9 @@ typedef enum trv_mpi_use {
 
 /* Sets the mode of the process, before its first collective. */
 void trv_mpi_mode(trv_mpi_use_t use);
-bool trv_mpi_is_drop_in(void);
-bool trv_mpi_is_component(void);
+extern _Atomic(trv_mpi_use_t) trv_mpi_use;
+static inline bool trv_mpi_is_drop_in(void) { return atomic_load(&trv_mpi_use) != TRV_MPI_API; }
+static inline bool trv_mpi_is_component(void) { return atomic_load(&trv_mpi_use) == TRV_MPI_COMPONENT; }
 
 /* False when nothing in the environment could ever make the drop-in serve a call: no torus, no topology, no algorithm
  * by name, no rules, or a wrong value among them. One load after the first call. */
